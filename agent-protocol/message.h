@@ -1,0 +1,198 @@
+// The messages: the whole vocabulary of the agent protocol, version 1, as plain data.
+// What a member means is on the page agent-protocol(7); how a message looks on the wire is in
+// serialize.h (names and limits) and codec.h (lines).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace agent_protocol {
+
+// The highest version of the protocol that this code speaks.
+inline constexpr std::int64_t protocol_version = 1;
+
+// Limits. Texts are counted in bytes of UTF-8, unescaped.
+inline constexpr std::size_t line_bytes_max = 65'536;  // with its newline: one pipe's worth
+inline constexpr std::size_t nesting_max = 32;         // the message itself is level 1
+inline constexpr std::size_t version_bytes_max = 128;
+inline constexpr std::size_t features_max = 16;
+inline constexpr std::size_t feature_bytes_max = 32;
+inline constexpr std::size_t reason_bytes_max = 1'024;
+inline constexpr std::size_t status_bytes_max = 256;
+inline constexpr std::size_t about_bytes_max = 64;
+inline constexpr std::size_t id_bytes_max = 64;
+inline constexpr std::size_t executable_bytes_max = 4'095;  // PATH_MAX without its NUL
+inline constexpr std::size_t args_max = 1'024;
+inline constexpr std::size_t state_bytes_max = 32'768;
+inline constexpr std::size_t state_escaped_bytes_max = 65'000;  // so that `activate` fits a line
+inline constexpr std::int64_t protocol_number_max = 2'147'483'647;
+inline constexpr std::int64_t timeout_ms_max = 86'400'000;  // a day
+
+enum class Role { first, candidate, fallback };
+enum class Mode { parallel, sequential };
+enum class Gate { none, confirm };
+enum class CommitRule { survive, healthy };
+enum class UncleanStop { fall_back, carry_on };  // on the wire "fallback" and "continue"
+enum class StopReason { upgrade, rollback, shutdown };
+enum class Stage { request, spawn, start, confirm, cancel, stop, trial, commit, shutdown };
+
+// ---- from an agent
+
+struct Hello {
+  std::int64_t protocol = protocol_version;
+  std::optional<std::string> version;
+  std::vector<std::string> features;
+  bool operator==(const Hello&) const = default;
+};
+
+struct Ready {
+  bool operator==(const Ready&) const = default;
+};
+
+struct Unfit {
+  std::string reason;
+  bool operator==(const Unfit&) const = default;
+};
+
+// An absent member has the upgrader's own default, but `args`: those of the active agent.
+struct Upgrade {
+  std::string id;
+  std::string executable;
+  std::optional<std::vector<std::string>> args;
+  std::optional<Mode> mode;
+  std::optional<Gate> gate;
+  std::optional<CommitRule> commit;
+  std::optional<std::int64_t> start_timeout_ms;
+  std::optional<std::int64_t> confirm_timeout_ms;
+  std::optional<std::int64_t> stop_timeout_ms;
+  std::optional<std::int64_t> trial_ms;
+  std::optional<UncleanStop> on_unclean_stop;
+  bool operator==(const Upgrade&) const = default;
+};
+
+struct Confirm {
+  std::string id;
+  bool operator==(const Confirm&) const = default;
+};
+
+struct Cancel {
+  std::string id;
+  std::optional<std::string> reason;
+  bool operator==(const Cancel&) const = default;
+};
+
+struct Stopped {
+  std::optional<std::string> state;
+  bool operator==(const Stopped&) const = default;
+};
+
+struct Healthy {
+  bool operator==(const Healthy&) const = default;
+};
+
+struct Extend {
+  std::int64_t ms = 0;
+  bool operator==(const Extend&) const = default;
+};
+
+struct Heartbeat {
+  bool operator==(const Heartbeat&) const = default;
+};
+
+struct Status {
+  std::string text;
+  bool operator==(const Status&) const = default;
+};
+
+using AgentMessage = std::variant<Hello, Ready, Unfit, Upgrade, Confirm, Cancel, Stopped, Healthy,
+                                  Extend, Heartbeat, Status>;
+
+// ---- to an agent
+
+// Why an upgrade failed: the members of `upgrade_failed`. At most one of the last three is there.
+struct Failure {
+  std::string id;
+  Stage stage = Stage::request;
+  std::string reason;
+  std::optional<std::int64_t> exit_status;
+  std::optional<std::int64_t> signal;
+  std::optional<std::string> errno_name;  // on the wire "errno", such as "ENOENT"
+  bool operator==(const Failure&) const = default;
+};
+
+// What a fallback agent is told of the upgrade that made it necessary.
+struct PastFailure {
+  Failure failure;
+  std::optional<std::string> version;  // the failed agent's, if known
+  bool operator==(const PastFailure&) const = default;
+};
+
+struct Welcome {
+  std::int64_t protocol = protocol_version;
+  std::vector<std::string> features;
+  std::int64_t generation = 1;
+  Role role = Role::first;
+  std::optional<std::string> previous_version;
+  std::optional<PastFailure> failure;
+  std::optional<std::int64_t> watchdog_ms;
+  bool operator==(const Welcome&) const = default;
+};
+
+struct Activate {
+  std::optional<std::string> state;
+  bool clean = false;
+  bool operator==(const Activate&) const = default;
+};
+
+struct Stop {
+  StopReason reason = StopReason::shutdown;
+  std::int64_t deadline_ms = 1;
+  std::optional<std::string> id;           // reason upgrade
+  std::optional<std::int64_t> generation;  // reason upgrade
+  bool operator==(const Stop&) const = default;
+};
+
+struct Accepted {
+  std::string id;
+  std::int64_t generation = 0;
+  bool operator==(const Accepted&) const = default;
+};
+
+struct CandidateReady {
+  std::string id;
+  std::int64_t generation = 0;
+  std::optional<std::string> version;
+  bool operator==(const CandidateReady&) const = default;
+};
+
+struct CandidateLost {
+  std::string id;
+  std::string reason;
+  bool operator==(const CandidateLost&) const = default;
+};
+
+struct UpgradeFailed {
+  Failure failure;
+  bool operator==(const UpgradeFailed&) const = default;
+};
+
+struct Committed {
+  std::string id;
+  std::int64_t generation = 0;
+  bool operator==(const Committed&) const = default;
+};
+
+struct Error {
+  std::optional<std::string> about;
+  std::string reason;
+  bool operator==(const Error&) const = default;
+};
+
+using UpgraderMessage = std::variant<Welcome, Activate, Stop, Accepted, CandidateReady,
+                                     CandidateLost, UpgradeFailed, Committed, Error>;
+
+}  // namespace agent_protocol

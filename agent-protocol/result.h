@@ -1,0 +1,36 @@
+// A value, or the sentence that says why there is none. Used where a peer's bytes may be wrong:
+// a peer's mistake is data, never an exception.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace agent_protocol {
+
+struct Refusal {
+  std::string reason;  // for people, without a full stop
+
+  bool operator==(const Refusal&) const = default;
+};
+
+template <class Value>
+class [[nodiscard]] Result {
+ public:
+  Result(Value value) : content_(std::in_place_index<0>, std::move(value)) {}
+  Result(Refusal refusal) : content_(std::in_place_index<1>, std::move(refusal)) {}
+
+  [[nodiscard]] explicit operator bool() const { return content_.index() == 0; }
+
+  // The value. Only where the result holds one: libstdc++ aborts otherwise, without exceptions.
+  [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
+  [[nodiscard]] Value& value() { return std::get<0>(content_); }
+
+  // The sentence. Only where the result holds no value.
+  [[nodiscard]] const std::string& reason() const { return std::get<1>(content_).reason; }
+
+ private:
+  std::variant<Value, Refusal> content_;
+};
+
+}  // namespace agent_protocol
