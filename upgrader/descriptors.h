@@ -1,0 +1,31 @@
+// Puts descriptors and signals into the state that the upgrader needs, whatever init has left.
+// Called once, by main, before anything else and before an event loop is made:
+//
+//   open_standard_descriptors(); mark_close_on_exec_from(first_passed_descriptor);
+//   put_signals_right();
+//
+// then the lock (lock.h), which keeps its number free of everything that is opened afterwards.
+#pragma once
+
+namespace upgrader {
+
+// What init passes begins here: its sockets, and the lock's descriptor behind them.
+inline constexpr int first_passed_descriptor = 3;
+
+// Opens /dev/null on each of 0, 1, 2 that is closed. Returns 0 or an errno value.
+[[nodiscard]] int open_standard_descriptors();
+
+// Marks every open descriptor from `first` on close-on-exec, by the first means that works.
+void mark_close_on_exec_from(int first);
+
+// The three means, the best first. The first two return false where the kernel or the absence of
+// /proc forbids them; the last one always works and takes as long as the limit is high.
+[[nodiscard]] bool mark_by_close_range(int first);
+[[nodiscard]] bool mark_by_proc(int first);
+void mark_one_by_one(int first);
+
+// Unblocks every signal, ignores SIGPIPE, and gives SIGCHLD its default: an ignored one would make
+// exits unknowable.
+void put_signals_right();
+
+}  // namespace upgrader

@@ -1,0 +1,23 @@
+// How a process ended, as plain data and in words. How that is learnt is in process.h.
+#pragma once
+
+#include <string>
+
+namespace upgrader {
+
+struct Ending {
+  enum class How { exited, signalled, unknown };
+
+  How how = How::unknown;
+  int value = 0;  // the exit status, the signal's number, or 0
+
+  bool operator==(const Ending&) const = default;
+};
+
+// "exited with status 3", "was killed by signal 11 (SIGSEGV)", "ended in an unknown way".
+[[nodiscard]] std::string in_words(const Ending& ending);
+
+// What the upgrader exits with after such an ending: the status, 128 + the signal's number, or 125.
+[[nodiscard]] int exit_status_of(const Ending& ending);
+
+}  // namespace upgrader

@@ -1,0 +1,26 @@
+// Judges what an open file begins with: whether the kernel could run it. Nothing is ever handed to
+// a shell, so what is neither an ELF program for this machine nor a `#!` script is refused.
+#pragma once
+
+#include <string>
+#include <variant>
+
+namespace upgrader {
+
+enum class ExecutableKind {
+  elf,
+  script,
+  unreadable,  // may be executed but not read: left to the kernel, which never asks a shell
+};
+
+struct NotExecutable {
+  int error = 0;       // ENOEXEC, ENOENT (loader or interpreter is missing), EACCES, ELOOP, ...
+  std::string reason;  // what is wrong, to follow a path and ": "
+
+  bool operator==(const NotExecutable&) const = default;
+};
+
+// `fd` is open for reading, and is a regular file. Interpreters and loaders are judged too.
+[[nodiscard]] std::variant<ExecutableKind, NotExecutable> judge_executable(int fd);
+
+}  // namespace upgrader

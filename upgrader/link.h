@@ -1,0 +1,56 @@
+// The symbolic link that AGENT is, for --relink: made to name what was committed, atomically and
+// durably. All is done in the directory that held the link at start, whatever its path names later.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "upgrader/owned_fd.h"
+#include "upgrader/program.h"
+
+namespace upgrader {
+
+struct LinkRefused {
+  int error = 0;       // an errno value; EINVAL if it is there but no symbolic link
+  std::string reason;  // for people, names the path
+
+  bool operator==(const LinkRefused&) const = default;
+};
+
+class Link {
+ public:
+  // `path` must be a symbolic link. What it names now counts as committed.
+  [[nodiscard]] static std::variant<Link, LinkRefused> open(const std::string& path);
+
+  // Shows that a commit will be able to replace the link, by replacing it with a fresh one that
+  // names the same. Returns 0 or an errno value.
+  [[nodiscard]] int prove();
+
+  // Makes the link name `program`, relative to the link's directory if what it names now is
+  // relative, and syncs the executable, its directory and the link's. Returns 0 when all is
+  // durable; otherwise an errno value, and the link is as it was. ESTALE: the program's path names
+  // another file by now, which has passed no trial.
+  [[nodiscard]] int commit(const Program& program);
+
+  // Puts the link back to what was committed last, if it names anything else. Returns 0 or an errno
+  // value.
+  [[nodiscard]] int restore();
+
+  // The text of the link as committed last.
+  [[nodiscard]] const std::string& committed() const { return committed_; }
+
+ private:
+  Link(OwnedFd directory, std::string directory_path, std::string name, std::string target);
+
+  [[nodiscard]] int replace(const std::string& target);
+  [[nodiscard]] int make_temporary(const std::string& target) const;
+  [[nodiscard]] std::string target_for(const Program& program, bool relative) const;
+
+  OwnedFd directory_;
+  std::string directory_path_;  // resolved
+  std::string name_;
+  std::string temporary_;  // one fixed name: a killed predecessor's is found and replaced
+  std::string committed_;
+};
+
+}  // namespace upgrader

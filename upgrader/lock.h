@@ -1,0 +1,50 @@
+// The lock of --lock: at most one upgrader, and what its agents inherit keeps it held when the
+// upgrader dies. It is never released by hand: the kernel does it when the last holder has gone.
+// Waiting is the loop's task.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "upgrader/owned_fd.h"
+
+namespace upgrader {
+
+class Lock {
+ public:
+  // The lock will be at descriptor number `number`, which is kept from now on for it: whatever is
+  // there is closed. (A new file is readable by its owner only: whoever can open it can lock it.)
+  Lock(std::string path, int number);
+
+  // 0: it is ours, and FILE says so. EWOULDBLOCK: it is held; ask again later. Otherwise why FILE
+  // cannot be opened or locked, as an errno value; EINVAL: it is no regular file.
+  [[nodiscard]] int try_lock();
+
+  // Who holds it, as FILE says, for the end of a sentence: "it is held by process 4711"; "process
+  // 4711 that FILE names is gone: one of its agents still holds it".
+  [[nodiscard]] std::string holder_in_words() const;
+
+  [[nodiscard]] int number() const { return descriptor_.get(); }
+
+ private:
+  [[nodiscard]] bool names_our_file() const;
+  [[nodiscard]] int open_file();
+  void write_holder();
+
+  std::string path_;
+  OwnedFd descriptor_;
+  bool opened_ = false;  // false: only the place is held
+};
+
+// When the process started, in clock ticks since boot (field 22 of /proc/PID/stat); nothing if
+// there is no such process, it is a zombie, or there is no /proc.
+[[nodiscard]] std::optional<std::uint64_t> process_start_time(pid_t pid);
+
+// The same from the text of /proc/PID/stat, in which the command may hold spaces and parentheses.
+[[nodiscard]] std::optional<std::uint64_t> start_time_in_stat(std::string_view stat);
+
+}  // namespace upgrader
