@@ -22,12 +22,12 @@ inline constexpr std::size_t stray_bytes_max = 200;
 // is no UTF-8 become \n, \t, \x1b; all else stays, so that escaping twice changes nothing.
 [[nodiscard]] std::string escape(std::string_view bytes, std::size_t bytes_max);
 
-class Log {
+class Logbook {
  public:
   // Lines of `level` and louder are shown. `journal_stream` is the value of JOURNAL_STREAM, or
   // null; if it names `descriptor`, lines begin with the journal's priorities. The descriptor stays
   // its owner's, and so do its flags, which others share.
-  explicit Log(LogLevel level, const char* journal_stream, int descriptor = 2);
+  explicit Logbook(LogLevel level, const char* journal_stream, int descriptor = 2);
 
   void error(std::string_view text) { write(LogLevel::error, text); }
   void warning(std::string_view text) { write(LogLevel::warning, text); }
