@@ -1,0 +1,12 @@
+// Asserts what must be, in every build: a broken rule of our own ends the upgrader, and init starts
+// it anew, rather than let it act on a state that cannot be.
+#pragma once
+
+namespace upgrader {
+
+[[noreturn]] void check_failed(const char* condition, const char* file, int line);
+
+}  // namespace upgrader
+
+#define UPGRADER_CHECK(condition) \
+  ((condition) ? static_cast<void>(0) : ::upgrader::check_failed(#condition, __FILE__, __LINE__))

@@ -1,0 +1,1031 @@
+// Transitions of the supervisor. Every change of the state is made here, by a Step: one event,
+// taken to its end.
+#include "upgrader/supervisor.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "upgrader/check.h"
+#include "upgrader/words.h"
+
+namespace upgrader {
+namespace {
+
+using agent_protocol::AgentMessage;
+using agent_protocol::CommitRule;
+using agent_protocol::Failure;
+using agent_protocol::fit_text;
+using agent_protocol::Gate;
+using agent_protocol::Mode;
+using agent_protocol::Role;
+using agent_protocol::Stage;
+using agent_protocol::StopReason;
+using agent_protocol::UncleanStop;
+using agent_protocol::UpgraderMessage;
+
+// A deadline that a timeout sets; a zero timeout sets none.
+std::optional<Time> deadline_after(Time now, Duration timeout) {
+  if (timeout == Duration::zero()) return std::nullopt;
+  return now + timeout;
+}
+
+// The longer of two timeouts, of which zero is no limit.
+Duration longer_of(Duration one, Duration other) {
+  if (one == Duration::zero() || other == Duration::zero()) return Duration::zero();
+  return std::max(one, other);
+}
+
+class Step {
+ public:
+  Step(const Policy& policy, State& state, Time now, Actions& actions)
+      : policy_(policy), state_(state), now_(now), actions_(actions) {}
+
+  // ---- what may happen
+
+  void take(const StartRequested& event) {
+    if (state_.last_generation != 0 || winding_down()) return;
+    order_spawn(Role::first, event.program, 1);
+  }
+
+  void take(const MessageReceived& event) {
+    Agent* agent = find(event.generation);
+    if (agent == nullptr) return;
+    if (event.posthumous || agent->killed || agent->terminated) {
+      take_last_words(*agent, event.message, event.posthumous);
+      return;
+    }
+    const bool hello = std::holds_alternative<agent_protocol::Hello>(event.message);
+    if (!agent->greeted && !hello) {
+      refuse_message(*agent, event.message, "the first message must be hello");
+      return;
+    }
+    std::visit([&](const auto& message) { hear(*agent, message); }, event.message);
+  }
+
+  void take(const MessageRefused& event) {
+    Agent* agent = find(event.generation);
+    if (agent == nullptr || agent->killed || agent->terminated) return;
+    if (const auto* unknown = std::get_if<agent_protocol::Unknown>(&event.what)) {
+      send_error(*agent, unknown->type, "this type of message is not known here");
+      return;
+    }
+    const auto& malformed = std::get<agent_protocol::Malformed>(event.what);
+    if (agent->activated && malformed.id) {
+      answer_refusal(*agent, *malformed.id, malformed.reason);
+      return;
+    }
+    send_error(*agent, malformed.type, malformed.reason);
+  }
+
+  void take(const StrayReceived& event) {
+    if (find(event.generation) == nullptr) return;
+    notice(event.generation, NoticeKind::stray,
+           words::generation(event.generation) + ": stray output: " + event.text);
+  }
+
+  void take(const OutputClosed& event) {
+    Agent* agent = find(event.generation);
+    if (agent == nullptr || agent->output_closed) return;
+    agent->output_closed = true;
+    if (agent->activated) {
+      log(LogLevel::info, words::who(*agent) + " closed its output; it cannot confirm a stop");
+      return;
+    }
+    start_close_grace(*agent);
+  }
+
+  void take(const InputClosed& event) {
+    Agent* agent = find(event.generation);
+    if (agent == nullptr || agent->input_closed) return;
+    agent->input_closed = true;
+    if (!agent->activated) {
+      start_close_grace(*agent);
+      return;
+    }
+    log(LogLevel::info,
+        words::who(*agent) + " no longer reads its input; it cannot be told to stop");
+    if (!on_trial(*agent) || agent->told) return;
+    fail_upgrade(Stage::trial, words::who(*agent) + " closed its input");
+  }
+
+  void take(const ProcessExited& event) {
+    if (state_.candidate && state_.candidate->generation == event.generation) {
+      const Agent gone = *std::exchange(state_.candidate, std::nullopt);
+      candidate_exited(gone, event.ending);
+    } else if (state_.incumbent && state_.incumbent->generation == event.generation) {
+      const Agent gone = *std::exchange(state_.incumbent, std::nullopt);
+      incumbent_exited(gone, event.ending);
+    }
+  }
+
+  void take(const Checked& event) {
+    if (!expect(Pending::check)) return;
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    if (!event.way_back) {
+      refuse_upgrade({"",
+                      "nothing to go back to: the path of the running script no longer names "
+                      "the file that runs"});
+      return;
+    }
+    upgrade.program = event.program;
+    if (upgrade.terms.mode == Mode::parallel) {
+      order_spawn(Role::candidate, event.program, state_.last_generation + 1);
+      return;
+    }
+    upgrade.generation = ++state_.last_generation;
+    tell_accepted();
+    pass_gate();
+  }
+
+  void take(const CheckFailed& event) {
+    if (!expect(Pending::check)) return;
+    refuse_upgrade(event.trouble);
+  }
+
+  void take(const Spawned& event) {
+    if (!expect(Pending::spawn)) return;
+    UPGRADER_CHECK(state_.spawning && state_.spawning->generation == event.generation);
+    Agent agent = *std::exchange(state_.spawning, std::nullopt);
+    state_.last_generation = std::max(state_.last_generation, agent.generation);
+    agent.deadline = deadline_after(now_, start_timeout_of(agent.role));
+    log(LogLevel::info, words::started(agent));
+    if (agent.role != Role::candidate) {
+      state_.incumbent = std::move(agent);
+      return;
+    }
+    state_.candidate = std::move(agent);
+    if (state_.upgrade->generation) return;  // sequential: accepted long since
+    state_.upgrade->generation = event.generation;
+    tell_accepted();
+  }
+
+  void take(const SpawnFailed& event) {
+    if (!expect(Pending::spawn)) return;
+    const Role role = std::exchange(state_.spawning, std::nullopt)->role;
+    switch (role) {
+      case Role::first:
+        log(LogLevel::error, event.trouble.reason);
+        end_with(event.not_executable ? exit_not_executable : exit_own_failure);
+        return;
+      case Role::candidate:
+        if (state_.upgrade->generation) {
+          fail_upgrade(Stage::spawn, event.trouble.reason, event.trouble.errno_name);
+          return;
+        }
+        end_unaccepted_upgrade(Stage::spawn, event.trouble);
+        return;
+      case Role::fallback:
+        log(LogLevel::error, "the fallback could not be started: " + event.trouble.reason);
+        end_with(exit_own_failure);
+        return;
+    }
+  }
+
+  void take(const RelinkProved&) {
+    if (!expect(Pending::relink_proof)) return;
+    tell_stop_for_upgrade();
+  }
+
+  void take(const RelinkProofFailed& event) {
+    if (!expect(Pending::relink_proof)) return;
+    fail_upgrade(Stage::commit, event.trouble.reason, event.trouble.errno_name);
+  }
+
+  void take(const Relinked&) {
+    if (!expect(Pending::relink)) return;
+    tell_committed();
+  }
+
+  void take(const RelinkFailed& event) {
+    if (!expect(Pending::relink)) return;
+    fail_upgrade(Stage::commit, event.trouble.reason, event.trouble.errno_name);
+  }
+
+  // One deadline a step: the shell looks for news of the agents between any two.
+  void take(const DeadlinePassed&) {
+    if (state_.candidate && agent_deadline_passed(*state_.candidate)) return;
+    if (state_.incumbent && agent_deadline_passed(*state_.incumbent)) return;
+    if (state_.upgrade && has_passed(state_.upgrade->deadline)) upgrade_deadline_passed();
+  }
+
+  void take(const StopRequested&) {
+    if (state_.shutdown || state_.quit) return;
+    state_.shutdown = true;
+    log(LogLevel::info, "told to stop");
+    if (state_.upgrade) end_upgrade_for_shutdown();
+    wind_down();
+  }
+
+  void take(const QuitRequested&) {
+    if (state_.quit) return;
+    state_.quit = true;
+    log(LogLevel::info, "told to quit at once");
+    if (state_.upgrade && !state_.shutdown) drop_upgrade("the upgrader was told to quit");
+    if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+    if (state_.incumbent && !state_.incumbent->killed) kill(*state_.incumbent);
+    exit_if_alone();
+  }
+
+  void take(const UpgradeRequested&) {
+    agent_protocol::Upgrade request;
+    request.id = "sigusr2-" + std::to_string(++state_.upgrade_signals);
+    if (const std::optional<std::string> busy = why_busy()) {
+      log(LogLevel::warning, "upgrade " + request.id + " refused: " + *busy);
+      if (policy_.relink) actions_.emplace_back(RestoreLink{});
+      return;
+    }
+    begin_upgrade(request, Origin::signal);
+  }
+
+  void take(const SignalReceived& event) {
+    if (!state_.incumbent || !state_.incumbent->activated) return;
+    actions_.emplace_back(PassSignal{state_.incumbent->generation, event.signal});
+  }
+
+ private:
+  // ---- what an agent says
+
+  void hear(Agent& agent, const agent_protocol::Hello& hello) {
+    if (agent.greeted) return send_error(agent, "hello", "hello was said already");
+    agent.greeted = true;
+    agent.version = hello.version;
+    agent_protocol::Welcome welcome;
+    welcome.protocol = std::min(hello.protocol, agent_protocol::protocol_version);
+    welcome.generation = agent.generation;
+    welcome.role = agent.role;
+    if (state_.upgrade && agent.role == Role::candidate) {
+      state_.upgrade->version = hello.version;
+      welcome.previous_version = state_.upgrade->previous_version;
+    }
+    if (state_.upgrade && agent.role == Role::fallback) {
+      welcome.failure =
+          agent_protocol::PastFailure{*state_.upgrade->failure, state_.upgrade->version};
+    }
+    send(agent, std::move(welcome));
+  }
+
+  void hear(Agent& agent, const agent_protocol::Ready&) {
+    if (agent.activated) return send_error(agent, "ready", "it is active already");
+    if (agent.ready) return send_error(agent, "ready", "ready was said already");
+    agent.ready = true;
+    agent.deadline.reset();
+    if (has_closed(agent)) return;  // it fails as soon as its close grace is over
+    if (agent.role != Role::candidate) {
+      activate_incumbent();
+      return;
+    }
+    if (!state_.incumbent) {
+      activate_candidate();
+      return;
+    }
+    if (state_.upgrade->terms.gate == Gate::confirm) {
+      wait_for_confirm();
+      return;
+    }
+    pass_gate();
+  }
+
+  void hear(Agent& agent, const agent_protocol::Unfit& unfit) {
+    if (agent.activated && (!on_trial(agent) || agent.told)) {
+      return send_error(agent, "unfit", "only an agent that is held or on trial may say it");
+    }
+    const std::string reason = "unfit: " + unfit.reason;
+    if (agent.activated) {
+      fail_upgrade(Stage::trial, reason);
+      return;
+    }
+    held_agent_failed(agent, reason);
+  }
+
+  void hear(Agent& agent, const agent_protocol::Upgrade& upgrade) {
+    if (!agent.activated) return send_error(agent, "upgrade", "only the active agent may say it");
+    if (const std::optional<std::string> busy = why_busy()) {
+      answer_refusal(agent, upgrade.id, *busy);
+      return;
+    }
+    begin_upgrade(upgrade, Origin::agent);
+  }
+
+  void hear(Agent& agent, const agent_protocol::Confirm& confirm) {
+    if (!agent.activated || phase_of(state_) != Phase::confirming ||
+        state_.upgrade->id != confirm.id) {
+      return send_error(agent, "confirm", "no upgrade of this id waits to be confirmed");
+    }
+    state_.upgrade->waits_for_confirm = false;
+    state_.upgrade->deadline.reset();
+    pass_gate();
+  }
+
+  void hear(Agent& agent, const agent_protocol::Cancel& cancel) {
+    const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
+                       state_.upgrade->known_to_agent && !on_trial(agent) &&
+                       agent.told != StopReason::rollback && agent.told != StopReason::shutdown;
+    if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
+    if (agent.stopped) return send_error(agent, "cancel", "stopped was said already");
+    if (state_.shutdown) {
+      tell_stop(agent, StopReason::shutdown, time_left(agent));
+      return;
+    }
+    agent.told.reset();
+    agent.deadline.reset();
+    std::string reason = "cancelled by the active agent";
+    if (cancel.reason) reason += ": " + *cancel.reason;
+    fail_upgrade(Stage::cancel, reason);
+  }
+
+  void hear(Agent& agent, const agent_protocol::Stopped& stopped) {
+    if (!agent.told) return send_error(agent, "stopped", "no stop was sent");
+    if (agent.stopped) return send_error(agent, "stopped", "stopped was said already");
+    note_stopped(agent, stopped);
+    agent.deadline = deadline_after(now_, policy_.exit_grace);
+  }
+
+  void hear(Agent& agent, const agent_protocol::Healthy&) {
+    if (!on_trial(agent) || agent.told) return send_error(agent, "healthy", "it is not on trial");
+    commit();
+  }
+
+  void hear(Agent& agent, const agent_protocol::Extend& extend) {
+    const bool starting = !agent.activated && !agent.ready;
+    const bool stopping = agent.told && !agent.stopped;
+    if (!starting && !stopping) return send_error(agent, "extend", "nothing waits for it");
+    if (!agent.deadline) return;
+    agent.deadline = std::max(*agent.deadline, now_ + Duration(extend.ms));
+  }
+
+  void hear(Agent& agent, const agent_protocol::Heartbeat&) {
+    if (!agent.activated) send_error(agent, "heartbeat", "only the active agent may say it");
+  }
+
+  void hear(Agent& agent, const agent_protocol::Status& status) { note_status(agent, status); }
+
+  // What a process that is dead, or as good as dead, said: a stop that it confirmed counts, and a
+  // reason is worth knowing. Everything else is too late.
+  void take_last_words(Agent& agent, const AgentMessage& message, bool posthumous) {
+    if (!agent.greeted) return;
+    if (const auto* stopped = std::get_if<agent_protocol::Stopped>(&message)) {
+      if (agent.told && !agent.stopped) note_stopped(agent, *stopped);
+    } else if (const auto* status = std::get_if<agent_protocol::Status>(&message)) {
+      note_status(agent, *status);
+    } else if (const auto* unfit = std::get_if<agent_protocol::Unfit>(&message)) {
+      if (posthumous && (!agent.activated || on_trial(agent))) agent.unfit = unfit->reason;
+    }
+  }
+
+  void note_stopped(Agent& agent, const agent_protocol::Stopped& stopped) {
+    agent.stopped = true;
+    agent.state = stopped.state;
+    log(LogLevel::info, words::who(agent) + " confirmed its clean stop");
+  }
+
+  void note_status(const Agent& agent, const agent_protocol::Status& status) {
+    notice(agent.generation, NoticeKind::status, words::who(agent) + ": " + status.text);
+  }
+
+  // ---- how agents come
+
+  void order_spawn(Role role, ProgramId program, Generation generation) {
+    state_.spawning = Agent{};
+    state_.spawning->generation = generation;
+    state_.spawning->role = role;
+    state_.spawning->program = program;
+    order(Pending::spawn, Spawn{generation, program});
+  }
+
+  Duration start_timeout_of(Role role) const {
+    switch (role) {
+      case Role::first:
+        return policy_.defaults.start_timeout;
+      case Role::candidate:
+        return state_.upgrade->terms.start_timeout;
+      case Role::fallback:
+        return longer_of(policy_.defaults.start_timeout, state_.upgrade->terms.start_timeout);
+    }
+    return {};
+  }
+
+  void activate_incumbent() {
+    Agent& agent = *state_.incumbent;
+    agent_protocol::Activate activate;
+    if (agent.role == Role::fallback) {
+      activate.state = state_.legacy->state;
+      activate.clean = state_.legacy->clean;
+    }
+    agent.activated = true;
+    send(agent, std::move(activate));
+    if (agent.role == Role::fallback) {
+      log(LogLevel::warning, "upgrade " + state_.upgrade->id + " failed; " + words::who(agent) +
+                                 " is active again with the previous program");
+      state_.upgrade.reset();
+    } else {
+      log(LogLevel::info, words::who(agent) + " is active");
+    }
+  }
+
+  void activate_candidate() {
+    UPGRADER_CHECK(!state_.incumbent && state_.candidate->ready && !has_closed(*state_.candidate));
+    state_.incumbent = std::exchange(state_.candidate, std::nullopt);
+    Agent& agent = *state_.incumbent;
+    agent.activated = true;
+    send(agent, agent_protocol::Activate{state_.legacy->state, state_.legacy->clean});
+    const Duration trial = state_.upgrade->terms.trial;
+    log(LogLevel::info, words::who(agent) + " is active, " + words::on_trial(trial));
+    state_.upgrade->deadline = deadline_after(now_, trial);
+    if (trial == Duration::zero()) commit();
+  }
+
+  // ---- how agents go
+
+  void candidate_exited(const Agent& gone, const Ending& ending) {
+    if (gone.killed) {
+      log(LogLevel::info, words::who(gone) + " has been reaped");
+      go_on_after_reaping();
+      return;
+    }
+    candidate_failed(words::failed_to_start(gone, ending), &ending);
+  }
+
+  void incumbent_exited(const Agent& gone, const Ending& ending) {
+    if (gone.activated) leave_legacy(gone, ending);
+    log(LogLevel::info, words::who(gone) + " " + words::went(gone, ending));
+    if (winding_down()) {
+      go_on_after_reaping();
+      return;
+    }
+    if (!gone.activated) {
+      log(LogLevel::error, words::who(gone) + " failed: " + words::failed_to_start(gone, ending));
+      const bool like_the_agent = gone.role == Role::first && !gone.unfit;
+      end_with(like_the_agent ? exit_status_of(ending) : exit_own_failure);
+      return;
+    }
+    if (!state_.upgrade || (!gone.told && !was_on_trial(gone))) {
+      if (state_.upgrade) drop_upgrade("the active agent exited");
+      end_with(exit_status_of(ending));
+      return;
+    }
+    if (!was_on_trial(gone)) {
+      take_over_from(gone, ending);
+      return;
+    }
+    const std::string reason =
+        gone.unfit ? "unfit: " + *gone.unfit : in_words(ending) + " while it was on trial";
+    fail_upgrade(Stage::trial, reason, "", &ending);
+  }
+
+  void leave_legacy(const Agent& gone, const Ending& ending) {
+    const bool well = gone.stopped || ending == Ending{Ending::How::exited, 0};
+    state_.legacy = Legacy{.clean = gone.stopped,
+                           .state = gone.state,
+                           .exit_status = well ? 0 : exit_status_of(ending)};
+  }
+
+  // The incumbent was told to stop for the upgrade, and is gone.
+  void take_over_from(const Agent& gone, const Ending& ending) {
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    if (upgrade.failure) return unwind();
+    const bool fall_back = upgrade.terms.on_unclean_stop == UncleanStop::fall_back;
+    if (!gone.stopped && fall_back) {
+      fail_upgrade(Stage::stop, words::unclean_stop(gone, ending, upgrade.terms.stop_timeout), "",
+                   gone.killed ? nullptr : &ending);
+      return;
+    }
+    if (!gone.stopped) log(LogLevel::warning, words::who(gone) + " stopped uncleanly; going on");
+    if (upgrade.terms.mode == Mode::sequential) {
+      order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
+      return;
+    }
+    if (has_closed(*state_.candidate)) {
+      candidate_failed(words::closed_its_pipe(*state_.candidate), nullptr);
+      return;
+    }
+    activate_candidate();
+  }
+
+  void go_on_after_reaping() {
+    if (winding_down()) return exit_if_alone();
+    UPGRADER_CHECK(state_.upgrade && state_.upgrade->failure);
+    unwind();
+  }
+
+  // ---- deadlines
+
+  bool has_passed(const std::optional<Time>& deadline) const {
+    return deadline && *deadline <= now_;
+  }
+
+  // True if a deadline of this agent had passed, and has been dealt with.
+  bool agent_deadline_passed(Agent& agent) {
+    if (has_passed(agent.close_deadline)) {
+      agent.close_deadline.reset();
+      held_agent_failed(agent, words::closed_its_pipe(agent));
+      return true;
+    }
+    if (!has_passed(agent.deadline)) return false;
+    if (agent.killed) {
+      log(LogLevel::warning,
+          words::who(agent) + " has been killed, but has not ended yet; waiting");
+      agent.deadline = now_ + killed_log_interval;
+    } else if (!agent.activated && !agent.terminated) {
+      held_agent_failed(agent, "not ready within " + in_words(start_timeout_of(agent.role)));
+    } else {
+      log(LogLevel::warning, words::late(agent));
+      kill(agent);
+    }
+    return true;
+  }
+
+  void upgrade_deadline_passed() {
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    upgrade.deadline.reset();
+    if (upgrade.waits_for_confirm) {
+      fail_upgrade(Stage::confirm,
+                   "not confirmed within " + in_words(upgrade.terms.confirm_timeout));
+    } else if (upgrade.terms.commit == CommitRule::healthy) {
+      fail_upgrade(Stage::trial, "did not say healthy within " + in_words(upgrade.terms.trial));
+    } else {
+      commit();
+    }
+  }
+
+  void start_close_grace(Agent& agent) {
+    if (agent.killed || agent.terminated || agent.close_deadline) return;
+    agent.close_deadline = now_ + close_grace;
+  }
+
+  // ---- the way of an upgrade
+
+  std::optional<std::string> why_busy() const {
+    if (winding_down()) return "busy: the upgrader is stopping";
+    if (state_.upgrade) return "busy: upgrade " + state_.upgrade->id + " is under way";
+    if (!state_.incumbent || !state_.incumbent->activated) return "busy: no agent is active yet";
+    return std::nullopt;
+  }
+
+  void begin_upgrade(const agent_protocol::Upgrade& request, Origin origin) {
+    const Agent& active = *state_.incumbent;
+    state_.upgrade = UpgradeUnderWay{};
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    upgrade.id = request.id;
+    upgrade.origin = origin;
+    upgrade.terms = terms_of(request);
+    upgrade.previous = active.program;
+    upgrade.previous_version = active.version;
+    upgrade.known_to_agent = origin == Origin::agent;
+    if (const std::optional<std::string> contradiction = contradiction_in(upgrade.terms)) {
+      refuse_upgrade({"", *contradiction});
+      return;
+    }
+    Check check{std::nullopt, std::nullopt, active.program};
+    if (origin == Origin::agent) {
+      check.executable = request.executable;
+      check.args = request.args;
+    }
+    order(Pending::check, std::move(check));
+  }
+
+  Terms terms_of(const agent_protocol::Upgrade& request) const {
+    const auto given = [](const std::optional<std::int64_t>& ms, Duration otherwise) {
+      return ms ? Duration(*ms) : otherwise;
+    };
+    const Terms& defaults = policy_.defaults;
+    return Terms{
+        .mode = request.mode.value_or(defaults.mode),
+        .gate = request.gate.value_or(defaults.gate),
+        .commit = request.commit.value_or(defaults.commit),
+        .start_timeout = given(request.start_timeout_ms, defaults.start_timeout),
+        .confirm_timeout = given(request.confirm_timeout_ms, defaults.confirm_timeout),
+        .stop_timeout = given(request.stop_timeout_ms, defaults.stop_timeout),
+        .trial = given(request.trial_ms, defaults.trial),
+        .on_unclean_stop = request.on_unclean_stop.value_or(defaults.on_unclean_stop),
+    };
+  }
+
+  static std::optional<std::string> contradiction_in(const Terms& terms) {
+    if (terms.gate == Gate::confirm && terms.mode == Mode::sequential) {
+      return "\"gate\" is \"confirm\", which goes with mode parallel only";
+    }
+    if (terms.commit == CommitRule::healthy && terms.trial == Duration::zero()) {
+      return "\"commit\" is \"healthy\", which needs a trial that is not 0";
+    }
+    return std::nullopt;
+  }
+
+  void tell_accepted() {
+    const UpgradeUnderWay& upgrade = *state_.upgrade;
+    log(LogLevel::info, words::accepted(upgrade));
+    if (upgrade.origin == Origin::signal) return;
+    send(*state_.incumbent, agent_protocol::Accepted{upgrade.id, *upgrade.generation});
+  }
+
+  void wait_for_confirm() {
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    upgrade.waits_for_confirm = true;
+    upgrade.deadline = deadline_after(now_, upgrade.terms.confirm_timeout);
+    log(LogLevel::info, words::who(*state_.candidate) + " is ready; upgrade " + upgrade.id +
+                            " waits to be confirmed");
+    send(*state_.incumbent,
+         agent_protocol::CandidateReady{upgrade.id, *upgrade.generation, upgrade.version});
+  }
+
+  void pass_gate() {
+    if (policy_.relink) {
+      order(Pending::relink_proof, ProveRelink{});
+      return;
+    }
+    tell_stop_for_upgrade();
+  }
+
+  void tell_stop_for_upgrade() {
+    state_.upgrade->known_to_agent = true;
+    tell_stop(*state_.incumbent, StopReason::upgrade, state_.upgrade->terms.stop_timeout);
+  }
+
+  void commit() {
+    state_.upgrade->deadline.reset();
+    if (policy_.relink) {
+      order(Pending::relink, Relink{*state_.upgrade->program});
+      return;
+    }
+    tell_committed();
+  }
+
+  void tell_committed() {
+    const UpgradeUnderWay& upgrade = *state_.upgrade;
+    log(LogLevel::info,
+        words::who(*state_.incumbent) + " has passed; upgrade " + upgrade.id + " is committed");
+    send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
+    state_.upgrade.reset();
+  }
+
+  // ---- how an upgrade fails
+
+  // It was refused before anything was started.
+  void refuse_upgrade(const Trouble& trouble) { end_unaccepted_upgrade(Stage::request, trouble); }
+
+  void end_unaccepted_upgrade(Stage stage, const Trouble& trouble) {
+    note_failure(stage, trouble.reason, trouble.errno_name, nullptr);
+    end_failed_upgrade();
+  }
+
+  // An upgrade that never became the one under way.
+  void answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
+    log(LogLevel::warning, "upgrade " + id + " refused: " + reason);
+    Failure failure;
+    failure.id = id;
+    failure.stage = Stage::request;
+    failure.reason = fit_text(reason, agent_protocol::reason_bytes_max);
+    send(agent, agent_protocol::UpgradeFailed{std::move(failure)});
+  }
+
+  void held_agent_failed(Agent& agent, const std::string& reason) {
+    if (agent.role == Role::candidate) {
+      candidate_failed(reason, nullptr);
+      return;
+    }
+    log(LogLevel::error, words::who(agent) + " failed: " + reason);
+    kill(agent);
+    end_with(exit_own_failure);
+  }
+
+  void candidate_failed(const std::string& reason, const Ending* ending) {
+    const bool news = state_.incumbent && state_.incumbent->told == StopReason::upgrade &&
+                      !state_.incumbent->stopped && !state_.incumbent->killed &&
+                      !state_.upgrade->failure;
+    if (news) {
+      send(*state_.incumbent,
+           agent_protocol::CandidateLost{state_.upgrade->id,
+                                         fit_text(reason, agent_protocol::reason_bytes_max)});
+    }
+    fail_upgrade(Stage::start, reason, "", ending);
+  }
+
+  void fail_upgrade(Stage stage, const std::string& reason, const std::string& errno_name = "",
+                    const Ending* ending = nullptr) {
+    note_failure(stage, reason, errno_name, ending);
+    unwind();
+  }
+
+  // Keeps the first cause.
+  void note_failure(Stage stage, const std::string& reason, const std::string& errno_name,
+                    const Ending* ending) {
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    upgrade.deadline.reset();
+    upgrade.waits_for_confirm = false;
+    if (upgrade.failure) return;
+    Failure failure;
+    failure.id = upgrade.id;
+    failure.stage = stage;
+    failure.reason = fit_text(reason, agent_protocol::reason_bytes_max);
+    if (!errno_name.empty()) failure.errno_name = errno_name;
+    if (ending != nullptr && ending->how == Ending::How::exited)
+      failure.exit_status = ending->value;
+    if (ending != nullptr && ending->how == Ending::How::signalled) failure.signal = ending->value;
+    log(LogLevel::warning, words::failed(upgrade, failure, state_.incumbent));
+    upgrade.failure = std::move(failure);
+    restore_link_for_signal();
+  }
+
+  // Takes the next step back after a failure, as far as can be gone now: to the incumbent, if it
+  // has or keeps the work; otherwise to a fallback, once no other agent is left.
+  void unwind() {
+    if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+    if (state_.incumbent) {
+      Agent& agent = *state_.incumbent;
+      if (on_trial(agent) && !agent.told) {
+        tell_stop(agent, StopReason::rollback, state_.upgrade->terms.stop_timeout);
+      } else if (!agent.told && !state_.candidate) {
+        end_failed_upgrade();
+      }
+      return;
+    }
+    if (state_.candidate) return;
+    order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
+  }
+
+  void end_failed_upgrade() {
+    const UpgradeUnderWay upgrade = *std::exchange(state_.upgrade, std::nullopt);
+    if (!upgrade.known_to_agent) return;
+    send(*state_.incumbent, agent_protocol::UpgradeFailed{*upgrade.failure});
+  }
+
+  void restore_link_for_signal() {
+    if (policy_.relink && state_.upgrade->origin == Origin::signal) {
+      actions_.emplace_back(RestoreLink{});
+    }
+  }
+
+  // ---- the end of the upgrader
+
+  bool winding_down() const { return state_.shutdown || state_.quit || state_.exit_with; }
+
+  // The upgrader ends with this status, once all that still runs has been killed and reaped.
+  void end_with(int status) {
+    state_.exit_with = status;
+    state_.upgrade.reset();
+    if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+    exit_if_alone();
+  }
+
+  // It ends with the upgrader; nobody is left to be told.
+  void drop_upgrade(const std::string& reason) {
+    log(LogLevel::warning, "upgrade " + state_.upgrade->id + " ends uncommitted: " + reason);
+    restore_link_for_signal();
+    state_.upgrade.reset();
+  }
+
+  void end_upgrade_for_shutdown() {
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    std::string reason = "the upgrader was told to stop";
+    if (upgrade.failure) reason += "; before that: " + upgrade.failure->reason;
+    upgrade.deadline.reset();
+    upgrade.waits_for_confirm = false;
+    log(LogLevel::warning, "upgrade " + upgrade.id + " ends uncommitted: " + reason);
+    restore_link_for_signal();
+    if (!state_.incumbent) return;
+    Agent& agent = *state_.incumbent;
+    const bool owed = agent.activated && !on_trial(agent) && upgrade.known_to_agent &&
+                      !agent.stopped && !agent.killed;
+    if (!owed) return;
+    Failure failure;
+    failure.id = upgrade.id;
+    failure.stage = Stage::shutdown;
+    failure.reason = fit_text(reason, agent_protocol::reason_bytes_max);
+    send(agent, agent_protocol::UpgradeFailed{std::move(failure)});
+  }
+
+  void wind_down() {
+    if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+    if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
+    exit_if_alone();
+  }
+
+  void stop_for_shutdown(Agent& agent) {
+    if (agent.killed || agent.told) return;
+    if (agent.activated) {
+      tell_stop(agent, StopReason::shutdown, policy_.defaults.stop_timeout);
+      return;
+    }
+    if (agent.greeted || agent.role != Role::first) {
+      kill(agent);
+      return;
+    }
+    agent.terminated = true;
+    agent.close_deadline.reset();
+    agent.deadline = now_ + policy_.defaults.stop_timeout;
+    actions_.emplace_back(Terminate{agent.generation});
+  }
+
+  void exit_if_alone() {
+    if (state_.incumbent || state_.candidate || state_.ended) return;
+    int status = state_.exit_with.value_or(0);
+    if (state_.shutdown) status = state_.legacy ? state_.legacy->exit_status : 0;
+    if (state_.quit) status = exit_quit;
+    state_.ended = true;
+    state_.upgrade.reset();
+    actions_.emplace_back(Exit{status});
+  }
+
+  // ---- small ones
+
+  Agent* find(Generation generation) {
+    if (state_.incumbent && state_.incumbent->generation == generation) return &*state_.incumbent;
+    if (state_.candidate && state_.candidate->generation == generation) return &*state_.candidate;
+    return nullptr;
+  }
+
+  bool was_on_trial(const Agent& agent) const {
+    return state_.upgrade && state_.upgrade->generation == agent.generation;
+  }
+  bool on_trial(const Agent& agent) const { return agent.activated && was_on_trial(agent); }
+
+  static bool has_closed(const Agent& agent) { return agent.output_closed || agent.input_closed; }
+
+  Duration time_left(const Agent& agent) const {
+    if (!agent.deadline) return Duration{1};
+    return std::max(Duration{1}, *agent.deadline - now_);
+  }
+
+  void tell_stop(Agent& agent, StopReason reason, Duration timeout) {
+    agent_protocol::Stop stop;
+    stop.reason = reason;
+    stop.deadline_ms = std::max<std::int64_t>(1, timeout.count());
+    if (reason == StopReason::upgrade) {
+      stop.id = state_.upgrade->id;
+      stop.generation = state_.upgrade->generation;
+    }
+    agent.told = reason;
+    agent.deadline = now_ + timeout;
+    log(LogLevel::info, words::who(agent) + " is told to stop: " + words::why(reason));
+    send(agent, std::move(stop));
+  }
+
+  void kill(Agent& agent) {
+    agent.killed = true;
+    agent.close_deadline.reset();
+    agent.deadline = now_ + killed_log_interval;
+    actions_.emplace_back(Kill{agent.generation});
+  }
+
+  void send(const Agent& agent, UpgraderMessage message) {
+    actions_.emplace_back(Send{agent.generation, std::move(message)});
+  }
+
+  void refuse_message(const Agent& agent, const AgentMessage& message, std::string_view reason) {
+    send_error(agent, agent_protocol::type_name(message), reason);
+  }
+
+  void send_error(const Agent& agent, std::string_view about, std::string_view reason) {
+    agent_protocol::Error error;
+    error.about = fit_text(about, agent_protocol::about_bytes_max);
+    error.reason = fit_text(reason, agent_protocol::reason_bytes_max);
+    notice(agent.generation, NoticeKind::error,
+           words::who(agent) + " sent " + *error.about + ", which was not obeyed: " + error.reason);
+    send(agent, std::move(error));
+  }
+
+  void notice(Generation generation, NoticeKind kind, std::string text) {
+    actions_.emplace_back(Notice{generation, kind, std::move(text)});
+  }
+
+  void log(LogLevel level, std::string text) { actions_.emplace_back(Log{level, std::move(text)}); }
+
+  void order(Pending outcome, Action action) {
+    state_.pending = outcome;
+    actions_.push_back(std::move(action));
+  }
+
+  // True if this outcome is awaited; it is not any longer. Any other outcome is dropped.
+  bool expect(Pending outcome) {
+    if (state_.pending != outcome) return false;
+    state_.pending = Pending::nothing;
+    return true;
+  }
+
+  const Policy& policy_;
+  State& state_;
+  const Time now_;
+  Actions& actions_;
+};
+
+bool is_outcome(const Event& event) {
+  return std::holds_alternative<Checked>(event) || std::holds_alternative<CheckFailed>(event) ||
+         std::holds_alternative<Spawned>(event) || std::holds_alternative<SpawnFailed>(event) ||
+         std::holds_alternative<RelinkProved>(event) ||
+         std::holds_alternative<RelinkProofFailed>(event) ||
+         std::holds_alternative<Relinked>(event) || std::holds_alternative<RelinkFailed>(event);
+}
+
+bool has_outcome(const Action& action) {
+  return std::holds_alternative<Check>(action) || std::holds_alternative<Spawn>(action) ||
+         std::holds_alternative<ProveRelink>(action) || std::holds_alternative<Relink>(action);
+}
+
+// What holds after every step, whatever has happened.
+void check_state(const State& state, const Actions& actions) {
+  const auto& incumbent = state.incumbent;
+  const auto& candidate = state.candidate;
+  UPGRADER_CHECK(!candidate || !candidate->activated);
+  UPGRADER_CHECK(!candidate || candidate->role == Role::candidate);
+  UPGRADER_CHECK(!candidate || state.upgrade || state.exit_with || state.shutdown || state.quit);
+  UPGRADER_CHECK(!incumbent || !incumbent->activated || incumbent->ready);
+  UPGRADER_CHECK(!incumbent || !incumbent->told || incumbent->activated);
+  UPGRADER_CHECK(!incumbent || !incumbent->stopped || incumbent->told);
+  UPGRADER_CHECK(!incumbent || incumbent->activated || !candidate);
+  UPGRADER_CHECK(!state.ended || (!incumbent && !candidate && !state.spawning));
+  UPGRADER_CHECK((state.pending == Pending::spawn) == state.spawning.has_value());
+  for (const Action& action : actions) {
+    UPGRADER_CHECK(!has_outcome(action) || &action == &actions.back());
+  }
+  const bool asks = !actions.empty() && has_outcome(actions.back());
+  UPGRADER_CHECK(asks == (state.pending != Pending::nothing));
+  UPGRADER_CHECK(!asks || !(state.shutdown || state.quit || state.ended));
+}
+
+Phase phase_of_upgrade(const State& state) {
+  const UpgradeUnderWay& upgrade = *state.upgrade;
+  if (!state.incumbent) return upgrade.failure ? Phase::falling_back : Phase::replacing;
+  const Agent& incumbent = *state.incumbent;
+  if (!incumbent.activated) return Phase::falling_back;
+  if (incumbent.told == StopReason::rollback) return Phase::rolling_back;
+  if (incumbent.told) return Phase::switching;
+  if (upgrade.generation == incumbent.generation) return Phase::trial;
+  if (upgrade.failure) return Phase::abandoning;
+  return upgrade.waits_for_confirm ? Phase::confirming : Phase::preparing;
+}
+
+}  // namespace
+
+Phase phase_of(const State& state) {
+  if (state.ended) return Phase::ended;
+  if (state.shutdown || state.quit || state.exit_with) return Phase::shutting_down;
+  if (state.upgrade) return phase_of_upgrade(state);
+  return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
+}
+
+std::string_view name_of(Phase phase) {
+  switch (phase) {
+    case Phase::starting:
+      return "starting";
+    case Phase::running:
+      return "running";
+    case Phase::preparing:
+      return "preparing";
+    case Phase::confirming:
+      return "confirming";
+    case Phase::switching:
+      return "switching";
+    case Phase::replacing:
+      return "replacing";
+    case Phase::trial:
+      return "trial";
+    case Phase::abandoning:
+      return "abandoning";
+    case Phase::rolling_back:
+      return "rolling_back";
+    case Phase::falling_back:
+      return "falling_back";
+    case Phase::shutting_down:
+      return "shutting_down";
+    case Phase::ended:
+      return "ended";
+  }
+  return "";
+}
+
+Actions Supervisor::step(const Event& event, Time now) {
+  UPGRADER_CHECK(state_.pending == Pending::nothing || is_outcome(event));
+  Actions actions;
+  if (state_.ended) return actions;
+  Step step(policy_, state_, now, actions);
+  std::visit([&](const auto& happened) { step.take(happened); }, event);
+  check_state(state_, actions);
+  return actions;
+}
+
+std::optional<Time> Supervisor::next_deadline() const {
+  std::optional<Time> next;
+  const auto consider = [&](const std::optional<Time>& deadline) {
+    if (deadline && (!next || *deadline < *next)) next = deadline;
+  };
+  for (const std::optional<Agent>* agent : {&state_.incumbent, &state_.candidate}) {
+    if (!*agent) continue;
+    consider((*agent)->deadline);
+    consider((*agent)->close_deadline);
+  }
+  if (state_.upgrade) consider(state_.upgrade->deadline);
+  return next;
+}
+
+std::vector<ProgramId> Supervisor::programs() const {
+  std::vector<ProgramId> needed;
+  for (const std::optional<Agent>* agent :
+       {&state_.incumbent, &state_.candidate, &state_.spawning}) {
+    if (*agent) needed.push_back((*agent)->program);
+  }
+  if (state_.upgrade) needed.push_back(state_.upgrade->previous);
+  if (state_.upgrade && state_.upgrade->program) needed.push_back(*state_.upgrade->program);
+  return needed;
+}
+
+}  // namespace upgrader

@@ -1,0 +1,142 @@
+#include "upgrader/words.h"
+
+#include <string_view>
+
+#include "agent-protocol/codec.h"
+
+namespace upgrader {
+
+using agent_protocol::Role;
+using agent_protocol::Stage;
+using agent_protocol::StopReason;
+
+std::string in_words(Duration duration) {
+  const auto ms = duration.count();
+  if (ms != 0 && ms % 3'600'000 == 0) return std::to_string(ms / 3'600'000) + "h";
+  if (ms != 0 && ms % 60'000 == 0 && ms != 60'000) return std::to_string(ms / 60'000) + "m";
+  if (ms % 1'000 == 0) return std::to_string(ms / 1'000) + "s";
+  return std::to_string(ms) + "ms";
+}
+
+namespace words {
+namespace {
+
+std::string_view name_of(Role role) {
+  switch (role) {
+    case Role::first:
+      return "first agent";
+    case Role::candidate:
+      return "candidate";
+    case Role::fallback:
+      return "fallback";
+  }
+  return "";
+}
+
+std::string_view when(Stage stage) {
+  switch (stage) {
+    case Stage::request:
+      return "was refused";
+    case Stage::spawn:
+      return "could not start its candidate";
+    case Stage::start:
+      return "failed at its start";
+    case Stage::confirm:
+      return "failed at the gate";
+    case Stage::cancel:
+      return "was given up";
+    case Stage::stop:
+      return "failed at the stop";
+    case Stage::trial:
+      return "failed on trial";
+    case Stage::commit:
+      return "could not be committed";
+    case Stage::shutdown:
+      return "ended with the upgrader";
+  }
+  return "";
+}
+
+std::string what_next(const UpgradeUnderWay& upgrade, const std::optional<Agent>& incumbent) {
+  if (!incumbent || !incumbent->activated) return "falling back";
+  if (upgrade.generation == incumbent->generation) return "rolling back";
+  if (incumbent->told) return who(*incumbent) + " may still take its work back";
+  return who(*incumbent) + " stays active";
+}
+
+}  // namespace
+
+std::string generation(Generation generation) {
+  return "generation " + std::to_string(generation);
+}
+
+std::string who(const Agent& agent) {
+  std::string text = generation(agent.generation);
+  if (agent.version) text += " (version " + *agent.version + ")";
+  return text;
+}
+
+std::string started(const Agent& agent) {
+  return who(agent) + ": started as " + std::string(name_of(agent.role));
+}
+
+std::string on_trial(Duration trial) {
+  if (trial == Duration::zero()) return "without a trial";
+  return "on trial for " + in_words(trial);
+}
+
+std::string why(StopReason reason) {
+  switch (reason) {
+    case StopReason::upgrade:
+      return "its candidate takes over";
+    case StopReason::rollback:
+      return "it is rolled back";
+    case StopReason::shutdown:
+      return "the upgrader shuts down";
+  }
+  return "";
+}
+
+std::string accepted(const UpgradeUnderWay& upgrade) {
+  std::string text = "upgrade " + upgrade.id + " accepted, ";
+  text += upgrade.terms.mode == agent_protocol::Mode::parallel ? "parallel" : "sequential";
+  return text + ", to " + generation(*upgrade.generation);
+}
+
+std::string went(const Agent& gone, const Ending& ending) {
+  std::string text = in_words(ending);
+  if (gone.stopped) return text + " after its clean stop";
+  if (gone.told) return text + " without having confirmed its stop";
+  return text;
+}
+
+std::string failed_to_start(const Agent& gone, const Ending& ending) {
+  if (gone.unfit) return "unfit: " + *gone.unfit;
+  return in_words(ending) + (gone.ready ? " before it was activated" : " before it was ready");
+}
+
+std::string closed_its_pipe(const Agent& agent) {
+  return agent.output_closed ? "closed its output before it was activated"
+                             : "closed its input before it was activated";
+}
+
+std::string unclean_stop(const Agent& gone, const Ending& ending, Duration timeout) {
+  if (gone.killed) return "the active agent did not stop within " + in_words(timeout);
+  return "the active agent " + in_words(ending) + " without having confirmed its stop";
+}
+
+std::string late(const Agent& agent) {
+  if (agent.stopped) return who(agent) + " lingers after its clean stop; killing it";
+  return who(agent) + " has not stopped in time; killing it";
+}
+
+std::string failed(const UpgradeUnderWay& upgrade, const agent_protocol::Failure& failure,
+                   const std::optional<Agent>& incumbent) {
+  std::string text;
+  if (upgrade.generation) text += generation(*upgrade.generation) + ": ";
+  text += failure.reason + "; upgrade " + upgrade.id + " " + std::string(when(failure.stage));
+  return text + "; " + what_next(upgrade, incumbent);
+}
+
+}  // namespace words
+}  // namespace upgrader

@@ -1,0 +1,39 @@
+// What the supervisor says to people: sentences for the log and for `reason`. Decides nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "upgrader/supervisor.h"
+
+namespace upgrader {
+
+// "90s", "5m", "250ms": as on the command line.
+[[nodiscard]] std::string in_words(Duration duration);
+
+namespace words {
+
+// "generation 2"
+[[nodiscard]] std::string generation(Generation generation);
+// "generation 2 (version 1.1)"
+[[nodiscard]] std::string who(const Agent& agent);
+[[nodiscard]] std::string started(const Agent& agent);
+[[nodiscard]] std::string on_trial(Duration trial);
+[[nodiscard]] std::string why(agent_protocol::StopReason reason);
+[[nodiscard]] std::string accepted(const UpgradeUnderWay& upgrade);
+
+// How an active agent ended: "exited with status 0 after its clean stop".
+[[nodiscard]] std::string went(const Agent& gone, const Ending& ending);
+// Why an agent that exited while held was not fit: its own last words, or how it ended.
+[[nodiscard]] std::string failed_to_start(const Agent& gone, const Ending& ending);
+[[nodiscard]] std::string closed_its_pipe(const Agent& agent);
+[[nodiscard]] std::string unclean_stop(const Agent& gone, const Ending& ending, Duration timeout);
+// Which deadline an agent missed, for which it is killed.
+[[nodiscard]] std::string late(const Agent& agent);
+// "upgrade u7 failed at its start: ...; generation 1 stays active"
+[[nodiscard]] std::string failed(const UpgradeUnderWay& upgrade,
+                                 const agent_protocol::Failure& failure,
+                                 const std::optional<Agent>& incumbent);
+
+}  // namespace words
+}  // namespace upgrader
