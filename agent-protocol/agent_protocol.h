@@ -2,11 +2,14 @@
  *
  * An agent opens the conversation first of all, prepares what it needs, says ready, and then takes
  * events. Where there is no upgrader the same calls work and lead the program through the same
- * story, alone: after ready comes activate, and SIGTERM comes as stop.
+ * story, alone: after ready comes activate, SIGTERM comes as stop, a request for an upgrade is
+ * refused, and everything else does nothing and succeeds.
  *
  * No function throws, blocks without saying so, or writes to standard output. A handle belongs to
  * one thread at a time. Functions that return int return 0, or -1 with agent_protocol_error()
- * telling the deed and the reason; nothing has been sent then. */
+ * telling the deed and the reason; nothing has been sent then. What the upgrader's pipe does not
+ * take at once is kept, within limits, and sent by agent_protocol_next() and agent_protocol_wait(),
+ * so a program that has something to say calls one of them whenever the descriptor is readable. */
 #ifndef AGENT_PROTOCOL_H
 #define AGENT_PROTOCOL_H
 
@@ -14,7 +17,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define AGENT_PROTOCOL_API __attribute__((visibility("default")))
+#define AGENT_PROTOCOL_API __attribute__((visibility("default"), nothrow))
 #else
 #define AGENT_PROTOCOL_API
 #endif
@@ -23,7 +26,8 @@
 extern "C" {
 #endif
 
-typedef struct agent_protocol agent_protocol;
+/* The handle: an agent's end of the conversation. */
+typedef struct agent_protocol_agent agent_protocol_agent;
 
 /* What has happened. Numbers are never reused. */
 enum agent_protocol_event_type {
@@ -54,128 +58,139 @@ enum agent_protocol_stop_reason {
 
 /* Why an upgrade failed. */
 struct agent_protocol_failure {
-  const char *id;
-  const char *stage;      /* "request", "spawn", "start", ... as in agent-protocol(7) */
-  const char *reason;     /* a sentence for people */
-  const char *version;    /* of the failed agent, or NULL */
-  const char *errno_name; /* such as "ENOENT", or NULL */
+  const char* id;
+  const char* stage;      /* "request", "spawn", "start", ... as in agent-protocol(7) */
+  const char* reason;     /* a sentence for people */
+  const char* version;    /* of the failed agent, or NULL */
+  const char* errno_name; /* such as "ENOENT", or NULL */
   int exit_status;        /* or -1 */
   int signal;             /* or -1 */
 };
 
 /* One event. It and all that it points to belong to the handle and hold until the next call of
  * agent_protocol_next(), agent_protocol_wait() or agent_protocol_close(). Later versions of the
- * library only add members at the end; texts that do not apply are NULL, numbers -1. */
+ * library only add members at the end, and types, which a program passes over. Texts that do not
+ * apply are NULL, numbers -1, enumerations and `clean` 0. */
 struct agent_protocol_event {
   enum agent_protocol_event_type type;
   enum agent_protocol_role role;
   enum agent_protocol_stop_reason stop_reason;
-  int clean;                                    /* 1: the agent before confirmed its stop */
+  int clean; /* 1: the agent before confirmed its stop */
   int64_t generation;
-  int64_t deadline_ms;                          /* what is left to say stopped, at arrival */
-  int64_t watchdog_ms;                          /* heartbeats are wanted twice as often, or -1 */
-  const char *id;
-  const char *about;
-  const char *reason;
-  const char *version;
-  const char *state;                            /* UTF-8, NUL-terminated, or NULL */
-  const struct agent_protocol_failure *failure; /* or NULL */
+  int64_t deadline_ms; /* what is left to say stopped, at arrival; or -1 */
+  int64_t watchdog_ms; /* heartbeats are wanted twice as often, or -1 */
+  const char* id;
+  const char* about;
+  const char* reason;
+  const char* version;
+  const char* state;                            /* UTF-8, NUL-terminated, or NULL */
+  const struct agent_protocol_failure* failure; /* or NULL */
 };
 
-/* Starts the conversation: the first thing a program does. `version` is the agent's own, at most
- * 128 bytes, or NULL. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the pipes are private
+/* Starts the conversation: the first thing a program does. `version` is the agent's own, cut to 128
+ * bytes, or NULL. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the pipes are private
  * and close-on-exec, as is the lock's descriptor, which stays open for the life of the process; the
- * AGENT_PROTOCOL variables are gone from the environment; `hello` is sent; SIGPIPE is ignored, and
- * SIGTERM is an event. Without an upgrader descriptors 0 and 1 are left alone. NULL, with errno,
- * only where memory or descriptors have run out, or a handle is open already (EBUSY). */
-AGENT_PROTOCOL_API agent_protocol *agent_protocol_open(const char *version);
+ * AGENT_PROTOCOL variables are gone from the environment; `hello` is sent; SIGPIPE is caught and
+ * does nothing, if it had its default (programs that this one starts get the default back). SIGTERM
+ * is caught: a held agent exits at once with status 143, an active one gets AGENT_PROTOCOL_STOP; a
+ * process forked from this one dies of it as by default. Without an upgrader descriptors 0 and 1
+ * are left alone. NULL, with errno, only where memory or descriptors have run out, the upgrader's
+ * pipes are not there, or a handle is open already (EBUSY). */
+AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open(const char* version);
 
-/* Frees the handle and closes its descriptors but the lock's. Says nothing to the upgrader. */
-AGENT_PROTOCOL_API void agent_protocol_close(agent_protocol *agent);
+/* Frees the handle and closes its descriptors but the lock's; SIGTERM and SIGPIPE do what they did
+ * before. Says nothing to the upgrader. NULL is allowed. */
+AGENT_PROTOCOL_API void agent_protocol_close(agent_protocol_agent* agent);
 
 /* 1 if there is no upgrader, else 0. */
-AGENT_PROTOCOL_API int agent_protocol_alone(const agent_protocol *agent);
+AGENT_PROTOCOL_API int agent_protocol_alone(const agent_protocol_agent* agent);
 
-/* A descriptor that polls readable when agent_protocol_next() may have an event; for any event
- * loop, level-triggered. It belongs to the handle and stays the same. */
-AGENT_PROTOCOL_API int agent_protocol_fd(const agent_protocol *agent);
+/* A descriptor that polls readable when agent_protocol_next() may have an event or can send what
+ * was kept; for any event loop, level-triggered. It belongs to the handle and stays the same. */
+AGENT_PROTOCOL_API int agent_protocol_fd(const agent_protocol_agent* agent);
 
 /* The next event, or NULL if there is none now. Never blocks. Call it until it answers NULL.
  * At the end of input a held agent exits here, at once, with status 1: the protocol wants no side
- * effect; an active one gets AGENT_PROTOCOL_STOP. */
-AGENT_PROTOCOL_API const struct agent_protocol_event *agent_protocol_next(agent_protocol *agent);
+ * effect; an active one gets AGENT_PROTOCOL_STOP. One stop is told once, whatever else asks for
+ * it; after a cancel that takes it back there may be another. */
+AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_next(
+    agent_protocol_agent* agent);
 
 /* The same, but waits for up to `timeout_ms` (-1: without limit). NULL when the time is over. */
-AGENT_PROTOCOL_API const struct agent_protocol_event *agent_protocol_wait(agent_protocol *agent,
-                                                                          int timeout_ms);
+AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_wait(
+    agent_protocol_agent* agent, int timeout_ms);
 
 /* A start-up check: returns 0 if all is well; otherwise non-zero, with what is wrong written to
- * `reason` (`size` bytes, NUL-terminated). */
-typedef int (*agent_protocol_check)(void *context, char *reason, size_t size);
+ * `reason` (`size` bytes, NUL-terminated, empty before). */
+typedef int (*agent_protocol_check)(void* context, char* reason, size_t size);
 
 /* Registers a check, to be run by agent_protocol_ready() in the order of registration. `name` is
  * copied. */
-AGENT_PROTOCOL_API int agent_protocol_add_check(agent_protocol *agent, const char *name,
-                                                agent_protocol_check check, void *context);
+AGENT_PROTOCOL_API int agent_protocol_add_check(agent_protocol_agent* agent, const char* name,
+                                                agent_protocol_check check, void* context);
 
 /* Runs the checks in order. All well: `ready` is sent. Otherwise the first that fails is sent as
- * `unfit`, with its name and reason, and -1 returned: the program ends without side effect. */
-AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol *agent);
+ * `unfit`, with its name and reason, and -1 returned: the program ends without side effect. Between
+ * checks a held agent whose input has ended exits at once, as in agent_protocol_next(). */
+AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
 
-/* Says that this agent must not be given, or must not keep, the work. */
-AGENT_PROTOCOL_API int agent_protocol_unfit(agent_protocol *agent, const char *reason);
+/* Says that this agent must not be given (held), or must not keep (on trial), the work. A held
+ * agent exits next, one on trial is told to stop. Returns when the upgrader's pipe has taken it. */
+AGENT_PROTOCOL_API int agent_protocol_unfit(agent_protocol_agent* agent, const char* reason);
 
 /* What is asked of an upgrade. Start from AGENT_PROTOCOL_UPGRADE_INIT; NULL and -1 leave a member
  * to the upgrader's own default. */
 struct agent_protocol_upgrade {
-  size_t size;              /* sizeof: lets later versions add members */
-  const char *id;           /* required: 1 to 64 bytes of printable ASCII */
-  const char *executable;   /* required: an absolute path */
-  const char *const *args;  /* the arguments after the program's name, ended by NULL; or NULL */
-  const char *mode;         /* "parallel", "sequential" */
-  const char *gate;         /* "none", "confirm" */
-  const char *commit;       /* "survive", "healthy" */
-  const char *on_unclean_stop; /* "fallback", "continue" */
+  size_t size;                 /* sizeof: lets later versions add members */
+  const char* id;              /* required: 1 to 64 bytes of printable ASCII */
+  const char* executable;      /* required: an absolute path */
+  const char* const* args;     /* the arguments after the program's name, ended by NULL; or NULL */
+  const char* mode;            /* "parallel", "sequential" */
+  const char* gate;            /* "none", "confirm" */
+  const char* commit;          /* "survive", "healthy" */
+  const char* on_unclean_stop; /* "fallback", "continue" */
   int64_t start_timeout_ms;
   int64_t confirm_timeout_ms;
   int64_t stop_timeout_ms;
   int64_t trial_ms;
 };
-#define AGENT_PROTOCOL_UPGRADE_INIT                                                       \
-  {                                                                                       \
+#define AGENT_PROTOCOL_UPGRADE_INIT                                                              \
+  {                                                                                              \
     sizeof(struct agent_protocol_upgrade), NULL, NULL, NULL, NULL, NULL, NULL, NULL, -1, -1, -1, \
-        -1                                                                                \
+        -1                                                                                       \
   }
 
 /* Asks to be replaced. Answered by AGENT_PROTOCOL_ACCEPTED or AGENT_PROTOCOL_UPGRADE_FAILED. */
-AGENT_PROTOCOL_API int agent_protocol_request_upgrade(agent_protocol *agent,
-                                                      const struct agent_protocol_upgrade *upgrade);
+AGENT_PROTOCOL_API int agent_protocol_request_upgrade(agent_protocol_agent* agent,
+                                                      const struct agent_protocol_upgrade* upgrade);
 
 /* Opens the gate of the upgrade `id`, whose candidate is ready. */
-AGENT_PROTOCOL_API int agent_protocol_confirm(agent_protocol *agent, const char *id);
+AGENT_PROTOCOL_API int agent_protocol_confirm(agent_protocol_agent* agent, const char* id);
 
-/* Gives the upgrade `id` up, also after a stop for it, before stopped. `reason` may be NULL. */
-AGENT_PROTOCOL_API int agent_protocol_cancel(agent_protocol *agent, const char *id,
-                                             const char *reason);
+/* Gives the upgrade `id` up, also after a stop for it, before stopped: then the agent stays active.
+ * `reason` may be NULL. */
+AGENT_PROTOCOL_API int agent_protocol_cancel(agent_protocol_agent* agent, const char* id,
+                                             const char* reason);
 
 /* Confirms a clean stop: all is finished and given up; exit next. `state` is UTF-8 of at most
- * 32,768 bytes for the next agent, or NULL. Returns when the upgrader's pipe has taken it. */
-AGENT_PROTOCOL_API int agent_protocol_stopped(agent_protocol *agent, const char *state);
+ * 32,768 bytes for the next agent, or NULL. Returns when the upgrader's pipe has taken it. After a
+ * stop that the upgrader did not ask for (a signal, the end of input) it only succeeds. */
+AGENT_PROTOCOL_API int agent_protocol_stopped(agent_protocol_agent* agent, const char* state);
 
 /* Vouches for itself on trial: committed at once. */
-AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol *agent);
+AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol_agent* agent);
 
 /* Moves the running deadline to at least `ms` from now, 1 to 86,400,000. */
-AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol *agent, int64_t ms);
+AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol_agent* agent, int64_t ms);
 
 /* Says that it is alive: wanted at least every half of watchdog_ms where that is asked for. */
-AGENT_PROTOCOL_API int agent_protocol_heartbeat(agent_protocol *agent);
+AGENT_PROTOCOL_API int agent_protocol_heartbeat(agent_protocol_agent* agent);
 
 /* One line for people, at most 256 bytes. */
-AGENT_PROTOCOL_API int agent_protocol_status(agent_protocol *agent, const char *text);
+AGENT_PROTOCOL_API int agent_protocol_status(agent_protocol_agent* agent, const char* text);
 
 /* Why the last call that returned -1 did; valid until the next call. Never NULL. */
-AGENT_PROTOCOL_API const char *agent_protocol_error(const agent_protocol *agent);
+AGENT_PROTOCOL_API const char* agent_protocol_error(const agent_protocol_agent* agent);
 
 #ifdef __cplusplus
 }
