@@ -1,0 +1,222 @@
+// The command line: every option's values, limits and refusals.
+#include "upgrader/options.h"
+
+#include <catch2/catch.hpp>
+
+using namespace upgrader;
+using namespace std::chrono_literals;
+
+namespace {
+
+CommandLine parse(const std::vector<std::string>& words) {
+  std::vector<const char*> argv{"upgrader"};
+  for (const std::string& word : words)
+    argv.push_back(word.c_str());
+  argv.push_back(nullptr);
+  return parse_command_line(static_cast<int>(words.size()) + 1, argv.data());
+}
+
+Options options_of(std::vector<std::string> words) {
+  words.push_back("agent");
+  const CommandLine parsed = parse(words);
+  INFO(words.front());
+  REQUIRE(std::holds_alternative<Options>(parsed));
+  return std::get<Options>(parsed);
+}
+
+std::string refusal_of(std::vector<std::string> words) {
+  words.push_back("agent");
+  const CommandLine parsed = parse(words);
+  INFO(words.front());
+  REQUIRE(std::holds_alternative<UsageError>(parsed));
+  return std::get<UsageError>(parsed).reason;
+}
+
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("without options the documented defaults hold") {
+  const CommandLine parsed = parse({"agent"});
+
+  const Options& options = std::get<Options>(parsed);
+  CHECK(options.mode == agent_protocol::Mode::parallel);
+  CHECK(options.start_timeout == 5min);
+  CHECK(options.stop_timeout == 90s);
+  CHECK(options.exit_grace == 10s);
+  CHECK(options.trial == 30s);
+  CHECK(options.on_unclean_stop == agent_protocol::UncleanStop::fall_back);
+  CHECK_FALSE(options.relink);
+  CHECK_FALSE(options.lock_file);
+  CHECK_FALSE(options.lock_timeout);
+  CHECK(options.log_level == LogLevel::info);
+  CHECK(options.agent == "agent");
+  CHECK(options.args.empty());
+}
+
+TEST_CASE("every option sets what it names") {
+  CHECK(options_of({"--mode=sequential"}).mode == agent_protocol::Mode::sequential);
+  CHECK(options_of({"--mode=parallel"}).mode == agent_protocol::Mode::parallel);
+  CHECK(options_of({"--start-timeout=1h"}).start_timeout == 1h);
+  CHECK(options_of({"--stop-timeout=250ms"}).stop_timeout == 250ms);
+  CHECK(options_of({"--exit-grace=2m"}).exit_grace == 2min);
+  CHECK(options_of({"--trial=0"}).trial == 0ms);
+  CHECK(options_of({"--on-unclean-stop=continue"}).on_unclean_stop ==
+        agent_protocol::UncleanStop::carry_on);
+  CHECK(options_of({"--on-unclean-stop=fallback"}).on_unclean_stop ==
+        agent_protocol::UncleanStop::fall_back);
+  CHECK(options_of({"--relink"}).relink);
+  CHECK(options_of({"--lock=a=b"}).lock_file == "a=b");
+  CHECK(options_of({"--lock-timeout=3s"}).lock_timeout == Duration{3s});
+  CHECK(options_of({"--log-level=error"}).log_level == LogLevel::error);
+  CHECK(options_of({"--log-level=info"}).log_level == LogLevel::info);
+  CHECK(options_of({"--log-level=debug"}).log_level == LogLevel::debug);
+}
+
+TEST_CASE("options end at AGENT or at two dashes, and arguments stay byte for byte") {
+  const auto check = [](const std::vector<std::string>& words, const std::string& agent,
+                        const std::vector<std::string>& args) {
+    const CommandLine parsed = parse(words);
+    REQUIRE(std::holds_alternative<Options>(parsed));
+    CHECK(std::get<Options>(parsed).agent == agent);
+    CHECK(std::get<Options>(parsed).args == args);
+  };
+
+  check({"--relink", "agent", "--help", "--", "", "a b", "\xff\xfe"}, "agent",
+        {"--help", "--", "", "a b", "\xff\xfe"});
+  check({"--", "--relink", "x"}, "--relink", {"x"});
+  check({"--", "--", "x"}, "--", {"x"});
+  check({"-", "x"}, "-", {"x"});
+  check({"agent", "--mode=nonsense"}, "agent", {"--mode=nonsense"});
+}
+
+TEST_CASE("a thousand arguments are all kept") {
+  std::vector<std::string> words(1001, "x");
+  words.front() = "agent";
+
+  const CommandLine parsed = parse(words);
+
+  CHECK(std::get<Options>(parsed).args == std::vector<std::string>(1000, "x"));
+}
+
+TEST_CASE("of a repeated option the later one counts") {
+  const Options options = options_of({"--trial=1s", "--relink", "--trial=2s", "--relink"});
+
+  CHECK(options.trial == 2s);
+  CHECK(options.relink);
+}
+
+TEST_CASE("a repeated option is refused where its earlier value is malformed") {
+  CHECK(mentions(refusal_of({"--trial=soon", "--trial=2s"}), "--trial=soon"));
+}
+
+TEST_CASE("help and version are wanted wherever options may stand") {
+  CHECK(std::holds_alternative<HelpWanted>(parse({"--help"})));
+  CHECK(std::holds_alternative<HelpWanted>(parse({"--relink", "--help", "agent"})));
+  CHECK(std::holds_alternative<VersionWanted>(parse({"--version"})));
+  CHECK(mentions(version_text(), "upgrader "));
+}
+
+TEST_CASE("help names every option") {
+  for (const char* name : {"--mode=", "--start-timeout=", "--stop-timeout=", "--exit-grace=",
+                           "--trial=", "--on-unclean-stop=", "--relink",
+                           "--lock=", "--lock-timeout=", "--log-level=", "--help", "--version"}) {
+    CHECK(mentions(help_text(), name));
+  }
+}
+
+TEST_CASE("durations are a whole number and a unit, at most a day, or 0") {
+  CHECK(options_of({"--trial=24h"}).trial == 24h);
+  CHECK(options_of({"--trial=1440m"}).trial == 24h);
+  CHECK(options_of({"--trial=86400s"}).trial == 24h);
+  CHECK(options_of({"--trial=86400000ms"}).trial == 24h);
+  CHECK(options_of({"--trial=007s"}).trial == 7s);
+  CHECK(options_of({"--trial=0ms"}).trial == 0ms);
+
+  for (const char* wrong : {"--trial",
+                            "--trial=",
+                            "--trial=5",
+                            "--trial=00",
+                            "--trial=s",
+                            "--trial=-1s",
+                            "--trial=+1s",
+                            "--trial= 1s",
+                            "--trial=1 s",
+                            "--trial=1.5s",
+                            "--trial=1e3s",
+                            "--trial=1S",
+                            "--trial=1sec",
+                            "--trial=1s ",
+                            "--trial=25h",
+                            "--trial=1441m",
+                            "--trial=86401s",
+                            "--trial=86400001ms",
+                            "--trial=0x10s",
+                            "--trial=99999999999999999999999999s",
+                            "--trial=18446744073709551617s",
+                            "--trial=1d",
+                            "--trial=\xd9\xa1s"}) {
+    const std::string reason = refusal_of({wrong});
+    CHECK(mentions(reason, wrong));
+    CHECK(mentions(reason, "at most 24h"));
+  }
+}
+
+TEST_CASE("every duration option refuses what is no duration") {
+  for (const char* name :
+       {"--start-timeout", "--stop-timeout", "--exit-grace", "--trial", "--lock-timeout"}) {
+    CHECK(mentions(refusal_of({std::string(name) + "=x"}), std::string(name) + "=D"));
+    CHECK(mentions(refusal_of({name}), std::string(name) + "=D"));
+  }
+}
+
+TEST_CASE("only the stop timeout must not be 0") {
+  CHECK(mentions(refusal_of({"--stop-timeout=0"}), "must not be 0"));
+  CHECK(mentions(refusal_of({"--stop-timeout=0s"}), "must not be 0"));
+  CHECK(options_of({"--start-timeout=0"}).start_timeout == 0ms);
+  CHECK(options_of({"--exit-grace=0"}).exit_grace == 0ms);
+  CHECK(options_of({"--lock-timeout=0"}).lock_timeout == Duration{0});
+}
+
+TEST_CASE("a wrong choice is told what is allowed") {
+  CHECK(mentions(refusal_of({"--mode=both"}), "--mode=parallel or --mode=sequential"));
+  CHECK(mentions(refusal_of({"--mode"}), "--mode=parallel or --mode=sequential"));
+  CHECK(mentions(refusal_of({"--mode="}), "--mode=parallel or --mode=sequential"));
+  CHECK(mentions(refusal_of({"--on-unclean-stop=x"}), "fallback or --on-unclean-stop=continue"));
+  CHECK(mentions(refusal_of({"--log-level=warning"}), "--log-level=error or --log-level=info"));
+  CHECK(mentions(refusal_of({"--relink=yes"}), "takes no value"));
+  CHECK(mentions(refusal_of({"--lock"}), "--lock=FILE"));
+  CHECK(mentions(refusal_of({"--lock="}), "--lock=FILE"));
+}
+
+TEST_CASE("an unknown option is refused by its name") {
+  for (const char* wrong : {"-h", "-v", "--mod=parallel", "--Mode=parallel", "---", "--help=x",
+                            "--version=1", "--=x"}) {
+    CHECK(mentions(refusal_of({wrong}), std::string(wrong) + ": no such option"));
+  }
+}
+
+TEST_CASE("a missing or empty AGENT is a usage error") {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {}, {"--"}, {"--relink"}, {"--relink", "--"}, {""}, {"--", "", "x"}}) {
+    const CommandLine parsed = parse(words);
+    REQUIRE(std::holds_alternative<UsageError>(parsed));
+    CHECK(mentions(std::get<UsageError>(parsed).reason, "AGENT is missing"));
+  }
+}
+
+TEST_CASE("an empty argument vector is a usage error") {
+  const char* const argv[] = {nullptr};
+
+  CHECK(std::holds_alternative<UsageError>(parse_command_line(0, argv)));
+}
+
+TEST_CASE("the lock is waited for as long as a predecessor's agent may take to end") {
+  CHECK(lock_timeout_of(options_of({"--lock=f"})) == 100s);
+  CHECK(lock_timeout_of(options_of({"--stop-timeout=1s", "--exit-grace=2s"})) == 3s);
+  CHECK(lock_timeout_of(options_of({"--exit-grace=0"})) == 0ms);
+  CHECK(lock_timeout_of(options_of({"--exit-grace=0", "--lock-timeout=4s"})) == 4s);
+  CHECK(lock_timeout_of(options_of({"--lock-timeout=0"})) == 0ms);
+}
