@@ -1,0 +1,54 @@
+// One line of JSON as a value, for judging what the upgrader writes. Strict, and independent of the
+// codec that is tested.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace integration {
+
+class Json {
+ public:
+  enum class Kind { null, boolean, number, text, array, object };
+
+  // Takes one value and white space around it; refuses fractions, duplicate members, control
+  // characters and what is no UTF-8, which the upgrader never writes.
+  static std::optional<Json> parse(std::string_view text);
+
+  [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
+
+  // These fail the test where there is no such member, or one of another kind.
+  [[nodiscard]] std::string text(std::string_view name) const;
+  [[nodiscard]] std::int64_t number(std::string_view name) const;
+  [[nodiscard]] bool boolean(std::string_view name) const;
+  [[nodiscard]] const Json& object(std::string_view name) const;
+  [[nodiscard]] const Json& array(std::string_view name) const;
+
+  // Of an object: its members' names, sorted, `type` left out.
+  [[nodiscard]] std::vector<std::string> members() const;
+  // Of an array: how many values there are.
+  [[nodiscard]] std::size_t size() const { return values_.size(); }
+
+ private:
+  friend class JsonReader;
+  [[nodiscard]] const Json* find(std::string_view name) const;
+  [[nodiscard]] const Json& get(std::string_view name, Kind kind) const;
+
+  Kind kind_ = Kind::null;
+  bool boolean_ = false;
+  std::int64_t number_ = 0;
+  std::string text_;
+  std::vector<std::string> names_;
+  std::vector<Json> values_;
+};
+
+// Writes a text as JSON does, with its quotes, in the shortest form.
+std::string quoted(std::string_view text);
+
+// True if the bytes are well-formed UTF-8.
+bool is_utf8(std::string_view bytes);
+
+}  // namespace integration

@@ -1,0 +1,33 @@
+// What the protocol page never lets the upgrader say to an agent, seen from one agent's side.
+// Written from the page alone; knows nothing of the code under test.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace puppet {
+
+class Rules {
+ public:
+  // Judges a line (without its newline) that came from the upgrader: what is wrong with it, or "".
+  std::string hears(std::string_view line);
+
+  // Notes a line that the agent says, right or wrong.
+  void says(std::string_view line);
+
+ private:
+  std::string hears_type(std::string_view type);
+
+  bool said_hello_ = false;
+  bool said_ready_ = false;
+  bool said_stopped_ = false;
+  bool welcomed_ = false;
+  bool activated_ = false;
+  bool told_to_stop_ = false;
+  bool committed_ = false;
+};
+
+// The value of the member `type`, as far as a plain search can tell; "" if there is none.
+std::string_view type_of(std::string_view line);
+
+}  // namespace puppet
