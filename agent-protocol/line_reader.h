@@ -12,9 +12,12 @@
 
 namespace agent_protocol {
 
+// So much of a line that is over-long or cut off is kept: it goes to the log, not to anyone's code.
+inline constexpr std::size_t incomplete_bytes_max = 200;
+
 struct Line {
-  std::string_view text;   // without its newline; of an incomplete one its first bytes only
-  bool complete = true;    // false: it was over-long, or cut off by the end of the stream
+  std::string_view text;  // without its newline; of an incomplete one its first bytes only
+  bool complete = true;   // false: it was over-long, or cut off by the end of the stream
 };
 
 class LineReader {
@@ -37,6 +40,9 @@ class LineReader {
   [[nodiscard]] bool pending() const;
 
  private:
+  // Forgets the bytes of the line under way but its first, and so becomes free for more.
+  void skip_what_is_there();
+
   std::string buffer_;          // of fixed size line_bytes_max
   std::size_t begin_ = 0;       // the first byte that no line has taken
   std::size_t end_ = 0;         // behind the last byte written
