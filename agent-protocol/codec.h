@@ -48,8 +48,8 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 [[nodiscard]] std::string_view type_name(const AgentMessage& message);
 [[nodiscard]] std::string_view type_name(const UpgraderMessage& message);
 
-// Gives `text` as valid UTF-8 without U+0000 (U+FFFD stands for what was not) of at most `bytes_max`
-// bytes, cut between characters. For texts of ours that go into a message.
+// Gives `text` as valid UTF-8 without U+0000 (U+FFFD stands for what was not) of at most
+// `bytes_max` bytes, cut between characters. For texts of ours that go into a message.
 [[nodiscard]] std::string fit_text(std::string_view text, std::size_t bytes_max);
 
 }  // namespace agent_protocol

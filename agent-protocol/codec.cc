@@ -1,0 +1,105 @@
+#include "agent-protocol/codec.h"
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "agent-protocol/archive.h"
+#include "agent-protocol/json_line.h"
+#include "agent-protocol/serialize.h"
+#include "agent-protocol/utf8.h"
+
+namespace agent_protocol {
+namespace {
+
+template <class Message, class Variant>
+Decoded<Variant> read_members(const JsonLine& line) {
+  Message message{};
+  ReadingArchive archive(line);
+  archive(message);
+  if (!archive.refusal()) return Variant(std::move(message));
+  Malformed malformed{
+      .type = std::string(type_of<Message>), .reason = *archive.refusal(), .id = {}};
+  if constexpr (std::is_same_v<Message, Upgrade>) {
+    // The archive leaves what is not well formed as it was: empty, which no identifier is.
+    if (!message.id.empty()) malformed.id = std::move(message.id);
+  }
+  return malformed;
+}
+
+// Tries the variant's alternatives from the `index`-th on.
+template <class Variant, std::size_t index = 0>
+Decoded<Variant> read_message(std::string_view type, const JsonLine& line) {
+  if constexpr (index == std::variant_size_v<Variant>) {
+    return Unknown{std::string(type)};
+  } else {
+    using Message = std::variant_alternative_t<index, Variant>;
+    if (type == type_of<Message>) return read_members<Message, Variant>(line);
+    return read_message<Variant, index + 1>(type, line);
+  }
+}
+
+template <class Variant>
+Decoded<Variant> decode(std::string_view line) {
+  const std::optional<JsonLine> parsed = JsonLine::parse(line);
+  if (!parsed) return Stray{};
+  const JsonLine::Found type = parsed->find(JsonLine::root, "type");
+  const bool has_type = type.value != nullptr && !type.twice;
+  if (!has_type || type.value->kind != JsonLine::Kind::text) return Stray{};
+  return read_message<Variant>(parsed->text(*type.value), *parsed);
+}
+
+template <class Variant>
+Result<std::string> encode_message(const Variant& message) {
+  WritingArchive archive(type_name(message));
+  std::visit([&archive](const auto& alternative) { archive(alternative); }, message);
+  return archive.line();
+}
+
+template <class Variant>
+std::string_view type_of_alternative(const Variant& message) {
+  return std::visit(
+      [](const auto& alternative) { return type_of<std::decay_t<decltype(alternative)>>; },
+      message);
+}
+
+}  // namespace
+
+Decoded<AgentMessage> decode_agent_message(std::string_view line) {
+  return decode<AgentMessage>(line);
+}
+
+Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line) {
+  return decode<UpgraderMessage>(line);
+}
+
+Result<std::string> encode(const AgentMessage& message) {
+  return encode_message(message);
+}
+
+Result<std::string> encode(const UpgraderMessage& message) {
+  return encode_message(message);
+}
+
+std::string_view type_name(const AgentMessage& message) {
+  return type_of_alternative(message);
+}
+
+std::string_view type_name(const UpgraderMessage& message) {
+  return type_of_alternative(message);
+}
+
+std::string fit_text(std::string_view text, std::size_t bytes_max) {
+  constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
+  std::string fitted;
+  while (!text.empty()) {
+    const std::size_t bytes = text.front() == '\0' ? 0 : utf8_character_bytes(text);
+    const std::string_view character = bytes == 0 ? replacement : text.substr(0, bytes);
+    if (fitted.size() + character.size() > bytes_max) break;
+    fitted.append(character);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return fitted;
+}
+
+}  // namespace agent_protocol
