@@ -149,7 +149,6 @@ class Step {
     Agent agent = *std::exchange(state_.spawning, std::nullopt);
     state_.last_generation = std::max(state_.last_generation, agent.generation);
     agent.deadline = deadline_after(now_, start_timeout_of(agent.role));
-    log(LogLevel::info, words::started(agent));
     if (agent.role != Role::candidate) {
       state_.incumbent = std::move(agent);
       return;

@@ -6,7 +6,6 @@
 
 namespace upgrader {
 
-using agent_protocol::Role;
 using agent_protocol::Stage;
 using agent_protocol::StopReason;
 
@@ -20,18 +19,6 @@ std::string in_words(Duration duration) {
 
 namespace words {
 namespace {
-
-std::string_view name_of(Role role) {
-  switch (role) {
-    case Role::first:
-      return "first agent";
-    case Role::candidate:
-      return "candidate";
-    case Role::fallback:
-      return "fallback";
-  }
-  return "";
-}
 
 std::string_view when(Stage stage) {
   switch (stage) {
@@ -74,10 +61,6 @@ std::string who(const Agent& agent) {
   std::string text = generation(agent.generation);
   if (agent.version) text += " (version " + *agent.version + ")";
   return text;
-}
-
-std::string started(const Agent& agent) {
-  return who(agent) + ": started as " + std::string(name_of(agent.role));
 }
 
 std::string on_trial(Duration trial) {

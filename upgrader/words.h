@@ -17,7 +17,6 @@ namespace words {
 [[nodiscard]] std::string generation(Generation generation);
 // "generation 2 (version 1.1)"
 [[nodiscard]] std::string who(const Agent& agent);
-[[nodiscard]] std::string started(const Agent& agent);
 [[nodiscard]] std::string on_trial(Duration trial);
 [[nodiscard]] std::string why(agent_protocol::StopReason reason);
 [[nodiscard]] std::string accepted(const UpgradeUnderWay& upgrade);

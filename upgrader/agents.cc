@@ -1,0 +1,207 @@
+#include "upgrader/agents.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent-protocol/codec.h"
+#include "upgrader/check.h"
+#include "upgrader/log.h"
+
+namespace upgrader {
+namespace {
+
+// What may be lost to an agent that sends without reading: it can repeat the request. Orders and
+// the endings of upgrades that were under way are never lost.
+bool is_reply(const agent_protocol::UpgraderMessage& message) {
+  if (std::holds_alternative<agent_protocol::Error>(message)) return true;
+  const auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message);
+  return failed != nullptr && failed->failure.stage == agent_protocol::Stage::request;
+}
+
+}  // namespace
+
+std::unique_ptr<Agents> Agents::make(uv_loop_t* loop, ChildSetting setting, Sink sink) {
+  std::unique_ptr<Agents> agents(new Agents(std::move(setting), std::move(sink)));
+  agents->loop_ = loop;
+  agents->backlog_ =
+      make_handle<uv_idle_t>([&](uv_idle_t* fresh) { return uv_idle_init(loop, fresh); });
+  if (!agents->backlog_) return nullptr;
+  agents->backlog_->data = agents.get();
+  return agents;
+}
+
+std::optional<StartFailed> Agents::start(Generation generation, const Program& program) {
+  auto outcome = start_process(program, setting_);
+  if (const auto* failed = std::get_if<StartFailed>(&outcome)) return *failed;
+  Started& started = std::get<Started>(outcome);
+  auto agent = std::make_unique<Running>(
+      generation, started.pid, std::move(started.input), std::move(started.output),
+      [this, generation] { on_readable(generation); },
+      [this, generation] { on_writable(generation); });
+  // A channel that cannot be watched is one that the agent seems to have closed: it fails as such.
+  if (agent->channel.start(loop_) != 0) agent->channel.close_output();
+  const bool watched = agent->channel.output_open();
+  running_.emplace(generation, std::move(agent));
+  if (!watched) sink_(OutputClosed{generation});
+  return std::nullopt;
+}
+
+pid_t Agents::pid_of(Generation generation) const {
+  const auto found = running_.find(generation);
+  return found == running_.end() ? -1 : found->second->pid;
+}
+
+void Agents::send(Generation generation, const agent_protocol::UpgraderMessage& message) {
+  Running* agent = find(generation);
+  if (agent == nullptr || agent->ending) return;
+  if (is_reply(message) && agent->channel.unsent() > unsent_replies_bytes_max) return;
+  const auto line = agent_protocol::encode(message);
+  UPGRADER_CHECK(static_cast<bool>(line));
+  if (!agent->channel.send(line.value())) sink_(InputClosed{generation});
+  watch_as_fits(*agent);
+}
+
+void Agents::signal(Generation generation, int signal_number) {
+  const Running* agent = find(generation);
+  if (agent == nullptr || agent->ending) return;
+  send_signal(agent->pid, signal_number);
+}
+
+void Agents::take_in_exits() {
+  // All are reaped before the first is told, and the newest is told first: so nothing is activated
+  // that the kernel has said is dead.
+  std::vector<Generation> gone;
+  for (const auto& [generation, agent] : running_) {
+    if (!agent->ending) agent->ending = try_reap(agent->pid);
+    if (agent->ending) gone.insert(gone.begin(), generation);
+  }
+  for (const Generation generation : gone) {
+    if (Running* agent = find(generation)) bury(*agent);
+  }
+}
+
+void Agents::take_in_everything() {
+  take_in_exits();
+  std::vector<Generation> living;
+  for (const auto& [generation, agent] : running_)
+    living.push_back(generation);
+  for (const Generation generation : living) {
+    if (Running* agent = find(generation)) take_what_is_held(*agent);
+  }
+}
+
+Agents::Running* Agents::find(Generation generation) {
+  const auto found = running_.find(generation);
+  return found == running_.end() ? nullptr : found->second.get();
+}
+
+void Agents::on_readable(Generation generation) {
+  Running* agent = find(generation);
+  if (agent == nullptr || agent->ending) return;
+  if (!agent->channel.lines().pending()) {
+    if (agent->channel.read(read_bytes_a_turn) == Channel::Read::end) {
+      take_output_end(*agent);
+      return;
+    }
+  }
+  take_lines(*agent, lines_a_turn);
+  watch_as_fits(*agent);
+}
+
+void Agents::on_writable(Generation generation) {
+  Running* agent = find(generation);
+  if (agent == nullptr || agent->ending) return;
+  if (!agent->channel.flush()) sink_(InputClosed{generation});
+  watch_as_fits(*agent);
+}
+
+// Lines that were read in a turn whose budget was used up.
+void Agents::on_backlog() {
+  uv_idle_stop(backlog_.get());
+  for (const auto& [generation, agent] : running_) {
+    if (agent->ending || must_read_replies_first(*agent)) continue;
+    if (agent->channel.lines().pending()) take_lines(*agent, lines_a_turn);
+    watch_as_fits(*agent);
+  }
+}
+
+// Takes lines that have been read, while the agent takes its replies. Returns how many.
+int Agents::take_lines(Running& agent, int lines_max) {
+  int taken = 0;
+  while (taken < lines_max && !must_read_replies_first(agent)) {
+    const std::optional<agent_protocol::Line> line = agent.channel.lines().next();
+    if (!line) break;
+    take_line(agent, *line);
+    ++taken;
+  }
+  return taken;
+}
+
+void Agents::take_line(Running& agent, const agent_protocol::Line& line) {
+  const bool posthumous = agent.ending.has_value();
+  const Generation generation = agent.generation;
+  auto decoded =
+      line.complete
+          ? agent_protocol::decode_agent_message(line.text)
+          : agent_protocol::Decoded<agent_protocol::AgentMessage>(agent_protocol::Stray{});
+  if (auto* message = std::get_if<agent_protocol::AgentMessage>(&decoded)) {
+    sink_(MessageReceived{generation, std::move(*message), posthumous});
+  } else if (std::holds_alternative<agent_protocol::Stray>(decoded)) {
+    sink_(StrayReceived{generation, escape(line.text, stray_bytes_max)});
+  } else if (posthumous) {
+    return;  // nobody is left to be answered
+  } else if (auto* unknown = std::get_if<agent_protocol::Unknown>(&decoded)) {
+    sink_(MessageRefused{generation, std::move(*unknown)});
+  } else if (auto* malformed = std::get_if<agent_protocol::Malformed>(&decoded)) {
+    sink_(MessageRefused{generation, std::move(*malformed)});
+  }
+}
+
+void Agents::take_output_end(Running& agent) {
+  if (const auto rest = agent.channel.lines().rest()) take_line(agent, *rest);
+  agent.channel.close_output();
+  if (!agent.ending) sink_(OutputClosed{agent.generation});
+}
+
+// Takes in what was said up to now, and no more: a flood would never end.
+void Agents::take_what_is_held(Running& agent) {
+  const auto take_all_lines = [&] {
+    while (const auto line = agent.channel.lines().next())
+      take_line(agent, *line);
+  };
+  take_all_lines();
+  for (std::size_t held = agent.channel.held(); held > 0;) {
+    const std::size_t room = agent.channel.lines().space().size();
+    const std::size_t wanted = std::min(held, room);
+    if (agent.channel.read(wanted) != Channel::Read::bytes) break;
+    held -= wanted;
+    take_all_lines();
+  }
+  watch_as_fits(agent);
+}
+
+// It has been reaped: its last words come first, then its end.
+void Agents::bury(Running& agent) {
+  take_what_is_held(agent);
+  take_output_end(agent);
+  const ProcessExited exited{agent.generation, *agent.ending};
+  running_.erase(exited.generation);
+  sink_(exited);
+}
+
+bool Agents::must_read_replies_first(const Running& agent) const {
+  return agent.channel.unsent() > unsent_pause_bytes;
+}
+
+void Agents::watch_as_fits(Running& agent) {
+  if (agent.ending) return;
+  const bool pending = agent.channel.lines().pending();
+  const bool pause = must_read_replies_first(agent);
+  agent.channel.watch_output(!pending && !pause);
+  if (!pending || pause) return;
+  uv_idle_start(backlog_.get(),
+                [](uv_idle_t* handle) { static_cast<Agents*>(handle->data)->on_backlog(); });
+}
+
+}  // namespace upgrader

@@ -1,0 +1,84 @@
+// The agents that run: their processes and pipes. What they say and how they end becomes events;
+// orders to them become lines and signals. Knows pids, and nothing of what an event means.
+#pragma once
+
+#include <sys/types.h>
+#include <uv.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "agent-protocol/message.h"
+#include "upgrader/channel.h"
+#include "upgrader/event.h"
+#include "upgrader/process.h"
+#include "upgrader/program.h"
+
+namespace upgrader {
+
+// Lines taken from an agent in one turn of the loop.
+inline constexpr int lines_a_turn = 32;
+
+class Agents {
+ public:
+  // Takes each event as it happens. It may call start(), send() and signal() meanwhile.
+  using Sink = std::function<void(const Event&)>;
+
+  // Returns empty if libuv could not give what is needed.
+  [[nodiscard]] static std::unique_ptr<Agents> make(uv_loop_t* loop, ChildSetting setting,
+                                                    Sink sink);
+
+  // Starts a process and begins to listen to it; afterwards it is known by its generation, or
+  // nothing has been left behind.
+  [[nodiscard]] std::optional<StartFailed> start(Generation generation, const Program& program);
+  [[nodiscard]] pid_t pid_of(Generation generation) const;
+
+  // Orders to an agent that has been reaped are dropped.
+  void send(Generation generation, const agent_protocol::UpgraderMessage& message);
+  void signal(Generation generation, int signal_number);
+
+  // Takes in the exits that the kernel has to tell, each after what its pipe still held.
+  void take_in_exits();
+  // The same, and all that the pipes of the living hold: before a deadline is judged.
+  void take_in_everything();
+
+ private:
+  struct Running {
+    Running(Generation its_generation, pid_t its_pid, OwnedFd input, OwnedFd output,
+            Channel::Wake readable, Channel::Wake writable)
+        : generation(its_generation),
+          pid(its_pid),
+          channel(std::move(input), std::move(output), std::move(readable), std::move(writable)) {}
+
+    Generation generation;
+    pid_t pid;
+    Channel channel;
+    std::optional<Ending> ending;  // it has been reaped: pid is no longer ours
+  };
+
+  Agents(ChildSetting setting, Sink sink) : setting_(std::move(setting)), sink_(std::move(sink)) {}
+
+  [[nodiscard]] Running* find(Generation generation);
+  void on_readable(Generation generation);
+  void on_writable(Generation generation);
+  void on_backlog();
+
+  int take_lines(Running& agent, int lines_max);
+  void take_line(Running& agent, const agent_protocol::Line& line);
+  void take_output_end(Running& agent);
+  void take_what_is_held(Running& agent);
+  void bury(Running& agent);
+  void watch_as_fits(Running& agent);
+  [[nodiscard]] bool must_read_replies_first(const Running& agent) const;
+
+  ChildSetting setting_;
+  Sink sink_;
+  uv_loop_t* loop_ = nullptr;
+  UvHandle<uv_idle_t> backlog_;  // runs while a line is pending that its turn had no room for
+  std::map<Generation, std::unique_ptr<Running>> running_;
+};
+
+}  // namespace upgrader

@@ -1,0 +1,322 @@
+#include "upgrader/loop.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include "upgrader/check.h"
+#include "upgrader/errno_name.h"
+#include "upgrader/words.h"
+
+namespace upgrader {
+namespace {
+
+Policy policy_of(const Options& options) {
+  Policy policy;
+  policy.defaults.mode = options.mode;
+  policy.defaults.start_timeout = options.start_timeout;
+  policy.defaults.stop_timeout = options.stop_timeout;
+  policy.defaults.trial = options.trial;
+  policy.defaults.on_unclean_stop = options.on_unclean_stop;
+  policy.exit_grace = options.exit_grace;
+  policy.relink = options.relink;
+  return policy;
+}
+
+Trouble trouble_of(int error, const std::string& deed) {
+  return {errno_name(error), deed + ": " + error_in_words(error)};
+}
+
+}  // namespace
+
+Loop::Loop(const Options& options, Logbook& logbook, Lock* lock)
+    : options_(options), logbook_(logbook), lock_(lock), supervisor_(policy_of(options)) {}
+
+Loop::~Loop() {
+  tear_down();
+}
+
+int Loop::run(ChildSetting setting) {
+  if (!set_up(std::move(setting))) {
+    logbook_.error("cannot set the event loop up: no memory or descriptors to be had");
+    return exit_own_failure;
+  }
+  // What cannot ever start is told before anything is waited for.
+  if (!look_at_agent()) return *exit_status_;
+  if (lock_ != nullptr) {
+    const Duration timeout = lock_timeout_of(options_);
+    if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
+    try_lock();
+  } else {
+    start_first_agent();
+  }
+  if (!exit_status_) uv_run(&loop_, UV_RUN_DEFAULT);
+  return exit_status_.value_or(exit_own_failure);
+}
+
+bool Loop::set_up(ChildSetting setting) {
+  if (uv_loop_init(&loop_) != 0) return false;
+  loop_made_ = true;
+  timer_ = make_handle<uv_timer_t>([&](uv_timer_t* fresh) { return uv_timer_init(&loop_, fresh); });
+  if (!timer_) return false;
+  timer_->data = this;
+  agents_ = Agents::make(&loop_, std::move(setting), [this](const Event& event) { take(event); });
+  if (!agents_) return false;
+  for (const int signal_number : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2}) {
+    if (!watch_signal(signal_number)) return false;
+  }
+  return true;
+}
+
+bool Loop::watch_signal(int signal_number) {
+  auto handle =
+      make_handle<uv_signal_t>([&](uv_signal_t* fresh) { return uv_signal_init(&loop_, fresh); });
+  if (!handle) return false;
+  handle->data = this;
+  const auto callback = [](uv_signal_t* watched, int number) {
+    static_cast<Loop*>(watched->data)->on_signal(number);
+  };
+  if (uv_signal_start(handle.get(), callback, signal_number) != 0) return false;
+  signals_.push_back(std::move(handle));
+  return true;
+}
+
+// Closes every handle, and lets libuv finish with them.
+void Loop::tear_down() {
+  if (!loop_made_) return;
+  agents_.reset();
+  timer_.reset();
+  signals_.clear();
+  uv_run(&loop_, UV_RUN_DEFAULT);
+  UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
+}
+
+void Loop::on_signal(int signal_number) {
+  switch (signal_number) {
+    case SIGCHLD:
+      agents_->take_in_exits();
+      return;
+    case SIGTERM:
+    case SIGINT:
+      take(StopRequested{});
+      return;
+    case SIGQUIT:
+      take(QuitRequested{});
+      return;
+    case SIGUSR2:
+      take(UpgradeRequested{});
+      return;
+    default:
+      take(SignalReceived{signal_number});
+      return;
+  }
+}
+
+void Loop::on_timer() {
+  if (waits_for_lock_) {
+    try_lock();
+    return;
+  }
+  show(log_limit_.due(now()));
+  const auto is_due = [&] {
+    const std::optional<Time> deadline = supervisor_.next_deadline();
+    return deadline && *deadline <= now();
+  };
+  // What an agent did comes before a deadline that passed meanwhile.
+  if (is_due()) agents_->take_in_everything();
+  if (is_due()) take(DeadlinePassed{});
+  set_timer();
+}
+
+void Loop::try_lock() {
+  const int error = lock_->try_lock();
+  if (error == 0) {
+    waits_for_lock_ = false;
+    start_first_agent();
+    return;
+  }
+  if (error != EWOULDBLOCK) {
+    logbook_.error("cannot lock " + *options_.lock_file + ": " + error_in_words(error));
+    end(exit_own_failure);
+    return;
+  }
+  if (lock_deadline_ && *lock_deadline_ <= now()) {
+    logbook_.error("cannot lock " + *options_.lock_file + " within " +
+                   in_words(lock_timeout_of(options_)) + ": " + lock_->holder_in_words());
+    end(exit_own_failure);
+    return;
+  }
+  if (!waits_for_lock_) logbook_.info("waiting for " + *options_.lock_file);
+  waits_for_lock_ = true;
+  set_timer();
+}
+
+void Loop::start_first_agent() {
+  // Again: while the lock was waited for, its holder may have committed another version.
+  std::optional<Program> program = look_at_agent();
+  if (!program) return;
+  take(StartRequested{programs_.add(*std::move(program))});
+}
+
+// AGENT as it is now, and the link that it is. Ends the upgrader if it cannot be started.
+std::optional<Program> Loop::look_at_agent() {
+  auto checked = check_agent(options_.agent, options_.args);
+  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
+    logbook_.error(refused->reason);
+    end(refused->missing ? exit_not_found : exit_not_executable);
+    return std::nullopt;
+  }
+  if (options_.relink && !open_link()) {
+    end(exit_own_failure);
+    return std::nullopt;
+  }
+  return std::get<Program>(std::move(checked));
+}
+
+bool Loop::open_link() {
+  const auto found = find_in_path(options_.agent, std::getenv("PATH"));
+  if (const auto* refused = std::get_if<ProgramRefused>(&found)) {
+    logbook_.error(refused->reason);
+    return false;
+  }
+  auto opened = Link::open(std::get<std::string>(found));
+  if (const auto* refused = std::get_if<LinkRefused>(&opened)) {
+    logbook_.error(refused->reason);
+    return false;
+  }
+  link_ = std::get<Link>(std::move(opened));
+  return true;
+}
+
+void Loop::end(int status) {
+  exit_status_ = status;
+  uv_stop(&loop_);
+}
+
+Time Loop::now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::chrono::duration_cast<Time>(std::chrono::seconds(time.tv_sec) +
+                                          std::chrono::nanoseconds(time.tv_nsec));
+}
+
+// One event at a time, each to its end; those that come up meanwhile wait for it.
+void Loop::take(const Event& event) {
+  later_.push_back(event);
+  if (stepping_) return;
+  stepping_ = true;
+  while (!later_.empty()) {
+    const Event next = std::move(later_.front());
+    later_.pop_front();
+    if (const auto* exited = std::get_if<ProcessExited>(&next)) {
+      show(log_limit_.forget(exited->generation));
+    }
+    feed(next);
+  }
+  stepping_ = false;
+  programs_.keep_only(supervisor_.programs());
+  set_timer();
+}
+
+// The only place where the supervisor and the world meet.
+void Loop::feed(const Event& event) {
+  for (const Action& action : supervisor_.step(event, now())) {
+    std::visit([&](const auto& order) { perform(order); }, action);
+  }
+}
+
+void Loop::set_timer() {
+  std::optional<Time> next = supervisor_.next_deadline();
+  const std::optional<Time> notice = log_limit_.next_deadline();
+  if (notice && (!next || *notice < *next)) next = notice;
+  if (waits_for_lock_) next = now() + lock_retry_interval;
+  if (!next || exit_status_) {
+    uv_timer_stop(timer_.get());
+    return;
+  }
+  const auto callback = [](uv_timer_t* timer) { static_cast<Loop*>(timer->data)->on_timer(); };
+  const Duration delay = std::max(Duration::zero(), *next - now());
+  uv_update_time(&loop_);
+  UPGRADER_CHECK(
+      uv_timer_start(timer_.get(), callback, static_cast<std::uint64_t>(delay.count()), 0) == 0);
+}
+
+void Loop::show(const std::vector<Notice>& notices) {
+  for (const Notice& notice : notices)
+    logbook_.info(notice.text);
+}
+
+void Loop::perform(const Check& check) {
+  const Program& present = programs_.at(check.present);
+  auto checked = check.executable ? check_program(*check.executable, *check.executable,
+                                                  check.args.value_or(present.args()))
+                                  : check_agent(options_.agent, options_.args);
+  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
+    feed(CheckFailed{{errno_name(refused->error), refused->reason}});
+    return;
+  }
+  const bool way_back = can_start_again(present);
+  feed(Checked{programs_.add(std::get<Program>(std::move(checked))), way_back});
+}
+
+void Loop::perform(const Spawn& spawn) {
+  const Program& program = programs_.at(spawn.program);
+  if (const auto failed = agents_->start(spawn.generation, program)) {
+    const bool not_executable = failed->where == StartFailed::Where::exec;
+    feed(SpawnFailed{spawn.generation, trouble_of(failed->error, "cannot start " + program.path()),
+                     not_executable});
+    return;
+  }
+  logbook_.info(words::generation(spawn.generation) + ": started as process " +
+                std::to_string(agents_->pid_of(spawn.generation)) + ", " + program.path());
+  feed(Spawned{spawn.generation});
+}
+
+void Loop::perform(const Send& send) {
+  agents_->send(send.generation, send.message);
+}
+
+void Loop::perform(const Kill& kill) {
+  agents_->signal(kill.generation, SIGKILL);
+}
+
+void Loop::perform(const Terminate& terminate) {
+  agents_->signal(terminate.generation, SIGTERM);
+}
+
+void Loop::perform(const PassSignal& pass) {
+  agents_->signal(pass.generation, pass.signal);
+}
+
+void Loop::perform(const ProveRelink&) {
+  const int error = link_->prove();
+  if (error == 0) return feed(RelinkProved{});
+  feed(RelinkProofFailed{trouble_of(error, "cannot replace the link " + options_.agent)});
+}
+
+void Loop::perform(const Relink& relink) {
+  const int error = link_->commit(programs_.at(relink.program));
+  if (error == 0) return feed(Relinked{});
+  feed(RelinkFailed{trouble_of(error, "cannot commit the link " + options_.agent)});
+}
+
+void Loop::perform(const RestoreLink&) {
+  const int error = link_->restore();
+  if (error == 0) return;
+  logbook_.error("cannot put the link " + options_.agent + " back: " + error_in_words(error));
+}
+
+void Loop::perform(const Log& line) {
+  logbook_.write(line.level, line.text);
+}
+
+void Loop::perform(const Notice& notice) {
+  if (const auto text = log_limit_.admit(notice, now())) logbook_.info(*text);
+}
+
+void Loop::perform(const Exit& exit) {
+  end(exit.status);
+}
+
+}  // namespace upgrader

@@ -1,0 +1,92 @@
+// The shell around the supervisor: libuv's callbacks into events, actions into calls. Decides
+// nothing. Everything happens on one thread, and at rest nothing happens at all.
+#pragma once
+
+#include <uv.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "upgrader/agents.h"
+#include "upgrader/link.h"
+#include "upgrader/lock.h"
+#include "upgrader/log.h"
+#include "upgrader/log_limit.h"
+#include "upgrader/options.h"
+#include "upgrader/programs.h"
+#include "upgrader/supervisor.h"
+#include "upgrader/uv_handle.h"
+
+namespace upgrader {
+
+// How often a lock that is held by another is tried again.
+inline constexpr Duration lock_retry_interval{20};
+
+class Loop {
+ public:
+  // All that is referred to must outlive the loop. `lock` may be null.
+  Loop(const Options& options, Logbook& logbook, Lock* lock);
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  // Waits for the lock, runs AGENT and all that replaces it, and returns the upgrader's exit
+  // status.
+  [[nodiscard]] int run(ChildSetting setting);
+
+ private:
+  [[nodiscard]] bool set_up(ChildSetting setting);
+  [[nodiscard]] bool watch_signal(int signal_number);
+  void tear_down();
+
+  void on_signal(int signal_number);
+  void on_timer();
+  void try_lock();
+  void start_first_agent();
+  [[nodiscard]] std::optional<Program> look_at_agent();
+  [[nodiscard]] bool open_link();
+  void end(int status);
+
+  [[nodiscard]] static Time now();
+  void take(const Event& event);
+  void feed(const Event& event);
+  void set_timer();
+  void show(const std::vector<Notice>& notices);
+
+  void perform(const Check& check);
+  void perform(const Spawn& spawn);
+  void perform(const Send& send);
+  void perform(const Kill& kill);
+  void perform(const Terminate& terminate);
+  void perform(const PassSignal& pass);
+  void perform(const ProveRelink& prove);
+  void perform(const Relink& relink);
+  void perform(const RestoreLink& restore);
+  void perform(const Log& line);
+  void perform(const Notice& notice);
+  void perform(const Exit& exit);
+
+  const Options& options_;
+  Logbook& logbook_;
+  Lock* lock_;
+  std::optional<Link> link_;  // with --relink
+  Supervisor supervisor_;
+  LogLimit log_limit_;
+  Programs programs_;
+
+  uv_loop_t loop_{};
+  bool loop_made_ = false;
+  std::vector<UvHandle<uv_signal_t>> signals_;
+  UvHandle<uv_timer_t> timer_;
+  std::unique_ptr<Agents> agents_;
+
+  std::optional<Time> lock_deadline_;
+  bool waits_for_lock_ = false;
+  bool stepping_ = false;    // an event is being taken to its end
+  std::deque<Event> later_;  // events that came up meanwhile
+  std::optional<int> exit_status_;
+};
+
+}  // namespace upgrader

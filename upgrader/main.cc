@@ -1,0 +1,68 @@
+// Stands between the init system and an agent: see upgrader(8).
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "upgrader/descriptors.h"
+#include "upgrader/environment.h"
+#include "upgrader/errno_name.h"
+#include "upgrader/lock.h"
+#include "upgrader/log.h"
+#include "upgrader/loop.h"
+#include "upgrader/options.h"
+
+namespace {
+
+using namespace upgrader;
+
+// Prints what was asked for. A status of failure if it could not be written.
+int print(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return written && std::fflush(stdout) == 0 ? 0 : exit_own_failure;
+}
+
+int report(Logbook& logbook, const std::string& reason, int status) {
+  logbook.error(reason);
+  return status;
+}
+
+int run(const Options& options) {
+  Logbook logbook(options.log_level, std::getenv("JOURNAL_STREAM"));
+  const std::optional<int> sockets = passed_sockets(environ, ::getpid());
+  const int lock_number = first_passed_descriptor + sockets.value_or(0);
+
+  std::unique_ptr<Lock> lock;
+  if (options.lock_file) lock = std::make_unique<Lock>(*options.lock_file, lock_number);
+
+  ChildSetting setting;
+  setting.environment =
+      agent_environment(environ, sockets, lock ? std::optional<int>(lock_number) : std::nullopt);
+  setting.passed = sockets.value_or(0) + (lock ? 1 : 0);
+  Loop loop(options, logbook, lock.get());
+  return loop.run(std::move(setting));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (const int error = open_standard_descriptors()) {
+    std::fprintf(stderr, "upgrader: error: cannot open /dev/null: %s\n",
+                 error_in_words(error).c_str());
+    return exit_own_failure;
+  }
+  mark_close_on_exec_from(first_passed_descriptor);
+  put_signals_right();
+
+  const CommandLine command_line = parse_command_line(argc, argv);
+  if (std::holds_alternative<HelpWanted>(command_line)) return print(help_text());
+  if (std::holds_alternative<VersionWanted>(command_line)) return print(version_text());
+  if (const auto* usage = std::get_if<UsageError>(&command_line)) {
+    Logbook logbook(LogLevel::error, std::getenv("JOURNAL_STREAM"));
+    return report(logbook, usage->reason, exit_own_failure);
+  }
+  return run(std::get<Options>(command_line));
+}

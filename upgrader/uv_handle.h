@@ -1,0 +1,33 @@
+// Owns a libuv handle. libuv frees nothing: the owner asks for the close, and the handle's memory
+// is freed when libuv has let go of it, which takes one more turn of the loop.
+#pragma once
+
+#include <uv.h>
+
+#include <memory>
+
+namespace upgrader {
+
+template <class Handle>
+struct UvClose {
+  void operator()(Handle* handle) const {
+    uv_close(reinterpret_cast<uv_handle_t*>(handle),
+             [](uv_handle_t* closed) { delete reinterpret_cast<Handle*>(closed); });
+  }
+};
+
+// Holds a handle that has been initialised. One whose initialisation failed is no handle yet: it is
+// deleted plainly (see make_handle).
+template <class Handle>
+using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
+
+// Initialises a handle by `initialise(Handle*)`, which returns 0 or a libuv error; then the result
+// is empty.
+template <class Handle, class Initialise>
+[[nodiscard]] UvHandle<Handle> make_handle(const Initialise& initialise) {
+  auto fresh = std::make_unique<Handle>();
+  if (initialise(fresh.get()) != 0) return nullptr;
+  return UvHandle<Handle>(fresh.release());
+}
+
+}  // namespace upgrader
