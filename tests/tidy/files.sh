@@ -1,0 +1,25 @@
+# Which files there are, for the other tidy checks. Every list is of the tree in the current
+# directory, without what a build or git leaves there.
+
+tree_files() {
+  find . -type f ! -path './.git/*' ! -path './build*/*' ! -name '*.deb' ! -name '*.swp' |
+    sed 's|^\./||' | sort
+}
+
+# C and C++ that this project has written.
+code_files() {
+  tree_files | grep -E '\.(h|cc|c)$'
+}
+
+# Code of the libraries and programs that are installed.
+product_files() {
+  code_files | grep -E '^(agent-protocol|upgrader|sample-agent)/'
+}
+
+script_files() {
+  tree_files | grep -E '\.(sh|awk|py)$|^\.ci/run$'
+}
+
+page_files() {
+  tree_files | grep -E '^man/'
+}

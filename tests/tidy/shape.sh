@@ -1,0 +1,127 @@
+# Checks how files look: columns, lengths, how they open, and their format.
+
+shape_checks='columns file_lengths function_lengths heads format'
+
+columns_max=100
+file_lines_max=300
+function_lines_max=60
+
+# No line is longer than a screen is wide. Columns are characters.
+check_columns() {
+  {
+    code_files
+    script_files
+    page_files
+    tree_files | grep -E '^Makefile$|\.mk$'
+  } | LC_ALL=C.UTF-8 xargs -r awk -v max=$columns_max '
+    length > max { print FILENAME ":" FNR ": " length " columns" }'
+}
+
+canary_columns() {
+  awk 'BEGIN { printf "// "; for (i = 0; i < 98; i++) printf "x"; print "" }' >upgrader/planted.h
+  echo 'upgrader/planted.h:1: 101 columns'
+}
+
+# Files that may be longer than a sitting, each with the reason.
+long_files() {
+  sed 's/ *#.*//' <<'TABLE'
+upgrader/supervisor.cc   # the state machine stays whole
+upgrader/supervisor.h    # with its table of phases
+TABLE
+}
+
+check_file_lengths() {
+  long_files >"$scratch/long"
+  { code_files; script_files; } | grep -vxFf "$scratch/long" | xargs -r awk -v max=$file_lines_max '
+    FNR == max + 1 { print FILENAME ": more than " max " lines" }'
+  while IFS= read -r file; do
+    [ -f "$file" ] || echo "$file: may be long, and does not exist"
+  done <"$scratch/long"
+}
+
+canary_file_lengths() {
+  awk 'BEGIN { for (i = 0; i < 301; i++) print "//" }' >upgrader/planted.cc
+  echo 'upgrader/planted.cc: more than 300 lines'
+}
+
+check_function_lengths() {
+  code_files | xargs -r awk -v limit=$function_lines_max -f tests/tidy/functions.awk
+}
+
+canary_function_lengths() {
+  {
+    echo '// Planted.'
+    echo 'namespace planted {'
+    echo 'class Planted {'
+    echo '  bool member_function(int a,'
+    echo '                       int b) const {'
+    awk 'BEGIN { for (i = 0; i < 60; i++) print "    a += b;" }'
+    echo '  }'
+    echo '};'
+    echo 'int free_function(int a) {'
+    awk 'BEGIN { for (i = 0; i < 59; i++) print "  if (a) {\n  }" }'
+    echo '}'
+    echo 'TEST_CASE("a test") {'
+    awk 'BEGIN { for (i = 0; i < 59; i++) print "  a();" }'
+    echo '}'
+    echo '}  // namespace planted'
+  } >upgrader/planted.cc
+  echo 'upgrader/planted.cc:4: 63 lines:   bool member_function'
+  echo '120 lines: int free_function'
+  echo '61 lines: TEST_CASE("a test")'
+}
+
+# Every file opens with a comment that says what it is for; a source whose header says it may open
+# with that header. What needs none is named; a kind of file that is not known here is an error, so
+# that it is looked at once.
+check_heads() {
+  tree_files | while IFS= read -r file; do
+    case $file in
+      *.cc) [ "$(head -n 1 "$file")" = "#include \"${file%.cc}.h\"" ] && continue ;;
+    esac
+    case $file in
+      *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.json) continue ;;
+      *.h | *.cc | *.c) opening='^(//|/\*) *[A-Z`]' ;;
+      man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
+      Makefile | *.mk | .clang-tidy | .ci/run | *.sh | *.awk | *.py | *.pc.in | *.txt | *.scenario)
+        opening='^# *[A-Za-z`]'
+        ;;
+      *) echo "$file: of no known kind"; continue ;;
+    esac
+    awk 'NR == 1 && /^#!/ { next } { print; exit }' "$file" | grep -qE "$opening" ||
+      echo "$file: does not open with what it is for"
+  done
+}
+
+canary_heads() {
+  echo '#pragma once' >upgrader/planted.h
+  echo 'upgrader/planted.h: does not open'
+  echo '#include "upgrader/time.h"' >upgrader/planted.cc
+  echo 'upgrader/planted.cc: does not open'
+  printf '#!/bin/sh\nset -e\n' >tests/planted.sh
+  echo 'tests/planted.sh: does not open'
+  echo planted >upgrader/planted.rs
+  echo 'upgrader/planted.rs: of no known kind'
+}
+
+clang_format() {
+  for program in clang-format-14 clang-format; do
+    if command -v "$program" && "$program" --version | grep -q 'version 14\.'; then return; fi
+  done
+}
+
+# Another version formats otherwise, so only the one that the project uses is asked.
+check_format() {
+  program=$(clang_format | head -n 1)
+  if [ -z "$program" ]; then
+    echo 'clang-format 14 is not installed'
+    return 77
+  fi
+  code_files | xargs -r "$program" --dry-run 2>&1 | grep -E '^[^ ].*: warning: ' |
+    awk -F: '!seen[$1]++ { print $1 ":" $2 ": not as clang-format writes it" }'
+}
+
+canary_format() {
+  printf '// Planted.\nint  planted( int a ){return a;}\n' >upgrader/planted.cc
+  echo 'upgrader/planted.cc:2: not as clang-format'
+}

@@ -1,0 +1,51 @@
+# Checks what files say: nothing left to be done, no sleeping in tests, no path of one machine, one
+# word a thing. The patterns are written so that they do not find themselves.
+
+word_checks='unfinished sleeps machine_paths vocabulary'
+
+check_unfinished() {
+  tree_files | xargs grep -nIE '\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b' | cut -c 1-100
+}
+
+canary_unfinished() {
+  printf '// Planted.\n// TOD%s: later\n' O >upgrader/planted.h
+  echo 'upgrader/planted.h:2:'
+}
+
+# Tests wait for a condition, with a deadline; they do not sleep.
+check_sleeps() {
+  call='sleep_fo[r]|sleep_unti[l]|uslee[p]|nanoslee[p]|\bslee[p] *\('
+  command='(^|[;&|({] *|do +|then +)slee[p] +["$0-9]'
+  tree_files | grep '^tests/' | xargs grep -nIE "$call|$command" | cut -c 1-120
+}
+
+canary_sleeps() {
+  printf '// Planted.\nvoid f() { std::this_thread::sleep%s(1s); }\n' _for >tests/planted.cc
+  echo 'tests/planted.cc:2:'
+  printf '# Planted.\nuntil test -e a; do sleep%s; done\n' ' 1' >tests/planted.sh
+  echo 'tests/planted.sh:2:'
+  printf '# Planted.\nimport time\ntime.sleep%s\n' '(1)' >tests/planted.py
+  echo 'tests/planted.py:3:'
+}
+
+# A path that is there on one machine only.
+check_machine_paths() {
+  tree_files | xargs grep -nIE '(^|[^A-Za-z0-9_.])/(wor[k]|hom[e]|roo[t]|User[s])/' | cut -c 1-120
+}
+
+canary_machine_paths() {
+  printf '// Planted.\n// see /hom%s/planted\n' e >upgrader/planted.h
+  echo 'upgrader/planted.h:2:'
+}
+
+# Words that this project has another word for: ARCHITECTURE.md says which.
+check_vocabulary() {
+  { product_files; page_files; tree_files | grep '\.md$'; } | grep -v '^STYLE\.md$' |
+    xargs grep -niE '\b(maste[r]|slav[e]|probatio[n]|soa[k](ing)?|subproces[s]|daemoniz[e])\b' |
+    cut -c 1-120
+}
+
+canary_vocabulary() {
+  printf '// Planted.\nint maste%s;\n' r >upgrader/planted.h
+  echo 'upgrader/planted.h:2:'
+}
