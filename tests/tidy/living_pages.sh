@@ -37,7 +37,7 @@ canary_shell_agent() {
 
 check_played_transcripts() {
   upgrader_is_built || return
-  live play_transcripts.sh transcript_lines man/agent-protocol.7
+  live play_transcripts.sh transcript_lines
 }
 
 canary_played_transcripts() {
@@ -75,7 +75,7 @@ check_examples() {
 }
 
 canary_examples() {
-  sed -i 's/agent_protocol_ready/agent_protocol_planted/; s/\.ready()/.planted()/' \
+  sed -i 's/agent_protocol_ready/agent_protocol_planted/; s/ready()/planted()/' \
     man/agent_protocol.3 README.md
   echo 'man/agent_protocol.3, C: '
   echo 'man/agent_protocol.3, C++: '

@@ -225,7 +225,7 @@ transcript_lines() {
     /^    / { sub(/^ +/, ""); line = line $0; next }
     { if (line != "") print line; line = $0 }
     END { if (line != "") print line }
-  ' "${1:-man/agent-protocol.7}"
+  ' man/agent-protocol.7
 }
 
 # What the transcripts show exists: types, and each type's members.

@@ -42,7 +42,7 @@ echo 0 >started
 mkfifo stage
 exec 7<>stage
 
-"$UPGRADER" --trial=500ms --start-timeout=20s -- "$here/1.0" 2>log 7<&- &
+"$UPGRADER" --trial=2s --start-timeout=20s -- "$here/1.0" 2>log 7<&- &
 upgrader=$!
 while read -r who rest <&7 && [ "$who" != "$last" ]; do :; done
 kill -TERM "$upgrader"
