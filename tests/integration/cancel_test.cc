@@ -1,0 +1,122 @@
+// Giving an upgrade up: PROTOCOL.md §4 `cancel`, from `accepted` until `stopped`.
+#include <catch2/catch.hpp>
+
+#include "tests/integration/world.h"
+
+using namespace integration;
+
+TEST_CASE("a cancel kills the candidate and leaves the active agent as it was") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+
+  SECTION("with a reason") {
+    old.say_type("cancel", R"("id":"u1","reason":"too busy")");
+  }
+  SECTION("without") {
+    old.say_type("cancel", R"("id":"u1")");
+  }
+
+  const Json failed = old.expect("upgrade_failed");
+  CHECK(failed.text("id") == "u1");
+  CHECK(failed.text("stage") == "cancel");
+  CHECK_FALSE(failed.text("reason").empty());
+  next.expect_gone();
+  old.expect_silence();
+}
+
+TEST_CASE("the reason of a cancel is told") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+
+  old.say_type("cancel", R"("id":"u1","reason":"the evening rush")");
+
+  CHECK(old.expect("upgrade_failed").text("reason").find("the evening rush") != std::string::npos);
+}
+
+TEST_CASE("a cancel that does not fit is answered with error") {
+  World world;
+  Puppet old = world.first();
+  old.say_type("cancel", R"("id":"u1")");
+  old.expect_error("cancel");  // no upgrade
+  Puppet next = world.begin_upgrade(old);
+  old.say_type("cancel", R"("id":"u2")");
+  old.expect_error("cancel");  // another id
+  next.say_type("cancel", R"("id":"u1")");
+  next.expect_error("cancel");  // not the active agent
+  next.ready();
+  old.expect("stop");
+
+  old.say_type("stopped");
+  old.say_type("cancel", R"("id":"u1")");
+  old.expect_error("cancel");  // it has said stopped
+  old.exit(0);
+
+  next.expect("activate");
+  next.say_type("cancel", R"("id":"u1")");
+  next.expect_error("cancel");  // on trial there is nothing to give up
+}
+
+TEST_CASE("an agent that took the work back after stop may be told to stop again") {
+  const std::string mode = GENERATE("parallel", "sequential");
+  World world({"--mode=" + mode});
+  Puppet old = world.first();
+  for (const char* id : {"u1", "u2"}) {
+    old.request_upgrade(id);
+    old.expect("accepted");
+    if (mode == "parallel") world.candidate().ready();
+    CHECK(old.expect("stop").text("id") == id);
+    old.say_type("cancel", "\"id\":" + quoted(id));
+    CHECK(old.expect("upgrade_failed").text("id") == id);
+  }
+
+  world.signal(15);
+
+  CHECK(old.stop_cleanly().text("reason") == "shutdown");
+  world.expect_exit(0);
+}
+
+TEST_CASE("a stopped after the cancel is not obeyed") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  next.ready();
+  old.expect("stop");
+  old.say_type("cancel", R"("id":"u1")");
+  old.expect("upgrade_failed");
+
+  old.say_type("stopped");
+
+  old.expect_error("stopped");
+}
+
+TEST_CASE("a cancel that came before the stop timeout counts, however late it is seen") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":500)");
+  next.ready();
+  old.expect("stop");
+
+  world.freeze();
+  old.say_type("cancel", R"("id":"u1")");
+  world.pass(600);
+  world.thaw();
+
+  CHECK(old.expect("upgrade_failed").text("stage") == "cancel");
+  old.expect_silence();
+}
+
+TEST_CASE("the stop timeout of an upgrade that was cancelled does not run on") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":300)");
+  next.ready();
+  old.expect("stop");
+  old.say_type("cancel", R"("id":"u1")");
+  old.expect("upgrade_failed");
+
+  world.pass(400);
+
+  old.expect_silence();
+}
