@@ -5,11 +5,12 @@
  * story, alone: after ready comes activate, SIGTERM comes as stop, a request for an upgrade is
  * refused, and everything else does nothing and succeeds.
  *
- * No function throws, blocks without saying so, or writes to standard output. A handle belongs to
- * one thread at a time. Functions that return int return 0, or -1 with agent_protocol_error()
- * telling the deed and the reason; nothing has been sent then. What the upgrader's pipe does not
- * take at once is kept, within limits, and sent by agent_protocol_next() and agent_protocol_wait(),
- * so a program that has something to say calls one of them whenever the descriptor is readable. */
+ * No function throws (where memory has run out the process ends), blocks without saying so, or
+ * writes to standard output. A handle belongs to one thread at a time. Functions that return int
+ * return 0, or -1 with agent_protocol_error() telling the deed and the reason; nothing has been
+ * sent then. What the upgrader's pipe does not take at once is kept, within limits, and sent by
+ * agent_protocol_next() and agent_protocol_wait(), so call one of them whenever the descriptor is
+ * readable. */
 #ifndef AGENT_PROTOCOL_H
 #define AGENT_PROTOCOL_H
 
@@ -37,7 +38,7 @@ enum agent_protocol_event_type {
   AGENT_PROTOCOL_ACCEPTED = 4,        /* id, generation */
   AGENT_PROTOCOL_CANDIDATE_READY = 5, /* id, generation, version */
   AGENT_PROTOCOL_CANDIDATE_LOST = 6,  /* id, reason */
-  AGENT_PROTOCOL_UPGRADE_FAILED = 7,  /* id, failure */
+  AGENT_PROTOCOL_UPGRADE_FAILED = 7,  /* id, reason, failure */
   AGENT_PROTOCOL_COMMITTED = 8,       /* id, generation */
   AGENT_PROTOCOL_ERROR = 9            /* about, reason: something sent was not obeyed */
 };
@@ -94,7 +95,7 @@ struct agent_protocol_event {
  * does nothing, if it had its default (programs that this one starts get the default back). SIGTERM
  * is caught: a held agent exits at once with status 143, an active one gets AGENT_PROTOCOL_STOP; a
  * process forked from this one dies of it as by default. Without an upgrader descriptors 0 and 1
- * are left alone. NULL, with errno, only where memory or descriptors have run out, the upgrader's
+ * are left alone. NULL, with errno, only where descriptors have run out, the upgrader's
  * pipes are not there, or a handle is open already (EBUSY). */
 AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open(const char* version);
 
@@ -168,7 +169,7 @@ AGENT_PROTOCOL_API int agent_protocol_request_upgrade(agent_protocol_agent* agen
 AGENT_PROTOCOL_API int agent_protocol_confirm(agent_protocol_agent* agent, const char* id);
 
 /* Gives the upgrade `id` up, also after a stop for it, before stopped: then the agent stays active.
- * `reason` may be NULL. */
+ * `reason`, cut to 1,024 bytes, may be NULL. */
 AGENT_PROTOCOL_API int agent_protocol_cancel(agent_protocol_agent* agent, const char* id,
                                              const char* reason);
 
@@ -186,7 +187,7 @@ AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol_agent* agent, int64_
 /* Says that it is alive: wanted at least every half of watchdog_ms where that is asked for. */
 AGENT_PROTOCOL_API int agent_protocol_heartbeat(agent_protocol_agent* agent);
 
-/* One line for people, at most 256 bytes. */
+/* One line for people, cut to 256 bytes. */
 AGENT_PROTOCOL_API int agent_protocol_status(agent_protocol_agent* agent, const char* text);
 
 /* Why the last call that returned -1 did; valid until the next call. Never NULL. */
