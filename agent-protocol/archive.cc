@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "agent-protocol/escape.h"
 #include "agent-protocol/utf8.h"
 
 namespace agent_protocol {
@@ -35,61 +36,6 @@ std::string_view kind_name(Kind kind) {
   return "nothing";
 }
 
-// The letter of the short form, or 0 if a character has none.
-char short_escape(char c) {
-  switch (c) {
-    case '"':
-    case '\\':
-      return c;
-    case '\b':
-      return 'b';
-    case '\f':
-      return 'f';
-    case '\n':
-      return 'n';
-    case '\r':
-      return 'r';
-    case '\t':
-      return 't';
-    default:
-      return 0;
-  }
-}
-
-bool is_control(char c) {
-  return static_cast<unsigned char>(c) < 0x20;
-}
-
-std::size_t escaped_bytes(std::string_view text) {
-  std::size_t bytes = 0;
-  for (const char c : text) {
-    if (short_escape(c) != 0) {
-      bytes += 2;
-    } else {
-      bytes += is_control(c) ? 6 : 1;
-    }
-  }
-  return bytes;
-}
-
-void append_text(std::string& line, std::string_view text) {
-  constexpr std::string_view hex = "0123456789abcdef";
-  line += '"';
-  for (const char c : text) {
-    if (const char letter = short_escape(c); letter != 0) {
-      line += '\\';
-      line += letter;
-    } else if (is_control(c)) {
-      line.append("\\u00");
-      line += hex[static_cast<unsigned char>(c) >> 4U];
-      line += hex[static_cast<unsigned char>(c) & 0xfU];
-    } else {
-      line += c;
-    }
-  }
-  line += '"';
-}
-
 bool is_printable_ascii(std::string_view text) {
   for (const char c : text) {
     if (c < ' ' || c > '~') return false;
@@ -102,7 +48,7 @@ std::string listed(std::span<const std::string_view> names) {
   std::string list;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i > 0) list.append(i + 1 == names.size() ? " or " : ", ");
-    append_text(list, names[i]);
+    append_quoted(list, names[i]);
   }
   return list;
 }
@@ -114,7 +60,7 @@ std::string listed(std::span<const std::string_view> names) {
 void Refusals::refuse_member(std::string_view name, std::string_view what) {
   if (refusal_) return;
   std::string reason = element_;
-  append_text(reason, path_ + std::string(name));
+  append_quoted(reason, path_ + std::string(name));
   reason.append(" ").append(what);
   refuse(std::move(reason));
 }
@@ -165,7 +111,7 @@ bool Refusals::keeps_count(std::string_view name, std::size_t count, const Texts
 
 WritingArchive::WritingArchive(std::string_view type)
     : cereal::OutputArchive<WritingArchive>(this), line_(R"({"type":)") {
-  append_text(line_, type);
+  append_quoted(line_, type);
 }
 
 Result<std::string> WritingArchive::line() {
@@ -179,12 +125,12 @@ Result<std::string> WritingArchive::line() {
 
 void WritingArchive::begin_member(std::string_view name) {
   if (!line_.ends_with('{')) line_ += ',';
-  append_text(line_, name);
+  append_quoted(line_, name);
   line_ += ':';
 }
 
 void WritingArchive::write(std::string_view name, const std::string& value, const TextRule& rule) {
-  if (keeps_rule(name, value, rule)) append_text(line_, value);
+  if (keeps_rule(name, value, rule)) append_quoted(line_, value);
 }
 
 void WritingArchive::write(std::string_view name, std::int64_t value, const RangeRule& rule) {
@@ -210,7 +156,7 @@ void WritingArchive::write(std::string_view name, const std::vector<std::string>
 
 void WritingArchive::write_name(std::string_view name, std::size_t index, const NameRule& rule) {
   if (index < rule.names.size()) {
-    append_text(line_, rule.names[index]);
+    append_quoted(line_, rule.names[index]);
   } else {
     refuse_member(name, "must be " + listed(rule.names));
   }

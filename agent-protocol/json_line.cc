@@ -53,13 +53,14 @@ std::size_t number_end(const std::string& bytes, std::size_t at) {
   return is_digit(bytes[exponent]) ? digits_end(bytes, exponent) : end;
 }
 
-// Puts 0.0 in the place of a number that is no short integer: it is as good a number, and as little
-// an integer, but RapidJSON does not refuse the whole line for its size.
+// Puts 0e0 in the place of a number that is no short integer: it is as good a number, and as little
+// an integer, but RapidJSON does not refuse the whole line for its size. Only a digit could make it
+// longer, and none follows.
 void tame_number(std::string& bytes, std::size_t begin, std::size_t end) {
   const std::string_view number = std::string_view(bytes).substr(begin, end - begin);
   const bool whole = number.find_first_of(".eE") == std::string_view::npos;
   if (whole && number.size() <= integer_characters_max) return;
-  constexpr std::string_view tame = "0.0";
+  constexpr std::string_view tame = "0e0";
   std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begin), end - begin, ' ');
   std::copy(tame.begin(), tame.end(), bytes.begin() + static_cast<std::ptrdiff_t>(begin));
 }
