@@ -1,0 +1,36 @@
+// Counts what a test program takes from the heap with `new`: include it in one source of a program.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace agent_protocol::test {
+
+inline std::size_t taken_bytes = 0;
+
+// Counts from its construction on.
+class CountedMemory {
+ public:
+  [[nodiscard]] std::size_t taken() const { return taken_bytes - base_; }
+
+ private:
+  std::size_t base_ = taken_bytes;
+};
+
+}  // namespace agent_protocol::test
+
+void* operator new(std::size_t size) {
+  agent_protocol::test::taken_bytes += size;
+  void* const memory = std::malloc(size > 0 ? size : 1);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
