@@ -68,6 +68,7 @@ class Puppet {
   void expect_silence(Where where = Where::current());
   void expect_end_of_input(Where where = Where::current());
   int expect_signal(Where where = Where::current());
+  [[nodiscard]] bool has_signal() const { return !connection_->signals.empty(); }
   // It has ended, and whoever is its parent has reaped it.
   void expect_gone(Where where = Where::current());
   [[nodiscard]] bool gone() const { return connection_->gone; }

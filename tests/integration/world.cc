@@ -63,8 +63,11 @@ std::vector<char*> pointers(Texts& texts) {
 
 // The test's own variables, but for those that an init system or an upgrader would have set.
 Texts environment_for(const std::string& directory, const Texts& added) {
-  static const Texts left_out = {"AGENT_PROTOCOL", "NOTIFY_SOCKET", "LISTEN_",
-                                 "JOURNAL_STREAM", "PUPPET_DIR",    "WATCHDOG_"};
+  Texts left_out = {"AGENT_PROTOCOL", "NOTIFY_SOCKET", "LISTEN_",
+                    "JOURNAL_STREAM", "PUPPET_DIR",    "WATCHDOG_"};
+  for (const std::string& variable : added) {
+    left_out.push_back(variable.substr(0, variable.find('=') + 1));
+  }
   Texts result = {"PUPPET_DIR=" + directory};
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const bool out = std::any_of(left_out.begin(), left_out.end(), [&](const std::string& name) {
@@ -147,9 +150,6 @@ Upgrader& World::start(Start start) {
   argv.push_back(start.agent.empty() ? puppet() : start.agent);
   argv.insert(argv.end(), start.args.begin(), start.args.end());
   if (start.agent == "-") argv.resize(1 + start.options.size());  // the options are all there is
-  Texts environment = environment_for(directory_, start.environment);
-  const auto argv_pointers = pointers(argv);
-  const auto environment_pointers = pointers(environment);
 
   upgrader.pid_ = fork();
   REQUIRE(upgrader.pid_ >= 0);
@@ -157,6 +157,11 @@ Upgrader& World::start(Start start) {
     redirect(2, upgrader.log_path_);
     redirect(1, upgrader.output_path_);
     if (start.before_exec) start.before_exec();
+    Texts environment = environment_for(directory_, start.environment);
+    std::replace(environment.begin(), environment.end(), std::string("LISTEN_PID=self"),
+                 "LISTEN_PID=" + std::to_string(getpid()));
+    const auto argv_pointers = pointers(argv);
+    const auto environment_pointers = pointers(environment);
     execve(argv_pointers[0], argv_pointers.data(), environment_pointers.data());
     _exit(121);
   }

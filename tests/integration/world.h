@@ -26,7 +26,7 @@ struct Start {
   Texts options{};
   std::string agent{};                  // AGENT; the puppet if empty; none at all if "-"
   Texts args{};                         // its arguments
-  Texts environment{};                  // added to the test's own, NAME=VALUE
+  Texts environment{};                  // added to the test's own; LISTEN_PID=self is made true
   std::function<void()> before_exec{};  // in the process that becomes the upgrader
 };
 

@@ -1,0 +1,183 @@
+// --lock: at most one active agent even across the upgrader's own death. PROTOCOL.md §9.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/integration/process_table.h"
+#include "tests/integration/world.h"
+
+using namespace integration;
+
+namespace {
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  return text;
+}
+
+bool is_locked(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(fd >= 0);
+  const bool locked = flock(fd, LOCK_EX | LOCK_NB) != 0;
+  close(fd);
+  return locked;
+}
+
+}  // namespace
+
+TEST_CASE("the lock's file is locked, and holds the upgrader's pid and start time") {
+  World world{World::Later()};
+  Upgrader& upgrader = world.start({"--lock=" + world.path("lock")});
+  world.first();
+
+  CHECK(is_locked(world.path("lock")));
+  CHECK(trimmed(world.read("lock")) ==
+        std::to_string(upgrader.pid()) + " " + start_time_of(upgrader.pid()));
+}
+
+TEST_CASE("what stood in the lock's file before is gone") {
+  World world{World::Later()};
+  world.write("lock", "4194304 99999999999999999999 and more", 0600);
+  Upgrader& upgrader = world.start({"--lock=" + world.path("lock")});
+  world.first();
+
+  CHECK(trimmed(world.read("lock")) ==
+        std::to_string(upgrader.pid()) + " " + start_time_of(upgrader.pid()));
+}
+
+TEST_CASE("the lock is free when the upgrader and its agents have gone") {
+  World world{World::Later()};
+  world.start({"--lock=" + world.path("lock")});
+  Puppet first = world.first();
+  first.exit(0);
+  world.expect_exit(0);
+
+  CHECK_FALSE(is_locked(world.path("lock")));
+  world.start({"--lock=" + world.path("lock"), "--lock-timeout=1ms"});
+  world.first();
+}
+
+TEST_CASE("a second upgrader waits for the lock, and goes on when it gets it") {
+  const std::string timeout = GENERATE("1h", "0");
+  World world{World::Later()};
+  Upgrader& one = world.start({"--lock=" + world.path("lock")});
+  Puppet first = world.first();
+  Upgrader& two = world.start({"--lock=" + world.path("lock"), "--lock-timeout=" + timeout});
+  world.pass(100);
+  CHECK(world.agents_started() == 1);
+
+  first.exit(0);
+  world.wait_until([&] { return !one.running(); }, "the end of the first upgrader");
+
+  world.first();
+  CHECK(trimmed(world.read("lock")) == std::to_string(two.pid()) + " " + start_time_of(two.pid()));
+}
+
+TEST_CASE("a second upgrader that waits in vain says who holds the lock, and exits with 125") {
+  World world{World::Later()};
+  Upgrader& one = world.start({"--lock=" + world.path("lock")});
+  Puppet first = world.first();
+
+  SECTION("after its lock timeout") {
+    world.start({"--lock=" + world.path("lock"), "--lock-timeout=100ms"});
+  }
+  SECTION("which is the stop timeout and the exit grace together, if it is not said") {
+    world.start({"--lock=" + world.path("lock"), "--stop-timeout=50ms", "--exit-grace=50ms"});
+  }
+
+  world.expect_exit(125);
+  CHECK(world.log().find(std::to_string(one.pid())) != std::string::npos);
+  CHECK(world.agents_started() == 1);
+  first.expect_silence();
+}
+
+TEST_CASE("an agent that outlives its upgrader keeps the lock until it has gone") {
+  World world{World::Later()};
+  Upgrader& one = world.start({"--lock=" + world.path("lock")});
+  Puppet first = world.first();
+  world.signal(SIGKILL);
+  world.expect_killed(SIGKILL);
+  first.expect_end_of_input();
+
+  SECTION("the next upgrader waits for it") {
+    world.start({"--lock=" + world.path("lock")});
+    world.pass(100);
+    CHECK(world.agents_started() == 1);
+    first.exit(0);
+    Puppet second = world.first();
+    CHECK(second.argv() == first.argv());
+  }
+  SECTION("or says that an agent of the one before still holds it") {
+    world.start({"--lock=" + world.path("lock"), "--lock-timeout=100ms"});
+    world.expect_exit(125);
+    CHECK(world.log().find(std::to_string(one.pid())) != std::string::npos);
+    CHECK(world.log().find("agent") != std::string::npos);
+  }
+}
+
+TEST_CASE("a candidate that outlives its upgrader keeps the lock, too") {
+  World world{World::Later()};
+  world.start({"--lock=" + world.path("lock")});
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  world.signal(SIGKILL);
+  world.expect_killed(SIGKILL);
+
+  old.exit(0);
+  next.expect_end_of_input();
+
+  CHECK(is_locked(world.path("lock")));
+  next.exit(0);
+  world.wait_until([&] { return !is_locked(world.path("lock")); }, "the lock to be free");
+}
+
+TEST_CASE("SIGTERM or SIGINT while it waits for the lock: 0") {
+  const int signal = GENERATE(SIGTERM, SIGINT);
+  World world{World::Later()};
+  Upgrader& one = world.start({"--lock=" + world.path("lock")});
+  Puppet first = world.first();
+  Upgrader& two = world.start({"--lock=" + world.path("lock"), "--lock-timeout=1h"});
+  // It waits when it has the file open.
+  world.wait_until(
+      [&] {
+        for (const int fd : descriptors_of(two.pid())) {
+          char target[4096] = {};
+          const std::string link =
+              "/proc/" + std::to_string(two.pid()) + "/fd/" + std::to_string(fd);
+          if (readlink(link.c_str(), target, sizeof target - 1) > 0 &&
+              target == world.path("lock")) {
+            return true;
+          }
+        }
+        return false;
+      },
+      "the second upgrader to wait");
+
+  world.signal(signal);
+
+  world.expect_exit(0);
+  CHECK(one.running());
+  CHECK(world.agents_started() == 1);
+  first.expect_silence();
+}
+
+TEST_CASE("a lock that cannot be had at all: 125") {
+  World world{World::Later()};
+  REQUIRE(mkdir(world.path("directory").c_str(), 0755) == 0);
+
+  SECTION("no such directory") {
+    world.start({"--lock=" + world.path("missing/lock")});
+  }
+  SECTION("a directory") {
+    world.start({"--lock=" + world.path("directory")});
+  }
+
+  world.expect_exit(125);
+  CHECK_FALSE(world.log().empty());
+  CHECK(world.agents_started() == 0);
+}
