@@ -16,8 +16,12 @@ product_files() {
   code_files | grep -E '^(agent-protocol|upgrader|sample-agent)/'
 }
 
+# Scripts, by their names or their first lines.
 script_files() {
-  tree_files | grep -E '\.(sh|awk|py)$|^\.ci/run$'
+  tree_files | grep -E '\.(sh|awk|py)$'
+  tree_files | grep -vE '\.[a-z]+$' | while IFS= read -r file; do
+    case $(head -c 2 "$file" | tr -d '\0') in '#!') echo "$file" ;; esac
+  done
 }
 
 page_files() {

@@ -34,7 +34,7 @@ ACTOR
 chmod +x actor
 
 sed "s|/opt/agent/|$here/|" input >play
-for version in $(grep -o '"version":"[0-9.]*"' play | grep -o '[0-9.]*' | sort -u); do
+grep -o '"version":"[0-9.]*"' play | grep -o '[0-9.]*' | sort -u | while IFS= read -r version; do
   cp actor "$version"
 done
 last=$(sed -nE 's/^([0-9]+)[<>] .*/\1/p' play | sort -n | tail -n 1)

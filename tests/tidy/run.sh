@@ -28,6 +28,7 @@ trap 'exit 1' HUP INT TERM
 . tests/tidy/shape.sh
 . tests/tidy/words.sh
 . tests/tidy/pages.sh
+. tests/tidy/protocol_pages.sh
 . tests/tidy/living_pages.sh
 
 passed=0
@@ -80,7 +81,8 @@ try_canary() {
 }
 
 # shellcheck disable=SC2086  # lists of names
-[ $# -gt 0 ] || set -- $layer_checks $shape_checks $word_checks $page_checks $living_checks
+[ $# -gt 0 ] || set -- $layer_checks $shape_checks $word_checks $page_checks $protocol_checks \
+  $living_checks
 for name in "$@"; do
   try_check "$name"
   [ $? = 77 ] || try_canary "$name"
