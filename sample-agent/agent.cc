@@ -1,0 +1,264 @@
+#include "sample-agent/agent.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "sample-agent/clock.h"
+#include "sample-agent/fault.h"
+#include "sample-agent/start_checks.h"
+#include "sample-agent/variant.h"
+
+namespace sample_agent {
+namespace {
+
+// A writer writes often: one look serves many of its writes.
+constexpr std::uint64_t work_delay_ms = 1;
+
+// How much work a crash leaves to be recovered; a sync is too dear to be made for each line.
+constexpr std::uint64_t save_delay_ms = 200;
+
+// Where the system does not tell of changes they are found as soon as this.
+constexpr std::uint64_t tick_interval_ms = 1'000;
+
+constexpr std::uint64_t slow_stop_ms = 500;
+
+std::string name_of(SampleAgent::Agent::StopReason reason) {
+  using Reason = SampleAgent::Agent::StopReason;
+  switch (reason) {
+    case Reason::upgrade:
+      return "upgrade";
+    case Reason::rollback:
+      return "rollback";
+    case Reason::shutdown:
+      return "shutdown";
+    case Reason::signal:
+      return "signal";
+    case Reason::end_of_input:
+      return "end of input";
+  }
+  return "unknown";
+}
+
+std::string name_of(SampleAgent::Agent::Role role) {
+  using Role = SampleAgent::Agent::Role;
+  switch (role) {
+    case Role::first:
+      return "first";
+    case Role::candidate:
+      return "candidate";
+    case Role::fallback:
+      return "fallback";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+SampleAgent::SampleAgent(uv_loop_t& loop, const Configuration& configuration,
+                         std::vector<std::string> arguments, Agent agent)
+    : loop_(loop),
+      configuration_(configuration),
+      arguments_(std::move(arguments)),
+      agent_(std::move(agent)),
+      events_(configuration.events, to_string(variant.version)),
+      gate_(configuration.releases),
+      work_timer_(loop, [this] { work(); }),
+      save_timer_(loop, [this] { save(); }),
+      tick_(loop, [this] { work(), look_at_gate(); }),
+      stop_timer_(loop, [this] { finish_stop(); }) {}
+
+int SampleAgent::run() {
+  misbehave_at_start();
+  for (const StartCheck& check : start_checks(configuration_, variant.position_format)) {
+    if (!agent_.add_check(check.name, check.run)) fail(agent_.error());
+  }
+  if (!agent_.ready()) {
+    fail(agent_.error());
+    return exit_status_;
+  }
+  if (variant.fault == Fault::writes_too_early) write_too_early(configuration_);
+  conversation_.emplace(loop_, agent_.fd(), [this] { take_events(); });
+  work_timer_.start(0);
+  uv_run(&loop_, UV_RUN_DEFAULT);
+  return exit_status_;
+}
+
+void SampleAgent::take_events() {
+  while (const auto event = agent_.next()) {
+    std::visit([this](const auto& known) { on(known); }, *event);
+  }
+}
+
+void SampleAgent::on(const Agent::Welcome& welcome) {
+  role_ = welcome.role;
+  past_failure_ = welcome.failure;
+  events_.note("started as " + name_of(role_) + ", generation " +
+               std::to_string(welcome.generation));
+}
+
+void SampleAgent::on(const Agent::Activate& activate) {
+  const CopierSettings settings{.input = configuration_.input,
+                                .output = configuration_.output,
+                                .state_directory = configuration_.state_directory,
+                                .version = to_string(variant.version),
+                                .position_format = variant.position_format};
+  on_trial_ = role_ == Agent::Role::candidate;
+  Result<Copier> copier =
+      Copier::take_over(settings, activate.clean ? activate.state : std::nullopt);
+  if (!copier) return fail(copier.reason());
+  copier_.emplace(std::move(copier.value()));
+  events_.note("activated next=" + std::to_string(copier_->next()));
+  if (!on_trial_) copier_->use_newest_format();
+  if (!on_trial_) start_succession();
+  start_work();
+}
+
+void SampleAgent::start_work() {
+  const std::filesystem::path input = configuration_.input;
+  const std::filesystem::path directory = input.has_parent_path() ? input.parent_path() : ".";
+  input_watch_.emplace(loop_, directory, input.filename(),
+                       [this] { work_timer_.start(work_delay_ms); });
+  tick_.start(tick_interval_ms, tick_interval_ms);
+  work();
+}
+
+void SampleAgent::start_succession() {
+  if (configuration_.releases.empty() || agent_.alone()) return;
+  std::error_code error;
+  const auto releases = std::filesystem::canonical(configuration_.releases, error);
+  if (error) return fail("cannot find " + configuration_.releases + ": " + error.message());
+  succession_.emplace(
+      loop_,
+      Succession::Settings{.releases = releases,
+                           .state_directory = configuration_.state_directory,
+                           .present = variant.version,
+                           .arguments = arguments_},
+      Succession::Callbacks{
+          .ask = [this](const auto& id, const auto& executable) { return ask(id, executable); },
+          .report = [this](const std::string& text) { report(text); }});
+  if (past_failure_) {
+    succession_->upgrade_failed({.id = past_failure_->id,
+                                 .stage = past_failure_->stage,
+                                 .has_errno = past_failure_->errno_name.has_value()});
+  }
+  succession_->begin();
+}
+
+bool SampleAgent::ask(const std::string& id, const std::string& executable) {
+  if (stop_) return false;
+  Agent::Upgrade upgrade;
+  upgrade.id = id;
+  upgrade.executable = executable;
+  if (configuration_.confirms_gate) upgrade.gate = Agent::Gate::confirm;
+  if (configuration_.commits_healthy) upgrade.commit = Agent::CommitRule::healthy;
+  gate_.close();
+  events_.note("asks for " + executable);
+  return agent_.request_upgrade(upgrade);
+}
+
+void SampleAgent::on(const Agent::Accepted& accepted) {
+  events_.note("accepted " + accepted.id);
+}
+
+void SampleAgent::on(const Agent::CandidateReady& candidate) {
+  waiting_ = candidate.id;
+  report("version " + candidate.version.value_or("unknown") + " is ready and waits for " +
+         configuration_.releases + "/confirm");
+  look_at_gate();
+}
+
+void SampleAgent::look_at_gate() {
+  if (!waiting_ || !gate_.take_opening()) return;
+  events_.note("confirms " + *waiting_);
+  if (!agent_.confirm(*std::exchange(waiting_, std::nullopt))) fail(agent_.error());
+}
+
+void SampleAgent::on(const Agent::UpgradeFailed& failed) {
+  const Agent::Failure& failure = failed.failure;
+  waiting_.reset();
+  events_.note("upgrade_failed " + failure.id + " " + failure.stage + ": " + failure.reason);
+  if (!succession_) return;
+  succession_->upgrade_failed(
+      {.id = failure.id, .stage = failure.stage, .has_errno = failure.errno_name.has_value()});
+}
+
+void SampleAgent::on(const Agent::Committed& committed) {
+  events_.note("committed " + committed.id);
+  on_trial_ = false;
+  if (!copier_) return;
+  copier_->use_newest_format();
+  save();
+  start_succession();
+}
+
+void SampleAgent::on(const Agent::Error& error) {
+  report("not obeyed: " + error.reason);
+}
+
+void SampleAgent::work() {
+  if (!copier_ || stop_) return;
+  const Result<bool> copied = copier_->copy(now_us());
+  if (!copied) return fail(copied.reason());
+  if (copied.value()) work_timer_.start(0);
+  for (const std::string& text : copier_->take_reports())
+    report(text);
+  if (copier_->has_unsaved()) save_timer_.start(save_delay_ms);
+  if (!on_trial_) return;
+  if (variant.fault == Fault::crash_on_trial) crash_while_writing(configuration_);
+  if (configuration_.commits_healthy && !std::exchange(vouched_, true)) agent_.healthy();
+}
+
+void SampleAgent::save() {
+  if (!copier_) return;
+  if (Outcome saved = copier_->save(); !saved) fail(saved.reason());
+}
+
+void SampleAgent::on(const Agent::Stop& stop) {
+  events_.note("told to stop: " + name_of(stop.reason));
+  if (variant.fault == Fault::never_stops) return;
+  stop_ = stop;
+  stop_timer_.start(variant.fault == Fault::slow_to_stop ? slow_stop_ms : 0);
+}
+
+// No line is under way here: a line and its record are one step of work().
+void SampleAgent::finish_stop() {
+  save();
+  take_events();  // while that lasted the candidate may have been lost
+  if (!stop_) return;
+  if (copier_) {
+    events_.note("stopped next=" + std::to_string(copier_->next()));
+    if (!agent_.stopped(copier_->state())) fail(agent_.error());
+  }
+  copier_.reset();
+  uv_stop(&loop_);
+}
+
+// Nothing has been given up before `stopped` is said, so the work is taken back by going on.
+void SampleAgent::on(const Agent::CandidateLost& candidate) {
+  if (!stop_ || stop_->reason != Agent::StopReason::upgrade) return;
+  if (!agent_.cancel(candidate.id, "the candidate was lost")) return;
+  events_.note("takes the work back from " + candidate.id);
+  stop_.reset();
+  work_timer_.start(0);
+}
+
+void SampleAgent::report(const std::string& text) {
+  events_.note(text);
+  if (agent_.alone()) {
+    std::fprintf(stderr, "sample-agent: %s\n", text.c_str());
+  } else {
+    agent_.status(text);
+  }
+}
+
+void SampleAgent::fail(const std::string& reason) {
+  exit_status_ = 1;
+  report(reason);
+  if (on_trial_) agent_.unfit(reason);
+  copier_.reset();
+  uv_stop(&loop_);
+}
+
+}  // namespace sample_agent

@@ -1,0 +1,79 @@
+// The sample agent: leads the conversation with the upgrader, and lets the copier work while this
+// agent is active. Events of the library in, calls of the others out; what happens when is here.
+#pragma once
+
+#include <uv.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent-protocol/agent.h"
+#include "sample-agent/configuration.h"
+#include "sample-agent/copier.h"
+#include "sample-agent/event_log.h"
+#include "sample-agent/gate.h"
+#include "sample-agent/handle.h"
+#include "sample-agent/succession.h"
+
+namespace sample_agent {
+
+class SampleAgent {
+ public:
+  using Agent = agent_protocol::Agent;
+
+  // `arguments` are those of the command line, of which `configuration` was made.
+  SampleAgent(uv_loop_t& loop, const Configuration& configuration,
+              std::vector<std::string> arguments, Agent agent);
+
+  // Returns the exit status.
+  [[nodiscard]] int run();
+
+ private:
+  void take_events();
+  void on(const Agent::Welcome& welcome);
+  void on(const Agent::Activate& activate);
+  void on(const Agent::Stop& stop);
+  void on(const Agent::Accepted& accepted);
+  void on(const Agent::CandidateReady& candidate);
+  void on(const Agent::CandidateLost& candidate);
+  void on(const Agent::UpgradeFailed& failed);
+  void on(const Agent::Committed& committed);
+  void on(const Agent::Error& error);
+
+  void start_work();
+  void start_succession();
+  [[nodiscard]] bool ask(const std::string& id, const std::string& executable);
+  void work();
+  void save();
+  void look_at_gate();
+  void finish_stop();
+  void report(const std::string& text);
+  void fail(const std::string& reason);
+
+  uv_loop_t& loop_;
+  Configuration configuration_;
+  std::vector<std::string> arguments_;
+  Agent agent_;
+  EventLog events_;
+  Gate gate_;
+  int exit_status_ = 0;
+
+  Agent::Role role_ = Agent::Role::first;
+  std::optional<Agent::Failure> past_failure_;
+  std::optional<Copier> copier_;  // while this agent is active
+  bool on_trial_ = false;
+  bool vouched_ = false;                // has said healthy
+  std::optional<Agent::Stop> stop_;     // has been told to
+  std::optional<std::string> waiting_;  // at the gate: the id of the upgrade
+  std::optional<Succession> succession_;
+
+  Timer work_timer_;
+  Timer save_timer_;
+  Timer tick_;
+  Timer stop_timer_;
+  std::optional<DirectoryWatch> input_watch_;
+  std::optional<Readable> conversation_;
+};
+
+}  // namespace sample_agent

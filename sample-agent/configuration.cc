@@ -1,0 +1,84 @@
+#include "sample-agent/configuration.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace sample_agent {
+namespace {
+
+struct PathOption {
+  std::string_view name;
+  std::string Configuration::*member;
+  bool required;
+};
+
+constexpr std::array path_options{
+    PathOption{"--input=", &Configuration::input, true},
+    PathOption{"--output=", &Configuration::output, true},
+    PathOption{"--state=", &Configuration::state_directory, true},
+    PathOption{"--releases=", &Configuration::releases, false},
+    PathOption{"--events=", &Configuration::events, false},
+};
+
+bool take_flag(std::string_view argument, Configuration& configuration) {
+  if (argument == "--gate=none" || argument == "--gate=confirm") {
+    configuration.confirms_gate = argument == "--gate=confirm";
+  } else if (argument == "--commit=survive" || argument == "--commit=healthy") {
+    configuration.commits_healthy = argument == "--commit=healthy";
+  } else if (argument == "--self-test") {
+    configuration.task = Task::self_test;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool take_path(std::string_view argument, Configuration& configuration) {
+  const auto option = std::ranges::find_if(path_options, [argument](const PathOption& known) {
+    return argument.starts_with(known.name) && argument.size() > known.name.size();
+  });
+  if (option == path_options.end()) return false;
+  configuration.*option->member = argument.substr(option->name.size());
+  return true;
+}
+
+}  // namespace
+
+std::string_view help_text() {
+  return "usage: sample-agent --input=FILE --output=FILE --state=DIR [option ...]\n"
+         "Follows a log file and appends each of its lines exactly once to an output.\n"
+         "\n"
+         "  --input=FILE        the log, rotated by rename; its directory is watched\n"
+         "  --output=FILE       each record: SEQUENCE-NUMBER VERSION MICROSECONDS LINE\n"
+         "  --state=DIR         holds the position and the releases that have failed\n"
+         "  --releases=DIR      looks there for agent-v1.2.3 and asks to be replaced by it:\n"
+         "                      the one that DIR/desired names, or else the newest\n"
+         "  --gate=confirm      an upgrade waits until somebody makes DIR/confirm\n"
+         "  --commit=healthy    an upgrade is committed when the new version has worked\n"
+         "  --events=FILE       appends there when this agent was active, and what happened\n"
+         "  --self-test         checks all this, prints the version and ok, changes nothing\n"
+         "  --version, --help\n";
+}
+
+Result<Configuration> parse_arguments(std::span<const std::string_view> arguments) {
+  Configuration configuration;
+  for (const std::string_view argument : arguments) {
+    if (argument == "--help" || argument == "--version") {
+      configuration.task = argument == "--help" ? Task::show_help : Task::show_version;
+      return configuration;
+    }
+    if (take_flag(argument, configuration) || take_path(argument, configuration)) continue;
+    return Refusal{"unknown argument " + std::string(argument)};
+  }
+  for (const PathOption& option : path_options) {
+    if (!option.required || !(configuration.*option.member).empty()) continue;
+    return Refusal{"missing argument " + std::string(option.name)};
+  }
+  if (configuration.confirms_gate && configuration.releases.empty()) {
+    return Refusal{"--gate=confirm needs --releases="};
+  }
+  return configuration;
+}
+
+}  // namespace sample_agent

@@ -1,0 +1,30 @@
+// The command line as a value.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sample-agent/result.h"
+
+namespace sample_agent {
+
+enum class Task { run, self_test, show_version, show_help };
+
+struct Configuration {
+  Task task = Task::run;
+  std::string input;
+  std::string output;
+  std::string state_directory;
+  std::string releases;          // empty: never asks for an upgrade
+  std::string events;            // empty: no event log
+  bool confirms_gate = false;    // an upgrade waits for the operator
+  bool commits_healthy = false;  // an upgrade is committed when the new version says so
+};
+
+[[nodiscard]] std::string_view help_text();
+
+// `arguments` without the program's name. The refusal names the argument.
+[[nodiscard]] Result<Configuration> parse_arguments(std::span<const std::string_view> arguments);
+
+}  // namespace sample_agent

@@ -1,0 +1,165 @@
+// Why nothing is lost and nothing doubled:
+// * A save syncs the output before it writes the position. So the output always reaches at least as
+//   far as the position says, and what it holds beyond was written after that save.
+// * A save comes before the first record of each input file. So the records beyond the position
+//   belong to the one file that the position names.
+// * Recovery holds each whole record beyond the position against the next line of that file. Where
+//   they agree, the line has been copied; the first that does not agree, a torn one for instance,
+//   is cut off with all after it, and written again.
+#include "sample-agent/copier.h"
+
+#include <utility>
+
+namespace sample_agent {
+namespace {
+
+// One write's worth; the agent looks after its conversation between two turns.
+constexpr std::size_t turn_bytes = 65'536;
+
+// What stands before the line in a record is far shorter.
+constexpr std::size_t record_bytes_max = line_bytes_max + 1'024;
+
+}  // namespace
+
+Copier::Copier(const CopierSettings& settings, Output output)
+    : settings_(settings),
+      position_file_(settings.state_directory, std::string(position_file_name)),
+      follower_(settings.input),
+      output_(std::move(output)) {}
+
+Result<Copier> Copier::take_over(const CopierSettings& settings,
+                                 const std::optional<std::string>& state) {
+  Result<Output> output = Output::open(settings.output);
+  if (!output) return Refusal{output.reason()};
+  Copier copier(settings, std::move(output.value()));
+  if (Outcome found = copier.find_position(state); !found) return Refusal{found.reason()};
+  if (Outcome recovered = copier.recover(); !recovered) return Refusal{recovered.reason()};
+  if (Outcome saved = copier.save(); !saved) return Refusal{saved.reason()};
+  return copier;
+}
+
+Outcome Copier::find_position(const std::optional<std::string>& state) {
+  const Result<std::uint64_t> size = output_.size();
+  if (!size) return Refusal{size.reason()};
+
+  Result<std::optional<std::string>> text = position_file_.read();
+  if (!text) return Refusal{text.reason()};
+  if (!text.value()) {
+    saved_.output_size = size.value();
+    return std::monostate{};
+  }
+  Result<PositionText> found = decode_position(*text.value(), settings_.position_format);
+  if (!found) return Refusal{found.reason()};
+  saved_ = found.value().position;
+  format_ = found.value().format;
+
+  if (state) {
+    const Result<PositionText> told = decode_position(*state, settings_.position_format);
+    if (told && told.value().position.output_size == size.value()) {
+      saved_ = told.value().position;
+    } else {
+      reports_.push_back(
+          "the state that was handed over does not agree with the output; "
+          "going by the position file");
+    }
+  }
+  if (saved_.output_size <= size.value()) return std::monostate{};
+  return Refusal{settings_.output + " has " + std::to_string(size.value()) +
+                 " bytes, fewer than the " + std::to_string(saved_.output_size) +
+                 " of the position"};
+}
+
+Outcome Copier::recover() {
+  next_ = saved_.next;
+  bool following = saved_.input != FileId{};
+  if (following) {
+    const Result<bool> resumed = follower_.resume(saved_);
+    if (!resumed) return Refusal{resumed.reason()};
+    following = resumed.value();
+  }
+  const Result<std::uint64_t> end = match_records(following);
+  if (!end) return Refusal{end.reason()};
+
+  const Result<std::uint64_t> size = output_.size();
+  if (!size) return Refusal{size.reason()};
+  const std::uint64_t recovered = next_ - saved_.next;
+  if (recovered > 0) {
+    reports_.push_back("recovered " + std::to_string(recovered) +
+                       " records that were written after the last position");
+  }
+  if (size.value() == end.value()) return std::monostate{};
+  reports_.push_back("cut " + std::to_string(size.value() - end.value()) +
+                     " bytes of an unfinished record off the output");
+  return output_.cut(end.value());
+}
+
+// Goes along the output from the position on, and along the input with it if that was found; says
+// where the records end that are good.
+Result<std::uint64_t> Copier::match_records(bool following) {
+  Result<File> file = File::open(settings_.output, O_RDONLY);
+  if (!file) return Refusal{file.reason()};
+  Lines records(std::move(file.value()), saved_.output_size, record_bytes_max);
+  while (true) {
+    const auto text = records.peek();
+    if (!text) return Refusal{text.reason()};
+    if (!text.value()) return records.offset();
+    const std::optional<Record> record = parse_record(*text.value());
+    if (!record || record->number != next_) return records.offset();
+    if (following) {
+      const auto line = follower_.peek();
+      if (!line) return Refusal{line.reason()};
+      if (line.value() != record->line) return records.offset();
+      follower_.take();
+    }
+    records.take();
+    ++next_;
+  }
+}
+
+Result<bool> Copier::copy(std::uint64_t now_us) {
+  while (output_.pending_bytes() < turn_bytes) {
+    const Result<bool> copied = copy_line(now_us);
+    if (!copied) return copied;
+    if (copied.value()) continue;
+    if (Outcome written = output_.flush(); !written) return Refusal{written.reason()};
+    return false;
+  }
+  if (Outcome written = output_.flush(); !written) return Refusal{written.reason()};
+  return true;
+}
+
+Result<bool> Copier::copy_line(std::uint64_t now_us) {
+  const auto line = follower_.peek();
+  if (!line) return Refusal{line.reason()};
+  if (!line.value()) return false;
+  if (follower_.file() != saved_.input) {
+    if (Outcome saved = save(); !saved) return Refusal{saved.reason()};
+  }
+  output_.add(
+      {.number = next_, .version = settings_.version, .time_us = now_us, .line = *line.value()});
+  follower_.take();
+  ++next_;
+  return true;
+}
+
+Outcome Copier::save() {
+  if (Outcome synced = output_.sync(); !synced) return synced;
+  const Result<std::uint64_t> size = output_.size();
+  if (!size) return Refusal{size.reason()};
+  Position position = saved_;
+  position.next = next_;
+  position.output_size = size.value();
+  if (Outcome noted = follower_.note_place(position); !noted) return noted;
+  if (Outcome written = position_file_.replace(encode_position(position, format_)); !written) {
+    return written;
+  }
+  saved_ = position;
+  return std::monostate{};
+}
+
+std::vector<std::string> Copier::take_reports() {
+  if (auto report = follower_.take_report()) reports_.push_back(std::move(*report));
+  return std::exchange(reports_, {});
+}
+
+}  // namespace sample_agent

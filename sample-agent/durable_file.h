@@ -1,0 +1,28 @@
+// A small file that is replaced as a whole: after a power cut it holds what it held before or what
+// it was to hold, never a mixture.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sample-agent/file.h"
+
+namespace sample_agent {
+
+class DurableFile {
+ public:
+  DurableFile(std::string directory, std::string name);
+
+  // What it holds; nothing if it does not exist.
+  [[nodiscard]] Result<std::optional<std::string>> read() const;
+
+  // Writes, syncs, renames and syncs the directory, in this order.
+  [[nodiscard]] Outcome replace(std::string_view text) const;
+
+ private:
+  std::string directory_;
+  std::string path_;
+};
+
+}  // namespace sample_agent

@@ -1,0 +1,56 @@
+#include "sample-agent/fault.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "sample-agent/clock.h"
+#include "sample-agent/file.h"
+#include "sample-agent/record.h"
+#include "sample-agent/variant.h"
+
+namespace sample_agent {
+namespace {
+
+[[noreturn]] void crash() {
+  const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  std::abort();
+}
+
+[[noreturn]] void hang() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // no longer than the upgrader lives
+  while (true)
+    pause();
+}
+
+void append(const Configuration& configuration, const std::string& text) {
+  const auto output = File::open(configuration.output, O_WRONLY | O_APPEND | O_CREAT);
+  if (output && !output.value().write(text)) crash();
+}
+
+}  // namespace
+
+void misbehave_at_start() {
+  if (variant.fault == Fault::crash_at_start) crash();
+  if (variant.fault == Fault::hang_at_start) hang();
+}
+
+void write_too_early(const Configuration& configuration) {
+  std::string text;
+  append_record(text, {.number = 1,
+                       .version = to_string(variant.version),
+                       .time_us = now_us(),
+                       .line = "written too early"});
+  append(configuration, text);
+}
+
+void crash_while_writing(const Configuration& configuration) {
+  append(configuration, "17 " + to_string(variant.version) + " torn");
+  crash();
+}
+
+}  // namespace sample_agent

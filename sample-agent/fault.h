@@ -1,0 +1,17 @@
+// What the faulty variants do. A real agent has no such file.
+#pragma once
+
+#include "sample-agent/configuration.h"
+
+namespace sample_agent {
+
+// At the start, held: crashes or hangs, if that is this variant's fault.
+void misbehave_at_start();
+
+// Held, after it has said ready: writes to the output.
+void write_too_early(const Configuration& configuration);
+
+// Active: dies in the middle of a record.
+[[noreturn]] void crash_while_writing(const Configuration& configuration);
+
+}  // namespace sample_agent

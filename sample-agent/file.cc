@@ -1,0 +1,91 @@
+#include "sample-agent/file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace sample_agent {
+
+Refusal refusal_from_errno(std::string_view deed, const std::string& path) {
+  const char* reason = std::strerror(errno);
+  return Refusal{"cannot " + std::string(deed) + " " + path + ": " + reason};
+}
+
+Result<File> File::open(const std::string& path, int flags) {
+  Result<std::optional<File>> file = open_if_there(path, flags);
+  if (!file) return Refusal{file.reason()};
+  if (!file.value()) return Refusal{"cannot open " + path + ": " + std::strerror(ENOENT)};
+  return std::move(*file.value());
+}
+
+Result<std::optional<File>> File::open_if_there(const std::string& path, int flags) {
+  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+  if (descriptor < 0 && errno == ENOENT) return std::optional<File>{};
+  if (descriptor < 0) return refusal_from_errno("open", path);
+  File file(descriptor, path, FileId{});
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) return refusal_from_errno("look at", path);
+  file.id_ = FileId{.device = status.st_dev, .inode = status.st_ino};
+  return std::optional(std::move(file));
+}
+
+File::File(int descriptor, std::string path, FileId id)
+    : descriptor_(descriptor), path_(std::move(path)), id_(id) {}
+
+File::File(File&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      path_(std::move(other.path_)),
+      id_(other.id_) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(path_, other.path_);
+  std::swap(id_, other.id_);
+  return *this;
+}
+
+File::~File() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+Result<std::uint64_t> File::size() const {
+  struct stat status;
+  if (fstat(descriptor_, &status) != 0) return refusal_from_errno("look at", path_);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+Result<std::size_t> File::read_at(std::uint64_t offset, std::span<char> bytes) const {
+  ssize_t count = 0;
+  do {
+    count = pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return refusal_from_errno("read", path_);
+  return static_cast<std::size_t>(count);
+}
+
+Outcome File::write(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return refusal_from_errno("write", path_);
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return std::monostate{};
+}
+
+Outcome File::sync() const {
+  if (fsync(descriptor_) != 0) return refusal_from_errno("sync", path_);
+  return std::monostate{};
+}
+
+Outcome File::cut(std::uint64_t size) const {
+  if (ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
+    return refusal_from_errno("cut", path_);
+  }
+  return std::monostate{};
+}
+
+}  // namespace sample_agent

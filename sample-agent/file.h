@@ -1,0 +1,60 @@
+// One open file and what identifies it, with the few calls that the others need.
+#pragma once
+
+#include <fcntl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sample-agent/result.h"
+
+namespace sample_agent {
+
+// "cannot DEED PATH: " and what errno says. To be called before anything else changes errno.
+[[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
+
+// What a file stays under any name.
+struct FileId {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileId&) const = default;
+};
+
+class File {
+ public:
+  // Opens close-on-exec; `flags` as in open(2). A file that is created has mode 0644.
+  [[nodiscard]] static Result<File> open(const std::string& path, int flags);
+
+  // The same, but a file that does not exist is an answer, not a failure.
+  [[nodiscard]] static Result<std::optional<File>> open_if_there(const std::string& path,
+                                                                 int flags);
+
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+  ~File();
+
+  [[nodiscard]] FileId id() const { return id_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] Result<std::uint64_t> size() const;
+
+  // How many bytes there were: 0 at the end.
+  [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<char> bytes) const;
+
+  // Writes all of it, at the end if the file was opened with O_APPEND.
+  [[nodiscard]] Outcome write(std::string_view bytes) const;
+  [[nodiscard]] Outcome sync() const;
+  [[nodiscard]] Outcome cut(std::uint64_t size) const;
+
+ private:
+  File(int descriptor, std::string path, FileId id);
+
+  int descriptor_;
+  std::string path_;
+  FileId id_;
+};
+
+}  // namespace sample_agent

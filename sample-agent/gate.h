@@ -1,0 +1,25 @@
+// The operator's part in an upgrade: whoever makes the file `confirm` opens the gate, once.
+#pragma once
+
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+namespace sample_agent {
+
+class Gate {
+ public:
+  explicit Gate(const std::string& directory) : path_(directory + "/confirm") {}
+
+  // Whether it has been opened; it is closed again then.
+  [[nodiscard]] bool take_opening() const { return unlink(path_.c_str()) == 0; }
+
+  // Forgets an opening that was meant for an earlier upgrade.
+  void close() const { unlink(path_.c_str()); }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace sample_agent

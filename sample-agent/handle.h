@@ -1,0 +1,62 @@
+// Owners of libuv's handles. libuv keeps a handle until its close callback, so that is what frees
+// it.
+#pragma once
+
+#include <uv.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace sample_agent {
+
+struct CloseHandle {
+  template <class Handle>
+  void operator()(Handle* handle) const {
+    uv_close(reinterpret_cast<uv_handle_t*>(handle),
+             [](uv_handle_t* closed) { delete reinterpret_cast<Handle*>(closed); });
+  }
+};
+
+// Calls back after a while, once or again and again.
+class Timer {
+ public:
+  Timer(uv_loop_t& loop, std::function<void()> callback);
+
+  // Does nothing if it is running already.
+  void start(std::uint64_t after_ms, std::uint64_t repeat_ms = 0);
+  [[nodiscard]] bool is_running() const;
+
+ private:
+  std::unique_ptr<std::function<void()>> callback_;
+  std::unique_ptr<uv_timer_t, CloseHandle> handle_;
+};
+
+// Calls back when a file called `name` in a directory changes, or any if `name` is empty. Where the
+// system cannot watch it never calls back: a slow timer beside it makes up for that.
+class DirectoryWatch {
+ public:
+  DirectoryWatch(uv_loop_t& loop, const std::string& directory, std::string name,
+                 std::function<void()> callback);
+
+ private:
+  struct Content {
+    std::string name;
+    std::function<void()> callback;
+  };
+  std::unique_ptr<Content> content_;
+  std::unique_ptr<uv_fs_event_t, CloseHandle> handle_;
+};
+
+// Calls back while a descriptor is readable.
+class Readable {
+ public:
+  Readable(uv_loop_t& loop, int descriptor, std::function<void()> callback);
+
+ private:
+  std::unique_ptr<std::function<void()>> callback_;
+  std::unique_ptr<uv_poll_t, CloseHandle> handle_;
+};
+
+}  // namespace sample_agent

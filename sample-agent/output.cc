@@ -1,0 +1,24 @@
+#include "sample-agent/output.h"
+
+#include <utility>
+
+namespace sample_agent {
+
+Result<Output> Output::open(const std::string& path) {
+  Result<File> file = File::open(path, O_WRONLY | O_APPEND | O_CREAT);
+  if (!file) return Refusal{file.reason()};
+  return Output(std::move(file.value()));
+}
+
+Outcome Output::flush() {
+  Outcome written = file_.write(pending_);
+  pending_.clear();
+  return written;
+}
+
+Outcome Output::sync() {
+  if (Outcome written = flush(); !written) return written;
+  return file_.sync();
+}
+
+}  // namespace sample_agent

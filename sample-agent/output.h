@@ -1,0 +1,37 @@
+// The output: records are appended, in few writes, and synced on demand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sample-agent/file.h"
+#include "sample-agent/record.h"
+
+namespace sample_agent {
+
+class Output {
+ public:
+  // Creates the file where there is none.
+  [[nodiscard]] static Result<Output> open(const std::string& path);
+
+  void add(const Record& record) { append_record(pending_, record); }
+  [[nodiscard]] std::size_t pending_bytes() const { return pending_.size(); }
+
+  // Writes what was added.
+  [[nodiscard]] Outcome flush();
+
+  // Writes what was added; afterwards all of it survives a power cut.
+  [[nodiscard]] Outcome sync();
+
+  [[nodiscard]] Result<std::uint64_t> size() const { return file_.size(); }
+  [[nodiscard]] Outcome cut(std::uint64_t size) const { return file_.cut(size); }
+
+ private:
+  explicit Output(File file) : file_(std::move(file)) {}
+
+  File file_;
+  std::string pending_;
+};
+
+}  // namespace sample_agent

@@ -1,0 +1,47 @@
+// How far the work has come, as a value and as a small text: the position file holds it, and a
+// hand-over carries it as `state`.
+//
+// The first line names the format, so that a version can tell a text that is too new for it:
+//     sample-agent position 2
+//     input DEVICE INODE OFFSET
+//     next SEQUENCE-NUMBER
+//     output SIZE
+//     mark FINGERPRINT            (format 2)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sample-agent/file.h"
+
+namespace sample_agent {
+
+// The newest format that this source knows; an older version knows fewer.
+inline constexpr unsigned position_format_max = 2;
+
+struct Position {
+  FileId input;
+  std::uint64_t offset = 0;  // of the first byte of input that is not in the output
+  std::uint64_t next = 1;    // the number of the next record
+  std::uint64_t output_size = 0;
+
+  // Of the input just before the offset. The system gives the inode of a deleted file to a file
+  // that is made later; the mark tells them apart. Format 1 has none.
+  std::optional<std::uint64_t> mark;
+
+  bool operator==(const Position&) const = default;
+};
+
+struct PositionText {
+  unsigned format = 1;
+  Position position;
+};
+
+[[nodiscard]] std::string encode_position(const Position& position, unsigned format);
+
+// Refuses a format above `known_format`, and whatever is no position.
+[[nodiscard]] Result<PositionText> decode_position(std::string_view text, unsigned known_format);
+
+}  // namespace sample_agent

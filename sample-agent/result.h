@@ -1,0 +1,36 @@
+// A value, or the sentence that says why there is none.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace sample_agent {
+
+struct Refusal {
+  std::string reason;  // for people, without a full stop
+};
+
+template <class Value>
+class [[nodiscard]] Result {
+ public:
+  Result(Value value) : content_(std::in_place_index<0>, std::move(value)) {}
+  Result(Refusal refusal) : content_(std::in_place_index<1>, std::move(refusal)) {}
+
+  [[nodiscard]] explicit operator bool() const { return content_.index() == 0; }
+
+  // Only where there is a value.
+  [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
+  [[nodiscard]] Value& value() { return std::get<0>(content_); }
+
+  // Only where there is none.
+  [[nodiscard]] const std::string& reason() const { return std::get<1>(content_).reason; }
+
+ private:
+  std::variant<Value, Refusal> content_;
+};
+
+// Of a deed that has no value: it has succeeded, or the sentence says why not.
+using Outcome = Result<std::monostate>;
+
+}  // namespace sample_agent

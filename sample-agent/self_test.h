@@ -1,0 +1,50 @@
+// Runs the self-test of a release, beside the work: a program with --self-test after the arguments
+// that says "VERSION ok" on its standard output and exits with 0, in time.
+#pragma once
+
+#include <uv.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sample-agent/handle.h"
+#include "sample-agent/version.h"
+
+namespace sample_agent {
+
+class SelfTest {
+ public:
+  // Says why it has failed, or nothing if it has passed.
+  using Verdict = std::function<void(std::optional<std::string> failure)>;
+
+  // Calls `verdict` later, once, unless this object is gone by then. It is not to be destroyed by
+  // that call.
+  SelfTest(uv_loop_t& loop, const std::string& path, std::vector<std::string> arguments,
+           const Version& version, std::chrono::milliseconds limit, Verdict verdict);
+
+  // Kills what still runs.
+  ~SelfTest();
+  SelfTest(const SelfTest&) = delete;
+  SelfTest& operator=(const SelfTest&) = delete;
+
+ private:
+  [[nodiscard]] std::string spawn(uv_loop_t& loop, const std::string& path,
+                                  std::vector<std::string> arguments);
+  void judge(std::int64_t status, int signal);
+  void kill(const std::string& why);
+  void end();
+
+  std::string expected_;
+  Verdict verdict_;
+  std::string failure_;  // why it has failed, as far as is known
+  int output_ = -1;      // the reading end of its standard output
+  bool running_ = false;
+  Timer timer_;
+  std::unique_ptr<uv_process_t, CloseHandle> process_;  // libuv has set it up
+};
+
+}  // namespace sample_agent

@@ -1,0 +1,87 @@
+#include "sample-agent/start_checks.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "sample-agent/copier.h"
+#include "sample-agent/durable_file.h"
+#include "sample-agent/position.h"
+
+namespace sample_agent {
+namespace {
+
+using Wrong = std::optional<std::string>;
+
+bool is_directory(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// Regular files only: others, a pipe for instance, cannot be read twice, nor cut.
+Wrong check_file(const std::string& path, int access_mode) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return refusal_from_errno("find", path).reason;
+  if (!S_ISREG(status.st_mode)) return path + " is not a regular file";
+  if (access(path.c_str(), access_mode) != 0) return refusal_from_errno("access", path).reason;
+  return std::nullopt;
+}
+
+bool is_absent(const std::string& path) {
+  return access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+}
+
+std::string directory_of(const std::string& path) {
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  return directory.empty() ? "." : directory.string();
+}
+
+Wrong check_configuration(const Configuration& configuration) {
+  if (configuration.input == configuration.output) return "the input is the output";
+  const std::string& state = configuration.state_directory;
+  if (!is_directory(state)) return state + " is not a directory";
+  if (access(state.c_str(), W_OK | X_OK) != 0) return refusal_from_errno("write to", state).reason;
+  const std::string& releases = configuration.releases;
+  if (!releases.empty() && !is_directory(releases)) return releases + " is not a directory";
+  return std::nullopt;
+}
+
+// An input that was read before may be missing for the moment that a rotation takes.
+Wrong check_input(const Configuration& configuration) {
+  const std::string position =
+      configuration.state_directory + "/" + std::string(position_file_name);
+  if (is_absent(configuration.input) && !is_absent(position)) return std::nullopt;
+  return check_file(configuration.input, R_OK);
+}
+
+Wrong check_output(const Configuration& configuration) {
+  if (!is_absent(configuration.output)) return check_file(configuration.output, R_OK | W_OK);
+  const std::string directory = directory_of(configuration.output);
+  if (access(directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
+  return refusal_from_errno("write to", directory).reason;
+}
+
+Wrong check_position(const Configuration& configuration, unsigned position_format) {
+  const DurableFile file(configuration.state_directory, std::string(position_file_name));
+  const auto text = file.read();
+  if (!text) return text.reason();
+  if (!text.value()) return std::nullopt;
+  const auto position = decode_position(*text.value(), position_format);
+  if (!position) return position.reason();
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<StartCheck> start_checks(const Configuration& configuration, unsigned position_format) {
+  return {
+      {"configuration", [=] { return check_configuration(configuration); }},
+      {"input", [=] { return check_input(configuration); }},
+      {"output", [=] { return check_output(configuration); }},
+      {"position", [=] { return check_position(configuration, position_format); }},
+  };
+}
+
+}  // namespace sample_agent

@@ -1,0 +1,27 @@
+// What one build of this source is. Everything but variant.cc is the same in all of them.
+#pragma once
+
+#include "sample-agent/version.h"
+
+namespace sample_agent {
+
+// What a variant does wrong: for the demo and the tests.
+enum class Fault {
+  none,
+  crash_at_start,
+  hang_at_start,
+  crash_on_trial,    // soon after it was activated, in the middle of a record
+  slow_to_stop,      // takes half a second to stop
+  never_stops,       // works on whatever it is told
+  writes_too_early,  // copies a line before it was activated
+};
+
+struct Variant {
+  Version version;
+  unsigned position_format = 1;  // the newest that it knows
+  Fault fault = Fault::none;
+};
+
+extern const Variant variant;
+
+}  // namespace sample_agent
