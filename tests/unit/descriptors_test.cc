@@ -1,0 +1,147 @@
+// What the upgrader makes of the descriptors and signals that init has left it. Each case runs in a
+// process of its own, since the state of the test's is not to be touched.
+#include "upgrader/descriptors.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "upgrader/owned_fd.h"
+
+using namespace upgrader;
+
+namespace {
+
+// True if `deed` does, in a child.
+template <class Deed>
+bool in_a_child(Deed deed) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) ::_exit(deed() ? 0 : 1);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool is_null_device(int fd) {
+  struct stat status {};
+  struct stat null {};
+  return ::fstat(fd, &status) == 0 && ::stat("/dev/null", &null) == 0 &&
+         status.st_rdev == null.st_rdev && (::fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR &&
+         ::fcntl(fd, F_GETFD) == 0;
+}
+
+bool closes_on_exec(int fd) {
+  return ::fcntl(fd, F_GETFD) == FD_CLOEXEC;
+}
+
+// Descriptors 50 and 70 open and inheritable, 60 closed.
+bool prepare() {
+  return ::dup2(0, 50) == 50 && ::dup2(0, 70) == 70 && (::close(60) == 0 || errno == EBADF);
+}
+
+bool marked_from_51() {
+  return ::fcntl(50, F_GETFD) == 0 && closes_on_exec(70);
+}
+
+}  // namespace
+
+TEST_CASE("standard descriptors that are closed become /dev/null, others stay") {
+  const int closed = GENERATE(range(0, 8));  // a set of bits
+  CHECK(in_a_child([&] {
+    int pipe_ends[2];
+    if (::pipe(pipe_ends) != 0) return false;
+    for (int fd = 0; fd <= 2; ++fd)
+      ::dup2(pipe_ends[1], fd);
+    for (int fd = 0; fd <= 2; ++fd) {
+      if ((closed >> fd & 1) != 0) ::close(fd);
+    }
+
+    if (open_standard_descriptors() != 0) return false;
+
+    for (int fd = 0; fd <= 2; ++fd) {
+      if (is_null_device(fd) != ((closed >> fd & 1) != 0)) return false;
+    }
+    return true;
+  }));
+}
+
+TEST_CASE("standard descriptors that cannot be opened are told") {
+  CHECK(in_a_child([] {
+    ::close(1);
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return false;
+
+    return open_standard_descriptors() == EMFILE;
+  }));
+}
+
+TEST_CASE("every means marks what is open from a number on, and nothing below") {
+  CHECK(in_a_child([] { return prepare() && mark_by_close_range(51) && marked_from_51(); }));
+  CHECK(in_a_child([] { return prepare() && mark_by_proc(51) && marked_from_51(); }));
+  CHECK(in_a_child([] {
+    if (!prepare()) return false;
+    mark_one_by_one(51);
+    return marked_from_51();
+  }));
+  CHECK(in_a_child([] {
+    if (!prepare()) return false;
+    mark_close_on_exec_from(51);
+    return marked_from_51();
+  }));
+}
+
+TEST_CASE("blocked and ignored signals are put right") {
+  CHECK(in_a_child([] {
+    ::signal(SIGCHLD, SIG_IGN);
+    ::signal(SIGPIPE, SIG_DFL);
+    ::signal(SIGHUP, SIG_IGN);
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+
+    put_signals_right();
+
+    struct sigaction child {};
+    struct sigaction pipe {};
+    struct sigaction hangup {};
+    ::sigaction(SIGCHLD, nullptr, &child);
+    ::sigaction(SIGPIPE, nullptr, &pipe);
+    ::sigaction(SIGHUP, nullptr, &hangup);
+    sigset_t blocked;
+    ::sigprocmask(SIG_SETMASK, nullptr, &blocked);
+    for (int number = 1; number <= SIGRTMAX; ++number) {
+      if (::sigismember(&blocked, number) == 1) return false;
+    }
+    return child.sa_handler == SIG_DFL && pipe.sa_handler == SIG_IGN &&
+           hangup.sa_handler == SIG_IGN;
+  }));
+}
+
+TEST_CASE("an owned descriptor is closed once, by its last owner") {
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const auto is_open = [](int fd) { return ::fcntl(fd, F_GETFD) >= 0; };
+  {
+    OwnedFd one(ends[0]);
+    OwnedFd other(std::move(one));
+    CHECK_FALSE(one);
+    CHECK(other.get() == ends[0]);
+    one = std::move(other);
+    CHECK(is_open(ends[0]));
+    OwnedFd replaced(ends[1]);
+    replaced = std::move(one);
+    CHECK_FALSE(is_open(ends[1]));
+    CHECK(is_open(ends[0]));
+    replaced.reset(replaced.get());
+    CHECK(is_open(ends[0]));
+  }
+  CHECK_FALSE(is_open(ends[0]));
+  CHECK_FALSE(OwnedFd());
+  CHECK_FALSE(OwnedFd(-1));
+}

@@ -1,0 +1,100 @@
+// What of the upgrader's environment reaches the agents.
+#include "upgrader/environment.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+using namespace upgrader;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+class Inherited {
+ public:
+  explicit Inherited(Texts texts) : texts_(std::move(texts)) {
+    for (const std::string& text : texts_)
+      pointers_.push_back(text.c_str());
+    pointers_.push_back(nullptr);
+  }
+
+  [[nodiscard]] const char* const* get() const { return pointers_.data(); }
+
+ private:
+  Texts texts_;
+  std::vector<const char*> pointers_;
+};
+
+std::optional<int> sockets_in(const Texts& texts, pid_t own_pid) {
+  return passed_sockets(Inherited(texts).get(), own_pid);
+}
+
+Texts entries_of(const Texts& texts, std::optional<int> sockets = std::nullopt,
+                 std::optional<int> lock = std::nullopt) {
+  return agent_environment(Inherited(texts).get(), sockets, lock).entries;
+}
+
+}  // namespace
+
+TEST_CASE("everything is kept byte for byte and in order, and the protocol's version added") {
+  CHECK(entries_of({"B=2", "A=1", "", "odd", "A=again", "C=a=b=\xff", "=x"}) ==
+        Texts{"B=2", "A=1", "", "odd", "A=again", "C=a=b=\xff", "=x", "AGENT_PROTOCOL=1"});
+}
+
+TEST_CASE("every inherited variable of the protocol goes") {
+  CHECK(entries_of({"AGENT_PROTOCOL=7", "X=1", "AGENT_PROTOCOL_LOCK_FD=9", "AGENT_PROTOCOL",
+                    "AGENT_PROTOCOL_NEW=", "AGENT_PROTO=kept", "MY_AGENT_PROTOCOL=kept"}) ==
+        Texts{"X=1", "AGENT_PROTO=kept", "MY_AGENT_PROTOCOL=kept", "AGENT_PROTOCOL=1"});
+}
+
+TEST_CASE("the lock's number is told where there is one") {
+  CHECK(entries_of({}, std::nullopt, 5) == Texts{"AGENT_PROTOCOL=1", "AGENT_PROTOCOL_LOCK_FD=5"});
+}
+
+TEST_CASE("what serves the conversation with init goes") {
+  CHECK(entries_of({"NOTIFY_SOCKET=/run/x", "WATCHDOG_USEC=1", "WATCHDOG_PID=2", "LISTEN_PIDFDID=3",
+                    "NOTIFY_SOCKETS=kept", "JOURNAL_STREAM=8:9"},
+                   1) == Texts{"NOTIFY_SOCKETS=kept", "JOURNAL_STREAM=8:9", "AGENT_PROTOCOL=1"});
+}
+
+TEST_CASE("sockets that are not for us are not the agents' either") {
+  CHECK(entries_of({"LISTEN_FDS=1", "X=1", "LISTEN_PID=1", "LISTEN_FDNAMES=a"}) ==
+        Texts{"X=1", "AGENT_PROTOCOL=1"});
+}
+
+TEST_CASE("sockets for us are the agents', and the place of the pid is known") {
+  const Environment environment = agent_environment(
+      Inherited({"LISTEN_FDS=1", "X=1", "LISTEN_PID=1", "LISTEN_PID=2", "LISTEN_FDNAMES=a"}).get(),
+      1, std::nullopt);
+
+  CHECK(environment.entries ==
+        Texts{"LISTEN_FDS=1", "X=1", "LISTEN_PID=1", "LISTEN_FDNAMES=a", "AGENT_PROTOCOL=1"});
+  CHECK(environment.listen_pid == 2);
+}
+
+TEST_CASE("sockets are passed only by variables that are meant for us and well formed") {
+  CHECK(sockets_in({"LISTEN_PID=77", "LISTEN_FDS=0"}, 77) == 0);
+  CHECK_FALSE(sockets_in({}, 77));
+  CHECK_FALSE(sockets_in({"LISTEN_FDS=0"}, 77));
+  CHECK_FALSE(sockets_in({"LISTEN_PID=77"}, 77));
+  CHECK_FALSE(sockets_in({"LISTEN_PID=78", "LISTEN_FDS=0"}, 77));
+  for (const char* wrong : {"", "-1", "0x0", "0 ", " 0", "+0", "99999999999", "all"}) {
+    CHECK_FALSE(sockets_in({"LISTEN_PID=77", "LISTEN_FDS=" + std::string(wrong)}, 77));
+  }
+  for (const char* wrong : {"", "077x", "77 ", "-77", "99999999999"}) {
+    CHECK_FALSE(sockets_in({"LISTEN_PID=" + std::string(wrong), "LISTEN_FDS=0"}, 77));
+  }
+}
+
+TEST_CASE("sockets that are not open are none") {
+  const int three = ::fcntl(0, F_DUPFD_CLOEXEC, 3);  // 3 is open now, if it was not before
+  REQUIRE(three >= 3);
+
+  CHECK(sockets_in({"LISTEN_PID=77", "LISTEN_FDS=1"}, 77) == 1);
+  CHECK_FALSE(sockets_in({"LISTEN_PID=77", "LISTEN_FDS=100000"}, 77));
+  CHECK_FALSE(sockets_in({"LISTEN_PID=77", "LISTEN_FDS=2147483647"}, 77));
+
+  ::close(three);
+}

@@ -1,0 +1,88 @@
+#include "upgrader/descriptors.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+namespace upgrader {
+namespace {
+
+// Where there is no limit, or one beyond all measure, so many are looked at.
+constexpr int descriptors_looked_at_max = 1 << 20;
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+void mark(int fd) {
+  const int flags = ::fcntl(fd, F_GETFD);
+  if (flags >= 0) ::fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+}
+
+}  // namespace
+
+int open_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    const int opened = ::open("/dev/null", O_RDWR);  // takes the lowest number that is free: fd
+    if (opened < 0) return errno;
+  }
+  return 0;
+}
+
+void mark_close_on_exec_from(int first) {
+  if (mark_by_close_range(first) || mark_by_proc(first)) return;
+  mark_one_by_one(first);
+}
+
+bool mark_by_close_range(int first) {
+#ifdef SYS_close_range
+  constexpr unsigned close_on_exec = 1U << 2;  // CLOSE_RANGE_CLOEXEC, which not every libc names
+  return ::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, close_on_exec) == 0;
+#else
+  static_cast<void>(first);
+  return false;
+#endif
+}
+
+bool mark_by_proc(int first) {
+  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc/self/fd"));
+  if (!directory) return false;
+  while (const dirent* const entry = ::readdir(directory.get())) {
+    char* end = nullptr;
+    const long number = std::strtol(entry->d_name, &end, 10);
+    if (end != entry->d_name && *end == '\0' && number >= first) mark(static_cast<int>(number));
+  }
+  return true;
+}
+
+void mark_one_by_one(int first) {
+  rlimit limit{};
+  int count = descriptors_looked_at_max;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+      limit.rlim_cur < rlim_t{descriptors_looked_at_max}) {
+    count = static_cast<int>(limit.rlim_cur);
+  }
+  for (int fd = first; fd < count; ++fd)
+    mark(fd);
+}
+
+void put_signals_right() {
+  struct sigaction action {};
+  action.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &action, nullptr);
+  action.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &action, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+}  // namespace upgrader

@@ -1,0 +1,227 @@
+#include "upgrader/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "upgrader/descriptors.h"
+
+namespace upgrader {
+namespace {
+
+constexpr int signals_max = 64;
+constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
+
+// A process id in decimal, with its NUL.
+constexpr std::size_t pid_text_bytes = 12;
+
+struct Pipe {
+  OwnedFd read;
+  OwnedFd write;
+};
+
+bool make_pipe(Pipe& made) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  made.read.reset(ends[0]);
+  made.write.reset(ends[1]);
+  return true;
+}
+
+bool make_non_blocking(const OwnedFd& fd) {
+  const int flags = ::fcntl(fd.get(), F_GETFL);
+  return flags >= 0 && ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+struct Pipes {
+  Pipe input;
+  Pipe output;
+  Pipe report;  // closed by the exec, or tells why there was none
+};
+
+bool make_pipes(Pipes& made) {
+  return make_pipe(made.input) && make_pipe(made.output) && make_pipe(made.report) &&
+         make_non_blocking(made.input.write) && make_non_blocking(made.output.read);
+}
+
+// argv and envp, made before the fork: the child must not allocate.
+class Vectors {
+ public:
+  Vectors(const Program& program, const Environment& environment) : entries_(environment.entries) {
+    argv_.push_back(const_cast<char*>(program.name().c_str()));
+    for (const std::string& arg : program.args()) {
+      argv_.push_back(const_cast<char*>(arg.c_str()));
+    }
+    argv_.push_back(nullptr);
+    if (environment.listen_pid) {
+      std::string& entry = entries_[*environment.listen_pid];
+      entry.assign(listen_pid_name);
+      entry.append(pid_text_bytes, '\0');
+      pid_text_ = entry.data() + listen_pid_name.size();
+    }
+    for (std::string& entry : entries_)
+      envp_.push_back(entry.data());
+    envp_.push_back(nullptr);
+  }
+  Vectors(const Vectors&) = delete;
+  Vectors& operator=(const Vectors&) = delete;
+
+  [[nodiscard]] char* const* argv() const { return argv_.data(); }
+  [[nodiscard]] char* const* envp() const { return envp_.data(); }
+
+  // Async-signal-safe.
+  void write_pid(pid_t pid) const {
+    if (pid_text_ == nullptr) return;
+    char digits[pid_text_bytes];
+    std::size_t count = 0;
+    for (; pid > 0; pid /= 10)
+      digits[count++] = static_cast<char>('0' + pid % 10);
+    for (std::size_t i = 0; i < count; ++i)
+      pid_text_[i] = digits[count - 1 - i];
+    pid_text_[count] = '\0';
+  }
+
+ private:
+  static constexpr std::string_view listen_pid_name = "LISTEN_PID=";
+
+  std::vector<std::string> entries_;
+  std::vector<char*> argv_;
+  std::vector<char*> envp_;
+  char* pid_text_ = nullptr;
+};
+
+// ---- in the child, where only async-signal-safe calls are allowed
+
+// By the kernel's own call: the C library keeps two signals for itself and refuses to name them,
+// but whoever started us may have ignored those too.
+void reset_signals() {
+  struct {
+    unsigned long words[8];  // longer than any kernel's; all zero is SIG_DFL everywhere
+  } const defaults{};
+  for (int number = 1; number <= signals_max; ++number) {
+    ::syscall(SYS_rt_sigaction, number, &defaults, nullptr, kernel_signal_set_bytes);
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+bool put_descriptors_in_place(const Pipes& pipes, int passed) {
+  if (::dup2(pipes.input.read.get(), 0) < 0 || ::dup2(pipes.output.write.get(), 1) < 0) {
+    return false;
+  }
+  for (int fd = first_passed_descriptor; fd < first_passed_descriptor + passed; ++fd) {
+    if (::fcntl(fd, F_SETFD, 0) != 0) return false;
+  }
+  return true;
+}
+
+// By its path while that names the same file, since the kernel names the process after what it was
+// started by; otherwise, unless it is a script, by the open descriptor. Returns only with a
+// failure.
+int execute(const Program& program, const Vectors& vectors) {
+  int error = program.path_changed();
+  if (error == 0) {
+    ::execve(program.path().c_str(), vectors.argv(), vectors.envp());
+    error = errno;
+    if (program.path_changed() == 0) return error;
+  }
+  if (program.kind() == ExecutableKind::script) return error;
+  ::syscall(SYS_execveat, program.descriptor(), "", vectors.argv(), vectors.envp(), AT_EMPTY_PATH);
+  return errno;
+}
+
+[[noreturn]] void run_child(const Program& program, const Vectors& vectors, const Pipes& pipes,
+                            int passed) {
+  ::setsid();
+  reset_signals();
+  vectors.write_pid(::getpid());
+  StartFailed failure;
+  if (put_descriptors_in_place(pipes, passed)) {
+    failure = {.where = StartFailed::Where::exec, .error = execute(program, vectors)};
+  } else {
+    failure = {.where = StartFailed::Where::resources, .error = errno};
+  }
+  const ssize_t written = ::write(pipes.report.write.get(), &failure, sizeof failure);
+  ::_exit(written == sizeof failure ? 1 : 2);
+}
+
+// ---- in the upgrader
+
+// All signals are blocked around the fork, so that none of our handlers runs in the child.
+pid_t fork_child(const Program& program, const Vectors& vectors, const Pipes& pipes, int passed) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = ::fork();
+  if (pid == 0) run_child(program, vectors, pipes, passed);
+  const int error = errno;
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
+
+// Waits for the exec. What the child says, or nothing once the program runs.
+std::optional<StartFailed> failure_of(const OwnedFd& report) {
+  StartFailed failure;
+  ssize_t count = 0;
+  do {
+    count = ::read(report.get(), &failure, sizeof failure);
+  } while (count < 0 && errno == EINTR);
+  if (count == sizeof failure) return failure;
+  return std::nullopt;
+}
+
+void reap(pid_t pid) {
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+std::variant<Started, StartFailed> start_process(const Program& program,
+                                                 const ChildSetting& setting) {
+  Pipes pipes;
+  if (!make_pipes(pipes)) {
+    return StartFailed{.where = StartFailed::Where::resources, .error = errno};
+  }
+  const Vectors vectors(program, setting.environment);
+  const pid_t pid = fork_child(program, vectors, pipes, setting.passed);
+  if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
+
+  pipes.report.write.reset();
+  if (const std::optional<StartFailed> failure = failure_of(pipes.report.read)) {
+    reap(pid);
+    return *failure;
+  }
+  return Started{
+      .pid = pid, .input = std::move(pipes.input.write), .output = std::move(pipes.output.read)};
+}
+
+std::optional<Ending> try_reap(pid_t pid) {
+  int status = 0;
+  pid_t reaped = 0;
+  do {
+    reaped = ::waitpid(pid, &status, WNOHANG);
+  } while (reaped < 0 && errno == EINTR);
+  if (reaped == 0) return std::nullopt;
+  if (reaped < 0) return Ending{};
+  if (WIFEXITED(status)) return Ending{Ending::How::exited, WEXITSTATUS(status)};
+  if (WIFSIGNALED(status)) return Ending{Ending::How::signalled, WTERMSIG(status)};
+  return std::nullopt;
+}
+
+int send_signal(pid_t pid, int signal_number) {
+  if (pid <= 0) return ESRCH;
+  return ::kill(pid, signal_number) == 0 ? 0 : errno;
+}
+
+}  // namespace upgrader
