@@ -45,27 +45,27 @@ class Agent {
     std::string id;
     std::string stage;
     std::string reason;
-    std::optional<std::string> version;
-    std::optional<std::string> errno_name;
-    std::optional<int> exit_status;
-    std::optional<int> signal;
+    std::optional<std::string> version = {};
+    std::optional<std::string> errno_name = {};
+    std::optional<int> exit_status = {};
+    std::optional<int> signal = {};
   };
   struct Welcome {
     std::int64_t generation = 0;
     Role role = Role::first;
-    std::optional<std::string> previous_version;
-    std::optional<Failure> failure;
-    std::optional<Milliseconds> watchdog;
+    std::optional<std::string> previous_version = {};
+    std::optional<Failure> failure = {};
+    std::optional<Milliseconds> watchdog = {};
   };
   struct Activate {
     bool clean = false;
-    std::optional<std::string> state;
+    std::optional<std::string> state = {};
   };
   struct Stop {
     StopReason reason = StopReason::shutdown;
-    std::optional<Milliseconds> deadline;
-    std::optional<std::string> id;
-    std::optional<std::int64_t> generation;
+    std::optional<Milliseconds> deadline = {};
+    std::optional<std::string> id = {};
+    std::optional<std::int64_t> generation = {};
   };
   struct Accepted {
     std::string id;
@@ -74,7 +74,7 @@ class Agent {
   struct CandidateReady {
     std::string id;
     std::int64_t generation = 0;
-    std::optional<std::string> version;
+    std::optional<std::string> version = {};
   };
   struct CandidateLost {
     std::string id;
@@ -88,7 +88,7 @@ class Agent {
     std::int64_t generation = 0;
   };
   struct Error {
-    std::optional<std::string> about;
+    std::optional<std::string> about = {};
     std::string reason;
   };
   using Event = std::variant<Welcome, Activate, Stop, Accepted, CandidateReady, CandidateLost,
@@ -104,15 +104,15 @@ class Agent {
   struct Upgrade {
     std::string id;
     std::string executable;
-    std::optional<std::vector<std::string>> args;
-    std::optional<Mode> mode;
-    std::optional<Gate> gate;
-    std::optional<CommitRule> commit;
-    std::optional<UncleanStop> on_unclean_stop;
-    std::optional<Milliseconds> start_timeout;
-    std::optional<Milliseconds> confirm_timeout;
-    std::optional<Milliseconds> stop_timeout;
-    std::optional<Milliseconds> trial;
+    std::optional<std::vector<std::string>> args = {};
+    std::optional<Mode> mode = {};
+    std::optional<Gate> gate = {};
+    std::optional<CommitRule> commit = {};
+    std::optional<UncleanStop> on_unclean_stop = {};
+    std::optional<Milliseconds> start_timeout = {};
+    std::optional<Milliseconds> confirm_timeout = {};
+    std::optional<Milliseconds> stop_timeout = {};
+    std::optional<Milliseconds> trial = {};
   };
 
   // Says what is wrong, or nothing if all is well.

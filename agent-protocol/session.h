@@ -36,9 +36,9 @@ enum class StopCause { upgrade, rollback, shutdown, signal, end_of_input };
 // A stop as the program is told of it. A signal and the end of input have a cause only.
 struct StopAsked {
   StopCause cause = StopCause::shutdown;
-  std::optional<std::int64_t> deadline_ms;
-  std::optional<std::string> id;
-  std::optional<std::int64_t> generation;
+  std::optional<std::int64_t> deadline_ms = {};
+  std::optional<std::string> id = {};
+  std::optional<std::int64_t> generation = {};
   bool operator==(const StopAsked&) const = default;
 };
 
