@@ -1,0 +1,79 @@
+#include "upgrader/log_limit.h"
+
+#include <algorithm>
+
+namespace upgrader {
+namespace {
+
+std::string count_in_words(std::uint64_t count, NoticeKind kind) {
+  const std::string number = std::to_string(count);
+  const bool one = count == 1;
+  switch (kind) {
+    case NoticeKind::stray:
+      return number + (one ? " more line" : " more lines") + " of stray output";
+    case NoticeKind::status:
+      return number + (one ? " more status" : " more statuses");
+    case NoticeKind::error:
+      return number + (one ? " more error" : " more errors");
+  }
+  return number;
+}
+
+// The text with the count of those that have not been shown before it.
+std::string with_count(std::string text, std::uint64_t count, NoticeKind kind) {
+  if (count == 0) return text;
+  return std::move(text) + " (" + count_in_words(count, kind) + " before it not shown)";
+}
+
+}  // namespace
+
+std::optional<std::string> LogLimit::admit(const Notice& notice, Time now) {
+  const auto [place, first] = records_.try_emplace({notice.generation, notice.kind});
+  Record& record = place->second;
+  if (!first && now < record.shown + log_limit_period) {
+    ++record.held_back;
+    if (notice.kind == NoticeKind::status) record.latest = notice.text;
+    return std::nullopt;
+  }
+  std::string text = with_count(notice.text, record.held_back, notice.kind);
+  record = Record{.shown = now, .held_back = 0, .latest = std::nullopt};
+  return text;
+}
+
+std::optional<Time> LogLimit::next_deadline() const {
+  std::optional<Time> next;
+  for (const auto& [key, record] : records_) {
+    if (!record.latest) continue;
+    const Time deadline = record.shown + log_limit_period;
+    next = next ? std::min(*next, deadline) : deadline;
+  }
+  return next;
+}
+
+std::vector<Notice> LogLimit::due(Time now) {
+  std::vector<Notice> notices;
+  for (auto& [key, record] : records_) {
+    if (!record.latest || now < record.shown + log_limit_period) continue;
+    const auto [generation, kind] = key;
+    notices.push_back({.generation = generation,
+                       .kind = kind,
+                       .text = with_count(*record.latest, record.held_back - 1, kind)});
+    record = Record{.shown = now, .held_back = 0, .latest = std::nullopt};
+  }
+  return notices;
+}
+
+std::vector<Notice> LogLimit::forget(Generation generation) {
+  std::vector<Notice> notices;
+  for (const auto& [key, record] : records_) {
+    const auto [whose, kind] = key;
+    if (whose != generation || record.held_back == 0) continue;
+    const std::string text = record.latest ? with_count(*record.latest, record.held_back - 1, kind)
+                                           : count_in_words(record.held_back, kind) + " not shown";
+    notices.push_back({.generation = generation, .kind = kind, .text = text});
+  }
+  std::erase_if(records_, [&](const auto& entry) { return entry.first.first == generation; });
+  return notices;
+}
+
+}  // namespace upgrader
