@@ -16,31 +16,33 @@ namespace upgrader {
 
 class Lock {
  public:
-  // The lock will be at descriptor number `number`, which is kept from now on for it: whatever is
-  // there is closed. (A new file is readable by its owner only: whoever can open it can lock it.)
+  // The lock will be at descriptor number `number`, which is kept free for it from now on: whatever
+  // is there is closed.
   Lock(std::string path, int number);
 
   // 0: it is ours, and FILE says so. EWOULDBLOCK: it is held; ask again later. Otherwise why FILE
-  // cannot be opened or locked, as an errno value; EINVAL: it is no regular file.
+  // cannot be opened or locked, as an errno value; EINVAL: it is no regular file. A FILE that is
+  // made is readable by its owner only: whoever can open it can lock it.
   [[nodiscard]] int try_lock();
 
-  // Who holds it, as FILE says, for the end of a sentence: "it is held by process 4711"; "process
-  // 4711 that FILE names is gone: one of its agents still holds it".
+  // Who holds it, by what FILE says, as a sentence without a full stop: "process 4711 holds it";
+  // "process 4711, which FILE names, is gone: one of its agents still holds it".
   [[nodiscard]] std::string holder_in_words() const;
 
-  [[nodiscard]] int number() const { return descriptor_.get(); }
+  [[nodiscard]] int number() const { return number_; }
 
  private:
-  [[nodiscard]] bool names_our_file() const;
+  [[nodiscard]] bool has_file() const;
+  [[nodiscard]] int keep_at_number(OwnedFd fd);
   [[nodiscard]] int open_file();
-  void write_holder();
+  void write_holder() const;
 
   std::string path_;
-  OwnedFd descriptor_;
-  bool opened_ = false;  // false: only the place is held
+  int number_;
+  OwnedFd descriptor_;  // at number_
 };
 
-// When the process started, in clock ticks since boot (field 22 of /proc/PID/stat); nothing if
+// When the process started, in clock ticks since boot (field 22 of /proc/PID/stat). Nothing if
 // there is no such process, it is a zombie, or there is no /proc.
 [[nodiscard]] std::optional<std::uint64_t> process_start_time(pid_t pid);
 

@@ -1,0 +1,164 @@
+#include "upgrader/lock.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <utility>
+
+namespace upgrader {
+namespace {
+
+// FILE may be replaced while we open it, but not for ever.
+constexpr int attempts_max = 8;
+
+// More than two numbers and what stands between them need.
+constexpr std::size_t holder_bytes_max = 64;
+
+// More than the longest /proc/PID/stat there is: fifty numbers and a short name.
+constexpr std::size_t stat_bytes_max = 2'048;
+
+struct Holder {
+  pid_t pid = 0;
+  std::uint64_t start_time = 0;  // 0: not known
+};
+
+template <class Number>
+bool take_number(std::string_view& text, Number& number) {
+  const std::from_chars_result result =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  if (result.ec != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
+  return true;
+}
+
+bool take(std::string_view& text, char character) {
+  if (!text.starts_with(character)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+std::optional<Holder> parse_holder(std::string_view text) {
+  Holder holder;
+  const bool well_formed = take_number(text, holder.pid) && take(text, ' ') &&
+                           take_number(text, holder.start_time) && take(text, '\n');
+  if (!well_formed || holder.pid <= 0) return std::nullopt;
+  return holder;
+}
+
+std::string read_at_start(int fd, std::size_t bytes_max) {
+  std::string text(bytes_max, '\0');
+  const ssize_t count = ::pread(fd, text.data(), text.size(), 0);
+  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return text;
+}
+
+bool is_alive(const Holder& holder) {
+  if (holder.start_time == 0) return ::kill(holder.pid, 0) == 0 || errno == EPERM;
+  return process_start_time(holder.pid) == holder.start_time;
+}
+
+}  // namespace
+
+Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
+  OwnedFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (null) static_cast<void>(keep_at_number(std::move(null)));
+}
+
+int Lock::keep_at_number(OwnedFd fd) {
+  if (fd.get() == number_) {  // it was free, so we held nothing there
+    descriptor_ = std::move(fd);
+    return 0;
+  }
+  if (::dup3(fd.get(), number_, O_CLOEXEC) < 0) return errno;
+  descriptor_.reset(number_);
+  return 0;
+}
+
+bool Lock::has_file() const {
+  struct stat ours {};
+  struct stat named {};
+  return descriptor_ && ::fstat(descriptor_.get(), &ours) == 0 && S_ISREG(ours.st_mode) &&
+         ::stat(path_.c_str(), &named) == 0 && ours.st_dev == named.st_dev &&
+         ours.st_ino == named.st_ino;
+}
+
+int Lock::open_file() {
+  OwnedFd file(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600));
+  if (!file) return errno;
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return errno;
+  if (!S_ISREG(status.st_mode)) return EINVAL;
+  return keep_at_number(std::move(file));
+}
+
+int Lock::try_lock() {
+  for (int attempt = 0; attempt < attempts_max; ++attempt) {
+    if (!has_file()) {
+      if (const int error = open_file(); error != 0) return error;
+    }
+    int result = 0;
+    do {
+      result = ::flock(descriptor_.get(), LOCK_EX | LOCK_NB);
+    } while (result != 0 && errno == EINTR);
+    if (result != 0) return errno;
+    if (has_file()) {
+      write_holder();
+      return 0;
+    }
+  }
+  return EWOULDBLOCK;
+}
+
+// Whether it can be written does not matter to the lock: a full disk must not keep an agent from
+// its work. What an earlier holder has written must not stay.
+void Lock::write_holder() const {
+  const std::string text = std::to_string(::getpid()) + " " +
+                           std::to_string(process_start_time(::getpid()).value_or(0)) + "\n";
+  const ssize_t written = ::pwrite(descriptor_.get(), text.data(), text.size(), 0);
+  const bool whole = written == static_cast<ssize_t>(text.size());
+  static_cast<void>(::ftruncate(descriptor_.get(), whole ? written : 0) == 0);
+}
+
+std::string Lock::holder_in_words() const {
+  const std::optional<Holder> holder =
+      parse_holder(read_at_start(descriptor_.get(), holder_bytes_max));
+  if (!holder) return path_ + " does not say who holds it";
+  const std::string process = "process " + std::to_string(holder->pid);
+  if (is_alive(*holder)) return process + " holds it";
+  return process + ", which " + path_ + " names, is gone: one of its agents still holds it";
+}
+
+std::optional<std::uint64_t> process_start_time(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  return start_time_in_stat(read_at_start(file.get(), stat_bytes_max));
+}
+
+std::optional<std::uint64_t> start_time_in_stat(std::string_view stat) {
+  constexpr int state_field = 3;
+  constexpr int start_time_field = 22;
+  const std::size_t command_end = stat.rfind(')');
+  if (command_end == std::string_view::npos) return std::nullopt;
+  std::string_view rest = stat.substr(command_end + 1);
+  for (int field = state_field;; ++field) {
+    if (!take(rest, ' ')) return std::nullopt;
+    if (field == state_field && (rest.starts_with('Z') || rest.starts_with('X'))) {
+      return std::nullopt;
+    }
+    if (field == start_time_field) break;
+    const std::size_t end = rest.find(' ');
+    if (end == std::string_view::npos) return std::nullopt;
+    rest = rest.substr(end);
+  }
+  std::uint64_t ticks = 0;
+  if (!take_number(rest, ticks)) return std::nullopt;
+  return ticks;
+}
+
+}  // namespace upgrader
