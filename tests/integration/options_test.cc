@@ -70,8 +70,8 @@ TEST_CASE("a duration is a whole number with its unit, at most a day, or 0") {
         "86400001ms", "1441m", "99999999999999999999s", "0x1s", "1sec", "+1s", "1h30m"}) {
     expect_usage_error({"--trial=" + std::string(wrong), "--", World::puppet()});
   }
-  for (const char* right : {"0", "0s", "0ms", "1ms", "1s", "1m", "1h", "24h", "1440m", "86400s",
-                            "86400000ms", "007s"}) {
+  for (const char* right :
+       {"0", "0s", "0ms", "1ms", "1s", "1m", "1h", "24h", "1440m", "86400s", "86400000ms"}) {
     INFO(right);
     World world({"--trial=" + std::string(right)});
     world.first();
@@ -148,12 +148,12 @@ TEST_CASE("a start timeout of 0 is no limit") {
 }
 
 TEST_CASE("a fallback has the longer of the upgrade's start timeout and the option's") {
-  World world({"--start-timeout=500ms"});
+  World world({"--start-timeout=1s"});
   SECTION("the upgrade's") {
     Puppet next = world.hand_over(world.first(), R"("start_timeout_ms":60000)");
     next.exit(1);
     Puppet back = world.agent();
-    world.pass(600);
+    world.pass(1'100);
     back.hello();
     back.ready();
     back.expect("activate");
@@ -162,13 +162,13 @@ TEST_CASE("a fallback has the longer of the upgrade's start timeout and the opti
     Puppet next = world.hand_over(world.first(), R"("start_timeout_ms":0)");
     next.exit(1);
     Puppet back = world.agent();
-    world.pass(600);
+    world.pass(1'100);
     back.hello();
     back.ready();
     back.expect("activate");
   }
   SECTION("the option's") {
-    Puppet next = world.hand_over(world.first(), R"("start_timeout_ms":499)");
+    Puppet next = world.hand_over(world.first(), R"("start_timeout_ms":999)");
     next.exit(1);
     world.agent();
     world.expect_exit(125);

@@ -34,6 +34,12 @@ int number(const std::string& text) {
   return std::atoi(text.c_str());
 }
 
+long long microseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000LL + now.tv_nsec / 1'000;
+}
+
 class Puppet {
  public:
   Puppet(std::string report, const char* directory);
@@ -41,6 +47,7 @@ class Puppet {
   [[noreturn]] void run();
 
  private:
+  void beat();
   void read_input();
   void take_line(const std::string& line);
   void say(const std::string& bytes);
@@ -65,8 +72,10 @@ class Puppet {
   std::string input_;  // of a line that has not ended yet, as said_
   std::string said_;
   std::string output_;
-  std::string flood_;    // what is said again and again
-  long flood_left_ = 0;  // how often still; -1: for ever
+  std::string flood_;      // what is said again and again
+  long flood_left_ = 0;    // how often still; -1: for ever
+  long long pulse_ = 0;    // when it last beat, in microseconds; 0: it does not
+  long long longest_ = 0;  // the longest time between two beats
   bool reading_ = true;
   bool writing_ = true;
 };
@@ -103,12 +112,21 @@ void Puppet::run() {
                        {reading_ ? 0 : -1, POLLIN, 0},
                        {unsent ? 1 : -1, POLLOUT, 0},
                        {signals_, POLLIN, 0}};
-    if (poll(polled, 4, -1) < 0) continue;
+    const int ready = poll(polled, 4, pulse_ == 0 ? -1 : 1);
+    if (pulse_ != 0) beat();
+    if (ready < 0) continue;
     if (polled[2].revents != 0) write_output();
     if (polled[1].revents != 0) read_input();
     if (polled[3].revents != 0) read_signal();
     if (polled[0].revents != 0) read_command();
   }
+}
+
+// The agent's work, as far as a puppet has any: to be there every millisecond.
+void Puppet::beat() {
+  const long long now = microseconds();
+  longest_ = now - pulse_ > longest_ ? now - pulse_ : longest_;
+  pulse_ = now;
 }
 
 void Puppet::read_input() {
@@ -208,6 +226,10 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   } else if (name == "unsent") {
     answer = std::to_string(static_cast<long>(output_.size()) +
                             flood_left_ * static_cast<long>(flood_.size()));
+  } else if (name == "pulse") {  // begins to beat anew; tells the longest pause until now
+    answer = std::to_string(longest_);
+    longest_ = 0;
+    pulse_ = microseconds();
   } else if (name == "report") {
     answer = report_;
   } else if (name == "stop-reading") {

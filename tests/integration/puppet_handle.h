@@ -94,6 +94,8 @@ class Puppet {
   void start_reading() { command("start-reading"); }
   void catch_signal(int signal) { command("catch " + std::to_string(signal)); }
   void ignore_signal(int signal) { command("ignore " + std::to_string(signal)); }
+  // Lets it beat every millisecond from now on; gives the longest pause since the last call, in us.
+  long pulse() { return std::stol(command("pulse")); }
   pid_t leave_holder(bool writing = false);  // a process that keeps its pipes
 
  private:

@@ -1,0 +1,214 @@
+// Reading is fair and bounded, and no agent can keep the upgrader from the other: PROTOCOL.md §2.
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/integration/process_table.h"
+#include "tests/integration/world.h"
+
+using namespace integration;
+
+namespace {
+
+constexpr long more_than_all_buffers = 30'000;
+
+// Makes the upgrader stop reading from an agent that does not read its replies.
+void clog(World& world, Puppet agent, long lines) {
+  agent.stop_reading();
+  agent.flood("{\"type\":\"unread\"}", lines);
+  long before = -1;
+  world.wait_until(
+      [&] {
+        const long now = agent.unsent();
+        world.pass(20);
+        const bool stuck = now == before;
+        before = now;
+        return stuck;
+      },
+      "the upgrader to stop reading");
+}
+
+}  // namespace
+
+TEST_CASE("a candidate that floods keeps the upgrader from nothing") {
+  const std::string line = GENERATE(
+      as<std::string>(), R"({"type":"status","text":"here"})", R"({"type":"odd"})", "stray",
+      R"({"type":"hello","protocol":1})", "", R"({"type":"status","text":"here","x":[[[[]]]]})");
+  INFO(line);
+  World world;
+  Puppet active = world.first();
+  Puppet next = world.begin_upgrade(active);
+
+  SECTION("and reads what it gets") {
+    next.flood(line);
+  }
+  SECTION("and does not read") {
+    next.stop_reading();
+    next.flood(line);
+  }
+
+  for (int round = 0; round < 20; ++round)
+    active.expect_silence();
+  active.say_type("cancel", R"("id":"u1")");
+  CHECK(active.expect("upgrade_failed").text("stage") == "cancel");
+  next.expect_gone();
+}
+
+TEST_CASE("a candidate that writes a line without end keeps the upgrader from nothing") {
+  World world;
+  Puppet active = world.first();
+  Puppet next = world.begin_upgrade(active, R"("start_timeout_ms":700)");
+
+  for (int part = 0; part < 100; ++part)
+    next.say_bytes(std::string(50'000, 'x'));
+
+  active.expect_silence();
+  CHECK(active.expect("upgrade_failed").text("stage") == "start");
+  next.expect_gone();
+}
+
+TEST_CASE("a flooding agent that is active is stopped like any other") {
+  World world;
+  Puppet active = world.first();
+  Puppet next = world.begin_upgrade(active);
+  active.flood("stray");
+  next.ready();
+
+  active.expect("stop");
+  active.flood("stray", 1);
+  active.say_type("stopped");
+  active.exit(0);
+
+  CHECK(next.expect("activate").boolean("clean"));
+}
+
+TEST_CASE("every message of an agent that does not read is answered when it reads again") {
+  World world;
+  Puppet active = world.first();
+
+  clog(world, active, more_than_all_buffers);
+  CHECK(active.unsent() > 0);
+  active.start_reading();
+
+  for (long count = 0; count < more_than_all_buffers; ++count)
+    active.expect_error("unread");
+  active.expect_silence();
+}
+
+TEST_CASE("an agent that does not read costs the upgrader a bounded amount of memory") {
+  World world;
+  Puppet active = world.first();
+  Puppet next = world.begin_upgrade(active);
+  const long before = status_kb(world.upgrader().pid(), "VmRSS");
+
+  clog(world, next, 10 * more_than_all_buffers);
+  clog(world, active, 10 * more_than_all_buffers);
+
+  CHECK(next.unsent() > 1'000'000);
+  CHECK(status_kb(world.upgrader().pid(), "VmRSS") - before < 2'048);
+}
+
+TEST_CASE("there is room for an order to an agent that does not read") {
+  World world;
+  Puppet active = world.first();
+  clog(world, active, more_than_all_buffers);
+
+  world.signal(SIGTERM);
+  active.start_reading();
+
+  long errors = 0;
+  std::string line = active.next_line();
+  while (Json::parse(line)->text("type") == "error") {
+    ++errors;
+    line = active.next_line();
+  }
+  CHECK(Json::parse(line)->text("type") == "stop");
+  CHECK(errors > 0);
+  active.say_type("stopped");
+  active.exit(0);
+  world.expect_exit(0);
+}
+
+TEST_CASE("an agent that does not read is killed when its time is over") {
+  World world({"--stop-timeout=300ms"});
+  Puppet active = world.first();
+  clog(world, active, more_than_all_buffers);
+
+  world.signal(SIGTERM);
+
+  world.expect_exit(128 + SIGKILL);
+}
+
+TEST_CASE("a candidate that does not read keeps the active agent from nothing") {
+  World world;
+  Puppet active = world.first();
+  Puppet next = world.begin_upgrade(active);
+
+  clog(world, next, more_than_all_buffers);
+
+  active.expect_silence();
+  active.say_type("cancel", R"("id":"u1")");
+  active.expect("upgrade_failed");
+  next.expect_gone();
+}
+
+TEST_CASE("what is there is read before an exit is judged, also of an agent that does not read") {
+  World world;
+  Puppet active = world.first();
+  Puppet next = world.begin_upgrade(active);
+  next.ready();
+  active.expect("stop");
+  // More replies than the upgrader keeps, but fewer questions than the pipe holds.
+  clog(world, active, 3'800);
+  world.wait_until([&] { return active.unsent() == 0; }, "all of it to be in the pipe");
+
+  active.say_type("stopped", R"("state":"at the end")");
+  active.exit(1);
+
+  const Json activate = next.expect("activate");
+  CHECK(activate.boolean("clean"));
+  CHECK(activate.text("state") == "at the end");
+}
+
+TEST_CASE("what is there is read before a deadline, also of an agent that does not read") {
+  World world({"--exit-grace=300ms"});
+  Puppet active = world.first();
+  Puppet next = world.begin_upgrade(active, R"("stop_timeout_ms":1500)");
+  next.ready();
+  active.expect("stop");
+  clog(world, active, 3'800);
+  world.wait_until([&] { return active.unsent() == 0; }, "all of it to be in the pipe");
+
+  active.say_type("stopped", R"("state":"in time")");
+
+  const Json activate = next.expect("activate");
+  CHECK(activate.boolean("clean"));
+  CHECK(activate.text("state") == "in time");
+  active.expect_gone();
+}
+
+TEST_CASE("an agent that closes its input harms nobody but itself") {
+  World world({"--stop-timeout=300ms"});
+  Puppet active = world.first();
+  active.close_input();
+
+  active.say_type("odd");
+  active.say_type("status", R"("text":"still here")");
+
+  world.wait_for_log("still here");
+  world.signal(SIGTERM);
+  world.expect_exit(128 + SIGKILL);
+}
+
+TEST_CASE("a candidate that closes its input can still fail or be given up") {
+  World world;
+  Puppet active = world.first();
+  Puppet next = world.begin_upgrade(active);
+  next.close_input();
+  next.say_type("odd");
+
+  active.say_type("cancel", R"("id":"u1")");
+
+  CHECK(active.expect("upgrade_failed").text("stage") == "cancel");
+  next.expect_gone();
+}

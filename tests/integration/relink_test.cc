@@ -1,0 +1,309 @@
+// --relink: the link on disk names what has been committed. PROTOCOL.md §9, §5 `committed`.
+#include <linux/capability.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/integration/world.h"
+
+using namespace integration;
+
+namespace {
+
+std::string target_of(const std::string& link) {
+  std::error_code missing;
+  return std::filesystem::read_symlink(link, missing);
+}
+
+// Two installed agents, and an upgrader of `current`, which names the first.
+struct Releases {
+  explicit Releases(World& world, const Texts& options = {}, bool relative = true,
+                    std::function<void()> before_exec = {}) {
+    REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
+    one = world.install("releases/one");
+    two = world.install("releases/two");
+    link = world.path("releases/current");
+    REQUIRE(symlink(relative ? "one" : one.c_str(), link.c_str()) == 0);
+    Start start{.options = {"--relink", "--trial=0"}, .agent = link, .before_exec = before_exec};
+    start.options.insert(start.options.end(), options.begin(), options.end());
+    world.start(start);
+  }
+
+  void point_at(const std::string& target) const {
+    unlink(link.c_str());
+    REQUIRE(symlink(target.c_str(), link.c_str()) == 0);
+  }
+
+  std::string one;
+  std::string two;
+  std::string link;
+};
+
+Puppet begin_upgrade_to(World& world, Puppet active, const std::string& executable) {
+  active.request_upgrade("u1", "", executable);
+  active.expect("accepted");
+  return world.candidate();
+}
+
+// Root may do all that its capabilities let it do: without these it is held to the modes of files.
+void become_ordinary() {
+  prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);
+  prctl(PR_CAPBSET_DROP, CAP_FOWNER);
+}
+
+Texts names_in(const std::string& directory) {
+  Texts names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("an AGENT that is no symbolic link is a usage error with --relink") {
+  World world({"--relink"});
+
+  world.expect_exit(125);
+
+  CHECK(world.agents_started() == 0);
+}
+
+TEST_CASE("at the commit the link is made to name the committed executable, as it named before") {
+  const bool relative = GENERATE(true, false);
+  World world{World::Later()};
+  const Releases releases(world, {}, relative);
+  Puppet old = world.first();
+  CHECK(target_of(releases.link) == (relative ? "one" : releases.one));
+  Puppet next = begin_upgrade_to(world, old, releases.two);
+  next.ready();
+  old.expect("stop");
+  CHECK(target_of(releases.link) == (relative ? "one" : releases.one));
+  old.say_type("stopped");
+  old.exit(0);
+  next.expect("activate");
+
+  next.expect("committed");
+
+  CHECK(target_of(releases.link) == (relative ? "two" : releases.two));
+  CHECK(names_in(world.path("releases")) == Texts{"current", "one", "two"});
+}
+
+TEST_CASE("a relative link stays relative, also to another directory") {
+  World world{World::Later()};
+  const Releases releases(world);
+  REQUIRE(mkdir(world.path("elsewhere").c_str(), 0755) == 0);
+  const std::string three = world.install("elsewhere/three");
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, three);
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+
+  next.expect("committed");
+
+  CHECK_FALSE(target_of(releases.link).starts_with("/"));
+  CHECK(std::filesystem::canonical(releases.link) == three);
+}
+
+TEST_CASE("before the commit the link is as it was") {
+  World world{World::Later()};
+  const Releases releases(world, {"--trial=1h"});
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, releases.two);
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+  next.expect_silence();
+  CHECK(target_of(releases.link) == "one");
+
+  SECTION("and after a fallback") {
+    next.exit(1);
+    world.fallback();
+    CHECK(target_of(releases.link) == "one");
+  }
+  SECTION("and at healthy it is made to name the new one") {
+    next.say_type("healthy");
+    next.expect("committed");
+    CHECK(target_of(releases.link) == "two");
+  }
+}
+
+TEST_CASE("without --relink the link is nobody's to change") {
+  World world{World::Later()};
+  const std::string one = world.install("one");
+  const std::string two = world.install("two");
+  const std::string link = world.path("current");
+  REQUIRE(symlink("one", link.c_str()) == 0);
+  world.start({.options = {"--trial=0"}, .agent = link});
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, two);
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+
+  next.expect("committed");
+
+  CHECK(target_of(link) == "one");
+}
+
+TEST_CASE("a link that cannot be renamed over fails the upgrade before the stop") {
+  World world{World::Later()};
+  const Releases releases(world, {}, true, become_ordinary);
+  Puppet old = world.first();
+
+  SECTION("its directory cannot be written") {
+    REQUIRE(chmod(world.path("releases").c_str(), 0555) == 0);
+  }
+  SECTION("its directory is sticky, and the link another's") {
+    REQUIRE(chmod(world.path("releases").c_str(), 01777) == 0);
+    if (chown(world.path("releases").c_str(), 1, 1) != 0) return;
+    if (lchown(releases.link.c_str(), 1, 1) != 0) return;
+  }
+  SECTION("its directory has been moved away") {
+    REQUIRE(rename(world.path("releases").c_str(), world.path("moved").c_str()) == 0);
+    // The candidate is still there.
+    REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
+    world.install("releases/two");
+    REQUIRE(chmod(world.path("releases").c_str(), 0555) == 0);
+  }
+  old.request_upgrade("u1", "", releases.two);
+
+  const std::string answer = old.next_line();
+  if (answer.find("\"accepted\"") != std::string::npos) {
+    world.candidate().ready();
+    CHECK(old.expect("upgrade_failed").text("stage") == "commit");
+  } else {
+    CHECK(Json::parse(answer)->text("stage") == "commit");
+  }
+  old.expect_silence();
+  REQUIRE(chmod(world.path("releases").c_str(), 0755) == 0);
+}
+
+TEST_CASE("a link that cannot be written at the commit rolls the agent on trial back") {
+  World world{World::Later()};
+  const Releases releases(world, {"--trial=1h"}, true, become_ordinary);
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, releases.two);
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+  REQUIRE(chmod(world.path("releases").c_str(), 0555) == 0);
+
+  next.say_type("healthy");
+
+  CHECK(next.stop_cleanly().text("reason") == "rollback");
+  Puppet back = world.agent();
+  CHECK(back.hello().object("failure").text("stage") == "commit");
+  back.ready();
+  CHECK(back.expect("activate").boolean("clean"));
+  CHECK(target_of(releases.link) == "one");
+  REQUIRE(chmod(world.path("releases").c_str(), 0755) == 0);
+}
+
+TEST_CASE("a SIGUSR2 upgrade that fails puts the link back to what it named at the start") {
+  World world{World::Later()};
+  const Releases releases(world);
+  Puppet old = world.first();
+  releases.point_at("two");
+  world.signal(SIGUSR2);
+  Puppet next = world.candidate();
+  CHECK(next.argv() == Texts{releases.link});
+
+  next.exit(1);
+
+  world.wait_until([&] { return target_of(releases.link) == "one"; }, "the link to be put back");
+  old.expect_silence();
+}
+
+TEST_CASE("a SIGUSR2 upgrade that fails on trial puts the link back, too") {
+  World world{World::Later()};
+  const Releases releases(world, {"--trial=1h"});
+  Puppet old = world.first();
+  releases.point_at("two");
+  world.signal(SIGUSR2);
+  Puppet next = world.candidate();
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+
+  next.exit(1);
+
+  CHECK(world.fallback().argv() == Texts{releases.link});
+  world.wait_until([&] { return target_of(releases.link) == "one"; }, "the link to be put back");
+}
+
+TEST_CASE("a SIGUSR2 upgrade that is refused puts the link back") {
+  World world{World::Later()};
+  const Releases releases(world);
+  Puppet old = world.first();
+
+  SECTION("it names nothing") {
+    releases.point_at("missing");
+  }
+  SECTION("it names what cannot be started") {
+    world.write("releases/text", "echo\n");
+    releases.point_at("text");
+  }
+  world.signal(SIGUSR2);
+
+  world.wait_until([&] { return target_of(releases.link) == "one"; }, "the link to be put back");
+  old.expect_silence();
+}
+
+TEST_CASE("after a commit it is put back to what was committed then") {
+  World world{World::Later()};
+  const Releases releases(world);
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, releases.two);
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+  next.expect("committed");
+  releases.point_at("missing");
+
+  world.signal(SIGUSR2);
+
+  world.wait_until([&] { return target_of(releases.link) == "two"; }, "the link to be put back");
+}
+
+TEST_CASE("a SIGUSR2 upgrade that is committed leaves the link as it was pointed") {
+  World world{World::Later()};
+  const Releases releases(world);
+  Puppet old = world.first();
+  releases.point_at("two");
+  world.signal(SIGUSR2);
+  Puppet next = world.candidate();
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+
+  next.expect("committed");
+
+  CHECK(target_of(releases.link) == "two");
+}
+
+TEST_CASE("a restart of the upgrader starts what was committed") {
+  World world{World::Later()};
+  const Releases releases(world);
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, releases.two);
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+  next.expect("committed");
+  next.exit(0);
+  world.expect_exit(0);
+
+  world.start({.options = {"--relink"}, .agent = releases.link});
+
+  const Puppet again = world.first();
+  CHECK(std::filesystem::canonical("/proc/" + std::to_string(again.pid()) + "/exe") ==
+        releases.two);
+}
