@@ -95,7 +95,7 @@ TEST_CASE("a stream gives the same lines whether it arrives at once or byte by b
   for (const std::string& stream : streams()) {
     const std::vector<Cut> lines = cut_plainly(stream);
     CAPTURE(stream.size());
-    for (const std::size_t piece : {1, 2, 3, 7, 199, 4'096, 16'384, 65'535, 65'536, 1'000'000}) {
+    for (const std::size_t piece : {1U, 2U, 3U, 7U, 199U, 4'096U, 16'384U, 65'536U, 1'000'000U}) {
       CHECK(cut_by_reader(stream, [piece] { return piece; }) == lines);
     }
   }
