@@ -19,14 +19,14 @@ inline constexpr std::size_t log_line_bytes_max = 4'096;
 inline constexpr std::size_t stray_bytes_max = 200;
 
 // The first `bytes_max` bytes of `bytes`, with "..." if there are more. Control characters and what
-// is no UTF-8 become \n, \t, \x1b; all else stays, so that escaping twice changes nothing.
+// is no UTF-8 become \n, \t, \r or \x1b; all else stays, so that escaping twice changes nothing.
 [[nodiscard]] std::string escape(std::string_view bytes, std::size_t bytes_max);
 
 class Logbook {
  public:
   // Lines of `level` and louder are shown. `journal_stream` is the value of JOURNAL_STREAM, or
   // null; if it names `descriptor`, lines begin with the journal's priorities. The descriptor stays
-  // its owner's, and so do its flags, which others share.
+  // its owner's, and so do its flags, which others share. SIGPIPE must be ignored.
   explicit Logbook(LogLevel level, const char* journal_stream, int descriptor = 2);
 
   void error(std::string_view text) { write(LogLevel::error, text); }
@@ -37,16 +37,15 @@ class Logbook {
 
   [[nodiscard]] bool shows(LogLevel level) const { return level <= level_; }
 
-  // Lines lost since one last got through.
+  // Lines lost since the loss was last told.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:
-  enum class Means { send, write_own, poll_and_write };
+  enum class Means { send, write_to_own, poll_and_write };
 
   [[nodiscard]] std::string line(LogLevel level, std::string_view text) const;
-  [[nodiscard]] bool deliver(std::string_view whole_line);
-  [[nodiscard]] bool deliver_tail();
-  [[nodiscard]] long put(std::string_view bytes) const;
+  [[nodiscard]] bool deliver(std::string line);
+  [[nodiscard]] std::size_t put(std::string_view bytes) const;
 
   LogLevel level_;
   int descriptor_;
