@@ -169,9 +169,8 @@ class Agent {
     return agent_protocol_cancel(handle_.get(), id.c_str(),
                                  reason.empty() ? nullptr : reason.c_str()) == 0;
   }
-  [[nodiscard]] bool stopped() { return agent_protocol_stopped(handle_.get(), nullptr) == 0; }
-  [[nodiscard]] bool stopped(const std::string& state) {
-    return agent_protocol_stopped(handle_.get(), state.c_str()) == 0;
+  [[nodiscard]] bool stopped(const std::optional<std::string>& state = {}) {
+    return agent_protocol_stopped(handle_.get(), state ? state->c_str() : nullptr) == 0;
   }
   bool healthy() { return agent_protocol_healthy(handle_.get()) == 0; }
   bool extend(Milliseconds time) { return agent_protocol_extend(handle_.get(), time.count()) == 0; }
@@ -191,18 +190,15 @@ class Agent {
   explicit Agent(agent_protocol_agent* handle) : handle_(handle) {}
 
   static std::optional<std::string> text_from(const char* text) {
-    if (text == nullptr) return std::nullopt;
-    return std::string(text);
+    return text == nullptr ? std::nullopt : std::optional<std::string>(text);
   }
   static std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
   template <class Number>
   static std::optional<Number> number_from(Number number) {
-    if (number == -1) return std::nullopt;
-    return number;
+    return number == -1 ? std::nullopt : std::optional<Number>(number);
   }
   static std::optional<Milliseconds> time_from(std::int64_t ms) {
-    if (ms == -1) return std::nullopt;
-    return Milliseconds(ms);
+    return ms == -1 ? std::nullopt : std::optional<Milliseconds>(ms);
   }
   static std::int64_t ms_from(std::optional<Milliseconds> time) {
     return time ? time->count() : -1;
@@ -212,7 +208,7 @@ class Agent {
         std::clamp<std::int64_t>(time.count(), -1, std::numeric_limits<int>::max()));
   }
 
-  static Failure failure_from(const agent_protocol_failure& failure);
+  static std::optional<Failure> failure_from(const agent_protocol_failure* failure);
   static std::optional<Event> event_from(const agent_protocol_event& event);
 
   // Ends the program if the check throws: an exception cannot pass the C interface.
@@ -229,27 +225,25 @@ class Agent {
   std::unique_ptr<agent_protocol_agent, Close> handle_;
 };
 
-inline Agent::Failure Agent::failure_from(const agent_protocol_failure& failure) {
-  return {.id = text_or_empty(failure.id),
-          .stage = text_or_empty(failure.stage),
-          .reason = text_or_empty(failure.reason),
-          .version = text_from(failure.version),
-          .errno_name = text_from(failure.errno_name),
-          .exit_status = number_from(failure.exit_status),
-          .signal = number_from(failure.signal)};
+inline std::optional<Agent::Failure> Agent::failure_from(const agent_protocol_failure* failure) {
+  if (failure == nullptr) return std::nullopt;
+  return Failure{.id = text_or_empty(failure->id),
+                 .stage = text_or_empty(failure->stage),
+                 .reason = text_or_empty(failure->reason),
+                 .version = text_from(failure->version),
+                 .errno_name = text_from(failure->errno_name),
+                 .exit_status = number_from(failure->exit_status),
+                 .signal = number_from(failure->signal)};
 }
 
 inline std::optional<Agent::Event> Agent::event_from(const agent_protocol_event& event) {
   switch (event.type) {
-    case AGENT_PROTOCOL_WELCOME: {
-      Welcome welcome{.generation = event.generation,
-                      .role = static_cast<Role>(event.role),
-                      .previous_version = text_from(event.version),
-                      .failure = std::nullopt,
-                      .watchdog = time_from(event.watchdog_ms)};
-      if (event.failure != nullptr) welcome.failure = failure_from(*event.failure);
-      return welcome;
-    }
+    case AGENT_PROTOCOL_WELCOME:
+      return Welcome{.generation = event.generation,
+                     .role = static_cast<Role>(event.role),
+                     .previous_version = text_from(event.version),
+                     .failure = failure_from(event.failure),
+                     .watchdog = time_from(event.watchdog_ms)};
     case AGENT_PROTOCOL_ACTIVATE:
       return Activate{.clean = event.clean == 1, .state = text_from(event.state)};
     case AGENT_PROTOCOL_STOP:
@@ -266,8 +260,7 @@ inline std::optional<Agent::Event> Agent::event_from(const agent_protocol_event&
     case AGENT_PROTOCOL_CANDIDATE_LOST:
       return CandidateLost{.id = text_or_empty(event.id), .reason = text_or_empty(event.reason)};
     case AGENT_PROTOCOL_UPGRADE_FAILED:
-      if (event.failure == nullptr) return std::nullopt;
-      return UpgradeFailed{.failure = failure_from(*event.failure)};
+      return UpgradeFailed{.failure = failure_from(event.failure).value_or(Failure())};
     case AGENT_PROTOCOL_COMMITTED:
       return Committed{.id = text_or_empty(event.id), .generation = event.generation};
     case AGENT_PROTOCOL_ERROR:
