@@ -24,7 +24,7 @@ class Link {
 
   // Shows that a commit will be able to replace the link, by replacing it with a fresh one that
   // names the same. Returns 0 or an errno value.
-  [[nodiscard]] int prove();
+  [[nodiscard]] int prove() const;
 
   // Makes the link name `program`, relative to the link's directory if what it names now is
   // relative, and syncs the executable, its directory and the link's. Returns 0 when all is
@@ -32,9 +32,9 @@ class Link {
   // another file by now, which has passed no trial.
   [[nodiscard]] int commit(const Program& program);
 
-  // Puts the link back to what was committed last, if it names anything else. Returns 0 or an errno
-  // value.
-  [[nodiscard]] int restore();
+  // Puts the link back to what was committed last, if it names anything else or is gone. Returns 0
+  // or an errno value.
+  [[nodiscard]] int restore() const;
 
   // The text of the link as committed last.
   [[nodiscard]] const std::string& committed() const { return committed_; }
@@ -42,14 +42,16 @@ class Link {
  private:
   Link(OwnedFd directory, std::string directory_path, std::string name, std::string target);
 
-  [[nodiscard]] int replace(const std::string& target);
   [[nodiscard]] int make_temporary(const std::string& target) const;
-  [[nodiscard]] std::string target_for(const Program& program, bool relative) const;
+  [[nodiscard]] int make_temporary_for(const Program& program, bool relative,
+                                       std::string& target) const;
+  [[nodiscard]] int put_temporary_in_place() const;
+  [[nodiscard]] int replace(const std::string& target) const;
 
   OwnedFd directory_;
   std::string directory_path_;  // resolved
   std::string name_;
-  std::string temporary_;  // one fixed name: a killed predecessor's is found and replaced
+  std::string temporary_;  // one fixed name: what a killed upgrader has left is used again
   std::string committed_;
 };
 

@@ -1,0 +1,169 @@
+#include "upgrader/link.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "upgrader/errno_name.h"
+
+namespace upgrader {
+namespace {
+
+// So much of the link's name goes into the temporary's, which must not be too long itself.
+constexpr std::size_t name_bytes_kept = 200;
+
+// The text of a symbolic link; empty, with errno, where there is none.
+std::string read_link(const OwnedFd& directory, const std::string& name) {
+  char text[PATH_MAX];
+  const ssize_t count = ::readlinkat(directory.get(), name.c_str(), text, sizeof text);
+  return {text, count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
+int sync_open_file(int fd) {
+  if (::fsync(fd) == 0) return 0;
+  // Some file systems sync as a whole or not at all.
+  if (errno == EINVAL && ::syncfs(fd) == 0) return 0;
+  return errno;
+}
+
+// What may not be opened for reading is synced with all else.
+int sync_directory(const std::string& path) {
+  const OwnedFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory) return sync_open_file(directory.get());
+  if (errno != EACCES) return errno;
+  ::sync();
+  return 0;
+}
+
+int sync_program(const Program& program) {
+  if (program.kind() == ExecutableKind::unreadable) {
+    ::sync();
+  } else if (const int error = sync_open_file(program.descriptor()); error != 0) {
+    return error;
+  }
+  const std::size_t slash = program.path().rfind('/');
+  return sync_directory(program.path().substr(0, slash == 0 ? 1 : slash));
+}
+
+// How `path` is reached from `directory`; both are absolute and resolved.
+std::string relative_path(const std::string& directory, const std::string& path) {
+  const std::string from = directory == "/" ? "/" : directory + "/";
+  std::size_t common = 0;  // ends behind a slash
+  for (std::size_t i = 0; i < from.size() && i < path.size() && from[i] == path[i]; ++i) {
+    if (from[i] == '/') common = i + 1;
+  }
+  std::string relative;
+  for (std::size_t i = common; i < from.size(); ++i) {
+    if (from[i] == '/') relative += "../";
+  }
+  return relative + path.substr(common);
+}
+
+}  // namespace
+
+Link::Link(OwnedFd directory, std::string directory_path, std::string name, std::string target)
+    : directory_(std::move(directory)),
+      directory_path_(std::move(directory_path)),
+      name_(std::move(name)),
+      temporary_("." + name_.substr(0, name_bytes_kept) + ".upgrader"),
+      committed_(std::move(target)) {}
+
+std::variant<Link, LinkRefused> Link::open(const std::string& path) {
+  const auto refused = [&](int error) {
+    const std::string reason =
+        error == EINVAL ? "is no symbolic link, which --relink needs" : error_in_words(error);
+    return LinkRefused{.error = error, .reason = path + ": " + reason};
+  };
+  const std::size_t slash = path.rfind('/');
+  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  std::string parent = slash == std::string::npos ? "." : path.substr(0, slash == 0 ? 1 : slash);
+  if (name.empty()) return refused(EINVAL);
+  OwnedFd directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return refused(errno);
+  std::string target = read_link(directory, name);
+  if (target.empty()) return refused(errno);
+  char resolved[PATH_MAX];
+  if (::realpath(parent.c_str(), resolved) == nullptr) return refused(errno);
+  return Link(std::move(directory), resolved, std::move(name), std::move(target));
+}
+
+int Link::make_temporary(const std::string& target) const {
+  const auto make = [&] {
+    return ::symlinkat(target.c_str(), directory_.get(), temporary_.c_str()) == 0 ? 0 : errno;
+  };
+  const int error = make();
+  if (error != EEXIST || read_link(directory_, temporary_).empty()) return error;
+  if (::unlinkat(directory_.get(), temporary_.c_str(), 0) != 0) return errno;
+  return make();
+}
+
+// Makes a temporary that leads to that very file, and tells its text: where the relative way does
+// not lead there, since the directory has been moved, the absolute one.
+int Link::make_temporary_for(const Program& program, bool relative, std::string& target) const {
+  target = relative ? relative_path(directory_path_, program.path()) : program.path();
+  if (const int error = make_temporary(target); error != 0) return error;
+  struct stat wanted {};
+  struct stat found {};
+  if (::fstat(program.descriptor(), &wanted) != 0) return errno;
+  const bool leads_there = ::fstatat(directory_.get(), temporary_.c_str(), &found, 0) == 0 &&
+                           found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino;
+  if (leads_there) return 0;
+  if (relative) return make_temporary_for(program, false, target);
+  ::unlinkat(directory_.get(), temporary_.c_str(), 0);
+  return ESTALE;
+}
+
+int Link::put_temporary_in_place() const {
+  const int result =
+      ::renameat(directory_.get(), temporary_.c_str(), directory_.get(), name_.c_str());
+  if (result == 0) return 0;
+  const int error = errno;
+  ::unlinkat(directory_.get(), temporary_.c_str(), 0);
+  return error;
+}
+
+int Link::replace(const std::string& target) const {
+  if (const int error = make_temporary(target); error != 0) return error;
+  return put_temporary_in_place();
+}
+
+int Link::prove() const {
+  const std::string present = read_link(directory_, name_);
+  if (present.empty()) return errno;
+  return replace(present);
+}
+
+int Link::commit(const Program& program) {
+  const std::string present = read_link(directory_, name_);
+  if (present.empty()) return errno;
+  if (const int error = program.path_changed(); error != 0) return error;
+  if (const int error = sync_program(program); error != 0) return error;
+  std::string target;
+  if (const int error = make_temporary_for(program, present[0] != '/', target); error != 0) {
+    return error;
+  }
+  if (const int error = put_temporary_in_place(); error != 0) return error;
+  if (const int error = sync_open_file(directory_.get()); error != 0) {
+    static_cast<void>(replace(present));
+    return error;
+  }
+  committed_ = std::move(target);
+  return 0;
+}
+
+int Link::restore() const {
+  const std::string present = read_link(directory_, name_);
+  if (present == committed_) return 0;
+  if (present.empty() && errno != ENOENT) return errno;
+  if (const int error = replace(committed_); error != 0) return error;
+  return sync_open_file(directory_.get());
+}
+
+}  // namespace upgrader
