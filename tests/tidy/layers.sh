@@ -30,6 +30,7 @@ layer_table() {
 2 agent-protocol/session.cc
 2 agent-protocol/session.h
 2 agent-protocol/session_print.cc
+2 agent-protocol/session_refusals.cc
 2 upgrader/action.h
 2 upgrader/ending.cc
 2 upgrader/ending.h
@@ -182,9 +183,9 @@ canary_uv() {
 # What L0 to L2 may include of the system: nothing that does input or output, tells the time, or
 # knows a process. What they include is a list, so that whatever is new is looked at.
 pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstddef cstdint
-  cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric optional
-  set signal.h span stdint.h string string_view tuple type_traits unordered_map utility variant
-  vector'
+  cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
+  optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility
+  variant vector'
 
 # L0 to L2 do no input or output and read no clock.
 check_decisions() {

@@ -4,6 +4,7 @@ shape_checks='columns file_lengths function_lengths heads format'
 
 columns_max=100
 file_lines_max=300
+test_lines_max=500  # tests are read one at a time, and their tables of cases stay whole
 function_lines_max=60
 
 # No line is longer than a screen is wide, but for the rows of tables and for links in Markdown.
@@ -31,10 +32,15 @@ upgrader/supervisor.h    # with its table of phases
 TABLE
 }
 
+longer_than() {
+  xargs -r awk -v max="$1" 'FNR == max + 1 { print FILENAME ": more than " max " lines" }'
+}
+
 check_file_lengths() {
   long_files >"$scratch/long"
-  { code_files; script_files; } | grep -vxFf "$scratch/long" | xargs -r awk -v max=$file_lines_max '
-    FNR == max + 1 { print FILENAME ": more than " max " lines" }'
+  { code_files; script_files; } | sort -u | grep -vxFf "$scratch/long" >"$scratch/files"
+  grep -v '^tests/' "$scratch/files" | longer_than $file_lines_max
+  grep '^tests/' "$scratch/files" | longer_than $test_lines_max
   while IFS= read -r file; do
     [ -f "$file" ] || echo "$file: may be long, and does not exist"
   done <"$scratch/long"
@@ -43,6 +49,8 @@ check_file_lengths() {
 canary_file_lengths() {
   awk 'BEGIN { for (i = 0; i < 301; i++) print "//" }' >upgrader/planted.cc
   echo 'upgrader/planted.cc: more than 300 lines'
+  awk 'BEGIN { for (i = 0; i < 501; i++) print "#" }' >tests/planted.sh
+  echo 'tests/planted.sh: more than 500 lines'
 }
 
 check_function_lengths() {
@@ -84,7 +92,7 @@ check_heads() {
     case $file in
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/scenario/*.txt) continue ;;  # its name says it
-      *.h | *.cc | *.c) opening='^(//|/\*) *[A-Za-z`]' ;;
+      *.h | *.cc | *.c) opening='^(//|/\*) *[A-Za-z0-9`-]' ;;
       man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
       Makefile | *.mk | .clang-tidy | *.sh | *.table) opening='^# *[A-Za-z`]' ;;
       *)

@@ -1,7 +1,7 @@
 # Checks what files say: nothing left to be done, no sleeping in tests, no path of one machine, one
 # word a thing. The patterns are written so that they do not find themselves.
 
-word_checks='unfinished sleeps machine_paths vocabulary'
+word_checks='unfinished sleeps machine_paths documents vocabulary'
 
 check_unfinished() {
   tree_files | xargs grep -nIE '\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b' | cut -c 1-100
@@ -12,11 +12,13 @@ canary_unfinished() {
   echo 'upgrader/planted.h:2:'
 }
 
-# Tests wait for a condition, with a deadline; they do not sleep.
+# Tests wait for a condition, with a deadline; they do not sleep. A millisecond between two looks is
+# no sleep.
 check_sleeps() {
   call='sleep_fo[r]|sleep_unti[l]|uslee[p]|nanoslee[p]|\bslee[p] *\('
+  pause='poll\((nullptr|NULL|0), *0, *[0-9]{3}'
   command='(^|[;&|({] *|do +|then +)slee[p] +["$0-9]'
-  tree_files | grep '^tests/' | xargs grep -nIE "$call|$command" | cut -c 1-120
+  tree_files | grep '^tests/' | xargs grep -nIE "$call|$pause|$command" | cut -c 1-120
 }
 
 canary_sleeps() {
@@ -36,6 +38,20 @@ check_machine_paths() {
 canary_machine_paths() {
   printf '// Planted.\n// see /hom%s/planted\n' e >upgrader/planted.h
   echo 'upgrader/planted.h:2:'
+}
+
+# What a reader is sent to is there.
+check_documents() {
+  tree_files | grep -v '^tests/tidy/' | xargs grep -noIE '\b[A-Z]{3,}\.md\b' |
+    while IFS=: read -r file line document; do
+      [ -e "$document" ] || [ -e "$(dirname "$file")/$document" ] ||
+        echo "$file:$line: $document is not in the tree"
+    done
+}
+
+canary_documents() {
+  printf '// See PLANTE%s.md.\n' D >upgrader/planted.h
+  echo 'upgrader/planted.h:1: PLANTED.md'
 }
 
 # Words that this project has another word for: ARCHITECTURE.md says which.
