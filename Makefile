@@ -2,6 +2,11 @@
 # `make help` lists the targets.
 
 BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+LIBDIR ?= $(PREFIX)/lib
+MANDIR ?= $(PREFIX)/share/man
+
 CXX ?= g++
 CXXFLAGS ?= -O2 -g
 CPPFLAGS += -I.
@@ -9,34 +14,147 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
 LINK = $(CXX) $(CXXFLAGS) $(LDFLAGS)
 
-protocol_objects := $(patsubst %.cc,$(BUILD)/%.o,$(wildcard agent-protocol/*.cc))
-upgrader_objects := $(patsubst %.cc,$(BUILD)/%.o,$(filter-out upgrader/main.cc,$(wildcard upgrader/*.cc)))
+version := $(shell sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' upgrader/version.h)
+soname := libagent-protocol.so.1
+
+# What each job needs of Debian 12.
+build_packages = g++ libuv1-dev libcereal-dev
+check_packages = $(build_packages) gcc catch2 mandoc strace pkg-config clang-format-14
+bench_packages = $(build_packages) gcc tini runit s6 strace
+
+# Objects lie apart: $(BUILD)/upgrader is the program.
+objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
+protocol_objects := $(call objects,$(wildcard agent-protocol/*.cc))
+upgrader_objects := $(call objects,$(filter-out upgrader/main.cc,$(wildcard upgrader/*.cc)))
+support_objects := $(call objects,$(filter-out %_test.cc %/puppet.cc, \
+  $(wildcard tests/support/*.cc tests/explore/*.cc tests/integration/*.cc)))
 protocol_library := $(BUILD)/libagent-protocol.a
 upgrader_library := $(BUILD)/libupgrader.a
+support_library := $(BUILD)/tests/libsupport.a
+
+unit_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/unit/*_test.cc tests/scenario/*_test.cc tests/explore/*_test.cc))
+integration_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/integration/*_test.cc))
+programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
+.PHONY: all samples demo check check-here bench endurance install uninstall clean help packages
 
-all: $(BUILD)/upgrader $(protocol_library)
+all: $(programs) samples
 
-$(BUILD)/%.o: %.cc
+help:
+	@echo 'make            build all that is installed, into $(BUILD)/'
+	@echo 'make demo       install what is missing, build, and watch live upgrades, good and bad'
+	@echo 'make check      install what is missing, build and run all tests'
+	@echo 'make bench      measure, as ratios to other programs in the same run'
+	@echo 'make endurance  1,000 hand-overs under a running writer (HANDOVERS=N)'
+	@echo 'make install    honours PREFIX and DESTDIR; make uninstall takes it back'
+	@echo 'make clean      remove $(BUILD)/'
+
+# ---- programs and libraries
+
+$(BUILD)/objects/%.o: %.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-$(protocol_library): $(protocol_objects)
-	@rm -f $@
-	ar rcs $@ $^
+$(BUILD)/objects/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -Wall -Wextra -Wpedantic -D_GNU_SOURCE -O2 -g -I. -MMD -MP -c -o $@ $<
 
-$(upgrader_library): $(upgrader_objects)
-	@rm -f $@
-	ar rcs $@ $^
+# Only the C interface is to be seen from outside: the rest may change without a new soname.
+$(protocol_objects): CXXFLAGS += -fvisibility=hidden
 
-$(BUILD)/upgrader: $(BUILD)/upgrader/main.o $(upgrader_library) $(protocol_library)
+define make_archive
+@mkdir -p $(@D)
+@rm -f $@
+ar rcs $@ $^
+endef
+$(protocol_library): $(protocol_objects); $(make_archive)
+$(upgrader_library): $(upgrader_objects); $(make_archive)
+$(support_library): $(support_objects); $(make_archive)
+
+$(BUILD)/$(soname): $(protocol_objects) agent-protocol/agent-protocol.map
+	$(LINK) -shared -Wl,-soname,$(soname) -Wl,--version-script,agent-protocol/agent-protocol.map \
+	  -Wl,-z,defs -o $@ $(protocol_objects)
+
+$(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protocol_library)
+	$(LINK) -o $@ $^ -Wl,--as-needed -luv
+
+include sample-agent/variants.mk
+samples: $(sample_agent) $(sample_variant_files)
+
+# ---- tests: every tests/DIR/NAME_test.cc is a program of its own
+
+$(BUILD)/objects/tests/%.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
+$(BUILD)/objects/tests/catch_main.o: CXXFLAGS := -O1
+
+$(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o $(support_library) \
+    $(upgrader_library) $(protocol_library)
+	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-# Every tests/DIR/NAME_test.cc is a program of its own: $(BUILD)/tests/DIR/NAME_test.
-$(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(BUILD)/tests/catch_main.o $(upgrader_library) $(protocol_library)
-	$(LINK) -o $@ $^ -luv
+# The scripted agent of the integration tests: no code of what is tested.
+puppet := $(BUILD)/tests/integration/puppet
+$(puppet): $(BUILD)/objects/tests/integration/puppet.o $(support_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^
+
+packages:
+	@tests/need-packages $(build_packages)
+
+# The packages come first: without them nothing can be built.
+check:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) --no-print-directory check-here
+
+check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet)
+	@tests/run $(BUILD) $(unit_tests) $(integration_tests) tests/tidy/run.sh
+
+demo:
+	@tests/need-packages $(build_packages)
+	@$(MAKE) --no-print-directory $(BUILD)/upgrader samples
+	@BUILD=$(BUILD) tests/demo/demo
+
+HANDOVERS ?= 1000
+endurance:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) --no-print-directory $(BUILD)/upgrader samples $(BUILD)/tests/integration/sample_agent_test
+	@HANDOVERS=$(HANDOVERS) $(BUILD)/tests/integration/sample_agent_test
+
+bench:
+	@tests/need-packages $(bench_packages)
+	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(benchmark_programs)
+	@BUILD=$(BUILD) tests/benchmark/run
+
+# ---- installation
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
+	  $(DESTDIR)$(PREFIX)/include/agent-protocol \
+	  $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8
+	install -m 755 $(BUILD)/upgrader $(sample_agent) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(protocol_library) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(BUILD)/$(soname) $(DESTDIR)$(LIBDIR)
+	ln -sf $(soname) $(DESTDIR)$(LIBDIR)/libagent-protocol.so
+	install -m 644 agent-protocol/agent_protocol.h agent-protocol/agent.h \
+	  $(DESTDIR)$(PREFIX)/include/agent-protocol
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(version)|' \
+	  agent-protocol/agent-protocol.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
+	for section in 1 3 7 8; do \
+	  install -m 644 man/*.$$section $(DESTDIR)$(MANDIR)/man$$section; done
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/upgrader $(DESTDIR)$(PREFIX)/bin/sample-agent
+	rm -f $(DESTDIR)$(LIBDIR)/libagent-protocol.a $(DESTDIR)$(LIBDIR)/libagent-protocol.so \
+	  $(DESTDIR)$(LIBDIR)/$(soname) $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
+	rm -f $(DESTDIR)$(PREFIX)/include/agent-protocol/agent_protocol.h \
+	  $(DESTDIR)$(PREFIX)/include/agent-protocol/agent.h
+	-rmdir $(DESTDIR)$(PREFIX)/include/agent-protocol
+	for page in man/*.[1378]; do \
+	  rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+
+clean:
+	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -13,15 +13,16 @@ sample_variant_files := $(sample_variants:%=$(BUILD)/sample-agent/variants/%)
 # 1 up to version 1.x, 2 from 2.0.0 on.
 position_format = $(if $(filter 1,$(firstword $(subst ., ,$(1)))),1,2)
 
-$(sample_library): $(sample_parts:%.cc=$(BUILD)/%.o)
+$(sample_library): $(call objects,$(sample_parts))
 	@rm -f $@
 	ar rcs $@ $^
 
-$(sample_agent): $(BUILD)/sample-agent/main.o $(BUILD)/sample-agent/variant.o $(sample_library) \
+$(sample_agent): $(BUILD)/objects/sample-agent/main.o $(BUILD)/objects/sample-agent/variant.o $(sample_library) \
   $(protocol_library)
+	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-$(BUILD)/sample-agent/variants/%.o: sample-agent/variant.cc
+$(sample_variant_files:=.o): $(BUILD)/objects/sample-agent/variants/%.o: sample-agent/variant.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $< \
 	  -DSAMPLE_AGENT_VERSION='$(subst .,$(comma) ,$(firstword $(subst -, ,$*)))' \
@@ -30,6 +31,27 @@ $(BUILD)/sample-agent/variants/%.o: sample-agent/variant.cc
 
 comma := ,
 
-$(BUILD)/sample-agent/variants/%: $(BUILD)/sample-agent/variants/%.o \
-  $(BUILD)/sample-agent/main.o $(sample_library) $(protocol_library)
+$(sample_variant_files): $(BUILD)/%: $(BUILD)/objects/%.o \
+  $(BUILD)/objects/sample-agent/main.o $(sample_library) $(protocol_library)
+	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
+
+# What watches the sample agent: the demo, the checker, and what their tests share.
+demo_library := $(BUILD)/tests/libdemo.a
+demo_programs := $(BUILD)/tests/demo/live_demo $(BUILD)/tests/demo/check_lines
+
+$(demo_library): $(call objects,$(filter-out %/live_demo.cc %/check_lines.cc, \
+  $(wildcard tests/demo/*.cc)))
+	@mkdir -p $(@D)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(demo_programs): $(BUILD)/%: $(BUILD)/objects/%.o $(demo_library) $(sample_library) $(protocol_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -luv
+
+samples: $(demo_programs)
+
+sample_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/unit/sample_*_test.cc) \
+  tests/integration/sample_agent_test.cc)
+$(sample_tests): $(demo_library) $(sample_library) $(protocol_library)

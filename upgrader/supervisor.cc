@@ -337,7 +337,6 @@ class Step {
     if (!agent.told) return send_error(agent, "stopped", "no stop was sent");
     if (agent.stopped) return send_error(agent, "stopped", "stopped was said already");
     note_stopped(agent, stopped);
-    agent.deadline = deadline_after(now_, policy_.exit_grace);
   }
 
   void hear(Agent& agent, const agent_protocol::Healthy&) {
@@ -375,6 +374,7 @@ class Step {
   void note_stopped(Agent& agent, const agent_protocol::Stopped& stopped) {
     agent.stopped = true;
     agent.state = stopped.state;
+    if (!agent.killed) agent.deadline = deadline_after(now_, policy_.exit_grace);
     log(LogLevel::info, words::who(agent) + " confirmed its clean stop");
   }
 

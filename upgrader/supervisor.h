@@ -47,6 +47,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "agent-protocol/message.h"
@@ -180,6 +181,8 @@ struct State {
 class Supervisor {
  public:
   explicit Supervisor(Policy policy) : policy_(policy) {}
+  // Goes on from a state that another has had.
+  Supervisor(Policy policy, State state) : policy_(policy), state_(std::move(state)) {}
 
   // Takes any event in any phase, and returns what is to be done, in order. An action that has an
   // outcome is the last of its list, and the outcome must be the next event.

@@ -1,0 +1,42 @@
+// Walks every state that a supervisor can reach, by every event in every order, and has a watcher
+// look at every step. Time is abstract: any deadline may be the next to pass.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/every_event.h"
+#include "tests/support/watcher.h"
+#include "upgrader/supervisor.h"
+
+namespace upgrader::test {
+
+struct Exploration {
+  std::size_t states = 0;
+  std::size_t edges = 0;
+  std::set<std::pair<Phase, std::size_t>> cells;  // phase and kind of event (index into Event)
+  std::size_t running_states = 0;
+  std::vector<std::string> violations;  // each with the story that leads to it, as a scenario
+};
+
+// What is done instead of Supervisor::step, for canaries: a supervisor with a fault.
+using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
+[[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
+
+// Stops at `violations_max` violations.
+[[nodiscard]] Exploration explore(const Policy& policy, const StepFunction& step = plain_step,
+                                  std::size_t violations_max = 5);
+
+// From a state in which an agent serves and no upgrade is under way: the number of events that a
+// cooperative upgrade takes to its commit, or 0 if it does not get there.
+[[nodiscard]] std::size_t events_to_commit(Supervisor supervisor);
+
+// From any state, exits and deadlines alone: true if they lead to `running` or the end.
+[[nodiscard]] bool comes_to_rest(Supervisor supervisor);
+
+}  // namespace upgrader::test

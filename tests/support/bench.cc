@@ -1,0 +1,154 @@
+#include "tests/support/bench.h"
+
+#include <catch2/catch.hpp>
+
+namespace upgrader::test {
+
+using agent_protocol::AgentMessage;
+
+Policy Bench::default_policy() {
+  Policy policy;
+  policy.defaults.start_timeout = std::chrono::minutes(5);
+  policy.defaults.stop_timeout = std::chrono::seconds(90);
+  policy.defaults.trial = std::chrono::seconds(30);
+  policy.exit_grace = std::chrono::seconds(10);
+  return policy;
+}
+
+Bench::Bench(Policy policy) : supervisor_(policy) {}
+
+Event Bench::outcome_of(const Action& action) {
+  const auto take_failure = [](std::string& failure) {
+    return Trouble{std::exchange(failure, ""), "the test wants it so"};
+  };
+  if (std::holds_alternative<Check>(action)) {
+    if (!check_failure_.empty()) return CheckFailed{take_failure(check_failure_)};
+    return Checked{next_program_++, !std::exchange(no_way_back_, false)};
+  }
+  if (const auto* spawn = std::get_if<Spawn>(&action)) {
+    if (spawn_failure_.empty()) return Spawned{spawn->generation};
+    const bool not_executable = spawn_failure_ != "EAGAIN";
+    return SpawnFailed{spawn->generation, take_failure(spawn_failure_), not_executable};
+  }
+  if (std::holds_alternative<ProveRelink>(action)) {
+    if (proof_failure_.empty()) return RelinkProved{};
+    return RelinkProofFailed{take_failure(proof_failure_)};
+  }
+  if (relink_failure_.empty()) return Relinked{};
+  return RelinkFailed{take_failure(relink_failure_)};
+}
+
+Actions Bench::take(const Event& event) {
+  Actions all = supervisor_.step(event, now_);
+  while (supervisor_.state().pending != Pending::nothing) {
+    const Actions more = supervisor_.step(outcome_of(all.back()), now_);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  for (const Action& action : all) {
+    if (const auto* end = std::get_if<Exit>(&action)) exit_status_ = end->status;
+  }
+  return all;
+}
+
+Actions Bench::wait(Duration duration) {
+  const Time end = now_ + duration;
+  Actions all;
+  for (auto next = supervisor_.next_deadline(); next && *next <= end;
+       next = supervisor_.next_deadline()) {
+    now_ = std::max(now_, *next);
+    const Actions more = take(DeadlinePassed{});
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  now_ = end;
+  return all;
+}
+
+Actions Bench::start() {
+  return take(StartRequested{1});
+}
+
+Actions Bench::say(Generation generation, AgentMessage message) {
+  return take(MessageReceived{generation, std::move(message), false});
+}
+
+Actions Bench::last_word(Generation generation, AgentMessage message) {
+  return take(MessageReceived{generation, std::move(message), true});
+}
+
+Actions Bench::exit(Generation generation, int status) {
+  return take(ProcessExited{generation, {Ending::How::exited, status}});
+}
+
+Actions Bench::die(Generation generation, int signal) {
+  return take(ProcessExited{generation, {Ending::How::signalled, signal}});
+}
+
+Actions Bench::hello(Generation generation, const std::string& version) {
+  agent_protocol::Hello hello;
+  if (!version.empty()) hello.version = version;
+  return say(generation, hello);
+}
+
+Actions Bench::ready(Generation generation) {
+  Actions all = hello(generation);
+  const Actions more = say(generation, agent_protocol::Ready{});
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Actions Bench::stopped(Generation generation, std::optional<std::string> state) {
+  return say(generation, agent_protocol::Stopped{std::move(state)});
+}
+
+Actions Bench::upgrade(const std::string& id) {
+  agent_protocol::Upgrade request;
+  request.id = id;
+  request.executable = "/opt/agent-v2";
+  return upgrade(request);
+}
+
+Actions Bench::upgrade(agent_protocol::Upgrade request) {
+  if (request.executable.empty()) request.executable = "/opt/agent-v2";
+  return say(active(), std::move(request));
+}
+
+void Bench::reach(Phase phase) {
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  start();
+  if (phase == Phase::starting) return;
+  ready(1);
+  if (phase == Phase::running) return;
+  if (phase == Phase::shutting_down || phase == Phase::ended) {
+    take(StopRequested{});
+    if (phase == Phase::ended) exit(1);
+    return;
+  }
+  if (phase == Phase::confirming) request.gate = agent_protocol::Gate::confirm;
+  if (phase == Phase::replacing) request.mode = agent_protocol::Mode::sequential;
+  upgrade(request);
+  if (phase == Phase::abandoning) say(2, agent_protocol::Hello{});
+  if (phase == Phase::abandoning) say(2, agent_protocol::Unfit{"broken"});
+  if (phase == Phase::preparing || phase == Phase::abandoning) return;
+  if (phase != Phase::replacing) ready(2);
+  if (phase == Phase::confirming || phase == Phase::switching) return;
+  stopped(1, "state of 1");
+  exit(1);
+  if (phase == Phase::replacing || phase == Phase::trial) return;
+  say(2, agent_protocol::Unfit{"broken"});
+  if (phase == Phase::rolling_back) return;
+  exit(2);
+  REQUIRE(phase == Phase::falling_back);
+}
+
+Generation Bench::active() const {
+  const auto& incumbent = supervisor_.state().incumbent;
+  return incumbent && incumbent->activated ? incumbent->generation : 0;
+}
+
+Generation Bench::candidate() const {
+  const auto& candidate = supervisor_.state().candidate;
+  return candidate ? candidate->generation : 0;
+}
+
+}  // namespace upgrader::test

@@ -1,0 +1,90 @@
+// A supervisor on the bench: a clock of its own, and a world in which every check, start and relink
+// succeeds unless a test says otherwise. A small language for tests of decisions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "upgrader/supervisor.h"
+
+namespace upgrader::test {
+
+class Bench {
+ public:
+  // By default: the upgrader's own defaults, as the command line has them.
+  explicit Bench(Policy policy = default_policy());
+  [[nodiscard]] static Policy default_policy();
+
+  // ---- events. Each returns all actions up to its end, outcomes included.
+  Actions start();
+  Actions say(Generation generation, agent_protocol::AgentMessage message);
+  Actions last_word(Generation generation, agent_protocol::AgentMessage message);
+  Actions exit(Generation generation, int status = 0);
+  Actions die(Generation generation, int signal);
+  Actions take(const Event& event);
+  // Lets time pass, delivering each deadline as it comes.
+  Actions wait(Duration duration);
+
+  // ---- whole stretches of a story
+  Actions hello(Generation generation, const std::string& version = "");
+  Actions ready(Generation generation);  // hello and ready
+  Actions stopped(Generation generation, std::optional<std::string> state = std::nullopt);
+  Actions upgrade(const std::string& id = "u1");
+  Actions upgrade(agent_protocol::Upgrade request);
+  // Drives a fresh bench to this phase by the shortest story, with upgrade u1.
+  void reach(Phase phase);
+
+  // ---- the world: the next outcome of this kind is a failure
+  void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
+  void next_spawn_fails(const std::string& errno_name) { spawn_failure_ = errno_name; }
+  void next_proof_fails(const std::string& errno_name) { proof_failure_ = errno_name; }
+  void next_relink_fails(const std::string& errno_name) { relink_failure_ = errno_name; }
+  void next_way_back_is_gone() { no_way_back_ = true; }
+
+  // ---- what is so
+  [[nodiscard]] Phase phase() const { return supervisor_.phase(); }
+  [[nodiscard]] const State& state() const { return supervisor_.state(); }
+  [[nodiscard]] const Supervisor& supervisor() const { return supervisor_; }
+  [[nodiscard]] Generation active() const;     // 0: nobody is
+  [[nodiscard]] Generation candidate() const;  // 0: there is none
+  [[nodiscard]] std::optional<int> exit_status() const { return exit_status_; }
+  [[nodiscard]] Time now() const { return now_; }
+
+ private:
+  Event outcome_of(const Action& action);
+
+  Supervisor supervisor_;
+  Time now_{1'000'000};
+  ProgramId next_program_ = 2;
+  std::string check_failure_, spawn_failure_, proof_failure_, relink_failure_;
+  bool no_way_back_ = false;
+  std::optional<int> exit_status_;
+};
+
+// ---- what is in a list of actions
+
+// Types of the messages to an agent, in order.
+[[nodiscard]] std::vector<std::string> messages_to(const Actions& actions, Generation generation);
+// The first message of this type to that agent.
+template <class Message>
+[[nodiscard]] std::optional<Message> message_to(const Actions& actions, Generation generation) {
+  for (const Action& action : actions) {
+    const auto* send = std::get_if<Send>(&action);
+    if (send == nullptr || send->generation != generation) continue;
+    if (const auto* message = std::get_if<Message>(&send->message)) return *message;
+  }
+  return std::nullopt;
+}
+[[nodiscard]] std::vector<Generation> kills(const Actions& actions);
+[[nodiscard]] std::vector<Generation> spawns(const Actions& actions);
+[[nodiscard]] int restores(const Actions& actions);
+// All log lines, one below the other.
+[[nodiscard]] std::string log_of(const Actions& actions);
+
+// What an operator or an agent would notice, one line an action: "send 1 stop upgrade 90000 u1 2".
+// Log lines are left out.
+[[nodiscard]] std::vector<std::string> summary(const Actions& actions);
+
+}  // namespace upgrader::test

@@ -1,0 +1,132 @@
+#include "tests/support/every_event.h"
+
+#include <csignal>
+#include <utility>
+
+namespace upgrader::test {
+namespace {
+
+using namespace agent_protocol;
+
+// Requests that differ in all that changes what happens.
+std::vector<std::pair<std::string, Upgrade>> every_upgrade() {
+  std::vector<std::pair<std::string, Upgrade>> requests;
+  const auto add = [&](const std::string& name, auto change) {
+    Upgrade upgrade;
+    upgrade.id = "u1";
+    upgrade.executable = "/opt/agent-v2";
+    change(upgrade);
+    requests.emplace_back("upgrade u1" + name, upgrade);
+  };
+  add("", [](Upgrade&) {});
+  add(" continue trial=0", [](Upgrade& upgrade) {
+    upgrade.on_unclean_stop = UncleanStop::carry_on;
+    upgrade.trial_ms = 0;
+  });
+  add(" confirm gate=5000", [](Upgrade& upgrade) {
+    upgrade.gate = Gate::confirm;
+    upgrade.confirm_timeout_ms = 5000;
+  });
+  add(" confirm start=0", [](Upgrade& upgrade) {
+    upgrade.gate = Gate::confirm;
+    upgrade.start_timeout_ms = 0;
+  });
+  add(" healthy", [](Upgrade& upgrade) { upgrade.commit = CommitRule::healthy; });
+  add(" healthy trial=0", [](Upgrade& upgrade) {
+    upgrade.commit = CommitRule::healthy;
+    upgrade.trial_ms = 0;
+  });
+  add(" sequential", [](Upgrade& upgrade) { upgrade.mode = Mode::sequential; });
+  add(" sequential continue", [](Upgrade& upgrade) {
+    upgrade.mode = Mode::sequential;
+    upgrade.on_unclean_stop = UncleanStop::carry_on;
+  });
+  return requests;
+}
+
+std::vector<std::pair<std::string, AgentMessage>> every_message() {
+  std::vector<std::pair<std::string, AgentMessage>> messages{
+      {"hello", Hello{}},
+      {"ready", Ready{}},
+      {"unfit broken", Unfit{"broken"}},
+      {"confirm u1", Confirm{"u1"}},
+      {"confirm u0", Confirm{"u0"}},
+      {"cancel u1", Cancel{"u1", std::nullopt}},
+      {"cancel sigusr2-1", Cancel{"sigusr2-1", std::nullopt}},
+      {"cancel u0", Cancel{"u0", "why not"}},
+      {"stopped", Stopped{}},
+      {"stopped left", Stopped{"left"}},
+      {"healthy", Healthy{}},
+      {"extend 60000", Extend{60'000}},
+      {"heartbeat", Heartbeat{}},
+      {"status fine", Status{"fine"}},
+  };
+  for (auto& [name, upgrade] : every_upgrade())
+    messages.emplace_back(name, upgrade);
+  return messages;
+}
+
+void add_events_of(Generation generation, std::vector<NamedEvent>& events) {
+  const std::string who = std::to_string(generation) + " ";
+  for (const auto& [name, message] : every_message()) {
+    events.push_back({who + name, MessageReceived{generation, message, false}});
+  }
+  for (const auto& [name, message] :
+       {std::pair<std::string, AgentMessage>{"stopped", Stopped{"left"}},
+        {"unfit broken", Unfit{"broken"}},
+        {"ready", Ready{}},
+        {"status fine", Status{"fine"}}}) {
+    events.push_back({who + "last-word " + name, MessageReceived{generation, message, true}});
+  }
+  events.push_back({who + "unknown hullo", MessageRefused{generation, Unknown{"hullo"}}});
+  events.push_back({who + "malformed upgrade u2",
+                    MessageRefused{generation, Malformed{"upgrade", "bad", "u2"}}});
+  events.push_back({who + "malformed extend",
+                    MessageRefused{generation, Malformed{"extend", "bad", std::nullopt}}});
+  events.push_back({who + "stray oops", StrayReceived{generation, "oops"}});
+  events.push_back({who + "closes output", OutputClosed{generation}});
+  events.push_back({who + "closes input", InputClosed{generation}});
+  events.push_back({who + "exits 0", ProcessExited{generation, {Ending::How::exited, 0}}});
+  events.push_back({who + "exits 3", ProcessExited{generation, {Ending::How::exited, 3}}});
+  events.push_back(
+      {who + "exits signal 9", ProcessExited{generation, {Ending::How::signalled, 9}}});
+}
+
+}  // namespace
+
+std::vector<NamedEvent> every_event(const State& state) {
+  std::vector<NamedEvent> events;
+  if (state.last_generation == 0) events.push_back({"start", StartRequested{1}});
+  if (state.incumbent) add_events_of(state.incumbent->generation, events);
+  if (state.candidate) add_events_of(state.candidate->generation, events);
+  // One that never was stands for all that have gone: the supervisor knows neither.
+  add_events_of(state.last_generation + 7, events);
+  events.push_back({"sigterm", StopRequested{}});
+  events.push_back({"sigquit", QuitRequested{}});
+  events.push_back({"sigusr2", UpgradeRequested{}});
+  events.push_back({"sighup", SignalReceived{SIGHUP}});
+  return events;
+}
+
+std::vector<NamedEvent> every_outcome(const State& state) {
+  const Trouble trouble{"EIO", "the test wants it so"};
+  switch (state.pending) {
+    case Pending::nothing:
+      return {};
+    case Pending::check:
+      return {{"", Checked{2, true}},
+              {"next way back is gone", Checked{2, false}},
+              {"next check fails EIO", CheckFailed{trouble}}};
+    case Pending::spawn:
+      return {{"", Spawned{state.spawning->generation}},
+              {"next spawn fails EIO", SpawnFailed{state.spawning->generation, trouble, true}},
+              {"next spawn fails EAGAIN", SpawnFailed{state.spawning->generation, trouble, false}}};
+    case Pending::relink_proof:
+      return {{"", RelinkProved{}}, {"next proof fails EIO", RelinkProofFailed{trouble}}};
+    case Pending::relink:
+      return {{"", Relinked{}}, {"next relink fails EIO", RelinkFailed{trouble}}};
+  }
+  return {};
+}
+
+}  // namespace upgrader::test

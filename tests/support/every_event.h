@@ -1,0 +1,23 @@
+// Every event that can come to a supervisor in a given state, the absurd ones included.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "upgrader/event.h"
+#include "upgrader/supervisor.h"
+
+namespace upgrader::test {
+
+struct NamedEvent {
+  std::string name;  // for people: "2 ready"
+  Event event;
+};
+
+// All messages, closes and exits of each agent that lives, of one that has gone, and all signals.
+[[nodiscard]] std::vector<NamedEvent> every_event(const State& state);
+
+// The outcomes that the pending action may have.
+[[nodiscard]] std::vector<NamedEvent> every_outcome(const State& state);
+
+}  // namespace upgrader::test

@@ -1,0 +1,21 @@
+// A scenario: a story for the supervisor as text. Events stand flush left, the actions that answer
+// them after "> ", the phase after "= ". See tests/scenario/README.md for the words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace upgrader::test {
+
+struct ScenarioOutcome {
+  std::string text;    // the scenario, with the answers as they are now
+  std::string phase;   // at its end
+  std::string active;  // the active generation at its end, "-" for nobody, "exit N" after the end
+  std::string told;    // the last ending of an upgrade and whom it was told
+  std::vector<std::string> mistakes;  // lines that could not be understood
+};
+
+// Plays the events of a scenario; its old answers are not looked at.
+[[nodiscard]] ScenarioOutcome play(const std::string& scenario);
+
+}  // namespace upgrader::test

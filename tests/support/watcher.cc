@@ -1,0 +1,269 @@
+#include "tests/support/watcher.h"
+
+#include <algorithm>
+
+#include "agent-protocol/codec.h"
+
+namespace upgrader::test {
+
+using namespace agent_protocol;
+
+Generation Watcher::active() const {
+  for (const auto& [generation, process] : alive_) {
+    if (process.activated) return generation;
+  }
+  return 0;
+}
+
+void Watcher::see(const Event& event, const Actions& actions, Time now) {
+  const bool outcome =
+      event.index() >= Event(Checked{}).index() && event.index() <= Event(RelinkFailed{}).index();
+  if (asked_ && !outcome) broken("Answers: a request was not answered");
+  if (!outcome) asked_.reset();
+  see_event(event, now);
+  for (const Action& action : actions)
+    see_action(action, now);
+  check_quiet(event, actions);
+}
+
+void Watcher::see_event(const Event& event, Time now) {
+  if (std::holds_alternative<StopRequested>(event)) shutdown_ = true;
+  if (std::holds_alternative<QuitRequested>(event)) quit_ = true;
+  if (const auto* message = std::get_if<MessageReceived>(&event)) {
+    see_message(message->generation, message->message, message->posthumous, now);
+  }
+  if (const auto* refused = std::get_if<MessageRefused>(&event)) {
+    const auto* malformed = std::get_if<Malformed>(&refused->what);
+    const bool owed = malformed != nullptr && malformed->id &&
+                      alive_.contains(refused->generation) &&
+                      alive_[refused->generation].activated && !alive_[refused->generation].killed;
+    if (owed) asked_ = malformed->id;
+  }
+  if (const auto* closed = std::get_if<OutputClosed>(&event)) {
+    const auto found = alive_.find(closed->generation);
+    if (found != alive_.end() && !found->second.activated) found->second.failed = true;
+  }
+  if (const auto* closed = std::get_if<InputClosed>(&event)) {
+    const auto found = alive_.find(closed->generation);
+    if (found != alive_.end() && !found->second.activated) found->second.failed = true;
+  }
+  if (const auto* exited = std::get_if<ProcessExited>(&event)) see_exit(exited->generation);
+  if (const auto* spawned = std::get_if<Spawned>(&event)) {
+    if (spawned->generation <= last_) broken("a generation is used twice");
+    last_ = spawned->generation;
+    alive_[spawned->generation] = Process{};
+    if (alive_.size() > 2) broken("S9: more than two agents");
+  }
+}
+
+void Watcher::see_message(Generation generation, const AgentMessage& message, bool posthumous,
+                          Time now) {
+  const auto found = alive_.find(generation);
+  if (found == alive_.end()) return;
+  Process& process = found->second;
+  if (std::holds_alternative<Stopped>(message) && process.told && !process.stopped) {
+    process.stopped = true;
+    process.kill_from = now + exit_grace_;
+    if (exit_grace_ == Duration::zero()) process.kill_from.reset();
+  }
+  if (posthumous || process.killed) return;
+  if (std::holds_alternative<Hello>(message)) process.greeted = true;
+  if (std::holds_alternative<Ready>(message) && process.greeted) process.ready = true;
+  if (const auto* upgrade = std::get_if<Upgrade>(&message)) {
+    if (process.activated) asked_ = upgrade->id;
+  }
+  if (const auto* extend = std::get_if<Extend>(&message)) {
+    const bool counts = process.told && !process.stopped && process.kill_from;
+    if (counts) process.kill_from = std::max(*process.kill_from, now + Duration(extend->ms));
+  }
+  const auto* cancel = std::get_if<Cancel>(&message);
+  if (cancel != nullptr && process.told && !process.stopped && !shutdown_ &&
+      process.stop_id == cancel->id) {
+    process.told = false;
+    process.kill_from.reset();
+  }
+}
+
+void Watcher::see_exit(Generation generation) {
+  const auto found = alive_.find(generation);
+  if (found == alive_.end()) return;
+  if (found->second.activated && !found->second.told && !found->second.on_trial) leaving_ = true;
+  alive_.erase(found);
+}
+
+void Watcher::see_action(const Action& action, Time now) {
+  if (exited_) broken("something is done after the exit");
+  if (const auto* send = std::get_if<Send>(&action)) {
+    see_send(send->generation, send->message, now);
+  } else if (const auto* kill = std::get_if<Kill>(&action)) {
+    see_kill(kill->generation, now);
+  } else if (const auto* terminate = std::get_if<Terminate>(&action)) {
+    const auto found = alive_.find(terminate->generation);
+    if (found == alive_.end()) broken("S6: a signal to nobody");
+    if (found != alive_.end() && found->second.greeted) broken("SIGTERM to one that said hello");
+  } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
+    if (pass->generation != active()) broken("S6: a signal is passed to one that is not active");
+  } else if (std::holds_alternative<Spawn>(action)) {
+    if (shutdown_ || quit_) broken("S8: something is started after SIGTERM");
+    if (leaving_) broken("something is started though the active agent has exited");
+  } else if (std::holds_alternative<Exit>(action)) {
+    if (!alive_.empty()) broken("the upgrader exits while an agent lives");
+    exited_ = true;
+    accepted_.reset();
+  }
+}
+
+void Watcher::see_send(Generation generation, const UpgraderMessage& message, Time now) {
+  const auto found = alive_.find(generation);
+  if (found == alive_.end()) return broken("S6: a message to nobody");
+  Process& process = found->second;
+  if (std::holds_alternative<Activate>(message)) see_activate(generation, process);
+  if (const auto* stop = std::get_if<Stop>(&message)) see_stop(generation, process, *stop, now);
+  if (const auto* accepted = std::get_if<Accepted>(&message)) {
+    see_answer(accepted->id, "accepted");
+    if (accepted_) broken("Answers: two upgrades are under way");
+    accepted_ = accepted->id;
+  }
+  if (const auto* failed = std::get_if<UpgradeFailed>(&message)) {
+    if (asked_ == failed->failure.id) {
+      see_answer(failed->failure.id, "upgrade_failed");
+    } else if (failed->failure.id.rfind("sigusr2-", 0) != 0) {
+      see_ending(failed->failure.id, "upgrade_failed");
+    }
+    if (failed->failure.stage != Stage::shutdown && alive_.size() > 1 &&
+        failed->failure.stage != Stage::request) {
+      broken("upgrade_failed is sent before the candidate has been reaped");
+    }
+  }
+  if (const auto* committed = std::get_if<Committed>(&message)) {
+    if (!process.on_trial) broken("committed is sent to one that is not on trial");
+    process.on_trial = false;
+    if (committed->id.rfind("sigusr2-", 0) != 0) see_ending(committed->id, "committed");
+  }
+  if (const auto* welcome = std::get_if<Welcome>(&message)) {
+    if (welcome->role == Role::candidate) process.on_trial = true;
+    if (welcome->failure && welcome->failure->failure.id.rfind("sigusr2-", 0) != 0) {
+      see_ending(welcome->failure->failure.id, "failure");
+    }
+    if (welcome->role == Role::fallback && alive_.size() > 1)
+      broken("S9: a fallback beside another");
+  }
+}
+
+void Watcher::see_activate(Generation generation, Process& process) {
+  if (active() != 0 && active() != generation) broken("S1: two agents are active");
+  if (process.activated) broken("S2: activated twice");
+  if (!process.ready) broken("S2: activated before it was ready");
+  if (process.killed || process.failed) broken("S2: activated though it has failed");
+  if (winding_down()) broken("S8: activated though the upgrader is stopping");
+  process.activated = true;
+}
+
+void Watcher::see_stop(Generation generation, Process& process, const Stop& stop, Time now) {
+  if (generation != active()) broken("S3: a stop to one that is not active");
+  const bool again = shutdown_ && stop.reason == StopReason::shutdown && stop.deadline_ms > 0;
+  if (process.told && !again) broken("S3: a second stop");
+  if (process.killed || process.stopped) broken("S3: a stop to one that has stopped");
+  switch (stop.reason) {
+    case StopReason::upgrade: {
+      const auto held = std::find_if(alive_.begin(), alive_.end(), [](const auto& entry) {
+        return !entry.second.activated && !entry.second.killed;
+      });
+      if (alive_.size() == 2 && (held == alive_.end() || !held->second.ready)) {
+        broken("S3: a stop for an upgrade whose candidate is not ready");
+      }
+      if (winding_down()) broken("S3: a stop for an upgrade while the upgrader stops");
+      break;
+    }
+    case StopReason::rollback:
+      if (!process.on_trial) broken("S3: a roll-back of one that is not on trial");
+      break;
+    case StopReason::shutdown:
+      if (!shutdown_) broken("S3: a shutdown that nobody asked for");
+      break;
+  }
+  const Time limit = now + Duration(stop.deadline_ms);
+  if (!process.told || !process.kill_from) process.kill_from = limit;
+  process.told = true;
+  process.stop_id = stop.id;
+}
+
+void Watcher::see_kill(Generation generation, Time now) {
+  const auto found = alive_.find(generation);
+  if (found == alive_.end()) return broken("S6: SIGKILL to nobody");
+  Process& process = found->second;
+  if (process.killed) broken("killed twice");
+  process.killed = true;
+  if (!process.activated || quit_) return;
+  if (!process.kill_from || now < *process.kill_from) {
+    broken("S5: an active agent is killed before its deadline");
+  }
+}
+
+void Watcher::see_answer(const std::string& id, const char* answer) {
+  // An upgrade by a signal has no answer; that of an agent comes in the step that it is asked in.
+  if (!asked_ || *asked_ != id) return broken(std::string("Answers: unasked ") + answer + " " + id);
+  asked_.reset();
+}
+
+void Watcher::see_ending(const std::string& id, const char* ending) {
+  if (!accepted_ || *accepted_ != id) {
+    return broken(std::string("Answers: a second ending ") + ending + " of " + id);
+  }
+  accepted_.reset();
+}
+
+// S4: what a candidate does before the stop reaches the active agent as news of the upgrade only.
+void Watcher::check_quiet(const Event& event, const Actions& actions) {
+  const auto* message = std::get_if<MessageReceived>(&event);
+  const auto* refused = std::get_if<MessageRefused>(&event);
+  const Generation speaker = message ? message->generation : refused ? refused->generation : 0;
+  if (speaker == 0 || active() == 0 || speaker == active()) return;
+  for (const Action& action : actions) {
+    const auto* send = std::get_if<Send>(&action);
+    if (send == nullptr || send->generation != active()) continue;
+    const auto& sent = send->message;
+    const bool news =
+        std::holds_alternative<Stop>(sent) || std::holds_alternative<Activate>(sent) ||
+        std::holds_alternative<Committed>(sent) || std::holds_alternative<CandidateReady>(sent) ||
+        std::holds_alternative<CandidateLost>(sent) || std::holds_alternative<UpgradeFailed>(sent);
+    const bool to_speaker = send->generation == speaker;
+    if (!news && !to_speaker) broken("S4: a candidate reaches the active agent");
+  }
+}
+
+void Watcher::let_time_pass(Generation generation) {
+  for (auto& [its, process] : alive_) {
+    if (process.kill_from) process.kill_from = its == generation ? Time(0) : Time(1);
+  }
+}
+
+void Watcher::renumber(Generation offset) {
+  std::map<Generation, Process> moved;
+  for (auto& [generation, process] : alive_)
+    moved.emplace(generation - offset, process);
+  alive_ = std::move(moved);
+  last_ -= offset;
+}
+
+std::string Watcher::print() const {
+  std::string text;
+  for (const auto& [generation, process] : alive_) {
+    text += std::to_string(generation) + ":";
+    for (const bool flag : {process.greeted, process.ready, process.activated, process.on_trial,
+                            process.told, process.stopped, process.killed, process.failed}) {
+      text += flag ? '1' : '0';
+    }
+    text += process.stop_id.value_or("");
+    text += process.kill_from ? std::to_string(process.kill_from->count()) : "-";
+    text += ' ';
+  }
+  text += asked_.value_or("") + "/" + accepted_.value_or("");
+  text += shutdown_ ? " shutdown" : "";
+  text += quit_ ? " quit" : "";
+  text += leaving_ ? " leaving" : "";
+  text += exited_ ? " exited" : "";
+  return text;
+}
+
+}  // namespace upgrader::test

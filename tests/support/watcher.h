@@ -1,0 +1,79 @@
+// Watches a supervisor from outside: keeps its own small account of the world from the events that
+// go in and the actions that come out, and says which rule was broken. Never looks into the
+// supervisor. The rules are the safety and answer invariants of the project (S1 to S9, Answers).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "upgrader/action.h"
+#include "upgrader/event.h"
+#include "upgrader/supervisor.h"
+
+namespace upgrader::test {
+
+class Watcher {
+ public:
+  explicit Watcher(Duration exit_grace) : exit_grace_(exit_grace) {}
+
+  // Call once a step. Afterwards violations() has what was broken, in words.
+  void see(const Event& event, const Actions& actions, Time now);
+
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
+
+  // Makes the account one of an instant in which no deadline has passed but this agent's (0: none).
+  void let_time_pass(Generation generation);
+
+  // Takes `offset` from every generation.
+  void renumber(Generation offset);
+
+  // The whole account as text: equal for equal ones.
+  [[nodiscard]] std::string print() const;
+
+ private:
+  struct Process {
+    bool greeted = false;
+    bool ready = false;
+    bool activated = false;
+    bool on_trial = false;
+    bool told = false;  // a stop is in force
+    bool stopped = false;
+    bool killed = false;
+    bool failed = false;                 // it closed a pipe while held
+    std::optional<std::string> stop_id;  // of the upgrade that the stop was for
+    std::optional<Time> kill_from;       // an active one may be killed from then on
+  };
+
+  void see_event(const Event& event, Time now);
+  void see_message(Generation generation, const agent_protocol::AgentMessage& message,
+                   bool posthumous, Time now);
+  void see_exit(Generation generation);
+  void see_action(const Action& action, Time now);
+  void see_send(Generation generation, const agent_protocol::UpgraderMessage& message, Time now);
+  void see_activate(Generation generation, Process& process);
+  void see_stop(Generation generation, Process& process, const agent_protocol::Stop& stop,
+                Time now);
+  void see_kill(Generation generation, Time now);
+  void see_answer(const std::string& id, const char* answer);
+  void see_ending(const std::string& id, const char* ending);
+  void check_quiet(const Event& event, const Actions& actions);
+
+  [[nodiscard]] Generation active() const;  // 0: nobody
+  [[nodiscard]] bool winding_down() const { return shutdown_ || quit_ || leaving_; }
+  void broken(const std::string& rule) { violations_.push_back(rule); }
+
+  Duration exit_grace_;
+  std::map<Generation, Process> alive_;
+  Generation last_ = 0;
+  std::optional<std::string> asked_;     // an upgrade request that must be answered in this step
+  std::optional<std::string> accepted_;  // an upgrade of an agent that has no ending yet
+  bool shutdown_ = false;
+  bool quit_ = false;
+  bool leaving_ = false;  // the active agent, or a start that must succeed, has failed
+  bool exited_ = false;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace upgrader::test
