@@ -22,7 +22,7 @@ $(sample_agent): $(BUILD)/objects/sample-agent/main.o $(BUILD)/objects/sample-ag
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-$(sample_variant_files:=.o): $(BUILD)/objects/sample-agent/variants/%.o: sample-agent/variant.cc
+$(sample_variant_files:$(BUILD)/%=$(BUILD)/objects/%.o): $(BUILD)/objects/sample-agent/variants/%.o: sample-agent/variant.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $< \
 	  -DSAMPLE_AGENT_VERSION='$(subst .,$(comma) ,$(firstword $(subst -, ,$*)))' \
