@@ -30,12 +30,17 @@ void Channel::exchange() {
 
 void Channel::flush() {
   while (!over_ && output_waits()) {
-    if (full()) {
-      std::erase_if(messages_,
-                    [](const auto& message) { return std::holds_alternative<Error>(message); });
-    }
+    make_room();
     turn(-1);
   }
+}
+
+// A line that has been cut may need the room that an error has left: until there are none of both.
+void Channel::make_room() {
+  const auto is_error = [](const auto& message) { return std::holds_alternative<Error>(message); };
+  do {
+    cut_messages();
+  } while (full() && std::erase_if(messages_, is_error) > 0);
 }
 
 std::optional<UpgraderMessage> Channel::take() {

@@ -24,6 +24,7 @@ class Channel {
  public:
   explicit Channel(Pipes pipes) : pipes_(std::move(pipes)) {}
 
+  [[nodiscard]] const Pipes& pipes() const { return pipes_; }
   [[nodiscard]] int input() const { return pipes_.input.number(); }
   [[nodiscard]] int output() const { return pipes_.output.number(); }
 
@@ -47,6 +48,7 @@ class Channel {
  private:
   // One look at both pipes, and one read or write each. True if anything has moved.
   bool turn(int timeout_ms);
+  void make_room();
   void write_some();
   void read_some();
   void cut_messages();

@@ -38,15 +38,10 @@ std::unique_ptr<Conversation> Conversation::open(std::string_view version) {
   const bool alone = !upgrader_is_there();
   const auto company = alone ? Session::Company::nobody : Session::Company::upgrader;
   std::unique_ptr<Conversation> conversation(new Conversation(company));
-  if (!conversation->signals_.caught()) return nullptr;
-  if (!alone) {
-    std::optional<Pipes> pipes = take_pipes();
-    if (!pipes) return nullptr;
-    conversation->channel_.emplace(*std::move(pipes));
-    keep_lock_private();
-  }
+  if (!conversation->signals_.caught() || !conversation->make_watch()) return nullptr;
+  if (!alone && !conversation->take_channel()) return nullptr;
+  keep_lock_private();
   clean_environment();
-  if (!conversation->watch_all()) return nullptr;
 
   Hello hello;
   if (!version.empty()) hello.version = fit_text(version, version_bytes_max);
@@ -54,17 +49,22 @@ std::unique_ptr<Conversation> Conversation::open(std::string_view version) {
   return conversation;
 }
 
-bool Conversation::watch_all() {
+bool Conversation::make_watch() {
   const Descriptor watch(::epoll_create1(EPOLL_CLOEXEC));
   if (!watch.open()) return false;
   watch_ = Descriptor::private_copy_of(watch.number());
-  if (!watch_.open()) return false;
-  if (!control(watch_.number(), EPOLL_CTL_ADD, signals_.descriptor(), EPOLLIN)) return false;
-  if (!channel_) return true;
-  watches_channel_ = true;
+  return watch_.open() && control(watch_.number(), EPOLL_CTL_ADD, signals_.descriptor(), EPOLLIN);
+}
+
+bool Conversation::take_channel() {
+  std::optional<Pipes> pipes = take_pipes();
+  if (!pipes) return false;
+  channel_.emplace(*std::move(pipes));
   // The output is watched for its end only, as long as nothing waits to be written.
-  return control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
-         control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0);
+  watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
+                     control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0);
+  if (!watches_channel_) give_back(channel_->pipes());
+  return watches_channel_;
 }
 
 // ---- what the program says

@@ -49,7 +49,9 @@ class Conversation {
 
   explicit Conversation(Session::Company company) : session_(company) {}
 
-  [[nodiscard]] bool watch_all();
+  // The steps of open(). False, with errno, where one fails; then the program has kept its pipes.
+  [[nodiscard]] bool make_watch();
+  [[nodiscard]] bool take_channel();
   [[nodiscard]] Result<Said> say(const AgentMessage& message, Limit limit);
   void perform(const SessionActions& actions);
   void perform(const Send& send);

@@ -46,6 +46,13 @@ std::optional<Pipes> take_pipes() {
   return pipes;
 }
 
+void give_back(const Pipes& pipes) {
+  const int error = errno;
+  put(pipes.input.number(), STDIN_FILENO);
+  put(pipes.output.number(), STDOUT_FILENO);
+  errno = error;
+}
+
 void keep_lock_private() {
   const char* text = std::getenv(lock_variable);
   if (text == nullptr) return;

@@ -20,6 +20,9 @@ struct Pipes {
 // where 2 is closed) in their places. nullopt, with errno and nothing changed, where that fails.
 [[nodiscard]] std::optional<Pipes> take_pipes();
 
+// Puts them back as descriptors 0 and 1.
+void give_back(const Pipes& pipes);
+
 // Keeps the lock's descriptor, if there is one, from what this process starts. It stays open: the
 // lock is held for as long as this process lives.
 void keep_lock_private();
