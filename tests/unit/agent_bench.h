@@ -1,0 +1,269 @@
+// A bench for agents: forks a small agent, and the test plays its upgrader in raw lines of JSON,
+// through real pipes. The agent's standard error carries what it reports to the test.
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "agent-protocol/agent_protocol.h"
+
+namespace bench {
+
+// Nothing here takes long: whoever waits so long waits for ever.
+inline constexpr int patience_ms = 30'000;
+
+// ---- inside the agent
+
+inline void report(const std::string& text) {
+  const std::string line = text + "\n";
+  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) ::_exit(99);
+}
+
+inline std::string named(const char* name, const char* text) {
+  return text == nullptr ? "" : std::string(" ") + name + "=" + text;
+}
+
+inline std::string named(const char* name, std::int64_t number) {
+  return number == -1 ? "" : std::string(" ") + name + "=" + std::to_string(number);
+}
+
+// All that an event says, in a line.
+inline std::string words(const agent_protocol_event* event) {
+  if (event == nullptr) return "nothing";
+  static constexpr const char* types[] = {"?",
+                                          "welcome",
+                                          "activate",
+                                          "stop",
+                                          "accepted",
+                                          "candidate_ready",
+                                          "candidate_lost",
+                                          "upgrade_failed",
+                                          "committed",
+                                          "error"};
+  std::string text = types[event->type];
+  if (event->role != 0) text += named("role", event->role);
+  if (event->stop_reason != 0) text += named("stop_reason", event->stop_reason);
+  if (event->clean != 0) text += " clean";
+  text += named("generation", event->generation) + named("deadline_ms", event->deadline_ms) +
+          named("watchdog_ms", event->watchdog_ms) + named("id", event->id) +
+          named("about", event->about) + named("reason", event->reason) +
+          named("version", event->version) + named("state", event->state);
+  if (const agent_protocol_failure* failure = event->failure) {
+    text += std::string(" failure(") + failure->id + named("stage", failure->stage) +
+            named("reason", failure->reason) + named("version", failure->version) +
+            named("errno", failure->errno_name) + named("exit_status", failure->exit_status) +
+            named("signal", failure->signal) + ")";
+  }
+  return text;
+}
+
+inline bool polls_readable(int fd) {
+  pollfd watched{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&watched, 1, 0) == 1;
+}
+
+// The exit status, or 1000 + the signal's number.
+inline int status_of(pid_t child) {
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child) ::_exit(96);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+// Runs a command of the shell in a process of its own.
+inline int run(const char* command) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", command, static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  return status_of(child);
+}
+
+// Reports what a call has answered.
+inline void report_call(const agent_protocol_agent* agent, const std::string& name, int answer) {
+  report(name + ": " + (answer == 0 ? "done" : agent_protocol_error(agent)));
+}
+
+// Opens, says ready, and returns when it is active.
+inline agent_protocol_agent* run_until_active() {
+  agent_protocol_agent* agent = agent_protocol_open("1.2");
+  if (agent == nullptr || agent_protocol_ready(agent) != 0) ::_exit(98);
+  while (agent_protocol_wait(agent, -1)->type != AGENT_PROTOCOL_ACTIVATE) {
+  }
+  return agent;
+}
+
+// ---- the test's side
+
+inline const std::string welcome =
+    R"({"type":"welcome","protocol":1,"features":[],"generation":1,"role":"first"})";
+inline const std::string activate = R"({"type":"activate","clean":false})";
+inline const std::string stop_shutdown =
+    R"({"type":"stop","reason":"shutdown","deadline_ms":90000})";
+
+struct Pipe {
+  Pipe() { REQUIRE(::pipe2(ends, O_CLOEXEC) == 0); }
+  ~Pipe() {
+    close_reader();
+    close_writer();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  [[nodiscard]] int reader() const { return ends[0]; }
+  [[nodiscard]] int writer() const { return ends[1]; }
+  void close_reader() { close_end(0); }
+  void close_writer() { close_end(1); }
+
+ private:
+  void close_end(int which) {
+    if (ends[which] >= 0) ::close(ends[which]);
+    ends[which] = -1;
+  }
+  int ends[2] = {-1, -1};
+};
+
+// Reads lines, each within the test's patience.
+class Lines {
+ public:
+  // The next line, or "(end)".
+  std::string next(int fd) {
+    for (;;) {
+      const std::size_t newline = bytes_.find('\n');
+      if (newline != std::string::npos) {
+        std::string line = bytes_.substr(0, newline);
+        bytes_.erase(0, newline + 1);
+        return line;
+      }
+      pollfd watched{.fd = fd, .events = POLLIN, .revents = 0};
+      const int ready = ::poll(&watched, 1, patience_ms);
+      if (ready == 0) FAIL("no line came; unfinished: " << bytes_);
+      char buffer[4096];
+      const ssize_t count = ::read(fd, buffer, sizeof buffer);
+      if (count <= 0) return bytes_.empty() ? "(end)" : std::exchange(bytes_, {}) + "(cut)";
+      bytes_.append(buffer, static_cast<std::size_t>(count));
+    }
+  }
+
+ private:
+  std::string bytes_;
+};
+
+// Holds an agent up until the test lets it go on.
+class Barrier {
+ public:
+  void wait() const {
+    char byte = 0;
+    if (::read(pipe_.reader(), &byte, 1) != 1) ::_exit(97);
+  }
+  void open() const { REQUIRE(::write(pipe_.writer(), "x", 1) == 1); }
+
+ private:
+  Pipe pipe_;
+};
+
+// Starts an agent and plays its upgrader.
+class Upgrader {
+ public:
+  // `before` runs in the agent's process before its main, with the pipes in place.
+  explicit Upgrader(const std::function<int()>& agent_main,
+                    const std::function<void()>& before = {}) {
+    agent_ = ::fork();
+    REQUIRE(agent_ >= 0);
+    if (agent_ == 0) {
+      std::signal(SIGTERM, SIG_DFL);  // the test's own framework catches it
+      ::dup2(input_.reader(), STDIN_FILENO);
+      ::dup2(output_.writer(), STDOUT_FILENO);
+      ::dup2(report_.writer(), STDERR_FILENO);
+      for (Pipe* pipe : {&input_, &output_, &report_}) {
+        pipe->close_reader();
+        pipe->close_writer();
+      }
+      ::setenv("AGENT_PROTOCOL", "1", 1);
+      if (before) before();
+      const int status = agent_main();
+      std::fflush(nullptr);
+      ::_exit(status);
+    }
+    output_.close_writer();
+    report_.close_writer();
+  }
+
+  ~Upgrader() {
+    if (agent_ <= 0) return;
+    ::kill(agent_, SIGKILL);
+    ::waitpid(agent_, nullptr, 0);
+  }
+  Upgrader(const Upgrader&) = delete;
+  Upgrader& operator=(const Upgrader&) = delete;
+
+  void say(const std::string& line) { write_bytes(line + "\n"); }
+  void write_bytes(const std::string& bytes) {
+    std::string_view left = bytes;
+    while (!left.empty()) {
+      pollfd watched{.fd = input_.writer(), .events = POLLOUT, .revents = 0};
+      if (::poll(&watched, 1, patience_ms) != 1) FAIL("the agent does not read");
+      const ssize_t count =
+          ::write(input_.writer(), left.data(), std::min<std::size_t>(left.size(), 4096));
+      REQUIRE(count > 0);
+      left.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+
+  [[nodiscard]] std::string hears() { return heard_.next(output_.reader()); }
+  [[nodiscard]] std::string is_reported() { return reported_.next(report_.reader()); }
+
+  // Hears hello and ready, and activates the agent.
+  void lead_to_active() {
+    CHECK(hears() == R"({"type":"hello","protocol":1,"version":"1.2"})");
+    say(welcome);
+    CHECK(hears() == R"({"type":"ready"})");
+    say(activate);
+  }
+
+  void close_input() {
+    input_.close_writer();
+    input_.close_reader();
+  }
+  void close_output() { output_.close_reader(); }
+  void signal(int number) { REQUIRE(::kill(agent_, number) == 0); }
+
+  // Waits for the end: the exit status, or 1000 + the signal's number.
+  [[nodiscard]] int exit_status() {
+    const int process = static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0));
+    REQUIRE(process >= 0);
+    pollfd watched{.fd = process, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&watched, 1, patience_ms);
+    ::close(process);
+    if (ready != 1) FAIL("the agent does not exit");
+    int status = 0;
+    REQUIRE(::waitpid(agent_, &status, 0) == agent_);
+    agent_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  }
+
+ private:
+  Pipe input_;
+  Pipe output_;
+  Pipe report_;
+  Lines heard_;
+  Lines reported_;
+  pid_t agent_ = 0;
+};
+
+}  // namespace bench

@@ -1,0 +1,125 @@
+// What signals do to an agent, and to what it starts.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "agent-protocol/agent_protocol.h"
+#include "tests/unit/agent_bench.h"
+
+using namespace bench;
+
+TEST_CASE("SIGTERM ends a held agent at once, wherever it is") {
+  Barrier barrier;
+  Upgrader upgrader([&barrier] {
+    agent_protocol_open(nullptr);
+    barrier.wait();
+    return 0;
+  });
+
+  CHECK(upgrader.hears() == R"({"type":"hello","protocol":1})");
+  upgrader.signal(SIGTERM);
+
+  CHECK(upgrader.exit_status() == 143);
+}
+
+TEST_CASE("SIGTERM tells an active agent to stop, once, and nothing is confirmed") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = run_until_active();
+    report("active");
+    report(words(agent_protocol_wait(agent, -1)));
+    ::raise(SIGTERM);
+    report(words(agent_protocol_wait(agent, 0)));
+    report(polls_readable(agent_protocol_fd(agent)) ? "readable" : "quiet");
+    report_call(agent, "stopped", agent_protocol_stopped(agent, nullptr));
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+  CHECK(upgrader.is_reported() == "active");
+  upgrader.signal(SIGTERM);
+
+  CHECK(upgrader.is_reported() == "stop stop_reason=4");
+  CHECK(upgrader.is_reported() == "nothing");
+  CHECK(upgrader.is_reported() == "quiet");
+  CHECK(upgrader.is_reported() == "stopped: done");
+  CHECK(upgrader.hears() == "(end)");
+}
+
+TEST_CASE("a stop that has come by the time of stopped is confirmed, though SIGTERM was first") {
+  Barrier barrier;
+  Upgrader upgrader([&barrier] {
+    agent_protocol_agent* agent = run_until_active();
+    report("active");
+    report(words(agent_protocol_wait(agent, -1)));
+    barrier.wait();
+    report_call(agent, "stopped", agent_protocol_stopped(agent, "position 7"));
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+  CHECK(upgrader.is_reported() == "active");
+  upgrader.signal(SIGTERM);
+  CHECK(upgrader.is_reported() == "stop stop_reason=4");
+  upgrader.say(stop_shutdown);
+  barrier.open();
+
+  CHECK(upgrader.is_reported() == "stopped: done");
+  CHECK(upgrader.hears() == R"({"type":"stopped","state":"position 7"})");
+}
+
+TEST_CASE("a process forked from an agent dies of SIGTERM, and its agent notices nothing") {
+  Barrier barrier;
+  Upgrader upgrader([&barrier] {
+    agent_protocol_agent* agent = run_until_active();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      barrier.wait();
+      ::_exit(0);
+    }
+    ::kill(child, SIGTERM);
+    report(std::to_string(status_of(child)));
+    report(words(agent_protocol_wait(agent, 0)));
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+
+  CHECK(upgrader.is_reported() == std::to_string(1000 + SIGTERM));
+  CHECK(upgrader.is_reported() == "nothing");
+}
+
+TEST_CASE("SIGPIPE does not end an agent, but the programs that it executes as ever") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = agent_protocol_open(nullptr);
+    ::raise(SIGPIPE);
+    report(std::to_string(run("kill -PIPE $$")));
+    agent_protocol_close(agent);
+    ::raise(SIGPIPE);
+    return 0;
+  });
+
+  CHECK(upgrader.is_reported() == std::to_string(1000 + SIGPIPE));
+  CHECK(upgrader.exit_status() == 1000 + SIGPIPE);
+}
+
+TEST_CASE("a disposition of SIGPIPE that the program has chosen stays") {
+  Upgrader upgrader([] {
+    std::signal(SIGPIPE, SIG_IGN);
+    agent_protocol_close(agent_protocol_open(nullptr));
+    return ::raise(SIGPIPE);
+  });
+
+  CHECK(upgrader.exit_status() == 0);
+}
+
+TEST_CASE("after the end of the conversation SIGTERM does what it did before") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = run_until_active();
+    agent_protocol_close(agent);
+    ::raise(SIGTERM);
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+
+  CHECK(upgrader.exit_status() == 1000 + SIGTERM);
+}
