@@ -62,15 +62,17 @@ std::size_t number_end(const std::string& bytes, std::size_t at) {
 }
 
 // Puts 0e0 in the place of a number that is no short integer: it is as good a number, and as little
-// an integer, but RapidJSON does not refuse the whole line for its size. Only a digit could make it
-// longer, and none follows.
+// an integer, but RapidJSON does not refuse the whole line for its size. It joins its neighbours no
+// more than the number did: a minus stays, and only a digit could make it longer, and none follows.
 void tame_number(std::string& bytes, std::size_t begin, std::size_t end) {
   const std::string_view number = std::string_view(bytes).substr(begin, end - begin);
   const bool whole = number.find_first_of(".eE") == std::string_view::npos;
   if (whole && number.size() <= integer_characters_max) return;
   constexpr std::string_view tame = "0e0";
-  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begin), end - begin, ' ');
-  std::copy(tame.begin(), tame.end(), bytes.begin() + static_cast<std::ptrdiff_t>(begin));
+  const std::size_t first = bytes[begin] == '-' ? begin + 1 : begin;
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(first),
+            bytes.begin() + static_cast<std::ptrdiff_t>(end), ' ');
+  std::copy(tame.begin(), tame.end(), bytes.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
 // The value of `\uXXXX` at `at`, or -1 if it is none.

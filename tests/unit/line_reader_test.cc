@@ -54,7 +54,7 @@ std::vector<Cut> cut_by_reader(std::string_view stream, Piece piece) {
     while (const std::optional<Line> line = reader.next()) {
       lines.push_back({std::string(line->text), line->complete});
     }
-    keeps_its_word = !reader.pending() && !reader.space().empty();
+    keeps_its_word = !reader.space().empty() && !reader.pending();
   }
   REQUIRE(keeps_its_word);
   if (const std::optional<Line> line = reader.rest()) {
