@@ -1,7 +1,7 @@
 # Checks the pages for users against the code, each way round: what code has is on a page, and what
 # is on a page is in code. Those for writers of agents: see protocol_pages.sh.
 
-page_checks='lint options exit_statuses signals environment links'
+page_checks='lint options exit_statuses signals environment links named_code'
 
 check_lint() {
   if ! command -v mandoc >/dev/null; then
@@ -150,4 +150,20 @@ canary_links() {
   echo 'README.md: tests/integration/canary_test.cc has no test: a test that is not there'
   printf 'See %s.\n' '`planted.cc`' >>ARCHITECTURE.md
   echo 'planted.cc does not exist'
+}
+
+# Functions that the pages about code name are there.
+check_named_code() {
+  grep -ohE '`([A-Za-z]+::)?[a-z_]+(\(\))?`' ARCHITECTURE.md STYLE.md | tr -d '`' |
+    grep -E '::|_|\(\)' | grep -vE '_$|^(uv_|snake_|LISTEN)' | sed 's/.*:://; s/()//' | sort -u |
+    while IFS= read -r name; do
+      product_files | xargs grep -qE "\b$name\b" ||
+        echo "ARCHITECTURE.md or STYLE.md: $name is not in the code"
+    done
+}
+
+canary_named_code() {
+  printf 'See %s and %s.\n' '`Loop::plant`' '`planted_here`' >>ARCHITECTURE.md
+  echo 'plant is not in the code'
+  echo 'planted_here is not in the code'
 }
