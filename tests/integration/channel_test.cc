@@ -92,17 +92,6 @@ TEST_CASE("what the pipe held when the exit was seen is read before the exit is 
     CHECK(failed.text("reason").find("no room on the disk") != std::string::npos);
     CHECK(failed.text("stage") == "start");
   }
-  SECTION("a ready is dropped") {
-    world.freeze();
-    next.ready();
-    next.exit(3);
-    wait_for_zombie(world, next);
-    world.thaw();
-    const Json failed = old.expect("upgrade_failed");
-    CHECK(failed.text("stage") == "start");
-    CHECK(failed.number("exit_status") == 3);
-    old.expect_silence();
-  }
 }
 
 TEST_CASE("an unfit that is found with the exit of an agent on trial gives the reason") {
@@ -118,23 +107,6 @@ TEST_CASE("an unfit that is found with the exit of an agent on trial gives the r
 
   CHECK(failure.text("stage") == "trial");
   CHECK(failure.text("reason").find("corrupt index") != std::string::npos);
-}
-
-TEST_CASE("a healthy and an upgrade that are found with the exit are dropped") {
-  World world;
-  Puppet next = world.hand_over(world.first());
-  world.freeze();
-  next.say_type("healthy");
-  next.request_upgrade("u2");
-  next.exit(3);
-  wait_for_zombie(world, next);
-  world.thaw();
-
-  const Json failure = world.agent().hello().object("failure");
-
-  CHECK(failure.text("id") == "u1");
-  CHECK(failure.text("stage") == "trial");
-  CHECK(world.agents_started() == 3);
 }
 
 TEST_CASE("a held agent that closes its output while it lives has failed, and is killed") {

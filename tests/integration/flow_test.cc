@@ -10,23 +10,9 @@ using namespace integration;
 
 namespace {
 
-constexpr long more_than_all_buffers = 30'000;
-
-// Makes the upgrader stop reading from an agent that does not read its replies.
-void clog(World& world, Puppet agent, long lines) {
-  agent.stop_reading();
-  agent.flood("{\"type\":\"unread\"}", lines);
-  long before = -1;
-  world.wait_until(
-      [&] {
-        const long now = agent.unsent();
-        world.pass(20);
-        const bool stuck = now == before;
-        before = now;
-        return stuck;
-      },
-      "the upgrader to stop reading");
-}
+constexpr long more_than_all_buffers = 10'000;
+// More replies than the upgrader keeps and the pipe holds, but what is left of the questions fits.
+constexpr long as_much_as_fits = 3'800;
 
 }  // namespace
 
@@ -86,7 +72,7 @@ TEST_CASE("every message of an agent that does not read is answered when it read
   World world;
   Puppet active = world.first();
 
-  clog(world, active, more_than_all_buffers);
+  active.clog(more_than_all_buffers);
   CHECK(active.unsent() > 0);
   active.start_reading();
 
@@ -101,8 +87,8 @@ TEST_CASE("an agent that does not read costs the upgrader a bounded amount of me
   Puppet next = world.begin_upgrade(active);
   const long before = status_kb(world.upgrader().pid(), "VmRSS");
 
-  clog(world, next, 10 * more_than_all_buffers);
-  clog(world, active, 10 * more_than_all_buffers);
+  next.clog(10 * more_than_all_buffers);
+  active.clog(10 * more_than_all_buffers);
 
   CHECK(next.unsent() > 1'000'000);
   CHECK(status_kb(world.upgrader().pid(), "VmRSS") - before < 2'048);
@@ -111,7 +97,7 @@ TEST_CASE("an agent that does not read costs the upgrader a bounded amount of me
 TEST_CASE("there is room for an order to an agent that does not read") {
   World world;
   Puppet active = world.first();
-  clog(world, active, more_than_all_buffers);
+  active.clog(more_than_all_buffers);
 
   world.signal(SIGTERM);
   active.start_reading();
@@ -124,6 +110,7 @@ TEST_CASE("there is room for an order to an agent that does not read") {
   }
   CHECK(Json::parse(line)->text("type") == "stop");
   CHECK(errors > 0);
+  world.wait_until([&] { return active.unsent() == 0; }, "the rest to be read");
   active.say_type("stopped");
   active.exit(0);
   world.expect_exit(0);
@@ -132,7 +119,7 @@ TEST_CASE("there is room for an order to an agent that does not read") {
 TEST_CASE("an agent that does not read is killed when its time is over") {
   World world({"--stop-timeout=300ms"});
   Puppet active = world.first();
-  clog(world, active, more_than_all_buffers);
+  active.clog(more_than_all_buffers);
 
   world.signal(SIGTERM);
 
@@ -144,7 +131,7 @@ TEST_CASE("a candidate that does not read keeps the active agent from nothing") 
   Puppet active = world.first();
   Puppet next = world.begin_upgrade(active);
 
-  clog(world, next, more_than_all_buffers);
+  next.clog(more_than_all_buffers);
 
   active.expect_silence();
   active.say_type("cancel", R"("id":"u1")");
@@ -158,8 +145,7 @@ TEST_CASE("what is there is read before an exit is judged, also of an agent that
   Puppet next = world.begin_upgrade(active);
   next.ready();
   active.expect("stop");
-  // More replies than the upgrader keeps, but fewer questions than the pipe holds.
-  clog(world, active, 3'800);
+  active.clog(as_much_as_fits);
   world.wait_until([&] { return active.unsent() == 0; }, "all of it to be in the pipe");
 
   active.say_type("stopped", R"("state":"at the end")");
@@ -170,13 +156,46 @@ TEST_CASE("what is there is read before an exit is judged, also of an agent that
   CHECK(activate.text("state") == "at the end");
 }
 
+TEST_CASE("of what is found with an exit, a ready and a healthy are dropped") {
+  World world;
+  Puppet active = world.first();
+  Puppet next = world.begin_upgrade(active);
+  SECTION("a ready") {
+    next.clog(as_much_as_fits);
+    next.ready();
+    next.exit(3);
+    CHECK(active.expect("upgrade_failed").number("exit_status") == 3);
+    active.expect_silence();
+  }
+  SECTION("a healthy") {
+    next.ready();
+    active.stop_cleanly();
+    next.expect("activate");
+    next.clog(as_much_as_fits);
+    next.say_type("healthy");
+    next.exit(3);
+    const Json failure = world.agent().hello().object("failure");
+    CHECK(failure.text("stage") == "trial");
+    CHECK(failure.number("exit_status") == 3);
+  }
+  SECTION("an upgrade") {
+    active.say_type("cancel", R"("id":"u1")");
+    active.expect("upgrade_failed");
+    active.clog(as_much_as_fits);
+    active.request_upgrade("u2");
+    active.exit(3);
+    world.expect_exit(3);
+    CHECK(world.agents_started() == 2);
+  }
+}
+
 TEST_CASE("what is there is read before a deadline, also of an agent that does not read") {
   World world({"--exit-grace=300ms"});
   Puppet active = world.first();
   Puppet next = world.begin_upgrade(active, R"("stop_timeout_ms":1500)");
   next.ready();
   active.expect("stop");
-  clog(world, active, 3'800);
+  active.clog(as_much_as_fits);
   world.wait_until([&] { return active.unsent() == 0; }, "all of it to be in the pipe");
 
   active.say_type("stopped", R"("state":"in time")");

@@ -183,6 +183,7 @@ TEST_CASE("a shutdown has the option's stop timeout") {
   world.signal(15);
 
   CHECK(next.stop_cleanly().number("deadline_ms") <= 20'000);
+  world.expect_exit(0);
 }
 
 TEST_CASE("the log is quieter or wordier as asked, and errors are always there") {
@@ -197,5 +198,5 @@ TEST_CASE("the log is quieter or wordier as asked, and errors are always there")
   }
 
   CHECK(sizes[0] < sizes[1]);
-  CHECK(sizes[1] < sizes[2]);
+  CHECK(sizes[1] <= sizes[2]);
 }

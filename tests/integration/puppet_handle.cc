@@ -74,7 +74,11 @@ void Puppet::say_bytes(std::string_view bytes) {
   world_->note(std::to_string(connection_->number) + " says " + std::string(bytes.substr(0, 400)));
   // A packet has its limit, a line of a test has none.
   for (std::size_t begin = 0; begin < bytes.size(); begin += 60'000) {
-    command("say " + std::string(bytes.substr(begin, 60'000)));
+    order("say " + std::string(bytes.substr(begin, 60'000)));
+    // What it says may be the end of it, before it can answer the test.
+    world_->wait_until([&] { return !connection_->answers.empty() || connection_->gone; },
+                       "a puppet to speak");
+    if (!connection_->answers.empty()) connection_->answers.pop_front();
   }
 }
 
@@ -86,6 +90,21 @@ void Puppet::say_type(std::string_view type, std::string_view members) {
 void Puppet::flood(std::string_view line, long count) {
   world_->note(std::to_string(connection_->number) + " floods " + std::string(line));
   command("flood " + std::to_string(count) + " " + std::string(line) + "\n");
+}
+
+void Puppet::clog(long lines) {
+  stop_reading();
+  flood("{\"type\":\"unread\"}", lines);
+  long before = -1;
+  world_->wait_until(
+      [&] {
+        const long now = unsent();
+        world_->pass(20);
+        const bool stuck = now == before;
+        before = now;
+        return stuck;
+      },
+      "the upgrader to stop reading");
 }
 
 long Puppet::unsent() {

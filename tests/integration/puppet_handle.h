@@ -58,7 +58,9 @@ class Puppet {
   void say_bytes(std::string_view bytes);
   void say_type(std::string_view type, std::string_view members = "");
   void flood(std::string_view line, long count = -1);  // -1: for ever
-  [[nodiscard]] long unsent();                         // bytes that its pipe has not taken
+  // Reads no more, and says what must be answered until the upgrader reads no more from it.
+  void clog(long lines);
+  [[nodiscard]] long unsent();  // bytes that its pipe has not taken
 
   // ---- hearing
   Json expect(std::string_view type, Where where = Where::current());  // the next line is that
