@@ -4,7 +4,8 @@
 //   open_standard_descriptors(); mark_close_on_exec_from(first_passed_descriptor);
 //   put_signals_right();
 //
-// then the lock (lock.h), which keeps its number free of everything that is opened afterwards.
+// then the lock (lock.h), which takes its number whatever is there, and only then all that opens
+// descriptors of its own: the log (log.h), the event loop.
 #pragma once
 
 namespace upgrader {

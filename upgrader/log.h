@@ -26,7 +26,8 @@ class Logbook {
  public:
   // Lines of `level` and louder are shown. `journal_stream` is the value of JOURNAL_STREAM, or
   // null; if it names `descriptor`, lines begin with the journal's priorities. The descriptor stays
-  // its owner's, and so do its flags, which others share. SIGPIPE must be ignored.
+  // its owner's, and so do its flags, which others share. SIGPIPE must be ignored, and the lock
+  // have its number already: a descriptor of our own may be opened here.
   explicit Logbook(LogLevel level, const char* journal_stream, int descriptor = 2);
 
   void error(std::string_view text) { write(LogLevel::error, text); }
