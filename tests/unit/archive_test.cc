@@ -31,69 +31,67 @@ constexpr std::int64_t exact = 9'007'199'254'740'991;
 constexpr auto required = Presence::required;
 constexpr auto optional = Presence::optional;
 
-const std::vector<Row>& rows() {
-  static const std::string upgrade = R"("id":"u","executable":"/x",)";
-  static const std::string welcome = R"("protocol":1,"features":[],"generation":1,"role":"first",)";
-  static const std::string failure = R"("id":"u","stage":"stop","reason":"",)";
-  static const std::vector<Row> all = {
-      {"hello", "", "protocol", Holds::number, required, 1, 2'147'483'647},
-      {"hello", R"("protocol":1,)", "version", Holds::text, optional, 0, 128},
-      {"hello", R"("protocol":1,)", "features", Holds::texts, optional, 16, 32},
-      {"unfit", "", "reason", Holds::text, required, 0, 1'024},
-      {"upgrade", R"("executable":"/x",)", "id", Holds::id, required, 0, 64},
-      {"upgrade", R"("id":"u",)", "executable", Holds::path, required, 0, 4'095},
-      {"upgrade", upgrade, "args", Holds::texts, optional, 1'024, 0},
-      {"upgrade", upgrade, "mode", Holds::name, optional},
-      {"upgrade", upgrade, "gate", Holds::name, optional},
-      {"upgrade", upgrade, "commit", Holds::name, optional},
-      {"upgrade", upgrade, "start_timeout_ms", Holds::number, optional, 0, day},
-      {"upgrade", upgrade, "confirm_timeout_ms", Holds::number, optional, 0, day},
-      {"upgrade", upgrade, "stop_timeout_ms", Holds::number, optional, 1, day},
-      {"upgrade", upgrade, "trial_ms", Holds::number, optional, 0, day},
-      {"upgrade", upgrade, "on_unclean_stop", Holds::name, optional},
-      {"confirm", "", "id", Holds::id, required, 0, 64},
-      {"cancel", "", "id", Holds::id, required, 0, 64},
-      {"cancel", R"("id":"u",)", "reason", Holds::text, optional, 0, 1'024},
-      {"stopped", "", "state", Holds::text, optional, 0, 32'768},
-      {"extend", "", "ms", Holds::number, required, 1, day},
-      {"status", "", "text", Holds::text, required, 0, 256},
-      {"welcome", R"("features":[],"generation":1,"role":"first",)", "protocol", Holds::number,
-       required, 1, 2'147'483'647},
-      {"welcome", R"("protocol":1,"generation":1,"role":"first",)", "features", Holds::texts,
-       required, 16, 32},
-      {"welcome", R"("protocol":1,"features":[],"role":"first",)", "generation", Holds::number,
-       required, 1, exact},
-      {"welcome", R"("protocol":1,"features":[],"generation":1,)", "role", Holds::name, required},
-      {"welcome", welcome, "previous_version", Holds::text, optional, 0, 128},
-      {"welcome", welcome, "failure", Holds::object, optional},
-      {"welcome", welcome, "watchdog_ms", Holds::number, optional, 1, exact},
-      {"activate", R"("clean":true,)", "state", Holds::text, optional, 0, 32'768},
-      {"activate", "", "clean", Holds::truth, required},
-      {"stop", R"("deadline_ms":1,)", "reason", Holds::name, required},
-      {"stop", R"("reason":"shutdown",)", "deadline_ms", Holds::number, required, 1, exact},
-      {"stop", R"("reason":"shutdown","deadline_ms":1,)", "id", Holds::id, optional, 0, 64},
-      {"stop", R"("reason":"shutdown","deadline_ms":1,)", "generation", Holds::number, optional, 1,
-       exact},
-      {"accepted", R"("generation":1,)", "id", Holds::id, required, 0, 64},
-      {"accepted", R"("id":"u",)", "generation", Holds::number, required, 1, exact},
-      {"candidate_ready", R"("generation":1,)", "id", Holds::id, required, 0, 64},
-      {"candidate_ready", R"("id":"u",)", "generation", Holds::number, required, 1, exact},
-      {"candidate_ready", R"("id":"u","generation":1,)", "version", Holds::text, optional, 0, 128},
-      {"candidate_lost", R"("reason":"",)", "id", Holds::id, required, 0, 64},
-      {"candidate_lost", R"("id":"u",)", "reason", Holds::text, required},
-      {"upgrade_failed", R"("stage":"stop","reason":"",)", "id", Holds::id, required, 0, 64},
-      {"upgrade_failed", R"("id":"u","reason":"",)", "stage", Holds::name, required},
-      {"upgrade_failed", R"("id":"u","stage":"stop",)", "reason", Holds::text, required, 0, 1'024},
-      {"upgrade_failed", failure, "exit_status", Holds::number, optional, -exact, exact},
-      {"upgrade_failed", failure, "signal", Holds::number, optional, -exact, exact},
-      {"upgrade_failed", failure, "errno", Holds::text, optional},
-      {"committed", R"("generation":1,)", "id", Holds::id, required, 0, 64},
-      {"committed", R"("id":"u",)", "generation", Holds::number, required, 1, exact},
-      {"error", R"("reason":"",)", "about", Holds::text, optional, 0, 64},
-      {"error", "", "reason", Holds::text, required, 0, 1'024},
-  };
-  return all;
-}
+const std::string upgrade_others = R"("id":"u","executable":"/x",)";
+const std::string welcome_others = R"("protocol":1,"features":[],"generation":1,"role":"first",)";
+const std::string failure_others = R"("id":"u","stage":"stop","reason":"",)";
+
+const std::vector<Row> rows = {
+    {"hello", "", "protocol", Holds::number, required, 1, 2'147'483'647},
+    {"hello", R"("protocol":1,)", "version", Holds::text, optional, 0, 128},
+    {"hello", R"("protocol":1,)", "features", Holds::texts, optional, 16, 32},
+    {"unfit", "", "reason", Holds::text, required, 0, 1'024},
+    {"upgrade", R"("executable":"/x",)", "id", Holds::id, required, 0, 64},
+    {"upgrade", R"("id":"u",)", "executable", Holds::path, required, 0, 4'095},
+    {"upgrade", upgrade_others, "args", Holds::texts, optional, 1'024, 0},
+    {"upgrade", upgrade_others, "mode", Holds::name, optional},
+    {"upgrade", upgrade_others, "gate", Holds::name, optional},
+    {"upgrade", upgrade_others, "commit", Holds::name, optional},
+    {"upgrade", upgrade_others, "start_timeout_ms", Holds::number, optional, 0, day},
+    {"upgrade", upgrade_others, "confirm_timeout_ms", Holds::number, optional, 0, day},
+    {"upgrade", upgrade_others, "stop_timeout_ms", Holds::number, optional, 1, day},
+    {"upgrade", upgrade_others, "trial_ms", Holds::number, optional, 0, day},
+    {"upgrade", upgrade_others, "on_unclean_stop", Holds::name, optional},
+    {"confirm", "", "id", Holds::id, required, 0, 64},
+    {"cancel", "", "id", Holds::id, required, 0, 64},
+    {"cancel", R"("id":"u",)", "reason", Holds::text, optional, 0, 1'024},
+    {"stopped", "", "state", Holds::text, optional, 0, 32'768},
+    {"extend", "", "ms", Holds::number, required, 1, day},
+    {"status", "", "text", Holds::text, required, 0, 256},
+    {"welcome", R"("features":[],"generation":1,"role":"first",)", "protocol", Holds::number,
+     required, 1, 2'147'483'647},
+    {"welcome", R"("protocol":1,"generation":1,"role":"first",)", "features", Holds::texts,
+     required, 16, 32},
+    {"welcome", R"("protocol":1,"features":[],"role":"first",)", "generation", Holds::number,
+     required, 1, exact},
+    {"welcome", R"("protocol":1,"features":[],"generation":1,)", "role", Holds::name, required},
+    {"welcome", welcome_others, "previous_version", Holds::text, optional, 0, 128},
+    {"welcome", welcome_others, "failure", Holds::object, optional},
+    {"welcome", welcome_others, "watchdog_ms", Holds::number, optional, 1, exact},
+    {"activate", R"("clean":true,)", "state", Holds::text, optional, 0, 32'768},
+    {"activate", "", "clean", Holds::truth, required},
+    {"stop", R"("deadline_ms":1,)", "reason", Holds::name, required},
+    {"stop", R"("reason":"shutdown",)", "deadline_ms", Holds::number, required, 1, exact},
+    {"stop", R"("reason":"shutdown","deadline_ms":1,)", "id", Holds::id, optional, 0, 64},
+    {"stop", R"("reason":"shutdown","deadline_ms":1,)", "generation", Holds::number, optional, 1,
+     exact},
+    {"accepted", R"("generation":1,)", "id", Holds::id, required, 0, 64},
+    {"accepted", R"("id":"u",)", "generation", Holds::number, required, 1, exact},
+    {"candidate_ready", R"("generation":1,)", "id", Holds::id, required, 0, 64},
+    {"candidate_ready", R"("id":"u",)", "generation", Holds::number, required, 1, exact},
+    {"candidate_ready", R"("id":"u","generation":1,)", "version", Holds::text, optional, 0, 128},
+    {"candidate_lost", R"("reason":"",)", "id", Holds::id, required, 0, 64},
+    {"candidate_lost", R"("id":"u",)", "reason", Holds::text, required},
+    {"upgrade_failed", R"("stage":"stop","reason":"",)", "id", Holds::id, required, 0, 64},
+    {"upgrade_failed", R"("id":"u","reason":"",)", "stage", Holds::name, required},
+    {"upgrade_failed", R"("id":"u","stage":"stop",)", "reason", Holds::text, required, 0, 1'024},
+    {"upgrade_failed", failure_others, "exit_status", Holds::number, optional, -exact, exact},
+    {"upgrade_failed", failure_others, "signal", Holds::number, optional, -exact, exact},
+    {"upgrade_failed", failure_others, "errno", Holds::text, optional},
+    {"committed", R"("generation":1,)", "id", Holds::id, required, 0, 64},
+    {"committed", R"("id":"u",)", "generation", Holds::number, required, 1, exact},
+    {"error", R"("reason":"",)", "about", Holds::text, optional, 0, 64},
+    {"error", "", "reason", Holds::text, required, 0, 1'024},
+};
 
 constexpr auto well_formed = "";
 
@@ -143,7 +141,7 @@ std::string array_of(std::int64_t count, const std::string& element) {
 }  // namespace
 
 TEST_CASE("a required member may not be absent, an optional one may") {
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     CAPTURE(row.type, row.name);
     const std::string reason = judged("{" + row.others + "\"type\":\"" + row.type + "\"}");
 
@@ -152,7 +150,7 @@ TEST_CASE("a required member may not be absent, an optional one may") {
 }
 
 TEST_CASE("a member that is given twice is malformed, whatever the two hold") {
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     CAPTURE(row.type, row.name);
     CHECK(judged(row, "1,\"" + row.name + "\":1") == named(row, "is given twice"));
     const std::string respelled = "\\u00" + std::string(row.name[0] < 'p' ? "6" : "7") +
@@ -175,7 +173,7 @@ TEST_CASE("a member of another JSON type is malformed, null included") {
                                            "an object"};
   const std::vector<std::string> own = {"a text", "a text",    "a text",   "a number",
                                         "a text", "a boolean", "an array", "an object"};
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     const auto holds = static_cast<std::size_t>(row.holds);
     for (const auto& [value, kind] : kinds) {
       if (kind == own[holds]) continue;
@@ -186,7 +184,7 @@ TEST_CASE("a member of another JSON type is malformed, null included") {
 }
 
 TEST_CASE("a number is taken up to its limits and no further") {
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     if (row.holds != Holds::number) continue;
     CAPTURE(row.type, row.name);
     const std::string range = std::to_string(row.min) + " to " + std::to_string(row.max);
@@ -206,7 +204,7 @@ TEST_CASE("a number with a fraction or an exponent, or too long for any range, i
       "1e-999", "99999999999999999999", "-99999999999999999999", "9223372036854775808",
       "18446744073709551616", "1000000000000000000000000000000000000000000000",
       "0.1e-99999999999999999999", "1.0000000000000000000000000000000000000000000000000000001");
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     if (row.holds != Holds::number) continue;
     CAPTURE(row.type, row.name, number);
     CHECK(judged(row, number) ==
@@ -224,7 +222,7 @@ TEST_CASE("minus zero is zero: it has neither fraction nor exponent") {
 }
 
 TEST_CASE("a text is taken up to its limit in bytes, unescaped, and no further") {
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     if (!is_text(row) || row.max == 0) continue;
     CAPTURE(row.type, row.name);
     const std::string fault = named(row, "is longer than " + std::to_string(row.max) + " bytes");
@@ -237,7 +235,7 @@ TEST_CASE("a text is taken up to its limit in bytes, unescaped, and no further")
 }
 
 TEST_CASE("a text without a limit of its own fills a line") {
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     if (row.holds != Holds::text || row.max != 0) continue;
     CAPTURE(row.type, row.name);
     CHECK(judged(row, quoted(std::string(65'400, 'x'))) == well_formed);
@@ -248,7 +246,7 @@ TEST_CASE("a text with U+0000 or a lone surrogate is malformed") {
   const std::string bad = GENERATE("\\u0000", "\\ud800", "\\uDBFF", "\\udc00", "\\uDFFF",
                                    "\\ud800\\ud800", "\\udc00\\ud800", "\\ud800x", "\\ud800\\n",
                                    "\\ud83d\\u0041", "\\ud800\\ud83d\\ude00", "\\\\\\ud800");
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     CAPTURE(row.type, row.name, bad);
     const std::string fault = "holds U+0000 or a lone surrogate";
     if (is_text(row)) CHECK(judged(row, quoted("/" + bad)) == named(row, fault));
@@ -265,7 +263,7 @@ TEST_CASE("a pair of surrogates and an escaped backslash before u are as good as
 
 TEST_CASE("an id is printable ASCII, at least one byte of it") {
   const std::string bad = GENERATE("", "\\n", "\\u001f", "\x7f", "\xc3\xa9", "u\\t");
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     if (row.holds != Holds::id) continue;
     CAPTURE(row.type, bad);
     CHECK(judged(row, quoted(" ~")) == well_formed);
@@ -274,7 +272,7 @@ TEST_CASE("an id is printable ASCII, at least one byte of it") {
 }
 
 TEST_CASE("an executable is an absolute path") {
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     if (row.holds != Holds::path) continue;
     CHECK(judged(row, quoted("/")) == well_formed);
     for (const std::string bad : {"", "x", "./x", " /x", "~/x"}) {
@@ -284,7 +282,7 @@ TEST_CASE("an executable is an absolute path") {
 }
 
 TEST_CASE("a name that is none of those on the page is malformed") {
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     if (row.holds != Holds::name) continue;
     for (const std::string bad : {"", "x", "Parallel", "none ", "first\\u0000", "\\ud800"}) {
       CAPTURE(row.type, row.name, bad);
@@ -298,7 +296,7 @@ TEST_CASE("a name that is none of those on the page is malformed") {
 }
 
 TEST_CASE("an array holds texts only, and no more than its limit") {
-  for (const Row& row : rows()) {
+  for (const Row& row : rows) {
     if (row.holds != Holds::texts) continue;
     CAPTURE(row.type, row.name);
     const std::string fault = "holds more than " + std::to_string(row.min) + " texts";

@@ -2,7 +2,10 @@
 // all that it may; and what they look like on the wire, written by hand from the protocol page.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent-protocol/message.h"
@@ -75,22 +78,21 @@ inline std::vector<Sample<AgentMessage>> agent_samples() {
   };
 }
 
-inline Failure sample_failure(Stage stage) {
+inline Failure sample_failure(Stage stage, std::optional<std::int64_t> exit_status = {},
+                              std::optional<std::int64_t> signal = {},
+                              std::optional<std::string> errno_name = {}) {
   return {.id = "u7",
           .stage = stage,
           .reason = "exited",
-          .exit_status = {},
-          .signal = {},
-          .errno_name = {}};
+          .exit_status = exit_status,
+          .signal = signal,
+          .errno_name = std::move(errno_name)};
 }
 
 inline std::vector<Sample<UpgraderMessage>> upgrader_samples() {
-  Failure exited = sample_failure(Stage::start);
-  exited.exit_status = 3;
-  Failure killed = sample_failure(Stage::trial);
-  killed.signal = 11;
-  Failure refused = sample_failure(Stage::request);
-  refused.errno_name = "ENOENT";
+  const Failure exited = sample_failure(Stage::start, 3);
+  const Failure killed = sample_failure(Stage::trial, {}, 11);
+  const Failure refused = sample_failure(Stage::request, {}, {}, "ENOENT");
   return {
       {Welcome{.protocol = 1,
                .features = {},
