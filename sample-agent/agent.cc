@@ -104,12 +104,13 @@ void SampleAgent::on(const Agent::Activate& activate) {
                                 .state_directory = configuration_.state_directory,
                                 .version = to_string(variant.version),
                                 .position_format = variant.position_format};
+  events_.note("activated");
   on_trial_ = role_ == Agent::Role::candidate;
   Result<Copier> copier =
       Copier::take_over(settings, activate.clean ? activate.state : std::nullopt);
   if (!copier) return fail(copier.reason());
   copier_.emplace(std::move(copier.value()));
-  events_.note("activated next=" + std::to_string(copier_->next()));
+  events_.note("works next=" + std::to_string(copier_->next()));
   if (!on_trial_) copier_->use_newest_format();
   if (!on_trial_) start_succession();
   start_work();

@@ -42,13 +42,14 @@ Outcome Copier::find_position(const std::optional<std::string>& state) {
   const Result<std::uint64_t> size = output_.size();
   if (!size) return Refusal{size.reason()};
 
-  Result<std::optional<std::string>> text = position_file_.read();
+  const auto text = position_file_.read();
   if (!text) return Refusal{text.reason()};
-  if (!text.value()) {
+  durable_text_ = text.value();
+  if (!durable_text_) {
     saved_.output_size = size.value();
     return std::monostate{};
   }
-  Result<PositionText> found = decode_position(*text.value(), settings_.position_format);
+  Result<PositionText> found = decode_position(*durable_text_, settings_.position_format);
   if (!found) return Refusal{found.reason()};
   saved_ = found.value().position;
   format_ = found.value().format;
@@ -79,6 +80,8 @@ Outcome Copier::recover() {
   }
   const Result<std::uint64_t> end = match_records(following);
   if (!end) return Refusal{end.reason()};
+  // Opens the present input, so that the position names it before it can be rotated.
+  if (const auto line = follower_.peek(); !line) return Refusal{line.reason()};
 
   const Result<std::uint64_t> size = output_.size();
   if (!size) return Refusal{size.reason()};
@@ -143,16 +146,19 @@ Result<bool> Copier::copy_line(std::uint64_t now_us) {
 }
 
 Outcome Copier::save() {
-  if (Outcome synced = output_.sync(); !synced) return synced;
+  if (Outcome written = output_.flush(); !written) return written;
   const Result<std::uint64_t> size = output_.size();
   if (!size) return Refusal{size.reason()};
   Position position = saved_;
   position.next = next_;
   position.output_size = size.value();
   if (Outcome noted = follower_.note_place(position); !noted) return noted;
-  if (Outcome written = position_file_.replace(encode_position(position, format_)); !written) {
-    return written;
-  }
+  const std::string text = encode_position(position, format_);
+  if (text == durable_text_) return std::monostate{};  // and all of that has been synced
+
+  if (Outcome synced = output_.sync(); !synced) return synced;
+  if (Outcome written = position_file_.replace(text); !written) return written;
+  durable_text_ = text;
   saved_ = position;
   return std::monostate{};
 }

@@ -68,6 +68,7 @@ class Copier {
   unsigned format_ = 1;
   std::uint64_t next_ = 1;
   Position saved_;
+  std::optional<std::string> durable_text_;  // what the position file holds
   std::vector<std::string> reports_;
 };
 
