@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define AGENT_PROTOCOL_API __attribute__((visibility("default"), nothrow))
+#define AGENT_PROTOCOL_API __attribute__((visibility("default")))
 #else
 #define AGENT_PROTOCOL_API
 #endif

@@ -80,8 +80,7 @@ TEST_CASE("no descriptor of the library's is below ten or reaches a program that
 }
 
 TEST_CASE("where standard error is closed, stray prints go nowhere") {
-  Barrier barrier;
-  Upgrader upgrader([&barrier] {
+  Upgrader upgrader([] {
     const int reports = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
     ::close(STDERR_FILENO);
     agent_protocol_agent* agent = agent_protocol_open(nullptr);

@@ -11,7 +11,8 @@ using namespace bench;
 namespace {
 
 const std::string welcome_candidate =
-    R"({"type":"welcome","protocol":1,"features":[],"generation":2,"role":"candidate","previous_version":"1"})";
+    R"({"type":"welcome","protocol":1,"features":[],"generation":2,)"
+    R"("role":"candidate","previous_version":"1"})";
 const std::string stop_upgrade =
     R"({"type":"stop","reason":"upgrade","deadline_ms":90000,"id":"u1","generation":2})";
 const std::string accepted = R"({"type":"accepted","id":"u1","generation":2})";
