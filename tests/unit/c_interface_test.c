@@ -9,12 +9,16 @@
 
 #include "agent-protocol/agent_protocol.h"
 
-static int failures = 0;
+static int passed = 0;
+static int failed = 0;
 
 static void expect(int holds, const char* what) {
-  if (holds) return;
+  if (holds) {
+    ++passed;
+    return;
+  }
   fprintf(stderr, "tests/unit/c_interface_test.c: not so: %s\n", what);
-  ++failures;
+  ++failed;
 }
 
 static int count_run(void* context, char* reason, size_t size) {
@@ -55,5 +59,6 @@ int main(void) {
   expect(event != NULL && event->stop_reason == AGENT_PROTOCOL_STOP_SIGNAL, "with its reason");
   expect(agent_protocol_stopped(agent, "position 7") == 0, "stopped is taken");
   agent_protocol_close(agent);
-  return failures == 0 ? 0 : 1;
+  printf("%d passed, %d failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
 }
