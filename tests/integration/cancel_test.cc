@@ -58,6 +58,24 @@ TEST_CASE("a cancel that does not fit is answered with error") {
   next.expect_error("cancel");  // on trial there is nothing to give up
 }
 
+TEST_CASE("a malformed cancel is answered with error, and the upgrade goes on") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  const std::string long_reason = quoted(std::string(1'025, 'x'));
+  for (const std::string& members : std::initializer_list<std::string>{
+           "", R"("id":5)", R"("id":"u1","id":"u1")", R"("id":"u1","reason":null)",
+           "\"id\":\"u1\",\"reason\":" + long_reason}) {
+    INFO(members);
+    old.say_type("cancel", members);
+    old.expect_error("cancel");
+  }
+
+  next.ready();
+
+  old.expect("stop");
+}
+
 TEST_CASE("an agent that took the work back after stop may be told to stop again") {
   const std::string mode = GENERATE("parallel", "sequential");
   World world({"--mode=" + mode});

@@ -12,7 +12,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "tests/integration/puppet_journal.h"
 #include "tests/integration/puppet_report.h"
 #include "tests/integration/puppet_rules.h"
 
@@ -32,12 +32,6 @@ constexpr std::size_t packet_bytes_max = 200'000;
 
 int number(const std::string& text) {
   return std::atoi(text.c_str());
-}
-
-long long microseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1'000'000LL + now.tv_nsec / 1'000;
 }
 
 class Puppet {
@@ -59,12 +53,10 @@ class Puppet {
   void obey_end(const std::string& name, const std::string& argument);
   void fork_holder(bool writing);
   void watch_signal(int signal);
-  void append(const char* file, const std::string& text);
-  void become_active();
   void tell(char kind, const std::string& text);
 
   std::string report_;
-  int directory_;
+  Journal journal_;
   int socket_;
   int signals_ = -1;
   sigset_t watched_{};
@@ -81,7 +73,7 @@ class Puppet {
 };
 
 Puppet::Puppet(std::string report, const char* directory)
-    : report_(std::move(report)), directory_(open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC)) {
+    : report_(std::move(report)), journal_(directory) {
   signal(SIGPIPE, SIG_IGN);
   sigemptyset(&watched_);
   socket_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -90,7 +82,8 @@ Puppet::Puppet(std::string report, const char* directory)
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // The directory's own path may be longer than an address can be.
-  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/socket", directory_);
+  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/socket",
+                journal_.directory());
   if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(99);
 }
 
@@ -133,7 +126,7 @@ void Puppet::read_input() {
   char part[65'536];
   const ssize_t size = read(0, part, sizeof part);
   if (size <= 0) {
-    if (!input_.empty()) append("violations", "half a line at the end of input: " + input_);
+    if (!input_.empty()) journal_.violated("half a line at the end of input: " + input_);
     reading_ = false;
     tell('E', "");
     return;
@@ -147,20 +140,10 @@ void Puppet::read_input() {
 
 void Puppet::take_line(const std::string& line) {
   const std::string wrong = rules_.hears(line);
-  if (!wrong.empty()) append("violations", wrong + ": " + line);
-  if (type_of(line) == "activate") become_active();
-  if (type_of(line) == "stop") append("events", "stop");
+  if (!wrong.empty()) journal_.violated(wrong + ": " + line);
+  if (type_of(line) == "activate") journal_.become_active();
+  if (type_of(line) == "stop") journal_.happened("stop");
   tell('L', line);
-}
-
-void Puppet::become_active() {
-  append("events", "activate");
-  const int fd = openat(directory_, "active.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  // A lock of the process, not of the descriptor: a grandchild must not keep it.
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  if (fcntl(fd, F_SETLK, &lock) != 0) append("violations", "two agents are active");
 }
 
 void Puppet::say(const std::string& bytes) {
@@ -259,18 +242,18 @@ void Puppet::obey_end(const std::string& name, const std::string& argument) {
     writing_ = false;
     close(1);
   } else if (name == "close-output-and-exit") {
-    append("events", "exit " + argument);
+    journal_.happened("exit " + argument);
     close(1);
     _exit(number(argument));
   } else if (name == "exit") {
-    append("events", "exit " + argument);
+    journal_.happened("exit " + argument);
     _exit(number(argument));
   } else if (name == "kill") {
-    append("events", "signal " + argument);
+    journal_.happened("signal " + argument);
     kill(getpid(), number(argument));
     pause();
   } else {
-    append("violations", "the test gave an unknown command: " + name);
+    journal_.violated("the test gave an unknown command: " + name);
   }
 }
 
@@ -293,15 +276,6 @@ void Puppet::watch_signal(int signal) {
   sigaddset(&watched_, signal);
   sigprocmask(SIG_BLOCK, &watched_, nullptr);
   signals_ = signalfd(signals_, &watched_, SFD_CLOEXEC);
-}
-
-void Puppet::append(const char* file, const std::string& text) {
-  const int fd = openat(directory_, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  dprintf(fd, "%lld.%09ld %d %s\n", static_cast<long long>(now.tv_sec), now.tv_nsec, getpid(),
-          text.c_str());
-  close(fd);
 }
 
 void Puppet::tell(char kind, const std::string& text) {

@@ -46,7 +46,7 @@ void add_status(std::string& report) {
     const std::size_t colon = line.find(":\t");
     if (colon == std::string_view::npos) continue;
     const std::string_view name = line.substr(0, colon);
-    if (!name.starts_with("Sig") && !name.starts_with("Shd")) continue;
+    if (name != "SigBlk" && name != "SigIgn" && name != "SigCgt") continue;
     add(report, "status:" + std::string(name), line.substr(colon + 2));
   }
 }

@@ -1,54 +1,14 @@
 // --relink: the link on disk names what has been committed. PROTOCOL.md §9, §5 `committed`.
 #include <linux/capability.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
-#include <filesystem>
 
-#include "tests/integration/world.h"
+#include "tests/integration/releases.h"
 
 using namespace integration;
 
 namespace {
-
-std::string target_of(const std::string& link) {
-  std::error_code missing;
-  return std::filesystem::read_symlink(link, missing);
-}
-
-// Two installed agents, and an upgrader of `current`, which names the first.
-struct Releases {
-  explicit Releases(World& world, const Texts& options = {}, bool relative = true,
-                    std::function<void()> before_exec = {}) {
-    REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
-    one = world.install("releases/one");
-    two = world.install("releases/two");
-    link = world.path("releases/current");
-    REQUIRE(symlink(relative ? "one" : one.c_str(), link.c_str()) == 0);
-    Start start{.options = {"--relink", "--trial=0"}, .agent = link, .before_exec = before_exec};
-    start.options.insert(start.options.end(), options.begin(), options.end());
-    world.start(start);
-  }
-
-  void point_at(const std::string& target) const {
-    unlink(link.c_str());
-    REQUIRE(symlink(target.c_str(), link.c_str()) == 0);
-  }
-
-  std::string one;
-  std::string two;
-  std::string link;
-};
-
-Puppet begin_upgrade_to(World& world, Puppet active, const std::string& executable) {
-  active.request_upgrade("u1", "", executable);
-  active.expect("accepted");
-  return world.candidate();
-}
 
 // Root may do all that its capabilities let it do: without these it is held to the modes of files.
 void become_ordinary() {
@@ -166,13 +126,6 @@ TEST_CASE("a link that cannot be renamed over fails the upgrade before the stop"
     if (chown(world.path("releases").c_str(), 1, 1) != 0) return;
     if (lchown(releases.link.c_str(), 1, 1) != 0) return;
   }
-  SECTION("its directory has been moved away") {
-    REQUIRE(rename(world.path("releases").c_str(), world.path("moved").c_str()) == 0);
-    // The candidate is still there.
-    REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
-    world.install("releases/two");
-    REQUIRE(chmod(world.path("releases").c_str(), 0555) == 0);
-  }
   old.request_upgrade("u1", "", releases.two);
 
   const std::string answer = old.next_line();
@@ -207,86 +160,27 @@ TEST_CASE("a link that cannot be written at the commit rolls the agent on trial 
   REQUIRE(chmod(world.path("releases").c_str(), 0755) == 0);
 }
 
-TEST_CASE("a SIGUSR2 upgrade that fails puts the link back to what it named at the start") {
-  World world{World::Later()};
-  const Releases releases(world);
-  Puppet old = world.first();
-  releases.point_at("two");
-  world.signal(SIGUSR2);
-  Puppet next = world.candidate();
-  CHECK(next.argv() == Texts{releases.link});
-
-  next.exit(1);
-
-  world.wait_until([&] { return target_of(releases.link) == "one"; }, "the link to be put back");
-  old.expect_silence();
-}
-
-TEST_CASE("a SIGUSR2 upgrade that fails on trial puts the link back, too") {
+TEST_CASE("an executable that its path does not name any more cannot be committed") {
   World world{World::Later()};
   const Releases releases(world, {"--trial=1h"});
-  Puppet old = world.first();
-  releases.point_at("two");
-  world.signal(SIGUSR2);
-  Puppet next = world.candidate();
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
-
-  next.exit(1);
-
-  CHECK(world.fallback().argv() == Texts{releases.link});
-  world.wait_until([&] { return target_of(releases.link) == "one"; }, "the link to be put back");
-}
-
-TEST_CASE("a SIGUSR2 upgrade that is refused puts the link back") {
-  World world{World::Later()};
-  const Releases releases(world);
-  Puppet old = world.first();
-
-  SECTION("it names nothing") {
-    releases.point_at("missing");
-  }
-  SECTION("it names what cannot be started") {
-    world.write("releases/text", "echo\n");
-    releases.point_at("text");
-  }
-  world.signal(SIGUSR2);
-
-  world.wait_until([&] { return target_of(releases.link) == "one"; }, "the link to be put back");
-  old.expect_silence();
-}
-
-TEST_CASE("after a commit it is put back to what was committed then") {
-  World world{World::Later()};
-  const Releases releases(world);
   Puppet old = world.first();
   Puppet next = begin_upgrade_to(world, old, releases.two);
   next.ready();
   old.stop_cleanly();
   next.expect("activate");
-  next.expect("committed");
-  releases.point_at("missing");
+  SECTION("it was deleted") {
+    unlink(releases.two.c_str());
+  }
+  SECTION("it was replaced") {
+    world.install("releases/new");
+    REQUIRE(rename(world.path("releases/new").c_str(), releases.two.c_str()) == 0);
+  }
 
-  world.signal(SIGUSR2);
+  next.say_type("healthy");
 
-  world.wait_until([&] { return target_of(releases.link) == "two"; }, "the link to be put back");
-}
-
-TEST_CASE("a SIGUSR2 upgrade that is committed leaves the link as it was pointed") {
-  World world{World::Later()};
-  const Releases releases(world);
-  Puppet old = world.first();
-  releases.point_at("two");
-  world.signal(SIGUSR2);
-  Puppet next = world.candidate();
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
-
-  next.expect("committed");
-
-  CHECK(target_of(releases.link) == "two");
+  CHECK(next.stop_cleanly().text("reason") == "rollback");
+  CHECK(world.agent().hello().object("failure").text("stage") == "commit");
+  CHECK(target_of(releases.link) == "one");
 }
 
 TEST_CASE("a restart of the upgrader starts what was committed") {

@@ -109,6 +109,26 @@ TEST_CASE("an unclean stop after the candidate was lost falls back, whatever the
   CHECK_FALSE(back.expect("activate").boolean("clean"));
 }
 
+TEST_CASE("a candidate that fails after an unclean stop that was carried on leaves a fallback") {
+  World world({"--mode=sequential", "--on-unclean-stop=continue"});
+  Puppet old = world.first();
+  old.request_upgrade("u1");
+  old.expect("accepted");
+  old.expect("stop");
+  old.exit(0);
+
+  world.candidate().exit(3);
+
+  Puppet back = world.agent();
+  const Json welcome = back.hello();
+  CHECK(welcome.text("role") == "fallback");
+  CHECK(welcome.object("failure").text("id") == "u1");
+  back.ready();
+  const Json activate = back.expect("activate");
+  CHECK_FALSE(activate.boolean("clean"));
+  CHECK_FALSE(activate.has("state"));
+}
+
 TEST_CASE("what an agent did before its time was up counts, however late it is seen") {
   World world;
   Puppet old = world.first();

@@ -26,9 +26,6 @@
 namespace integration {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr auto patience = std::chrono::seconds(10);
-
 World* current_world = nullptr;
 
 // Tells the story of a test in which something has failed, while its world still stands.
@@ -85,18 +82,18 @@ void redirect(int fd, const std::string& path) {
   close(opened);
 }
 
-std::string told(int status) {
-  if (status == -1) return "still running";
-  if (WIFEXITED(status)) return "exit status " + std::to_string(WEXITSTATUS(status));
-  return "signal " + std::to_string(WTERMSIG(status));
-}
-
 }  // namespace
 
 bool Upgrader::running() {
   int status = 0;
   if (status_ == -1 && waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
   return status_ == -1;
+}
+
+std::string Upgrader::ending() const {
+  if (status_ == -1) return "still running";
+  if (WIFEXITED(status_)) return "exit status " + std::to_string(WEXITSTATUS(status_));
+  return "signal " + std::to_string(WTERMSIG(status_));
 }
 
 std::string Upgrader::log() const {
@@ -138,6 +135,10 @@ void World::listen() {
   std::copy(path.begin(), path.end(), address.sun_path);
   REQUIRE(bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
   REQUIRE(::listen(listener_, 100) == 0);
+}
+
+std::string World::puppet() {
+  return beside_test("PUPPET", "puppet");
 }
 
 Upgrader& World::start(Start start) {
@@ -238,59 +239,6 @@ void World::pass(int ms) {
   wait_until([&] { return Clock::now() >= end; }, "time to pass");
 }
 
-// ---- agents
-
-Puppet World::agent(std::source_location where) {
-  wait_until(
-      [&] {
-        return handed_out_ < connections_.size() &&
-               (connections_[handed_out_]->pid != 0 || connections_[handed_out_]->gone);
-      },
-      "the start of agent " + std::to_string(handed_out_ + 1), where);
-  return Puppet(*this, connections_[handed_out_++]);
-}
-
-Puppet World::first(std::string_view version, std::source_location where) {
-  Puppet agent = this->agent(where);
-  agent.hello(version, where);
-  agent.ready();
-  agent.expect("activate", where);
-  return agent;
-}
-
-Puppet World::candidate(std::string_view version, std::source_location where) {
-  Puppet agent = this->agent(where);
-  CHECK(agent.hello(version, where).text("role") == "candidate");
-  return agent;
-}
-
-Puppet World::fallback(std::source_location where) {
-  Puppet agent = this->agent(where);
-  CHECK(agent.hello("", where).text("role") == "fallback");
-  agent.ready();
-  agent.expect("activate", where);
-  return agent;
-}
-
-Puppet World::begin_upgrade(Puppet active, std::string_view members, std::source_location where) {
-  active.request_upgrade("u1", members);
-  active.expect("accepted", where);
-  return candidate("2.0", where);
-}
-
-Puppet World::hand_over(Puppet active, std::string_view members, std::source_location where) {
-  Puppet next = begin_upgrade(active, members, where);
-  next.ready();
-  active.stop_cleanly("", where);
-  next.expect("activate", where);
-  return next;
-}
-
-std::size_t World::agents_started() {
-  pump(0);
-  return connections_.size();
-}
-
 // ---- the upgrader
 
 void World::signal(int signal) {
@@ -311,17 +259,17 @@ void World::thaw() {
 }
 
 void World::expect_exit(int status, std::source_location where) {
-  wait_until([&] { return !upgrader().running(); }, "the upgrader's exit", where);
-  const int seen = upgrader().status_;
-  if (WIFEXITED(seen) && WEXITSTATUS(seen) == status) return;
-  fail("wanted the upgrader to exit with " + std::to_string(status) + ", not " + told(seen), where);
+  expect_ending("exit status " + std::to_string(status), where);
 }
 
 void World::expect_killed(int signal, std::source_location where) {
+  expect_ending("signal " + std::to_string(signal), where);
+}
+
+void World::expect_ending(const std::string& ending, std::source_location where) {
   wait_until([&] { return !upgrader().running(); }, "the upgrader's end", where);
-  const int seen = upgrader().status_;
-  if (WIFSIGNALED(seen) && WTERMSIG(seen) == signal) return;
-  fail("wanted the upgrader to be ended by a signal, not " + told(seen), where);
+  if (upgrader().ending() == ending) return;
+  fail("wanted the upgrader's " + ending + ", not " + upgrader().ending(), where);
 }
 
 std::string World::output() {
@@ -331,108 +279,6 @@ std::string World::output() {
 void World::wait_for_log(std::string_view text, std::source_location where) {
   wait_until([&] { return log().find(text) != std::string::npos; },
              "the log to say " + std::string(text), where);
-}
-
-// ---- the end
-
-void World::finish(bool judged) {
-  for (Upgrader& upgrader : upgraders_)
-    end_upgrader(upgrader, judged);
-  if (judged) judge_leftovers();
-  for (const auto& connection : connections_)
-    shutdown(connection->fd, SHUT_WR);
-  const auto deadline = Clock::now() + patience;
-  const auto all_gone = [&] {
-    return std::all_of(connections_.begin(), connections_.end(),
-                       [](const auto& connection) { return connection->gone; });
-  };
-  while (!all_gone() && Clock::now() < deadline)
-    pump(2);
-  end_leftovers();
-  for (const auto& connection : connections_)
-    close(connection->fd);
-  if (judged && violation_wanted_) CHECK_FALSE(violations().empty());
-  if (judged && !violation_wanted_) CHECK(violations() == "");
-}
-
-// A test may end with its upgrader running: then it has as many children as there are agents, none
-// of them a zombie, and SIGQUIT ends them all.
-void World::end_upgrader(Upgrader& upgrader, bool judged) {
-  if (!upgrader.running()) return;
-  const auto deadline = Clock::now() + patience;
-  if (upgrader.frozen_) kill(upgrader.pid_, SIGCONT);
-  const auto no_zombie = [&] {
-    const auto children = children_of(upgrader.pid_);
-    return std::none_of(children.begin(), children.end(),
-                        [](pid_t child) { return state_of(child) == 'Z'; });
-  };
-  while (judged && !no_zombie() && Clock::now() < deadline)
-    pump(2);
-  if (judged) CHECK(no_zombie());
-  kill(upgrader.pid_, SIGQUIT);
-  while (upgrader.running() && Clock::now() < deadline)
-    pump(2);
-  if (judged) CHECK(told(upgrader.status_) == "exit status 131");
-  if (!upgrader.running()) return;
-  kill(upgrader.pid_, SIGKILL);
-  waitpid(upgrader.pid_, &upgrader.status_, 0);
-}
-
-// Whoever has come to us as a subreaper, living or unreaped, was left behind by an upgrader that
-// was to reap all first. One that was ended by a signal could not.
-void World::judge_leftovers() {
-  for (const Upgrader& upgrader : upgraders_) {
-    if (WIFSIGNALED(upgrader.status_)) return;
-  }
-  for (const pid_t child : children_of(getpid())) {
-    INFO("process " << child << " has been left behind");
-    CHECK(stranger(child));
-  }
-}
-
-void World::end_leftovers() {
-  for (const pid_t child : children_of(getpid())) {
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-  }
-  // A stranger has come to us by now, or dies with whoever has it.
-  for (const pid_t pid : strangers_)
-    kill(pid, SIGKILL);
-}
-
-bool World::stranger(pid_t pid) const {
-  return std::find(strangers_.begin(), strangers_.end(), pid) != strangers_.end();
-}
-
-// ---- files and stories
-
-std::string World::path(std::string_view name) const {
-  return directory_ + "/" + std::string(name);
-}
-
-std::string World::puppet() {
-  return beside_test("PUPPET", "puppet");
-}
-
-std::string World::install(std::string_view name) {
-  std::filesystem::copy_file(puppet(), path(name));
-  return path(name);
-}
-
-std::string World::install_script(std::string_view name) {
-  return write(name, "#!" + puppet() + "\n");
-}
-
-std::string World::write(std::string_view name, std::string_view content, mode_t mode) {
-  const int fd = open(path(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-  REQUIRE(fd >= 0);
-  REQUIRE(::write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size()));
-  close(fd);
-  return path(name);
-}
-
-std::string World::read(std::string_view name) const {
-  return read_file(path(name));
 }
 
 std::string World::violations() const {

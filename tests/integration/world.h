@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -20,6 +21,10 @@
 namespace integration {
 
 using Texts = std::vector<std::string>;
+using Clock = std::chrono::steady_clock;
+
+// How long a condition is waited for before the test has failed.
+inline constexpr auto patience = std::chrono::seconds(10);
 
 // How an upgrader is started.
 struct Start {
@@ -35,6 +40,8 @@ class Upgrader {
  public:
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] bool running();
+  // "exit status N", "signal N" or "still running".
+  [[nodiscard]] std::string ending() const;
   // What it has written to its standard error.
   [[nodiscard]] std::string log() const;
   [[nodiscard]] std::string log_path() const { return log_path_; }
@@ -116,6 +123,7 @@ class World {
   void receive(Connection& connection);
   static void introduce(Connection& connection, const std::string& text);
   void finish(bool judged);
+  void expect_ending(const std::string& ending, Where where);
   void end_upgrader(Upgrader& upgrader, bool judged);
   void judge_leftovers();
   void end_leftovers();

@@ -1,0 +1,49 @@
+// A directory of releases and an upgrader of the link `current` in it, for the tests of --relink.
+#pragma once
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/integration/world.h"
+
+namespace integration {
+
+inline std::string target_of(const std::string& link) {
+  std::error_code missing;
+  return std::filesystem::read_symlink(link, missing);
+}
+
+// Two installed agents, and an upgrader of `current`, which names the first.
+struct Releases {
+  explicit Releases(World& world, const Texts& options = {}, bool relative = true,
+                    std::function<void()> before_exec = {}) {
+    REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
+    one = world.install("releases/one");
+    two = world.install("releases/two");
+    link = world.path("releases/current");
+    REQUIRE(symlink(relative ? "one" : one.c_str(), link.c_str()) == 0);
+    Start start{.options = {"--relink", "--trial=0"}, .agent = link, .before_exec = before_exec};
+    start.options.insert(start.options.end(), options.begin(), options.end());
+    world.start(start);
+  }
+
+  void point_at(const std::string& target) const {
+    unlink(link.c_str());
+    REQUIRE(symlink(target.c_str(), link.c_str()) == 0);
+  }
+
+  std::string one;
+  std::string two;
+  std::string link;
+};
+
+inline Puppet begin_upgrade_to(World& world, Puppet active, const std::string& executable) {
+  active.request_upgrade("u1", "", executable);
+  active.expect("accepted");
+  return world.candidate();
+}
+
+}  // namespace integration
