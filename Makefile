@@ -94,6 +94,13 @@ $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/ca
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
+# The C interface is used from C, too.
+unit_tests += $(BUILD)/tests/unit/c_interface_test
+$(BUILD)/tests/unit/c_interface_test: $(BUILD)/objects/tests/unit/c_interface_test.o \
+    $(protocol_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^
+
 # The scripted agent of the integration tests: no code of what is tested.
 puppet := $(BUILD)/tests/integration/puppet
 $(puppet): $(BUILD)/objects/tests/integration/puppet.o $(support_library)

@@ -31,12 +31,13 @@ int report(Logbook& logbook, const std::string& reason, int status) {
 }
 
 int run(const Options& options) {
-  Logbook logbook(options.log_level, std::getenv("JOURNAL_STREAM"));
   const std::optional<int> sockets = passed_sockets(environ, ::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
 
   std::unique_ptr<Lock> lock;
   if (options.lock_file) lock = std::make_unique<Lock>(*options.lock_file, lock_number);
+  // Only now: the log's own descriptor must not be where the lock's has to be.
+  Logbook logbook(options.log_level, std::getenv("JOURNAL_STREAM"));
 
   ChildSetting setting;
   setting.environment =

@@ -88,11 +88,11 @@ class Step {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->output_closed) return;
     agent->output_closed = true;
-    if (agent->activated) {
-      log(LogLevel::info, words::who(*agent) + " closed its output; it cannot confirm a stop");
-      return;
+    if (!agent->activated) {
+      start_close_grace(*agent);
+    } else if (!agent->stopped) {
+      log(LogLevel::debug, words::who(*agent) + " closed its output; it cannot confirm a stop");
     }
-    start_close_grace(*agent);
   }
 
   void take(const InputClosed& event) {
@@ -317,16 +317,16 @@ class Step {
   }
 
   void hear(Agent& agent, const agent_protocol::Cancel& cancel) {
-    const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
-                       state_.upgrade->known_to_agent && !on_trial(agent) &&
-                       agent.told != StopReason::rollback && agent.told != StopReason::shutdown;
-    if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
     if (agent.stopped) return send_error(agent, "cancel", "stopped was said already");
-    if (state_.shutdown) {
+    if (state_.shutdown && agent.told == StopReason::upgrade && agent.told_id == cancel.id) {
       tell_stop(agent, StopReason::shutdown, time_left(agent));
       return;
     }
+    const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
+                       state_.upgrade->known_to_agent && !on_trial(agent);
+    if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
     agent.told.reset();
+    agent.told_id.reset();
     agent.deadline.reset();
     std::string reason = "cancelled by the active agent";
     if (cancel.reason) reason += ": " + *cancel.reason;
@@ -411,6 +411,7 @@ class Step {
       activate.state = state_.legacy->state;
       activate.clean = state_.legacy->clean;
     }
+    state_.legacy.reset();
     agent.activated = true;
     send(agent, std::move(activate));
     if (agent.role == Role::fallback) {
@@ -428,6 +429,7 @@ class Step {
     Agent& agent = *state_.incumbent;
     agent.activated = true;
     send(agent, agent_protocol::Activate{state_.legacy->state, state_.legacy->clean});
+    state_.legacy.reset();
     const Duration trial = state_.upgrade->terms.trial;
     log(LogLevel::info, words::who(agent) + " is active, " + words::on_trial(trial));
     state_.upgrade->deadline = deadline_after(now_, trial);
@@ -774,23 +776,19 @@ class Step {
   }
 
   void end_upgrade_for_shutdown() {
-    UpgradeUnderWay& upgrade = *state_.upgrade;
+    const UpgradeUnderWay upgrade = *state_.upgrade;
     std::string reason = "the upgrader was told to stop";
     if (upgrade.failure) reason += "; before that: " + upgrade.failure->reason;
-    upgrade.deadline.reset();
-    upgrade.waits_for_confirm = false;
-    log(LogLevel::warning, "upgrade " + upgrade.id + " ends uncommitted: " + reason);
-    restore_link_for_signal();
-    if (!state_.incumbent) return;
-    Agent& agent = *state_.incumbent;
-    const bool owed = agent.activated && !on_trial(agent) && upgrade.known_to_agent &&
-                      !agent.stopped && !agent.killed;
+    const bool owed = state_.incumbent && state_.incumbent->activated &&
+                      !on_trial(*state_.incumbent) && upgrade.known_to_agent &&
+                      !state_.incumbent->stopped && !state_.incumbent->killed;
+    drop_upgrade(reason);
     if (!owed) return;
     Failure failure;
     failure.id = upgrade.id;
     failure.stage = Stage::shutdown;
     failure.reason = fit_text(reason, agent_protocol::reason_bytes_max);
-    send(agent, agent_protocol::UpgradeFailed{std::move(failure)});
+    send(*state_.incumbent, agent_protocol::UpgradeFailed{std::move(failure)});
   }
 
   void wind_down() {
@@ -854,6 +852,7 @@ class Step {
       stop.generation = state_.upgrade->generation;
     }
     agent.told = reason;
+    agent.told_id = stop.id;
     agent.deadline = now_ + timeout;
     log(LogLevel::info, words::who(agent) + " is told to stop: " + words::why(reason));
     send(agent, std::move(stop));

@@ -3,43 +3,36 @@
 //
 // THE PHASES. A phase is a name for a combination of facts (phase_of() below), never a variable.
 //
-//   phase         the incumbent is      the candidate is   goes on to
-//   starting      held first agent      -                  running at its `ready`; ended if it
-//   exits,
-//                                                          is unfit, late or closes its output
-//   running       active                -                  preparing or switching at an `upgrade`;
-//                                                          ended when the agent exits
-//   preparing     active                held, not ready    confirming or switching at `ready`;
-//                                                          abandoning if it fails or at `cancel`
-//   confirming    active                held, ready        switching at `confirm`; abandoning if
-//   the
-//                                                          candidate fails, at `cancel`, or late
-//   switching     active, told to stop  held, or none      trial when the incumbent has gone
-//   (replacing,
-//                 for an upgrade        (sequential)       where the candidate is only started
-//                 then);
-//                                                          falling_back if the stop was unclean or
-//                                                          the candidate is lost; abandoning at
-//                                                          `cancel`
-//   replacing     -                     held               trial at `ready`; falling_back if it
-//   fails trial         active, activated     -                  running at the commit;
-//   falling_back if it
-//                 by the upgrade                           exits; rolling_back if it fails
-//                 otherwise
-//   abandoning    active                killed             running (the upgrade has failed) when
-//   the
-//                                                          candidate has been reaped
-//   rolling_back  active, told to stop  -                  falling_back when it has gone
+// clang-format off
+//   phase         the incumbent is       the candidate is   goes on to
+//   starting      held first agent       -                  running at its `ready`; shutting_down if
+//                                                           it exits, is unfit, late or closes a pipe
+//   running       active                 -                  preparing or switching at an `upgrade`
+//   preparing     active                 held, not ready    confirming or switching at its `ready`;
+//                                                           abandoning if it fails or at `cancel`
+//   confirming    active                 held, ready        switching at `confirm`; abandoning if it
+//                                                           fails, at `cancel`, or when time is up
+//   switching     active, told to stop   held, or none      when the incumbent has gone: trial, or
+//                 for an upgrade         (sequential)       replacing (sequential), or falling_back
+//                                                           if its stop was unclean or the candidate
+//                                                           was lost; abandoning at `cancel`
+//   replacing     -                      held               trial at its `ready`; falling_back if it
+//                                                           fails
+//   trial         active, activated      -                  running at the commit; falling_back if it
+//                 by the upgrade                            exits; rolling_back if it fails otherwise
+//   abandoning    active                 killed             running, when the candidate has been
+//                                                           reaped: the upgrade has failed
+//   rolling_back  active, told to stop   -                  falling_back when it has gone
 //                 for a roll-back
-//   falling_back  - or held fallback    killed or -        running at its `ready`; ended if it
-//   fails shutting_down any, told to stop     killed or -        ended when all have been reaped:
-//   SIGTERM,
-//                 or killed                                SIGQUIT, or the agent or its start
-//                 failed
-//   ended         -                     -                  nothing
+//   falling_back  - or held fallback     killed or -        running at its `ready`; shutting_down if
+//                                                           it fails
+//   shutting_down told to stop, killed,  killed or -        ended when all have been reaped
+//                 or -
+//   ended         -                      -                  nothing
+// clang-format on
 //
 // A candidate becomes the incumbent when it is activated. In every phase SIGTERM and SIGQUIT lead
-// to shutting_down, and the exit of an active agent that was not told to stop does (on trial it
+// to shutting_down, and so does the exit of an active agent that was not told to stop (on trial it
 // leads to falling_back). At most two agents exist, and at most one is active.
 #pragma once
 
@@ -100,6 +93,7 @@ struct Agent {
   bool ready = false;
   bool activated = false;
   std::optional<agent_protocol::StopReason> told;  // to stop, and it has not taken that back
+  std::optional<std::string> told_id;              // the upgrade that it was told to stop for
   bool stopped = false;
   std::optional<std::string> state;  // that it left with `stopped`
   std::optional<std::string> unfit;  // last words of an agent that exited

@@ -37,6 +37,7 @@ class Printer {
     flag("ready", agent.ready);
     flag("activated", agent.activated);
     if (agent.told) put_enum("told", *agent.told);
+    put("told_id", agent.told_id);
     flag("stopped", agent.stopped);
     put("state", agent.state);
     put("unfit", agent.unfit);

@@ -23,51 +23,52 @@ std::vector<std::pair<std::string, std::optional<Time>*>> deadlines_of(State& st
   return all;
 }
 
-void renumber(Agent& agent, Generation offset) {
-  agent.generation -= offset;
-}
-
-// The same state, seen from now on: deadlines lie ahead, and generations count from the oldest
-// that still matters. Texts for people are left out.
+// The same state, seen from now on: deadlines lie ahead. What only people read is left out.
 State normalised(State state) {
   for (auto& [name, deadline] : deadlines_of(state)) {
     if (*deadline) *deadline = later;
   }
   state.upgrade_signals = 0;
-  if (state.incumbent && state.incumbent->unfit) state.incumbent->unfit = "";
+  for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    if (!*agent) continue;
+    if ((*agent)->unfit) (*agent)->unfit = "";
+    // Which pipe a held agent has closed matters to nobody but the log; that an active one has, not
+    // even to that.
+    const bool closed = (*agent)->output_closed || (*agent)->input_closed;
+    (*agent)->output_closed = closed && !(*agent)->activated;
+    (*agent)->input_closed = false;
+  }
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   return state;
 }
 
-Generation oldest_of(const State& state) {
-  Generation oldest = state.last_generation + 1;
-  if (state.incumbent) oldest = std::min(oldest, state.incumbent->generation);
-  if (state.candidate) oldest = std::min(oldest, state.candidate->generation);
-  if (state.upgrade && state.upgrade->generation) {
-    oldest = std::min(oldest, *state.upgrade->generation);
-  }
-  return oldest;
+// New numbers for the generations that still matter: 1, 2, ... in their order.
+std::map<Generation, Generation> ranks_of(const State& state) {
+  std::map<Generation, Generation> ranks;
+  if (state.incumbent) ranks[state.incumbent->generation];
+  if (state.candidate) ranks[state.candidate->generation];
+  if (state.upgrade && state.upgrade->generation) ranks[*state.upgrade->generation];
+  Generation next = 1;
+  for (auto& [generation, rank] : ranks)
+    rank = next++;
+  return ranks;
 }
 
-State renumbered(State state) {
+State renumbered(State state, const std::map<Generation, Generation>& ranks) {
   if (state.last_generation == 0) return state;  // the start is like no other
-  const Generation offset = oldest_of(state) - 1;
-  if (state.incumbent) renumber(*state.incumbent, offset);
-  if (state.candidate) renumber(*state.candidate, offset);
-  if (state.upgrade && state.upgrade->generation) *state.upgrade->generation -= offset;
-  state.last_generation -= offset;
-  // 1 is what the incumbent runs, or is to be gone back to; 2 is the other.
-  const auto program = [](ProgramId& id, ProgramId own) { id = own; };
-  if (state.upgrade) {
-    program(state.upgrade->previous, 1);
-    if (state.upgrade->program) program(*state.upgrade->program, 2);
-    const bool runs_new =
-        state.incumbent && state.upgrade->generation == state.incumbent->generation;
-    if (state.incumbent) program(state.incumbent->program, runs_new ? 2 : 1);
-  } else if (state.incumbent) {
-    program(state.incumbent->program, 1);
+  if (state.incumbent) state.incumbent->generation = ranks.at(state.incumbent->generation);
+  if (state.candidate) state.candidate->generation = ranks.at(state.candidate->generation);
+  if (state.upgrade && state.upgrade->generation) {
+    state.upgrade->generation = ranks.at(*state.upgrade->generation);
   }
-  if (state.candidate) program(state.candidate->program, 2);
+  state.last_generation = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
+  // Program 1 is what serves, or is to be gone back to; 2 is the other.
+  const bool on_trial =
+      state.upgrade && state.incumbent && state.upgrade->generation == state.incumbent->generation;
+  if (state.incumbent) state.incumbent->program = on_trial ? 2 : 1;
+  if (state.candidate) state.candidate->program = 2;
+  if (state.upgrade) state.upgrade->previous = 1;
+  if (state.upgrade && state.upgrade->program) state.upgrade->program = 2;
   return state;
 }
 
@@ -110,16 +111,14 @@ class Walk {
   void take(std::size_t at, const State& state, Generation due, const NamedEvent& next) {
     Watcher watcher = nodes_[at].watcher;
     watcher.let_time_pass(due);
-    result_.cells.emplace(phase_of(state), next.event.index());
-    branch(at, Supervisor(policy_, state), std::move(watcher), next.event, {next.name});
+    branch(at, Supervisor(policy_, state), std::move(watcher), next.event, {next.name}, next.then);
   }
 
   // One event, and every outcome of what it asks for.
   void branch(std::size_t from, Supervisor supervisor, Watcher watcher, const Event& event,
-              std::vector<std::string> how) {
-    const Phase before = supervisor.phase();
+              std::vector<std::string> how, const std::optional<Event>& then) {
+    result_.cells.emplace(supervisor.phase(), event.index());
     const Actions actions = step_(supervisor, event, Time(0));
-    result_.cells.emplace(before, event.index());
     ++result_.edges;
     watcher.see(event, actions, Time(0));
     for (const std::string& violation : watcher.violations())
@@ -132,16 +131,16 @@ class Walk {
     for (const NamedEvent& outcome : every_outcome(supervisor.state())) {
       std::vector<std::string> longer = how;
       if (!outcome.name.empty()) longer.insert(longer.begin(), outcome.name);
-      branch(from, supervisor, watcher, outcome.event, longer);
+      branch(from, supervisor, watcher, outcome.event, longer, then);
     }
   }
 
   void visit(const State& raw, Watcher watcher, std::size_t parent,
              const std::vector<std::string>& how) {
-    const State state = renumbered(normalised(raw));
-    const Generation offset = raw.last_generation - state.last_generation;
+    const std::map<Generation, Generation> ranks = ranks_of(raw);
+    const State state = renumbered(normalised(raw), ranks);
     watcher.let_time_pass(0);
-    watcher.renumber(offset);
+    watcher.renumber(ranks);
     const std::string key = Supervisor(policy_, state).print() + watcher.print();
     if (!seen_.emplace(key, nodes_.size()).second) return;
     if (phase_of(state) == Phase::running) ++result_.running_states;
@@ -152,7 +151,6 @@ class Walk {
   void check_rest(const State& state, std::size_t parent, const std::vector<std::string>& how) {
     if (!comes_to_rest(Supervisor(policy_, state))) report(parent, how, "Time: it never ends");
     if (phase_of(state) != Phase::running) return;
-    if (state.incumbent->output_closed || state.incumbent->input_closed) return;
     const std::size_t events = events_to_commit(Supervisor(policy_, state));
     if (events != useful_events) report(parent, how, "Usefulness: a good upgrade does not commit");
   }

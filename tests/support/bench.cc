@@ -15,7 +15,7 @@ Policy Bench::default_policy() {
   return policy;
 }
 
-Bench::Bench(Policy policy) : supervisor_(policy) {}
+Bench::Bench(Policy policy) : supervisor_(policy), watcher_(policy.exit_grace) {}
 
 Event Bench::outcome_of(const Action& action) {
   const auto take_failure = [](std::string& failure) {
@@ -38,10 +38,16 @@ Event Bench::outcome_of(const Action& action) {
   return RelinkFailed{take_failure(relink_failure_)};
 }
 
+Actions Bench::step(const Event& event) {
+  Actions actions = supervisor_.step(event, now_);
+  watcher_.see(event, actions, now_);
+  return actions;
+}
+
 Actions Bench::take(const Event& event) {
-  Actions all = supervisor_.step(event, now_);
+  Actions all = step(event);
   while (supervisor_.state().pending != Pending::nothing) {
-    const Actions more = supervisor_.step(outcome_of(all.back()), now_);
+    const Actions more = step(outcome_of(all.back()));
     all.insert(all.end(), more.begin(), more.end());
   }
   for (const Action& action : all) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/watcher.h"
 #include "upgrader/supervisor.h"
 
 namespace upgrader::test {
@@ -51,11 +52,15 @@ class Bench {
   [[nodiscard]] Generation candidate() const;  // 0: there is none
   [[nodiscard]] std::optional<int> exit_status() const { return exit_status_; }
   [[nodiscard]] Time now() const { return now_; }
+  // Rules that were broken on the way, as a watcher from outside saw it.
+  [[nodiscard]] const std::vector<std::string>& violations() const { return watcher_.violations(); }
 
  private:
   Event outcome_of(const Action& action);
+  Actions step(const Event& event);
 
   Supervisor supervisor_;
+  Watcher watcher_;
   Time now_{1'000'000};
   ProgramId next_program_ = 2;
   std::string check_failure_, spawn_failure_, proof_failure_, relink_failure_;

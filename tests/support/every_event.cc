@@ -54,7 +54,6 @@ std::vector<std::pair<std::string, AgentMessage>> every_message() {
       {"cancel u1", Cancel{"u1", std::nullopt}},
       {"cancel sigusr2-1", Cancel{"sigusr2-1", std::nullopt}},
       {"cancel u0", Cancel{"u0", "why not"}},
-      {"stopped", Stopped{}},
       {"stopped left", Stopped{"left"}},
       {"healthy", Healthy{}},
       {"extend 60000", Extend{60'000}},
@@ -74,9 +73,10 @@ void add_events_of(Generation generation, std::vector<NamedEvent>& events) {
   for (const auto& [name, message] :
        {std::pair<std::string, AgentMessage>{"stopped", Stopped{"left"}},
         {"unfit broken", Unfit{"broken"}},
-        {"ready", Ready{}},
-        {"status fine", Status{"fine"}}}) {
-    events.push_back({who + "last-word " + name, MessageReceived{generation, message, true}});
+        {"ready", Ready{}}}) {
+    events.push_back({who + "last-word " + name + "\n" + who + "exits 0",
+                      MessageReceived{generation, message, true},
+                      ProcessExited{generation, {Ending::How::exited, 0}}});
   }
   events.push_back({who + "unknown hullo", MessageRefused{generation, Unknown{"hullo"}}});
   events.push_back({who + "malformed upgrade u2",
@@ -87,7 +87,6 @@ void add_events_of(Generation generation, std::vector<NamedEvent>& events) {
   events.push_back({who + "closes output", OutputClosed{generation}});
   events.push_back({who + "closes input", InputClosed{generation}});
   events.push_back({who + "exits 0", ProcessExited{generation, {Ending::How::exited, 0}}});
-  events.push_back({who + "exits 3", ProcessExited{generation, {Ending::How::exited, 3}}});
   events.push_back(
       {who + "exits signal 9", ProcessExited{generation, {Ending::How::signalled, 9}}});
 }

@@ -1,6 +1,7 @@
 // Every event that can come to a supervisor in a given state, the absurd ones included.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace upgrader::test {
 struct NamedEvent {
   std::string name;  // for people: "2 ready"
   Event event;
+  std::optional<Event> then = std::nullopt;  // follows at once: an exit after last words
 };
 
 // All messages, closes and exits of each agent that lives, of one that has gone, and all signals.

@@ -80,6 +80,7 @@ void Watcher::see_message(Generation generation, const AgentMessage& message, bo
   if (cancel != nullptr && process.told && !process.stopped && !shutdown_ &&
       process.stop_id == cancel->id) {
     process.told = false;
+    process.stop_id.reset();
     process.kill_from.reset();
   }
 }
@@ -238,12 +239,13 @@ void Watcher::let_time_pass(Generation generation) {
   }
 }
 
-void Watcher::renumber(Generation offset) {
+void Watcher::renumber(const std::map<Generation, Generation>& ranks) {
   std::map<Generation, Process> moved;
   for (auto& [generation, process] : alive_)
-    moved.emplace(generation - offset, process);
+    moved.emplace(ranks.at(generation), process);
   alive_ = std::move(moved);
-  last_ -= offset;
+  last_ = std::count_if(ranks.begin(), ranks.end(),
+                        [this](const auto& entry) { return entry.first <= last_; });
 }
 
 std::string Watcher::print() const {

@@ -26,8 +26,8 @@ class Watcher {
   // Makes the account one of an instant in which no deadline has passed but this agent's (0: none).
   void let_time_pass(Generation generation);
 
-  // Takes `offset` from every generation.
-  void renumber(Generation offset);
+  // Gives the generations that still matter other numbers, in the same order.
+  void renumber(const std::map<Generation, Generation>& ranks);
 
   // The whole account as text: equal for equal ones.
   [[nodiscard]] std::string print() const;

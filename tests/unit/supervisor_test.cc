@@ -1,0 +1,353 @@
+// Decisions that are worth a sentence. Whole stories are in tests/scenario, all of them in
+// tests/explore.
+#include <catch2/catch.hpp>
+#include <csignal>
+
+#include "tests/support/bench.h"
+
+namespace {
+
+using namespace upgrader;
+using namespace upgrader::test;
+using agent_protocol::Stage;
+using Catch::Matchers::Contains;
+
+using Types = std::vector<std::string>;
+using Generations = std::vector<Generation>;
+
+agent_protocol::Failure failure_told(const Actions& actions, Generation generation) {
+  const auto told = message_to<agent_protocol::UpgradeFailed>(actions, generation);
+  REQUIRE(told);
+  return told->failure;
+}
+
+agent_protocol::Upgrade request(const std::string& id) {
+  agent_protocol::Upgrade made;
+  made.id = id;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a candidate that dies before the stop leaves the active agent untouched") {
+  Bench bench;
+  bench.reach(GENERATE(Phase::preparing, Phase::confirming));
+
+  const Actions actions = bench.exit(bench.candidate(), 3);
+
+  CHECK(bench.phase() == Phase::running);
+  CHECK(messages_to(actions, bench.active()) == Types{"upgrade_failed"});
+  CHECK(kills(actions).empty());
+}
+
+TEST_CASE("the failure names the stage, the reason and how the candidate ended") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+
+  const Actions actions = bench.exit(2, 3);
+
+  const auto failure = failure_told(actions, 1);
+  CHECK(failure.id == "u1");
+  CHECK(failure.stage == Stage::start);
+  CHECK(failure.reason == "exited with status 3 before it was ready");
+  CHECK(failure.exit_status == 3);
+  CHECK_FALSE(failure.signal);
+  CHECK(log_of(actions) ==
+        "generation 2: exited with status 3 before it was ready; upgrade u1 failed at its start; "
+        "generation 1 stays active\n");
+}
+
+TEST_CASE("a candidate that is killed by a signal is told with its number") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+
+  const auto failure = failure_told(bench.die(2, SIGSEGV), 1);
+
+  CHECK(failure.signal == SIGSEGV);
+  CHECK_FALSE(failure.exit_status);
+  CHECK_THAT(failure.reason, Contains("SIGSEGV"));
+}
+
+TEST_CASE("an unfit candidate is killed, and the failure is told once it has been reaped") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+  bench.hello(2, "2.0");
+
+  const Actions at_once = bench.say(2, agent_protocol::Unfit{"configuration: no such file"});
+  const Actions reaped = bench.die(2, SIGKILL);
+
+  CHECK(kills(at_once) == Generations{2});
+  CHECK(messages_to(at_once, 1).empty());
+  const auto failure = failure_told(reaped, 1);
+  CHECK(failure.reason == "unfit: configuration: no such file");
+  CHECK_FALSE(failure.signal);
+}
+
+TEST_CASE("only the first cause of a failure is told") {
+  Bench bench;
+  bench.reach(Phase::confirming);
+  bench.say(1, agent_protocol::Cancel{"u1", "changed my mind"});
+
+  const auto failure = failure_told(bench.exit(2, 9), 1);
+
+  CHECK(failure.stage == Stage::cancel);
+  CHECK_THAT(failure.reason, Contains("changed my mind"));
+}
+
+TEST_CASE("the executable's errno is told where the check or the start has one") {
+  Bench bench;
+  bench.reach(Phase::running);
+
+  bench.next_check_fails("EACCES");
+  CHECK(failure_told(bench.upgrade("u1"), 1).errno_name == "EACCES");
+  bench.next_spawn_fails("ETXTBSY");
+  const auto failure = failure_told(bench.upgrade("u2"), 1);
+  CHECK(failure.stage == Stage::spawn);
+  CHECK(failure.errno_name == "ETXTBSY");
+}
+
+TEST_CASE("a start that fails takes no generation, but a sequential one has been promised") {
+  Bench bench;
+  bench.reach(Phase::running);
+  bench.next_spawn_fails("EAGAIN");
+  bench.upgrade("u1");
+  CHECK(spawns(bench.upgrade("u2")) == Generations{2});
+
+  Bench other;
+  other.reach(Phase::running);
+  auto sequential = request("u1");
+  sequential.mode = agent_protocol::Mode::sequential;
+  const auto accepted = message_to<agent_protocol::Accepted>(other.upgrade(sequential), 1);
+  other.stopped(1);
+  other.next_spawn_fails("EAGAIN");
+  const Actions actions = other.exit(1);
+
+  REQUIRE(accepted);
+  CHECK(accepted->generation == 2);
+  CHECK(spawns(actions) == Generations{2, 3});
+}
+
+TEST_CASE("an absent timeout of a request is the option's, and its own goes before") {
+  Policy policy = Bench::default_policy();
+  policy.defaults.stop_timeout = Duration(7'000);
+  Bench bench(policy);
+  bench.reach(Phase::switching);
+  CHECK(bench.state().incumbent->deadline == bench.now() + Duration(7'000));
+
+  Bench other(policy);
+  other.reach(Phase::running);
+  auto asked = request("u1");
+  asked.stop_timeout_ms = 1'500;
+  other.upgrade(asked);
+  const auto stop = message_to<agent_protocol::Stop>(other.ready(2), 1);
+  REQUIRE(stop);
+  CHECK(stop->deadline_ms == 1'500);
+  CHECK(stop->id == "u1");
+  CHECK(stop->generation == 2);
+}
+
+TEST_CASE("a fallback has the longer of both start timeouts, and none where either is none") {
+  const auto deadline_of_fallback = [](Duration option, std::int64_t asked) {
+    Policy policy = Bench::default_policy();
+    policy.defaults.start_timeout = option;
+    Bench bench(policy);
+    bench.start();
+    bench.ready(1);
+    auto upgrade = request("u1");
+    upgrade.start_timeout_ms = asked;
+    bench.upgrade(upgrade);
+    bench.ready(2);
+    bench.stopped(1);
+    bench.exit(1);
+    bench.exit(2);
+    const auto deadline = bench.state().incumbent->deadline;
+    return deadline ? *deadline - bench.now() : Duration(0);
+  };
+
+  CHECK(deadline_of_fallback(Duration(5'000), 9'000) == Duration(9'000));
+  CHECK(deadline_of_fallback(Duration(5'000), 1'000) == Duration(5'000));
+  CHECK(deadline_of_fallback(Duration(5'000), 0) == Duration(0));
+  CHECK(deadline_of_fallback(Duration(0), 1'000) == Duration(0));
+}
+
+TEST_CASE("the first agent's past is vouched for by nobody") {
+  Bench bench;
+  bench.start();
+
+  const auto activate = message_to<agent_protocol::Activate>(bench.ready(1), 1);
+
+  REQUIRE(activate);
+  CHECK_FALSE(activate->clean);
+  CHECK_FALSE(activate->state);
+}
+
+TEST_CASE("a candidate is told the version that it replaces") {
+  Bench bench;
+  bench.start();
+  bench.hello(1, "1.4");
+  bench.say(1, agent_protocol::Ready{});
+  bench.upgrade("u1");
+
+  const auto welcome = message_to<agent_protocol::Welcome>(bench.hello(2, "1.5"), 2);
+
+  REQUIRE(welcome);
+  CHECK(welcome->role == agent_protocol::Role::candidate);
+  CHECK(welcome->previous_version == "1.4");
+  CHECK(welcome->generation == 2);
+}
+
+TEST_CASE("a fallback is told what failed, and the version that did") {
+  Bench bench;
+  bench.start();
+  bench.ready(1);
+  bench.upgrade("u1");
+  bench.hello(2, "1.5");
+  bench.say(2, agent_protocol::Ready{});
+  bench.stopped(1);
+  bench.exit(1);
+  bench.die(2, SIGABRT);
+
+  const auto welcome = message_to<agent_protocol::Welcome>(bench.hello(3), 3);
+
+  REQUIRE(welcome);
+  REQUIRE(welcome->failure);
+  CHECK(welcome->failure->version == "1.5");
+  CHECK(welcome->failure->failure.stage == Stage::trial);
+  CHECK(welcome->failure->failure.signal == SIGABRT);
+}
+
+TEST_CASE("both sides use the lower version of the protocol") {
+  Bench bench;
+  bench.start();
+  agent_protocol::Hello hello;
+  hello.protocol = 7;
+  hello.features = {"parking"};
+
+  const auto welcome = message_to<agent_protocol::Welcome>(bench.say(1, hello), 1);
+
+  REQUIRE(welcome);
+  CHECK(welcome->protocol == 1);
+  CHECK(welcome->features.empty());
+}
+
+TEST_CASE("nothing extends a deadline but its own agent") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  const auto before = bench.state().incumbent->deadline;
+
+  bench.say(2, agent_protocol::Extend{60'000});
+  bench.say(1, agent_protocol::Status{"still at it"});
+  CHECK(bench.state().incumbent->deadline == before);
+
+  bench.say(1, agent_protocol::Extend{1});
+  CHECK(bench.state().incumbent->deadline == before);
+  bench.say(1, agent_protocol::Extend{86'400'000});
+  CHECK(bench.state().incumbent->deadline == bench.now() + Duration(86'400'000));
+}
+
+TEST_CASE("what an agent did comes before a deadline that has passed") {
+  Bench bench;
+  bench.reach(Phase::switching);
+
+  bench.take(MessageReceived{1, agent_protocol::Stopped{}, false});
+  const Actions actions = bench.take(DeadlinePassed{});
+
+  CHECK(kills(actions).empty());
+  CHECK(bench.state().incumbent->stopped);
+}
+
+TEST_CASE("an active agent that closes its output goes on serving") {
+  Bench bench;
+  bench.reach(Phase::running);
+
+  CHECK(kills(bench.take(OutputClosed{1})).empty());
+  CHECK(kills(bench.wait(std::chrono::hours(1))).empty());
+  CHECK(bench.phase() == Phase::running);
+}
+
+TEST_CASE("a candidate that has closed its output is not activated, however short ago that was") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  bench.take(OutputClosed{2});
+  bench.stopped(1);
+
+  const Actions actions = bench.exit(1);
+
+  CHECK(messages_to(actions, 2).empty());
+  CHECK(kills(actions) == Generations{2});
+  CHECK(bench.phase() == Phase::falling_back);
+}
+
+TEST_CASE("an agent on trial that cannot be told anything any more is rolled back") {
+  Bench bench;
+  bench.reach(Phase::trial);
+
+  const Actions actions = bench.take(InputClosed{2});
+
+  CHECK(bench.phase() == Phase::rolling_back);
+  CHECK(messages_to(actions, 2) == Types{"stop"});
+}
+
+TEST_CASE("a link that cannot be committed rolls the agent on trial back") {
+  Policy policy = Bench::default_policy();
+  policy.relink = true;
+  Bench bench(policy);
+  bench.reach(Phase::trial);
+  bench.next_relink_fails("ENOSPC");
+
+  const Actions actions = bench.wait(std::chrono::seconds(30));
+
+  CHECK(messages_to(actions, 2) == Types{"stop"});
+  CHECK(bench.state().upgrade->failure->stage == Stage::commit);
+  CHECK(bench.state().upgrade->failure->errno_name == "ENOSPC");
+}
+
+TEST_CASE("committed is sent only when the link is durable") {
+  Policy policy = Bench::default_policy();
+  policy.relink = true;
+  Bench bench(policy);
+  bench.reach(Phase::trial);
+
+  const Actions actions = bench.wait(std::chrono::seconds(30));
+
+  std::vector<std::size_t> order;
+  for (const Action& action : actions)
+    order.push_back(action.index());
+  CHECK(summary(actions) == Types{"relink", "send 2 committed u1 2"});
+}
+
+TEST_CASE("an agent that was told to stop is busy, whoever asks") {
+  Bench bench;
+  bench.reach(Phase::switching);
+
+  CHECK_THAT(failure_told(bench.upgrade("u2"), 1).reason, Catch::StartsWith("busy"));
+  CHECK_THAT(log_of(bench.take(UpgradeRequested{})), Contains("sigusr2-1 refused: busy"));
+}
+
+TEST_CASE("SIGTERM twice, and SIGQUIT at any time") {
+  Bench bench;
+  bench.reach(GENERATE(Phase::starting, Phase::running, Phase::preparing, Phase::switching,
+                       Phase::trial, Phase::falling_back));
+  bench.take(StopRequested{});
+
+  CHECK(bench.take(StopRequested{}).empty());
+  bench.take(QuitRequested{});
+  const auto incumbent = bench.state().incumbent;
+  const auto candidate = bench.state().candidate;
+  if (candidate) bench.die(candidate->generation, SIGKILL);
+  if (incumbent) bench.die(incumbent->generation, SIGKILL);
+
+  CHECK(bench.exit_status() == exit_quit);
+  CHECK(bench.violations().empty());
+}
+
+TEST_CASE("reasons that an agent gives are cut to what a message may hold") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+  bench.hello(2);
+  bench.say(2, agent_protocol::Unfit{std::string(1'024, 'x')});
+
+  const auto failure = failure_told(bench.die(2, SIGKILL), 1);
+
+  CHECK(failure.reason.size() == agent_protocol::reason_bytes_max);
+}
