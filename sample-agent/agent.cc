@@ -54,6 +54,10 @@ std::string name_of(SampleAgent::Agent::Role role) {
   return "unknown";
 }
 
+std::string words_of(const SampleAgent::Agent::Failure& failure) {
+  return failure.id + " " + failure.stage + ": " + failure.reason;
+}
+
 }  // namespace
 
 SampleAgent::SampleAgent(uv_loop_t& loop, const Configuration& configuration,
@@ -96,6 +100,7 @@ void SampleAgent::on(const Agent::Welcome& welcome) {
   past_failure_ = welcome.failure;
   events_.note("started as " + name_of(role_) + ", generation " +
                std::to_string(welcome.generation));
+  if (past_failure_) events_.note("upgrade_failed " + words_of(*past_failure_));
 }
 
 void SampleAgent::on(const Agent::Activate& activate) {
@@ -179,7 +184,7 @@ void SampleAgent::look_at_gate() {
 void SampleAgent::on(const Agent::UpgradeFailed& failed) {
   const Agent::Failure& failure = failed.failure;
   waiting_.reset();
-  events_.note("upgrade_failed " + failure.id + " " + failure.stage + ": " + failure.reason);
+  events_.note("upgrade_failed " + words_of(failure));
   if (!succession_) return;
   succession_->upgrade_failed(
       {.id = failure.id, .stage = failure.stage, .has_errno = failure.errno_name.has_value()});

@@ -1,1 +1,185 @@
-int main() { return 0; }
+// live_demo UPGRADER VARIANTS: live upgrades of a working agent, good and bad, to be watched; and
+// at the end the proof that no line was lost. Exits with 1 if it fails.
+#include <csignal>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sample-agent/clock.h"
+#include "tests/demo/narrator.h"
+#include "tests/demo/stage.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using demo::Narrator;
+using demo::SeenEvent;
+using demo::Stage;
+
+constexpr auto patience = 10s;
+constexpr auto breath = 700ms;  // between two acts, to be seen
+
+// A time of which the longest pause is told at the end.
+struct Act {
+  std::string title;
+  std::uint64_t from_us = 0;
+  std::uint64_t to_us = 0;
+};
+
+class Demo {
+ public:
+  Demo(const std::string& upgrader, const std::string& variants)
+      : stage_({.upgrader = upgrader, .variants = variants}) {}
+
+  [[nodiscard]] int run();
+
+ private:
+  void open();
+  void run_alone();
+  void upgrade_well(const std::string& version, const std::string& title);
+  void upgrade_badly(const std::string& variant, const std::string& active,
+                     const std::string& title);
+  void restart();
+  [[nodiscard]] bool close();
+  bool watch(const std::string& version, const std::string& beginning);
+  void pass(std::chrono::milliseconds time);
+  void start(const std::string& mode);
+  void end_act(const std::string& title, std::uint64_t from_us);
+
+  Narrator narrator_;
+  Stage stage_;
+  std::vector<Act> acts_;
+  bool as_expected_ = true;
+};
+
+// Tells all that happens until the version says something that begins so.
+bool Demo::watch(const std::string& version, const std::string& beginning) {
+  const auto seen = stage_.wait_for(
+      [&](const SeenEvent& event) {
+        narrator_.tell(event);
+        return event.version == version && event.text.starts_with(beginning);
+      },
+      patience);
+  if (!seen) {
+    narrator_.say("NOT AS EXPECTED: " + version + " has not said: " + beginning);
+    as_expected_ = false;
+  }
+  return seen.has_value();
+}
+
+void Demo::pass(std::chrono::milliseconds time) {
+  const auto tell = [this](const SeenEvent& event) {
+    narrator_.tell(event);
+    return false;
+  };
+  static_cast<void>(stage_.wait_for(tell, time));
+}
+
+void Demo::start(const std::string& mode) {
+  stage_.start_upgrader({"--start-timeout=2s", "--trial=1s", "--stop-timeout=5s", "--mode=" + mode},
+                        {});
+}
+
+void Demo::end_act(const std::string& title, std::uint64_t from_us) {
+  acts_.push_back({title, from_us, sample_agent::now_us()});
+  pass(breath);
+}
+
+void Demo::open() {
+  narrator_.say("A program writes 2,000 lines a second into a log and rotates it. An agent copies");
+  narrator_.say(
+      "each line exactly once, and is upgraded meanwhile. What stands after > is done to");
+  narrator_.say(
+      "it; the rest is what the versions of the agent have written into their event log.");
+  narrator_.say();
+  stage_.release("1.0.0");
+  stage_.install("1.0.0");
+  narrator_.tell("the upgrader is started with version 1.0.0");
+  start("parallel");
+  watch("1.0.0", "works");
+}
+
+void Demo::run_alone() {
+  const std::uint64_t from_us = sample_agent::now_us();
+  pass(1'500ms);
+  end_act("no upgrade, for comparison", from_us);
+}
+
+void Demo::upgrade_well(const std::string& version, const std::string& title) {
+  const std::uint64_t from_us = sample_agent::now_us();
+  narrator_.tell(version + " is put into the releases: " + title);
+  stage_.release(version);
+  watch(version, "committed");
+  end_act(version + " " + title, from_us);
+}
+
+void Demo::upgrade_badly(const std::string& variant, const std::string& active,
+                         const std::string& title) {
+  const std::uint64_t from_us = sample_agent::now_us();
+  const std::string version = variant.substr(0, variant.find('-'));
+  narrator_.tell(version + " is put into the releases: it " + title);
+  stage_.release(variant);
+  watch(active, "release " + version);
+  end_act(version + " " + title, from_us);
+}
+
+void Demo::restart() {
+  const std::uint64_t from_us = sample_agent::now_us();
+  narrator_.tell("the upgrader is told to end, and started again for sequential upgrades");
+  stage_.signal_upgrader(SIGTERM);
+  if (stage_.wait_for_upgrader(patience) != 0) as_expected_ = false;
+  start("sequential");
+  watch("6.0.0", "works");
+  end_act("the upgrader itself is restarted", from_us);
+}
+
+bool Demo::close() {
+  narrator_.tell("the writer ends, then the upgrader is told to");
+  stage_.stop_writing();
+  const bool copied = stage_.wait_until_copied(patience);
+  const std::uint64_t end_us = sample_agent::now_us();
+  stage_.signal_upgrader(SIGTERM);
+  const bool ended_well = stage_.wait_for_upgrader(patience) == 0;
+  const bool current_is_right = stage_.current() == "agent-v7.0.0";
+
+  narrator_.say();
+  narrator_.draw(demo::read_events(stage_.path("events")), end_us);
+  narrator_.say();
+  narrator_.say("the longest pause between two lines of the output:");
+  const auto output = demo::read_output(stage_.path("output"));
+  for (const Act& act : acts_) {
+    const std::uint64_t pause_us = demo::longest_pause_us(output, act.from_us, act.to_us);
+    std::printf("  %-36s %10s\n", act.title.c_str(), demo::in_ms(pause_us).c_str());
+  }
+  narrator_.say();
+  const demo::Proof proof = stage_.proof();
+  std::fputs(proof.text().c_str(), stdout);
+  const bool holds = as_expected_ && copied && ended_well && current_is_right && proof.holds();
+  narrator_.say(holds ? "The proof holds." : "THE PROOF FAILS. The upgrader's log:");
+  if (!holds) std::fputs(stage_.upgrader_log().c_str(), stdout);
+  return holds;
+}
+
+int Demo::run() {
+  open();
+  run_alone();
+  upgrade_well("2.0.0", "takes over");
+  upgrade_badly("3.0.0-crash_at_start", "2.0.0", "crashes at start");
+  upgrade_badly("4.0.0-hang_at_start", "2.0.0", "hangs at start");
+  upgrade_badly("5.0.0-crash_on_trial", "2.0.0", "dies on trial");
+  upgrade_well("6.0.0", "takes over");
+  restart();
+  upgrade_well("7.0.0", "takes over, sequentially");
+  return close() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fputs("usage: live_demo UPGRADER VARIANTS\n", stderr);
+    return 2;
+  }
+  return Demo(argv[1], argv[2]).run();
+}

@@ -1,0 +1,41 @@
+// Tells what happens on the stage, as it happens, and draws at the end who was active when.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/demo/line_proof.h"
+
+namespace demo {
+
+class Narrator {
+ public:
+  // Colours only on a terminal.
+  Narrator();
+
+  // Something that the audience does.
+  void tell(const std::string& text) const;
+
+  // Something that an agent has written into its event log; not everything is worth a line.
+  void tell(const SeenEvent& event);
+
+  // A plain line, without a time.
+  void say(const std::string& text = "") const;
+
+  // Who was active when, a row a version.
+  void draw(const std::vector<SeenEvent>& events, std::uint64_t end_us) const;
+
+ private:
+  enum class Mood { plain, good, bad };
+  void print(std::uint64_t time_us, Mood mood, const std::string& text) const;
+
+  std::uint64_t begin_us_;
+  bool colours_;
+  std::uint64_t stopped_us_ = 0;  // when the last agent stopped; 0 if it has not
+};
+
+// "1.2 ms"
+[[nodiscard]] std::string in_ms(std::uint64_t time_us);
+
+}  // namespace demo
