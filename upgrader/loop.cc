@@ -88,7 +88,9 @@ void Loop::tear_down() {
   agents_.reset();
   timer_.reset();
   signals_.clear();
-  uv_run(&loop_, UV_RUN_DEFAULT);
+  // A stop that was asked for before the loop ran would end its first run at once.
+  while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
+  }
   UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
 }
 

@@ -99,14 +99,11 @@ class Step {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->input_closed) return;
     agent->input_closed = true;
-    if (!agent->activated) {
+    if (!agent->activated || (on_trial(*agent) && !agent->told)) {
       start_close_grace(*agent);
-      return;
+    } else {
+      log(LogLevel::debug, words::who(*agent) + " no longer reads its input");
     }
-    log(LogLevel::info,
-        words::who(*agent) + " no longer reads its input; it cannot be told to stop");
-    if (!on_trial(*agent) || agent->told) return;
-    fail_upgrade(Stage::trial, words::who(*agent) + " closed its input");
   }
 
   void take(const ProcessExited& event) {
@@ -238,7 +235,11 @@ class Step {
   }
 
   void take(const SignalReceived& event) {
-    if (!state_.incumbent || !state_.incumbent->activated) return;
+    if (!state_.incumbent || !state_.incumbent->activated) {
+      log(LogLevel::info,
+          "signal " + std::to_string(event.signal) + " dropped: no agent is active");
+      return;
+    }
     actions_.emplace_back(PassSignal{state_.incumbent->generation, event.signal});
   }
 
@@ -519,7 +520,11 @@ class Step {
   bool agent_deadline_passed(Agent& agent) {
     if (has_passed(agent.close_deadline)) {
       agent.close_deadline.reset();
-      held_agent_failed(agent, words::closed_its_pipe(agent));
+      if (agent.activated) {
+        fail_upgrade(Stage::trial, words::closed_its_pipe(agent));
+      } else {
+        held_agent_failed(agent, words::closed_its_pipe(agent));
+      }
       return true;
     }
     if (!has_passed(agent.deadline)) return false;
@@ -655,6 +660,7 @@ class Step {
     const UpgradeUnderWay& upgrade = *state_.upgrade;
     log(LogLevel::info,
         words::who(*state_.incumbent) + " has passed; upgrade " + upgrade.id + " is committed");
+    state_.incumbent->close_deadline.reset();
     send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
     state_.upgrade.reset();
   }
@@ -853,6 +859,7 @@ class Step {
     }
     agent.told = reason;
     agent.told_id = stop.id;
+    agent.close_deadline.reset();
     agent.deadline = now_ + timeout;
     log(LogLevel::info, words::who(agent) + " is told to stop: " + words::why(reason));
     send(agent, std::move(stop));

@@ -103,7 +103,8 @@ struct Agent {
   bool killed = false;      // SIGKILL has been ordered
   // To be ready; later to have stopped; later to have exited. Once killed: the next log line.
   std::optional<Time> deadline;
-  std::optional<Time> close_deadline;  // to have exited, after it closed a pipe while held
+  // To have exited, after it closed a pipe while held, or its input while on trial.
+  std::optional<Time> close_deadline;
   bool operator==(const Agent&) const = default;
 };
 

@@ -99,8 +99,8 @@ std::string failed_to_start(const Agent& gone, const Ending& ending) {
 }
 
 std::string closed_its_pipe(const Agent& agent) {
-  return agent.output_closed ? "closed its output before it was activated"
-                             : "closed its input before it was activated";
+  const std::string pipe = agent.output_closed && !agent.activated ? "output" : "input";
+  return "closed its " + pipe + (agent.activated ? " on trial" : " before it was activated");
 }
 
 std::string unclean_stop(const Agent& gone, const Ending& ending, Duration timeout) {

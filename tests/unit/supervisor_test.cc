@@ -282,10 +282,22 @@ TEST_CASE("an agent on trial that cannot be told anything any more is rolled bac
   Bench bench;
   bench.reach(Phase::trial);
 
-  const Actions actions = bench.take(InputClosed{2});
+  const Actions at_once = bench.take(InputClosed{2});
+  const Actions actions = bench.wait(close_grace);
 
+  CHECK(at_once.empty());
   CHECK(bench.phase() == Phase::rolling_back);
   CHECK(messages_to(actions, 2) == Types{"stop"});
+}
+
+TEST_CASE("an agent on trial that exits with a closed input has exited") {
+  Bench bench;
+  bench.reach(Phase::trial);
+  bench.take(InputClosed{2});
+
+  bench.exit(2, 3);
+
+  CHECK(bench.state().upgrade->failure->exit_status == 3);
 }
 
 TEST_CASE("a link that cannot be committed rolls the agent on trial back") {
