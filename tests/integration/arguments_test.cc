@@ -1,4 +1,4 @@
-// Arguments reach an agent byte for byte: PROTOCOL.md §6 `args`, §9 `argv[0]`.
+// Arguments reach an agent byte for byte: UPGRADES in agent-protocol(7).
 #include <algorithm>
 #include <catch2/catch.hpp>
 

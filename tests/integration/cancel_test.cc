@@ -1,4 +1,5 @@
-// Giving an upgrade up: PROTOCOL.md §4 `cancel`, from `accepted` until `stopped`.
+// Giving an upgrade up, from `accepted` until `stopped`: MESSAGES FROM AN AGENT in
+// agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

@@ -1,4 +1,4 @@
-// The two pipes, their ends, and the ends of those who hold them: PROTOCOL.md §1.
+// The two pipes, their ends, and the ends of those who hold them: CHANNEL in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

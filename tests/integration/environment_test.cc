@@ -1,4 +1,5 @@
-// What an agent finds itself in: PROTOCOL.md §1; alike for first, candidate and fallback.
+// What an agent finds itself in, alike for first, candidate and fallback: CHANNEL in
+// agent-protocol(7).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // Broken executables of every kind, and the way back to one that has been replaced or deleted
-// meanwhile: PROTOCOL.md §9.
+// meanwhile: UPGRADES in agent-protocol(7).
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -60,7 +60,35 @@ void expect_refused(World& world, const std::string& executable, const std::stri
 
 }  // namespace
 
-TEST_CASE("an executable that is unfit to be started is refused, with the errno that says why") {
+TEST_CASE("a file that holds no program is refused, with the errno that says why") {
+  World world;
+  SECTION("empty") {
+    expect_refused(world, world.write("x", ""), "ENOEXEC");
+  }
+  SECTION("one byte") {
+    expect_refused(world, world.write("x", "#"), "ENOEXEC");
+  }
+  SECTION("text without #!") {
+    expect_refused(world, world.write("x", "exit 0\n"), "ENOEXEC");
+  }
+  SECTION("garbage") {
+    expect_refused(world, world.write("x", "\177ELV\002"), "ENOEXEC");
+  }
+  SECTION("a script without its interpreter") {
+    expect_refused(world, world.write("x", "#!" + world.path("no-such") + " -e\n"), "ENOENT");
+  }
+  SECTION("a program without its loader") {
+    expect_refused(world, world.write("x", program_with_other_loader()), "ENOENT");
+  }
+  SECTION("a program for another machine") {
+    expect_refused(world, world.write("x", program_for_other_machine()), "ENOEXEC");
+  }
+  SECTION("a program of another class") {
+    expect_refused(world, world.write("x", program_of_other_class()), "ENOEXEC");
+  }
+}
+
+TEST_CASE("a path that names no executable file is refused, with the errno that says why") {
   World world;
   SECTION("missing") {
     expect_refused(world, world.path("missing"), "ENOENT");
@@ -84,34 +112,6 @@ TEST_CASE("an executable that is unfit to be started is refused, with the errno 
   }
   SECTION("not executable") {
     expect_refused(world, world.write("x", read_file(World::puppet()), 0644), "EACCES");
-  }
-  SECTION("empty") {
-    expect_refused(world, world.write("x", ""), "ENOEXEC");
-  }
-  SECTION("one byte") {
-    expect_refused(world, world.write("x", "#"), "ENOEXEC");
-  }
-  SECTION("text without #!") {
-    expect_refused(world, world.write("x", "exit 0\n"), "ENOEXEC");
-  }
-  SECTION("garbage") {
-    expect_refused(world,
-                   world.write("x",
-                               "\x7f"
-                               "ELV\x02"),
-                   "ENOEXEC");
-  }
-  SECTION("a script without its interpreter") {
-    expect_refused(world, world.write("x", "#!" + world.path("no-such") + " -e\n"), "ENOENT");
-  }
-  SECTION("a program without its loader") {
-    expect_refused(world, world.write("x", program_with_other_loader()), "ENOENT");
-  }
-  SECTION("a program for another machine") {
-    expect_refused(world, world.write("x", program_for_other_machine()), "ENOEXEC");
-  }
-  SECTION("a program of another class") {
-    expect_refused(world, world.write("x", program_of_other_class()), "ENOEXEC");
   }
   SECTION("a link to itself") {
     REQUIRE(symlink("loop", world.path("loop").c_str()) == 0);

@@ -1,5 +1,6 @@
-// PROTOCOL.md §6, "What fails, and what then": a test for each row, in both modes where both apply.
-// The unclean stops are in unclean_stop_test.cc, the trial and the fallback in fallback_test.cc.
+// What fails, and what then: FAILURES in agent-protocol(7), each case in both modes where both
+// apply. The unclean stops are in unclean_stop_test.cc, the trial and the fallback in
+// fallback_test.cc.
 #include <catch2/catch.hpp>
 
 #include "tests/integration/process_table.h"

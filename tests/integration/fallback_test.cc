@@ -1,5 +1,4 @@
-// On trial and falling back: the last rows of PROTOCOL.md §6, "What fails, and what then", in both
-// modes.
+// On trial and falling back, in both modes: FAILURES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

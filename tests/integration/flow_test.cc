@@ -1,4 +1,5 @@
-// Reading is fair and bounded, and no agent can keep the upgrader from the other: PROTOCOL.md §2.
+// Reading is fair and bounded, and no agent can keep the upgrader from the other: LINES in
+// agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// The gate: PROTOCOL.md §4 `confirm`, §5 `candidate_ready`, §6 `gate` and `confirm_timeout_ms`.
+// The gate: `confirm`, `candidate_ready` and `confirm_timeout_ms` in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

@@ -1,4 +1,4 @@
-// What keeps an upgrader and an agent of any age together: PROTOCOL.md §8.
+// What keeps an upgrader and an agent of any age together: GROWTH in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

@@ -1,4 +1,4 @@
-// How a message is written, and what is made of everything else: PROTOCOL.md §2.
+// How a message is written, and what is made of everything else: LINES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

@@ -1,4 +1,4 @@
-// --lock: at most one active agent even across the upgrader's own death. PROTOCOL.md §9.
+// --lock: at most one active agent even across the upgrader's own death. See upgrader(8).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>

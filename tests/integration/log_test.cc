@@ -1,4 +1,4 @@
-// What of an agent's output goes to the log, and how much of it: PROTOCOL.md §2.
+// What of an agent's output goes to the log, and how much of it: LINES in agent-protocol(7).
 #include <catch2/catch.hpp>
 #include <chrono>
 

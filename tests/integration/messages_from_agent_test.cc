@@ -1,5 +1,5 @@
-// Who may send what, and when: PROTOCOL.md §4, a test a row. What `upgrade`, `cancel`, `confirm`
-// and `extend` do is in tests of their own.
+// Who may send what, and when, a test a row: MESSAGES FROM AN AGENT in agent-protocol(7). What
+// `upgrade`, `cancel`, `confirm` and `extend` do is in tests of their own.
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

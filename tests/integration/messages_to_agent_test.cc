@@ -1,4 +1,4 @@
-// The members of what the upgrader sends: PROTOCOL.md §5, a test a row.
+// The members of what the upgrader sends, a test a row: MESSAGES TO AN AGENT in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

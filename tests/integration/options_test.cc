@@ -1,4 +1,4 @@
-// The command line: PROTOCOL.md §9.
+// The command line: see upgrader(8).
 #include <sys/wait.h>
 #include <unistd.h>
 

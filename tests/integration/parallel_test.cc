@@ -1,4 +1,4 @@
-// The parallel upgrade, step by step: PROTOCOL.md §6, "Parallel".
+// The parallel upgrade, step by step: UPGRADES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/process_table.h"

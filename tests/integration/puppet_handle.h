@@ -5,12 +5,12 @@
 
 #include <deque>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tests/integration/json.h"
+#include "tests/integration/where.h"
 
 namespace integration {
 
@@ -44,8 +44,6 @@ struct Report {
 // A handle: copies speak of the same process.
 class Puppet {
  public:
-  using Where = std::source_location;
-
   Puppet(World& world, std::shared_ptr<Connection> connection)
       : world_(&world), connection_(std::move(connection)) {}
 

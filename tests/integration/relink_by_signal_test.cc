@@ -1,4 +1,4 @@
-// --relink and SIGUSR2: a link that was pointed at what fails is put back. PROTOCOL.md §7.
+// --relink and SIGUSR2: a link that was pointed at what fails is put back. See upgrader(8).
 #include <signal.h>
 
 #include "tests/integration/releases.h"

@@ -1,4 +1,4 @@
-// --relink: the link on disk names what has been committed. PROTOCOL.md §9, §5 `committed`.
+// --relink: the link on disk names what has been committed. See upgrader(8).
 #include <linux/capability.h>
 #include <sys/prctl.h>
 

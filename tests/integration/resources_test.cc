@@ -1,5 +1,5 @@
-// Where descriptors run out, or nobody reads the log: the upgrader serves on. PROTOCOL.md §7 and
-// the table of §6; a log that cannot be written costs lines, not service.
+// Where descriptors run out, or nobody reads the log, the upgrader serves on: that costs an upgrade
+// or log lines, not service.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Roles and generations: PROTOCOL.md §3.
+// Roles and generations: ROLES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

@@ -1,4 +1,4 @@
-// The sequential upgrade: PROTOCOL.md §6, "Sequential".
+// The sequential upgrade: UPGRADES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/process_table.h"

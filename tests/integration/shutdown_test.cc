@@ -1,4 +1,4 @@
-// SIGTERM and SIGINT to the upgrader while no upgrade is under way: PROTOCOL.md §7.
+// SIGTERM and SIGINT to the upgrader while no upgrade is under way: SIGNALS in upgrader(8).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// SIGTERM to the upgrader at every stage of an upgrade: PROTOCOL.md §7.
+// SIGTERM to the upgrader at every stage of an upgrade: SIGNALS in upgrader(8).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

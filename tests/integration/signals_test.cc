@@ -1,4 +1,4 @@
-// SIGQUIT, SIGHUP, SIGUSR1 and SIGUSR2 to the upgrader: PROTOCOL.md §7.
+// SIGQUIT, SIGHUP, SIGUSR1 and SIGUSR2 to the upgrader: SIGNALS in upgrader(8).
 #include <signal.h>
 #include <unistd.h>
 

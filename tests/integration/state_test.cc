@@ -1,4 +1,4 @@
-// What one agent leaves to the next: PROTOCOL.md §4 `stopped`, §5 `activate`, §6 "fall back".
+// What one agent leaves to the next: `stopped` and `activate` in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/process_table.h"

@@ -1,4 +1,4 @@
-// The trial: PROTOCOL.md §6, step 8, and the members `commit` and `trial_ms`.
+// The trial: UPGRADES in agent-protocol(7), and the members `commit` and `trial_ms`.
 #include <signal.h>
 
 #include <catch2/catch.hpp>

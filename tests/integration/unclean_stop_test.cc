@@ -1,4 +1,4 @@
-// An old agent that does not confirm its stop: PROTOCOL.md §6, `on_unclean_stop`, in both modes.
+// An old agent that does not confirm its stop, in both modes: FAILURES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

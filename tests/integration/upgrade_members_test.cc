@@ -1,4 +1,4 @@
-// The members of `upgrade`, their limits and their defaults: PROTOCOL.md §6.
+// The members of `upgrade`, their limits and their defaults: UPGRADES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

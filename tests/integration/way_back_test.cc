@@ -1,4 +1,4 @@
-// A fallback runs the very file that it ran before: PROTOCOL.md §9.
+// A fallback runs the very file that it ran before: UPGRADES in agent-protocol(7).
 #include <sys/stat.h>
 #include <unistd.h>
 

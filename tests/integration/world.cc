@@ -225,8 +225,7 @@ void World::introduce(Connection& connection, const std::string& text) {
   connection.argv.erase(connection.argv.begin());
 }
 
-void World::wait_until(const std::function<bool()>& condition, std::string_view what,
-                       std::source_location where) {
+void World::wait_until(const std::function<bool()>& condition, std::string_view what, Where where) {
   const auto deadline = Clock::now() + patience;
   while (!condition()) {
     if (Clock::now() > deadline) fail("waited in vain for " + std::string(what), where);
@@ -258,15 +257,15 @@ void World::thaw() {
   signal(SIGCONT);
 }
 
-void World::expect_exit(int status, std::source_location where) {
+void World::expect_exit(int status, Where where) {
   expect_ending("exit status " + std::to_string(status), where);
 }
 
-void World::expect_killed(int signal, std::source_location where) {
+void World::expect_killed(int signal, Where where) {
   expect_ending("signal " + std::to_string(signal), where);
 }
 
-void World::expect_ending(const std::string& ending, std::source_location where) {
+void World::expect_ending(const std::string& ending, Where where) {
   wait_until([&] { return !upgrader().running(); }, "the upgrader's end", where);
   if (upgrader().ending() == ending) return;
   fail("wanted the upgrader's " + ending + ", not " + upgrader().ending(), where);
@@ -276,7 +275,7 @@ std::string World::output() {
   return read_file(upgrader().output_path_);
 }
 
-void World::wait_for_log(std::string_view text, std::source_location where) {
+void World::wait_for_log(std::string_view text, Where where) {
   wait_until([&] { return log().find(text) != std::string::npos; },
              "the log to say " + std::string(text), where);
 }
@@ -305,8 +304,8 @@ std::string World::story() {
   return text + "--\n";
 }
 
-void World::fail(const std::string& what, std::source_location where) {
-  FAIL(where.file_name() << ":" << where.line() << ": " << what);
+void World::fail(const std::string& what, Where where) {
+  FAIL(where.file << ":" << where.line << ": " << what);
   std::abort();
 }
 

@@ -11,12 +11,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tests/integration/puppet_handle.h"
+#include "tests/integration/where.h"
 
 namespace integration {
 
@@ -57,7 +57,6 @@ class Upgrader {
 
 class World {
  public:
-  using Where = std::source_location;
   struct Later {};  // nothing is started yet
 
   explicit World(Texts options = {});

@@ -5,7 +5,7 @@
 
 namespace integration {
 
-Puppet World::agent(std::source_location where) {
+Puppet World::agent(Where where) {
   wait_until(
       [&] {
         return handed_out_ < connections_.size() &&
@@ -15,7 +15,7 @@ Puppet World::agent(std::source_location where) {
   return Puppet(*this, connections_[handed_out_++]);
 }
 
-Puppet World::first(std::string_view version, std::source_location where) {
+Puppet World::first(std::string_view version, Where where) {
   Puppet agent = this->agent(where);
   agent.hello(version, where);
   agent.ready();
@@ -23,13 +23,13 @@ Puppet World::first(std::string_view version, std::source_location where) {
   return agent;
 }
 
-Puppet World::candidate(std::string_view version, std::source_location where) {
+Puppet World::candidate(std::string_view version, Where where) {
   Puppet agent = this->agent(where);
   CHECK(agent.hello(version, where).text("role") == "candidate");
   return agent;
 }
 
-Puppet World::fallback(std::source_location where) {
+Puppet World::fallback(Where where) {
   Puppet agent = this->agent(where);
   CHECK(agent.hello("", where).text("role") == "fallback");
   agent.ready();
@@ -37,13 +37,13 @@ Puppet World::fallback(std::source_location where) {
   return agent;
 }
 
-Puppet World::begin_upgrade(Puppet active, std::string_view members, std::source_location where) {
+Puppet World::begin_upgrade(Puppet active, std::string_view members, Where where) {
   active.request_upgrade("u1", members);
   active.expect("accepted", where);
   return candidate("2.0", where);
 }
 
-Puppet World::hand_over(Puppet active, std::string_view members, std::source_location where) {
+Puppet World::hand_over(Puppet active, std::string_view members, Where where) {
   Puppet next = begin_upgrade(active, members, where);
   next.ready();
   active.stop_cleanly("", where);
