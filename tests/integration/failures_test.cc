@@ -237,3 +237,24 @@ TEST_CASE("after the stop, the old agent's cancel keeps it active") {
   CHECK(world.agents_started() == (mode == "parallel" ? 2 : 1));
   world.hand_over(old);
 }
+
+TEST_CASE("a fallback has no trial, and the upgrade is never tried again") {
+  World world({"--trial=0"});
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old, R"("trial_ms":10000)");
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+  next.exit(1);
+  Puppet back = world.fallback();
+  back.expect_silence();
+
+  SECTION("its exit is the upgrader's") {
+    back.exit(6);
+    world.expect_exit(6);
+    CHECK(world.agents_started() == 3);
+  }
+  SECTION("it can be upgraded") {
+    world.hand_over(back).expect("committed");
+  }
+}

@@ -97,24 +97,3 @@ TEST_CASE("a fallback that cannot start either leaves it to init: 125") {
   world.expect_exit(125);
   CHECK(world.agents_started() == 3);
 }
-
-TEST_CASE("a fallback has no trial, and the upgrade is never tried again") {
-  World world({"--trial=0"});
-  Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("trial_ms":10000)");
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
-  next.exit(1);
-  Puppet back = world.fallback();
-  back.expect_silence();
-
-  SECTION("its exit is the upgrader's") {
-    back.exit(6);
-    world.expect_exit(6);
-    CHECK(world.agents_started() == 3);
-  }
-  SECTION("it can be upgraded") {
-    world.hand_over(back).expect("committed");
-  }
-}
