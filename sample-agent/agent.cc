@@ -22,7 +22,7 @@ constexpr std::uint64_t save_delay_ms = 200;
 // Where the system does not tell of changes they are found as soon as this.
 constexpr std::uint64_t tick_interval_ms = 1'000;
 
-constexpr std::uint64_t slow_stop_ms = 500;
+constexpr std::uint64_t slow_stop_ms = 2'000;
 
 std::string name_of(SampleAgent::Agent::StopReason reason) {
   using Reason = SampleAgent::Agent::StopReason;
@@ -74,7 +74,7 @@ SampleAgent::SampleAgent(uv_loop_t& loop, const Configuration& configuration,
       stop_timer_(loop, [this] { finish_stop(); }) {}
 
 int SampleAgent::run() {
-  misbehave_at_start();
+  misbehave_at_start(configuration_);
   for (const StartCheck& check : start_checks(configuration_, variant.position_format)) {
     if (!agent_.add_check(check.name, check.run)) fail(agent_.error());
   }
@@ -82,7 +82,6 @@ int SampleAgent::run() {
     fail(agent_.error());
     return exit_status_;
   }
-  if (variant.fault == Fault::writes_too_early) write_too_early(configuration_);
   conversation_.emplace(loop_, agent_.fd(), [this] { take_events(); });
   work_timer_.start(0);
   uv_run(&loop_, UV_RUN_DEFAULT);
@@ -116,8 +115,7 @@ void SampleAgent::on(const Agent::Activate& activate) {
   if (!copier) return fail(copier.reason());
   copier_.emplace(std::move(copier.value()));
   events_.note("works next=" + std::to_string(copier_->next()));
-  if (!on_trial_) copier_->use_newest_format();
-  if (!on_trial_) start_succession();
+  if (!on_trial_) settle();
   start_work();
 }
 
@@ -193,7 +191,11 @@ void SampleAgent::on(const Agent::UpgradeFailed& failed) {
 void SampleAgent::on(const Agent::Committed& committed) {
   events_.note("committed " + committed.id);
   on_trial_ = false;
-  if (!copier_) return;
+  if (copier_) settle();
+}
+
+// Nobody takes the work back any more.
+void SampleAgent::settle() {
   copier_->use_newest_format();
   save();
   start_succession();

@@ -42,6 +42,7 @@ class SampleAgent {
   void on(const Agent::Error& error);
 
   void start_work();
+  void settle();
   void start_succession();
   [[nodiscard]] bool ask(const std::string& id, const std::string& executable);
   void work();

@@ -32,13 +32,6 @@ void append(const Configuration& configuration, const std::string& text) {
   if (output && !output.value().write(text)) crash();
 }
 
-}  // namespace
-
-void misbehave_at_start() {
-  if (variant.fault == Fault::crash_at_start) crash();
-  if (variant.fault == Fault::hang_at_start) hang();
-}
-
 void write_too_early(const Configuration& configuration) {
   std::string text;
   append_record(text, {.number = 1,
@@ -46,6 +39,14 @@ void write_too_early(const Configuration& configuration) {
                        .time_us = now_us(),
                        .line = "written too early"});
   append(configuration, text);
+}
+
+}  // namespace
+
+void misbehave_at_start(const Configuration& configuration) {
+  if (variant.fault == Fault::crash_at_start) crash();
+  if (variant.fault == Fault::hang_at_start) hang();
+  if (variant.fault == Fault::writes_too_early) write_too_early(configuration);
 }
 
 void crash_while_writing(const Configuration& configuration) {

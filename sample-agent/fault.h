@@ -5,11 +5,8 @@
 
 namespace sample_agent {
 
-// At the start, held: crashes or hangs, if that is this variant's fault.
-void misbehave_at_start();
-
-// Held, after it has said ready: writes to the output.
-void write_too_early(const Configuration& configuration);
+// At the start, held: crashes, hangs or writes to the output, if that is this variant's fault.
+void misbehave_at_start(const Configuration& configuration);
 
 // Active: dies in the middle of a record.
 [[noreturn]] void crash_while_writing(const Configuration& configuration);

@@ -11,7 +11,7 @@ enum class Fault {
   crash_at_start,
   hang_at_start,
   crash_on_trial,    // soon after it was activated, in the middle of a record
-  slow_to_stop,      // takes half a second to stop
+  slow_to_stop,      // takes two seconds to stop
   never_stops,       // works on whatever it is told
   writes_too_early,  // copies a line before it was activated
 };

@@ -2,7 +2,8 @@
 # A variant is $(BUILD)/sample-agent/variants/NAME; NAME is VERSION[-FAULT], and the version's first
 # number decides which format of the position it knows.
 
-sample_parts := $(filter-out sample-agent/main.cc sample-agent/variant.cc,$(wildcard sample-agent/*.cc))
+sample_parts := $(filter-out %/main.cc %/variant.cc,$(wildcard sample-agent/*.cc))
+sample_objects := $(BUILD)/objects/sample-agent
 sample_library := $(BUILD)/libsample-agent.a
 sample_agent := $(BUILD)/sample-agent/sample-agent
 
@@ -17,12 +18,13 @@ $(sample_library): $(call objects,$(sample_parts))
 	@rm -f $@
 	ar rcs $@ $^
 
-$(sample_agent): $(BUILD)/objects/sample-agent/main.o $(BUILD)/objects/sample-agent/variant.o $(sample_library) \
+$(sample_agent): $(sample_objects)/main.o $(sample_objects)/variant.o $(sample_library) \
   $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-$(sample_variant_files:$(BUILD)/%=$(BUILD)/objects/%.o): $(BUILD)/objects/sample-agent/variants/%.o: sample-agent/variant.cc
+$(sample_variants:%=$(sample_objects)/variants/%.o): $(sample_objects)/variants/%.o: \
+  sample-agent/variant.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $< \
 	  -DSAMPLE_AGENT_VERSION='$(subst .,$(comma) ,$(firstword $(subst -, ,$*)))' \
@@ -32,7 +34,7 @@ $(sample_variant_files:$(BUILD)/%=$(BUILD)/objects/%.o): $(BUILD)/objects/sample
 comma := ,
 
 $(sample_variant_files): $(BUILD)/%: $(BUILD)/objects/%.o \
-  $(BUILD)/objects/sample-agent/main.o $(sample_library) $(protocol_library)
+  $(sample_objects)/main.o $(sample_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
@@ -46,7 +48,8 @@ $(demo_library): $(call objects,$(filter-out %/live_demo.cc %/check_lines.cc, \
 	@rm -f $@
 	ar rcs $@ $^
 
-$(demo_programs): $(BUILD)/%: $(BUILD)/objects/%.o $(demo_library) $(sample_library) $(protocol_library)
+$(demo_programs): $(BUILD)/%: $(BUILD)/objects/%.o $(demo_library) $(sample_library) \
+  $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 

@@ -62,9 +62,12 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
     while (begun < shifts.size() && shifts[begun].first <= number)
       ++begun;
     const SeenEvent* turn = begun == 0 ? nullptr : &shifts[begun - 1].begin;
-    if (turn != nullptr && turn->version == record.version) continue;
+    if (turn != nullptr && turn->version == record.version && turn->time_us <= record.time_us) {
+      continue;
+    }
     proof.trespasses.push_back("record " + std::to_string(number) + " is by " + record.version +
-                               ", when " + (turn ? name_of(*turn) : "nobody") + " was active");
+                               ", whose turn it was not: " + (turn ? name_of(*turn) : "nobody") +
+                               " was active");
   }
 }
 

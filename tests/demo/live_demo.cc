@@ -30,7 +30,7 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      : stage_({.upgrader = upgrader, .variants = variants}) {}
+      : stage_({.upgrader = upgrader, .variants = variants}), narrator_(stage_.path("output")) {}
 
   [[nodiscard]] int run();
 
@@ -47,8 +47,8 @@ class Demo {
   void start(const std::string& mode);
   void end_act(const std::string& title, std::uint64_t from_us);
 
-  Narrator narrator_;
   Stage stage_;
+  Narrator narrator_;
   std::vector<Act> acts_;
   bool as_expected_ = true;
 };

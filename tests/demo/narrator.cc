@@ -40,7 +40,10 @@ std::string in_ms(std::uint64_t time_us) {
   return std::to_string(time_us / 1'000) + "." + std::to_string(time_us / 100 % 10) + " ms";
 }
 
-Narrator::Narrator() : begin_us_(sample_agent::now_us()), colours_(isatty(STDOUT_FILENO) == 1) {}
+Narrator::Narrator(std::string output)
+    : output_(std::move(output)),
+      begin_us_(sample_agent::now_us()),
+      colours_(isatty(STDOUT_FILENO) == 1) {}
 
 void Narrator::print(std::uint64_t time_us, Mood mood, const std::string& text) const {
   const double seconds = static_cast<double>(time_us - begin_us_) / 1e6;
@@ -67,14 +70,15 @@ void Narrator::tell(const SeenEvent& event) {
   if (word == "asks") {
     print(event.time_us, Mood::plain, event.version + " has tested it, and asks to be replaced");
   } else if (word == "started" && rest.find("first") == std::string_view::npos) {
-    print(event.time_us, Mood::plain, event.version + " has started, held: " + text);
+    print(event.time_us, Mood::plain, event.version + " has " + text + ", and is held");
   } else if (word == "stopped") {
     stopped_us_ = event.time_us;
   } else if (word == "works") {
-    const std::uint64_t stopped_us = std::exchange(stopped_us_, 0);
+    const std::uint64_t before_us = end_of_work_before(rest);
     print(event.time_us, Mood::good,
           event.version + " is active" +
-              (stopped_us == 0 ? "" : "; nobody was for " + in_ms(event.time_us - stopped_us)));
+              (before_us == 0 ? "" : "; nobody was for " + in_ms(event.time_us - before_us)));
+    stopped_us_ = 0;
   } else if (word == "committed") {
     print(event.time_us, Mood::good, event.version + " has passed its trial: committed");
   } else if (word == "upgrade_failed") {
@@ -83,6 +87,15 @@ void Narrator::tell(const SeenEvent& event) {
   } else if (word == "release") {
     print(event.time_us, Mood::plain, event.version + " remembers: " + text);
   }
+}
+
+// One that has crashed has told nothing: its last record counts. 0 if nobody has worked before.
+std::uint64_t Narrator::end_of_work_before(std::string_view works) const {
+  if (stopped_us_ != 0) return stopped_us_;
+  sample_agent::cut_off(works, '=');
+  const auto next = sample_agent::to_number<std::size_t>(works).value_or(1);
+  const std::vector<SeenRecord> output = read_output(output_);
+  return next > 1 && next <= output.size() + 1 ? output[next - 2].time_us : 0;
 }
 
 void Narrator::draw(const std::vector<SeenEvent>& events, std::uint64_t end_us) const {

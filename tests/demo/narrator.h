@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/demo/line_proof.h"
@@ -11,8 +12,8 @@ namespace demo {
 
 class Narrator {
  public:
-  // Colours only on a terminal.
-  Narrator();
+  // Colours only on a terminal. `output` is the agents'.
+  explicit Narrator(std::string output);
 
   // Something that the audience does.
   void tell(const std::string& text) const;
@@ -30,6 +31,9 @@ class Narrator {
   enum class Mood { plain, good, bad };
   void print(std::uint64_t time_us, Mood mood, const std::string& text) const;
 
+  [[nodiscard]] std::uint64_t end_of_work_before(std::string_view works) const;
+
+  std::string output_;
   std::uint64_t begin_us_;
   bool colours_;
   std::uint64_t stopped_us_ = 0;  // when the last agent stopped; 0 if it has not

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -69,7 +70,7 @@ Stage::Stage(const StageSettings& settings) : settings_(settings), directory_(ma
 Stage::~Stage() {
   if (upgrader_ > 0) {
     kill(upgrader_, SIGQUIT);
-    waitpid(upgrader_, nullptr, 0);
+    if (!wait_for_upgrader(std::chrono::seconds(5))) kill(upgrader_, SIGKILL);
   }
   writer_.reset();
   std::error_code ignored;
@@ -77,10 +78,18 @@ Stage::~Stage() {
 }
 
 void Stage::release(const std::string& variant) {
-  const std::string version = variant.substr(0, variant.find('-'));
-  const std::string unfinished = path("releases/.unfinished");
-  fs::copy_file(settings_.variants + "/" + variant, unfinished);
-  fs::rename(unfinished, path("releases/agent-v" + version));
+  fs::copy_file(settings_.variants + "/" + variant, path("releases/.unfinished"));
+  publish(variant.substr(0, variant.find('-')));
+}
+
+void Stage::release_script(const std::string& version, const std::string& text) {
+  std::ofstream(path("releases/.unfinished")) << text;
+  fs::permissions(path("releases/.unfinished"), fs::perms::owner_all);
+  publish(version);
+}
+
+void Stage::publish(const std::string& version) const {
+  fs::rename(path("releases/.unfinished"), path("releases/agent-v" + version));
 }
 
 void Stage::desire(const std::string& version) {
@@ -97,15 +106,28 @@ std::string Stage::current() const {
   return fs::read_symlink(path("releases/current"));
 }
 
+std::vector<std::string> Stage::agent_arguments() const {
+  return {"--input=" + path("log"), "--output=" + path("output"), "--state=" + path("state"),
+          "--releases=" + path("releases"), "--events=" + path("events")};
+}
+
 void Stage::start_upgrader(const std::vector<std::string>& options,
                            const std::vector<std::string>& agent_options) {
   std::vector<std::string> arguments{settings_.upgrader, "--relink"};
-  arguments.insert(arguments.end(), options.begin(), options.end());
-  const std::vector<std::string> agent{
-      path("releases/current"),   "--input=" + path("log"),         "--output=" + path("output"),
-      "--state=" + path("state"), "--releases=" + path("releases"), "--events=" + path("events")};
-  arguments.insert(arguments.end(), agent.begin(), agent.end());
-  arguments.insert(arguments.end(), agent_options.begin(), agent_options.end());
+  std::ranges::copy(options, std::back_inserter(arguments));
+  arguments.push_back(path("releases/current"));
+  std::ranges::copy(agent_arguments(), std::back_inserter(arguments));
+  std::ranges::copy(agent_options, std::back_inserter(arguments));
+  start(arguments);
+}
+
+void Stage::start_alone(const std::string& version) {
+  std::vector<std::string> arguments{path("releases/agent-v" + version)};
+  std::ranges::copy(agent_arguments(), std::back_inserter(arguments));
+  start(arguments);
+}
+
+void Stage::start(const std::vector<std::string>& arguments) {
   const std::string log = path("upgrader.log");
   upgrader_ = fork();
   if (upgrader_ == 0) execute(arguments, log);

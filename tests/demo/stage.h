@@ -36,6 +36,7 @@ class Stage {
   // Puts a variant into the releases, complete at once, under the name of its version. What is
   // there already is replaced by a new file.
   void release(const std::string& variant);
+  void release_script(const std::string& version, const std::string& text);
   void desire(const std::string& version);
 
   // Makes `current` name a release, as whoever installs the agent does.
@@ -44,6 +45,8 @@ class Stage {
 
   void start_upgrader(const std::vector<std::string>& options,
                       const std::vector<std::string>& agent_options);
+  // In the place of an upgrader, with the same arguments.
+  void start_alone(const std::string& version);
   void signal_upgrader(int signal) const;
 
   // Waits for its end. The status as in a shell; nothing if it has not ended in time.
@@ -64,6 +67,10 @@ class Stage {
   [[nodiscard]] std::string upgrader_log() const;
 
  private:
+  [[nodiscard]] std::vector<std::string> agent_arguments() const;
+  void publish(const std::string& version) const;
+  void start(const std::vector<std::string>& arguments);
+
   StageSettings settings_;
   std::string directory_;
   std::optional<LineWriter> writer_;

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "tests/demo/stage.h"
 
@@ -21,7 +22,9 @@ constexpr auto patience = 20s;
 demo::StageSettings settings() {
   const std::filesystem::path build =
       std::filesystem::canonical("/proc/self/exe").parent_path().parent_path().parent_path();
-  return {.upgrader = build / "upgrader", .variants = build / "sample-agent/variants"};
+  const char* upgrader = std::getenv("UPGRADER");
+  return {.upgrader = upgrader == nullptr ? build / "upgrader" : upgrader,
+          .variants = build / "sample-agent/variants"};
 }
 
 Stage::Wanted event_of(const std::string& version, const std::string& beginning) {
@@ -38,25 +41,30 @@ SeenEvent expect(Stage& stage, const std::string& version, const std::string& be
   return *event;
 }
 
-void begin(Stage& stage, const std::string& version, std::vector<std::string> options = {},
-           const std::vector<std::string>& agent_options = {"--commit=healthy"}) {
+// Starts a version as first agent, and waits until it works.
+SeenEvent begin(Stage& stage, const std::string& version, std::vector<std::string> options = {},
+                const std::vector<std::string>& agent_options = {"--commit=healthy"}) {
   stage.release(version);
   stage.install(version.substr(0, version.find('-')));
-  options.emplace_back("--start-timeout=150ms");
+  options.emplace_back("--start-timeout=1s");
   stage.start_upgrader(options, agent_options);
-  expect(stage, version.substr(0, version.find('-')), "works");
+  return expect(stage, version.substr(0, version.find('-')), "works");
 }
 
-// Lets the agent finish, and judges all that has happened.
-void expect_proof(Stage& stage) {
-  stage.stop_writing();
-  CHECK(stage.wait_until_copied(patience));
-  stage.signal_upgrader(SIGTERM);
-  CHECK(stage.wait_for_upgrader(patience) == 0);
+void expect_proof(const Stage& stage) {
   const Proof proof = stage.proof();
   INFO(proof.text() << stage.upgrader_log());
   CHECK(proof.lines_in > 0);
   CHECK(proof.holds());
+}
+
+// Lets the agent finish, and judges all that has happened.
+void end_with_proof(Stage& stage) {
+  stage.stop_writing();
+  CHECK(stage.wait_until_copied(patience));
+  stage.signal_upgrader(SIGTERM);
+  CHECK(stage.wait_for_upgrader(patience) == 0);
+  expect_proof(stage);
 }
 
 int hand_overs_wanted() {
@@ -72,6 +80,7 @@ TEST_CASE("hand-overs under a running writer, a third of them to bad versions, l
   stage.desire("2.0.0");
   begin(stage, "2.0.0");
   const std::vector<std::string> bad{"3.0.0-crash_at_start", "5.0.0-crash_on_trial",
+                                     "3.0.0-crash_at_start", "5.0.0-crash_on_trial",
                                      "4.0.0-hang_at_start"};
   std::string active = "2.0.0";
 
@@ -92,6 +101,238 @@ TEST_CASE("hand-overs under a running writer, a third of them to bad versions, l
     expect(stage, active, "release " + version + " is not tried again");
     CHECK(stage.current() == "agent-v" + active);
   }
+
+  end_with_proof(stage);
+}
+
+TEST_CASE("a version that writes before it is active is caught by the checker") {
+  Stage stage(settings());
+  begin(stage, "1.0.0");
+
+  stage.release("1.0.3-writes_too_early");
+  expect(stage, "1.0.3", "committed");
+  stage.stop_writing();
+  CHECK(stage.wait_for(event_of("1.0.3", "committed"), 500ms) == std::nullopt);
+
+  const Proof proof = stage.proof();
+  INFO(proof.text());
+  CHECK_FALSE(proof.holds());
+  CHECK_FALSE(proof.trespasses.empty());
+}
+
+TEST_CASE("sequential hand-overs, good and bad, lose no line") {
+  Stage stage(settings());
+  begin(stage, "1.0.0", {"--mode=sequential"});
+
+  stage.release("2.0.0");
+  expect(stage, "2.0.0", "committed");
+  stage.release("3.0.0-crash_at_start");
+  expect(stage, "2.0.0", "release 3.0.0 is not tried again");
+  stage.release("4.0.0-hang_at_start");
+  expect(stage, "2.0.0", "release 4.0.0 is not tried again");
+  stage.release("5.0.0-crash_on_trial");
+  expect(stage, "2.0.0", "release 5.0.0 is not tried again");
+  stage.release("6.0.0");
+  expect(stage, "6.0.0", "committed");
+
+  end_with_proof(stage);
+}
+
+TEST_CASE("a release that has failed is tried again when its file has changed, and only then") {
+  Stage stage(settings());
+  begin(stage, "2.0.0");
+  stage.release("5.0.0-crash_on_trial");
+  expect(stage, "2.0.0", "release 5.0.0 is not tried again");
+
+  stage.release("3.0.0-crash_at_start");
+  expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
+  expect(stage, "2.0.0", "release 3.0.0 is not tried again");
+  stage.release("5.0.0-crash_on_trial");
+  expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v5.0.0"));
+  expect(stage, "2.0.0", "release 5.0.0 is not tried again");
+
+  end_with_proof(stage);
+}
+
+TEST_CASE("going back to an older version is an upgrade on request") {
+  Stage stage(settings());
+  stage.release("2.0.0");
+  stage.desire("6.0.0");
+  begin(stage, "6.0.0");
+
+  stage.desire("2.0.0");
+  expect(stage, "2.0.0", "committed");
+  std::filesystem::remove(stage.path("releases/desired"));
+  expect(stage, "6.0.0", "committed");
+
+  CHECK(stage.current() == "agent-v6.0.0");
+  end_with_proof(stage);
+}
+
+TEST_CASE("a version that does not know the format of the position is not given the work") {
+  Stage stage(settings());
+  stage.release("1.0.0");
+  begin(stage, "2.0.0");
+
+  stage.desire("1.0.0");
+  const SeenEvent told = expect(stage, "2.0.0", "release 1.0.0 is not tried again");
+
+  CHECK(told.text.find("its self-test failed") != std::string::npos);
+  CHECK(told.text.find("format 2") != std::string::npos);
+  end_with_proof(stage);
+}
+
+TEST_CASE("until it is committed a version writes the format that the one before it can read") {
+  Stage stage(settings());
+  begin(stage, "1.0.0", {"--trial=1h"}, {});
+  const auto format = [&stage] {
+    std::ifstream file(stage.path("state/position"));
+    std::string line;
+    std::getline(file, line);
+    return line;
+  };
+  stage.release("5.0.0-crash_on_trial");
+  expect(stage, "1.0.0", "release 5.0.0 is not tried again");
+  CHECK(format() == "sample-agent position 1");
+
+  stage.release("2.0.0");
+  expect(stage, "2.0.0", "works");
+  stage.signal_upgrader(SIGTERM);
+  CHECK(stage.wait_for_upgrader(patience) == 0);
+  CHECK(format() == "sample-agent position 1");
+  CHECK(stage.current() == "agent-v1.0.0");
+
+  stage.start_upgrader({"--trial=0"}, {});
+  expect(stage, "2.0.0", "committed");
+  end_with_proof(stage);
+  CHECK(format() == "sample-agent position 2");
+  CHECK(stage.current() == "agent-v2.0.0");
+}
+
+TEST_CASE("the gate waits for the operator, whose file is removed") {
+  Stage stage(settings());
+  const std::string confirm = stage.path("releases/confirm");
+  std::ofstream(confirm).flush();
+  begin(stage, "1.0.0", {}, {"--commit=healthy", "--gate=confirm"});
+
+  stage.release("2.0.0");
+  expect(stage, "1.0.0", "version 2.0.0 is ready and waits for");
+  CHECK(stage.wait_for(event_of("2.0.0", "activated"), 300ms) == std::nullopt);
+  std::ofstream(confirm).flush();
+  expect(stage, "2.0.0", "committed");
+
+  CHECK_FALSE(std::filesystem::exists(confirm));
+  end_with_proof(stage);
+}
+
+TEST_CASE("an agent takes the work back when the candidate is lost while it stops") {
+  Stage stage(settings());
+  begin(stage, "1.0.1-slow_to_stop");
+  stage.release("2.0.0");
+  // The two say so in any order.
+  pid_t candidate = 0;
+  bool told_to_stop = false;
+  const auto both = [&](const SeenEvent& event) {
+    if (event_of("2.0.0", "started")(event)) candidate = event.pid;
+    if (event_of("1.0.1", "told to stop: upgrade")(event)) told_to_stop = true;
+    return candidate != 0 && told_to_stop;
+  };
+  REQUIRE(stage.wait_for(both, patience));
+
+  kill(candidate, SIGKILL);
+
+  expect(stage, "1.0.1", "takes the work back");
+  const SeenEvent told = expect(stage, "1.0.1", "upgrade_failed");
+  CHECK(told.text.find("start: ") != std::string::npos);
+  end_with_proof(stage);
+}
+
+TEST_CASE("an agent that does not stop is killed, and started again as fallback") {
+  Stage stage(settings());
+  begin(stage, "1.0.2-never_stops", {"--stop-timeout=200ms"});
+  stage.release("2.0.0");
+
+  const SeenEvent told = expect(stage, "1.0.2", "upgrade_failed");
+  CHECK(told.text.find(" stop: ") != std::string::npos);
+  expect(stage, "1.0.2", "works");
+  stage.stop_writing();
+  CHECK(stage.wait_until_copied(patience));
+  stage.signal_upgrader(SIGTERM);
+  CHECK(stage.wait_for_upgrader(patience) == 128 + SIGKILL);
+
+  expect_proof(stage);
+}
+
+TEST_CASE("an unclean stop with the policy to continue goes by the durable position") {
+  Stage stage(settings());
+  begin(stage, "1.0.2-never_stops", {"--stop-timeout=200ms", "--on-unclean-stop=continue"});
+
+  stage.release("2.0.0");
+  expect(stage, "2.0.0", "committed");
+
+  end_with_proof(stage);
+}
+
+TEST_CASE("when the agent or the upgrader is killed, what is started again loses no line") {
+  Stage stage(settings());
+  SeenEvent active = begin(stage, "1.0.0");
+
+  for (int round = 0; round < 6; ++round) {
+    if (round % 2 == 0) {
+      kill(active.pid, SIGKILL);
+    } else {
+      stage.signal_upgrader(SIGKILL);
+      expect(stage, "1.0.0", "stopped");
+    }
+    CHECK(stage.wait_for_upgrader(patience) == 128 + SIGKILL);
+    stage.start_upgrader({}, {"--commit=healthy"});
+    active = expect(stage, "1.0.0", "works");
+  }
+
+  stage.release("2.0.0");
+  expect(stage, "2.0.0", "committed");
+  end_with_proof(stage);
+}
+
+TEST_CASE("a release that is no sample agent fails its self-test and is left alone") {
+  Stage stage(settings());
+  begin(stage, "2.0.0");
+
+  stage.release_script("9.0.0", "#!/bin/sh\necho 9.0.1 ok\n");
+  const SeenEvent told = expect(stage, "2.0.0", "release 9.0.0 is not tried again");
+  CHECK(told.text.find("it said: 9.0.1 ok") != std::string::npos);
+  stage.release("6.0.0");
+  expect(stage, "6.0.0", "committed");
+
+  end_with_proof(stage);
+}
+
+TEST_CASE("arguments that are not known make unfit, with their name") {
+  Stage stage(settings());
+  stage.release("1.0.0");
+  stage.install("1.0.0");
+
+  stage.start_upgrader({}, {"--colour"});
+
+  CHECK(stage.wait_for_upgrader(patience) == 125);
+  CHECK(stage.upgrader_log().find("configuration: unknown argument --colour") != std::string::npos);
+}
+
+TEST_CASE("the agent runs alone, without an upgrader, through crashes") {
+  Stage stage(settings());
+  stage.release("2.0.0");
+  for (const int signal : {SIGKILL, SIGTERM}) {
+    stage.start_alone("2.0.0");
+    expect(stage, "2.0.0", "works");
+    CHECK(stage.wait_for(event_of("2.0.0", "asks"), 300ms) == std::nullopt);
+    stage.signal_upgrader(signal);
+    CHECK(stage.wait_for_upgrader(patience) == (signal == SIGKILL ? 128 + SIGKILL : 0));
+  }
+  stage.start_alone("2.0.0");
+  stage.stop_writing();
+  CHECK(stage.wait_until_copied(patience));
+  stage.signal_upgrader(SIGTERM);
+  CHECK(stage.wait_for_upgrader(patience) == 0);
 
   expect_proof(stage);
 }
