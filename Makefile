@@ -32,12 +32,13 @@ protocol_library := $(BUILD)/libagent-protocol.a
 upgrader_library := $(BUILD)/libupgrader.a
 support_library := $(BUILD)/tests/libsupport.a
 
-unit_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/unit/*_test.cc tests/scenario/*_test.cc tests/explore/*_test.cc))
+unit_tests := $(patsubst %.cc,$(BUILD)/%, \
+  $(wildcard tests/unit/*_test.cc tests/scenario/*_test.cc tests/explore/*_test.cc))
 integration_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/integration/*_test.cc))
 programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
 .SUFFIXES:
-.SECONDARY:
+.PRECIOUS: $(BUILD)/objects/%.o
 .DELETE_ON_ERROR:
 .PHONY: all samples demo check check-here bench endurance install uninstall clean help packages
 
@@ -89,8 +90,8 @@ samples: $(sample_agent) $(sample_variant_files)
 $(BUILD)/objects/tests/%.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS := -O1
 
-$(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o $(support_library) \
-    $(upgrader_library) $(protocol_library)
+$(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o \
+    $(support_library) $(upgrader_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
@@ -115,8 +116,12 @@ check:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) --no-print-directory check-here
 
+# The longest first, so that none is waited for at the end.
+slow_tests = $(addprefix $(BUILD)/tests/,explore/explore_test integration/sample_agent_test)
+
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet)
-	@tests/run $(BUILD) $(unit_tests) $(integration_tests) tests/tidy/run.sh
+	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) \
+	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests))
 
 demo:
 	@tests/need-packages $(build_packages)
@@ -126,8 +131,11 @@ demo:
 HANDOVERS ?= 1000
 endurance:
 	@tests/need-packages $(check_packages)
-	@$(MAKE) --no-print-directory $(BUILD)/upgrader samples $(BUILD)/tests/integration/sample_agent_test
-	@HANDOVERS=$(HANDOVERS) $(BUILD)/tests/integration/sample_agent_test
+	@$(MAKE) --no-print-directory $(BUILD)/upgrader samples \
+	  $(BUILD)/tests/integration/sample_agent_test
+	HANDOVERS=$(HANDOVERS) $(BUILD)/tests/integration/sample_agent_test
+
+-include tests/benchmark/benchmark.mk
 
 bench:
 	@tests/need-packages $(bench_packages)
@@ -139,7 +147,7 @@ bench:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
 	  $(DESTDIR)$(PREFIX)/include/agent-protocol \
-	  $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8
+	  $(foreach section,1 3 7 8,$(DESTDIR)$(MANDIR)/man$(section))
 	install -m 755 $(BUILD)/upgrader $(sample_agent) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(protocol_library) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(BUILD)/$(soname) $(DESTDIR)$(LIBDIR)

@@ -4,31 +4,31 @@
 // THE PHASES. A phase is a name for a combination of facts (phase_of() below), never a variable.
 //
 // clang-format off
-//   phase         the incumbent is       the candidate is   goes on to
-//   starting      held first agent       -                  running at its `ready`; shutting_down if
-//                                                           it exits, is unfit, late or closes a pipe
-//   running       active                 -                  preparing or switching at an `upgrade`
-//   preparing     active                 held, not ready    confirming or switching at its `ready`;
-//                                                           abandoning if it fails or at `cancel`
-//   confirming    active                 held, ready        switching at `confirm`; abandoning if it
-//                                                           fails, at `cancel`, or when time is up
-//   switching     active, told to stop   held, or none      when the incumbent has gone: trial, or
-//                 for an upgrade         (sequential)       replacing (sequential), or falling_back
-//                                                           if its stop was unclean or the candidate
-//                                                           was lost; abandoning at `cancel`
-//   replacing     -                      held               trial at its `ready`; falling_back if it
-//                                                           fails
-//   trial         active, activated      -                  running at the commit; falling_back if it
-//                 by the upgrade                            exits; rolling_back if it fails otherwise
-//   abandoning    active                 killed             running, when the candidate has been
-//                                                           reaped: the upgrade has failed
-//   rolling_back  active, told to stop   -                  falling_back when it has gone
+//   phase         the incumbent is      the candidate is  goes on to
+//   starting      held first agent      -                 running at its `ready`; shutting_down if
+//                                                         it exits, is unfit, late, closes a pipe
+//   running       active                -                 preparing or switching at an `upgrade`
+//   preparing     active                held, not ready   confirming or switching at its `ready`;
+//                                                         abandoning if it fails or at `cancel`
+//   confirming    active                held, ready       switching at `confirm`; abandoning if it
+//                                                         fails, at `cancel`, when time is up
+//   switching     active, told to stop  held, or none     when the incumbent has gone: trial, or
+//                 for an upgrade        (sequential)      replacing (sequential), or falling_back
+//                                                         if its stop was unclean or the candidate
+//                                                         was lost; abandoning at `cancel`
+//   replacing     -                     held              trial at its `ready`; falling_back if it
+//                                                         fails
+//   trial         active, activated     -                 running at the commit; falling_back if it
+//                 by the upgrade                          exits; rolling_back if it fails otherwise
+//   abandoning    active                killed            running, when the candidate has been
+//                                                         reaped: the upgrade has failed
+//   rolling_back  active, told to stop  -                 falling_back when it has gone
 //                 for a roll-back
-//   falling_back  - or held fallback     killed or -        running at its `ready`; shutting_down if
-//                                                           it fails
-//   shutting_down told to stop, killed,  killed or -        ended when all have been reaped
+//   falling_back  - or held fallback    killed or -       running at its `ready`; shutting_down if
+//                                                         it fails
+//   shutting_down told to stop, killed, killed or -       ended when all have been reaped
 //                 or -
-//   ended         -                      -                  nothing
+//   ended         -                     -                 nothing
 // clang-format on
 //
 // A candidate becomes the incumbent when it is activated. In every phase SIGTERM and SIGQUIT lead

@@ -79,6 +79,7 @@ layer_table() {
 3 upgrader/lock.h
 3 upgrader/log.cc
 3 upgrader/log.h
+3 upgrader/loop_actions.cc
 3 upgrader/loop.cc
 3 upgrader/loop.h
 3 upgrader/owned_fd.h

@@ -1,0 +1,90 @@
+// The loop's other half: what the supervisor orders, carried out. What has an outcome goes back to
+// the supervisor at once, before anything else.
+#include <csignal>
+
+#include "upgrader/errno_name.h"
+#include "upgrader/loop.h"
+#include "upgrader/words.h"
+
+namespace upgrader {
+namespace {
+
+Trouble trouble_of(int error, const std::string& deed) {
+  return {errno_name(error), deed + ": " + error_in_words(error)};
+}
+
+}  // namespace
+
+void Loop::perform(const Check& check) {
+  const Program& present = programs_.at(check.present);
+  auto checked = check.executable ? check_program(*check.executable, *check.executable,
+                                                  check.args.value_or(present.args()))
+                                  : check_agent(options_.agent, options_.args);
+  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
+    feed(CheckFailed{{errno_name(refused->error), refused->reason}});
+    return;
+  }
+  const bool way_back = can_start_again(present);
+  feed(Checked{programs_.add(std::get<Program>(std::move(checked))), way_back});
+}
+
+void Loop::perform(const Spawn& spawn) {
+  const Program& program = programs_.at(spawn.program);
+  if (const auto failed = agents_->start(spawn.generation, program)) {
+    const bool not_executable = failed->where == StartFailed::Where::exec;
+    feed(SpawnFailed{spawn.generation, trouble_of(failed->error, "cannot start " + program.path()),
+                     not_executable});
+    return;
+  }
+  logbook_.info(words::generation(spawn.generation) + ": started as process " +
+                std::to_string(agents_->pid_of(spawn.generation)) + ", " + program.path());
+  feed(Spawned{spawn.generation});
+}
+
+void Loop::perform(const Send& send) {
+  agents_->send(send.generation, send.message);
+}
+
+void Loop::perform(const Kill& kill) {
+  agents_->signal(kill.generation, SIGKILL);
+}
+
+void Loop::perform(const Terminate& terminate) {
+  agents_->signal(terminate.generation, SIGTERM);
+}
+
+void Loop::perform(const PassSignal& pass) {
+  agents_->signal(pass.generation, pass.signal);
+}
+
+void Loop::perform(const ProveRelink&) {
+  const int error = link_->prove();
+  if (error == 0) return feed(RelinkProved{});
+  feed(RelinkProofFailed{trouble_of(error, "cannot replace the link " + options_.agent)});
+}
+
+void Loop::perform(const Relink& relink) {
+  const int error = link_->commit(programs_.at(relink.program));
+  if (error == 0) return feed(Relinked{});
+  feed(RelinkFailed{trouble_of(error, "cannot commit the link " + options_.agent)});
+}
+
+void Loop::perform(const RestoreLink&) {
+  const int error = link_->restore();
+  if (error == 0) return;
+  logbook_.error("cannot put the link " + options_.agent + " back: " + error_in_words(error));
+}
+
+void Loop::perform(const Log& line) {
+  logbook_.write(line.level, line.text);
+}
+
+void Loop::perform(const Notice& notice) {
+  if (const auto text = log_limit_.admit(notice, now())) logbook_.info(*text);
+}
+
+void Loop::perform(const Exit& exit) {
+  end(exit.status);
+}
+
+}  // namespace upgrader
