@@ -88,7 +88,9 @@ samples: $(sample_agent) $(sample_variant_files)
 # ---- tests: every tests/DIR/NAME_test.cc is a program of its own
 
 $(BUILD)/objects/tests/%.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
-$(BUILD)/objects/tests/catch_main.o: CXXFLAGS := -O1
+# Tests are compiled more often than they run, but for those that walk every state.
+$(BUILD)/objects/tests/unit/%.o $(BUILD)/objects/tests/integration/%.o: CXXFLAGS += -O0
+$(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O0
 
 $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o \
     $(support_library) $(upgrader_library) $(protocol_library)
