@@ -21,12 +21,12 @@ bool is_directory(const std::string& path) {
 }
 
 // Regular files only: others, a pipe for instance, cannot be read twice, nor cut.
-Wrong check_file(const std::string& path, int access_mode) {
+Wrong check_file(const std::string& path, int flags) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return refusal_from_errno("find", path).reason;
   if (!S_ISREG(status.st_mode)) return path + " is not a regular file";
-  if (access(path.c_str(), access_mode) != 0) return refusal_from_errno("access", path).reason;
-  return std::nullopt;
+  const Result<File> file = File::open(path, flags);
+  return file ? std::nullopt : std::optional(file.reason());
 }
 
 bool is_absent(const std::string& path) {
@@ -53,11 +53,11 @@ Wrong check_input(const Configuration& configuration) {
   const std::string position =
       configuration.state_directory + "/" + std::string(position_file_name);
   if (is_absent(configuration.input) && !is_absent(position)) return std::nullopt;
-  return check_file(configuration.input, R_OK);
+  return check_file(configuration.input, O_RDONLY);
 }
 
 Wrong check_output(const Configuration& configuration) {
-  if (!is_absent(configuration.output)) return check_file(configuration.output, R_OK | W_OK);
+  if (!is_absent(configuration.output)) return check_file(configuration.output, O_RDWR | O_APPEND);
   const std::string directory = directory_of(configuration.output);
   if (access(directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
   return refusal_from_errno("write to", directory).reason;
