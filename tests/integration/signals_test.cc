@@ -67,6 +67,8 @@ TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   first.hello();
 
   world.signal(signal);
+  world.signal(SIGUSR2);  // is seen after it, and says so in the log
+  world.wait_for_log("busy");
 
   first.expect_silence();  // neither it nor the upgrader has been ended by it
   first.ready();

@@ -146,6 +146,8 @@ Upgrader& World::start(Start start) {
   upgrader.log_path_ = path("log." + std::to_string(upgraders_.size()));
   upgrader.output_path_ = path("output." + std::to_string(upgraders_.size()));
   Texts argv = {upgrader_executable()};
+  INFO("UPGRADER names the upgrader, where it is not two directories above the test");
+  REQUIRE(access(argv[0].c_str(), X_OK) == 0);
   argv.insert(argv.end(), start.options.begin(), start.options.end());
   argv.emplace_back("--");
   argv.push_back(start.agent.empty() ? puppet() : start.agent);
