@@ -1,0 +1,13 @@
+# make bench: the driver, the agent that it measures, and the least program to compare with.
+
+benchmark_programs := $(addprefix $(BUILD)/tests/benchmark/,bench stamp_agent minimal)
+
+# Its C++ library is its own: a second process that maps the shared one would lower the upgrader's
+# PSS.
+$(BUILD)/tests/benchmark/bench: $(call objects,$(wildcard tests/benchmark/*.cc))
+	@mkdir -p $(@D)
+	$(LINK) -static-libstdc++ -static-libgcc -o $@ $^
+
+$(BUILD)/tests/benchmark/stamp_agent $(BUILD)/tests/benchmark/minimal: $(BUILD)/%: $(BUILD)/objects/%.o
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^

@@ -1,0 +1,112 @@
+#include "tests/benchmark/contender.h"
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace benchmark {
+namespace {
+
+std::string fresh_directory(const Place& place) {
+  static int count = 0;
+  std::string path = place.directory + "/" + std::to_string(++count);
+  std::filesystem::create_directory(path);
+  return path;
+}
+
+std::vector<Contender> installed(const std::vector<Contender>& wanted) {
+  std::vector<Contender> found;
+  for (Contender contender : wanted) {
+    const auto path = find_installed(contender.argv[0]);
+    if (!path) continue;
+    contender.argv[0] = *path;
+    found.push_back(std::move(contender));
+  }
+  return found;
+}
+
+// What s6 looks at: the descriptor on which the agent says that it works. An agent that never says
+// so is started again only after a second's pause, however long it has worked.
+constexpr char ready_descriptor[] = "3";
+
+// A service's directory: the agent is its `run`, without a shell in between.
+std::string make_service(const std::string& agent, const std::string& directory) {
+  std::string service = directory + "/service";
+  std::filesystem::create_directory(service);
+  std::filesystem::create_symlink(agent, service + "/run");
+  std::ofstream(service + "/notification-fd") << ready_descriptor << "\n";
+  return service;
+}
+
+Command command_of(const Contender& contender, const Task& task, const std::string& agent,
+                   const std::string& directory) {
+  Command command{.argv = contender.argv, .settings = {}, .log = directory + "/log"};
+  const bool serves = contender.kind == Contender::Kind::service;
+  command.argv.push_back(serves ? make_service(agent, directory) : agent);
+  command.settings = {
+      STAMP_PAGE "=" + directory + "/stamps",
+      STAMP_HANDOVERS "=" + std::to_string(task.handovers),
+      STAMP_START_MS "=" + std::to_string(task.start_ms),
+      STAMP_WORK_MS "=" + std::to_string(task.work_ms),
+  };
+  // What restarts its agent would do so for ever.
+  if (task.stays || serves) command.settings.emplace_back(STAMP_STAYS "=1");
+  if (contender.hears_ready) {
+    command.settings.emplace_back(STAMP_READY_FD "=" + std::string(ready_descriptor));
+  }
+  if (contender.kind != Contender::Kind::upgrader) command.settings.emplace_back(STAMP_ALONE "=1");
+  return command;
+}
+
+}  // namespace
+
+Contender the_upgrader(const Place& place) {
+  return {"upgrader", Contender::Kind::upgrader, {place.upgrader}};
+}
+
+Contender the_minimal(const Place& place) {
+  return {"minimal C program", Contender::Kind::upgrader, {place.minimal}};
+}
+
+Contender direct_exec() {
+  return {"direct exec", Contender::Kind::command, {}};
+}
+
+std::vector<Contender> installed_reapers() {
+  // -s: it is not process 1 here, and would complain on every start.
+  return installed({{"tini", Contender::Kind::command, {"tini", "-s", "--"}},
+                    {"tini-static", Contender::Kind::command, {"tini-static", "-s", "--"}}});
+}
+
+std::vector<Contender> installed_supervisors() {
+  return installed({{"runit (runsv)", Contender::Kind::service, {"runsv"}},
+                    {"s6 (s6-supervise)", Contender::Kind::service, {"s6-supervise"}, true}});
+}
+
+Run::Run(const Place& place, const Contender& contender, const Task& task)
+    : Run(contender, task, place.agent, fresh_directory(place)) {}
+
+Run::Run(const Contender& contender, const Task& task, const std::string& agent,
+         const std::string& directory)
+    : name_(contender.name),
+      ends_by_itself_(contender.kind != Contender::Kind::service && !task.stays),
+      agents_(static_cast<std::size_t>(task.handovers) + 1),
+      stamps_(directory + "/stamps"),
+      child_(command_of(contender, task, agent, directory)) {}
+
+void Run::wait_for_last_agent() {
+  wait_until([this] { return stamps_.count(stamp_activated) == agents_; },
+             "the last agent of " + name_);
+}
+
+void Run::finish() {
+  if (ends_by_itself_) return child_.wait_for_success();
+  wait_for_last_agent();
+  end();
+}
+
+void Run::end() {
+  child_.end();
+}
+
+}  // namespace benchmark

@@ -1,0 +1,71 @@
+// The programs that are compared, each as it runs the same agent.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/benchmark/child.h"
+#include "tests/benchmark/stamp_file.h"
+
+namespace benchmark {
+
+// Where everything lies.
+struct Place {
+  std::string directory;  // for all that is written, and empty at the start
+  std::string upgrader;
+  std::string minimal;
+  std::string agent;
+};
+
+struct Contender {
+  // How it is told what to run: by a command line, to which the agent belongs, or by a directory in
+  // which the agent is called `run`.
+  enum class Kind { upgrader, command, service };
+
+  std::string name;
+  Kind kind;
+  std::vector<std::string> argv;
+  bool hears_ready = false;  // the agent tells it that it works
+};
+
+[[nodiscard]] Contender the_upgrader(const Place& place);
+[[nodiscard]] Contender the_minimal(const Place& place);
+[[nodiscard]] Contender direct_exec();
+// tini and its static form; runit's and s6's supervisor. Those that are installed.
+[[nodiscard]] std::vector<Contender> installed_reapers();
+[[nodiscard]] std::vector<Contender> installed_supervisors();
+
+// What the agent is to do: see stamps.h.
+struct Task {
+  int handovers = 0;
+  int start_ms = 0;
+  int work_ms = 0;
+  bool stays = false;
+};
+
+// A contender at work on an agent, in a directory of its own.
+class Run {
+ public:
+  Run(const Place& place, const Contender& contender, const Task& task);
+
+  [[nodiscard]] const StampFile& stamps() const { return stamps_; }
+  [[nodiscard]] const Child& child() const { return child_; }
+
+  // Until the last agent works.
+  void wait_for_last_agent();
+  // Until the work is done: the end of an agent that does not stay, or of the last hand-over.
+  void finish();
+  void end();
+
+ private:
+  Run(const Contender& contender, const Task& task, const std::string& agent,
+      const std::string& directory);
+
+  std::string name_;
+  bool ends_by_itself_;
+  std::size_t agents_;
+  StampFile stamps_;
+  Child child_;
+};
+
+}  // namespace benchmark

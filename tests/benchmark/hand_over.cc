@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tests/benchmark/figures.h"
+#include "tests/benchmark/sections.h"
+
+namespace benchmark {
+namespace {
+
+constexpr int pairs = 15;
+constexpr int handovers_a_run = 40;
+
+std::vector<Milliseconds> gaps_of(const Place& place, const Contender& contender) {
+  Run run(place, contender, {.handovers = handovers_a_run});
+  run.finish();
+  std::vector<Milliseconds> gaps = run.stamps().gaps();
+  if (gaps.size() != handovers_a_run) give_up(contender.name + " lost a hand-over");
+  return gaps;
+}
+
+void append(std::vector<Milliseconds>& all, const std::vector<Milliseconds>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+void print(const std::string& name, const std::vector<Milliseconds>& gaps,
+           const std::string& ratio) {
+  print_row(name, {fixed(median(gaps), 3), fixed(percentile(gaps, 95), 3), ratio});
+}
+
+}  // namespace
+
+std::string measure_hand_over(const Place& place) {
+  const std::array<Contender, 2> contenders = {the_upgrader(place), the_minimal(place)};
+  std::array<std::vector<Milliseconds>, 2> gaps;
+  std::vector<double> ratios;
+  for (int pair = 0; pair < pairs; ++pair) {
+    std::array<double, 2> medians{};
+    for (std::size_t turn = 0; turn < 2; ++turn) {
+      const std::size_t which = pair % 2 == 0 ? turn : 1 - turn;
+      const std::vector<Milliseconds> fresh = gaps_of(place, contenders[which]);
+      medians[which] = median(fresh);
+      append(gaps[which], fresh);
+    }
+    ratios.push_back(medians[0] / medians[1]);
+  }
+
+  const double ratio = median(gaps[0]) / median(gaps[1]);
+  print_heading("1. The upgrader's share of a hand-over",
+                "From the exit of the old agent until the next one has read `activate`, in "
+                "milliseconds:\n" +
+                    std::to_string(gaps[0].size()) + " each, in " + std::to_string(pairs) +
+                    " pairs of alternating runs. The minimal program does only fork, pipe, wait "
+                    "and write.");
+  print_row("", {"median", "p95", "ratio"});
+  print(contenders[1].name, gaps[1], "1");
+  print(contenders[0].name, gaps[0], fixed(ratio, 2));
+  print_row("from pair to pair",
+            {"", "", fixed(percentile(ratios, 10), 2) + " to " + fixed(percentile(ratios, 90), 2)});
+
+  return "A hand-over takes " + fixed(median(gaps[0]), 2) + " ms, " + fixed(ratio, 2) +
+         " times what a minimal C program takes.";
+}
+
+}  // namespace benchmark

@@ -1,0 +1,67 @@
+#include <utility>
+
+#include "tests/benchmark/figures.h"
+#include "tests/benchmark/sections.h"
+
+namespace benchmark {
+namespace {
+
+constexpr int rounds = 150;
+
+struct Series {
+  Contender contender;
+  std::vector<Milliseconds> to_start = {};
+  std::vector<Milliseconds> to_work = {};
+};
+
+void measure(const Place& place, Series& series) {
+  Run run(place, series.contender, {});
+  run.finish();
+  const auto started = run.stamps().time_of(stamp_started, 1);
+  const auto activated = run.stamps().time_of(stamp_activated, 1);
+  if (!started || !activated) give_up(series.contender.name + " started no agent");
+  const auto since_start = [&run](std::int64_t time) {
+    return static_cast<double>(time - run.child().start_ns()) / 1e6;
+  };
+  series.to_start.push_back(since_start(*started));
+  series.to_work.push_back(since_start(*activated));
+}
+
+}  // namespace
+
+std::string measure_start_up(const Place& place) {
+  std::vector<Series> all = {{direct_exec()}, {the_minimal(place)}, {the_upgrader(place)}};
+  for (Contender& reaper : installed_reapers())
+    all.push_back({std::move(reaper)});
+  for (int round = 0; round < rounds; ++round) {
+    for (Series& series : all)
+      measure(place, series);
+  }
+
+  print_heading("2. Start-up of an agent",
+                "From the fork until the agent's main, and until it may work, in milliseconds: " +
+                    std::to_string(rounds) + " starts each, in turn.");
+  print_row("", {"main, median", "p95", "ratio", "work, median", "ratio"});
+  const Series& direct = all[0];
+  std::string others;
+  for (const Series& series : all) {
+    const double ratio = median(series.to_start) / median(direct.to_start);
+    print_row(series.contender.name,
+              {fixed(median(series.to_start), 3), fixed(percentile(series.to_start, 95), 3),
+               fixed(ratio, 2), fixed(median(series.to_work), 3),
+               fixed(median(series.to_work) / median(direct.to_work), 2)});
+    if (series.contender.name.starts_with("tini")) {
+      others += ", " + series.contender.name + " " + fixed(ratio, 2) + " times";
+    }
+  }
+  if (others.empty()) {
+    print_row("tini", {"not installed"});
+    others = ", tini is not installed";
+  }
+  const Series& upgrader = all[2];
+  return "An agent is there after " + fixed(median(upgrader.to_start), 2) + " ms, " +
+         fixed(median(upgrader.to_start) / median(direct.to_start), 2) +
+         " times a direct exec's time" + others + ".";
+}
+
+}  // namespace benchmark
