@@ -8,7 +8,7 @@ LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 
 CXX ?= g++
-CXXFLAGS ?= -O2 -g
+CXXFLAGS ?= -O2
 CPPFLAGS += -I.
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
@@ -21,6 +21,9 @@ soname := libagent-protocol.so.1
 build_packages = g++ libuv1-dev libcereal-dev
 check_packages = $(build_packages) gcc catch2 mandoc strace pkg-config clang-format-14
 bench_packages = $(build_packages) gcc tini runit s6 strace
+
+# All processors, unless make was told otherwise.
+jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Objects lie apart: $(BUILD)/upgrader is the program.
 objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
@@ -61,7 +64,7 @@ $(BUILD)/objects/%.o: %.cc
 
 $(BUILD)/objects/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -Wall -Wextra -Wpedantic -D_GNU_SOURCE -O2 -g -I. -MMD -MP -c -o $@ $<
+	$(CC) -std=c99 -Wall -Wextra -Wpedantic -D_GNU_SOURCE -O2 -I. -MMD -MP -c -o $@ $<
 
 # Only the C interface is to be seen from outside: the rest may change without a new soname.
 $(protocol_objects): CXXFLAGS += -fvisibility=hidden
@@ -116,7 +119,7 @@ packages:
 # The packages come first: without them nothing can be built.
 check:
 	@tests/need-packages $(check_packages)
-	@$(MAKE) --no-print-directory check-here
+	@$(MAKE) $(jobs) --no-print-directory check-here
 
 # The longest first, so that none is waited for at the end.
 slow_tests = $(addprefix $(BUILD)/tests/,explore/explore_test integration/sample_agent_test)
@@ -127,13 +130,13 @@ check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet)
 
 demo:
 	@tests/need-packages $(build_packages)
-	@$(MAKE) --no-print-directory $(BUILD)/upgrader samples
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader samples
 	@BUILD=$(BUILD) tests/demo/demo
 
 HANDOVERS ?= 1000
 endurance:
 	@tests/need-packages $(check_packages)
-	@$(MAKE) --no-print-directory $(BUILD)/upgrader samples \
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader samples \
 	  $(BUILD)/tests/integration/sample_agent_test
 	HANDOVERS=$(HANDOVERS) $(BUILD)/tests/integration/sample_agent_test
 
@@ -141,7 +144,7 @@ endurance:
 
 bench:
 	@tests/need-packages $(bench_packages)
-	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(benchmark_programs)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(benchmark_programs)
 	@BUILD=$(BUILD) tests/benchmark/run
 
 # ---- installation
