@@ -8,6 +8,7 @@ $(BUILD)/tests/benchmark/bench: $(call objects,$(wildcard tests/benchmark/*.cc))
 	@mkdir -p $(@D)
 	$(LINK) -static-libstdc++ -static-libgcc -o $@ $^
 
-$(BUILD)/tests/benchmark/stamp_agent $(BUILD)/tests/benchmark/minimal: $(BUILD)/%: $(BUILD)/objects/%.o
+benchmark_c_programs := $(addprefix $(BUILD)/tests/benchmark/,stamp_agent minimal)
+$(benchmark_c_programs): $(BUILD)/%: $(BUILD)/objects/%.o
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^

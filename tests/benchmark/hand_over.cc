@@ -1,3 +1,5 @@
+// Hand-overs, one right after the other, and alternating with those of the minimal program: what
+// the upgrader itself adds.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,3 +1,4 @@
+// What the kernel says of the memory of each program, from its own tables.
 #include <fstream>
 #include <optional>
 #include <sstream>

@@ -1,3 +1,5 @@
+// Replacements of an agent that has worked for a while: what supervisors that start the new one
+// only after the old one leave as a gap, and what the upgrader does.
 #include <array>
 #include <chrono>
 #include <memory>

@@ -1,3 +1,4 @@
+// Starts of one agent, in turn, under all that can start one.
 #include <utility>
 
 #include "tests/benchmark/figures.h"
