@@ -52,6 +52,13 @@ int sync_program(const Program& program) {
   return sync_directory(program.path().substr(0, slash == 0 ? 1 : slash));
 }
 
+// The path with its links, but from the root.
+std::string as_given(const std::string& path) {
+  char here[PATH_MAX];
+  if (path[0] == '/' || ::getcwd(here, sizeof here) == nullptr) return path;
+  return std::string(here) + "/" + path;
+}
+
 // How `path` is reached from `directory`; both are absolute and resolved.
 std::string relative_path(const std::string& directory, const std::string& path) {
   const std::string from = directory == "/" ? "/" : directory + "/";
@@ -68,8 +75,10 @@ std::string relative_path(const std::string& directory, const std::string& path)
 
 }  // namespace
 
-Link::Link(OwnedFd directory, std::string directory_path, std::string name, std::string target)
+Link::Link(OwnedFd directory, std::string given_directory, std::string directory_path,
+           std::string name, std::string target)
     : directory_(std::move(directory)),
+      given_directory_(std::move(given_directory)),
       directory_path_(std::move(directory_path)),
       name_(std::move(name)),
       temporary_("." + name_.substr(0, name_bytes_kept) + ".upgrader"),
@@ -91,7 +100,16 @@ std::variant<Link, LinkRefused> Link::open(const std::string& path) {
   if (target.empty()) return refused(errno);
   char resolved[PATH_MAX];
   if (::realpath(parent.c_str(), resolved) == nullptr) return refused(errno);
-  return Link(std::move(directory), resolved, std::move(name), std::move(target));
+  return Link(std::move(directory), as_given(parent), resolved, std::move(name), std::move(target));
+}
+
+// 0 while AGENT's path leads to the directory that is open here.
+int Link::directory_changed() const {
+  struct stat ours {};
+  struct stat named {};
+  if (::fstat(directory_.get(), &ours) != 0) return errno;
+  if (::stat(given_directory_.c_str(), &named) != 0) return errno;
+  return ours.st_dev == named.st_dev && ours.st_ino == named.st_ino ? 0 : ESTALE;
 }
 
 int Link::make_temporary(const std::string& target) const {
@@ -135,12 +153,14 @@ int Link::replace(const std::string& target) const {
 }
 
 int Link::prove() const {
+  if (const int error = directory_changed(); error != 0) return error;
   const std::string present = read_link(directory_, name_);
   if (present.empty()) return errno;
   return replace(present);
 }
 
 int Link::commit(const Program& program) {
+  if (const int error = directory_changed(); error != 0) return error;
   const std::string present = read_link(directory_, name_);
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;

@@ -1,5 +1,6 @@
 // The symbolic link that AGENT is, for --relink: made to name what was committed, atomically and
-// durably. All is done in the directory that held the link at start, whatever its path names later.
+// durably. All is done in the directory that held the link at start; where its path leads to
+// another by now, nothing is committed: AGENT would not name it.
 #pragma once
 
 #include <string>
@@ -23,13 +24,13 @@ class Link {
   [[nodiscard]] static std::variant<Link, LinkRefused> open(const std::string& path);
 
   // Shows that a commit will be able to replace the link, by replacing it with a fresh one that
-  // names the same. Returns 0 or an errno value.
+  // names the same. Returns 0 or an errno value; ESTALE: AGENT's path leads to another directory.
   [[nodiscard]] int prove() const;
 
   // Makes the link name `program`, relative to the link's directory if what it names now is
   // relative, and syncs the executable, its directory and the link's. Returns 0 when all is
   // durable; otherwise an errno value, and the link is as it was. ESTALE: the program's path names
-  // another file by now, which has passed no trial.
+  // another file by now, which has passed no trial, or AGENT's leads to another directory.
   [[nodiscard]] int commit(const Program& program);
 
   // Puts the link back to what was committed last, if it names anything else or is gone. Returns 0
@@ -40,8 +41,10 @@ class Link {
   [[nodiscard]] const std::string& committed() const { return committed_; }
 
  private:
-  Link(OwnedFd directory, std::string directory_path, std::string name, std::string target);
+  Link(OwnedFd directory, std::string given_directory, std::string directory_path, std::string name,
+       std::string target);
 
+  [[nodiscard]] int directory_changed() const;
   [[nodiscard]] int make_temporary(const std::string& target) const;
   [[nodiscard]] int make_temporary_for(const Program& program, bool relative,
                                        std::string& target) const;
@@ -49,7 +52,8 @@ class Link {
   [[nodiscard]] int replace(const std::string& target) const;
 
   OwnedFd directory_;
-  std::string directory_path_;  // resolved
+  std::string given_directory_;  // as AGENT has it
+  std::string directory_path_;   // resolved
   std::string name_;
   std::string temporary_;  // one fixed name: what a killed upgrader has left is used again
   std::string committed_;

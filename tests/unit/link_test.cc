@@ -166,7 +166,7 @@ TEST_CASE("a link without a slash is in the present directory") {
   CHECK(releases.target() == "agent-v2");
 }
 
-TEST_CASE("a directory that has been moved is still the link's") {
+TEST_CASE("a directory that AGENT's path no longer leads to is left alone") {
   const Releases releases;
   Link link = releases.link("../releases/agent-v1");
   const std::string away = releases.directory() / "away";
@@ -174,9 +174,13 @@ TEST_CASE("a directory that has been moved is still the link's") {
   std::filesystem::rename(releases.path(), away + "/moved");
   const std::string outside = releases.directory().write("outside", "#!/bin/true\n");
 
-  CHECK(link.commit(program_of(outside)) == 0);
+  CHECK(link.prove() == ENOENT);
+  CHECK(link.commit(program_of(outside)) == ENOENT);
+  std::filesystem::create_directory(releases.path());
+  CHECK(link.prove() == ESTALE);
+  CHECK(link.commit(program_of(outside)) == ESTALE);
 
-  CHECK(std::filesystem::read_symlink(away + "/moved/current") == outside);
+  CHECK(std::filesystem::read_symlink(away + "/moved/current") == "../releases/agent-v1");
 }
 
 TEST_CASE("the proof replaces the link by one that names the same") {
