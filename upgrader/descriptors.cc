@@ -77,7 +77,11 @@ void mark_one_by_one(int first) {
 void put_signals_right() {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
-  ::sigaction(SIGPIPE, &action, nullptr);
+  // What a log that cannot be written would otherwise do to us: a pipe without a reader, a file at
+  // its limit, a terminal that is another's.
+  for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU}) {
+    ::sigaction(signal_number, &action, nullptr);
+  }
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &action, nullptr);
   sigset_t none;

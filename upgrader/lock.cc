@@ -65,8 +65,9 @@ bool is_alive(const Holder& holder) {
 }  // namespace
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
-  OwnedFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (null) static_cast<void>(keep_at_number(std::move(null)));
+  // Anything will do to keep the place, and standard input is always there.
+  OwnedFd placeholder(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number));
+  if (placeholder) static_cast<void>(keep_at_number(std::move(placeholder)));
 }
 
 int Lock::keep_at_number(OwnedFd fd) {

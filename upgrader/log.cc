@@ -124,7 +124,8 @@ Logbook::Logbook(LogLevel level, const char* journal_stream, int descriptor)
         std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) == journal_stream;
   }
   if (S_ISSOCK(status.st_mode)) means_ = Means::send;
-  if (S_ISFIFO(status.st_mode) || ::isatty(descriptor) == 1) own_ = open_anew(descriptor);
+  // Some devices, such as the kernel's log, are written to well, but never poll as writable.
+  if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) own_ = open_anew(descriptor);
   if (own_) means_ = Means::write_to_own;
 }
 
