@@ -77,7 +77,7 @@ struct Log {
 
 // A log line that an agent can cause as often as it likes: at most one of each kind a second is
 // shown (log_limit.h).
-enum class NoticeKind { stray, status, error };
+enum class NoticeKind { stray, status, error, refusal };
 struct Notice {
   Generation generation = 0;
   NoticeKind kind = NoticeKind::stray;

@@ -1,5 +1,6 @@
 #include "upgrader/agents.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,7 +59,10 @@ void Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   if (is_reply(message) && agent->channel.unsent() > unsent_replies_bytes_max) return;
   const auto line = agent_protocol::encode(message);
   UPGRADER_CHECK(static_cast<bool>(line));
-  if (!agent->channel.send(line.value())) sink_(InputClosed{generation});
+  const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
+  agent->activate_unsent = agent->activate_unsent || activate;
+  if (!agent->channel.send(line.value())) tell_input_closed(*agent);
+  if (agent->channel.unsent() == 0) agent->activate_unsent = false;
   watch_as_fits(*agent);
 }
 
@@ -81,13 +85,16 @@ void Agents::take_in_exits() {
   }
 }
 
-void Agents::take_in_everything() {
+void Agents::take_in_everything(const std::vector<Generation>& late) {
   take_in_exits();
   std::vector<Generation> living;
   for (const auto& [generation, agent] : running_)
     living.push_back(generation);
   for (const Generation generation : living) {
-    if (Running* agent = find(generation)) take_what_is_held(*agent);
+    Running* agent = find(generation);
+    if (agent == nullptr) continue;
+    const bool is_late = std::find(late.begin(), late.end(), generation) != late.end();
+    if (is_late || !must_read_replies_first(*agent)) take_what_is_held(*agent);
   }
 }
 
@@ -97,6 +104,8 @@ Agents::Running* Agents::find(Generation generation) {
 }
 
 void Agents::on_readable(Generation generation) {
+  // Whoever is dead already says its last words now, and nobody is told to stop for it.
+  take_in_exits();
   Running* agent = find(generation);
   if (agent == nullptr || agent->ending) return;
   if (!agent->channel.lines().pending()) {
@@ -112,8 +121,13 @@ void Agents::on_readable(Generation generation) {
 void Agents::on_writable(Generation generation) {
   Running* agent = find(generation);
   if (agent == nullptr || agent->ending) return;
-  if (!agent->channel.flush()) sink_(InputClosed{generation});
+  if (!agent->channel.flush()) tell_input_closed(*agent);
+  if (agent->channel.unsent() == 0) agent->activate_unsent = false;
   watch_as_fits(*agent);
+}
+
+void Agents::tell_input_closed(Running& agent) {
+  sink_(InputClosed{agent.generation, agent.activate_unsent});
 }
 
 // Lines that were read in a turn whose budget was used up.
@@ -164,14 +178,14 @@ void Agents::take_output_end(Running& agent) {
   if (!agent.ending) sink_(OutputClosed{agent.generation});
 }
 
-// Takes in what was said up to now, and no more: a flood would never end.
+// Takes in what has been said up to now, and no more: a flood would never end.
 void Agents::take_what_is_held(Running& agent) {
   const auto take_all_lines = [&] {
     while (const auto line = agent.channel.lines().next())
       take_line(agent, *line);
   };
   take_all_lines();
-  for (std::size_t held = agent.channel.held(); held > 0;) {
+  for (std::size_t held = std::min(agent.channel.held(), look_bytes_max); held > 0;) {
     const std::size_t room = agent.channel.lines().space().size();
     const std::size_t wanted = std::min(held, room);
     if (agent.channel.read(wanted) != Channel::Read::bytes) break;

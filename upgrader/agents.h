@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "agent-protocol/message.h"
 #include "upgrader/channel.h"
@@ -21,6 +23,9 @@ namespace upgrader {
 
 // Lines taken from an agent in one turn of the loop.
 inline constexpr int lines_a_turn = 32;
+// Taken from a pipe in one look, before a deadline or an exit is judged: what a pipe holds as it
+// was made. An agent may make it hold more, and must not keep the others waiting by that.
+inline constexpr std::size_t look_bytes_max = 65'536;
 
 class Agents {
  public:
@@ -42,8 +47,9 @@ class Agents {
 
   // Takes in the exits that the kernel has to tell, each after what its pipe still held.
   void take_in_exits();
-  // The same, and all that the pipes of the living hold: before a deadline is judged.
-  void take_in_everything();
+  // The same, and all that the pipes of the living hold: before a deadline is judged. Of an agent
+  // that must take its replies first only if it is late.
+  void take_in_everything(const std::vector<Generation>& late);
 
  private:
   struct Running {
@@ -57,6 +63,7 @@ class Agents {
     pid_t pid;
     Channel channel;
     std::optional<Ending> ending;  // it has been reaped: pid is no longer ours
+    bool activate_unsent = false;  // `activate` is among what has not been sent yet
   };
 
   Agents(ChildSetting setting, Sink sink) : setting_(std::move(setting)), sink_(std::move(sink)) {}
@@ -65,6 +72,7 @@ class Agents {
   void on_readable(Generation generation);
   void on_writable(Generation generation);
   void on_backlog();
+  void tell_input_closed(Running& agent);
 
   int take_lines(Running& agent, int lines_max);
   void take_line(Running& agent, const agent_protocol::Line& line);

@@ -9,6 +9,7 @@
 #include "agent-protocol/codec.h"
 #include "agent-protocol/message.h"
 #include "upgrader/ending.h"
+#include "upgrader/time.h"
 
 namespace upgrader {
 
@@ -61,6 +62,7 @@ struct OutputClosed {
 // by more than the upgrader keeps for it.
 struct InputClosed {
   Generation generation = 0;
+  bool activate_lost = false;  // it will never know that it is active
 };
 
 // An agent's process has been reaped; all that it had said has been delivered before.
@@ -94,9 +96,11 @@ struct RelinkFailed {  // the link is as it was
   Trouble trouble;
 };
 
-// A deadline that next_deadline() named may have passed; all that the kernel held has been
-// delivered before.
-struct DeadlinePassed {};
+// Deadlines up to `by` have passed; all that the kernel held at that moment has been delivered. One
+// that passed since, or was set meanwhile, needs a look of its own.
+struct DeadlinePassed {
+  Time by = Time::max();
+};
 
 struct StopRequested {};     // SIGTERM or SIGINT
 struct QuitRequested {};     // SIGQUIT

@@ -15,6 +15,8 @@ std::string count_in_words(std::uint64_t count, NoticeKind kind) {
       return number + (one ? " more status" : " more statuses");
     case NoticeKind::error:
       return number + (one ? " more error" : " more errors");
+    case NoticeKind::refusal:
+      return number + (one ? " more refused upgrade" : " more refused upgrades");
   }
   return number;
 }
@@ -26,6 +28,10 @@ std::string with_count(std::string text, std::uint64_t count, NoticeKind kind) {
 }
 
 }  // namespace
+
+LogLevel level_of(const Notice& notice) {
+  return notice.kind == NoticeKind::refusal ? LogLevel::warning : LogLevel::info;
+}
 
 std::optional<std::string> LogLimit::admit(const Notice& notice, Time now) {
   const auto [place, first] = records_.try_emplace({notice.generation, notice.kind});

@@ -16,6 +16,9 @@
 
 namespace upgrader {
 
+// How loud a notice is: a refused upgrade is a warning.
+[[nodiscard]] LogLevel level_of(const Notice& notice);
+
 // After a line so long none of the same kind is shown.
 inline constexpr Duration log_limit_period{1'000};
 

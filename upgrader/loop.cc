@@ -81,6 +81,10 @@ bool Loop::watch_signal(int signal_number) {
 // Closes every handle, and lets libuv finish with them.
 void Loop::tear_down() {
   if (!loop_made_) return;
+  // What libuv no longer watches would have its default effect in this last moment.
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
   agents_.reset();
   timer_.reset();
   signals_.clear();
@@ -112,25 +116,26 @@ void Loop::on_signal(int signal_number) {
 }
 
 void Loop::on_timer() {
-  if (waits_for_lock_) {
+  if (lock_retry_) {
     try_lock();
     return;
   }
   show(log_limit_.due(now()));
+  // What an agent did comes first, so a deadline is judged as of the moment before the look.
+  const Time looked = now();
   const auto is_due = [&] {
     const std::optional<Time> deadline = supervisor_.next_deadline();
-    return deadline && *deadline <= now();
+    return deadline && *deadline <= looked;
   };
-  // What an agent did comes before a deadline that passed meanwhile.
-  if (is_due()) agents_->take_in_everything();
-  if (is_due()) take(DeadlinePassed{});
+  if (is_due()) agents_->take_in_everything(supervisor_.late(looked));
+  if (is_due()) take(DeadlinePassed{looked});
   set_timer();
 }
 
 void Loop::try_lock() {
   const int error = lock_->try_lock();
   if (error == 0) {
-    waits_for_lock_ = false;
+    lock_retry_.reset();
     start_first_agent();
     return;
   }
@@ -145,8 +150,8 @@ void Loop::try_lock() {
     end(exit_own_failure);
     return;
   }
-  if (!waits_for_lock_) logbook_.info("waiting for " + *options_.lock_file);
-  waits_for_lock_ = true;
+  if (!lock_retry_) logbook_.info("waiting for " + *options_.lock_file);
+  lock_retry_ = now() + lock_retry_interval;
   set_timer();
 }
 
@@ -228,7 +233,7 @@ void Loop::set_timer() {
   std::optional<Time> next = supervisor_.next_deadline();
   const std::optional<Time> notice = log_limit_.next_deadline();
   if (notice && (!next || *notice < *next)) next = notice;
-  if (waits_for_lock_) next = now() + lock_retry_interval;
+  if (lock_retry_) next = lock_retry_;
   if (!next || exit_status_) {
     uv_timer_stop(timer_.get());
     return;
@@ -242,7 +247,7 @@ void Loop::set_timer() {
 
 void Loop::show(const std::vector<Notice>& notices) {
   for (const Notice& notice : notices)
-    logbook_.info(notice.text);
+    logbook_.write(level_of(notice), notice.text);
 }
 
 }  // namespace upgrader

@@ -83,9 +83,9 @@ class Loop {
   std::unique_ptr<Agents> agents_;
 
   std::optional<Time> lock_deadline_;
-  bool waits_for_lock_ = false;
-  bool stepping_ = false;    // an event is being taken to its end
-  std::deque<Event> later_;  // events that came up meanwhile
+  std::optional<Time> lock_retry_;  // while it is waited for
+  bool stepping_ = false;           // an event is being taken to its end
+  std::deque<Event> later_;         // events that came up meanwhile
   std::optional<int> exit_status_;
 };
 

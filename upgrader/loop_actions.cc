@@ -80,7 +80,9 @@ void Loop::perform(const Log& line) {
 }
 
 void Loop::perform(const Notice& notice) {
-  if (const auto text = log_limit_.admit(notice, now())) logbook_.info(*text);
+  if (const auto text = log_limit_.admit(notice, now())) {
+    logbook_.write(level_of(notice), *text);
+  }
 }
 
 void Loop::perform(const Exit& exit) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <tuple>
 #include <utility>
 
 #include "upgrader/check.h"
@@ -99,7 +100,8 @@ class Step {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->input_closed) return;
     agent->input_closed = true;
-    if (!agent->activated || (on_trial(*agent) && !agent->told)) {
+    const bool deaf_on_trial = on_trial(*agent) && !agent->told && event.activate_lost;
+    if (!agent->activated || deaf_on_trial) {
       start_close_grace(*agent);
     } else {
       log(LogLevel::debug, words::who(*agent) + " no longer reads its input");
@@ -199,7 +201,8 @@ class Step {
   }
 
   // One deadline a step: the shell looks for news of the agents between any two.
-  void take(const DeadlinePassed&) {
+  void take(const DeadlinePassed& event) {
+    passed_by_ = std::min(now_, event.by);
     if (state_.candidate && agent_deadline_passed(*state_.candidate)) return;
     if (state_.incumbent && agent_deadline_passed(*state_.incumbent)) return;
     if (state_.upgrade && has_passed(state_.upgrade->deadline)) upgrade_deadline_passed();
@@ -228,7 +231,8 @@ class Step {
     request.id = "sigusr2-" + std::to_string(++state_.upgrade_signals);
     if (const std::optional<std::string> busy = why_busy()) {
       log(LogLevel::warning, "upgrade " + request.id + " refused: " + *busy);
-      if (policy_.relink) actions_.emplace_back(RestoreLink{});
+      // Before the start the link is another upgrader's, whose lock is waited for.
+      if (policy_.relink && started()) actions_.emplace_back(RestoreLink{});
       return;
     }
     begin_upgrade(request, Origin::signal);
@@ -248,14 +252,12 @@ class Step {
 
   void hear(Agent& agent, const agent_protocol::Hello& hello) {
     if (agent.greeted) return send_error(agent, "hello", "hello was said already");
-    agent.greeted = true;
-    agent.version = hello.version;
+    note_hello(agent, hello);
     agent_protocol::Welcome welcome;
     welcome.protocol = std::min(hello.protocol, agent_protocol::protocol_version);
     welcome.generation = agent.generation;
     welcome.role = agent.role;
     if (state_.upgrade && agent.role == Role::candidate) {
-      state_.upgrade->version = hello.version;
       welcome.previous_version = state_.upgrade->previous_version;
     }
     if (state_.upgrade && agent.role == Role::fallback) {
@@ -314,6 +316,7 @@ class Step {
     }
     state_.upgrade->waits_for_confirm = false;
     state_.upgrade->deadline.reset();
+    if (has_closed(*state_.candidate)) return;  // it fails as soon as its close grace is over
     pass_gate();
   }
 
@@ -362,6 +365,7 @@ class Step {
   // What a process that is dead, or as good as dead, said: a stop that it confirmed counts, and a
   // reason is worth knowing. Everything else is too late.
   void take_last_words(Agent& agent, const AgentMessage& message, bool posthumous) {
+    if (const auto* hello = std::get_if<agent_protocol::Hello>(&message)) note_hello(agent, *hello);
     if (!agent.greeted) return;
     if (const auto* stopped = std::get_if<agent_protocol::Stopped>(&message)) {
       if (agent.told && !agent.stopped) note_stopped(agent, *stopped);
@@ -370,6 +374,12 @@ class Step {
     } else if (const auto* unfit = std::get_if<agent_protocol::Unfit>(&message)) {
       if (posthumous && (!agent.activated || on_trial(agent))) agent.unfit = unfit->reason;
     }
+  }
+
+  void note_hello(Agent& agent, const agent_protocol::Hello& hello) {
+    agent.greeted = true;
+    agent.version = hello.version;
+    if (state_.upgrade && agent.role == Role::candidate) state_.upgrade->version = hello.version;
   }
 
   void note_stopped(Agent& agent, const agent_protocol::Stopped& stopped) {
@@ -513,7 +523,7 @@ class Step {
   // ---- deadlines
 
   bool has_passed(const std::optional<Time>& deadline) const {
-    return deadline && *deadline <= now_;
+    return deadline && *deadline <= passed_by_;
   }
 
   // True if a deadline of this agent had passed, and has been dealt with.
@@ -677,7 +687,7 @@ class Step {
 
   // An upgrade that never became the one under way.
   void answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
-    log(LogLevel::warning, "upgrade " + id + " refused: " + reason);
+    notice(agent.generation, NoticeKind::refusal, "upgrade " + id + " refused: " + reason);
     Failure failure;
     failure.id = id;
     failure.stage = Stage::request;
@@ -728,7 +738,12 @@ class Step {
     if (ending != nullptr && ending->how == Ending::How::exited)
       failure.exit_status = ending->value;
     if (ending != nullptr && ending->how == Ending::How::signalled) failure.signal = ending->value;
-    log(LogLevel::warning, words::failed(upgrade, failure, state_.incumbent));
+    const std::string told = words::failed(upgrade, failure, state_.incumbent);
+    if (stage == Stage::request && upgrade.origin == Origin::agent) {
+      notice(state_.incumbent->generation, NoticeKind::refusal, told);
+    } else {
+      log(LogLevel::warning, told);
+    }
     upgrade.failure = std::move(failure);
     restore_link_for_signal();
   }
@@ -831,6 +846,8 @@ class Step {
 
   // ---- small ones
 
+  bool started() const { return state_.last_generation > 0; }
+
   Agent* find(Generation generation) {
     if (state_.incumbent && state_.incumbent->generation == generation) return &*state_.incumbent;
     if (state_.candidate && state_.candidate->generation == generation) return &*state_.candidate;
@@ -910,6 +927,7 @@ class Step {
   const Policy& policy_;
   State& state_;
   const Time now_;
+  Time passed_by_{};  // deadlines up to then are judged
   Actions& actions_;
 };
 
@@ -1020,6 +1038,24 @@ std::optional<Time> Supervisor::next_deadline() const {
   }
   if (state_.upgrade) consider(state_.upgrade->deadline);
   return next;
+}
+
+std::vector<Generation> Supervisor::late(Time by) const {
+  std::vector<Generation> generations;
+  const auto has_passed = [by](const std::optional<Time>& deadline) {
+    return deadline && *deadline <= by;
+  };
+  const auto& [incumbent, candidate] = std::tie(state_.incumbent, state_.candidate);
+  // The gate's time and the trial's are the active agent's to keep.
+  const bool upgrade_is_late = state_.upgrade && has_passed(state_.upgrade->deadline);
+  if (incumbent && (has_passed(incumbent->deadline) || has_passed(incumbent->close_deadline) ||
+                    upgrade_is_late)) {
+    generations.push_back(incumbent->generation);
+  }
+  if (candidate && (has_passed(candidate->deadline) || has_passed(candidate->close_deadline))) {
+    generations.push_back(candidate->generation);
+  }
+  return generations;
 }
 
 std::vector<ProgramId> Supervisor::programs() const {

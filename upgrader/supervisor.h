@@ -186,6 +186,9 @@ class Supervisor {
   // The earliest deadline, or nullopt: then nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
+  // The agents whose own time is up: those that a deadline up to `by` is about.
+  [[nodiscard]] std::vector<Generation> late(Time by) const;
+
   // The programs that are still needed. The shell may close all others.
   [[nodiscard]] std::vector<ProgramId> programs() const;
 

@@ -85,7 +85,8 @@ void add_events_of(Generation generation, std::vector<NamedEvent>& events) {
                     MessageRefused{generation, Malformed{"extend", "bad", std::nullopt}}});
   events.push_back({who + "stray oops", StrayReceived{generation, "oops"}});
   events.push_back({who + "closes output", OutputClosed{generation}});
-  events.push_back({who + "closes input", InputClosed{generation}});
+  events.push_back({who + "closes input", InputClosed{generation, false}});
+  events.push_back({who + "is deaf", InputClosed{generation, true}});
   events.push_back({who + "exits 0", ProcessExited{generation, {Ending::How::exited, 0}}});
   events.push_back(
       {who + "exits signal 9", ProcessExited{generation, {Ending::How::signalled, 9}}});

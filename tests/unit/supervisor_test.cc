@@ -1,5 +1,6 @@
 // Decisions that are worth a sentence. Whole stories are in tests/scenario, all of them in
 // tests/explore.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 
@@ -256,6 +257,83 @@ TEST_CASE("what an agent did comes before a deadline that has passed") {
   CHECK(bench.state().incumbent->stopped);
 }
 
+TEST_CASE("a deadline that was set while another was judged is not judged with it") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  const Time limit = *bench.state().incumbent->deadline;
+  bench.wait(std::chrono::seconds(89));
+
+  Supervisor late = bench.supervisor();
+  const Actions before = late.step(DeadlinePassed{limit - Time(1)}, limit + Time(5));
+  const Actions actions = late.step(DeadlinePassed{limit}, limit + Time(5));
+
+  CHECK(before.empty());
+  CHECK(kills(actions) == Generations{1});
+}
+
+TEST_CASE("who is late is whose deadline has passed") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+  const Time start_limit = *bench.state().candidate->deadline;
+
+  CHECK(bench.supervisor().late(start_limit - Time(1)).empty());
+  CHECK(bench.supervisor().late(start_limit) == Generations{2});
+
+  Bench trial;
+  trial.reach(Phase::trial);
+  CHECK(trial.supervisor().late(*trial.state().upgrade->deadline) == Generations{2});
+}
+
+TEST_CASE("a confirm for a candidate that has just closed its output does not open the gate") {
+  Bench bench;
+  bench.reach(Phase::confirming);
+  bench.take(OutputClosed{2});
+
+  const Actions confirmed = bench.say(1, agent_protocol::Confirm{"u1"});
+  const Actions closed = bench.wait(close_grace);
+
+  CHECK(messages_to(confirmed, 1).empty());
+  CHECK(kills(closed) == Generations{2});
+  CHECK(failure_told(bench.die(2, SIGKILL), 1).stage == Stage::start);
+}
+
+TEST_CASE("last words count from the first on, a hello among them") {
+  Bench bench;
+  bench.start();
+  bench.last_word(1, agent_protocol::Hello{});
+  bench.last_word(1, agent_protocol::Unfit{"the database is down"});
+
+  const Actions actions = bench.exit(1, 3);
+
+  CHECK(bench.exit_status() == exit_own_failure);
+  CHECK_THAT(log_of(actions), Contains("the database is down"));
+}
+
+TEST_CASE("before the start a signal leaves the link alone: it is another upgrader's") {
+  Policy policy = Bench::default_policy();
+  policy.relink = true;
+  Bench bench(policy);
+
+  CHECK(restores(bench.take(UpgradeRequested{})) == 0);
+  bench.start();
+  CHECK(restores(bench.take(UpgradeRequested{})) == 1);
+}
+
+TEST_CASE("refusals that an agent asks for are limited in the log, those of an operator are not") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+
+  const Actions busy = bench.upgrade("u2");
+  const Actions by_signal = bench.take(UpgradeRequested{});
+
+  CHECK(std::any_of(busy.begin(), busy.end(), [](const Action& action) {
+    const auto* notice = std::get_if<Notice>(&action);
+    return notice != nullptr && notice->kind == NoticeKind::refusal;
+  }));
+  CHECK(std::none_of(by_signal.begin(), by_signal.end(),
+                     [](const Action& action) { return std::holds_alternative<Notice>(action); }));
+}
+
 TEST_CASE("an active agent that closes its output goes on serving") {
   Bench bench;
   bench.reach(Phase::running);
@@ -278,11 +356,22 @@ TEST_CASE("a candidate that has closed its output is not activated, however shor
   CHECK(bench.phase() == Phase::falling_back);
 }
 
-TEST_CASE("an agent on trial that cannot be told anything any more is rolled back") {
+TEST_CASE("an agent on trial that closes its input is none the worse for it") {
   Bench bench;
   bench.reach(Phase::trial);
 
-  const Actions at_once = bench.take(InputClosed{2});
+  bench.take(InputClosed{2, false});
+  bench.wait(std::chrono::seconds(30));
+
+  CHECK(bench.phase() == Phase::running);
+  CHECK(bench.active() == 2);
+}
+
+TEST_CASE("an agent on trial that never got its activate is rolled back") {
+  Bench bench;
+  bench.reach(Phase::trial);
+
+  const Actions at_once = bench.take(InputClosed{2, true});
   const Actions actions = bench.wait(close_grace);
 
   CHECK(at_once.empty());
@@ -293,7 +382,7 @@ TEST_CASE("an agent on trial that cannot be told anything any more is rolled bac
 TEST_CASE("an agent on trial that exits with a closed input has exited") {
   Bench bench;
   bench.reach(Phase::trial);
-  bench.take(InputClosed{2});
+  bench.take(InputClosed{2, true});
 
   bench.exit(2, 3);
 
