@@ -43,25 +43,22 @@ std::string measure_start_up(const Place& place) {
                 "From the fork until the agent's main, and until it may work, in milliseconds: " +
                     std::to_string(rounds) + " starts each, in turn.");
   print_row("", {"main, median", "p95", "ratio", "work, median", "ratio"});
-  const Series& direct = all[0];
+  const double direct = median(all[0].to_start);
+  const double ours = median(all[2].to_start);
   std::string others;
   for (const Series& series : all) {
-    const double ratio = median(series.to_start) / median(direct.to_start);
-    print_row(series.contender.name,
-              {fixed(median(series.to_start), 3), fixed(percentile(series.to_start, 95), 3),
-               fixed(ratio, 2), fixed(median(series.to_work), 3),
-               fixed(median(series.to_work) / median(direct.to_work), 2)});
+    const double to_start = median(series.to_start);
+    print_row(series.contender.name, {fixed(to_start, 3), fixed(percentile(series.to_start, 95), 3),
+                                      fixed(to_start / direct, 2), fixed(median(series.to_work), 3),
+                                      fixed(median(series.to_work) / median(all[0].to_work), 2)});
     if (series.contender.name.starts_with("tini")) {
-      others += ", " + series.contender.name + " " + fixed(ratio, 2) + " times";
+      others += ", " + fixed(ours / to_start, 2) + " times " + series.contender.name + "'s";
     }
   }
-  if (others.empty()) {
-    print_row("tini", {"not installed"});
-    others = ", tini is not installed";
+  for (const char* name : {"tini", "tini-static"}) {
+    if (!find_installed(name)) print_row(name, {"not installed"});
   }
-  const Series& upgrader = all[2];
-  return "An agent is there after " + fixed(median(upgrader.to_start), 2) + " ms, " +
-         fixed(median(upgrader.to_start) / median(direct.to_start), 2) +
+  return "An agent is there after " + fixed(ours, 2) + " ms, " + fixed(ours / direct, 2) +
          " times a direct exec's time" + others + ".";
 }
 
