@@ -37,7 +37,8 @@ support_library := $(BUILD)/tests/libsupport.a
 
 unit_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/unit/*_test.cc tests/scenario/*_test.cc tests/explore/*_test.cc))
-integration_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/integration/*_test.cc))
+integration_tests := $(patsubst %.cc,$(BUILD)/%, \
+  $(wildcard tests/integration/*_test.cc tests/regression/*_test.cc))
 programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
 .SUFFIXES:
