@@ -138,7 +138,7 @@ void World::listen() {
 }
 
 std::string World::puppet() {
-  return beside_test("PUPPET", "puppet");
+  return std::filesystem::weakly_canonical(beside_test("PUPPET", "../integration/puppet"));
 }
 
 Upgrader& World::start(Start start) {

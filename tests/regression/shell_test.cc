@@ -11,7 +11,7 @@
 using namespace integration;
 
 TEST_CASE("a log file at its limit costs log lines, not the agent") {
-  constexpr off_t limit = 1 << 20;
+  constexpr off_t limit = 1 << 14;
   World world(Start{.before_exec = [] {
     // The log is at the limit from the start; all else that is written is far from it.
     REQUIRE(::ftruncate(STDERR_FILENO, limit) == 0);
