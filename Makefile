@@ -126,7 +126,7 @@ check:
 slow_tests = $(addprefix $(BUILD)/tests/,explore/explore_test integration/sample_agent_test)
 
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet)
-	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) \
+	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
 	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests))
 
 demo:
@@ -160,7 +160,8 @@ install: all
 	ln -sf $(soname) $(DESTDIR)$(LIBDIR)/libagent-protocol.so
 	install -m 644 agent-protocol/agent_protocol.h agent-protocol/agent.h \
 	  $(DESTDIR)$(PREFIX)/include/agent-protocol
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(version)|' \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' \
+	  -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
 	  agent-protocol/agent-protocol.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
 	for section in 1 3 7 8; do \
 	  install -m 644 man/*.$$section $(DESTDIR)$(MANDIR)/man$$section; done

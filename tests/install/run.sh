@@ -1,0 +1,101 @@
+#!/bin/sh
+# Installs into a directory of its own, builds an agent in C and one in C++ against what is there by
+# pkg-config alone, upgrades the one to the other under the installed upgrader, and takes all back.
+# Prints `ok` lines and `N passed, N failed`.    usage: tests/install/run.sh    BUILD=build
+set -u
+unset MAKEFLAGS MAKELEVEL MFLAGS
+
+cd "$(dirname "$0")/../.." || exit 1
+: "${BUILD:=build}" "${CXX:=g++}" "${CC:=gcc}"
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+root=$scratch/root
+passed=0
+failed=0
+
+# usage: check NAME COMMAND...
+check() {
+  name=$1
+  shift
+  if "$@" >"$scratch/said" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok $name"
+  else
+    failed=$((failed + 1))
+    echo "not ok $name"
+    cat "$scratch/said"
+  fi
+}
+
+# An older file of the build must not be made anew here: the tests run beside this one.
+installs() { make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr "$1"; }
+
+flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }
+
+# The code between ``` lines of the language $1 on the front page, with work that is done at once.
+example() {
+  awk -v opening="\`\`\`$1" '$0 == "```" { inside = 0 } inside; $0 == opening { inside = 1 }' README.md
+  echo 'void work(void) {}'
+}
+
+builds_c() {
+  example c >"$scratch/agent.c"
+  # shellcheck disable=SC2046  # a list of options
+  $CC -o "$scratch/agent-c" "$scratch/agent.c" $(flags --cflags --libs) \
+    "-Wl,-rpath,$root/usr/lib"
+}
+
+builds_cxx() {
+  example cpp >"$scratch/agent.cc"
+  # shellcheck disable=SC2046
+  $CXX -std=c++20 -o "$scratch/agent-cc" "$scratch/agent.cc" $(flags --cflags --libs) \
+    "-Wl,-rpath,$root/usr/lib"
+}
+
+links_soname() { readelf -d "$scratch/agent-c" | grep 'NEEDED.*libagent-protocol\.so\.1'; }
+
+exports_c_only() {
+  nm -D --defined-only "$root/usr/lib/libagent-protocol.so" | awk '{print $3}' |
+    grep -vE '^(agent_protocol_|AGENT_PROTOCOL_1)' && return 1
+  return 0
+}
+
+needs_little() {
+  readelf -d "$root/usr/bin/upgrader" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+    grep -vE '^(libc|libstdc\+\+|libgcc_s|libuv|libm)\.so' && return 1
+  return 0
+}
+
+# Waits until the log has a line with this text.
+logged() {
+  tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
+}
+
+upgrades() {
+  ln -s "$scratch/agent-c" "$scratch/current"
+  "$root/usr/bin/upgrader" --trial=0 "$scratch/current" 2>"$scratch/log" &
+  pid=$!
+  logged 'generation 1 .*is active' || return 1
+  ln -sf "$scratch/agent-cc" "$scratch/current"
+  kill -USR2 "$pid"
+  logged 'is committed' || return 1
+  kill -TERM "$pid"
+  wait "$pid"
+}
+
+leaves_nothing() {
+  installs uninstall
+  left=$(find "$root" -type f -o -type l)
+  [ -z "$left" ] || { echo "$left" && return 1; }
+}
+
+check 'make install' installs install
+check 'an agent in C is built by pkg-config alone' builds_c
+check 'an agent in C++ is built by pkg-config alone' builds_cxx
+check 'an agent links the soname' links_soname
+check 'the library exports the C interface only' exports_c_only
+check 'the upgrader needs libc, libstdc++, libgcc and libuv only' needs_little
+check 'the one is upgraded to the other' upgrades
+check 'make uninstall leaves nothing' leaves_nothing
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
