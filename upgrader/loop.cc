@@ -26,8 +26,12 @@ Policy policy_of(const Options& options) {
 
 }  // namespace
 
-Loop::Loop(const Options& options, Logbook& logbook, Lock* lock)
-    : options_(options), logbook_(logbook), lock_(lock), supervisor_(policy_of(options)) {}
+Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lock* lock)
+    : options_(options),
+      logbook_(logbook),
+      init_system_(init_system),
+      lock_(lock),
+      supervisor_(policy_of(options)) {}
 
 Loop::~Loop() {
   tear_down();
@@ -120,7 +124,8 @@ void Loop::on_timer() {
     try_lock();
     return;
   }
-  show(log_limit_.due(now()));
+  for (const Notice& notice : log_limit_.due(now()))
+    show(notice);
   // What an agent did comes first, so a deadline is judged as of the moment before the look.
   const Time looked = now();
   const auto is_due = [&] {
@@ -213,12 +218,15 @@ void Loop::take(const Event& event) {
     const Event next = std::move(later_.front());
     later_.pop_front();
     if (const auto* exited = std::get_if<ProcessExited>(&next)) {
-      show(log_limit_.forget(exited->generation));
+      for (const Notice& notice : log_limit_.forget(exited->generation))
+        show(notice);
+      init_system_.forget_agent(exited->generation);
     }
     feed(next);
   }
   stepping_ = false;
   programs_.keep_only(supervisor_.programs());
+  init_system_.tell(init_news(supervisor_.state()));
   set_timer();
 }
 
@@ -245,9 +253,11 @@ void Loop::set_timer() {
       uv_timer_start(timer_.get(), callback, static_cast<std::uint64_t>(delay.count()), 0) == 0);
 }
 
-void Loop::show(const std::vector<Notice>& notices) {
-  for (const Notice& notice : notices)
-    logbook_.write(level_of(notice), notice.text);
+void Loop::show(const Notice& notice) {
+  logbook_.write(level_of(notice), notice.text);
+  if (notice.kind == NoticeKind::status) {
+    init_system_.show_agent_status(notice.generation, notice.text);
+  }
 }
 
 }  // namespace upgrader

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "upgrader/agents.h"
+#include "upgrader/init_system.h"
 #include "upgrader/link.h"
 #include "upgrader/lock.h"
 #include "upgrader/log.h"
@@ -27,7 +28,7 @@ inline constexpr Duration lock_retry_interval{20};
 class Loop {
  public:
   // All that is referred to must outlive the loop. `lock` may be null.
-  Loop(const Options& options, Logbook& logbook, Lock* lock);
+  Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lock* lock);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -53,7 +54,7 @@ class Loop {
   void take(const Event& event);
   void feed(const Event& event);
   void set_timer();
-  void show(const std::vector<Notice>& notices);
+  void show(const Notice& notice);
 
   void perform(const Check& check);
   void perform(const Spawn& spawn);
@@ -70,6 +71,7 @@ class Loop {
 
   const Options& options_;
   Logbook& logbook_;
+  InitSystem& init_system_;
   Lock* lock_;
   std::optional<Link> link_;  // with --relink
   Supervisor supervisor_;

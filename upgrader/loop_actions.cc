@@ -81,7 +81,7 @@ void Loop::perform(const Log& line) {
 
 void Loop::perform(const Notice& notice) {
   if (const auto text = log_limit_.admit(notice, now())) {
-    logbook_.write(level_of(notice), *text);
+    show(Notice{notice.generation, notice.kind, *text});
   }
 }
 

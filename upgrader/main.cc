@@ -10,6 +10,7 @@
 #include "upgrader/descriptors.h"
 #include "upgrader/environment.h"
 #include "upgrader/errno_name.h"
+#include "upgrader/init_system.h"
 #include "upgrader/lock.h"
 #include "upgrader/log.h"
 #include "upgrader/loop.h"
@@ -43,7 +44,8 @@ int run(const Options& options) {
   setting.environment =
       agent_environment(environ, sockets, lock ? std::optional<int>(lock_number) : std::nullopt);
   setting.passed = sockets.value_or(0) + (lock ? 1 : 0);
-  Loop loop(options, logbook, lock.get());
+  InitSystem init_system(std::getenv("NOTIFY_SOCKET"));
+  Loop loop(options, logbook, init_system, lock.get());
   return loop.run(std::move(setting));
 }
 

@@ -75,6 +75,10 @@ layer_table() {
 3 upgrader/executable.h
 3 upgrader/link.cc
 3 upgrader/link.h
+2 upgrader/init_news.cc
+2 upgrader/init_news.h
+3 upgrader/init_system.cc
+3 upgrader/init_system.h
 3 upgrader/lock.cc
 3 upgrader/lock.h
 3 upgrader/log.cc
