@@ -174,8 +174,9 @@ void Agents::take_line(Running& agent, const agent_protocol::Line& line) {
 
 void Agents::take_output_end(Running& agent) {
   if (const auto rest = agent.channel.lines().rest()) take_line(agent, *rest);
+  if (agent.ending) return;
   agent.channel.close_output();
-  if (!agent.ending) sink_(OutputClosed{agent.generation});
+  sink_(OutputClosed{agent.generation});
 }
 
 // Takes in what has been said up to now, and no more: a flood would never end.
@@ -200,7 +201,8 @@ void Agents::bury(Running& agent) {
   take_what_is_held(agent);
   take_output_end(agent);
   const ProcessExited exited{agent.generation, *agent.ending};
-  running_.erase(exited.generation);
+  // Forgotten at once, but closed only when whoever waits for its end has been told.
+  const auto gone = running_.extract(exited.generation);
   sink_(exited);
 }
 

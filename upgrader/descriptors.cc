@@ -84,9 +84,10 @@ void put_signals_right() {
   }
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &action, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  sigset_t exits;
+  ::sigemptyset(&exits);
+  ::sigaddset(&exits, SIGCHLD);
+  ::sigprocmask(SIG_SETMASK, &exits, nullptr);
 }
 
 }  // namespace upgrader

@@ -25,8 +25,9 @@ void mark_close_on_exec_from(int first);
 [[nodiscard]] bool mark_by_proc(int first);
 void mark_one_by_one(int first);
 
-// Unblocks every signal, ignores those that a write may cause (SIGPIPE, SIGXFSZ, SIGTTOU), and
-// gives SIGCHLD its default: an ignored one would make exits unknowable.
+// Unblocks every signal but SIGCHLD, which is read from a signalfd, and gives that its default: an
+// ignored one would make exits unknowable. Ignores those that a write may cause (SIGPIPE, SIGXFSZ,
+// SIGTTOU).
 void put_signals_right();
 
 }  // namespace upgrader

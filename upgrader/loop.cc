@@ -1,5 +1,8 @@
 #include "upgrader/loop.h"
 
+#include <sys/signalfd.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -63,10 +66,34 @@ bool Loop::set_up(ChildSetting setting) {
   timer_->data = this;
   agents_ = Agents::make(&loop_, std::move(setting), [this](const Event& event) { take(event); });
   if (!agents_) return false;
-  for (const int signal_number : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2}) {
+  for (const int signal_number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2}) {
     if (!watch_signal(signal_number)) return false;
   }
-  return true;
+  return watch_exits();
+}
+
+bool Loop::watch_exits() {
+  sigset_t exits;
+  ::sigemptyset(&exits);
+  ::sigaddset(&exits, SIGCHLD);
+  exit_signals_.reset(::signalfd(-1, &exits, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!exit_signals_) return false;
+  exits_ = make_handle<uv_poll_t>(
+      [&](uv_poll_t* fresh) { return uv_poll_init(&loop_, fresh, exit_signals_.get()); });
+  if (!exits_) return false;
+  exits_->data = this;
+  const auto callback = [](uv_poll_t* watched, int, int) {
+    static_cast<Loop*>(watched->data)->on_exits();
+  };
+  return uv_poll_start(exits_.get(), UV_READABLE, callback) == 0;
+}
+
+// One signal may stand for many exits, so what it says is not looked at.
+void Loop::on_exits() {
+  signalfd_siginfo told;
+  while (::read(exit_signals_.get(), &told, sizeof told) > 0) {
+  }
+  agents_->take_in_exits();
 }
 
 bool Loop::watch_signal(int signal_number) {
@@ -92,6 +119,7 @@ void Loop::tear_down() {
   agents_.reset();
   timer_.reset();
   signals_.clear();
+  exits_.reset();
   // A stop that was asked for before the loop ran would end its first run at once.
   while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
   }
@@ -100,9 +128,6 @@ void Loop::tear_down() {
 
 void Loop::on_signal(int signal_number) {
   switch (signal_number) {
-    case SIGCHLD:
-      agents_->take_in_exits();
-      return;
     case SIGTERM:
     case SIGINT:
       take(StopRequested{});

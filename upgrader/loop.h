@@ -40,6 +40,8 @@ class Loop {
  private:
   [[nodiscard]] bool set_up(ChildSetting setting);
   [[nodiscard]] bool watch_signal(int signal_number);
+  [[nodiscard]] bool watch_exits();
+  void on_exits();
   void tear_down();
 
   void on_signal(int signal_number);
@@ -81,6 +83,10 @@ class Loop {
   uv_loop_t loop_{};
   bool loop_made_ = false;
   std::vector<UvHandle<uv_signal_t>> signals_;
+  // SIGCHLD by a descriptor: the way from an exit to `activate` is the time in which nobody serves,
+  // and a handler, its pipe and an interrupted wait are a tenth of it.
+  OwnedFd exit_signals_;
+  UvHandle<uv_poll_t> exits_;
   UvHandle<uv_timer_t> timer_;
   std::unique_ptr<Agents> agents_;
 
