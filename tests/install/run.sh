@@ -34,7 +34,10 @@ flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@
 
 # The code between ``` lines of the language $1 on the front page, with work that is done at once.
 example() {
-  awk -v opening="\`\`\`$1" '$0 == "```" { inside = 0 } inside; $0 == opening { inside = 1 }' README.md
+  awk -v opening="\`\`\`$1" '
+    $0 == "```" { inside = 0 }
+    inside
+    $0 == opening { inside = 1 }' README.md
   echo 'void work(void) {}'
 }
 
