@@ -1,6 +1,6 @@
 #include "upgrader/init_news.h"
 
-#include "upgrader/supervisor.h"
+#include "upgrader/state.h"
 #include "upgrader/words.h"
 
 namespace upgrader {

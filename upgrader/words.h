@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "upgrader/supervisor.h"
+#include "upgrader/state.h"
 
 namespace upgrader {
 

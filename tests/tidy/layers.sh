@@ -39,6 +39,8 @@ layer_table() {
 2 upgrader/log_limit.h
 2 upgrader/options.cc
 2 upgrader/options.h
+2 upgrader/state.cc
+2 upgrader/state.h
 2 upgrader/supervisor.cc
 2 upgrader/supervisor.h
 2 upgrader/supervisor_print.cc

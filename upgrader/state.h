@@ -1,0 +1,128 @@
+// What the supervisor knows, as plain data: the facts, and the phases that are names for
+// combinations of them. What changes them is in supervisor.h, with the table of phases.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent-protocol/message.h"
+#include "upgrader/event.h"
+#include "upgrader/time.h"
+
+namespace upgrader {
+
+// How an upgrade is to go: what was asked for, the defaults filled in. A zero timeout is no limit.
+struct Terms {
+  agent_protocol::Mode mode = agent_protocol::Mode::parallel;
+  agent_protocol::Gate gate = agent_protocol::Gate::none;
+  agent_protocol::CommitRule commit = agent_protocol::CommitRule::survive;
+  Duration start_timeout{};
+  Duration confirm_timeout{};
+  Duration stop_timeout{};
+  Duration trial{};
+  agent_protocol::UncleanStop on_unclean_stop = agent_protocol::UncleanStop::fall_back;
+  bool operator==(const Terms&) const = default;
+};
+
+// What the command line fixes for the upgrader's whole life.
+struct Policy {
+  Terms defaults;  // for upgrades that do not say; its stop timeout is a shutdown's, too
+  Duration exit_grace{};
+  bool relink = false;
+  bool operator==(const Policy&) const = default;
+};
+
+// One process that has been started and not been reaped. Facts are independent; `held`, `active`
+// and the rest are read off them.
+struct Agent {
+  Generation generation = 0;
+  agent_protocol::Role role = agent_protocol::Role::first;
+  ProgramId program = 0;
+  bool greeted = false;  // it said `hello`
+  std::optional<std::string> version;
+  bool ready = false;
+  bool activated = false;
+  std::optional<agent_protocol::StopReason> told;  // to stop, and it has not taken that back
+  std::optional<std::string> told_id;              // the upgrade that it was told to stop for
+  bool stopped = false;
+  std::optional<std::string> state;  // that it left with `stopped`
+  std::optional<std::string> unfit;  // last words of an agent that exited
+  bool output_closed = false;
+  bool input_closed = false;
+  bool terminated = false;  // SIGTERM has been ordered (a held first agent)
+  bool killed = false;      // SIGKILL has been ordered
+  // To be ready; later to have stopped; later to have exited. Once killed: the next log line.
+  std::optional<Time> deadline;
+  // To have exited, after it closed a pipe while held, or its input while on trial.
+  std::optional<Time> close_deadline;
+  bool operator==(const Agent&) const = default;
+};
+
+enum class Origin { agent, signal };
+
+// The upgrade under way, from request to its end.
+struct UpgradeUnderWay {
+  std::string id;
+  Origin origin = Origin::agent;
+  Terms terms;
+  ProgramId previous = 0;  // what a fallback runs
+  std::optional<std::string> previous_version;
+  std::optional<ProgramId> program;                // once the executable has been checked
+  std::optional<Generation> generation;            // once accepted
+  std::optional<std::string> version;              // the candidate's
+  bool waits_for_confirm = false;                  // the gate is shut
+  bool known_to_agent = false;                     // it asked for it, or was sent a `stop` for it
+  std::optional<Time> deadline;                    // the gate's, later the trial's
+  std::optional<agent_protocol::Failure> failure;  // the first cause
+  bool operator==(const UpgradeUnderWay&) const = default;
+};
+
+// What the agent that was active last left behind.
+struct Legacy {
+  bool clean = false;                // it confirmed its stop
+  std::optional<std::string> state;  // given on, never read
+  int exit_status = 0;               // the upgrader's, should this have been the last agent
+  bool operator==(const Legacy&) const = default;
+};
+
+enum class Phase {
+  starting,
+  running,
+  preparing,
+  confirming,
+  switching,
+  replacing,
+  trial,
+  abandoning,
+  rolling_back,
+  falling_back,
+  shutting_down,
+  ended,
+};
+[[nodiscard]] std::string_view name_of(Phase phase);
+
+// The outcome that must be the next event.
+enum class Pending { nothing, check, spawn, relink_proof, relink };
+
+// All that the supervisor knows.
+struct State {
+  std::optional<Agent> incumbent;  // has the work, or gets it at its `ready` (first, fallback)
+  std::optional<Agent> candidate;  // held
+  std::optional<UpgradeUnderWay> upgrade;
+  std::optional<Legacy> legacy;
+  std::optional<int> exit_with;  // decided; the rest is reaped first
+  bool shutdown = false;         // SIGTERM or SIGINT came
+  bool quit = false;             // SIGQUIT came
+  bool ended = false;
+  Generation last_generation = 0;
+  std::int64_t upgrade_signals = 0;  // SIGUSR2 so far
+  Pending pending = Pending::nothing;
+  std::optional<Agent> spawning;  // the agent whose start is pending
+  bool operator==(const State&) const = default;
+};
+
+[[nodiscard]] Phase phase_of(const State& state);
+
+}  // namespace upgrader
