@@ -85,6 +85,19 @@ void Agents::take_in_exits() {
   }
 }
 
+void Agents::reap_strangers() {
+  for (int reaped = 0; reaped < strangers_a_turn; ++reaped) {
+    const std::optional<pid_t> ended = ended_child();
+    // An agent that has ended just now has sent a signal of its own.
+    if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
+  }
+}
+
+bool Agents::is_agent(pid_t pid) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [pid](const auto& entry) { return entry.second->pid == pid; });
+}
+
 void Agents::take_in_everything(const std::vector<Generation>& late) {
   take_in_exits();
   std::vector<Generation> living;

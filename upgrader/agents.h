@@ -23,6 +23,8 @@ namespace upgrader {
 
 // Lines taken from an agent in one turn of the loop.
 inline constexpr int lines_a_turn = 32;
+// Reaped at a time of those that are no agents; there may be any number of them.
+inline constexpr int strangers_a_turn = 256;
 // Taken from a pipe in one look, before a deadline or an exit is judged: what a pipe holds as it
 // was made. An agent may make it hold more, and must not keep the others waiting by that.
 inline constexpr std::size_t look_bytes_max = 65'536;
@@ -47,8 +49,11 @@ class Agents {
 
   // Takes in the exits that the kernel has to tell, each after what its pipe still held.
   void take_in_exits();
-  // The same, and all that the pipes of the living hold: before a deadline is judged. Of an agent
-  // that must take its replies first only if it is late.
+  // Reaps what has ended and was never an agent: orphans that we were given as process 1, children
+  // of whoever executed us. For when all exits of agents have been taken in.
+  void reap_strangers();
+  // Takes in the exits, and all that the pipes of the living hold: before a deadline is judged. Of
+  // an agent that must take its replies first only if it is late.
   void take_in_everything(const std::vector<Generation>& late);
 
  private:
@@ -69,6 +74,7 @@ class Agents {
   Agents(ChildSetting setting, Sink sink) : setting_(std::move(setting)), sink_(std::move(sink)) {}
 
   [[nodiscard]] Running* find(Generation generation);
+  [[nodiscard]] bool is_agent(pid_t pid) const;
   void on_readable(Generation generation);
   void on_writable(Generation generation);
   void on_backlog();

@@ -94,6 +94,7 @@ void Loop::on_exits() {
   while (::read(exit_signals_.get(), &told, sizeof told) > 0) {
   }
   agents_->take_in_exits();
+  agents_->reap_strangers();
 }
 
 bool Loop::watch_signal(int signal_number) {

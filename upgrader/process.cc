@@ -219,6 +219,13 @@ std::optional<Ending> try_reap(pid_t pid) {
   return std::nullopt;
 }
 
+std::optional<pid_t> ended_child() {
+  siginfo_t found{};
+  if (::waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) != 0) return std::nullopt;
+  if (found.si_pid == 0) return std::nullopt;
+  return found.si_pid;
+}
+
 int send_signal(pid_t pid, int signal_number) {
   if (pid <= 0) return ESRCH;
   return ::kill(pid, signal_number) == 0 ? 0 : errno;

@@ -50,6 +50,10 @@ struct StartFailed {
 // that the kernel does not know ended in an unknown way.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 
+// A child that has ended and has not been reaped, ours or one that we were given: as process 1, or
+// because whoever executed us had started it. It stays as it is.
+[[nodiscard]] std::optional<pid_t> ended_child();
+
 // Only for a child of ours that has not been reaped. Returns 0 or an errno value.
 int send_signal(pid_t pid, int signal_number);
 

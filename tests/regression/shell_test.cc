@@ -1,9 +1,12 @@
 // Faults of the shell that were found once, each kept from coming back, on the real upgrader.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
 
 #include "tests/integration/releases.h"
 #include "tests/integration/world.h"
@@ -81,6 +84,33 @@ TEST_CASE("the lock keeps its descriptor when the log opens one of its own") {
   CHECK(holder.find('\n') == holder.size() - 1);
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+TEST_CASE("a child that the upgrader was given is reaped, and is no agent's end") {
+  int release[2];
+  REQUIRE(::pipe2(release, O_CLOEXEC) == 0);
+  World world(Start{.before_exec = [&] {
+    if (::fork() != 0) return;
+    char byte;
+    ::close(release[1]);
+    while (::read(release[0], &byte, 1) > 0) {
+    }
+    ::_exit(7);
+  }});
+  Puppet active = world.first();
+  const std::string children = "/proc/" + std::to_string(world.upgrader().pid()) + "/task/" +
+                               std::to_string(world.upgrader().pid()) + "/children";
+  const auto count = [&] {
+    std::ifstream file(children);
+    return std::distance(std::istream_iterator<int>(file), std::istream_iterator<int>());
+  };
+  REQUIRE(count() == 2);
+
+  ::close(release[0]);
+  ::close(release[1]);
+
+  world.wait_until([&] { return count() == 1; }, "the stranger is reaped");
+  active.expect_silence();
 }
 
 TEST_CASE("a refusal at start ends the upgrader with its status, not by its own check") {
