@@ -117,10 +117,15 @@ Agents::Running* Agents::find(Generation generation) {
 }
 
 void Agents::on_readable(Generation generation) {
-  // Whoever is dead already says its last words now, and nobody is told to stop for it.
-  take_in_exits();
   Running* agent = find(generation);
   if (agent == nullptr || agent->ending) return;
+  // Who is dead already says its last words now: nobody is told to stop for its `ready`. The exits
+  // of others come in their own order, behind what was said before them.
+  agent->ending = try_reap(agent->pid);
+  if (agent->ending) {
+    bury(*agent);
+    return;
+  }
   if (!agent->channel.lines().pending()) {
     if (agent->channel.read(read_bytes_a_turn) == Channel::Read::end) {
       take_output_end(*agent);

@@ -20,8 +20,10 @@ UvHandle<uv_poll_t> poll_handle(uv_loop_t* loop, int fd, Channel::Wake* wake) {
   return handle;
 }
 
+// On a copy: what is done may be the end of the channel, and of its own.
 void on_poll(uv_poll_t* handle, int, int) {
-  (*static_cast<Channel::Wake*>(handle->data))();
+  const Channel::Wake wake = *static_cast<Channel::Wake*>(handle->data);
+  wake();
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ logged() {
 
 upgrades() {
   ln -s "$scratch/agent-c" "$scratch/current"
+  : >"$scratch/log"
   "$root/usr/bin/upgrader" --trial=0 "$scratch/current" 2>"$scratch/log" &
   pid=$!
   logged 'generation 1 .*is active' || return 1
