@@ -84,10 +84,11 @@ void put_signals_right() {
   }
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &action, nullptr);
-  sigset_t exits;
-  ::sigemptyset(&exits);
-  ::sigaddset(&exits, SIGCHLD);
-  ::sigprocmask(SIG_SETMASK, &exits, nullptr);
+  sigset_t blocked;
+  ::sigemptyset(&blocked);
+  for (const int signal_number : read_signals)
+    ::sigaddset(&blocked, signal_number);
+  ::sigprocmask(SIG_SETMASK, &blocked, nullptr);
 }
 
 }  // namespace upgrader

@@ -8,6 +8,8 @@
 // descriptors of its own: the log (log.h), the event loop.
 #pragma once
 
+#include <signal.h>
+
 namespace upgrader {
 
 // What init passes begins here: its sockets, and the lock's descriptor behind them.
@@ -25,7 +27,11 @@ void mark_close_on_exec_from(int first);
 [[nodiscard]] bool mark_by_proc(int first);
 void mark_one_by_one(int first);
 
-// Unblocks every signal but SIGCHLD, which is read from a signalfd, and gives that its default: an
+// The signals that mean something to the upgrader. They stay blocked, and are read from a
+// descriptor.
+inline constexpr int read_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2};
+
+// Blocks these and unblocks all others, whatever init has left. Gives SIGCHLD its default: an
 // ignored one would make exits unknowable. Ignores those that a write may cause (SIGPIPE, SIGXFSZ,
 // SIGTTOU).
 void put_signals_right();

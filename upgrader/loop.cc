@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "upgrader/check.h"
+#include "upgrader/descriptors.h"
 #include "upgrader/errno_name.h"
 #include "upgrader/words.h"
 
@@ -66,61 +67,39 @@ bool Loop::set_up(ChildSetting setting) {
   timer_->data = this;
   agents_ = Agents::make(&loop_, std::move(setting), [this](const Event& event) { take(event); });
   if (!agents_) return false;
-  for (const int signal_number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2}) {
-    if (!watch_signal(signal_number)) return false;
-  }
-  return watch_exits();
+  return watch_signals();
 }
 
-bool Loop::watch_exits() {
-  sigset_t exits;
-  ::sigemptyset(&exits);
-  ::sigaddset(&exits, SIGCHLD);
-  exit_signals_.reset(::signalfd(-1, &exits, SFD_NONBLOCK | SFD_CLOEXEC));
-  if (!exit_signals_) return false;
-  exits_ = make_handle<uv_poll_t>(
-      [&](uv_poll_t* fresh) { return uv_poll_init(&loop_, fresh, exit_signals_.get()); });
-  if (!exits_) return false;
-  exits_->data = this;
+bool Loop::watch_signals() {
+  sigset_t read;
+  ::sigemptyset(&read);
+  for (const int signal_number : read_signals)
+    ::sigaddset(&read, signal_number);
+  signals_.reset(::signalfd(-1, &read, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!signals_) return false;
+  signals_poll_ = make_handle<uv_poll_t>(
+      [&](uv_poll_t* fresh) { return uv_poll_init(&loop_, fresh, signals_.get()); });
+  if (!signals_poll_) return false;
+  signals_poll_->data = this;
   const auto callback = [](uv_poll_t* watched, int, int) {
-    static_cast<Loop*>(watched->data)->on_exits();
+    static_cast<Loop*>(watched->data)->on_signals();
   };
-  return uv_poll_start(exits_.get(), UV_READABLE, callback) == 0;
+  return uv_poll_start(signals_poll_.get(), UV_READABLE, callback) == 0;
 }
 
-// One signal may stand for many exits, so what it says is not looked at.
-void Loop::on_exits() {
+void Loop::on_signals() {
   signalfd_siginfo told;
-  while (::read(exit_signals_.get(), &told, sizeof told) > 0) {
+  while (!exit_status_ && ::read(signals_.get(), &told, sizeof told) == sizeof told) {
+    on_signal(static_cast<int>(told.ssi_signo));
   }
-  agents_->take_in_exits();
-  agents_->reap_strangers();
-}
-
-bool Loop::watch_signal(int signal_number) {
-  auto handle =
-      make_handle<uv_signal_t>([&](uv_signal_t* fresh) { return uv_signal_init(&loop_, fresh); });
-  if (!handle) return false;
-  handle->data = this;
-  const auto callback = [](uv_signal_t* watched, int number) {
-    static_cast<Loop*>(watched->data)->on_signal(number);
-  };
-  if (uv_signal_start(handle.get(), callback, signal_number) != 0) return false;
-  signals_.push_back(std::move(handle));
-  return true;
 }
 
 // Closes every handle, and lets libuv finish with them.
 void Loop::tear_down() {
   if (!loop_made_) return;
-  // What libuv no longer watches would have its default effect in this last moment.
-  sigset_t all;
-  ::sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, nullptr);
   agents_.reset();
   timer_.reset();
-  signals_.clear();
-  exits_.reset();
+  signals_poll_.reset();
   // A stop that was asked for before the loop ran would end its first run at once.
   while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
   }
@@ -129,6 +108,10 @@ void Loop::tear_down() {
 
 void Loop::on_signal(int signal_number) {
   switch (signal_number) {
+    case SIGCHLD:  // one may stand for many exits
+      agents_->take_in_exits();
+      agents_->reap_strangers();
+      return;
     case SIGTERM:
     case SIGINT:
       take(StopRequested{});

@@ -39,9 +39,8 @@ class Loop {
 
  private:
   [[nodiscard]] bool set_up(ChildSetting setting);
-  [[nodiscard]] bool watch_signal(int signal_number);
-  [[nodiscard]] bool watch_exits();
-  void on_exits();
+  [[nodiscard]] bool watch_signals();
+  void on_signals();
   void tear_down();
 
   void on_signal(int signal_number);
@@ -82,11 +81,11 @@ class Loop {
 
   uv_loop_t loop_{};
   bool loop_made_ = false;
-  std::vector<UvHandle<uv_signal_t>> signals_;
-  // SIGCHLD by a descriptor: the way from an exit to `activate` is the time in which nobody serves,
-  // and a handler, its pipe and an interrupted wait are a tenth of it.
-  OwnedFd exit_signals_;
-  UvHandle<uv_poll_t> exits_;
+  // Signals by a descriptor of our own: a handler that writes to libuv's pipe, which is read behind
+  // all others, would put a signal behind what agents did after it, and cost a tenth of the time
+  // between an exit and `activate`.
+  OwnedFd signals_;
+  UvHandle<uv_poll_t> signals_poll_;
   UvHandle<uv_timer_t> timer_;
   std::unique_ptr<Agents> agents_;
 
