@@ -87,19 +87,19 @@ canary_exit_statuses() {
   echo 'in man/upgrader.8 and not in upgrader/: 98'
 }
 
-# The signals that the upgrader takes are those that the loop knows, but for the one that nobody can
-# take and the one that is no order.
+# The signals that the upgrader takes are those that it reads, but for the one that is no order.
 check_signals() {
-  grep -ohE '\bSIG[A-Z]+[0-9]?\b' upgrader/loop.cc | grep -vxE 'SIGKILL|SIGCHLD' >"$scratch/code"
+  sed -n '/ read_signals\[\]/,/;/p' upgrader/descriptors.h | grep -ohE '\bSIG[A-Z]+[0-9]?\b' |
+    grep -vx SIGCHLD >"$scratch/code"
   section man/upgrader.8 SIGNALS | tags Dv >"$scratch/page"
-  differ upgrader/loop.cc "$scratch/code" man/upgrader.8 "$scratch/page"
+  differ read_signals "$scratch/code" man/upgrader.8 "$scratch/page"
 }
 
 canary_signals() {
-  echo 'listen_to(SIGWINCH);' >>upgrader/loop.cc
-  echo 'in upgrader/loop.cc and not in man/upgrader.8: SIGWINCH'
+  sed -i 's/ read_signals\[\] = {/&SIGWINCH, /' upgrader/descriptors.h
+  echo 'in read_signals and not in man/upgrader.8: SIGWINCH'
   printf '.Sh SIGNALS\n.It Dv SIGPWR\n' >>man/upgrader.8
-  echo 'in man/upgrader.8 and not in upgrader/loop.cc: SIGPWR'
+  echo 'in man/upgrader.8 and not in read_signals: SIGPWR'
 }
 
 check_environment() {
