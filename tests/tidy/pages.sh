@@ -89,7 +89,8 @@ canary_exit_statuses() {
 
 # The signals that the upgrader takes are those that it reads, but for the one that is no order.
 check_signals() {
-  sed -n '/ read_signals\[\]/,/;/p' upgrader/descriptors.h | grep -ohE '\bSIG[A-Z]+[0-9]?\b' |
+  awk '/ read_signals\[\]/ { on = 1 } on { print } on && /;/ { exit }' upgrader/descriptors.h |
+    grep -ohE '\bSIG[A-Z]+[0-9]?\b' |
     grep -vx SIGCHLD >"$scratch/code"
   section man/upgrader.8 SIGNALS | tags Dv >"$scratch/page"
   differ read_signals "$scratch/code" man/upgrader.8 "$scratch/page"
