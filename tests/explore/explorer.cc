@@ -12,21 +12,33 @@ using namespace agent_protocol;
 // Every deadline that is set lies here, seen from an instant that is always 0.
 constexpr Time later{3'600'000};
 
-// The deadlines of a state, by name.
-std::vector<std::pair<std::string, std::optional<Time>*>> deadlines_of(State& state) {
-  std::vector<std::pair<std::string, std::optional<Time>*>> all;
-  if (state.incumbent) all.emplace_back("incumbent", &state.incumbent->deadline);
-  if (state.incumbent) all.emplace_back("incumbent's close", &state.incumbent->close_deadline);
-  if (state.candidate) all.emplace_back("candidate", &state.candidate->deadline);
-  if (state.candidate) all.emplace_back("candidate's close", &state.candidate->close_deadline);
-  if (state.upgrade) all.emplace_back("upgrade", &state.upgrade->deadline);
+struct NamedDeadline {
+  const char* name;
+  Due due;
+  std::optional<Time>* deadline;
+};
+
+std::vector<NamedDeadline> deadlines_of(State& state) {
+  using What = Due::What;
+  std::vector<NamedDeadline> all;
+  if (state.incumbent) {
+    Agent& agent = *state.incumbent;
+    all.push_back({"incumbent", {What::limit, agent.generation}, &agent.deadline});
+    all.push_back({"incumbent's close", {What::close, agent.generation}, &agent.close_deadline});
+  }
+  if (state.candidate) {
+    Agent& agent = *state.candidate;
+    all.push_back({"candidate", {What::limit, agent.generation}, &agent.deadline});
+    all.push_back({"candidate's close", {What::close, agent.generation}, &agent.close_deadline});
+  }
+  if (state.upgrade) all.push_back({"upgrade", {What::upgrade, 0}, &state.upgrade->deadline});
   return all;
 }
 
 // The same state, seen from now on: deadlines lie ahead. What only people read is left out.
 State normalised(State state) {
-  for (auto& [name, deadline] : deadlines_of(state)) {
-    if (*deadline) *deadline = later;
+  for (const NamedDeadline& named : deadlines_of(state)) {
+    if (*named.deadline) *named.deadline = later;
   }
   state.upgrade_signals = 0;
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
@@ -62,43 +74,69 @@ State renumbered(State state, const std::map<Generation, Generation>& ranks) {
     state.upgrade->generation = ranks.at(*state.upgrade->generation);
   }
   state.last_generation = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
-  // Program 1 is what serves, or is to be gone back to; 2 is the other.
+  // Program 1, "old", is what serves, or is to be gone back to; 2, "new", is the other.
   const bool on_trial =
       state.upgrade && state.incumbent && state.upgrade->generation == state.incumbent->generation;
   if (state.incumbent) state.incumbent->program = on_trial ? 2 : 1;
+  if (state.incumbent && state.incumbent->version) {
+    state.incumbent->version = on_trial ? "new" : "old";
+  }
+  if (state.upgrade && state.upgrade->previous_version) state.upgrade->previous_version = "old";
   if (state.candidate) state.candidate->program = 2;
   if (state.upgrade) state.upgrade->previous = 1;
   if (state.upgrade && state.upgrade->program) state.upgrade->program = 2;
   return state;
 }
 
+// Each program says its own version.
+Event with_version(Event event, const State& state) {
+  auto* message = std::get_if<MessageReceived>(&event);
+  auto* hello = message ? std::get_if<Hello>(&message->message) : nullptr;
+  if (hello == nullptr) return event;
+  for (const std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    const bool it_is = *agent && (*agent)->generation == message->generation;
+    if (it_is) hello->version = (*agent)->program == 2 ? "new" : "old";
+  }
+  return event;
+}
+
 struct Node {
   State state;
   Watcher watcher;
+  std::shared_ptr<const Companion> companion;  // or null
+  std::string accounts;                        // theirs, as text
   std::size_t parent = 0;
   std::vector<std::string> how;  // the lines that led here from the parent
 };
+
+// Those who look at every step.
+struct Watchers {
+  Watcher watcher;
+  std::unique_ptr<Companion> companion;  // or null
+};
+
+Watchers copied(const Watcher& watcher, const Companion* companion) {
+  return {watcher, companion ? companion->clone() : nullptr};
+}
 
 class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max)
       : policy_(policy), step_(step), violations_max_(violations_max) {}
 
-  Exploration run() {
-    visit(State{}, Watcher(policy_.exit_grace), 0, {});
+  Exploration run(const Companion* companion) {
+    Watchers watchers{Watcher(policy_.exit_grace), companion ? companion->clone() : nullptr};
+    visit(State{}, std::move(watchers), 0, {});
     for (std::size_t at = 0; at < nodes_.size() && !full(); ++at) {
       // A copy: the nodes move while new ones come.
       const State state = nodes_[at].state;
-      for (const NamedEvent& next : every_event(state))
-        take(at, state, 0, next);
+      for (NamedEvent& next : every_event(state)) {
+        next.event = with_version(std::move(next.event), state);
+        take(at, state, {}, next);
+      }
       State timed = state;
-      for (auto& [name, deadline] : deadlines_of(timed)) {
-        if (!*deadline) continue;
-        *deadline = Time(0);
-        const bool incumbents = name == "incumbent";
-        const Generation due = incumbents ? state.incumbent->generation : 0;
-        take(at, timed, due, {"deadline of the " + name, DeadlinePassed{}});
-        *deadline = later;
+      for (const NamedDeadline& named : deadlines_of(timed)) {
+        if (*named.deadline) take_deadline(at, timed, named);
       }
     }
     result_.states = nodes_.size();
@@ -108,44 +146,88 @@ class Walk {
  private:
   bool full() const { return result_.violations.size() >= violations_max_; }
 
-  void take(std::size_t at, const State& state, Generation due, const NamedEvent& next) {
-    Watcher watcher = nodes_[at].watcher;
-    watcher.let_time_pass(due);
-    branch(at, Supervisor(policy_, state), std::move(watcher), next.event, {next.name}, next.then);
+  // The deadline passes; or its owner does something just in time.
+  void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
+    *named.deadline = Time(0);
+    const std::string name = named.name;
+    take(at, timed, named.due, {"deadline of the " + name, DeadlinePassed{}});
+    take(at, timed, named.due,
+         {"# the deadline of the " + name + ", for which nobody has looked",
+          DeadlinePassed{Time(-1)}});
+    if (named.due.what == Due::What::limit) {
+      const Generation owner = named.due.generation;
+      const std::string who = std::to_string(owner);
+      const std::string when = "  # at the deadline of the " + name;
+      take(at, timed, named.due,
+           {who + " extend 60000" + when, MessageReceived{owner, Extend{60'000}, false}});
+      take(at, timed, named.due,
+           {who + " cancel u1" + when, MessageReceived{owner, Cancel{"u1", std::nullopt}, false}});
+    }
+    *named.deadline = later;
+  }
+
+  void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
+    Watchers watchers = copied(nodes_[at].watcher, nodes_[at].companion.get());
+    watchers.watcher.let_time_pass(due.what == Due::What::limit ? due.generation : 0);
+    if (watchers.companion) watchers.companion->set_deadlines(later, due);
+    // What follows last words is an event of its own here.
+    const std::string line = next.name.substr(0, next.name.find('\n'));
+    branch(at, Supervisor(policy_, state), std::move(watchers), next.event, {line});
   }
 
   // One event, and every outcome of what it asks for.
-  void branch(std::size_t from, Supervisor supervisor, Watcher watcher, const Event& event,
-              std::vector<std::string> how, const std::optional<Event>& then) {
+  void branch(std::size_t from, Supervisor supervisor, Watchers watchers, const Event& event,
+              const std::vector<std::string>& how) {
     result_.cells.emplace(supervisor.phase(), event.index());
     const Actions actions = step_(supervisor, event, Time(0));
     ++result_.edges;
-    watcher.see(event, actions, Time(0));
-    for (const std::string& violation : watcher.violations())
-      report(from, how, violation);
-    if (!watcher.violations().empty()) return;
+    watchers.watcher.see(event, actions, Time(0));
+    if (watchers.companion) watchers.companion->see(event, actions, supervisor);
+    if (report_all(from, how, watchers)) return;
     if (supervisor.state().pending == Pending::nothing) {
-      visit(supervisor.state(), watcher, from, how);
+      visit(supervisor.state(), std::move(watchers), from, how);
       return;
     }
     for (const NamedEvent& outcome : every_outcome(supervisor.state())) {
       std::vector<std::string> longer = how;
       if (!outcome.name.empty()) longer.insert(longer.begin(), outcome.name);
-      branch(from, supervisor, watcher, outcome.event, longer, then);
+      branch(from, supervisor, copied(watchers.watcher, watchers.companion.get()), outcome.event,
+             longer);
     }
   }
 
-  void visit(const State& raw, Watcher watcher, std::size_t parent,
+  bool report_all(std::size_t from, const std::vector<std::string>& how, const Watchers& watchers) {
+    std::vector<std::string> violations = watchers.watcher.violations();
+    if (watchers.companion) {
+      const std::vector<std::string>& more = watchers.companion->violations();
+      violations.insert(violations.end(), more.begin(), more.end());
+    }
+    for (const std::string& violation : violations)
+      report(from, how, violation);
+    return !violations.empty();
+  }
+
+  void visit(const State& raw, Watchers watchers, std::size_t parent,
              const std::vector<std::string>& how) {
     const std::map<Generation, Generation> ranks = ranks_of(raw);
     const State state = renumbered(normalised(raw), ranks);
-    watcher.let_time_pass(0);
-    watcher.renumber(ranks);
-    const std::string key = Supervisor(policy_, state).print() + watcher.print();
+    watchers.watcher.let_time_pass(0);
+    watchers.watcher.renumber(ranks);
+    std::string accounts = watchers.watcher.print();
+    if (watchers.companion) {
+      watchers.companion->set_deadlines(later, {});
+      watchers.companion->renumber(ranks);
+      accounts += watchers.companion->print();
+    }
+    const bool nothing_new =
+        !nodes_.empty() && nodes_[parent].state == state && nodes_[parent].accounts == accounts;
+    if (nothing_new) return;
+    const std::string key = Supervisor(policy_, state).print() + accounts;
     if (!seen_.emplace(key, nodes_.size()).second) return;
     if (phase_of(state) == Phase::running) ++result_.running_states;
     check_rest(state, parent, how);
-    nodes_.push_back({state, std::move(watcher), parent, how});
+    nodes_.push_back({state, std::move(watchers.watcher), std::move(watchers.companion),
+                      std::move(accounts), parent, how});
   }
 
   void check_rest(const State& state, std::size_t parent, const std::vector<std::string>& how) {
@@ -242,8 +324,9 @@ bool comes_to_rest(Supervisor supervisor) {
   return false;
 }
 
-Exploration explore(const Policy& policy, const StepFunction& step, std::size_t violations_max) {
-  return Walk(policy, step, violations_max).run();
+Exploration explore(const Policy& policy, const StepFunction& step, std::size_t violations_max,
+                    const Companion* companion) {
+  return Walk(policy, step, violations_max).run(companion);
 }
 
 }  // namespace upgrader::test

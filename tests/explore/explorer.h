@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -28,9 +29,36 @@ struct Exploration {
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 [[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
 
+// The deadline that passes: an agent's, or that of the upgrade under way.
+struct Due {
+  enum class What { nothing, limit, close, upgrade };
+  What what = What::nothing;
+  Generation generation = 0;
+};
+
+// Goes along on the walk and has a state of its own in every node: a second account of what the
+// supervisor should do.
+class Companion {
+ public:
+  virtual ~Companion() = default;
+  [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
+
+  // Every deadline that is set lies at `later` now, but the one that is due lies at 0.
+  virtual void set_deadlines(Time later, const Due& due) = 0;
+  // Call once a step, at instant 0. Afterwards violations() has what was wrong, in words.
+  virtual void see(const Event& event, const Actions& actions, const Supervisor& after) = 0;
+  [[nodiscard]] virtual const std::vector<std::string>& violations() const = 0;
+  // Gives the generations that still matter other numbers, in the same order, and the programs too:
+  // 1 is what serves or is to be gone back to, 2 is the other.
+  virtual void renumber(const std::map<Generation, Generation>& ranks) = 0;
+  // The whole account as text: equal for equal ones.
+  [[nodiscard]] virtual std::string print() const = 0;
+};
+
 // Stops at `violations_max` violations.
 [[nodiscard]] Exploration explore(const Policy& policy, const StepFunction& step = plain_step,
-                                  std::size_t violations_max = 5);
+                                  std::size_t violations_max = 5,
+                                  const Companion* companion = nullptr);
 
 // From a state in which an agent serves and no upgrade is under way: the number of events that a
 // cooperative upgrade takes to its commit, or 0 if it does not get there.

@@ -1,0 +1,15 @@
+// The second table beside the supervisor, as a companion of the walk: says where they differ in
+// what is done, which deadlines run, and the phase. Only the words for people may differ.
+#pragma once
+
+#include <memory>
+
+#include "tests/explore/explorer.h"
+#include "tests/explore/second_table.h"
+
+namespace upgrader::test {
+
+[[nodiscard]] std::unique_ptr<Companion> second_opinion(std::shared_ptr<const SecondTable> table,
+                                                        const Policy& policy);
+
+}  // namespace upgrader::test

@@ -1,0 +1,194 @@
+// The supervisor and the second table, step by step beside each other over the whole exploration.
+// And canaries: tables with an error, each of which must be found.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <iostream>
+
+#include "tests/explore/second_opinion.h"
+
+namespace {
+
+using namespace upgrader;
+using namespace upgrader::test;
+
+Policy policy(bool relink, Duration limits) {
+  Policy made;
+  made.defaults.start_timeout = limits;
+  made.defaults.stop_timeout = std::chrono::seconds(90);
+  made.defaults.trial = limits;
+  made.exit_grace = limits;
+  made.relink = relink;
+  return made;
+}
+
+Exploration compare(std::shared_ptr<const SecondTable> table, const Policy& under,
+                    std::size_t differences_max) {
+  const std::unique_ptr<Companion> opinion = second_opinion(std::move(table), under);
+  return explore(under, plain_step, differences_max, opinion.get());
+}
+
+// ---- errors in the table
+
+Row& row(Rows& rows, const std::string& situation, const std::string& event,
+         const std::string& guards = "") {
+  for (Row& each : rows.rows) {
+    const bool its_event = each.events.substr(0, each.events.find(',')) == event;
+    if (each.situation == situation && its_event && each.guards == guards) return each;
+  }
+  FAIL("no row for " << situation << " | " << event << " | " << guards);
+  return rows.rows.front();
+}
+
+void drop(Rows& rows, const Row& which) {
+  std::erase_if(rows.rows, [line = which.line](const Row& each) { return each.line == line; });
+}
+
+void replace(std::string& text, const std::string& what, const std::string& by) {
+  REQUIRE(text.find(what) != std::string::npos);
+  text.replace(text.find(what), what.size(), by);
+}
+
+struct SeededError {
+  const char* name;
+  std::function<void(Rows&)> seed;
+  const char* found_at;  // the step at which it must be found
+};
+
+const std::vector<SeededError> seeded_errors{
+    {"a row is dropped: the old agent takes its word back",
+     [](Rows& rows) { drop(rows, row(rows, "hand yields -", "A cancel", "its id")); },
+     "hand yields -, A cancel"},
+    {"a row is dropped: with --relink the link is proved",
+     [](Rows& rows) { drop(rows, row(rows, "prepare works ready", "go", "relink")); },
+     "prepare works greeted, B ready"},
+    {"a target is swapped: the trial is skipped after a roll-back",
+     [](Rows& rows) { row(rows, "roll stops,killed -", "A exits").next = "idle - -"; },
+     "roll stops -, A exits"},
+    {"a target is swapped: a confirm leaves the gate shut",
+     [](Rows& rows) {
+       row(rows, "gate works ready", "A confirm", "its id") = {
+           1, "gate works ready", "A confirm", "its id", "", "="};
+     },
+     "gate works ready, A confirm"},
+    {"an action is left out: the candidate lives on after a cancel",
+     [](Rows& rows) {
+       replace(row(rows, "hand yields ready,ready!", "A cancel", "its id").effects, ", kill B", "");
+     },
+     "hand yields ready, A cancel"},
+    {"an action is left out: the old agent is not told of its candidate",
+     [](Rows& rows) {
+       replace(row(rows, "hand yields ready,ready!", "B exits").effects, "candidate_lost, ", "");
+     },
+     "hand yields ready, B exits"},
+    {"an action is left out: the link is not put back",
+     [](Rows& rows) { replace(row(rows, "* * *", "sigusr2").effects, ", restore link", ""); },
+     "new silent -, sigusr2"},
+    {"a wrong stage",
+     [](Rows& rows) {
+       replace(row(rows, "prepare,gate works %waiting", "B grace").effects, "start", "trial");
+     },
+     "undo works shot, B exits"},
+    {"a cause without its exit status",
+     [](Rows& rows) {
+       replace(row(rows, "trial %works -", "A exits").effects, "trial ending", "trial");
+     },
+     "back silent -, A hello"},
+    {"the wrong clean flag",
+     [](Rows& rows) {
+       replace(row(rows, "hand %unsaid ready", "A exits", "continue").effects, "unclean", "clean");
+     },
+     "hand yields ready, A exits"},
+    {"a state that is not handed on",
+     [](Rows& rows) {
+       replace(row(rows, "hand yields *", "A stopped").effects, "keep state, ", "");
+     },
+     "hand stopped ready, A exits"},
+    {"a wrong deadline: the start of a fallback",
+     [](Rows& rows) { replace(row(rows, "back born -", "spawned").effects, "fallback", "start"); },
+     "back born -, spawned"},
+    {"a deadline that runs on",
+     [](Rows& rows) {
+       replace(row(rows, "prepare works greeted", "B ready").effects, "B no limit, ", "");
+     },
+     "prepare works greeted, B ready"},
+    {"a generation that is not taken",
+     [](Rows& rows) {
+       replace(row(rows, "ask works -", "checked", "sequential").effects, "take a generation, ",
+               "");
+     },
+     "ask works -, checked"},
+    {"the wrong agent: the candidate is welcomed as the active one",
+     [](Rows& rows) {
+       replace(row(rows, "prepare works silent", "B hello").effects, "welcome B", "welcome A");
+     },
+     "prepare works silent, B hello"},
+    {"a guard is left out: an id that the agent has not been told",
+     [](Rows& rows) {
+       row(rows, "prepare,gate works %waiting", "A cancel", "its id, told").guards = "its id";
+     },
+     "prepare works silent, A cancel"},
+    {"a guard is turned round: survive and healthy",
+     [](Rows& rows) {
+       row(rows, "trial %works -", "request limit", "must be healthy").guards = "!must be healthy";
+     },
+     "trial works -, request limit"},
+    {"the wrong exit status",
+     [](Rows& rows) { replace(row(rows, "new %held -", "A exits").effects, "A,", "125,"); },
+     "new silent -, A exits"},
+};
+
+// With its story, or empty.
+std::string first_difference(const Rows& rows, bool relink) {
+  const auto table = std::make_shared<SecondTable>(rows);
+  const Exploration walk = compare(table, policy(relink, Duration(10'000)), 1);
+  return walk.violations.empty() ? "" : walk.violations.front();
+}
+
+}  // namespace
+
+TEST_CASE("the supervisor does what the second table says, at every step") {
+  const auto table = std::make_shared<SecondTable>(read_second_table());
+
+  for (const bool relink : {false, true}) {
+    for (const Duration limits : {Duration(0), Duration(10'000)}) {
+      const Exploration walk = compare(table, policy(relink, limits), 20);
+      for (const std::string& difference : walk.violations)
+        FAIL_CHECK(difference);
+      std::cout << "report: compared " << walk.states << " states, " << walk.edges << " edges"
+                << (relink ? ", relink" : "") << (limits == Duration(0) ? ", no limits" : "")
+                << "\n";
+    }
+  }
+
+  for (const int line : table->unused())
+    FAIL_CHECK("second.table:" << line << ": nothing uses this row");
+}
+
+TEST_CASE("canary: errors seeded in the second table are found") {
+  const Rows good = read_second_table();
+  std::size_t found = 0;
+  for (const SeededError& error : seeded_errors) {
+    Rows rows = good;
+    error.seed(rows);
+
+    const std::string difference = first_difference(rows, true);
+
+    const bool is_found = difference.find(error.found_at) != std::string::npos;
+    INFO(error.name << ", first difference: " << difference);
+    CHECK(is_found);
+    if (is_found) ++found;
+  }
+  std::cout << "report: found " << found << " of " << seeded_errors.size()
+            << " errors seeded in the second table\n";
+}
+
+// Some minutes: not run by default.
+TEST_CASE("every row of the second table is missed when it is dropped", "[.every-row]") {
+  const Rows good = read_second_table();
+  for (const Row& which : good.rows) {
+    Rows rows = good;
+    drop(rows, which);
+    INFO("second.table:" << which.line);
+    CHECK_FALSE(first_difference(rows, true) + first_difference(rows, false) == "");
+  }
+}

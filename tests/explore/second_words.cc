@@ -1,0 +1,463 @@
+#include "tests/explore/second_words.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace upgrader::test {
+namespace {
+
+using namespace agent_protocol;
+
+template <class Kind>
+const Kind& as(const Happening& happening) {
+  return std::get<Kind>(*happening.event);
+}
+
+template <class Kind>
+const Kind& said(const Happening& happening) {
+  return std::get<Kind>(as<MessageReceived>(happening).message);
+}
+
+// ---- requests
+
+Duration or_default(std::optional<std::int64_t> ms, Duration value) {
+  return ms ? Duration(*ms) : value;
+}
+
+Terms terms_of(const Policy& policy, const Upgrade& asked) {
+  Terms terms = policy.defaults;
+  terms.mode = asked.mode.value_or(terms.mode);
+  terms.gate = asked.gate.value_or(Gate::none);
+  terms.commit = asked.commit.value_or(CommitRule::survive);
+  terms.start_timeout = or_default(asked.start_timeout_ms, terms.start_timeout);
+  terms.confirm_timeout = or_default(asked.confirm_timeout_ms, Duration(0));
+  terms.stop_timeout = or_default(asked.stop_timeout_ms, terms.stop_timeout);
+  terms.trial = or_default(asked.trial_ms, terms.trial);
+  terms.on_unclean_stop = asked.on_unclean_stop.value_or(terms.on_unclean_stop);
+  return terms;
+}
+
+Request request_of(const Notes& notes, const Upgrade& asked) {
+  Request request;
+  request.id = asked.id;
+  request.told = true;
+  request.terms = terms_of(notes.policy, asked);
+  request.executable = asked.executable;
+  request.args = asked.args;
+  return request;
+}
+
+// Begins the upgrade that the notes have now.
+void begin(Notes& notes, Actions& actions) {
+  Request& request = notes.request;
+  request.previous = notes.a.program;
+  request.previous_version = notes.a.version;
+  actions.push_back(Check{request.executable, request.args, notes.a.program});
+}
+
+// ---- causes
+
+enum class Detail { none, ending, trouble };
+
+Failure failure_of(const std::string& id, Stage stage) {
+  Failure failure;
+  failure.id = id;
+  failure.stage = stage;
+  return failure;
+}
+
+// A SIGUSR2 upgrade that fails puts the link back.
+void put_link_back(const Notes& notes, Actions& actions) {
+  const bool by_signal = notes.request.by_signal;
+  if (by_signal && notes.policy.relink) actions.push_back(RestoreLink{});
+}
+
+void note_cause(Notes& notes, const Happening& happening, Stage stage, Detail detail) {
+  if (notes.request.cause) return;  // the first counts
+  Failure failure = failure_of(notes.request.id, stage);
+  if (detail == Detail::ending) {
+    const Ending& ending = as<ProcessExited>(happening).ending;
+    if (ending.how == Ending::How::exited) failure.exit_status = ending.value;
+    if (ending.how == Ending::How::signalled) failure.signal = ending.value;
+  }
+  if (detail == Detail::trouble) {
+    std::visit(
+        [&failure](const auto& event) {
+          if constexpr (requires { event.trouble; }) failure.errno_name = event.trouble.errno_name;
+        },
+        *happening.event);
+  }
+  notes.request.cause = failure;
+}
+
+template <Stage stage, Detail detail = Detail::none>
+void cause(Notes& notes, const Happening& happening, Actions& actions) {
+  put_link_back(notes, actions);
+  note_cause(notes, happening, stage, detail);
+}
+
+// ---- deeds
+
+std::optional<Time> after(Time now, Duration limit) {
+  return limit == Duration::zero() ? std::nullopt : std::optional<Time>(now + limit);
+}
+
+void send(Actions& actions, const Party& party, UpgraderMessage message) {
+  actions.push_back(Send{party.generation, std::move(message)});
+}
+
+void kill_party(Party& party, Time now, Actions& actions) {
+  actions.push_back(Kill{party.generation});
+  party.limit = now + Duration(10'000);
+  party.grace.reset();
+}
+
+void spawn(Party& party, Generation generation, Role role, ProgramId program, Actions& actions) {
+  party = Party{.generation = generation, .role = role, .program = program};
+  actions.push_back(Spawn{generation, program});
+}
+
+void welcome(const Notes& notes, Party& party, const Happening& happening, Actions& actions) {
+  const auto& hello = said<Hello>(happening);
+  party.version = hello.version;
+  Welcome message;
+  message.protocol = std::min(hello.protocol, protocol_version);
+  message.generation = party.generation;
+  message.role = party.role;
+  if (party.role == Role::candidate) message.previous_version = notes.request.previous_version;
+  if (party.role == Role::fallback) {
+    message.failure =
+        PastFailure{notes.request.cause.value_or(Failure{}), notes.request.failed_version};
+  }
+  send(actions, party, message);
+}
+
+// What the agent that was active last left is given on once.
+void activate(Notes& notes, Party& party, Actions& actions) {
+  party.limit.reset();
+  party.left_unfit = false;
+  send(actions, party, Activate{notes.left, notes.clean});
+  notes.clean = false;
+  notes.left.reset();
+  notes.end = 0;
+}
+
+void stop(Notes& notes, StopReason reason, Duration timeout, Time now, Actions& actions) {
+  Stop message;
+  message.reason = reason;
+  message.deadline_ms = timeout.count();
+  if (reason == StopReason::upgrade) {
+    message.id = notes.request.id;
+    message.generation = notes.request.generation;
+    notes.request.told = true;
+  }
+  notes.a.limit = now + timeout;
+  send(actions, notes.a, message);
+}
+
+void answer_error(const Notes& notes, const Happening& happening, Actions& actions) {
+  Error error;
+  if (const auto* received = std::get_if<MessageReceived>(happening.event)) {
+    error.about = wire_name(received->message);
+  } else {
+    const auto& what = as<MessageRefused>(happening).what;
+    error.about = std::visit(
+        [](const auto& refused) { return refused.type.substr(0, about_bytes_max); }, what);
+  }
+  send(actions, happening.from_b ? notes.b : notes.a, error);
+}
+
+void extend(Party& party, const Happening& happening) {
+  if (!party.limit) return;
+  party.limit = std::max(*party.limit, happening.now + Duration(said<Extend>(happening).ms));
+}
+
+void refuse(const Notes& notes, const std::string& id, Actions& actions) {
+  send(actions, notes.a, UpgradeFailed{failure_of(id, Stage::request)});
+}
+
+void tell_failed(Notes& notes, Actions& actions) {
+  if (notes.request.told)
+    send(actions, notes.a, UpgradeFailed{notes.request.cause.value_or(Failure{})});
+}
+
+void restore_link(const Notes& notes, Actions& actions) {
+  if (notes.policy.relink) actions.push_back(RestoreLink{});
+}
+
+Duration longer(Duration one, Duration other) {
+  if (one == Duration::zero() || other == Duration::zero()) return Duration::zero();
+  return std::max(one, other);
+}
+
+int status_of(const Ending& ending) {
+  switch (ending.how) {
+    case Ending::How::exited:
+      return ending.value;
+    case Ending::How::signalled:
+      return 128 + ending.value;
+    case Ending::How::unknown:
+      return 125;
+  }
+  return 125;
+}
+
+// A has gone, and was the agent that was active last.
+void note_end(Notes& notes, const Happening& happening, bool clean) {
+  notes.clean = clean;
+  if (!clean) notes.left.reset();
+  notes.end = clean ? 0 : status_of(as<ProcessExited>(happening).ending);
+}
+
+// ---- the rows' own names for them
+
+template <class Function>
+struct Named {
+  const char* name;
+  Function function;
+};
+
+using N = Notes;
+using H = Happening;
+using A = Actions;
+
+const Named<Guard> guards[] = {
+    {"fit",
+     [](const N& n, const H& h) {
+       const Terms terms = terms_of(n.policy, said<Upgrade>(h));
+       const bool gate = terms.gate == Gate::none || terms.mode == Mode::parallel;
+       const bool commit = terms.commit == CommitRule::survive || terms.trial != Duration::zero();
+       return gate && commit;
+     }},
+    {"its id",
+     [](const N& n, const H& h) {
+       const auto& message = as<MessageReceived>(h).message;
+       const auto* confirm = std::get_if<Confirm>(&message);
+       return (confirm ? confirm->id : std::get<Cancel>(message).id) == n.request.id;
+     }},
+    {"told", [](const N& n, const H&) { return n.request.told; }},
+    {"by signal", [](const N& n, const H&) { return n.request.by_signal; }},
+    {"way back", [](const N&, const H& h) { return as<Checked>(h).way_back; }},
+    {"sequential", [](const N& n, const H&) { return n.request.terms.mode == Mode::sequential; }},
+    {"gate", [](const N& n, const H&) { return n.request.terms.gate == Gate::confirm; }},
+    {"continue",
+     [](const N& n, const H&) { return n.request.terms.on_unclean_stop == UncleanStop::carry_on; }},
+    {"must be healthy",
+     [](const N& n, const H&) { return n.request.terms.commit == CommitRule::healthy; }},
+    {"no trial", [](const N& n, const H&) { return n.request.terms.trial == Duration::zero(); }},
+    {"relink", [](const N& n, const H&) { return n.policy.relink; }},
+    {"quitting", [](const N& n, const H&) { return n.verdict == 131; }},
+    {"A left unfit", [](const N& n, const H&) { return n.a.left_unfit; }},
+    {"exec refused", [](const N&, const H& h) { return as<SpawnFailed>(h).not_executable; }},
+    {"an upgrade's",
+     [](const N&, const H& h) {
+       return std::get<Malformed>(as<MessageRefused>(h).what).id.has_value();
+     }},
+};
+
+const Named<Effect> effects[] = {
+    // Processes.
+    {"spawn first",
+     [](N& n, const H& h, A& a) {
+       spawn(n.a, n.last + 1, Role::first, as<StartRequested>(h).program, a);
+     }},
+    {"spawn candidate",
+     [](N& n, const H&, A& a) {
+       const Generation taken = n.request.generation;
+       spawn(n.b, taken ? taken : n.last + 1, Role::candidate, n.request.program, a);
+     }},
+    {"spawn fallback",
+     [](N& n, const H&, A& a) {
+       spawn(n.a, n.last + 1, Role::fallback, n.request.previous, a);
+     }},
+    {"count it", [](N& n, const H&, A&) { ++n.last; }},
+    {"take a generation", [](N& n, const H&, A&) { n.request.generation = ++n.last; }},
+    {"kill A", [](N& n, const H& h, A& a) { kill_party(n.a, h.now, a); }},
+    {"kill B", [](N& n, const H& h, A& a) { kill_party(n.b, h.now, a); }},
+    {"terminate A", [](N& n, const H&, A& a) { a.push_back(Terminate{n.a.generation}); }},
+    {"forget A", [](N& n, const H&, A&) { n.a = Party{}; }},
+    {"forget B", [](N& n, const H&, A&) { n.b = Party{}; }},
+    {"B becomes A", [](N& n, const H&, A&) { n.a = std::exchange(n.b, Party{}); }},
+    {"pass it on",
+     [](N& n, const H& h, A& a) {
+       a.push_back(PassSignal{n.a.generation, as<SignalReceived>(h).signal});
+     }},
+
+    // Deadlines.
+    {"A limit start",
+     [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.defaults.start_timeout); }},
+    {"A limit fallback",
+     [](N& n, const H& h, A&) {
+       n.a.limit = after(
+           h.now, longer(n.request.terms.start_timeout, n.policy.defaults.start_timeout));
+     }},
+    {"A limit stop",
+     [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.defaults.stop_timeout); }},
+    {"A limit exit",
+     [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.exit_grace); }},
+    {"A limit log", [](N& n, const H& h, A&) { n.a.limit = h.now + Duration(10'000); }},
+    {"A no limit", [](N& n, const H&, A&) { n.a.limit.reset(); }},
+    {"A grace", [](N& n, const H& h, A&) { n.a.grace = h.now + Duration(200); }},
+    {"A no grace", [](N& n, const H&, A&) { n.a.grace.reset(); }},
+    {"A more time", [](N& n, const H& h, A&) { extend(n.a, h); }},
+    {"B limit start",
+     [](N& n, const H& h, A&) { n.b.limit = after(h.now, n.request.terms.start_timeout); }},
+    {"B limit log", [](N& n, const H& h, A&) { n.b.limit = h.now + Duration(10'000); }},
+    {"B no limit", [](N& n, const H&, A&) { n.b.limit.reset(); }},
+    {"B grace", [](N& n, const H& h, A&) { n.b.grace = h.now + Duration(200); }},
+    {"B more time", [](N& n, const H& h, A&) { extend(n.b, h); }},
+    {"limit gate",
+     [](N& n, const H& h, A&) {
+       n.request.limit = after(h.now, n.request.terms.confirm_timeout);
+     }},
+    {"limit trial",
+     [](N& n, const H& h, A&) { n.request.limit = after(h.now, n.request.terms.trial); }},
+    {"no request limit",
+     [](N& n, const H&, A&) {
+       n.request.limit.reset();
+     }},
+
+    // Requests and their endings.
+    {"note request",
+     [](N& n, const H& h, A& a) {
+       n.request = request_of(n, said<Upgrade>(h));
+       begin(n, a);
+     }},
+    {"note signal",
+     [](N& n, const H&, A& a) {
+       n.request = Request{.id = "sigusr2-" + std::to_string(++n.signals),
+                           .by_signal = true,
+                           .terms = n.policy.defaults};
+       begin(n, a);
+     }},
+    {"count signal", [](N& n, const H&, A&) { ++n.signals; }},
+    {"note program",
+     [](N& n, const H& h, A&) { n.request.program = as<Checked>(h).program; }},
+    {"refuse", [](N& n, const H& h, A& a) { refuse(n, said<Upgrade>(h).id, a); }},
+    {"refuse malformed",
+     [](N& n, const H& h, A& a) {
+       refuse(n, *std::get<Malformed>(as<MessageRefused>(h).what).id, a);
+     }},
+    {"accepted",
+     [](N& n, const H&, A& a) {
+       if (!n.request.by_signal) send(a, n.a, Accepted{n.request.id, n.request.generation});
+     }},
+    {"candidate_ready",
+     [](N& n, const H&, A& a) {
+       send(a, n.a, CandidateReady{n.request.id, n.request.generation, n.b.version});
+     }},
+    {"candidate_lost",
+     [](N& n, const H&, A& a) { send(a, n.a, CandidateLost{n.request.id, {}}); }},
+    {"upgrade_failed", [](N& n, const H&, A& a) { tell_failed(n, a); }},
+    {"failed by shutdown",
+     [](N& n, const H&, A& a) {
+       const Failure failure = failure_of(n.request.id, Stage::shutdown);
+       if (n.request.told) send(a, n.a, UpgradeFailed{failure});
+     }},
+    {"committed",
+     [](N& n, const H&, A& a) {
+       send(a, n.a, Committed{n.request.id, n.request.generation});
+     }},
+    {"prove link", [](N&, const H&, A& a) { a.push_back(ProveRelink{}); }},
+    {"relink", [](N& n, const H&, A& a) { a.push_back(Relink{n.a.program}); }},
+    {"restore link", [](N& n, const H&, A& a) { restore_link(n, a); }},
+    {"upgrade is over", [](N& n, const H&, A&) { n.request = Request{.id = n.request.id}; }},
+    {"put link back", [](N& n, const H&, A& a) { put_link_back(n, a); }},
+    {"forget request", [](N& n, const H&, A&) { n.request = Request{}; }},
+
+    // Causes.
+    {"cause request", cause<Stage::request>},
+    {"cause request errno", cause<Stage::request, Detail::trouble>},
+    {"cause spawn errno", cause<Stage::spawn, Detail::trouble>},
+    {"cause start", cause<Stage::start>},
+    {"cause start ending", cause<Stage::start, Detail::ending>},
+    {"cause confirm", cause<Stage::confirm>},
+    {"cause cancel", cause<Stage::cancel>},
+    {"cause stop", cause<Stage::stop>},
+    {"cause stop ending", cause<Stage::stop, Detail::ending>},
+    {"cause trial", cause<Stage::trial>},
+    {"cause trial ending", cause<Stage::trial, Detail::ending>},
+    {"cause commit errno", cause<Stage::commit, Detail::trouble>},
+    {"cause shutdown", cause<Stage::shutdown>},
+
+    // Talk.
+    {"error", [](N& n, const H& h, A& a) { answer_error(n, h, a); }},
+    {"welcome A", [](N& n, const H& h, A& a) { welcome(n, n.a, h, a); }},
+    {"welcome B",
+     [](N& n, const H& h, A& a) {
+       welcome(n, n.b, h, a);
+       n.request.failed_version = n.b.version;
+     }},
+    {"note failed version",
+     [](N& n, const H& h, A&) {
+       n.request.failed_version = said<Hello>(h).version;
+     }},
+    {"activate A", [](N& n, const H&, A& a) { activate(n, n.a, a); }},
+    {"activate B", [](N& n, const H&, A& a) { activate(n, n.b, a); }},
+    {"stop upgrade",
+     [](N& n, const H& h, A& a) {
+       stop(n, StopReason::upgrade, n.request.terms.stop_timeout, h.now, a);
+     }},
+    {"stop rollback",
+     [](N& n, const H& h, A& a) {
+       stop(n, StopReason::rollback, n.request.terms.stop_timeout, h.now, a);
+     }},
+    {"stop shutdown",
+     [](N& n, const H& h, A& a) {
+       stop(n, StopReason::shutdown, n.policy.defaults.stop_timeout, h.now, a);
+     }},
+    {"stop shutdown with what is left",
+     [](N& n, const H& h, A& a) {
+       const Duration left = n.a.limit.value_or(h.now) - h.now;
+       stop(n, StopReason::shutdown, std::max(left, Duration(1)), h.now, a);
+     }},
+    {"keep state",
+     [](N& n, const H& h, A&) { n.left = said<Stopped>(h).state; }},
+
+    // The end of the agent that was active last, and the upgrader's own.
+    {"A left clean", [](N& n, const H& h, A&) { note_end(n, h, true); }},
+    {"A left unclean", [](N& n, const H& h, A&) { note_end(n, h, false); }},
+    {"verdict 125", [](N& n, const H&, A&) { n.verdict = n.verdict.value_or(125); }},
+    {"verdict 126", [](N& n, const H&, A&) { n.verdict = n.verdict.value_or(126); }},
+    {"note A unfit", [](N& n, const H&, A&) { n.a.left_unfit = true; }},
+    {"verdict none", [](N& n, const H&, A&) { n.verdict.reset(); }},
+    {"verdict quit",
+     [](N& n, const H&, A&) {
+       n.verdict = 131;
+       n.left.reset();
+       n.clean = n.a.left_unfit = false;
+       n.end = 0;
+     }},
+    {"verdict A",
+     [](N& n, const H& h, A&) {
+       n.verdict = n.verdict.value_or(status_of(as<ProcessExited>(h).ending));
+     }},
+    {"forget state", [](N& n, const H&, A&) { n.left.reset(); }},
+    {"exit",
+     [](N& n, const H&, A& a) {
+       a.push_back(Exit{n.verdict.value_or(n.end)});
+       const Notes before = std::exchange(n, {});
+       n.policy = before.policy;
+       n.last = before.last;
+     }},
+};
+
+template <class Function, std::size_t size>
+Function named(const Named<Function> (&all)[size], std::string_view name) {
+  for (const auto& one : all) {
+    if (one.name == name) return one.function;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Guard guard_named(std::string_view name) {
+  return named(guards, name);
+}
+
+Effect effect_named(std::string_view name) {
+  return named(effects, name);
+}
+
+}  // namespace upgrader::test

@@ -1,0 +1,89 @@
+// The words of the second table: the events that its rows answer, the notes that are taken beside
+// the situation, and the guards and effects that rows name. Written from the protocol page, without
+// a look at the supervisor.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "upgrader/action.h"
+#include "upgrader/event.h"
+#include "upgrader/supervisor.h"
+
+namespace upgrader::test {
+
+// One of the two agents. A has the work, or is started to have it without a trial; B is a candidate
+// that waits for it.
+struct Party {
+  Generation generation = 0;  // 0: there is none
+  agent_protocol::Role role = agent_protocol::Role::first;
+  ProgramId program = 0;
+  std::optional<std::string> version = {};
+  std::optional<Time> limit = {};  // to be ready, to have stopped, to have exited
+  std::optional<Time> grace = {};  // to exit after a pipe was closed
+  bool left_unfit = false;         // that it was unfit was found when its exit had been seen
+};
+
+// An upgrade as it was asked for, the defaults filled in.
+struct Request {
+  std::string id;
+  bool by_signal = false;
+  bool told = false;  // the active agent knows the id
+  Terms terms = {};
+  std::optional<std::string> executable = {};
+  std::optional<std::vector<std::string>> args = {};
+  ProgramId program = 0;
+  Generation generation = 0;  // 0: not taken yet
+  ProgramId previous = 0;
+  std::optional<std::string> previous_version = {};
+  std::optional<std::string> failed_version = {};
+  std::optional<Time> limit = {};  // of the gate, or the trial
+  std::optional<agent_protocol::Failure> cause = {};
+};
+
+struct Notes {
+  Policy policy;
+  Party a, b;
+  Generation last = 0;
+  Request request;  // with an id if an upgrade is under way
+  // Of the agent that was active last: whether it confirmed its stop, what it left, and what the
+  // upgrader would exit with.
+  bool clean = false;
+  std::optional<std::string> left;
+  int end = 0;
+  std::optional<int> verdict;  // what the upgrader exits with whatever else comes
+  int signals = 0;             // SIGUSR2 so far
+};
+
+// A kind of event, as rows name it: an index into the names.
+using What = std::size_t;
+[[nodiscard]] What what_named(std::string_view name);  // npos if there is none
+[[nodiscard]] std::string name_of_what(What what);
+[[nodiscard]] std::size_t count_of_whats();
+
+// Something that happens, as the table sees it.
+struct Happening {
+  What what = 0;
+  const Event* event = nullptr;
+  bool from_b = false;
+  Time now{};
+};
+
+// The name on the wire, which is the table's, too.
+[[nodiscard]] std::string_view wire_name(const agent_protocol::AgentMessage& message);
+
+// What this event is to these notes; nothing if it is about an agent that has gone, or if no
+// deadline has passed.
+[[nodiscard]] std::optional<Happening> happening_of(const Notes& notes, const Event& event,
+                                                    Time now);
+
+using Guard = bool (*)(const Notes&, const Happening&);
+using Effect = void (*)(Notes&, const Happening&, Actions&);
+[[nodiscard]] Guard guard_named(std::string_view name);    // or null
+[[nodiscard]] Effect effect_named(std::string_view name);  // or null
+
+[[nodiscard]] std::string print(const Notes& notes);
+
+}  // namespace upgrader::test
