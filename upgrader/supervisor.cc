@@ -365,7 +365,8 @@ class Step {
   // What a process that is dead, or as good as dead, said: a stop that it confirmed counts, and a
   // reason is worth knowing. Everything else is too late.
   void take_last_words(Agent& agent, const AgentMessage& message, bool posthumous) {
-    if (const auto* hello = std::get_if<agent_protocol::Hello>(&message)) note_hello(agent, *hello);
+    const auto* hello = std::get_if<agent_protocol::Hello>(&message);
+    if (hello != nullptr && !agent.greeted) note_hello(agent, *hello);
     if (!agent.greeted) return;
     if (const auto* stopped = std::get_if<agent_protocol::Stopped>(&message)) {
       if (agent.told && !agent.stopped) note_stopped(agent, *stopped);
@@ -379,7 +380,7 @@ class Step {
   void note_hello(Agent& agent, const agent_protocol::Hello& hello) {
     agent.greeted = true;
     agent.version = hello.version;
-    if (state_.upgrade && agent.role == Role::candidate) state_.upgrade->version = hello.version;
+    if (was_on_trial(agent)) state_.upgrade->version = hello.version;
   }
 
   void note_stopped(Agent& agent, const agent_protocol::Stopped& stopped) {
@@ -507,10 +508,8 @@ class Step {
       order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
       return;
     }
-    if (has_closed(*state_.candidate)) {
-      candidate_failed(words::closed_its_pipe(*state_.candidate), nullptr);
-      return;
-    }
+    // It fails as soon as its exit is seen, or its close grace is over.
+    if (has_closed(*state_.candidate)) return;
     activate_candidate();
   }
 

@@ -349,11 +349,44 @@ TEST_CASE("a candidate that has closed its output is not activated, however shor
   bench.take(OutputClosed{2});
   bench.stopped(1);
 
-  const Actions actions = bench.exit(1);
+  const Actions at_once = bench.exit(1);
+  const Actions later = bench.wait(close_grace);
 
-  CHECK(messages_to(actions, 2).empty());
-  CHECK(kills(actions) == Generations{2});
+  CHECK(messages_to(at_once, 2).empty());
+  CHECK(kills(at_once).empty());
+  CHECK(kills(later) == Generations{2});
   CHECK(bench.phase() == Phase::falling_back);
+}
+
+TEST_CASE("a candidate that closes its output and exits has exited, the other being gone or not") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  bench.take(OutputClosed{2});
+  bench.stopped(1);
+  bench.exit(1);
+
+  bench.die(2, SIGSEGV);
+
+  CHECK(bench.state().upgrade->failure->signal == SIGSEGV);
+  CHECK(bench.phase() == Phase::falling_back);
+}
+
+TEST_CASE("the version that failed is the candidate's, whatever the other one says when killed") {
+  Bench bench;
+  bench.reach(Phase::trial);
+  bench.wait(std::chrono::seconds(30));
+  auto sequential = request("u2");
+  sequential.mode = agent_protocol::Mode::sequential;
+  bench.upgrade(sequential);
+  bench.wait(std::chrono::seconds(90));
+
+  bench.hello(2, "9.9");
+  bench.die(2, SIGKILL);
+
+  const auto welcome = message_to<agent_protocol::Welcome>(bench.hello(4), 4);
+  REQUIRE(welcome);
+  REQUIRE(welcome->failure);
+  CHECK_FALSE(welcome->failure->version);
 }
 
 TEST_CASE("an agent on trial that closes its input is none the worse for it") {
