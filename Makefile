@@ -20,7 +20,6 @@ soname := libagent-protocol.so.1
 # What each job needs of Debian 12.
 build_packages = g++ libuv1-dev libcereal-dev
 check_packages = $(build_packages) gcc catch2 mandoc strace pkg-config clang-format-14
-bench_packages = $(build_packages) gcc tini runit s6 strace
 
 # All processors, unless make was told otherwise.
 jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -41,10 +40,14 @@ integration_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/integration/*_test.cc tests/regression/*_test.cc))
 programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
+.DEFAULT_GOAL := all
 .SUFFIXES:
 .PRECIOUS: $(BUILD)/objects/%.o
 .DELETE_ON_ERROR:
-.PHONY: all samples demo check check-here bench endurance install uninstall clean help packages
+.PHONY: all samples demo check check-here endurance install uninstall clean help packages
+
+# What a directory of tests adds: programs, targets of its own, tests for `make check`.
+include $(wildcard tests/*/*.mk)
 
 all: $(programs) samples
 
@@ -141,13 +144,6 @@ endurance:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader samples \
 	  $(BUILD)/tests/integration/sample_agent_test
 	HANDOVERS=$(HANDOVERS) $(BUILD)/tests/integration/sample_agent_test
-
--include tests/benchmark/benchmark.mk
-
-bench:
-	@tests/need-packages $(bench_packages)
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(benchmark_programs)
-	@BUILD=$(BUILD) tests/benchmark/run
 
 # ---- installation
 

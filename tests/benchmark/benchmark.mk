@@ -12,3 +12,11 @@ benchmark_c_programs := $(addprefix $(BUILD)/tests/benchmark/,stamp_agent minima
 $(benchmark_c_programs): $(BUILD)/%: $(BUILD)/objects/%.o
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^
+
+bench_packages = $(build_packages) gcc tini runit s6 strace
+
+.PHONY: bench
+bench:
+	@tests/need-packages $(bench_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(benchmark_programs)
+	@BUILD=$(BUILD) tests/benchmark/run
