@@ -43,7 +43,7 @@ canary_machine_paths() {
 
 # What a reader is sent to is there.
 check_documents() {
-  tree_files | grep -v '^tests/tidy/' | xargs grep -noIE '\b[A-Z]{3,}\.md\b' |
+  tree_files | grep -v '^tests/tidy/' | xargs grep -noIE '([a-z-]+/)*\b[A-Z]{3,}\.md\b' |
     while IFS=: read -r file line document; do
       [ -e "$document" ] || [ -e "$(dirname "$file")/$document" ] ||
         echo "$file:$line: $document is not in the tree"

@@ -1,0 +1,16 @@
+# make verify: every layer of verification in sequence, and the table of what came out.
+
+# Errors seeded in the supervisor, each to be caught by two layers.
+seeded_programs := $(addprefix $(BUILD)/tests/,explore/explore_test explore/second_table_test \
+  scenario/scenario_test unit/supervisor_test)
+
+.PHONY: verify seeded
+seeded:
+	@tests/need-packages $(check_packages) python3
+	@$(MAKE) $(jobs) --no-print-directory $(seeded_programs)
+	@BUILD=$(BUILD) CXX='$(CXX)' tests/verify/seeded
+
+# STEPS: only these; LONG=1: the full bars.
+verify:
+	@tests/need-packages $(check_packages) python3 git
+	@BUILD=$(BUILD) LONG=$(LONG) tests/verify/verify $(STEPS)
