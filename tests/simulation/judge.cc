@@ -1,0 +1,401 @@
+#include "tests/simulation/judge.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "tests/simulation/print.h"
+#include "tests/support/every_event.h"
+#include "upgrader/agents.h"
+
+namespace upgrader::simulation {
+
+using namespace agent_protocol;
+
+Judge* the_judge = nullptr;
+
+namespace {
+
+// Turns of the loop in one instant: more than the longest flood takes.
+constexpr int turns_at_once_max = 20'000;
+
+bool is_reply(const UpgraderMessage& message) {
+  if (std::holds_alternative<Error>(message)) return true;
+  const auto* failed = std::get_if<UpgradeFailed>(&message);
+  return failed != nullptr && failed->failure.stage == Stage::request;
+}
+
+bool nobody_answers(const Meaning& meaning) {
+  return std::holds_alternative<Unknown>(meaning) || std::holds_alternative<Malformed>(meaning);
+}
+
+// Reasons are the codec's own.
+bool same(const Meaning& one, const Meaning& other) {
+  const auto* malformed = std::get_if<Malformed>(&one);
+  const auto* its = std::get_if<Malformed>(&other);
+  if (malformed != nullptr && its != nullptr) {
+    return malformed->type == its->type && malformed->id == its->id;
+  }
+  return one == other;
+}
+
+// All that the supervisor may be told of a generation that it does not know.
+const std::vector<test::NamedEvent>& stale_events() {
+  static const std::vector<test::NamedEvent> events = [] {
+    std::vector<test::NamedEvent> all = test::every_event(State{});
+    std::erase_if(all, [](const test::NamedEvent& each) { return generation_of(each.event) == 0; });
+    return all;
+  }();
+  return events;
+}
+
+}  // namespace
+
+void Tally::add(const Tally& other) {
+  runs += other.runs;
+  events += other.events;
+  accepted += other.accepted;
+  committed += other.committed;
+  failed += other.failed;
+  rolled_back += other.rolled_back;
+  cut_short += other.cut_short;
+  useful += other.useful;
+}
+
+Judge::Judge(Machine& machine, Director& director, const StepFunction& step, Tracker* tracker,
+             std::string* trace)
+    : machine_(machine),
+      director_(director),
+      step_(step),
+      tracker_(tracker),
+      trace_(trace),
+      watcher_(machine.swarm.options.exit_grace) {
+  tally_.runs = 1;
+}
+
+void Judge::broken(const std::string& rule) {
+  if (!verdict_.empty()) return;
+  verdict_ = rule;
+  over_ = true;
+  note("BROKEN: " + rule);
+}
+
+void Judge::note(const std::string& line) {
+  if (trace_ == nullptr) return;
+  *trace_ += std::to_string(machine_.now().count() - 1'000'000) + " ms  " + line + "\n";
+}
+
+// ---- between the loop and the supervisor
+
+Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
+  supervisor_ = &supervisor;
+  check_orders();
+  if (trace_ != nullptr) note(print(event));
+  see_event(event);
+  const bool outcome = supervisor.state().pending != Pending::nothing;
+  if (!outcome) throw_in_stale_event(supervisor, now);
+  ++tally_.events;
+  director_.count_event(supervisor);
+  if (tracker_ != nullptr) tracker_->before(supervisor, event, now);
+  const Actions actions = step_(supervisor, event, now);
+  watcher_.see(event, actions, now);
+  see_actions(actions);
+  if (trace_ != nullptr) {
+    for (const std::string& line : print(actions))
+      note("    " + line);
+    note("  = " + std::string(name_of(supervisor.phase())));
+  }
+  for (const std::string& violation : watcher_.violations())
+    broken(violation);
+  if (tracker_ != nullptr && verdict_.empty()) tracker_->after(supervisor, watcher_);
+  return actions;
+}
+
+// S7: an event of a generation that has gone changes nothing.
+void Judge::throw_in_stale_event(Supervisor& supervisor, Time now) {
+  if (machine_.calm || supervisor.state().ended) return;
+  if (!machine_.random.chance(machine_.swarm.stale_events)) return;
+  Event stale = machine_.random.one_of(stale_events()).event;
+  set_generation(stale, supervisor.state().last_generation + 7);
+  const State before = supervisor.state();
+  if (tracker_ != nullptr) tracker_->before(supervisor, stale, now);
+  const Actions actions = step_(supervisor, stale, now);
+  watcher_.see(stale, actions, now);
+  if (!actions.empty() || !(supervisor.state() == before)) {
+    broken("S7: an event of a generation that has gone changes something");
+  }
+  if (tracker_ != nullptr && verdict_.empty()) tracker_->after(supervisor, watcher_);
+}
+
+void Judge::see_event(const Event& event) {
+  if (std::holds_alternative<StartRequested>(event)) started_ = true;
+  if (std::holds_alternative<DeadlinePassed>(event)) see_deadline();
+  Process* process = machine_.of(generation_of(event));
+  if (const auto* received = std::get_if<MessageReceived>(&event)) {
+    see_line(process, received->message);
+  } else if (const auto* refused = std::get_if<MessageRefused>(&event)) {
+    std::visit([&](const auto& what) { see_line(process, what); }, refused->what);
+  } else if (std::holds_alternative<StrayReceived>(event)) {
+    see_line(process, Stray{});
+  } else if (std::holds_alternative<ProcessExited>(event)) {
+    if (process != nullptr) see_exit(*process);
+  }
+}
+
+// What is told is what was written, in its order, and nothing is left out.
+void Judge::see_line(Process* process, const Meaning& meaning) {
+  if (process == nullptr || process->buried) return broken("IO-4: a line of nobody");
+  const bool posthumous = process->life == Process::Life::reaped;
+  if (!posthumous && !looking_ && ++process->lines_in_turn > lines_a_turn) {
+    broken("IO-5: more lines than a turn may take");
+  }
+  auto& spoken = process->spoken;
+  while (posthumous && !spoken.empty() && nobody_answers(spoken.front().meaning) &&
+         !same(spoken.front().meaning, meaning)) {
+    spoken.pop_front();
+    ++process->told;
+  }
+  if (spoken.empty()) return broken("a line that was never written");
+  const bool cut_off = spoken.front().end > process->written;
+  const bool fits =
+      cut_off ? std::holds_alternative<Stray>(meaning) : same(spoken.front().meaning, meaning);
+  if (!fits) {
+    const auto* message = std::get_if<AgentMessage>(&spoken.front().meaning);
+    const std::string meant = message ? encode(*message).value() : "no message\n";
+    broken("a line is not told as it was written: " + meant);
+  }
+  spoken.pop_front();
+  ++process->told;
+}
+
+void Judge::see_exit(Process& process) {
+  if (process.life != Process::Life::reaped) return broken("an exit that was not seen");
+  if (process.buried) return broken("an exit is told twice");
+  process.buried = true;
+  const bool silent =
+      std::all_of(process.spoken.begin(), process.spoken.end(), [&](const Process::Spoken& spoken) {
+        return spoken.end > process.written || nobody_answers(spoken.meaning);
+      });
+  if (!silent) broken("IO-2: an exit is told before what was said");
+}
+
+// IO-1: what was there when the shell began to look has been told.
+void Judge::see_deadline() {
+  for (const auto& process : machine_.processes()) {
+    if (process->buried) continue;
+    const bool deaf = process->input.bytes.size() >= process->input.capacity;
+    if (process->ended_at_look) broken("IO-1: a deadline is judged before an exit that was there");
+    if (process->told < process->held_at_look && !deaf) {
+      broken("IO-1: a deadline is judged before what an agent had said");
+    }
+  }
+}
+
+void Judge::see_actions(const Actions& actions) {
+  for (const Action& action : actions) {
+    if (const auto* send = std::get_if<Send>(&action)) see_send(*send);
+    if (const auto* kill = std::get_if<Kill>(&action)) order_signal(kill->generation, SIGKILL);
+    if (const auto* end = std::get_if<Terminate>(&action)) order_signal(end->generation, SIGTERM);
+    if (const auto* pass = std::get_if<PassSignal>(&action)) {
+      order_signal(pass->generation, pass->signal);
+    }
+    if (const auto* spawn = std::get_if<Spawn>(&action)) {
+      machine_.next_generation = spawn->generation;
+    }
+    if (const auto* end = std::get_if<Exit>(&action)) {
+      exit_ = end->status;
+      over_ = true;
+    }
+  }
+}
+
+void Judge::see_send(const Send& send) {
+  count(send.message);
+  Process* process = machine_.of(send.generation);
+  if (process == nullptr || process->life == Process::Life::reaped) return;
+  if (std::holds_alternative<Activate>(send.message)) {
+    process->activated = true;
+    for (const auto& other : machine_.processes()) {
+      if (other.get() == process || !other->activated) continue;
+      if (other->life != Process::Life::reaped) broken("S1: an active process has not been reaped");
+    }
+  }
+  const auto line = encode(send.message);
+  if (!line) return broken("a message that cannot be sent");
+  process->orders.push_back({line.value(), is_reply(send.message)});
+}
+
+void Judge::count(const UpgraderMessage& message) {
+  if (std::holds_alternative<Accepted>(message)) ++tally_.accepted;
+  if (std::holds_alternative<Committed>(message)) ++tally_.committed;
+  if (const auto* failed = std::get_if<UpgradeFailed>(&message)) {
+    const Stage stage = failed->failure.stage;
+    if (stage == Stage::shutdown) ++tally_.cut_short;
+    if (stage != Stage::shutdown && stage != Stage::request) ++tally_.failed;
+  }
+  if (const auto* welcome = std::get_if<Welcome>(&message)) {
+    if (welcome->failure) ++tally_.rolled_back;
+  }
+}
+
+void Judge::order_signal(Generation generation, int signal) {
+  Process* process = machine_.of(generation);
+  if (process != nullptr && process->life != Process::Life::reaped) {
+    process->signals_due.push_back(signal);
+  }
+}
+
+// What was ordered in the step before has been done.
+void Judge::check_orders() {
+  for (const auto& process : machine_.processes()) {
+    if (process->signals_due.empty() || process->life == Process::Life::reaped) continue;
+    broken("a signal that was ordered was not sent");
+  }
+}
+
+// ---- the event loop
+
+void Judge::look_begins() {
+  looking_ = true;
+  for (const auto& process : machine_.processes()) {
+    if (process->buried) continue;
+    process->ended_at_look = process->life == Process::Life::zombie;
+    const auto held =
+        std::count_if(process->spoken.begin(), process->spoken.end(),
+                      [&](const auto& spoken) { return spoken.end <= process->written; });
+    process->held_at_look = process->told + static_cast<std::size_t>(held);
+  }
+}
+
+void Judge::turn_begins() {
+  looking_ = false;
+  for (const auto& process : machine_.processes()) {
+    process->bytes_in_turn = 0;
+    process->lines_in_turn = 0;
+  }
+}
+
+void Judge::turn_ended() {
+  turn_begins();
+  check_resources();
+  if (turn_at_ != machine_.now()) turns_at_once_ = 0;
+  turn_at_ = machine_.now();
+  if (++turns_at_once_ > turns_at_once_max) broken("it spins");
+}
+
+void Judge::check_resources() {
+  if (supervisor_ == nullptr || over_) return;
+  std::size_t unreaped = 0;
+  for (const auto& process : machine_.processes()) {
+    if (!process->buried) ++unreaped;
+  }
+  using What = Descriptor::What;
+  if (machine_.open_count(What::input) > unreaped || machine_.open_count(What::output) > unreaped) {
+    broken("Resources: a pipe of an agent that has gone is open");
+  }
+  std::vector<ProgramId> needed = supervisor_->programs();
+  std::sort(needed.begin(), needed.end());
+  needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+  if (machine_.open_count(What::program) != needed.size()) {
+    broken("Resources: a program is open that nobody needs");
+  }
+}
+
+bool Judge::at_rest(const std::optional<Time>& timer) {
+  if (over_) return false;
+  turns_at_once_ = 0;
+  const bool busy = supervisor_ == nullptr || supervisor_->next_deadline();
+  if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {
+    broken("it will wake though nothing is to be done");
+  }
+  const bool acted = director_.act(supervisor_);
+  if (!director_.complaint().empty()) broken(director_.complaint());
+  if (!acted && !timer && !machine_.next()) broken("Time: it waits for nothing");
+  return acted;
+}
+
+// ---- the calls of the shell
+
+World Judge::next_outcome(World asked) {
+  const auto fails = [this](int percent) {
+    return !machine_.calm && machine_.random.chance(percent);
+  };
+  const Swarm& swarm = machine_.swarm;
+  switch (asked) {
+    case World::check:
+      return fails(swarm.check_failures) ? World::check_fails : asked;
+    case World::way_back:
+      return fails(swarm.lost_ways_back) ? World::no_way_back : asked;
+    case World::spawn:
+      if (!fails(swarm.spawn_failures)) return asked;
+      return fails(50) ? World::spawn_refused : World::spawn_fails;
+    case World::proof:
+      return fails(swarm.proof_failures) ? World::proof_fails : asked;
+    case World::relink:
+      return fails(swarm.relink_failures) ? World::relink_fails : asked;
+    default:
+      return asked;
+  }
+}
+
+void Judge::check_start() {
+  if (shutdown_) broken("S8: a process is started after SIGTERM");
+}
+
+void Judge::signal_sent(Process& process, int signal) {
+  if (process.signals_due.empty() || process.signals_due.front() != signal) {
+    return broken("S6: a signal that was not ordered");
+  }
+  process.signals_due.pop_front();
+}
+
+void Judge::signal_taken(int signal) {
+  if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) shutdown_ = true;
+  if (signal != SIGCHLD) note("signal " + std::to_string(signal));
+}
+
+void Judge::bytes_read(Process& process, std::size_t count) {
+  if (looking_ || process.life == Process::Life::reaped) return;
+  process.bytes_in_turn += count;
+  if (process.bytes_in_turn > read_bytes_a_turn) broken("IO-5: more bytes than a turn may take");
+}
+
+// ---- the agents' own view
+
+void Judge::heard(Process& process, std::string_view line) {
+  auto& orders = process.orders;
+  while (!orders.empty() && orders.front().may_be_lost &&
+         orders.front().line != std::string(line) + "\n") {
+    orders.pop_front();
+  }
+  if (orders.empty() || orders.front().line != std::string(line) + "\n") {
+    return broken("an agent hears what was not said to it");
+  }
+  orders.pop_front();
+  if (line.rfind("{\"type\":\"activate\"", 0) != 0) return;
+  process.knows_it = true;
+  for (const auto& other : machine_.processes()) {
+    const bool alive = other.get() != &process && other->life == Process::Life::running;
+    if (alive && other->knows_it) broken("S1: two agents know that they are active");
+  }
+}
+
+// ---- the end
+
+void Judge::run_ended(int status) {
+  if (!verdict_.empty()) return;
+  check_orders();
+  if (!exit_) broken("it ends without having been told to");
+  if (exit_ && *exit_ != status) broken("its exit status is not what was decided");
+  for (const auto& process : machine_.processes()) {
+    if (process->life != Process::Life::reaped) broken("it exits while an agent lives");
+  }
+  using What = Descriptor::What;
+  for (const What what : {What::input, What::output, What::signals, What::program}) {
+    if (machine_.open_count(what) != 0) broken("Resources: a descriptor is left open");
+  }
+  if (!director_.expects_clean_end()) return;
+  ++tally_.useful;
+  if (status != 0) broken("it was told to stop, and does not exit with 0");
+}
+
+}  // namespace upgrader::simulation

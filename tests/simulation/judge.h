@@ -1,0 +1,128 @@
+// Sits between the real loop and the real supervisor, sees every event and every action, and knows
+// besides what has truly happened on the machine. Says which rule was broken: those of the watcher
+// (tests/support), those of the shell (IO-1 to IO-6), and that everything comes to rest and stays
+// useful.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/director.h"
+#include "tests/simulation/machine.h"
+#include "tests/support/watcher.h"
+#include "upgrader/supervisor.h"
+
+namespace upgrader::simulation {
+
+// What becomes of what the supervisor asks of the world.
+enum class World {
+  check,
+  check_fails,
+  way_back,
+  no_way_back,
+  spawn,
+  spawn_fails,
+  spawn_refused,
+  proof,
+  proof_fails,
+  relink,
+  relink_fails,
+};
+
+// What is done instead of Supervisor::step: a canary's is one with a fault.
+using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
+
+// Goes along and counts what has been visited.
+class Tracker {
+ public:
+  virtual ~Tracker() = default;
+  virtual void before(const Supervisor& supervisor, const Event& event, Time now) = 0;
+  virtual void after(const Supervisor& supervisor, const test::Watcher& watcher) = 0;
+};
+
+// What happened in a run, in figures.
+struct Tally {
+  std::uint64_t runs = 0;
+  std::uint64_t events = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t committed = 0;
+  std::uint64_t failed = 0;       // the old agent stayed
+  std::uint64_t rolled_back = 0;  // a fallback was needed
+  std::uint64_t cut_short = 0;    // ended with the upgrader
+  std::uint64_t useful = 0;       // a good upgrade committed once all faults had ceased
+  void add(const Tally& other);
+};
+
+class Judge {
+ public:
+  Judge(Machine& machine, Director& director, const StepFunction& step, Tracker* tracker,
+        std::string* trace);
+
+  // ---- the seat of the supervisor
+  Actions step(Supervisor& supervisor, const Event& event, Time now);
+
+  // ---- the event loop
+  void look_begins();
+  void turn_begins();
+  void turn_ended();
+  // Nothing is ready and nothing is due: true if something has been done about that.
+  bool at_rest(const std::optional<Time>& timer);
+  [[nodiscard]] bool over() const { return over_; }
+
+  // ---- the calls of the shell
+  [[nodiscard]] World next_outcome(World asked);
+  [[nodiscard]] bool started() const { return started_; }
+  void check_start();
+  void signal_sent(Process& process, int signal);
+  void signal_taken(int signal);
+  void bytes_read(Process& process, std::size_t count);
+
+  // ---- the agents
+  void heard(Process& process, std::string_view line);
+  [[nodiscard]] int next_request() { return ++requests_; }
+
+  // ---- the end
+  // The upgrader has ended, and nothing is left of it.
+  void run_ended(int status);
+  void broken(const std::string& rule);
+  [[nodiscard]] const std::string& verdict() const { return verdict_; }  // empty: all was well
+  [[nodiscard]] const Tally& tally() const { return tally_; }
+  void note(const std::string& line);
+
+ private:
+  void see_event(const Event& event);
+  void see_line(Process* process, const Meaning& meaning);
+  void see_exit(Process& process);
+  void see_deadline();
+  void see_actions(const Actions& actions);
+  void see_send(const Send& send);
+  void order_signal(Generation generation, int signal);
+  void count(const agent_protocol::UpgraderMessage& message);
+  void check_orders();
+  void check_resources();
+  void throw_in_stale_event(Supervisor& supervisor, Time now);
+
+  Machine& machine_;
+  Director& director_;
+  const StepFunction& step_;
+  Tracker* tracker_;
+  std::string* trace_;
+  test::Watcher watcher_;
+  const Supervisor* supervisor_ = nullptr;
+  bool started_ = false;
+  bool over_ = false;
+  bool shutdown_ = false;
+  bool looking_ = false;  // in a timer's callback
+  std::optional<int> exit_;
+  int requests_ = 0;
+  int turns_at_once_ = 0;
+  Time turn_at_{0};
+  std::string verdict_;
+  Tally tally_;
+};
+
+extern Judge* the_judge;
+
+}  // namespace upgrader::simulation

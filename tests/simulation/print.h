@@ -1,0 +1,19 @@
+// Events and actions as lines for reading; and whom an event is about.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "upgrader/action.h"
+#include "upgrader/event.h"
+
+namespace upgrader::simulation {
+
+// 0: it is about no agent.
+[[nodiscard]] Generation generation_of(const Event& event);
+void set_generation(Event& event, Generation generation);
+
+[[nodiscard]] std::string print(const Event& event);
+[[nodiscard]] std::vector<std::string> print(const Actions& actions);
+
+}  // namespace upgrader::simulation

@@ -1,0 +1,24 @@
+// One run: a seed, the real loop on a simulated machine, from the start to the upgrader's exit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/simulation/judge.h"
+
+namespace upgrader::simulation {
+
+struct Outcome {
+  std::string verdict;  // the rule that was broken, or empty
+  Tally tally;
+};
+
+struct Setting {
+  const StepFunction* step = nullptr;  // null: the supervisor's own
+  Tracker* tracker = nullptr;
+  std::string* trace = nullptr;
+};
+
+[[nodiscard]] Outcome run_seed(std::uint64_t seed, const Setting& setting = {});
+
+}  // namespace upgrader::simulation
