@@ -1,0 +1,24 @@
+// Whether something ends the process by abort, as a broken rule of our own does: tried in a process
+// of its own.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+template <class Deed>
+bool aborts(const Deed& deed) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::signal(SIGABRT, SIG_DFL);  // the test framework would take it for the test's own
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
+    deed();
+    ::_exit(0);
+  }
+  int status = 0;
+  return ::waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}

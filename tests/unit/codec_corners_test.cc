@@ -1,0 +1,66 @@
+// Bytes at the edges of what the codec, its archives and the line reader take.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "agent-protocol/archive.h"
+#include "agent-protocol/codec.h"
+#include "agent-protocol/line_reader.h"
+#include "agent-protocol/utf8.h"
+#include "tests/unit/aborts.h"
+
+using namespace agent_protocol;
+
+namespace {
+
+std::string wrong_with(const std::string& line) {
+  const Decoded<AgentMessage> message = decode_agent_message(line);
+  const auto* malformed = std::get_if<Malformed>(&message);
+  return malformed != nullptr ? malformed->reason : "";
+}
+
+}  // namespace
+
+TEST_CASE("an empty text begins with no character") {
+  CHECK(utf8_character_bytes("") == 0);
+}
+
+TEST_CASE("more bytes than there was space for are the caller's fault") {
+  CHECK(aborts([] { LineReader().written(line_bytes_max + 1); }));
+  CHECK_FALSE(aborts([] { LineReader().written(line_bytes_max); }));
+}
+
+TEST_CASE("an array is refused at its first element that is no text, whatever follows") {
+  CHECK(wrong_with(R"({"type":"hello","protocol":1,"features":[1,"a"]})") ==
+        wrong_with(R"({"type":"hello","protocol":1,"features":[1]})"));
+  CHECK(wrong_with(R"({"type":"hello","protocol":1,"features":[1,"a"]})") != "");
+}
+
+TEST_CASE("a message with more texts than its member takes is not written") {
+  Hello hello;
+  hello.features.assign(17, "a");
+
+  CHECK_FALSE(encode(AgentMessage(hello)));
+  hello.features.pop_back();
+  CHECK(encode(AgentMessage(hello)));
+}
+
+TEST_CASE("the first refusal is kept") {
+  Refusals refusals;
+  CHECK_FALSE(refusals.refusal());
+
+  refusals.refuse("one");
+  refusals.refuse("two");
+
+  CHECK(refusals.refusal() == "one");
+}
+
+TEST_CASE("a high surrogate is half a character unless a low one follows") {
+  const auto status = [](const std::string& text) {
+    return wrong_with(R"({"type":"status","text":")" + text + R"("})");
+  };
+
+  CHECK(status(R"(\ud800\udbff)") != "");
+  CHECK(status(R"(\ud800\udc00)") == "");
+  CHECK(status(R"(\ud800\udfff)") == "");
+  CHECK(status(R"(\ud800\ue000)") != "");
+}

@@ -1,0 +1,19 @@
+// An agent's session where the upgrader says what it should not: it is not led astray.
+#include <catch2/catch.hpp>
+
+#include "tests/unit/session_roads.h"
+
+using namespace session_roads;
+
+TEST_CASE("a welcome that comes only after the work is not told") {
+  Session session = ready().hear(Activate{});
+  REQUIRE_FALSE(session.held());
+
+  CHECK(session.hear(first).empty());
+}
+
+TEST_CASE("a stop for an upgrade that does not say which leaves no candidate to be lost") {
+  Session session = active().hear(stop_for(StopReason::upgrade));
+
+  CHECK(session.hear(CandidateLost{"u1", "exited"}).empty());
+}

@@ -1,0 +1,153 @@
+// Decisions on what comes at an odd moment: outcomes that nobody asked for, deadlines that are not
+// due, agents that were killed already. They change nothing that they must not.
+#include <catch2/catch.hpp>
+#include <csignal>
+
+#include "tests/support/bench.h"
+#include "tests/unit/aborts.h"
+
+namespace {
+
+using namespace upgrader;
+using namespace upgrader::test;
+
+using Types = std::vector<std::string>;
+using Generations = std::vector<Generation>;
+
+std::vector<Event> outcomes() {
+  return {Checked{7, true}, CheckFailed{},       Spawned{2}, SpawnFailed{2, {}, false},
+          RelinkProved{},   RelinkProofFailed{}, Relinked{}, RelinkFailed{}};
+}
+
+// A supervisor that has ordered a check, and has not been told its outcome.
+Supervisor checking() {
+  Bench bench;
+  bench.reach(Phase::running);
+  Supervisor supervisor = bench.supervisor();
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  (void)supervisor.step(MessageReceived{1, request, false}, bench.now());
+  return supervisor;
+}
+
+}  // namespace
+
+TEST_CASE("an outcome that nobody has asked for changes nothing") {
+  Bench bench;
+  bench.reach(GENERATE(Phase::running, Phase::preparing, Phase::trial));
+
+  for (const Event& outcome : outcomes()) {
+    Supervisor supervisor = bench.supervisor();
+    CHECK(supervisor.step(outcome, bench.now()).empty());
+    CHECK(supervisor.state() == bench.state());
+  }
+}
+
+TEST_CASE("any other event than the outcome that is awaited breaks a rule") {
+  CHECK(aborts([] { (void)checking().step(StopRequested{}, Time{1}); }));
+  CHECK(aborts([] { (void)checking().step(DeadlinePassed{}, Time{1}); }));
+  CHECK_FALSE(aborts([] { (void)checking().step(CheckFailed{}, Time{1}); }));
+}
+
+TEST_CASE("all programs that an agent runs, or may come to run, are needed") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+
+  CHECK(checking().programs() == std::vector<ProgramId>{1, 1});
+  CHECK(bench.supervisor().programs() == std::vector<ProgramId>{1, 2, 1, 2});
+}
+
+TEST_CASE("a second start, and one after the end was asked for, start nothing") {
+  Bench bench;
+  bench.start();
+  CHECK(bench.take(StartRequested{9}).empty());
+
+  Bench stopped;
+  stopped.take(StopRequested{});
+  CHECK(stopped.exit_status() == 0);
+  CHECK(stopped.take(StartRequested{9}).empty());
+}
+
+TEST_CASE("a look at deadlines of which none is due changes nothing") {
+  Bench bench;
+  bench.reach(GENERATE(Phase::starting, Phase::running, Phase::preparing, Phase::replacing));
+  const State before = bench.state();
+
+  CHECK(bench.take(DeadlinePassed{Time{0}}).empty());
+
+  CHECK(bench.state() == before);
+}
+
+TEST_CASE("an agent that closed its input before it was ready fails all the same") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+  bench.hello(2);
+  bench.take(InputClosed{2});
+
+  const Actions ready = bench.say(2, agent_protocol::Ready{});
+  const Actions closed = bench.wait(close_grace);
+
+  CHECK(messages_to(ready, 1).empty());
+  CHECK(kills(closed) == Generations{2});
+}
+
+TEST_CASE("a candidate's end is no news for an active agent that was killed as late") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  REQUIRE(kills(bench.wait(std::chrono::seconds(90))) == Generations{1});
+
+  const Actions actions = bench.exit(2, 3);
+
+  CHECK(messages_to(actions, 1).empty());
+  CHECK(spawns(bench.die(1, SIGKILL)) == Generations{3});
+}
+
+TEST_CASE("a candidate that fails twice is news once") {
+  Bench bench;
+  bench.reach(Phase::switching);
+
+  const Actions unfit = bench.say(2, agent_protocol::Unfit{"no disk"});
+  const Actions gone = bench.die(2, SIGKILL);
+
+  CHECK(messages_to(unfit, 1) == Types{"candidate_lost"});
+  CHECK(messages_to(gone, 1).empty());
+}
+
+TEST_CASE("an active agent that was killed as late is told nothing of a shutdown") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  bench.wait(std::chrono::seconds(90));
+
+  const Actions actions = bench.take(StopRequested{});
+
+  CHECK(messages_to(actions, 1).empty());
+  CHECK(kills(actions) == Generations{2});
+  bench.die(2, SIGKILL);
+  bench.die(1, SIGKILL);
+  CHECK(bench.exit_status() == 128 + SIGKILL);
+}
+
+TEST_CASE("an agent that fails again while it is rolled back is not stopped again") {
+  Bench bench;
+  bench.reach(Phase::trial);
+  bench.say(2, agent_protocol::Unfit{"no disk"});
+  REQUIRE(bench.phase() == Phase::rolling_back);
+
+  bench.say(2, agent_protocol::Unfit{"no disk, again"});
+  bench.take(InputClosed{2});
+  bench.wait(close_grace);
+
+  CHECK(bench.phase() == Phase::rolling_back);
+  CHECK(spawns(bench.exit(2)) == Generations{3});
+}
+
+TEST_CASE("SIGQUIT after SIGTERM kills who is left, and drops no upgrade again") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  bench.take(StopRequested{});
+
+  const Actions actions = bench.take(QuitRequested{});
+
+  CHECK(kills(actions) == Generations{1});
+  CHECK(log_of(actions) == "told to quit at once\n");
+}

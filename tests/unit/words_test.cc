@@ -1,0 +1,75 @@
+// What is said to people: durations, endings of upgrades, and the status for init, of states that
+// are rare or last a moment.
+#include "upgrader/words.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/bench.h"
+#include "upgrader/init_news.h"
+
+namespace {
+
+using namespace upgrader;
+using namespace upgrader::test;
+using agent_protocol::Stage;
+
+std::string failed_at(Stage stage, const std::optional<Agent>& incumbent) {
+  UpgradeUnderWay upgrade;
+  upgrade.id = "u1";
+  agent_protocol::Failure failure;
+  failure.stage = stage;
+  failure.reason = "so it is";
+  return words::failed(upgrade, failure, incumbent);
+}
+
+Agent closed(bool output, bool activated) {
+  Agent agent;
+  agent.output_closed = output;
+  agent.input_closed = !output;
+  agent.activated = activated;
+  return agent;
+}
+
+}  // namespace
+
+TEST_CASE("a duration is said in the largest unit that fits, a minute in seconds") {
+  CHECK(in_words(Duration(0)) == "0s");
+  CHECK(in_words(Duration(1)) == "1ms");
+  CHECK(in_words(Duration(1'000)) == "1s");
+  CHECK(in_words(Duration(60'000)) == "60s");
+  CHECK(in_words(Duration(120'000)) == "2m");
+  CHECK(in_words(Duration(3'600'000)) == "1h");
+  CHECK(in_words(Duration(3'660'000)) == "61m");
+}
+
+TEST_CASE("a failure says where the upgrade ended, and who goes on") {
+  Agent held;
+  held.generation = 1;
+  Agent active = held;
+  active.activated = true;
+
+  CHECK(failed_at(Stage::shutdown, active) ==
+        "so it is; upgrade u1 ended with the upgrader; generation 1 stays active");
+  CHECK(failed_at(Stage::trial, std::nullopt) ==
+        "so it is; upgrade u1 failed on trial; falling back");
+  CHECK(failed_at(Stage::trial, held) == "so it is; upgrade u1 failed on trial; falling back");
+}
+
+TEST_CASE("an agent that closed a pipe is said to have closed that which counts") {
+  CHECK(words::closed_its_pipe(closed(true, false)) == "closed its output before it was activated");
+  CHECK(words::closed_its_pipe(closed(false, false)) == "closed its input before it was activated");
+  CHECK(words::closed_its_pipe(closed(false, true)) == "closed its input on trial");
+  CHECK(words::closed_its_pipe(closed(true, true)) == "closed its input on trial");
+}
+
+TEST_CASE("init is told of a candidate also in the moment in which it has no process") {
+  Bench bench;
+  bench.reach(Phase::running);
+  Supervisor supervisor = bench.supervisor();
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  (void)supervisor.step(MessageReceived{1, request, false}, bench.now());
+
+  CHECK(init_news(supervisor.state()).status ==
+        "generation 1 is active; upgrade u1: its candidate starts");
+}
