@@ -1,0 +1,148 @@
+// System calls and calls of libuv that fail when a test says so. The programs failing_*_test are
+// linked with --wrap for each of them (tests/unit/failing_calls.mk): what the product calls comes
+// here first. Each such program is one source, and has these definitions once.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstdarg>
+
+enum class Call {
+  dup2,
+  dup3,
+  epoll_create1,
+  epoll_ctl,
+  eventfd,
+  faccessat,
+  fcntl,
+  flock,
+  fork,
+  fstat,
+  fsync,
+  ftruncate,
+  getcwd,
+  getrlimit,
+  ioctl,
+  open,
+  opendir,
+  pipe2,
+  poll,
+  pread,
+  read,
+  readlinkat,
+  realpath,
+  send,
+  signalfd,
+  stat,
+  symlinkat,
+  syncfs,
+  unlinkat,
+  uv_idle_init,
+  uv_loop_init,
+  uv_poll_init,
+  uv_timer_init,
+  waitpid,
+  write
+};
+
+// From now on the call fails with this errno: `times` times, after it has been let through `after`
+// times, and as often between any two. A test must see to it that it fired. In a process that is
+// forked meanwhile it goes on.
+class Failing {
+ public:
+  explicit Failing(Call call, int error, int after = 0, int times = 1)
+      : call_(call), error_(error), after_(after), let_(after), times_(times), before_(first_) {
+    first_ = this;
+  }
+  ~Failing() { first_ = before_; }
+  Failing(const Failing&) = delete;
+  Failing& operator=(const Failing&) = delete;
+
+  [[nodiscard]] bool fired() const { return fired_ > 0; }
+
+  static bool fails(Call call) {
+    for (Failing* one = first_; one != nullptr; one = one->before_) {
+      if (one->call_ != call || one->fired_ >= one->times_ || one->let_-- > 0) continue;
+      one->let_ = one->after_;
+      ++one->fired_;
+      errno = one->error_;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  static inline Failing* first_ = nullptr;
+
+  Call call_;
+  int error_;
+  int after_;
+  int let_;
+  int times_;
+  int fired_ = 0;
+  Failing* before_;
+};
+
+// A call NAME that is RESULT (type) as GIVEN (parameters), is passed on as PASSED (arguments), and
+// answers FAILED where it fails.
+#define FAILING_CALL(RESULT, NAME, GIVEN, PASSED, FAILED) \
+  extern "C" RESULT __real_##NAME GIVEN;                  \
+  extern "C" RESULT __wrap_##NAME GIVEN;                  \
+  extern "C" RESULT __wrap_##NAME GIVEN {                 \
+    if (Failing::fails(Call::NAME)) return FAILED;        \
+    return __real_##NAME PASSED;                          \
+  }
+
+FAILING_CALL(int, dup2, (int from, int to), (from, to), -1)
+FAILING_CALL(int, dup3, (int from, int to, int flags), (from, to, flags), -1)
+FAILING_CALL(int, epoll_create1, (int flags), (flags), -1)
+FAILING_CALL(int, epoll_ctl, (int fd, int how, int what, void* event), (fd, how, what, event), -1)
+FAILING_CALL(int, eventfd, (unsigned count, int flags), (count, flags), -1)
+FAILING_CALL(int, faccessat, (int fd, const char* path, int mode, int flags),
+             (fd, path, mode, flags), -1)
+FAILING_CALL(int, flock, (int fd, int how), (fd, how), -1)
+FAILING_CALL(int, fork, (), (), -1)
+FAILING_CALL(int, fstat, (int fd, void* status), (fd, status), -1)
+FAILING_CALL(int, fsync, (int fd), (fd), -1)
+FAILING_CALL(int, ftruncate, (int fd, long size), (fd, size), -1)
+FAILING_CALL(char*, getcwd, (char* path, unsigned long size), (path, size), nullptr)
+FAILING_CALL(int, getrlimit, (int what, void* limit), (what, limit), -1)
+FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
+FAILING_CALL(void*, opendir, (const char* path), (path), nullptr)
+FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
+FAILING_CALL(int, poll, (void* ends, unsigned long count, int timeout), (ends, count, timeout), -1)
+FAILING_CALL(long, pread, (int fd, void* bytes, unsigned long size, long offset),
+             (fd, bytes, size, offset), -1)
+FAILING_CALL(long, read, (int fd, void* bytes, unsigned long size), (fd, bytes, size), -1)
+FAILING_CALL(long, readlinkat, (int fd, const char* path, char* text, unsigned long size),
+             (fd, path, text, size), -1)
+FAILING_CALL(char*, realpath, (const char* path, char* resolved), (path, resolved), nullptr)
+FAILING_CALL(long, send, (int fd, const void* bytes, unsigned long size, int flags),
+             (fd, bytes, size, flags), -1)
+FAILING_CALL(int, signalfd, (int fd, const void* mask, int flags), (fd, mask, flags), -1)
+FAILING_CALL(int, stat, (const char* path, void* status), (path, status), -1)
+FAILING_CALL(int, symlinkat, (const char* target, int fd, const char* path), (target, fd, path), -1)
+FAILING_CALL(int, syncfs, (int fd), (fd), -1)
+FAILING_CALL(int, unlinkat, (int fd, const char* path, int flags), (fd, path, flags), -1)
+FAILING_CALL(int, uv_idle_init, (void* loop, void* handle), (loop, handle), -errno)
+FAILING_CALL(int, uv_loop_init, (void* loop), (loop), -errno)
+FAILING_CALL(int, uv_poll_init, (void* loop, void* handle, int fd), (loop, handle, fd), -errno)
+FAILING_CALL(int, uv_timer_init, (void* loop, void* handle), (loop, handle), -errno)
+FAILING_CALL(int, waitpid, (int pid, int* status, int how), (pid, status, how), -1)
+FAILING_CALL(long, write, (int fd, const void* bytes, unsigned long size), (fd, bytes, size), -1)
+
+// With one argument that need not be there.
+#define FAILING_CALL_OF_ANY(NAME, TYPE, LAST)             \
+  extern "C" int __real_##NAME(TYPE, int, ...);           \
+  extern "C" int __wrap_##NAME(TYPE, int, ...);           \
+  extern "C" int __wrap_##NAME(TYPE what, int how, ...) { \
+    if (Failing::fails(Call::NAME)) return -1;            \
+    va_list given;                                        \
+    va_start(given, how);                                 \
+    LAST last = va_arg(given, LAST);                      \
+    va_end(given);                                        \
+    return __real_##NAME(what, how, last);                \
+  }
+
+FAILING_CALL_OF_ANY(fcntl, int, long)
+FAILING_CALL_OF_ANY(open, const char*, unsigned)

@@ -1,0 +1,213 @@
+// The link and the lock, where the file system refuses what it hardly ever does: the refusal is
+// told, and the link stays as it was.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "tests/unit/failing_calls.h"
+#include "tests/unit/processes.h"
+#include "upgrader/link.h"
+#include "upgrader/lock.h"
+
+using namespace upgrader;
+
+namespace {
+
+constexpr int lock_number = 90;
+
+Program program_of(const std::string& path) {
+  std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
+  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&checked)) FAIL(refusal->reason);
+  return std::get<Program>(std::move(checked));
+}
+
+// Two programs, and a link to the first.
+struct Releases {
+  TemporaryDirectory directory;
+  std::string one = directory.write("one", "#!/bin/true\n");
+  std::string two = directory.write("two", "#!/bin/true\n");
+  std::string path = directory.link("current", "one");
+
+  [[nodiscard]] Link link() const { return std::get<Link>(Link::open(path)); }
+  [[nodiscard]] std::string target() const { return std::filesystem::read_symlink(path).string(); }
+  void leave_a_temporary() const { directory.link(".current.upgrader", "left"); }
+  [[nodiscard]] bool is_tidy() const {
+    return !std::filesystem::is_symlink(directory / ".current.upgrader");
+  }
+};
+
+int error_of_opening(const std::string& path) {
+  const auto opened = Link::open(path);
+  const auto* refusal = std::get_if<LinkRefused>(&opened);
+  return refusal != nullptr ? refusal->error : 0;
+}
+
+}  // namespace
+
+TEST_CASE("a link whose directory cannot be resolved is refused") {
+  const Releases releases;
+  const Failing failing(Call::realpath, EACCES);
+
+  CHECK(error_of_opening(releases.path) == EACCES);
+}
+
+TEST_CASE("a link is found in the present directory too, also where that has no name") {
+  const Releases releases;
+  const std::string before = std::filesystem::current_path();
+  std::filesystem::current_path(releases.directory.path());
+  {
+    const Failing failing(Call::getcwd, ENOENT);
+    CHECK(error_of_opening("current") == 0);
+    CHECK(failing.fired());
+  }
+  std::filesystem::current_path(before);
+  CHECK(error_of_opening("/no-such-link") == ENOENT);
+}
+
+TEST_CASE("a commit that cannot be made durable, or cannot be judged, fails and changes nothing") {
+  Releases releases;
+  Link link = releases.link();
+  const Program two = program_of(releases.two);
+  // In the order of the commit: the directory's own look; the sync of the executable and of its
+  // directory; the look at the executable; the sync of the link's directory.
+  const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
+                                                        {Call::stat, 0},
+                                                        {Call::stat, 1},
+                                                        {Call::fsync, 0},
+                                                        {Call::open, 0},
+                                                        {Call::fsync, 1},
+                                                        {Call::symlinkat, 0},
+                                                        {Call::fstat, 1},
+                                                        {Call::fsync, 2}}));
+  {
+    const Failing failing(call, EIO, after);
+    CHECK(link.commit(two) == EIO);
+    CHECK(failing.fired());
+  }
+
+  CHECK(releases.target() == "one");
+  CHECK(link.commit(two) == 0);
+  CHECK(releases.target() == "two");
+  CHECK(releases.is_tidy());
+}
+
+TEST_CASE(
+    "a file system that syncs as a whole, and a directory that is not to be read, are synced") {
+  Releases releases;
+  Link link = releases.link();
+  const Program two = program_of(releases.two);
+  {
+    const Failing failing(Call::fsync, EINVAL);
+    CHECK(link.commit(two) == 0);
+    CHECK(failing.fired());
+  }
+  {
+    const Failing whole(Call::fsync, EINVAL);
+    const Failing failing(Call::syncfs, EIO);
+    CHECK(link.commit(two) == EIO);
+  }
+  const Failing failing(Call::open, EACCES);
+  CHECK(link.commit(two) == 0);
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a temporary that cannot be taken away is told, and nothing is committed") {
+  Releases releases;
+  Link link = releases.link();
+  releases.leave_a_temporary();
+  const Failing failing(Call::unlinkat, EPERM);
+
+  CHECK(link.commit(program_of(releases.two)) == EPERM);
+
+  CHECK(releases.target() == "one");
+}
+
+TEST_CASE("a link that cannot be put back is told") {
+  Releases releases;
+  const Link link = releases.link();
+  std::filesystem::remove(releases.path);
+  releases.directory.link("current", "two");
+  {
+    const Failing failing(Call::symlinkat, ENOSPC);
+    CHECK(link.restore() == ENOSPC);
+  }
+  {
+    const Failing failing(Call::readlinkat, EIO);
+    CHECK(link.restore() == EIO);
+  }
+
+  CHECK(link.restore() == 0);
+  CHECK(releases.target() == "one");
+}
+
+TEST_CASE("a lock whose file cannot be looked at, or put at its number, is not taken") {
+  const TemporaryDirectory directory;
+  const auto [call, error] = GENERATE(table<Call, int>(
+      {{Call::fstat, EIO}, {Call::dup3, EBUSY}, {Call::flock, ENOLCK}, {Call::open, EMFILE}}));
+  Lock lock(directory / "lock", lock_number);
+  {
+    // The first look is at what keeps the place.
+    const Failing failing(call, error, call == Call::fstat ? 1 : 0);
+    CHECK(lock.try_lock() == error);
+    CHECK(failing.fired());
+  }
+  CHECK(lock.try_lock() == 0);
+}
+
+TEST_CASE("a lock for which no place could be kept is taken all the same") {
+  const TemporaryDirectory directory;
+  const Failing failing(Call::fcntl, EMFILE);
+  Lock lock(directory / "lock", lock_number);
+
+  CHECK(failing.fired());
+  CHECK(lock.try_lock() == 0);
+}
+
+TEST_CASE("an interrupted attempt at a lock is made again") {
+  const TemporaryDirectory directory;
+  Lock lock(directory / "lock", lock_number);
+  const Failing failing(Call::flock, EINTR);
+
+  CHECK(lock.try_lock() == 0);
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a lock whose file is replaced again and again is not taken, nor tried for ever") {
+  const TemporaryDirectory directory;
+  Lock lock(directory / "lock", lock_number);
+  const Failing failing(Call::stat, ENOENT, 0, 1'000);
+
+  CHECK(lock.try_lock() == EWOULDBLOCK);
+}
+
+TEST_CASE("what an earlier holder has written goes even if it cannot be cut off") {
+  const TemporaryDirectory directory;
+  Lock lock(directory / "lock", lock_number);
+  const Failing failing(Call::ftruncate, EIO);
+
+  CHECK(lock.try_lock() == 0);
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a holder without a start time is judged by whether its process is there") {
+  const TemporaryDirectory directory;
+  const auto holder_in = [&](const std::string& content) {
+    const std::string path = directory.write("lock", content);
+    Lock lock(path, lock_number);
+    const int other = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    REQUIRE(::flock(other, LOCK_EX | LOCK_NB) == 0);
+    CHECK(lock.try_lock() == EWOULDBLOCK);
+    ::close(other);
+    return lock.holder_in_words();
+  };
+
+  CHECK(holder_in(std::to_string(::getpid()) + " 0\n").ends_with(" holds it"));
+  CHECK(holder_in("1 0\n").ends_with(" holds it"));
+  CHECK(holder_in("999999999 0\n").find("is gone") != std::string::npos);
+}
+
+TEST_CASE("a start time is taken only from a line that has one") {
+  CHECK_FALSE(start_time_in_stat("1 (a)S 1"));
+  CHECK_FALSE(start_time_in_stat("1 (a) X 1"));
+  CHECK_FALSE(start_time_in_stat("1 (a) S 1 2"));
+}
