@@ -10,16 +10,6 @@ namespace {
 using namespace upgrader;
 using namespace upgrader::test;
 
-Policy policy(bool relink, Duration limits) {
-  Policy made;
-  made.defaults.start_timeout = limits;
-  made.defaults.stop_timeout = std::chrono::seconds(90);
-  made.defaults.trial = limits;
-  made.exit_grace = limits;
-  made.relink = relink;
-  return made;
-}
-
 template <class Kind>
 std::size_t kind() {
   return Event(Kind{}).index();
@@ -35,28 +25,26 @@ bool may_happen(Phase phase, std::size_t event) {
 
 // Explores a supervisor whose steps go wrong as told, and returns the first violation.
 std::string first_violation(const StepFunction& faulty) {
-  const Exploration walk = explore(policy(false, Duration(10'000)), faulty, 1);
+  const Exploration walk = explore(explored_policy(1), faulty, 1);
   return walk.violations.empty() ? "" : walk.violations.front();
 }
 
 }  // namespace
 
 TEST_CASE("no order of events breaks an invariant") {
-  const bool relink = GENERATE(false, true);
-  const Duration limits = GENERATE(Duration(0), Duration(10'000));
+  const int which = GENERATE(range(0, policies));
 
-  const Exploration walk = explore(policy(relink, limits));
+  const Exploration walk = explore(explored_policy(which));
 
   for (const std::string& violation : walk.violations)
     FAIL_CHECK(violation);
   CHECK(walk.running_states > 0);
   std::cout << "report: explored " << walk.states << " states, " << walk.edges << " edges, "
-            << walk.cells.size() << " cells of phase and event" << (relink ? ", relink" : "")
-            << (limits == Duration(0) ? ", no limits" : "") << "\n";
+            << walk.cells.size() << " cells of phase and event" << name_of_policy(which) << "\n";
 }
 
 TEST_CASE("every event that may happen in a phase is explored in it") {
-  const Exploration walk = explore(policy(false, Duration(10'000)));
+  const Exploration walk = explore(explored_policy(1));
 
   for (int phase = 0; phase <= static_cast<int>(Phase::ended); ++phase) {
     for (std::size_t event = 0; event < std::variant_size_v<Event>; ++event) {

@@ -9,85 +9,6 @@ namespace {
 
 using namespace agent_protocol;
 
-// Every deadline that is set lies here, seen from an instant that is always 0.
-constexpr Time later{3'600'000};
-
-struct NamedDeadline {
-  const char* name;
-  Due due;
-  std::optional<Time>* deadline;
-};
-
-std::vector<NamedDeadline> deadlines_of(State& state) {
-  using What = Due::What;
-  std::vector<NamedDeadline> all;
-  if (state.incumbent) {
-    Agent& agent = *state.incumbent;
-    all.push_back({"incumbent", {What::limit, agent.generation}, &agent.deadline});
-    all.push_back({"incumbent's close", {What::close, agent.generation}, &agent.close_deadline});
-  }
-  if (state.candidate) {
-    Agent& agent = *state.candidate;
-    all.push_back({"candidate", {What::limit, agent.generation}, &agent.deadline});
-    all.push_back({"candidate's close", {What::close, agent.generation}, &agent.close_deadline});
-  }
-  if (state.upgrade) all.push_back({"upgrade", {What::upgrade, 0}, &state.upgrade->deadline});
-  return all;
-}
-
-// The same state, seen from now on: deadlines lie ahead. What only people read is left out.
-State normalised(State state) {
-  for (const NamedDeadline& named : deadlines_of(state)) {
-    if (*named.deadline) *named.deadline = later;
-  }
-  state.upgrade_signals = 0;
-  for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
-    if (!*agent) continue;
-    if ((*agent)->unfit) (*agent)->unfit = "";
-    // Which pipe a held agent has closed matters to nobody but the log; that an active one has, not
-    // even to that.
-    const bool closed = (*agent)->output_closed || (*agent)->input_closed;
-    (*agent)->output_closed = closed && !(*agent)->activated;
-    (*agent)->input_closed = false;
-  }
-  if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
-  return state;
-}
-
-// New numbers for the generations that still matter: 1, 2, ... in their order.
-std::map<Generation, Generation> ranks_of(const State& state) {
-  std::map<Generation, Generation> ranks;
-  if (state.incumbent) ranks[state.incumbent->generation];
-  if (state.candidate) ranks[state.candidate->generation];
-  if (state.upgrade && state.upgrade->generation) ranks[*state.upgrade->generation];
-  Generation next = 1;
-  for (auto& [generation, rank] : ranks)
-    rank = next++;
-  return ranks;
-}
-
-State renumbered(State state, const std::map<Generation, Generation>& ranks) {
-  if (state.last_generation == 0) return state;  // the start is like no other
-  if (state.incumbent) state.incumbent->generation = ranks.at(state.incumbent->generation);
-  if (state.candidate) state.candidate->generation = ranks.at(state.candidate->generation);
-  if (state.upgrade && state.upgrade->generation) {
-    state.upgrade->generation = ranks.at(*state.upgrade->generation);
-  }
-  state.last_generation = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
-  // Program 1, "old", is what serves, or is to be gone back to; 2, "new", is the other.
-  const bool on_trial =
-      state.upgrade && state.incumbent && state.upgrade->generation == state.incumbent->generation;
-  if (state.incumbent) state.incumbent->program = on_trial ? 2 : 1;
-  if (state.incumbent && state.incumbent->version) {
-    state.incumbent->version = on_trial ? "new" : "old";
-  }
-  if (state.upgrade && state.upgrade->previous_version) state.upgrade->previous_version = "old";
-  if (state.candidate) state.candidate->program = 2;
-  if (state.upgrade) state.upgrade->previous = 1;
-  if (state.upgrade && state.upgrade->program) state.upgrade->program = 2;
-  return state;
-}
-
 // Each program says its own version.
 Event with_version(Event event, const State& state) {
   auto* message = std::get_if<MessageReceived>(&event);
@@ -121,8 +42,8 @@ Watchers copied(const Watcher& watcher, const Companion* companion) {
 
 class Walk {
  public:
-  Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max)
-      : policy_(policy), step_(step), violations_max_(violations_max) {}
+  Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
+      : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {}
 
   Exploration run(const Companion* companion) {
     Watchers watchers{Watcher(policy_.exit_grace), companion ? companion->clone() : nullptr};
@@ -172,26 +93,33 @@ class Walk {
     if (watchers.companion) watchers.companion->set_deadlines(later, due);
     // What follows last words is an event of its own here.
     const std::string line = next.name.substr(0, next.name.find('\n'));
-    branch(at, Supervisor(policy_, state), std::move(watchers), next.event, {line});
+    Move move;
+    move.from = static_cast<std::uint32_t>(at);
+    branch(move, Supervisor(policy_, state), std::move(watchers), next.event, {line});
   }
 
   // One event, and every outcome of what it asks for.
-  void branch(std::size_t from, Supervisor supervisor, Watchers watchers, const Event& event,
+  void branch(Move move, Supervisor supervisor, Watchers watchers, const Event& event,
               const std::vector<std::string>& how) {
+    const std::size_t from = move.from;
+    move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
     result_.cells.emplace(supervisor.phase(), event.index());
     const Actions actions = step_(supervisor, event, Time(0));
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
     if (report_all(from, how, watchers)) return;
-    if (supervisor.state().pending == Pending::nothing) {
-      visit(supervisor.state(), std::move(watchers), from, how);
-      return;
+    move.whole = supervisor.state().pending == Pending::nothing;
+    if (move.whole) {
+      const std::size_t to = visit(supervisor.state(), std::move(watchers), from, how);
+      move.to = static_cast<std::uint32_t>(to);
     }
+    if (map_ != nullptr) map_->moves.push_back(move);
+    if (move.whole) return;
     for (const NamedEvent& outcome : every_outcome(supervisor.state())) {
       std::vector<std::string> longer = how;
       if (!outcome.name.empty()) longer.insert(longer.begin(), outcome.name);
-      branch(from, supervisor, copied(watchers.watcher, watchers.companion.get()), outcome.event,
+      branch(move, supervisor, copied(watchers.watcher, watchers.companion.get()), outcome.event,
              longer);
     }
   }
@@ -207,8 +135,9 @@ class Walk {
     return !violations.empty();
   }
 
-  void visit(const State& raw, Watchers watchers, std::size_t parent,
-             const std::vector<std::string>& how) {
+  // Returns which node it is.
+  std::size_t visit(const State& raw, Watchers watchers, std::size_t parent,
+                    const std::vector<std::string>& how) {
     const std::map<Generation, Generation> ranks = ranks_of(raw);
     const State state = renumbered(normalised(raw), ranks);
     watchers.watcher.let_time_pass(0);
@@ -221,13 +150,19 @@ class Walk {
     }
     const bool nothing_new =
         !nodes_.empty() && nodes_[parent].state == state && nodes_[parent].accounts == accounts;
-    if (nothing_new) return;
+    if (nothing_new) return parent;
     const std::string key = Supervisor(policy_, state).print() + accounts;
-    if (!seen_.emplace(key, nodes_.size()).second) return;
+    const auto [seen, is_new] = seen_.emplace(key, nodes_.size());
+    if (!is_new) return seen->second;
     if (phase_of(state) == Phase::running) ++result_.running_states;
     check_rest(state, parent, how);
+    if (map_ != nullptr) {
+      map_->places.push_back({key_of(state, watchers.watcher.print()), state.ended,
+                              state.incumbent && state.incumbent->activated});
+    }
     nodes_.push_back({state, std::move(watchers.watcher), std::move(watchers.companion),
                       std::move(accounts), parent, how});
+    return nodes_.size() - 1;
   }
 
   void check_rest(const State& state, std::size_t parent, const std::vector<std::string>& how) {
@@ -254,6 +189,7 @@ class Walk {
   const Policy& policy_;
   const StepFunction& step_;
   std::size_t violations_max_;
+  Map* map_;  // or null
   std::deque<Node> nodes_;
   std::unordered_map<std::string, std::size_t> seen_;
   Exploration result_;
@@ -325,8 +261,8 @@ bool comes_to_rest(Supervisor supervisor) {
 }
 
 Exploration explore(const Policy& policy, const StepFunction& step, std::size_t violations_max,
-                    const Companion* companion) {
-  return Walk(policy, step, violations_max).run(companion);
+                    const Companion* companion, Map* map) {
+  return Walk(policy, step, violations_max, map).run(companion);
 }
 
 }  // namespace upgrader::test

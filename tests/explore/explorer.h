@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/explore/canonical.h"
 #include "tests/support/every_event.h"
 #include "tests/support/watcher.h"
 #include "upgrader/supervisor.h"
@@ -28,13 +29,6 @@ struct Exploration {
 // What is done instead of Supervisor::step, for canaries: a supervisor with a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 [[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
-
-// The deadline that passes: an agent's, or that of the upgrade under way.
-struct Due {
-  enum class What { nothing, limit, close, upgrade };
-  What what = What::nothing;
-  Generation generation = 0;
-};
 
 // Goes along on the walk and has a state of its own in every node: a second account of what the
 // supervisor should do.
@@ -55,10 +49,10 @@ class Companion {
   [[nodiscard]] virtual std::string print() const = 0;
 };
 
-// Stops at `violations_max` violations.
+// Stops at `violations_max` violations. Draws the map of where it has been, if one is given.
 [[nodiscard]] Exploration explore(const Policy& policy, const StepFunction& step = plain_step,
                                   std::size_t violations_max = 5,
-                                  const Companion* companion = nullptr);
+                                  const Companion* companion = nullptr, Map* map = nullptr);
 
 // From a state in which an agent serves and no upgrade is under way: the number of events that a
 // cooperative upgrade takes to its commit, or 0 if it does not get there.

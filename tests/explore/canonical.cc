@@ -1,0 +1,464 @@
+#include "tests/explore/canonical.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace upgrader::test {
+
+using namespace agent_protocol;
+
+namespace {
+
+// The one limit that is set where any is; the exploration knows no other.
+constexpr Duration some_limit{10'000};
+constexpr Duration some_gate_limit{5'000};
+constexpr Duration some_stop_limit{90'000};
+
+Duration or_none(Duration timeout, Duration otherwise) {
+  return timeout == Duration::zero() ? timeout : otherwise;
+}
+
+bool is_signal_id(std::string_view id) {
+  return id.rfind("sigusr2-", 0) == 0;
+}
+
+std::string usual_id(const std::string& id) {
+  return is_signal_id(id) ? "sigusr2-1" : "u1";
+}
+
+int usual_status(int status) {
+  return status > 128 && status != 131 ? 137 : status;
+}
+
+void make_usual(Agent& agent) {
+  if (agent.told_id) agent.told_id = usual_id(*agent.told_id);
+  if (agent.state) agent.state = "left";
+}
+
+void make_usual(UpgradeUnderWay& upgrade) {
+  upgrade.id = usual_id(upgrade.id);
+  Terms& terms = upgrade.terms;
+  terms.start_timeout = or_none(terms.start_timeout, some_limit);
+  terms.confirm_timeout = or_none(terms.confirm_timeout, some_gate_limit);
+  terms.stop_timeout = or_none(terms.stop_timeout, some_stop_limit);
+  terms.trial = or_none(terms.trial, some_limit);
+  if (upgrade.version) upgrade.version = "new";
+  if (!upgrade.failure) return;
+  Failure& failure = *upgrade.failure;
+  failure.id = upgrade.id;
+  if (failure.signal) failure.signal = 9;
+  if (failure.errno_name) failure.errno_name = "EIO";
+}
+
+// With the exploration's own words and times.
+State usual(State state) {
+  if (state.incumbent) make_usual(*state.incumbent);
+  if (state.candidate) make_usual(*state.candidate);
+  if (state.upgrade) make_usual(*state.upgrade);
+  if (state.legacy && state.legacy->state) state.legacy->state = "left";
+  if (state.legacy) state.legacy->exit_status = usual_status(state.legacy->exit_status);
+  if (state.exit_with) state.exit_with = usual_status(*state.exit_with);
+  return state;
+}
+
+// Ids in a watcher's account: capital letters behind a "u", or a number behind "sigusr2-".
+// EventKind follows the latter is one character more.
+std::string with_usual_ids(const std::string& text) {
+  std::string usual;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    usual += text[at];
+    std::size_t behind = at + 1;
+    if (text[at] == 'u') {
+      while (behind < text.size() && std::isupper(static_cast<unsigned char>(text[behind])) != 0)
+        ++behind;
+      if (behind > at + 1) usual += '1';
+      at = behind - 1;
+    } else if (usual.ends_with("sigusr2-")) {
+      while (behind < text.size() && std::isdigit(static_cast<unsigned char>(text[behind])) != 0)
+        ++behind;
+      const bool no_limit = behind < text.size() && text[behind] == '-';
+      usual += '1';
+      at = behind - (no_limit ? 1 : 2);
+    }
+  }
+  return usual;
+}
+
+// ---- keys
+
+class Hash {
+ public:
+  template <class Number>
+  void put(Number number) {
+    value_ = (value_ ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15U;
+    value_ ^= value_ >> 32U;
+  }
+  void put(std::string_view text) {
+    put(text.size());
+    for (const char byte : text)
+      put(static_cast<unsigned char>(byte));
+  }
+  void put(const std::string& text) { put(std::string_view(text)); }
+  void put(Duration time) { put(time.count()); }
+  template <class Value>
+  void put(const std::optional<Value>& value) {
+    put(value.has_value());
+    if (value) put(*value);
+  }
+  void put(const Agent& agent) {
+    put(agent.generation);
+    put(agent.role);
+    put(agent.program);
+    unsigned flags = 0;
+    for (const bool flag :
+         {agent.greeted, agent.ready, agent.activated, agent.stopped, agent.output_closed,
+          agent.input_closed, agent.terminated, agent.killed}) {
+      flags = flags * 2 + (flag ? 1 : 0);
+    }
+    put(flags);
+    put(agent.version);
+    put(agent.told);
+    put(agent.told_id);
+    put(agent.state);
+    put(agent.unfit);
+    put(agent.deadline);
+    put(agent.close_deadline);
+  }
+  void put(const Terms& terms) {
+    put(terms.mode);
+    put(terms.gate);
+    put(terms.commit);
+    put(terms.start_timeout);
+    put(terms.confirm_timeout);
+    put(terms.stop_timeout);
+    put(terms.trial);
+    put(terms.on_unclean_stop);
+  }
+  void put(const Failure& failure) {
+    put(failure.id);
+    put(failure.stage);
+    put(failure.reason);
+    put(failure.exit_status);
+    put(failure.signal);
+    put(failure.errno_name);
+  }
+  void put(const UpgradeUnderWay& upgrade) {
+    put(upgrade.id);
+    put(upgrade.origin);
+    put(upgrade.terms);
+    put(upgrade.previous);
+    put(upgrade.previous_version);
+    put(upgrade.program);
+    put(upgrade.generation);
+    put(upgrade.version);
+    put(upgrade.waits_for_confirm);
+    put(upgrade.known_to_agent);
+    put(upgrade.deadline);
+    put(upgrade.failure);
+  }
+  void put(const Legacy& legacy) {
+    put(legacy.clean);
+    put(legacy.state);
+    put(legacy.exit_status);
+  }
+  [[nodiscard]] std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0x243f6a8885a308d3U;
+};
+
+// ---- events
+
+EventKind kind_is(const Confirm& confirm, const State& state) {
+  const bool its = state.upgrade ? confirm.id == state.upgrade->id : confirm.id == "u1";
+  return its ? EventKind::confirm : EventKind::confirm_other;
+}
+
+// An id that is under way or was told is known by its kind; of others only the exploration's own.
+EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
+  bool kind_is_taken = false;
+  const auto is = [&](const std::optional<std::string>& known) {
+    if (!known) return false;
+    kind_is_taken = kind_is_taken || is_signal_id(*known) == is_signal_id(cancel.id);
+    return *known == cancel.id;
+  };
+  const bool is_upgrade = state.upgrade && is(state.upgrade->id);
+  const bool is_told = agent != nullptr && is(agent->told_id);
+  const bool literal = cancel.id == "u1" || is_signal_id(cancel.id);
+  if (!is_upgrade && !is_told && (kind_is_taken || !literal)) return EventKind::cancel_other;
+  return is_signal_id(cancel.id) ? EventKind::cancel_signal : EventKind::cancel;
+}
+
+// One of the exploration's requests, in its order, whatever its times are.
+std::optional<EventKind> kind_is(const Upgrade& request) {
+  const bool sequential = request.mode == Mode::sequential;
+  const bool confirm = request.gate == Gate::confirm;
+  const bool healthy = request.commit == CommitRule::healthy;
+  const bool goes_on = request.on_unclean_stop == UncleanStop::carry_on;
+  const bool at_once = request.trial_ms == 0;
+  const bool unlimited = request.start_timeout_ms == 0;
+  const bool gate_limit = request.confirm_timeout_ms.value_or(0) != 0;
+  const bool set_times = request.trial_ms.value_or(0) != 0 ||
+                         request.start_timeout_ms.value_or(0) != 0 || request.stop_timeout_ms;
+  if (set_times) return std::nullopt;
+  const unsigned kind = (sequential ? 1U : 0U) | (confirm ? 2U : 0U) | (healthy ? 4U : 0U) |
+                        (goes_on ? 8U : 0U) | (at_once ? 16U : 0U) | (unlimited ? 32U : 0U) |
+                        (gate_limit ? 64U : 0U);
+  constexpr unsigned kinds[] = {0, 8 | 16, 2 | 64, 2 | 32, 4, 4 | 16, 1, 1 | 8};
+  const auto found = std::find(std::begin(kinds), std::end(kinds), kind);
+  if (found == std::end(kinds)) return std::nullopt;
+  return static_cast<EventKind>(static_cast<std::ptrdiff_t>(EventKind::first_upgrade) +
+                                (found - std::begin(kinds)));
+}
+
+std::optional<EventKind> kind_is(const MessageReceived& event, const State& state,
+                                 const Agent* agent, Time now) {
+  if (event.posthumous) {
+    if (std::holds_alternative<Stopped>(event.message)) return EventKind::last_stopped;
+    if (std::holds_alternative<Unfit>(event.message)) return EventKind::last_unfit;
+    if (std::holds_alternative<Ready>(event.message)) return EventKind::last_ready;
+    return std::nullopt;
+  }
+  const bool at_limit = agent != nullptr && agent->deadline && *agent->deadline <= now;
+  if (const auto* upgrade = std::get_if<Upgrade>(&event.message)) return kind_is(*upgrade);
+  if (const auto* confirm = std::get_if<Confirm>(&event.message)) return kind_is(*confirm, state);
+  if (const auto* cancel = std::get_if<Cancel>(&event.message)) {
+    const EventKind what = kind_is(*cancel, state, agent);
+    return at_limit && what == EventKind::cancel ? EventKind::cancel_at_limit : what;
+  }
+  if (std::holds_alternative<Extend>(event.message) && at_limit) return EventKind::extend_at_limit;
+  constexpr EventKind plain[] = {EventKind::hello,     EventKind::ready,   EventKind::unfit,
+                                 EventKind::count,     EventKind::count,   EventKind::count,
+                                 EventKind::stopped,   EventKind::healthy, EventKind::extend,
+                                 EventKind::heartbeat, EventKind::status};
+  return plain[event.message.index()];
+}
+
+std::optional<EventKind> kind_is(const MessageRefused& event) {
+  if (std::holds_alternative<Unknown>(event.what)) return EventKind::unknown;
+  const auto& malformed = std::get<Malformed>(event.what);
+  return malformed.id ? EventKind::malformed_upgrade : EventKind::malformed;
+}
+
+std::optional<EventKind> kind_is(const ProcessExited& event) {
+  if (event.ending.how == Ending::How::signalled) return EventKind::is_killed;
+  if (event.ending == Ending{Ending::How::exited, 0}) return EventKind::exits;
+  return std::nullopt;
+}
+
+// The first of those that are due, in the order in which they are judged.
+EventClass class_of_deadline(const State& state, Time by, Time now) {
+  const auto is_due = [now](const std::optional<Time>& deadline) {
+    return deadline && *deadline <= now;
+  };
+  const bool unseen = by < Time(0);
+  const auto& incumbent = state.incumbent;
+  const auto& candidate = state.candidate;
+  const EventKind limit = unseen ? EventKind::limit_unseen : EventKind::limit;
+  const EventKind close = unseen ? EventKind::close_limit_unseen : EventKind::close_limit;
+  if (candidate && is_due(candidate->close_deadline)) return class_for(Speaker::candidate, close);
+  if (candidate && is_due(candidate->deadline)) return class_for(Speaker::candidate, limit);
+  if (incumbent && is_due(incumbent->close_deadline)) return class_for(Speaker::incumbent, close);
+  if (incumbent && is_due(incumbent->deadline)) return class_for(Speaker::incumbent, limit);
+  return class_for(Speaker::nobody,
+                   unseen ? EventKind::upgrade_limit_unseen : EventKind::upgrade_limit);
+}
+
+std::optional<EventKind> kind_of_other(const Event& event) {
+  if (const auto* checked = std::get_if<Checked>(&event)) {
+    return checked->way_back ? EventKind::checked : EventKind::no_way_back;
+  }
+  if (const auto* failed = std::get_if<SpawnFailed>(&event)) {
+    return failed->not_executable ? EventKind::spawn_refused : EventKind::spawn_fails;
+  }
+  constexpr EventKind none = EventKind::count;
+  constexpr EventKind plain[] = {EventKind::start,
+                                 none,
+                                 none,
+                                 none,
+                                 none,
+                                 none,
+                                 none,
+                                 none,
+                                 EventKind::check_fails,
+                                 EventKind::spawned,
+                                 none,
+                                 EventKind::proved,
+                                 EventKind::proof_fails,
+                                 EventKind::relinked,
+                                 EventKind::relink_fails,
+                                 none,
+                                 EventKind::sigterm,
+                                 EventKind::sigquit,
+                                 EventKind::sigusr2,
+                                 EventKind::signal};
+  const EventKind what = plain[event.index()];
+  return what == none ? std::nullopt : std::optional(what);
+}
+
+}  // namespace
+
+// ---- states
+
+std::vector<NamedDeadline> deadlines_of(State& state) {
+  using Which = Due::What;
+  std::vector<NamedDeadline> all;
+  if (state.incumbent) {
+    Agent& agent = *state.incumbent;
+    all.push_back({"incumbent", {Which::limit, agent.generation}, &agent.deadline});
+    all.push_back({"incumbent's close", {Which::close, agent.generation}, &agent.close_deadline});
+  }
+  if (state.candidate) {
+    Agent& agent = *state.candidate;
+    all.push_back({"candidate", {Which::limit, agent.generation}, &agent.deadline});
+    all.push_back({"candidate's close", {Which::close, agent.generation}, &agent.close_deadline});
+  }
+  if (state.upgrade) all.push_back({"upgrade", {Which::upgrade, 0}, &state.upgrade->deadline});
+  return all;
+}
+
+State normalised(State state) {
+  for (const NamedDeadline& named : deadlines_of(state)) {
+    if (*named.deadline) *named.deadline = later;
+  }
+  state.upgrade_signals = 0;
+  for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    if (!*agent) continue;
+    if ((*agent)->unfit) (*agent)->unfit = "";
+    // Which pipe a held agent has closed matters to nobody but the log; that an active one has, not
+    // even to that.
+    const bool closed = (*agent)->output_closed || (*agent)->input_closed;
+    (*agent)->output_closed = closed && !(*agent)->activated;
+    (*agent)->input_closed = false;
+  }
+  if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
+  return state;
+}
+
+std::map<Generation, Generation> ranks_of(const State& state) {
+  std::map<Generation, Generation> ranks;
+  if (state.incumbent) ranks[state.incumbent->generation];
+  if (state.candidate) ranks[state.candidate->generation];
+  if (state.upgrade && state.upgrade->generation) ranks[*state.upgrade->generation];
+  Generation next = 1;
+  for (auto& [generation, rank] : ranks)
+    rank = next++;
+  return ranks;
+}
+
+State renumbered(State state, const std::map<Generation, Generation>& ranks) {
+  if (state.last_generation == 0) return state;  // the start is like no other
+  if (state.incumbent) state.incumbent->generation = ranks.at(state.incumbent->generation);
+  if (state.candidate) state.candidate->generation = ranks.at(state.candidate->generation);
+  if (state.upgrade && state.upgrade->generation) {
+    state.upgrade->generation = ranks.at(*state.upgrade->generation);
+  }
+  state.last_generation = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
+  // Program 1, "old", is what serves, or is to be gone back to; 2, "new", is the other.
+  const bool on_trial =
+      state.upgrade && state.incumbent && state.upgrade->generation == state.incumbent->generation;
+  if (state.incumbent) state.incumbent->program = on_trial ? 2 : 1;
+  if (state.incumbent && state.incumbent->version) {
+    state.incumbent->version = on_trial ? "new" : "old";
+  }
+  if (state.upgrade && state.upgrade->previous_version) state.upgrade->previous_version = "old";
+  if (state.candidate) state.candidate->program = 2;
+  if (state.upgrade) state.upgrade->previous = 1;
+  if (state.upgrade && state.upgrade->program) state.upgrade->program = 2;
+  return state;
+}
+
+// ---- keys
+
+std::uint64_t key_of(const State& state, std::string_view accounts) {
+  Hash hash;
+  hash.put(state.incumbent);
+  hash.put(state.candidate);
+  hash.put(state.upgrade);
+  hash.put(state.legacy);
+  hash.put(state.exit_with);
+  hash.put(state.shutdown);
+  hash.put(state.quit);
+  hash.put(state.ended);
+  hash.put(state.last_generation);
+  hash.put(accounts);
+  return hash.value();
+}
+
+std::uint64_t key_of_any(const State& state, Watcher watcher) {
+  const std::map<Generation, Generation> ranks = ranks_of(state);
+  watcher.let_time_pass(0);
+  watcher.renumber(ranks);
+  return key_of(renumbered(normalised(usual(state)), ranks), with_usual_ids(watcher.print()));
+}
+
+// ---- policies
+
+Policy explored_policy(int which) {
+  const Duration limits = which % 2 == 0 ? Duration(0) : some_limit;
+  Policy made;
+  made.defaults.start_timeout = limits;
+  made.defaults.stop_timeout = some_stop_limit;
+  made.defaults.trial = limits;
+  made.exit_grace = limits;
+  made.relink = which / 2 == 1;
+  return made;
+}
+
+std::string name_of_policy(int which) {
+  return std::string(which / 2 == 1 ? ", relink" : "") + (which % 2 == 0 ? ", no limits" : "");
+}
+
+std::optional<int> which_policy(const Policy& policy) {
+  Policy usual = policy;
+  Terms& terms = usual.defaults;
+  terms.start_timeout = or_none(terms.start_timeout, some_limit);
+  terms.stop_timeout = or_none(terms.stop_timeout, some_stop_limit);
+  terms.trial = or_none(terms.trial, some_limit);
+  usual.exit_grace = or_none(usual.exit_grace, some_limit);
+  for (int which = 0; which < policies; ++which) {
+    if (explored_policy(which) == usual) return which;
+  }
+  return std::nullopt;
+}
+
+// ---- events
+
+EventClass class_of(const State& before, const Event& event, Time now) {
+  if (const auto* passed = std::get_if<DeadlinePassed>(&event)) {
+    return class_of_deadline(before, passed->by, now);
+  }
+  if (const auto kind = kind_of_other(event)) return class_for(Speaker::nobody, *kind);
+  Generation generation = 0;
+  std::visit(
+      [&](const auto& its) {
+        if constexpr (requires { its.generation; }) generation = its.generation;
+      },
+      event);
+  Speaker speaker = Speaker::stranger;
+  const Agent* agent = nullptr;
+  if (before.incumbent && before.incumbent->generation == generation) {
+    speaker = Speaker::incumbent;
+    agent = &*before.incumbent;
+  } else if (before.candidate && before.candidate->generation == generation) {
+    speaker = Speaker::candidate;
+    agent = &*before.candidate;
+  }
+  std::optional<EventKind> kind;
+  if (const auto* received = std::get_if<MessageReceived>(&event)) {
+    kind = kind_is(*received, before, agent, now);
+  } else if (const auto* refused = std::get_if<MessageRefused>(&event)) {
+    kind = kind_is(*refused);
+  } else if (const auto* exited = std::get_if<ProcessExited>(&event)) {
+    kind = kind_is(*exited);
+  } else if (const auto* closed = std::get_if<InputClosed>(&event)) {
+    kind = closed->activate_lost ? EventKind::is_deaf : EventKind::closes_input;
+  } else if (std::holds_alternative<OutputClosed>(event)) {
+    kind = EventKind::closes_output;
+  } else if (std::holds_alternative<StrayReceived>(event)) {
+    kind = EventKind::stray;
+  }
+  return kind ? class_for(speaker, *kind) : other_event;
+}
+
+}  // namespace upgrader::test

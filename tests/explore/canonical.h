@@ -1,0 +1,154 @@
+// When two states, or two events, are the same to the exploration: however far deadlines lie ahead,
+// whatever the numbers of generations and programs are, and whatever texts were chosen. The
+// simulation uses the same measure, to say which states and edges it has visited.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/watcher.h"
+#include "upgrader/supervisor.h"
+
+namespace upgrader::test {
+
+// Every deadline that is set lies here, seen from an instant that is always 0.
+inline constexpr Time later{3'600'000};
+
+// The deadline that passes: an agent's, or that of the upgrade under way.
+struct Due {
+  enum class What { nothing, limit, close, upgrade };
+  What what = What::nothing;
+  Generation generation = 0;
+};
+
+struct NamedDeadline {
+  const char* name;
+  Due due;
+  std::optional<Time>* deadline;
+};
+[[nodiscard]] std::vector<NamedDeadline> deadlines_of(State& state);
+
+// The same state, seen from now on: deadlines lie ahead. EventKind only people read is left out.
+[[nodiscard]] State normalised(State state);
+
+// New numbers for the generations that still matter: 1, 2, ... in their order.
+[[nodiscard]] std::map<Generation, Generation> ranks_of(const State& state);
+[[nodiscard]] State renumbered(State state, const std::map<Generation, Generation>& ranks);
+
+// ---- for those that do not choose the exploration's own words and times
+
+// The policies that are explored: with and without --relink, with and without limits.
+inline constexpr int policies = 4;
+[[nodiscard]] Policy explored_policy(int which);
+[[nodiscard]] std::string name_of_policy(int which);
+// Which of these it is, whatever its times are, or nullopt.
+[[nodiscard]] std::optional<int> which_policy(const Policy& policy);
+
+// Equal for states, with the accounts of their watchers, that are one to the exploration; of
+// others, by all chance, different.
+[[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
+// Of any state, in which any words and times are used.
+[[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
+
+// An event, as the exploration tells events apart: by who and what. Some that other sources know
+// are `other`.
+using EventClass = std::uint8_t;
+inline constexpr EventClass other_event = 255;
+[[nodiscard]] EventClass class_of(const State& before, const Event& event, Time now);
+
+// How it is taken apart.
+enum class Speaker : std::uint8_t { nobody, incumbent, candidate, stranger };
+enum class EventKind : std::uint8_t {
+  // an agent's
+  hello,
+  ready,
+  unfit,
+  confirm,
+  confirm_other,
+  cancel,
+  cancel_signal,
+  cancel_other,
+  stopped,
+  healthy,
+  extend,
+  heartbeat,
+  status,
+  first_upgrade,
+  last_upgrade = first_upgrade + 7,
+  last_stopped,
+  last_unfit,
+  last_ready,
+  unknown,
+  malformed_upgrade,
+  malformed,
+  stray,
+  closes_output,
+  closes_input,
+  is_deaf,
+  exits,
+  is_killed,
+  extend_at_limit,
+  cancel_at_limit,
+  limit,
+  close_limit,
+  limit_unseen,
+  close_limit_unseen,
+  // nobody's
+  start,
+  sigterm,
+  sigquit,
+  sigusr2,
+  signal,
+  upgrade_limit,
+  upgrade_limit_unseen,
+  // outcomes
+  checked,
+  no_way_back,
+  check_fails,
+  spawned,
+  spawn_refused,
+  spawn_fails,
+  proved,
+  proof_fails,
+  relinked,
+  relink_fails,
+  count
+};
+[[nodiscard]] constexpr EventClass class_for(Speaker who, EventKind what) {
+  return static_cast<EventClass>(static_cast<unsigned>(who) *
+                                     static_cast<unsigned>(EventKind::count) +
+                                 static_cast<unsigned>(what));
+}
+[[nodiscard]] constexpr Speaker speaker_of(EventClass kind) {
+  return static_cast<Speaker>(kind / static_cast<unsigned>(EventKind::count));
+}
+[[nodiscard]] constexpr EventKind kind_of(EventClass kind) {
+  return static_cast<EventKind>(kind % static_cast<unsigned>(EventKind::count));
+}
+static_assert(static_cast<unsigned>(EventKind::count) * 4 < other_event);
+
+// From a state: an event, and the outcomes that it asked for.
+struct Move {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;  // only of a whole one
+  bool whole = false;    // no outcome is due after it
+  std::uint8_t length = 0;
+  EventClass steps[6] = {};
+};
+
+// What a walk has found, for those that want to walk there again.
+struct Map {
+  struct Place {
+    std::uint64_t key = 0;
+    bool ended = false;
+    bool incumbent_active = false;
+  };
+  std::vector<Place> places;
+  std::vector<Move> moves;
+};
+
+}  // namespace upgrader::test
