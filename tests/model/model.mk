@@ -1,0 +1,13 @@
+# make model: the model of upgrader, agents, lock and init is checked with spin. In `make check` only
+# that its phases are the supervisor's.
+
+model_packages = spin gcc
+
+.PHONY: model
+model:
+	@tests/need-packages $(model_packages) || { \
+	  echo 'result: V3 | make model | spin is not to be had | 0 errors | not met: no spin'; \
+	  exit 1; }
+	@tests/model/run
+
+unit_tests += $(BUILD)/tests/model/phase_names_test

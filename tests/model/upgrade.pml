@@ -1,0 +1,586 @@
+/* The upgrader, its agents, the lock, and the init that starts the upgrader again: who may be
+ * active, and that nothing waits for ever. `make model` checks it. To be read beside
+ * agent-protocol(7).
+ *
+ * A phase is that of the same name in upgrader/supervisor.h; but here it is a variable, and what
+ * the page says is written out event by event. A step of the upgrader takes one event to its end;
+ * its death falls between two steps.
+ *
+ * Left out, since nothing that is checked here depends on it:
+ * - What a message carries. A `stop` for an upgrade and one for good are two words. `hello`,
+ *   `welcome`, `accepted`, `status`, `heartbeat` and `error` decide nothing, and are not sent.
+ * - Time. A deadline may pass at any moment from when it is set, and does pass in the end. So
+ *   `extend` is only a deadline that passes later; timeouts of 0, which never pass, are left out.
+ *   A phase has one deadline. `stopped` sets a new one in its place.
+ * - What was asked for is chosen where it matters: the gate at `ready`, what an unclean stop leads
+ *   to at that stop, what the end of a trial means at its end. Upgrades by SIGUSR2 are requests.
+ * - A closed pipe of a held agent: its `unfit`. SIGQUIT: the upgrader's death.
+ *
+ * Assumed: a process that got SIGKILL ends, and an agent whose input ends exits, both some time
+ * later. An agent keeps the lock's descriptor until it exits. There is room for two processes: the
+ * lock leaves none for more, and without it two are enough to be two active.
+ *
+ * An agent is straight, and does what the page asks of it, or crooked, and does anything or
+ * nothing: it may say any word at any moment, so its words are chosen when they are heard, and what
+ * it is told is of no consequence.
+ * From the moment that it is `calm`, new agents are straight, and nothing else goes wrong: the
+ * upgrader is not killed, processes can be started, the link can be written, and no deadline passes
+ * while only straight agents run. Every property holds from every state that comes before.
+ *
+ * SEED_... are errors, each of which a check must find: see `run`.
+ */
+#define none 2
+#ifndef DEATHS
+#define DEATHS 2 /* how often the upgrader is killed */
+#endif
+
+mtype:phase = { starting, running, preparing, confirming, switching, replacing, trial, abandoning,
+  rolling_back, falling_back, shutting_down, ended };
+mtype:word = { ready, unfit, upgrade, confirm, cancel, stopped, healthy,
+  activate, stop_for_upgrade, stop_for_good, candidate_ready, candidate_lost, upgrade_failed,
+  committed };
+mtype:life = { absent, living, exited };  /* exited: not reaped yet */
+mtype:mind = { hung, fresh, held, on_trial, vouched, working, asking, cancelling, stopping,
+  finishing, done };
+
+/* ---- the world: two processes, their pipes, what has befallen them */
+mtype:life life[2] = absent;
+mtype:mind mind[2] = hung;
+chan said[2] = [1] of { mtype:word };
+chan told[2] = [4] of { mtype:word };
+bit crooked[2];
+bit trialled[2];    /* started as a candidate */
+bit killed[2];      /* got SIGKILL */
+bit orphan[2];      /* its upgrader has died: end of input */
+bit calm, sigterm;
+
+/* ---- what the upgrader knows */
+mtype:phase phase = ended;
+byte incumbent = none, candidate = none;
+bit is_ready[2], to_stop[2], has_stopped[2];
+bit sequential;     /* the upgrade under way */
+bit failed;         /* the upgrade under way: what is left is the way back */
+bit passed;         /* the deadline of this phase */
+
+/* ---- what only the properties see */
+bit is_active[2];   /* from `activate` until it is reaped, or has exited as an orphan */
+bit under_way;      /* an accepted upgrade has not ended */
+bit wish;           /* one that a straight agent asked for when it was calm; ended by a commit */
+
+#define is_up (phase != ended)
+#define someone_crooked ((life[0] == living && crooked[0]) || (life[1] == living && crooked[1]))
+#define serves (phase == running && is_active[incumbent])
+
+#ifdef SEED_NO_LOCK
+#define lock_is_free (life[0] == absent || life[1] == absent)
+#else
+#define lock_is_free (life[0] == absent && life[1] == absent)
+#endif
+
+#ifdef SEED_NO_STOP_DEADLINE
+#define has_stop_deadline (phase == rolling_back || phase == shutting_down)
+#else
+#define has_stop_deadline (phase == switching || phase == rolling_back || phase == shutting_down)
+#endif
+#define has_incumbent_deadline \
+  ((phase == starting || phase == falling_back || has_stop_deadline) && \
+   incumbent != none && !killed[incumbent])
+#define has_candidate_deadline \
+  ((phase == preparing || phase == replacing) && candidate != none && !killed[candidate])
+#define has_deadline \
+  (has_incumbent_deadline || has_candidate_deadline || phase == confirming || phase == trial)
+
+/* ---- processes come and go */
+inline empty_pipe(pipe) {
+  do
+  :: nempty(pipe) -> pipe?_
+  :: empty(pipe) -> break
+  od
+}
+
+inline forget(i) {
+  empty_pipe(said[i]);
+  empty_pipe(told[i]);
+  life[i] = absent; mind[i] = hung; crooked[i] = 0; trialled[i] = 0; killed[i] = 0; orphan[i] = 0;
+  is_ready[i] = 0; to_stop[i] = 0; has_stopped[i] = 0; is_active[i] = 0
+}
+
+inline exit(i) { /* init reaps an orphan */
+  if
+  :: orphan[i] -> forget(i)
+  :: !orphan[i] -> life[i] = exited
+  fi
+}
+
+inline start(i, as_candidate) { /* i is none afterwards if the system refuses */
+  assert(!sigterm);
+  if
+  :: life[0] == absent -> i = 0
+  :: life[0] != absent && life[1] == absent -> i = 1
+  :: !calm -> i = none
+#ifdef SEED_NO_LOCK
+  :: life[0] != absent && life[1] != absent -> i = none
+#endif
+  fi;
+  if
+  :: i == none
+  :: i != none ->
+    life[i] = living; mind[i] = fresh; trialled[i] = as_candidate;
+    if
+    :: crooked[i] = 0
+    :: !calm -> crooked[i] = 1 /* and exits, sooner or later */
+    :: !calm -> crooked[i] = 1; mind[i] = hung
+    fi
+  fi
+}
+
+/* ---- what the upgrader does */
+inline go_to(where) { phase = where; passed = 0 }
+
+inline kill(i) { killed[i] = 1 }
+
+inline tell(i, what) {
+  if
+  :: crooked[i] || life[i] == exited || killed[i]
+  :: !(crooked[i] || life[i] == exited || killed[i]) -> assert(nfull(told[i])); told[i]!what
+  fi
+}
+
+inline send_activate(i) {
+  assert(!is_active[0] && !is_active[1]);
+  assert(is_ready[i] && !killed[i] && !sigterm);
+  is_active[i] = 1;
+  tell(i, activate)
+}
+
+inline send_stop(how) {
+  assert(is_active[incumbent] && !to_stop[incumbent] && !has_stopped[incumbent]);
+  to_stop[incumbent] = 1;
+  tell(incumbent, how)
+}
+
+inline leave() { /* init decides what comes next */
+  assert(incumbent == none && candidate == none);
+  under_way = 0; sequential = 0; failed = 0;
+  go_to(ended)
+}
+
+inline leave_when_alone() {
+  if
+  :: incumbent == none && candidate == none -> leave()
+  :: incumbent != none || candidate != none -> go_to(shutting_down)
+  fi
+}
+
+inline accept() {
+  assert(!under_way);
+  under_way = 1;
+  wish = calm && !crooked[incumbent]
+}
+
+inline upgrade_ends() {
+  assert(under_way && candidate == none);
+  under_way = 0; sequential = 0;
+#ifndef SEED_REMEMBERS_FAILURE
+  failed = 0;
+#endif
+  go_to(running)
+}
+
+inline abandon() {
+  failed = 1;
+  to_stop[incumbent] = 0;
+  if
+  :: candidate != none -> kill(candidate); go_to(abandoning)
+  :: candidate == none -> tell(incumbent, upgrade_failed); upgrade_ends()
+  fi
+}
+
+inline fall_back() { /* the old one has gone; a fallback is started when there is no other agent */
+  failed = 1;
+  if
+  :: candidate != none -> kill(candidate); go_to(falling_back)
+  :: candidate == none ->
+    start(incumbent, 0);
+    if
+    :: incumbent != none -> go_to(falling_back)
+    :: incumbent == none -> leave()
+    fi
+  fi
+}
+
+inline roll_back() {
+  failed = 1;
+  send_stop(stop_for_good);
+  go_to(rolling_back)
+}
+
+inline pass_gate() {
+  if
+  :: !calm -> abandon() /* the link cannot be replaced */
+  :: true ->
+    assert(sequential || (is_ready[candidate] && !killed[candidate]));
+    send_stop(stop_for_upgrade);
+    go_to(switching)
+  fi
+}
+
+inline commit() {
+  if
+  :: !calm -> roll_back() /* the link cannot be written */
+  :: true -> tell(incumbent, committed); wish = 0; upgrade_ends()
+  fi
+}
+
+inline activate_candidate() {
+  incumbent = candidate;
+  candidate = none;
+  send_activate(incumbent);
+  go_to(trial);
+  if
+  :: true
+  :: true -> commit() /* a trial of 0 */
+  fi
+}
+
+inline lose_candidate() { /* it is killed, or has been reaped */
+#ifndef SEED_LOSS_UNNOTICED
+  failed = 1;
+#endif
+  if
+  :: !has_stopped[incumbent] -> tell(incumbent, candidate_lost)
+  :: has_stopped[incumbent]
+  fi
+}
+
+/* ---- what agents say */
+inline hear_ready(i) {
+  is_ready[i] = 1;
+  if
+  :: i == incumbent && phase == starting -> send_activate(i); go_to(running)
+  :: i == incumbent && phase == falling_back -> send_activate(i); upgrade_ends()
+  :: i == candidate && phase == preparing -> tell(incumbent, candidate_ready); go_to(confirming)
+  :: i == candidate && phase == preparing -> pass_gate()
+  :: i == candidate && phase == replacing -> activate_candidate()
+  fi
+}
+
+inline held_agent_fails(i) {
+  if
+  :: i == incumbent -> kill(i); under_way = 0; go_to(shutting_down)
+  :: i == candidate && (phase == preparing || phase == confirming) -> abandon()
+  :: i == candidate && phase == switching -> kill(i); lose_candidate()
+  :: i == candidate && phase == replacing -> fall_back()
+  fi
+}
+
+inline hear_upgrade() {
+  if
+  :: !calm -> tell(incumbent, upgrade_failed) /* its executable is unfit to be started */
+  :: true -> /* parallel */
+    start(candidate, 1);
+    if
+    :: candidate != none -> accept(); go_to(preparing)
+    :: candidate == none -> tell(incumbent, upgrade_failed)
+    fi
+  :: true -> sequential = 1; accept(); pass_gate()
+  fi
+}
+
+inline hear_cancel(i) {
+  if
+  :: phase == preparing || phase == confirming || (phase == switching && !has_stopped[i]) ->
+    abandon()
+  :: phase == shutting_down && to_stop[i] && !has_stopped[i] -> tell(i, stop_for_good)
+  :: else /* an error is all that it gets */
+  fi
+}
+
+inline hear(i, what) {
+  if
+  :: what == stopped && to_stop[i] && !has_stopped[i] -> has_stopped[i] = 1; passed = 0
+#ifdef SEED_NO_REAP
+    ; if
+    :: phase == switching && candidate != none && !failed -> activate_candidate()
+    :: else
+    fi
+#endif
+  :: what == stopped && !(to_stop[i] && !has_stopped[i])
+  :: what != stopped && (killed[i] || life[i] == exited) /* seen to be dead: too late */
+  :: what == ready && !killed[i] ->
+    if
+    :: !is_ready[i] -> hear_ready(i)
+    :: is_ready[i]
+    fi
+  :: what == unfit && !killed[i] ->
+    if
+    :: !is_active[i] -> held_agent_fails(i)
+    :: is_active[i] && phase == trial -> roll_back()
+    :: is_active[i] && phase != trial
+    fi
+  :: what == upgrade && !killed[i] ->
+    if
+    :: is_active[i] && phase == running -> hear_upgrade()
+    :: is_active[i] && phase != running && !to_stop[i] -> tell(i, upgrade_failed) /* busy */
+    :: !is_active[i] || to_stop[i]
+    fi
+  :: what == confirm && !killed[i] ->
+    if
+    :: is_active[i] && phase == confirming -> pass_gate()
+    :: !is_active[i] || phase != confirming
+    fi
+  :: what == cancel && !killed[i] ->
+    if
+    :: is_active[i] -> hear_cancel(i)
+    :: !is_active[i]
+    fi
+  :: what == healthy && !killed[i] ->
+    if
+    :: is_active[i] && phase == trial -> commit()
+    :: !is_active[i] || phase != trial
+    fi
+  fi
+}
+
+/* ---- what befalls them */
+inline old_agent_has_gone(was_clean) { /* it was told to stop for an upgrade */
+  if
+  :: failed -> fall_back()
+  :: !failed && !was_clean -> fall_back()
+  :: !failed && !sequential -> activate_candidate() /* clean, or on_unclean_stop is `continue` */
+  :: !failed && sequential ->
+    start(candidate, 1);
+    if
+    :: candidate != none -> go_to(replacing)
+    :: candidate == none -> fall_back()
+    fi
+  fi
+}
+
+inline reap_incumbent(i) {
+  was_clean = has_stopped[i];
+  forget(i);
+  incumbent = none;
+  if
+  :: phase == switching -> old_agent_has_gone(was_clean)
+  :: phase == trial || phase == rolling_back -> fall_back()
+  :: phase != switching && phase != trial && phase != rolling_back ->
+    under_way = 0;
+    if
+    :: candidate != none -> kill(candidate)
+    :: candidate == none
+    fi;
+    leave_when_alone()
+  fi
+}
+
+inline reap_candidate(i) {
+  forget(i);
+  candidate = none;
+  if
+  :: phase == preparing || phase == confirming || phase == abandoning -> abandon()
+  :: phase == switching && !failed -> lose_candidate()
+  :: phase == switching && failed
+  :: phase == replacing || phase == falling_back -> fall_back()
+  :: phase == shutting_down -> leave_when_alone()
+  fi
+}
+
+inline deadline_passes() {
+  passed = 0;
+  if
+  :: phase == starting || phase == falling_back -> held_agent_fails(incumbent)
+  :: phase == preparing || phase == replacing -> held_agent_fails(candidate)
+  :: phase == confirming -> abandon()
+  :: phase == switching || phase == rolling_back || phase == shutting_down -> kill(incumbent)
+  :: phase == trial -> commit()
+  :: phase == trial && (!calm || crooked[incumbent]) -> roll_back() /* it had to be healthy */
+  fi
+}
+
+inline take_sigterm() {
+  sigterm = 1;
+  if
+  :: candidate != none -> kill(candidate)
+  :: candidate == none
+  fi;
+  if
+  :: incumbent == none
+  :: incumbent != none && !is_active[incumbent] -> kill(incumbent)
+  :: incumbent != none && is_active[incumbent] ->
+    if
+    :: under_way && phase != trial && phase != rolling_back && !has_stopped[incumbent] ->
+      tell(incumbent, upgrade_failed)
+    :: else
+    fi;
+    if
+    :: !to_stop[incumbent] -> send_stop(stop_for_good)
+    :: to_stop[incumbent]
+    fi
+  fi;
+  under_way = 0;
+  leave_when_alone()
+}
+
+/* The upgrader dies: its children are orphans, and init reaps those that have exited. */
+inline die() {
+  i = 0;
+  do
+  :: i < 2 && life[i] == exited -> forget(i); i++
+  :: i < 2 && life[i] == living -> orphan[i] = 1; i++
+  :: i < 2 && life[i] == absent -> i++
+  :: i == 2 -> i = 0; break
+  od;
+  incumbent = none; candidate = none;
+  leave()
+}
+
+/* A deadline that has passed comes first, then exits, then messages, a crooked agent's last:
+ * reading is fair, and a flood delays nobody. */
+#define is_own(i) (life[i] != absent && !orphan[i])
+#define exit_is_seen(i) (is_up && is_own(i) && life[i] == exited && len(said[i]) == 0 && !passed)
+#define has_words(i) (len(said[i]) > 0 || (crooked[i] && len(said[1 - i]) == 0))
+#define is_heard(i) \
+  (is_up && is_own(i) && has_words(i) && !passed && !exit_is_seen(0) && !exit_is_seen(1))
+
+inline any_word() {
+  if
+  :: what = ready
+  :: what = unfit
+  :: what = upgrade
+  :: what = confirm
+  :: what = cancel
+  :: what = stopped
+  :: what = healthy
+  fi
+}
+
+inline serve(i) {
+  if
+  :: crooked[i] -> any_word()
+  :: !crooked[i] -> said[i]?what
+  fi;
+  hear(i, what);
+  what = 0
+}
+
+inline reap(i) {
+  if
+  :: true
+  :: crooked[i] && to_stop[i] -> has_stopped[i] = 1 /* its last word was found */
+  fi;
+  if
+  :: i == incumbent -> reap_incumbent(i)
+  :: i == candidate -> reap_candidate(i)
+  fi;
+  was_clean = 0
+}
+
+/* ---- who acts */
+#define me _pid /* the first two processes are the agents */
+#define lives (life[me] == living && !killed[me] && !orphan[me])
+#define can_say (nfull(said[me]))
+
+inline say(what, then) { said[me]!what; mind[me] = then }
+
+inline heed(what) { /* a `stop` that crosses a `cancel` is void */
+  if
+  :: what == activate && trialled[me] -> mind[me] = on_trial
+  :: what == activate && !trialled[me] -> mind[me] = working
+  :: what == stop_for_upgrade && mind[me] != cancelling -> mind[me] = stopping
+  :: what == stop_for_good -> mind[me] = finishing
+  :: what == candidate_ready && mind[me] == asking -> say(confirm, asking)
+  :: what == upgrade_failed && (mind[me] == asking || mind[me] == cancelling) -> mind[me] = working
+  :: what == committed -> mind[me] = working
+  :: else
+  fi
+}
+
+active [2] proctype agent() {
+  mtype:word what;
+end:
+  do
+  :: atomic { life[me] == living && (killed[me] || orphan[me]) -> exit(me) }
+
+  :: atomic { lives && !crooked[me] && nempty(told[me]) && can_say ->
+       told[me]?what; heed(what); what = 0 }
+  :: atomic { lives && !crooked[me] && mind[me] == fresh && can_say -> say(ready, held) }
+  :: atomic { lives && mind[me] == on_trial && can_say -> say(healthy, vouched) }
+  :: atomic { lives && mind[me] == working && can_say -> say(upgrade, asking) }
+  :: atomic { lives && (mind[me] == asking || mind[me] == stopping) && !calm && can_say ->
+       say(cancel, cancelling) }
+  :: atomic { lives && (mind[me] == stopping || mind[me] == finishing) && can_say ->
+       say(stopped, done) }
+  :: atomic { lives && mind[me] == done -> exit(me) }
+
+  :: atomic { lives && crooked[me] && mind[me] == fresh -> exit(me) }
+  od
+}
+
+active proctype upgrader() {
+  byte i;
+  mtype:word what;
+  bit was_clean;
+end:
+  do
+  :: atomic { phase == starting && incumbent == none && lock_is_free ->
+       start(incumbent, 0);
+       if
+       :: incumbent != none -> go_to(starting)
+       :: incumbent == none -> leave()
+       fi }
+  :: atomic { is_up && passed -> deadline_passes() }
+  :: atomic { exit_is_seen(0) || exit_is_seen(1) ->
+       if
+       :: exit_is_seen(0) -> i = 0
+       :: exit_is_seen(1) -> i = 1
+       fi;
+       reap(i);
+       i = 0 }
+  :: atomic { is_heard(0) || is_heard(1) ->
+       if
+       :: is_heard(0) -> i = 0
+       :: is_heard(1) -> i = 1
+       fi;
+       serve(i);
+       i = 0 }
+  od
+}
+
+active proctype clock() {
+end:
+  do
+  :: atomic { has_deadline && !passed && (!calm || someone_crooked || phase == trial) ->
+       passed = 1 }
+  od
+}
+
+active proctype init_system() {
+end:
+  do
+  :: atomic { phase == ended && !sigterm -> go_to(starting) }
+  od
+}
+
+/* What may befall the upgrader, and then whether it turns calm, which it need not. */
+active proctype fate() {
+  byte deaths, i;
+  do
+  :: atomic { is_up && deaths < DEATHS -> deaths++; die() }
+  :: atomic { is_up && !sigterm -> take_sigterm() }
+  :: break
+  od;
+  if
+  :: atomic { !sigterm -> calm = 1 }
+  :: true
+  fi
+}
+
+/* Every accepted upgrade ends. */
+ltl upgrades_end { [] (under_way -> <> !under_way) }
+/* Deadlines and exits alone lead to `running` or to the end. */
+ltl comes_to_rest { [] <> (phase == running || phase == ended) }
+/* Once it is calm an agent works again, whatever there was, the upgrader's death included. */
+ltl works_again { [] (calm -> <> serves) }
+/* From every `running`, after any history, a cooperative upgrade is committed. */
+ltl can_be_committed { [] (wish -> <> !wish) }
