@@ -91,4 +91,8 @@ std::string error_in_words(int error) {
   return std::string(std::strerror(error)) + " (" + errno_name(error) + ")";
 }
 
+bool is_shortage(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN;
+}
+
 }  // namespace upgrader

@@ -1,4 +1,4 @@
-// Names of errors, as the protocol's member `errno` has them.
+// Names of errors, as the protocol's member `errno` has them, and whose fault they are.
 #pragma once
 
 #include <string>
@@ -10,5 +10,9 @@ namespace upgrader {
 
 // "No such file or directory (ENOENT)": for people.
 [[nodiscard]] std::string error_in_words(int error);
+
+// No process, descriptor or memory is to be had: a failure of ours, and not of the program that
+// was to be started.
+[[nodiscard]] bool is_shortage(int error);
 
 }  // namespace upgrader

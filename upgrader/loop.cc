@@ -28,6 +28,11 @@ Policy policy_of(const Options& options) {
   return policy;
 }
 
+int status_of(const ProgramRefused& refused) {
+  if (is_shortage(refused.error)) return exit_own_failure;
+  return refused.missing ? exit_not_found : exit_not_executable;
+}
+
 }  // namespace
 
 Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lock* lock)
@@ -181,7 +186,7 @@ std::optional<Program> Loop::look_at_agent() {
   auto checked = check_agent(options_.agent, options_.args);
   if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
     logbook_.error(refused->reason);
-    end(refused->missing ? exit_not_found : exit_not_executable);
+    end(status_of(*refused));
     return std::nullopt;
   }
   if (options_.relink && !open_link()) {

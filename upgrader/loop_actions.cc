@@ -31,7 +31,8 @@ void Loop::perform(const Check& check) {
 void Loop::perform(const Spawn& spawn) {
   const Program& program = programs_.at(spawn.program);
   if (const auto failed = agents_->start(spawn.generation, program)) {
-    const bool not_executable = failed->where == StartFailed::Where::exec;
+    const bool not_executable =
+        failed->where == StartFailed::Where::exec && !is_shortage(failed->error);
     feed(SpawnFailed{spawn.generation, trouble_of(failed->error, "cannot start " + program.path()),
                      not_executable});
     return;
