@@ -61,7 +61,8 @@ bool Channel::flush() {
       continue;
     }
     if (errno == EINTR) continue;
-    if (errno == EAGAIN) break;
+    // It is full, or there is no memory for what it would hold: that passes.
+    if (errno == EAGAIN || errno == ENOMEM) break;
     close_input();
     return false;
   }

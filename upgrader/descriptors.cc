@@ -74,7 +74,7 @@ void mark_one_by_one(int first) {
     mark(fd);
 }
 
-void put_signals_right() {
+int put_signals_right() {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
   // What a log that cannot be written would otherwise do to us: a pipe without a reader, a file at
@@ -88,7 +88,7 @@ void put_signals_right() {
   ::sigemptyset(&blocked);
   for (const int signal_number : read_signals)
     ::sigaddset(&blocked, signal_number);
-  ::sigprocmask(SIG_SETMASK, &blocked, nullptr);
+  return ::sigprocmask(SIG_SETMASK, &blocked, nullptr) == 0 ? 0 : errno;
 }
 
 }  // namespace upgrader

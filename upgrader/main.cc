@@ -58,7 +58,11 @@ int main(int argc, char** argv) {
     return exit_own_failure;
   }
   mark_close_on_exec_from(first_passed_descriptor);
-  put_signals_right();
+  if (const int error = put_signals_right()) {
+    std::fprintf(stderr, "upgrader: error: cannot block signals: %s\n",
+                 error_in_words(error).c_str());
+    return exit_own_failure;
+  }
 
   const CommandLine command_line = parse_command_line(argc, argv);
   if (std::holds_alternative<HelpWanted>(command_line)) return print(help_text());

@@ -101,7 +101,7 @@ class Vectors {
 
 // By the kernel's own call: the C library keeps two signals for itself and refuses to name them,
 // but whoever started us may have ignored those too.
-void reset_signals() {
+bool reset_signals() {
   struct {
     unsigned long words[8];  // longer than any kernel's; all zero is SIG_DFL everywhere
   } const defaults{};
@@ -110,7 +110,7 @@ void reset_signals() {
   }
   sigset_t none;
   ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
 bool put_descriptors_in_place(const Pipes& pipes, int passed) {
@@ -140,11 +140,9 @@ int execute(const Program& program, const Vectors& vectors) {
 
 [[noreturn]] void run_child(const Program& program, const Vectors& vectors, const Pipes& pipes,
                             int passed) {
-  ::setsid();
-  reset_signals();
   vectors.write_pid(::getpid());
   StartFailed failure;
-  if (put_descriptors_in_place(pipes, passed)) {
+  if (::setsid() >= 0 && reset_signals() && put_descriptors_in_place(pipes, passed)) {
     failure = {.where = StartFailed::Where::exec, .error = execute(program, vectors)};
   } else {
     failure = {.where = StartFailed::Where::resources, .error = errno};
@@ -160,7 +158,7 @@ pid_t fork_child(const Program& program, const Vectors& vectors, const Pipes& pi
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, &before);
+  if (::sigprocmask(SIG_SETMASK, &all, &before) != 0) return -1;
   const pid_t pid = ::fork();
   if (pid == 0) run_child(program, vectors, pipes, passed);
   const int error = errno;

@@ -107,7 +107,7 @@ TEST_CASE("blocked and ignored signals are put right") {
     ::sigfillset(&all);
     ::sigprocmask(SIG_SETMASK, &all, nullptr);
 
-    put_signals_right();
+    if (put_signals_right() != 0) return false;
 
     struct sigaction child {};
     struct sigaction pipe {};

@@ -32,7 +32,9 @@ enum class Call {
   readlinkat,
   realpath,
   send,
+  setsid,
   signalfd,
+  sigprocmask,
   stat,
   symlinkat,
   syncfs,
@@ -119,7 +121,9 @@ FAILING_CALL(long, readlinkat, (int fd, const char* path, char* text, unsigned l
 FAILING_CALL(char*, realpath, (const char* path, char* resolved), (path, resolved), nullptr)
 FAILING_CALL(long, send, (int fd, const void* bytes, unsigned long size, int flags),
              (fd, bytes, size, flags), -1)
+FAILING_CALL(int, setsid, (), (), -1)
 FAILING_CALL(int, signalfd, (int fd, const void* mask, int flags), (fd, mask, flags), -1)
+FAILING_CALL(int, sigprocmask, (int how, const void* set, void* before), (how, set, before), -1)
 FAILING_CALL(int, stat, (const char* path, void* status), (path, status), -1)
 FAILING_CALL(int, symlinkat, (const char* target, int fd, const char* path), (target, fd, path), -1)
 FAILING_CALL(int, syncfs, (int fd), (fd), -1)

@@ -1,0 +1,84 @@
+// What an agent is promised of its surroundings, and what the upgrader needs of its own: where the
+// kernel refuses that, there is no agent, and what passes is waited for.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/failing_calls.h"
+#include "upgrader/channel.h"
+#include "upgrader/descriptors.h"
+#include "upgrader/errno_name.h"
+#include "upgrader/process.h"
+
+using namespace upgrader;
+
+namespace {
+
+StartFailed failure_of_start() {
+  const auto checked = check_program("/bin/true", "/bin/true", {});
+  auto result = start_process(std::get<Program>(checked), {});
+  if (const auto* started = std::get_if<Started>(&result)) {
+    ::waitpid(started->pid, nullptr, 0);
+    FAIL("it was started");
+  }
+  return std::get<StartFailed>(result);
+}
+
+}  // namespace
+
+TEST_CASE("without a session of its own there is no agent") {
+  const Failing failing(Call::setsid, EPERM);
+
+  const StartFailed failure = failure_of_start();
+
+  CHECK(failure == StartFailed{.where = StartFailed::Where::resources, .error = EPERM});
+}
+
+TEST_CASE("without the signals that it is to get there is no agent") {
+  sigset_t before;
+  ::sigprocmask(SIG_SETMASK, nullptr, &before);
+  const int of_ours = GENERATE(0, 1);  // blocking them around the fork; in the child it is the next
+  const Failing failing(Call::sigprocmask, EPERM, of_ours);
+
+  const StartFailed failure = failure_of_start();
+
+  CHECK(failure == StartFailed{.where = StartFailed::Where::resources, .error = EPERM});
+  CHECK(ended_child() == std::nullopt);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+TEST_CASE("signals that cannot be blocked are told") {
+  const Failing failing(Call::sigprocmask, EPERM);
+
+  CHECK(put_signals_right() == EPERM);
+}
+
+TEST_CASE("a pipe that has no memory for a message now gets it later") {
+  int ends[2];
+  int unused[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+  REQUIRE(::pipe2(unused, O_CLOEXEC | O_NONBLOCK) == 0);
+  const OwnedFd reader(ends[0]);
+  const OwnedFd writer_of_unused(unused[1]);
+  Channel channel{OwnedFd(ends[1]), OwnedFd(unused[0]), [] {}, [] {}};
+  {
+    const Failing failing(Call::write, ENOMEM);
+    CHECK(channel.send("news\n"));
+    CHECK(failing.fired());
+  }
+  CHECK(channel.unsent() == 5);
+
+  CHECK(channel.flush());
+
+  CHECK(channel.unsent() == 0);
+  char text[8];
+  CHECK(::read(reader.get(), text, sizeof text) == 5);
+}
+
+TEST_CASE("that something is short is not the program's fault") {
+  const int error = GENERATE(EMFILE, ENFILE, ENOMEM, EAGAIN);
+  CHECK(is_shortage(error));
+  CHECK_FALSE(is_shortage(EACCES));
+  CHECK_FALSE(is_shortage(ENOENT));
+}
