@@ -1,0 +1,148 @@
+#include "tests/fault/judge.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+
+namespace fault {
+namespace {
+
+constexpr std::size_t columns = 7;
+
+std::string kind_of(const std::string& who) {
+  return who.starts_with("child") ? "child" : who;
+}
+
+// Of an upgrade that was asked for by a signal only the log tells how it failed.
+std::string stage_in_log(const std::string& log) {
+  constexpr const char* told[][2] = {
+      {"was refused", "request"},       {"could not start its candidate", "spawn"},
+      {"failed at its start", "start"}, {"could not be committed", "commit"},
+      {"failed on trial", "trial"},     {"failed at the stop", "stop"}};
+  for (const auto& [words, stage] : told) {
+    if (log.find(words) != std::string::npos) return stage;
+  }
+  return "";
+}
+
+// What is told of a failure of our making names the very error.
+std::string stage_in_words(const Fault& fault, const Report& report) {
+  const std::string error = error_name(fault.error());
+  std::string stage = report.stage;
+  bool told = report.error == error;
+  if (stage.empty()) {
+    stage = stage_in_log(report.log);
+    told = report.log.find("(" + error + ")") != std::string::npos;
+  }
+  if (stage.empty()) return "";
+  if (told) stage.append(" ").append(error);
+  return stage.insert(0, 1, '(') + ")";
+}
+
+std::string served_outcome(const Fault& fault, const Report& report) {
+  if (report.served != 0 && report.served == report.active_at_fault) {
+    return "kept" + stage_in_words(fault, report);
+  }
+  return report.served_is_fallback ? "back" + stage_in_words(fault, report) : "moved";
+}
+
+// `kept(commit)` in the table asks for the error too, `kept[commit]` for the stage alone; `kept`
+// takes any.
+bool matches(const std::string& expected, const std::string& outcome, const Fault& fault) {
+  if (expected == outcome) return true;
+  const std::size_t bracket = expected.find_first_of("([");
+  if (bracket == std::string::npos) return outcome.starts_with(expected + "(");
+  const std::string verb = expected.substr(0, bracket);
+  if (!outcome.starts_with(verb + "(")) return false;
+  const std::string error = error_name(fault.error());
+  const std::string stage = expected.substr(bracket + 1, expected.size() - bracket - 2);
+  if (outcome == verb + "(" + stage + " " + error + ")") return true;
+  return expected[bracket] == '[' && outcome.starts_with(verb + "(" + stage);
+}
+
+}  // namespace
+
+std::string outcome_of(const Fault& fault, const Report& report, const Report& baseline) {
+  if (WIFSIGNALED(report.status)) {
+    const int number = WTERMSIG(report.status);
+    if (number == SIGABRT) return "abort";
+    return number == SIGKILL && fault.kills() ? "killed" : "signal" + std::to_string(number);
+  }
+  const std::string exit = "exit" + std::to_string(WEXITSTATUS(report.status));
+  if (!report.ended_by_us || report.status != baseline.status) return exit;
+  const bool as_usual =
+      report.at_goal == baseline.at_goal && (report.probed || report.at_end == baseline.at_end);
+  if (as_usual) return "usual";
+  if (report.at_goal == baseline.at_goal) return exit;
+  return served_outcome(fault, report);
+}
+
+Expectations::Expectations(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + " cannot be read");
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::vector<std::string> cells = split(line, '|');
+    if (cells.size() != columns) throw std::runtime_error(path + ": malformed: " + line);
+    Row row{.who = cells[0], .call = cells[1], .errors = split(cells[2], ' '), .expected = {}};
+    for (std::size_t phase = 0; phase < 4; ++phase)
+      row.expected[phase] = split(cells[3 + phase], ' ');
+    rows_.push_back(std::move(row));
+  }
+}
+
+const Expectations::Row* Expectations::find(const std::string& who, const std::string& call,
+                                            const std::string& error) const {
+  for (const Row& row : rows_) {
+    const bool named = row.who == kind_of(who) && (row.call == call || row.call == "*");
+    if (named && std::find(row.errors.begin(), row.errors.end(), error) != row.errors.end()) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Expectations::errors_of(const Call& call) const {
+  std::vector<std::string> errors;
+  bool known = false;
+  for (const Row& row : rows_) {
+    if (row.who != kind_of(call.who) || (row.call != call.name && row.call != "*")) continue;
+    known = known || row.call == call.name;
+    for (const std::string& error : row.errors) {
+      // ECHILD is said of a child that is gone.
+      const bool lie = call.name == "wait4" && error == "ECHILD" && call.result <= 0;
+      if (error != "none" && !lie) errors.push_back(error);
+    }
+  }
+  if (!known) throw std::runtime_error("no row for " + call.who + " " + call.name);
+  return errors;
+}
+
+std::string Expectations::why_not(const Fault& fault, Phase phase,
+                                  const std::string& outcome) const {
+  const Row* row = find(fault.who, fault.call, fault.what);
+  if (row == nullptr) return "nothing is expected of it";
+  const std::vector<std::string>& expected = row->expected[static_cast<int>(phase)];
+  std::string all;
+  for (const std::string& one : expected) {
+    if (matches(one, outcome, fault)) return "";
+    all += (all.empty() ? "" : " or ") + one;
+  }
+  return outcome + " in phase " + phase_names[static_cast<int>(phase)] + ", where " + all +
+         " is expected";
+}
+
+std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, const Report& baseline,
+                                   const Expectations& expectations) {
+  if (!report.fired) return {"it did not fire"};
+  std::vector<std::string> wrongs = report.violations;
+  const std::string why =
+      expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
+  if (!why.empty()) wrongs.push_back(why);
+  return wrongs;
+}
+
+}  // namespace fault
