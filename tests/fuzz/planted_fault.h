@@ -1,15 +1,23 @@
-// Faults that are planted in the harness on request, to prove that a run of the fuzzer finds them:
-// the environment names one in PLANTED_FAULT. Only the harness asks here, never the program.
+// Faults that are planted in the harness on request, to prove that a run would find them: the
+// environment names one in PLANTED_FAULT. Only the harness asks here, never the program.
 #pragma once
 
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace fuzz {
 
+inline std::string name_of_planted_fault() {
+  const char* const name = std::getenv("PLANTED_FAULT");
+  return name == nullptr ? "" : name;
+}
+
+// Empty: none.
+inline std::string planted_fault = name_of_planted_fault();
+
 inline bool planted(std::string_view fault) {
-  static const char* const name = std::getenv("PLANTED_FAULT");
-  return name != nullptr && fault == name;
+  return fault == planted_fault;
 }
 
 }  // namespace fuzz

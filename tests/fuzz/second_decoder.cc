@@ -14,7 +14,8 @@ namespace fuzz {
 namespace {
 
 constexpr std::int64_t day_ms = 86'400'000;
-constexpr std::int64_t any_number = std::numeric_limits<std::int64_t>::max();
+// Where the page names no range: what all readers of JSON agree on (RFC 8259, section 6).
+constexpr std::int64_t any_number = 9'007'199'254'740'991;
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
 enum class Kind { text, id, path, state, word, integer, boolean, texts, failure };
@@ -82,8 +83,8 @@ std::vector<Rule> failure_rules() {
           required_word("stage", {"request", "spawn", "start", "confirm", "cancel", "stop", "trial",
                                   "commit", "shutdown"}),
           reason,
-          {.name = "exit_status", .kind = Kind::integer},
-          {.name = "signal", .kind = Kind::integer},
+          {.name = "exit_status", .kind = Kind::integer, .least = -any_number},
+          {.name = "signal", .kind = Kind::integer, .least = -any_number},
           {.name = "errno", .kind = Kind::text}};
 }
 
@@ -102,8 +103,10 @@ std::vector<Rule> upgrade_rules() {
 }
 
 std::vector<Rule> welcome_rules() {
+  Rule required_features = features();
+  required_features.required = true;
   return {protocol(),
-          features(),
+          required_features,
           generation,
           required_word("role", {"first", "candidate", "fallback"}),
           version("previous_version"),
@@ -142,12 +145,12 @@ std::vector<Type> all_types() {
         optional(generation)}},
       {Sender::upgrader, "accepted", {id, generation}},
       {Sender::upgrader, "candidate_ready", {id, generation, version("version")}},
-      {Sender::upgrader, "candidate_lost", {id, reason}},
+      {Sender::upgrader,
+       "candidate_lost",
+       {id, {.name = "reason", .kind = Kind::text, .required = true}}},
       {Sender::upgrader, "upgrade_failed", failure_rules()},
       {Sender::upgrader, "committed", {id, generation}},
-      {Sender::upgrader,
-       "error",
-       {{.name = "about", .kind = Kind::text, .bytes = 64}, reason}},
+      {Sender::upgrader, "error", {{.name = "about", .kind = Kind::text, .bytes = 64}, reason}},
   };
 }
 
@@ -212,10 +215,11 @@ struct Found {
 
 Found find(const Json& object, std::string_view name) {
   Found found;
-  for (const auto& [key, value] : object.members) {
+  for (std::size_t index = 0; index < object.names.size(); ++index) {
+    const Json& key = object.names[index];
     if (key.lone_surrogate || key.text != name) continue;
     found.twice = found.value != nullptr;
-    found.value = &value;
+    found.value = &object.items[index];
     if (found.twice) break;
   }
   return found;
@@ -256,7 +260,8 @@ bool take_member(const Json& value, const Rule& rule, const std::string& name,
     case Kind::texts:
       good = are_texts(value, rule);
       as_shown.clear();
-      for (const Json& item : value.items) as_shown += shown(std::string_view(item.text)) + ",";
+      for (const Json& item : value.items)
+        as_shown += shown(std::string_view(item.text)) + ",";
       break;
     case Kind::failure: {
       if (value.kind != Json::Kind::object) return false;
@@ -265,7 +270,8 @@ bool take_member(const Json& value, const Rule& rule, const std::string& name,
       return take_members(value, rules, name + ".", opinion);
     }
   }
-  if (good) opinion.members[name] = as_shown;
+  const bool none = rule.name == "features" && as_shown.empty();  // as good as absent
+  if (good && !none) opinion.members[name] = as_shown;
   return good;
 }
 
@@ -285,6 +291,34 @@ bool take_members(const Json& object, const std::vector<Rule>& rules, const std:
     if (!opinion.why.empty()) return false;
   }
   return true;
+}
+
+bool is_word(const Json& object, std::string_view name, std::string_view text) {
+  const Found found = find(object, name);
+  return found.value != nullptr && found.value->text == text;
+}
+
+// What the page says of several members of a message together: empty, or what is broken.
+std::string broken_together(const Json& object, std::string_view type) {
+  if (type == "upgrade" && is_word(object, "gate", "confirm") &&
+      is_word(object, "mode", "sequential")) {
+    return "a gate is for parallel only";
+  }
+  const Found trial = find(object, "trial_ms");
+  const bool no_trial = trial.value != nullptr && whole_number(*trial.value) == 0;
+  if (type == "upgrade" && is_word(object, "commit", "healthy") && no_trial) {
+    return "without a trial it cannot be healthy";
+  }
+  const bool has_id = find(object, "id").value != nullptr;
+  const bool has_generation = find(object, "generation").value != nullptr;
+  if (type == "stop" && is_word(object, "reason", "upgrade") && !(has_id && has_generation)) {
+    return "a stop for which upgrade";
+  }
+  const bool has_failure = find(object, "failure").value != nullptr;
+  if (type == "welcome" && is_word(object, "role", "fallback") && !has_failure) {
+    return "a fallback from what";
+  }
+  return "";
 }
 
 }  // namespace
@@ -313,13 +347,19 @@ SecondOpinion second_opinion(std::string_view line, Sender sender) {
   opinion.type = type.value->text;
   opinion.judgement = Judgement::unknown;
   opinion.why = "no such type";
-  if (type.value->lone_surrogate) return opinion;
+  opinion.lone = type.value->lone_surrogate;
+  if (opinion.lone) return opinion;
   for (const Type& known : types) {
     if (known.sender != sender || known.name != opinion.type) continue;
     opinion.why.clear();
-    const bool good = take_members(*object, known.rules, "", opinion);
+    bool good = take_members(*object, known.rules, "", opinion);
+    if (good) opinion.why = broken_together(*object, known.name);
+    good = opinion.why.empty();
     opinion.judgement = good ? Judgement::good : Judgement::malformed;
     if (!good) opinion.members.clear();
+    const Found its_id = find(*object, "id");
+    const bool has_id = its_id.value != nullptr && !its_id.twice && is_id(*its_id.value);
+    if (!good && known.name == "upgrade" && has_id) opinion.id = its_id.value->text;
     return opinion;
   }
   return opinion;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,9 +25,13 @@ using Members = std::map<std::string, std::string>;
 
 struct SecondOpinion {
   Judgement judgement = Judgement::stray;
-  std::string type;   // unless stray; without lone surrogates
+  std::string type;   // unless stray
   std::string why;    // unless good
   Members members{};  // if good
+  bool lone = false;  // there is a lone surrogate in the type, which is not shown
+
+  // Of a malformed `upgrade`, where it is well formed: such a request is answered all the same.
+  std::optional<std::string> id{};
 };
 
 // The line is without its newline.
@@ -38,7 +43,8 @@ std::string shown(bool value);
 template <class Texts>
 std::string shown_all(const Texts& texts) {
   std::string all;
-  for (const auto& text : texts) all += shown(std::string_view(text)) + ",";
+  for (const auto& text : texts)
+    all += shown(std::string_view(text)) + ",";
   return all;
 }
 

@@ -1,5 +1,7 @@
 #include "tests/fuzz/second_json.h"
 
+#include <utility>
+
 #include "tests/fuzz/planted_fault.h"
 
 namespace fuzz {
@@ -76,7 +78,8 @@ class Reader {
   }
 
   void skip_space() {
-    while (take(' ') || take('\t') || take('\n') || take('\r')) continue;
+    while (take(' ') || take('\t') || take('\n') || take('\r'))
+      continue;
   }
 
   std::string_view line_;
@@ -108,7 +111,8 @@ bool Reader::read_value(Json& value) {
 
 bool Reader::read_digits() {
   const std::size_t begin = at_;
-  while (is_digit(peek())) ++at_;
+  while (is_digit(peek()))
+    ++at_;
   return at_ > begin;
 }
 
@@ -186,8 +190,8 @@ bool Reader::read_unicode(Json& value) {
 
 // RFC 3629: the ranges of its table of well-formed sequences.
 bool Reader::read_utf8(Json& value) {
-  const auto byte_at = [this](std::size_t index) {
-    return at_ + index < line_.size() ? static_cast<unsigned char>(line_[at_ + index]) : 0;
+  const auto byte_at = [this](std::size_t index) -> unsigned {
+    return at_ + index < line_.size() ? static_cast<unsigned char>(line_[at_ + index]) : 0U;
   };
   const unsigned first = byte_at(0);
   std::size_t size = 0;
@@ -241,13 +245,12 @@ bool Reader::read_object(Json& value) {
   skip_space();
   if (!take('}')) {
     do {
-      auto& [name, member] = value.members.emplace_back();
       skip_space();
-      if (!read_text(name)) return false;
+      if (!read_text(value.names.emplace_back())) return false;
       skip_space();
       if (!take(':')) return false;
       skip_space();
-      if (!read_value(member)) return false;
+      if (!read_value(value.items.emplace_back())) return false;
       skip_space();
     } while (take(','));
     if (!take('}')) return false;

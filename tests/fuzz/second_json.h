@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace fuzz {
@@ -16,11 +15,11 @@ struct Json {
 
   Kind kind = Kind::null;
   bool boolean = false;
-  std::string number;           // as it is spelt
-  std::string text;             // in UTF-8; where there is a lone surrogate, without it
+  std::string number{};         // as it is spelt
+  std::string text{};           // in UTF-8; where there is a lone surrogate, without it
   bool lone_surrogate = false;  // of the text
-  std::vector<Json> items;
-  std::vector<std::pair<Json, Json>> members;  // in order; each name is a text
+  std::vector<Json> names{};    // of an object's members, in order; each is a text
+  std::vector<Json> items{};    // of an array, or of an object: a value for each name
 };
 
 // The value that the whole line is, with white space around it. Nothing if it is no JSON in UTF-8,

@@ -1,0 +1,43 @@
+// Long inputs from short ones: so that a few bytes of a corpus can be a line over its limit, and
+// one byte that changes leads from a limit to the next number.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace fuzz {
+
+// Reads bytes off the front of an input; when there are none left, it gives zeroes.
+class Bytes {
+ public:
+  explicit Bytes(std::string_view rest) : rest_(rest) {}
+
+  [[nodiscard]] bool empty() const { return rest_.empty(); }
+  [[nodiscard]] std::size_t left() const { return rest_.size(); }
+
+  unsigned char take() {
+    if (rest_.empty()) return 0;
+    const char byte = rest_.front();
+    rest_.remove_prefix(1);
+    return static_cast<unsigned char>(byte);
+  }
+
+  std::string_view take(std::size_t count) {
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+// The lengths around every limit of the protocol.
+[[nodiscard]] std::size_t interesting_length(unsigned char code);
+
+// The byte 0x01, a code for a length, a size and so many bytes stand for these bytes, over and over
+// up to that length. All other bytes stand for themselves. Gives at most `bytes_max`.
+[[nodiscard]] std::string unfold(std::string_view input, std::size_t bytes_max);
+
+}  // namespace fuzz
