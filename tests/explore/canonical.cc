@@ -54,6 +54,7 @@ void make_usual(UpgradeUnderWay& upgrade) {
 State usual(State state) {
   if (state.incumbent) make_usual(*state.incumbent);
   if (state.candidate) make_usual(*state.candidate);
+  if (state.candidate && state.candidate->version) state.candidate->version = "new";
   if (state.upgrade) make_usual(*state.upgrade);
   if (state.legacy && state.legacy->state) state.legacy->state = "left";
   if (state.legacy) state.legacy->exit_status = usual_status(state.legacy->exit_status);
@@ -170,8 +171,9 @@ class Hash {
 // ---- events
 
 EventKind kind_is(const Confirm& confirm, const State& state) {
-  const bool its = state.upgrade ? confirm.id == state.upgrade->id : confirm.id == "u1";
-  return its ? EventKind::confirm : EventKind::confirm_other;
+  const bool literal = confirm.id == "u1" && (!state.upgrade || is_signal_id(state.upgrade->id));
+  const bool its = state.upgrade && confirm.id == state.upgrade->id;
+  return its || literal ? EventKind::confirm : EventKind::confirm_other;
 }
 
 // An id that is under way or was told is known by its kind; of others only the exploration's own.

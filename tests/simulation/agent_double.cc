@@ -261,7 +261,7 @@ Upgrade AgentDouble::request() {
   const bool odd = random.chance(its.swarm.odd_requests);
   const auto some = [&](int percent) { return random.chance(odd ? 50 : percent); };
   Upgrade upgrade;
-  upgrade.id = "u" + std::to_string(the_judge->next_request());
+  upgrade.id = the_judge->next_request();
   upgrade.executable = "/opt/agent-" + std::to_string(process_.generation + 1);
   if (some(25)) upgrade.mode = Mode::sequential;
   const bool gate = upgrade.mode != Mode::sequential || odd;

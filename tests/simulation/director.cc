@@ -103,7 +103,7 @@ bool Director::go_on_from_running(const State& state) {
     act_ = Act::upgrade;
     successor_ = state.last_generation + 1;
     Upgrade upgrade;
-    upgrade.id = "useful";
+    upgrade.id = "uGOOD";
     upgrade.executable = "/opt/agent-useful";
     upgrade.mode = Mode::parallel;
     upgrade.trial_ms = 1'000;

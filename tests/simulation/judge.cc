@@ -92,7 +92,7 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   if (trace_ != nullptr) note(print(event));
   see_event(event);
   const bool outcome = supervisor.state().pending != Pending::nothing;
-  if (!outcome) throw_in_stale_event(supervisor, now);
+  if (!outcome) throw_in_stale_event();
   ++tally_.events;
   director_.count_event(supervisor);
   if (tracker_ != nullptr) tracker_->before(supervisor, event, now);
@@ -110,20 +110,30 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// S7: an event of a generation that has gone changes nothing.
-void Judge::throw_in_stale_event(Supervisor& supervisor, Time now) {
-  if (machine_.calm || supervisor.state().ended) return;
+void Judge::throw_in_stale_event() {
+  if (machine_.calm || supervisor_->state().ended) return;
   if (!machine_.random.chance(machine_.swarm.stale_events)) return;
-  Event stale = machine_.random.one_of(stale_events()).event;
-  set_generation(stale, supervisor.state().last_generation + 7);
-  const State before = supervisor.state();
-  if (tracker_ != nullptr) tracker_->before(supervisor, stale, now);
-  const Actions actions = step_(supervisor, stale, now);
+  tell_stale_event(machine_.random.one_of(stale_events()).event);
+}
+
+void Judge::tell_stale(test::EventClass kind) {
+  for (const test::NamedEvent& each : stale_events()) {
+    if (test::class_of(State{}, each.event, Time(0)) == kind) return tell_stale_event(each.event);
+  }
+}
+
+// S7: an event of a generation that has gone changes nothing.
+void Judge::tell_stale_event(Event stale) {
+  set_generation(stale, supervisor_->state().last_generation + 7);
+  const State before = supervisor_->state();
+  const Time now = machine_.now();
+  if (tracker_ != nullptr) tracker_->before(*supervisor_, stale, now);
+  const Actions actions = step_(*supervisor_, stale, now);
   watcher_.see(stale, actions, now);
-  if (!actions.empty() || !(supervisor.state() == before)) {
+  if (!actions.empty() || !(supervisor_->state() == before)) {
     broken("S7: an event of a generation that has gone changes something");
   }
-  if (tracker_ != nullptr && verdict_.empty()) tracker_->after(supervisor, watcher_);
+  if (tracker_ != nullptr && verdict_.empty()) tracker_->after(*supervisor_, watcher_);
 }
 
 void Judge::see_event(const Event& event) {
@@ -315,7 +325,33 @@ bool Judge::at_rest(const std::optional<Time>& timer) {
 
 // ---- the calls of the shell
 
+// What the guide wants; a way back is asked for when the check has gone well.
+World Judge::guided_outcome(World asked) {
+  using test::EventKind;
+  if (machine_.calm || machine_.outcomes.empty()) return asked;
+  const EventKind kind = test::kind_of(machine_.outcomes.front());
+  if (asked == World::check && kind != EventKind::check_fails) return asked;
+  machine_.outcomes.pop_front();
+  switch (kind) {
+    case EventKind::check_fails:
+      return World::check_fails;
+    case EventKind::no_way_back:
+      return World::no_way_back;
+    case EventKind::spawn_refused:
+      return World::spawn_refused;
+    case EventKind::spawn_fails:
+      return World::spawn_fails;
+    case EventKind::proof_fails:
+      return World::proof_fails;
+    case EventKind::relink_fails:
+      return World::relink_fails;
+    default:
+      return asked;
+  }
+}
+
 World Judge::next_outcome(World asked) {
+  if (machine_.swarm.guided) return guided_outcome(asked);
   const auto fails = [this](int percent) {
     return !machine_.calm && machine_.random.chance(percent);
   };
@@ -377,6 +413,13 @@ void Judge::heard(Process& process, std::string_view line) {
     const bool alive = other.get() != &process && other->life == Process::Life::running;
     if (alive && other->knows_it) broken("S1: two agents know that they are active");
   }
+}
+
+std::string Judge::next_request() {
+  std::string id = "u";
+  for (int left = ++requests_; left > 0; left /= 26)
+    id += static_cast<char>('A' + left % 26);
+  return id;
 }
 
 // ---- the end

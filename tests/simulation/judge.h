@@ -71,6 +71,9 @@ class Judge {
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 
+  // An event of this kind, of a generation that has gone, is told.
+  void tell_stale(test::EventClass kind);
+
   // ---- the calls of the shell
   [[nodiscard]] World next_outcome(World asked);
   [[nodiscard]] bool started() const { return started_; }
@@ -81,7 +84,8 @@ class Judge {
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
-  [[nodiscard]] int next_request() { return ++requests_; }
+  // An id that nobody has used: capital letters behind a "u", which the atlas knows to be one.
+  [[nodiscard]] std::string next_request();
 
   // ---- the end
   // The upgrader has ended, and nothing is left of it.
@@ -102,7 +106,9 @@ class Judge {
   void count(const agent_protocol::UpgraderMessage& message);
   void check_orders();
   void check_resources();
-  void throw_in_stale_event(Supervisor& supervisor, Time now);
+  void throw_in_stale_event();
+  void tell_stale_event(Event stale);
+  [[nodiscard]] World guided_outcome(World asked);
 
   Machine& machine_;
   Director& director_;
@@ -110,7 +116,7 @@ class Judge {
   Tracker* tracker_;
   std::string* trace_;
   test::Watcher watcher_;
-  const Supervisor* supervisor_ = nullptr;
+  Supervisor* supervisor_ = nullptr;
   bool started_ = false;
   bool over_ = false;
   bool shutdown_ = false;

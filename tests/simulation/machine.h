@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agent-protocol/codec.h"
+#include "tests/explore/canonical.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/swarm.h"
 #include "upgrader/ending.h"
@@ -137,7 +138,9 @@ class Machine {
 
   Random random;
   const Swarm& swarm;
-  bool calm = false;  // nothing goes wrong any more
+  bool calm = false;                      // nothing goes wrong any more
+  bool lock_is_free = false;              // whatever the swarm says
+  std::deque<test::EventClass> outcomes;  // that a guide wants, in order; then all goes well
 
  private:
   struct ScheduledSignal {

@@ -5,17 +5,70 @@
 
 namespace upgrader::simulation {
 
+namespace {
+
+Policy policy_of(const Options& options) {
+  Policy policy;
+  policy.defaults.mode = options.mode;
+  policy.defaults.start_timeout = options.start_timeout;
+  policy.defaults.stop_timeout = options.stop_timeout;
+  policy.defaults.trial = options.trial;
+  policy.defaults.on_unclean_stop = options.on_unclean_stop;
+  policy.exit_grace = options.exit_grace;
+  policy.relink = options.relink;
+  return policy;
+}
+
+// Where nothing goes wrong but what the guide wants.
+void leave_to_guide(Swarm& swarm, int policy) {
+  const Policy explored = test::explored_policy(policy);
+  Options& options = swarm.options;
+  const auto as_explored = [](Duration& limit, Duration its) {
+    if (its == Duration(0)) limit = Duration(0);
+    if (its != Duration(0) && limit == Duration(0)) limit = its;
+  };
+  as_explored(options.start_timeout, explored.defaults.start_timeout);
+  as_explored(options.trial, explored.defaults.trial);
+  as_explored(options.exit_grace, explored.exit_grace);
+  options.mode = explored.defaults.mode;
+  options.on_unclean_stop = explored.defaults.on_unclean_stop;
+  options.relink = explored.relink;
+  swarm.guided = true;
+  swarm.signals.clear();
+  swarm.hold_ups = swarm.jostles = swarm.stale_events = 0;
+  swarm.input_capacity = swarm.output_capacity = 65'536;
+  swarm.waits_for_lock = false;
+}
+
+void let_wait_for_lock(Swarm& swarm) {
+  swarm.waits_for_lock = true;
+  swarm.options.lock_file = "lock";
+}
+
+}  // namespace
+
 Outcome run_seed(std::uint64_t seed, const Setting& setting) {
   const StepFunction plain = test::plain_step;
   Random random(seed);
   Swarm swarm = draw_swarm(random);
+  std::optional<Goal> goal;
+  if (setting.goals != nullptr && is_guided(seed)) goal = setting.goals->goal(seed);
+  if (goal) leave_to_guide(swarm, goal->policy);
   Machine simulated(swarm, random.next());
-  swarm.lock_free_at = simulated.now() + swarm.lock_free_at_delay;
   for (const auto& [delay, signal] : swarm.signals)
     simulated.schedule(simulated.now() + delay, signal);
-  Director director(simulated, nullptr);
-  Judge its_judge(simulated, director, setting.step ? *setting.step : plain, setting.tracker,
-                  setting.trace);
+  std::optional<Follower> follower;
+  if (setting.atlas != nullptr) {
+    follower.emplace(*setting.atlas, setting.visits);
+    follower->begin(policy_of(swarm.options), swarm.options.exit_grace);
+  }
+  std::optional<MapGuide> guide;
+  if (goal) guide.emplace(simulated, setting.atlas->sheet(goal->policy), *follower, *goal);
+  if (guide && guide->begins_early()) let_wait_for_lock(swarm);
+  swarm.lock_free_at = guide ? Time::max() : simulated.now() + swarm.lock_free_at_delay;
+  Director director(simulated, guide ? &*guide : nullptr);
+  Judge its_judge(simulated, director, setting.step ? *setting.step : plain,
+                  follower ? &*follower : nullptr, setting.trace);
   the_machine = &simulated;
   the_judge = &its_judge;
   const int status = run_loop(swarm);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "tests/simulation/atlas.h"
+#include "tests/simulation/guide.h"
 #include "tests/simulation/judge.h"
 
 namespace upgrader::simulation {
@@ -15,9 +17,16 @@ struct Outcome {
 
 struct Setting {
   const StepFunction* step = nullptr;  // null: the supervisor's own
-  Tracker* tracker = nullptr;
+  const Atlas* atlas = nullptr;        // null: no run is guided, and nothing is counted
+  const Goals* goals = nullptr;
+  Visits* visits = nullptr;
   std::string* trace = nullptr;
 };
+
+// Three of four seeds are led by a guide, if there is an atlas; the others go as chance will have.
+[[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
+  return seed % 4 != 0;
+}
 
 [[nodiscard]] Outcome run_seed(std::uint64_t seed, const Setting& setting = {});
 

@@ -175,6 +175,7 @@ int send_signal(pid_t pid, int signal_number) {
   }
   the_judge->signal_sent(*process, signal_number);
   if (process->life != Process::Life::running) return 0;
+  if (the_machine->swarm.guided && !the_machine->calm) return 0;  // the guide ends it
   if (signal_number == SIGKILL) {
     const bool late =
         !the_machine->calm && the_machine->random.chance(the_machine->swarm.late_kills);
@@ -256,7 +257,7 @@ Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(numbe
 
 int Lock::try_lock() {
   const bool free = the_machine->now() >= the_machine->swarm.lock_free_at;
-  return free || the_machine->calm ? 0 : EWOULDBLOCK;
+  return free || the_machine->calm || the_machine->lock_is_free ? 0 : EWOULDBLOCK;
 }
 
 std::string Lock::holder_in_words() const {

@@ -1,0 +1,300 @@
+#include "tests/simulation/atlas.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <future>
+#include <map>
+
+namespace upgrader::simulation {
+
+using test::EventClass;
+using test::EventKind;
+using test::Speaker;
+
+// ---- keys
+
+void KeyTable::reserve(std::size_t count) {
+  std::size_t size = 16;
+  while (size < count * 2)
+    size *= 2;
+  slots_.assign(size, Slot{});
+  mask_ = size - 1;
+}
+
+bool KeyTable::add(Key key, std::uint32_t value) {
+  std::size_t at = key & mask_;
+  while (slots_[at].value != nothing) {
+    if (slots_[at].key == key) return false;
+    at = (at + 1) & mask_;
+  }
+  slots_[at] = {key, value};
+  return true;
+}
+
+std::uint32_t KeyTable::find(Key key) const {
+  std::size_t at = key & mask_;
+  while (slots_[at].value != nothing) {
+    if (slots_[at].key == key) return slots_[at].value;
+    at = (at + 1) & mask_;
+  }
+  return nothing;
+}
+
+Key longer(Key key, EventClass step) {
+  Key mixed = (key ^ (step + 1U)) * 0xbf58476d1ce4e5b9U;
+  return mixed ^ (mixed >> 29U);
+}
+
+// ---- what the shell allows
+
+Speaker dies_in(EventClass event) {
+  const EventKind kind = test::kind_of(event);
+  const bool last = kind == EventKind::last_stopped || kind == EventKind::last_unfit ||
+                    kind == EventKind::last_ready;
+  return last ? test::speaker_of(event) : Speaker::nobody;
+}
+
+bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying) {
+  const EventKind kind = test::kind_of(event);
+  const Speaker speaker = test::speaker_of(event);
+  if (place.ended) return false;
+  if (speaker == Speaker::stranger) return true;  // thrown in between any two events
+  if (dying != Speaker::nobody) {
+    const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
+    return speaker == dying && (exits || dies_in(event) == dying);
+  }
+  constexpr int contradictory = static_cast<int>(EventKind::first_upgrade) + 5;
+  if (static_cast<int>(kind) == contradictory) return false;
+  switch (kind) {
+    case EventKind::limit_unseen:
+    case EventKind::close_limit_unseen:
+    case EventKind::upgrade_limit_unseen:
+      return false;
+    case EventKind::is_deaf:
+      return speaker == Speaker::incumbent && place.incumbent_active;
+    default:
+      return true;
+  }
+}
+
+namespace {
+
+bool is_exit(EventClass event) {
+  const EventKind kind = test::kind_of(event);
+  return kind == EventKind::exits || kind == EventKind::is_killed;
+}
+
+// Walks the map as the shell may, from the start.
+void mark_allowed(Sheet& sheet) {
+  const test::Map& map = sheet.map;
+  constexpr std::size_t speakers = 4;
+  std::vector<bool> seen(map.places.size() * speakers);
+  std::vector<std::pair<std::uint32_t, Speaker>> open{{0, Speaker::nobody}};
+  seen[0] = true;
+  sheet.allowed.assign(map.moves.size(), false);
+  sheet.place_allowed.assign(map.places.size(), false);
+  sheet.ways.assign(map.places.size() * speakers, {});
+  for (std::size_t next = 0; next < open.size(); ++next) {
+    const auto [from, dying] = open[next];
+    sheet.place_allowed[from] = true;
+    for (std::uint32_t at = sheet.first_move[from]; at < sheet.first_move[from + 1]; ++at) {
+      const test::Move& move = map.moves[at];
+      if (!is_possible(map.places[from], move.steps[0], dying)) continue;
+      sheet.allowed[at] = true;
+      if (!move.whole) continue;
+      Speaker now_dying = dies_in(move.steps[0]);
+      if (is_exit(move.steps[0])) now_dying = Speaker::nobody;
+      if (test::speaker_of(move.steps[0]) == Speaker::stranger) now_dying = dying;
+      const std::size_t state = move.to * speakers + static_cast<std::size_t>(now_dying);
+      if (seen[state]) continue;
+      seen[state] = true;
+      sheet.ways[state] = {at, dying};
+      open.emplace_back(move.to, now_dying);
+    }
+  }
+}
+
+std::unique_ptr<Sheet> draw_sheet(int policy) {
+  auto sheet = std::make_unique<Sheet>();
+  const test::Exploration walk =
+      test::explore(test::explored_policy(policy), test::plain_step, 5, nullptr, &sheet->map);
+  if (!walk.violations.empty()) std::abort();
+  sheet->cells = walk.cells;
+  test::Map& map = sheet->map;
+  // The moves of a place stand together: the walk makes them one place after the other.
+  sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
+  for (std::size_t at = map.moves.size(); at-- > 0;)
+    sheet->first_move[map.moves[at].from] = static_cast<std::uint32_t>(at);
+  for (std::size_t at = map.places.size(); at-- > 0;)
+    sheet->first_move[at] = std::min(sheet->first_move[at], sheet->first_move[at + 1]);
+  sheet->places.reserve(map.places.size());
+  for (std::size_t at = 0; at < map.places.size(); ++at) {
+    if (!sheet->places.add(map.places[at].key, static_cast<std::uint32_t>(at))) std::abort();
+  }
+  sheet->edges.reserve(map.moves.size());
+  for (std::size_t at = 0; at < map.moves.size(); ++at) {
+    const test::Move& move = map.moves[at];
+    Key key = map.places[move.from].key;
+    for (std::size_t step = 0; step < move.length; ++step)
+      key = longer(key, move.steps[step]);
+    if (!sheet->edges.add(key, static_cast<std::uint32_t>(at))) {
+      std::abort();
+    }
+  }
+  mark_allowed(*sheet);
+  return sheet;
+}
+
+}  // namespace
+
+Atlas::Atlas() {
+  std::vector<std::future<std::unique_ptr<Sheet>>> drawn;
+  for (int policy = 0; policy < test::policies; ++policy)
+    drawn.push_back(std::async(std::launch::async, draw_sheet, policy));
+  for (auto& sheet : drawn)
+    sheets_.push_back(sheet.get());
+}
+
+// ---- visits
+
+Visits::Visits(const Atlas& atlas) : atlas_(atlas) {
+  for (int policy = 0; policy < test::policies; ++policy) {
+    begins_.push_back(size_);
+    size_ += places(policy) + atlas.sheet(policy).map.moves.size() + 1'024;
+  }
+  void* shared = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) std::abort();
+  bytes_ = static_cast<std::uint8_t*>(shared);
+}
+
+Visits::~Visits() {
+  ::munmap(bytes_, size_);
+}
+
+std::size_t Visits::places(int policy) const {
+  return atlas_.sheet(policy).map.places.size();
+}
+
+std::uint8_t& Visits::at(int policy, std::size_t offset) const {
+  return bytes_[begins_[static_cast<std::size_t>(policy)] + offset];
+}
+
+namespace {
+
+std::size_t cell_offset(Phase phase, std::size_t event) {
+  return static_cast<std::size_t>(phase) * std::variant_size_v<Event> + event;
+}
+
+}  // namespace
+
+void Visits::mark_cell(int policy, Phase phase, std::size_t event) {
+  const std::size_t behind = places(policy) + atlas_.sheet(policy).map.moves.size();
+  at(policy, behind + cell_offset(phase, event)) = 1;
+}
+
+Visits::Share Visits::states() const {
+  Share share;
+  for (int policy = 0; policy < test::policies; ++policy) {
+    for (std::size_t place = 0; place < places(policy); ++place) {
+      const bool allowed = atlas_.sheet(policy).place_allowed[place];
+      const bool visited = at(policy, place) != 0;
+      ++share.all;
+      share.all_visited += visited ? 1 : 0;
+      share.allowed += allowed ? 1 : 0;
+      share.allowed_visited += allowed && visited ? 1 : 0;
+    }
+  }
+  return share;
+}
+
+Visits::Share Visits::edges() const {
+  Share share;
+  for (int policy = 0; policy < test::policies; ++policy) {
+    const Sheet& sheet = atlas_.sheet(policy);
+    for (std::size_t move = 0; move < sheet.map.moves.size(); ++move) {
+      const bool visited = at(policy, places(policy) + move) != 0;
+      ++share.all;
+      share.all_visited += visited ? 1 : 0;
+      share.allowed += sheet.allowed[move] ? 1 : 0;
+      share.allowed_visited += sheet.allowed[move] && visited ? 1 : 0;
+    }
+  }
+  return share;
+}
+
+// Cells of all policies together: a phase is the same under each.
+Visits::Share Visits::cells() const {
+  std::set<std::pair<Phase, std::size_t>> all, allowed, visited;
+  for (int policy = 0; policy < test::policies; ++policy) {
+    const Sheet& sheet = atlas_.sheet(policy);
+    const std::size_t behind = places(policy) + sheet.map.moves.size();
+    for (const auto& cell : sheet.cells) {
+      all.insert(cell);
+      if (cell.first != Phase::ended) allowed.insert(cell);
+      if (at(policy, behind + cell_offset(cell.first, cell.second)) != 0) visited.insert(cell);
+    }
+  }
+  Share share;
+  share.all = all.size();
+  share.all_visited = visited.size();
+  share.allowed = allowed.size();
+  for (const auto& cell : visited)
+    share.allowed_visited += allowed.contains(cell) ? 1 : 0;
+  return share;
+}
+
+std::string Visits::missed() const {
+  std::map<EventClass, std::uint64_t> counts;
+  for (int policy = 0; policy < test::policies; ++policy) {
+    const Sheet& sheet = atlas_.sheet(policy);
+    for (std::size_t at_move = 0; at_move < sheet.map.moves.size(); ++at_move) {
+      const bool is_missed = sheet.allowed[at_move] && at(policy, places(policy) + at_move) == 0;
+      if (is_missed) ++counts[sheet.map.moves[at_move].steps[0]];
+    }
+  }
+  std::string text;
+  for (const auto& [kind, count] : counts) {
+    text += std::to_string(static_cast<int>(test::speaker_of(kind))) + "/" +
+            std::to_string(static_cast<int>(test::kind_of(kind))) + ": " + std::to_string(count) +
+            "\n";
+  }
+  return text;
+}
+
+// ---- a run on the map
+
+void Follower::begin(const Policy& policy, Duration exit_grace) {
+  policy_ = test::which_policy(policy);
+  const State fresh;
+  key_ = test::key_of_any(fresh, test::Watcher(exit_grace));
+  place_ = policy_ ? atlas_.sheet(*policy_).places.find(key_) : KeyTable::nothing;
+  begins_ = true;
+}
+
+void Follower::before(const Supervisor& supervisor, const Event& event, Time now) {
+  if (!policy_) return;
+  if (begins_) {
+    chain_ = key_;
+    known_ = place_ != KeyTable::nothing;
+  }
+  if (visits_ != nullptr) visits_->mark_cell(*policy_, supervisor.phase(), event.index());
+  const EventClass step = test::class_of(supervisor.state(), event, now);
+  if (step == test::other_event) known_ = false;
+  if (!known_) return;
+  chain_ = longer(chain_, step);
+  const std::uint32_t move = atlas_.sheet(*policy_).edges.find(chain_);
+  if (move != KeyTable::nothing && visits_ != nullptr) visits_->mark_edge(*policy_, move);
+}
+
+void Follower::after(const Supervisor& supervisor, const test::Watcher& watcher) {
+  if (!policy_) return;
+  begins_ = supervisor.state().pending == Pending::nothing;
+  if (!begins_) return;
+  key_ = test::key_of_any(supervisor.state(), watcher);
+  place_ = atlas_.sheet(*policy_).places.find(key_);
+  if (place_ != KeyTable::nothing && visits_ != nullptr) visits_->mark_place(*policy_, place_);
+}
+
+}  // namespace upgrader::simulation

@@ -1,0 +1,72 @@
+// Leads a run to a far place of the exploration's map, through bytes, exits, signals and time as
+// any other run has them: agents are puppets that say and do what the next move on the way asks
+// for. There it lets them do all that changes nothing, then one thing that does, and wanders on.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "tests/simulation/atlas.h"
+#include "tests/simulation/director.h"
+
+namespace upgrader::simulation {
+
+// A move that somebody is to be led to.
+struct Goal {
+  int policy = 0;
+  std::uint32_t move = 0;
+};
+
+// All moves that lead from one state to another, or do nothing but cannot be done by the way; of
+// all policies, in an order that is far apart.
+class Goals {
+ public:
+  explicit Goals(const Atlas& atlas);
+  [[nodiscard]] Goal goal(std::uint64_t seed) const;
+  [[nodiscard]] std::size_t count() const { return goals_.size(); }
+
+ private:
+  std::vector<Goal> goals_;
+};
+
+class MapGuide : public Guide {
+ public:
+  MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal);
+
+  // True if the run begins before the upgrader may start, which waits for its lock.
+  [[nodiscard]] bool begins_early() const;
+
+  bool act(const Supervisor& supervisor) override;
+
+ private:
+  using Event = test::EventClass;
+  void plan_way(std::uint32_t place);
+  void expect_outcomes(const test::Move& move);
+  bool go_on(const Supervisor& supervisor);
+  bool wander(const Supervisor& supervisor);
+  void say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most);
+  bool do_what_changes_nothing(const Supervisor& supervisor);
+  // False: it cannot be done now.
+  bool perform(const test::Move& move, const Supervisor& supervisor);
+  bool perform_of(Process& process, const Agent& agent, Event event, const Supervisor& supervisor);
+  bool say_last_words(Process& process, const Agent& agent, Event event, const State& state);
+  bool speak(Process& process, const Agent& agent, test::EventKind kind, const State& state);
+  bool let_pass(Event event, const Supervisor& supervisor);
+  bool make_way(const Supervisor& supervisor, Event event);
+  void close_input(Process& process);
+
+  Machine& machine_;
+  const Sheet& sheet_;
+  const Follower& follower_;
+  std::deque<std::uint32_t> way_;  // moves yet to be made
+  std::uint32_t expected_ = 0;     // place
+  bool on_way_ = true;
+  int wanders_ = 8;
+  int tries_ = 0;
+  std::vector<std::uint32_t> rested_;  // places in which enough was said that changes nothing
+  std::vector<std::uint32_t> idle_;    // moves that change nothing, yet to be made
+  bool clogs_ = false;                 // agents do not read from their `ready` on
+};
+
+}  // namespace upgrader::simulation
