@@ -182,6 +182,19 @@ class Player {
     outcome_.text += "= " + std::string(name_of(bench_.phase())) + "\n";
     for (const std::string& line : summary(actions))
       note_ending(line);
+    for (const Action& action : actions)
+      note_log(action);
+  }
+
+  void note_log(const Action& action) {
+    static const std::string loudness[]{"error", "warning", "info", "debug"};
+    static const std::string kinds[]{"stray", "status", "error", "refusal"};
+    if (const auto* line = std::get_if<Log>(&action)) {
+      outcome_.log += loudness[static_cast<int>(line->level)] + ": " + line->text + "\n";
+    } else if (const auto* notice = std::get_if<Notice>(&action)) {
+      outcome_.log += kinds[static_cast<int>(notice->kind)] + " notice of " +
+                      std::to_string(notice->generation) + ": " + notice->text + "\n";
+    }
   }
 
   void note_ending(const std::string& line) {

@@ -12,6 +12,7 @@ struct ScenarioOutcome {
   std::string phase;   // at its end
   std::string active;  // the active generation at its end, "-" for nobody, "exit N" after the end
   std::string told;    // the last ending of an upgrade and whom it was told
+  std::string log;     // its log lines, each after how loud it is, or of which kind
   std::vector<std::string> mistakes;  // lines that could not be understood
 };
 
