@@ -26,10 +26,19 @@ struct Canary {
   std::string_view target;
 };
 constexpr Canary canaries[] = {
-    {"leading-zero", "codec"}, {"duplicate", "codec"},  {"silent-refusal", "codec"},
-    {"lossy", "codec"},        {"lost-byte", "lines"},  {"line-limit", "lines"},
-    {"early-kill", "core"},    {"no-answer", "core"},   {"early-activation", "core"},
-    {"carries-on", "session"}, {"longer-day", "words"}, {"premature-activation", "session"},
+    {"leading-zero", "codec"},
+    {"duplicate", "codec"},
+    {"silent-refusal", "codec"},
+    {"lossy", "codec"},
+    {"longer-id", "codec"},
+    {"lost-byte", "lines"},
+    {"line-limit", "lines"},
+    {"early-kill", "core"},
+    {"no-answer", "core"},
+    {"early-activation", "core"},
+    {"carries-on", "session"},
+    {"longer-day", "words"},
+    {"premature-activation", "session"},
 };
 
 // What is replayed now, for an end that is no finding: an assertion, a signal.

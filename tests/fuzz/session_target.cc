@@ -2,7 +2,7 @@
 // SIGTERM and the end of input. A watcher from outside looks at all that it does.
 //
 // A line of the input is the upgrader's, unless it begins with one of these:
-//     !MESSAGE   the program says it, whether it may or not
+//     !MESSAGE   the program says this, a line of an agent, whether it may or not
 //     ?          SIGTERM
 //     $          the input ends
 #include "agent-protocol/codec.h"
@@ -34,7 +34,6 @@ class Conversation {
   }
 
  private:
-  // The program: its words by their first letters, and whole messages.
   void say(std::string_view text) {
     const Decoded<AgentMessage> decoded = decode_agent_message(text);
     const auto* message = std::get_if<AgentMessage>(&decoded);
