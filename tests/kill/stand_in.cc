@@ -1,0 +1,37 @@
+// Stands in for the upgrader where a canary wants a bad one: starts the real one as a child of its
+// own, so that whoever kills this one kills no upgrader.
+//
+// usage: stand_in [OPTION ...] AGENT      as the upgrader; STAND_IN_FOR names the real one.
+// STAND_IN_LIES is set: whatever the real one ends with, this one ends with 1.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace {
+
+pid_t upgrader = 0;
+
+void pass_on(int signal) {
+  kill(upgrader, signal);
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  char* const real = std::getenv("STAND_IN_FOR");
+  if (real == nullptr) return 125;
+  upgrader = fork();
+  if (upgrader == 0) {
+    argv[0] = real;
+    execv(real, argv);
+    _exit(127);
+  }
+  signal(SIGTERM, pass_on);
+  int status = 0;
+  while (waitpid(upgrader, &status, 0) != upgrader)
+    continue;
+  if (std::getenv("STAND_IN_LIES") != nullptr) return 1;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

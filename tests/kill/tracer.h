@@ -1,0 +1,96 @@
+// Runs an upgrader and its agents under ptrace(2) one at a time, so that a run takes the same steps
+// in the same order every time, and can be halted at any of them. Knows system calls, and nothing
+// of what they mean: see step.h.
+//
+// Of those that can go on, the first in the order goes on until its next system call begins or
+// ends. Who sleeps in a system call cannot go on; who is woken says so by the end of that call.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <string>
+
+namespace kill_points {
+
+enum class Order { upgrader_first, agents_first };
+
+struct Tracee {
+  enum class Is { stopped, running, ended };
+
+  pid_t pid = 0;
+  int generation = 0;     // of an agent, in the order of the forks; 0: the upgrader
+  bool executed = false;  // it runs a program of its own
+  Is is = Is::running;
+  bool in_call = false;  // between the two stops of a system call
+  bool fresh = true;     // its very first stop is still to come
+  int to_inject = 0;     // a signal that it is given when it goes on
+  bool doomed = false;   // the upgrader has sent it SIGKILL
+  int status = 0;        // as from waitpid, once it has ended
+  long call = 0;         // the system call that it is in or has left
+  std::uint64_t args[6]{};
+  std::int64_t result = 0;
+};
+
+struct Stop {
+  enum class What { call_begins, call_ends, ended };
+  Tracee& who;
+  What what;
+};
+
+class Tracer {
+ public:
+  // `agent` is the executable by which agents are told from wrappers of the upgrader.
+  Tracer(Order order, std::string agent) : order_(order), agent_(std::move(agent)) {}
+  ~Tracer();
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+  // Takes a process that waits to be executed; from now on it runs only in run().
+  bool seize(pid_t pid);
+
+  // Lets all run, stop by stop, until `halt` is true of one (then true), or all rest (then false).
+  bool run(const std::function<bool(const Stop&)>& halt);
+
+  // Sends a signal to a tracee that ends it, and lets it go on to its end; true if the kernel says
+  // that it ended by that signal. What it does on the way is told to `watch`.
+  bool end_by(Tracee& victim, int signal, const std::function<void(const Stop&)>& watch);
+
+  // Stops it by SIGSTOP and lets go of it; true if the process table says that it is stopped.
+  bool freeze(Tracee& victim);
+
+  // Lets those who go first in the order go on, until they rest: they see first what has happened.
+  void run_first_ones();
+
+  // Lets go of all: at once of those that are stopped, of the others by serve() when they stop.
+  void let_go();
+  void serve();
+
+  [[nodiscard]] std::list<Tracee>& tracees() { return tracees_; }
+  [[nodiscard]] const std::list<Tracee>& tracees() const { return tracees_; }
+  [[nodiscard]] Tracee* find(int generation);
+  // Bytes of its memory.
+  [[nodiscard]] static std::string peek(const Tracee& who, std::uint64_t address, std::size_t size);
+
+ private:
+  Tracee* choose();
+  static Stop stop_of(Tracee& tracee);
+  bool hold_others(const Tracee& exiting);
+  bool settle(Tracee& tracee);  // true if it has come to a stop, or has ended
+  bool take(Tracee& tracee, int status);
+  void take_event(Tracee& tracee, int event);
+  void take_call(Tracee& tracee);
+  void adopt(pid_t pid);
+  void go_on(Tracee& tracee, int request);
+  void detach(Tracee& tracee, int signal);
+
+  const Order order_;
+  const std::string agent_;
+  std::list<Tracee> tracees_;
+  int generations_ = 0;
+  bool news_ = false;  // the last stop was one of a system call, or an end
+};
+
+}  // namespace kill_points
