@@ -1,0 +1,45 @@
+# What is mutated, in which parts, under which bar, and who kills it.
+import glob
+from dataclasses import dataclass
+
+# Left out: what only tests call, what only stops a program that is wrong already, a version, and
+# the C header, which has no code.
+LEFT_OUT = {'upgrader/supervisor_print.cc', 'agent-protocol/session_print.cc', 'upgrader/check.cc',
+            'upgrader/check.h', 'upgrader/version.h', 'agent-protocol/agent_protocol.h'}
+CORE = {'supervisor', 'state', 'words', 'ending', 'event', 'action', 'time', 'log_limit',
+        'init_news'}
+# Its tests with processes are slow, or seed errors of their own.
+IN_PROCESS = ('tests/unit/', 'tests/scenario/', 'tests/explore/')
+
+
+@dataclass
+class Group:
+    name: str
+    what: str
+    files: list
+    killed_min: float  # of all that are mutated; the others are listed
+    patient: bool  # its tests start processes, which may be slow
+    tests: tuple  # where they are
+
+    def may_kill(self, case):
+        return case.program.startswith(self.tests)
+
+
+def stem(path):
+    return path.rsplit('/', 1)[1].rsplit('.', 1)[0]
+
+
+def groups():
+    upgrader = glob.glob('upgrader/*.cc') + glob.glob('upgrader/*.h')
+    protocol = glob.glob('agent-protocol/*.cc') + glob.glob('agent-protocol/*.h')
+    upgrader, protocol = (sorted(set(paths) - LEFT_OUT) for paths in (upgrader, protocol))
+    agent = [p for p in protocol if stem(p).startswith('agent')]
+    return [
+        Group('core', 'the decisions', [p for p in upgrader if stem(p) in CORE], 0, False,
+              IN_PROCESS),
+        Group('protocol', 'codec, archive, line reader, session',
+              [p for p in protocol if p not in agent], 0.95, False, IN_PROCESS),
+        Group('shell', 'the shell', [p for p in upgrader if stem(p) not in CORE], 0.85, True,
+              IN_PROCESS + ('tests/integration/', 'tests/regression/')),
+        Group('agent', 'what an agent links', agent, 0.85, True, ('tests/unit/agent_',)),
+    ]

@@ -1,0 +1,142 @@
+// The main of every test program in the instrumented build. Alone it is Catch2's. As
+// `PROGRAM --serve` it takes orders from standard input, a line each, and forks for each of them,
+// so that nothing has to be started or set up again; whatever the fork leaves running is killed.
+//
+//   list                        the test cases, as `case NUMBER NAME` lines, then `end`
+//   run MUTANT CPU WALL NUMBER  runs the test case with this mutant on (-1 notes what is reached):
+//                               `passed MS`, `failed MS` or `late MS`
+//
+// CPU is seconds of the processor, WALL milliseconds of the clock.
+#define CATCH_CONFIG_RUNNER
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<std::string> names_of_cases() {
+  std::vector<std::string> names;
+  for (const Catch::TestCase& test : Catch::getRegistryHub().getTestCaseRegistry().getAllTests()) {
+    if (!test.isHidden()) names.push_back(test.name);
+  }
+  return names;
+}
+
+// As Catch2's own command line has to have it.
+std::string escaped(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    if (std::string("\\,[\"").find(c) != std::string::npos) text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+void limit_processor(int seconds) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_CPU, &limit);
+  limit.rlim_cur = static_cast<rlim_t>(seconds);
+  ::setrlimit(RLIMIT_CPU, &limit);
+}
+
+[[noreturn]] void run_case(Catch::Session& session, int mutant, int seconds,
+                           const std::string& name) {
+  // What it says is not for whoever gives orders.
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(null, 0);
+  if (std::getenv("MUTATION_SHOW") == nullptr) {
+    ::dup2(null, 1);
+    ::dup2(null, 2);
+  } else {
+    ::dup2(2, 1);
+  }
+  ::close(null);
+  limit_processor(seconds);
+  mutation::active = mutant;
+  mutation::control->active = mutant;
+  session.configData().testsOrTags = {escaped(name)};
+  session.configData().abortAfter = 1;
+  const int failures = session.run();
+  std::fflush(nullptr);
+  ::_exit(failures == 0 ? 0 : 1);
+}
+
+int milliseconds_since(Clock::time_point begin) {
+  const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
+  return static_cast<int>(passed.count());
+}
+
+// All that came of a run are our children by now, or will be when what lies between has gone.
+void end_what_is_left() {
+  char path[64];
+  std::snprintf(path, sizeof(path), "/proc/self/task/%d/children", ::getpid());
+  for (;;) {
+    std::FILE* const file = std::fopen(path, "re");
+    int pid = 0;
+    while (file != nullptr && std::fscanf(file, "%d", &pid) == 1)
+      ::kill(pid, SIGKILL);
+    if (file != nullptr) std::fclose(file);
+    if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+  }
+}
+
+const char* outcome_of(pid_t child, int wall_ms) {
+  const int fd = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+  pollfd waited{.fd = fd, .events = POLLIN, .revents = 0};
+  const bool ended = ::poll(&waited, 1, wall_ms) == 1;
+  ::close(fd);
+  if (!ended) ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (!ended) return "late";
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) return "late";
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "passed" : "failed";
+}
+
+void serve(Catch::Session& session) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const std::vector<std::string> names = names_of_cases();
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string order;
+    words >> order;
+    if (order == "list") {
+      for (std::size_t at = 0; at < names.size(); ++at)
+        std::cout << "case " << at << ' ' << names[at] << '\n';
+      std::cout << "end" << std::endl;
+      continue;
+    }
+    int mutant = 0, seconds = 0, wall_ms = 0;
+    std::size_t number = 0;
+    words >> mutant >> seconds >> wall_ms >> number;
+    const auto begin = Clock::now();
+    const pid_t child = ::fork();
+    if (child == 0) run_case(session, mutant, seconds, names.at(number));
+    const char* const outcome = outcome_of(child, wall_ms);
+    end_what_is_left();
+    std::cout << outcome << ' ' << milliseconds_since(begin) << std::endl;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Catch::Session session;
+  if (argc != 2 || std::string(argv[1]) != "--serve") return session.run(argc, argv);
+  if (mutation::control == nullptr) {
+    std::cerr << argv[0] << ": there is no mutants.control above it\n";
+    return 2;
+  }
+  serve(session);
+  return 0;
+}

@@ -1,0 +1,57 @@
+// The switch of the mutants, included ahead of every file of the instrumented copy. A file named
+// `mutants.control` in a directory above the program says which mutant is on: 0 for none, -1 to
+// note which ones are reached. It is mapped, so that its notes outlive a SIGKILL.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
+#include <type_traits>
+
+namespace mutation {
+
+// As the scripts beside this file have it.
+inline constexpr int mutants_max = 1 << 19;
+
+struct Control {
+  int active;
+  char reached[mutants_max];
+};
+
+// What the program thinks; a program that forks for a mutant sets both.
+inline int active = 0;
+inline Control* control = nullptr;
+
+inline void load_control() {
+  char path[4096] = {};
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof(path) - 1);
+  std::string directory(path, length > 0 ? static_cast<std::size_t>(length) : 0);
+  while (!directory.empty()) {
+    directory.resize(directory.rfind('/'));
+    const int fd = ::open((directory + "/mutants.control").c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) continue;
+    void* const mapped =
+        ::mmap(nullptr, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    ::close(fd);
+    if (mapped == MAP_FAILED) return;
+    control = static_cast<Control*>(mapped);
+    active = control->active;
+    return;
+  }
+}
+
+inline const bool is_loaded = (load_control(), true);
+
+inline bool is_on(int mutant) {
+  if (active < 0) control->reached[mutant] = 1;
+  return mutant == active;
+}
+
+// The same for functions that the compiler runs, too: there no mutant is on.
+constexpr bool is_on_at_run_time(int mutant) {
+  return !std::is_constant_evaluated() && is_on(mutant);
+}
+
+}  // namespace mutation
