@@ -141,7 +141,10 @@ void Judge::see_event(const Event& event) {
   if (std::holds_alternative<DeadlinePassed>(event)) see_deadline();
   Process* process = machine_.of(generation_of(event));
   if (const auto* received = std::get_if<MessageReceived>(&event)) {
+    const bool dead = process != nullptr && process->life == Process::Life::reaped;
+    if (dead != received->posthumous) broken("IO-2: the dead speak as if they lived");
     see_line(process, received->message);
+    if (process != nullptr) see_word(*process, *received);
   } else if (const auto* refused = std::get_if<MessageRefused>(&event)) {
     std::visit([&](const auto& what) { see_line(process, what); }, refused->what);
   } else if (std::holds_alternative<StrayReceived>(event)) {
@@ -149,6 +152,18 @@ void Judge::see_event(const Event& event) {
   } else if (std::holds_alternative<ProcessExited>(event)) {
     if (process != nullptr) see_exit(*process);
   }
+}
+
+// Whether it has confirmed its stop, and what it has left.
+void Judge::see_word(Process& process, const MessageReceived& received) {
+  if (!process.told_to_stop || process.confirmed) return;
+  if (const auto* stopped = std::get_if<Stopped>(&received.message)) {
+    process.confirmed = true;
+    process.left = stopped->state;
+  }
+  const auto* cancel = std::get_if<Cancel>(&received.message);
+  const bool counts = !received.posthumous && !process.killed && !shutdown_;
+  if (cancel != nullptr && counts && process.stop_id == cancel->id) process.told_to_stop = false;
 }
 
 // What is told is what was written, in its order, and nothing is left out.
@@ -203,7 +218,10 @@ void Judge::see_deadline() {
 void Judge::see_actions(const Actions& actions) {
   for (const Action& action : actions) {
     if (const auto* send = std::get_if<Send>(&action)) see_send(*send);
-    if (const auto* kill = std::get_if<Kill>(&action)) order_signal(kill->generation, SIGKILL);
+    if (const auto* kill = std::get_if<Kill>(&action)) {
+      order_signal(kill->generation, SIGKILL);
+      if (Process* process = machine_.of(kill->generation)) process->killed = true;
+    }
     if (const auto* end = std::get_if<Terminate>(&action)) order_signal(end->generation, SIGTERM);
     if (const auto* pass = std::get_if<PassSignal>(&action)) {
       order_signal(pass->generation, pass->signal);
@@ -222,16 +240,31 @@ void Judge::see_send(const Send& send) {
   count(send.message);
   Process* process = machine_.of(send.generation);
   if (process == nullptr || process->life == Process::Life::reaped) return;
-  if (std::holds_alternative<Activate>(send.message)) {
+  if (const auto* activate = std::get_if<Activate>(&send.message)) {
     process->activated = true;
-    for (const auto& other : machine_.processes()) {
-      if (other.get() == process || !other->activated) continue;
-      if (other->life != Process::Life::reaped) broken("S1: an active process has not been reaped");
-    }
+    see_activate(*process, *activate);
+  }
+  if (const auto* stop = std::get_if<Stop>(&send.message)) {
+    process->told_to_stop = true;
+    process->stop_id = stop->id;
   }
   const auto line = encode(send.message);
   if (!line) return broken("a message that cannot be sent");
   process->orders.push_back({line.value(), is_reply(send.message)});
+}
+
+// Nobody else is active; and it is told the truth of the agent that was active last.
+void Judge::see_activate(const Process& process, const Activate& activate) {
+  const Process* last = nullptr;
+  for (const auto& other : machine_.processes()) {
+    if (other.get() == &process || !other->activated) continue;
+    if (other->life != Process::Life::reaped) broken("S1: an active process has not been reaped");
+    last = other.get();
+  }
+  const bool clean = last != nullptr && last->confirmed;
+  if (activate.clean != clean) broken("a stop counts as clean, or not, against the truth");
+  const auto& left = last != nullptr ? last->left : std::optional<std::string>();
+  if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
 }
 
 void Judge::count(const UpgraderMessage& message) {

@@ -98,10 +98,12 @@ class Judge {
  private:
   void see_event(const Event& event);
   void see_line(Process* process, const Meaning& meaning);
+  void see_word(Process& process, const MessageReceived& received);
   void see_exit(Process& process);
   void see_deadline();
   void see_actions(const Actions& actions);
   void see_send(const Send& send);
+  void see_activate(const Process& process, const agent_protocol::Activate& activate);
   void order_signal(Generation generation, int signal);
   void count(const agent_protocol::UpgraderMessage& message);
   void check_orders();

@@ -89,8 +89,13 @@ class Process {
   std::size_t bytes_in_turn = 0;
   int lines_in_turn = 0;
   bool activated = false;  // `activate` was ordered
-  bool knows_it = false;   // and it has read that
-  bool buried = false;     // its exit has been told
+  bool told_to_stop = false;
+  std::optional<std::string> stop_id;
+  bool confirmed = false;  // its stop
+  std::optional<std::string> left;
+  bool killed = false;    // that was ordered
+  bool knows_it = false;  // and it has read that
+  bool buried = false;    // its exit has been told
 };
 
 struct Descriptor {

@@ -1,44 +1,139 @@
-// make simulate: runs seeds, and prints for the first one that fails the line that replays it.
-#include <cstdlib>
-#include <iostream>
+// make simulate: runs seeds in two processes, prints for the first that fails the line that repeats
+// it, and what was visited of the exploration's map.
+//
+//   simulate SEEDS         that many seeds from 1 on, with figures and a result line
+//   simulate -s SEED       one seed; with -t its whole trace
+//   simulate -c SEEDS      a canary: succeeds if one of so many seeds fails, and says which
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "tests/simulation/figures.h"
 #include "tests/simulation/run.h"
+
+namespace {
 
 using namespace upgrader::simulation;
 
-int main(int argc, char** argv) {
-  const std::uint64_t first = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
-  const std::uint64_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
-  const bool traced = std::getenv("TRACE") != nullptr;
-  const bool counted = std::getenv("COUNT") != nullptr;
-  std::unique_ptr<Atlas> atlas = counted ? std::make_unique<Atlas>() : nullptr;
-  std::unique_ptr<Visits> visits = counted ? std::make_unique<Visits>(*atlas) : nullptr;
-  std::unique_ptr<Goals> goals = counted ? std::make_unique<Goals>(*atlas) : nullptr;
-  if (goals) std::cout << goals->count() << " goals\n";
-  Tally tally;
-  int bad = 0;
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    std::string trace;
-    const Outcome outcome = run_seed(seed, {.atlas = atlas.get(),
-                                            .goals = goals.get(),
-                                            .visits = visits.get(),
-                                            .trace = traced ? &trace : nullptr});
-    tally.add(outcome.tally);
-    if (traced) std::cout << trace;
-    if (!outcome.verdict.empty()) {
-      std::cout << "seed " << seed << ": " << outcome.verdict << "\n";
-      if (++bad > 20) break;
+constexpr std::size_t workers = 2;
+
+// What the workers tell, in memory that they share with whoever started them.
+struct Report {
+  std::atomic<std::uint64_t> next_seed{1};
+  std::atomic<std::uint64_t> failed_seed{0};
+  std::array<std::atomic<std::uint64_t>, workers> at_seed{};
+  std::array<Tally, workers> tallies{};
+  std::array<char, 300> verdict{};
+};
+
+Report* shared_report() {
+  void* memory =
+      ::mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) std::abort();
+  return new (memory) Report;
+}
+
+void note_failure(Report& report, std::uint64_t seed, const std::string& verdict) {
+  std::uint64_t none = 0;
+  if (!report.failed_seed.compare_exchange_strong(none, seed)) return;
+  verdict.copy(report.verdict.data(), report.verdict.size() - 1);
+}
+
+void work(Report& report, std::size_t worker, std::uint64_t seeds, const Setting& setting) {
+  constexpr std::uint64_t batch = 64;
+  while (report.failed_seed == 0) {
+    const std::uint64_t first = report.next_seed.fetch_add(batch);
+    for (std::uint64_t seed = first; seed < first + batch; ++seed) {
+      if (seed > seeds) return;
+      report.at_seed[worker] = seed;
+      const Outcome outcome = run_seed(seed, setting);
+      report.tallies[worker].add(outcome.tally);
+      if (!outcome.verdict.empty()) return note_failure(report, seed, outcome.verdict);
     }
   }
-  std::cout << tally.runs << " runs, " << tally.events << " events, " << tally.accepted
-            << " accepted, " << tally.committed << " committed, " << tally.failed << " failed, "
-            << tally.rolled_back << " rolled back, " << tally.cut_short << " cut short, "
-            << tally.useful << " useful\n";
-  if (counted) {
-    for (const auto& share : {visits->states(), visits->edges(), visits->cells()})
-      std::cout << share.all_visited << "/" << share.all << "  allowed " << share.allowed_visited
-                << "/" << share.allowed << "\n";
-    std::cout << visits->missed();
+}
+
+// Runs the seeds; a worker that dies has failed at the seed that it was at.
+void run_all(Report& report, std::uint64_t seeds, const Setting& setting) {
+  std::array<pid_t, workers> pids{};
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    std::fflush(stdout);
+    pids[worker] = ::fork();
+    if (pids[worker] < 0) std::abort();
+    if (pids[worker] != 0) continue;
+    work(report, worker, seeds, setting);
+    ::_exit(0);
   }
-  return bad ? 1 : 0;
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    int status = 0;
+    if (::waitpid(pids[worker], &status, 0) != pids[worker]) std::abort();
+    if (status != 0) note_failure(report, report.at_seed[worker], "it dies of a rule of its own");
+  }
+}
+
+int run_one(std::uint64_t seed, bool traced) {
+  const Atlas atlas;
+  const Goals goals(atlas);
+  std::string trace;
+  const Outcome outcome =
+      run_seed(seed, {.atlas = &atlas, .goals = &goals, .trace = traced ? &trace : nullptr});
+  std::fputs(trace.c_str(), stdout);
+  const bool good = outcome.verdict.empty();
+  std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed),
+              good ? "all is well" : outcome.verdict.c_str());
+  return good ? 0 : 1;
+}
+
+// Without the map: a canary must be found by chance alone.
+int run_canary(std::uint64_t seeds) {
+  Report& report = *shared_report();
+  run_all(report, seeds, {});
+  const std::uint64_t seed = report.failed_seed;
+  if (seed == 0) {
+    std::printf("not found in %s seeds\n", with_commas(seeds).c_str());
+    return 1;
+  }
+  std::printf("found by seed %s: %s\n", with_commas(seed).c_str(), report.verdict.data());
+  return 0;
+}
+
+int run_seeds(std::uint64_t seeds) {
+  const Atlas atlas;
+  const Goals goals(atlas);
+  Visits visits(atlas);
+  Report& report = *shared_report();
+  run_all(report, seeds, {.atlas = &atlas, .goals = &goals, .visits = &visits});
+  const std::uint64_t seed = report.failed_seed;
+  if (seed != 0) {
+    std::printf("seed %llu at %s: %s; repeat it with: make simulate SEED=%llu TRACE=1\n",
+                static_cast<unsigned long long>(seed), commit().c_str(), report.verdict.data(),
+                static_cast<unsigned long long>(seed));
+  }
+  Tally total;
+  for (const Tally& tally : report.tallies)
+    total.add(tally);
+  const bool met = print_figures(seeds, total, visits, seed != 0);
+  return met ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  const auto number = [&](int at) {
+    return argc > at ? std::strtoull(argv[at], nullptr, 10) : 0ULL;
+  };
+  if (first == "-s") return run_one(number(2), argc > 3);
+  if (first == "-c") return run_canary(number(2));
+  if (number(1) > 0) return run_seeds(number(1));
+  std::fputs("usage: simulate SEEDS | -s SEED [-t] | -c SEEDS\n", stderr);
+  return 2;
 }

@@ -11,10 +11,29 @@ $(BUILD)/objects/seated/%.o: %.cc
 	$(COMPILE) -include tests/simulation/seat.h -c -o $@ $<
 
 simulation_objects := $(call objects,$(filter-out %_test.cc %/simulate.cc, \
-  $(wildcard $(simulation_directory)/*.cc)))
+  $(wildcard $(simulation_directory)/*.cc)) \
+  $(addprefix tests/,explore/canonical.cc explore/explorer.cc support/actions.cc \
+  support/every_event.cc support/watcher.cc))
 $(BUILD)/objects/tests/simulation/seated_loop.o: CXXFLAGS += -include tests/simulation/seat.h
 
 $(BUILD)/tests/simulation/simulate: $(BUILD)/objects/tests/simulation/simulate.o \
-    $(simulation_objects) $(seated) $(support_library) $(upgrader_library) $(protocol_library)
+    $(simulation_objects) $(seated) $(upgrader_library) $(protocol_library)
 	@mkdir -p $(@D)
-	$(LINK) $(simulation_wraps) -o $@ $^
+	$(LINK) $(simulation_wraps) -o $@ $^ -pthread
+
+# The same with an error planted, one each: canaries.table.
+simulation_canaries := $(patsubst %,$(BUILD)/canaries/%/simulate, \
+  $(shell awk -F ' [|] ' '!/^\#/ { print $$1 }' tests/simulation/canaries.table))
+$(BUILD)/canaries/%/simulate: tests/simulation/canaries.table tests/simulation/build_canary \
+    $(BUILD)/objects/tests/simulation/simulate.o $(simulation_objects) $(seated) \
+    $(upgrader_library) $(protocol_library)
+	@COMPILE='$(COMPILE)' LINK='$(LINK) $(simulation_wraps)' tests/simulation/build_canary $* $@ \
+	  $(filter %.o %.a,$^)
+
+.PHONY: simulate
+simulate:
+	@tests/need-packages $(build_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/simulation/simulate \
+	  $(if $(SEED),,$(simulation_canaries))
+	@BUILD='$(BUILD)' LONG='$(LONG)' SEED='$(SEED)' SEEDS='$(SEEDS)' TRACE='$(TRACE)' \
+	  tests/simulation/run
