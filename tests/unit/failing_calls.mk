@@ -2,7 +2,7 @@
 
 failing_calls = dup2 dup3 epoll_create1 epoll_ctl eventfd faccessat fcntl flock fork fstat fsync \
   ftruncate getcwd getrlimit ioctl open opendir pipe2 poll pread read readlinkat realpath send \
-  setsid signalfd sigprocmask stat symlinkat syncfs unlinkat uv_idle_init uv_loop_init uv_poll_init uv_timer_init \
-  waitpid write
+  setsid signalfd sigprocmask stat symlinkat syncfs unlinkat uv_idle_init uv_loop_init \
+  uv_poll_init uv_timer_init waitpid write
 
 $(BUILD)/tests/unit/failing_%_test: LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%,$(failing_calls))
