@@ -42,6 +42,8 @@ Outcome Copier::find_position(const std::optional<std::string>& state) {
   const Result<std::uint64_t> size = output_.size();
   if (!size) return Refusal{size.reason()};
 
+  // An agent that was killed may have renamed the position, and not synced that.
+  if (Outcome synced = sync_directory(settings_.state_directory); !synced) return synced;
   const auto text = position_file_.read();
   if (!text) return Refusal{text.reason()};
   durable_text_ = text.value();

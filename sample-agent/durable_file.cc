@@ -37,9 +37,7 @@ Outcome DurableFile::replace(std::string_view text) const {
   if (Outcome written = file.value().write(text); !written) return written;
   if (Outcome synced = file.value().sync(); !synced) return synced;
   if (rename(temporary.c_str(), path_.c_str()) != 0) return refusal_from_errno("replace", path_);
-  const Result<File> directory = File::open(directory_, O_RDONLY | O_DIRECTORY);
-  if (!directory) return Refusal{directory.reason()};
-  return directory.value().sync();
+  return sync_directory(directory_);
 }
 
 }  // namespace sample_agent

@@ -14,6 +14,12 @@ Refusal refusal_from_errno(std::string_view deed, const std::string& path) {
   return Refusal{"cannot " + std::string(deed) + " " + path + ": " + reason};
 }
 
+Outcome sync_directory(const std::string& path) {
+  const Result<File> directory = File::open(path, O_RDONLY | O_DIRECTORY);
+  if (!directory) return Refusal{directory.reason()};
+  return directory.value().sync();
+}
+
 Result<File> File::open(const std::string& path, int flags) {
   Result<std::optional<File>> file = open_if_there(path, flags);
   if (!file) return Refusal{file.reason()};

@@ -24,6 +24,9 @@ struct FileId {
   bool operator==(const FileId&) const = default;
 };
 
+// Afterwards the entries of the directory, as they are now, survive a power cut.
+[[nodiscard]] Outcome sync_directory(const std::string& path);
+
 class File {
  public:
   // Opens close-on-exec; `flags` as in open(2). A file that is created has mode 0644.

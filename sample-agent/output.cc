@@ -1,5 +1,6 @@
 #include "sample-agent/output.h"
 
+#include <filesystem>
 #include <utility>
 
 namespace sample_agent {
@@ -7,6 +8,11 @@ namespace sample_agent {
 Result<Output> Output::open(const std::string& path) {
   Result<File> file = File::open(path, O_WRONLY | O_APPEND | O_CREAT);
   if (!file) return Refusal{file.reason()};
+  // Also where it was there: whoever created it may have been killed since.
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  if (Outcome synced = sync_directory(directory.empty() ? "." : directory); !synced) {
+    return Refusal{synced.reason()};
+  }
   return Output(std::move(file.value()));
 }
 

@@ -12,7 +12,7 @@ namespace sample_agent {
 
 class Output {
  public:
-  // Creates the file where there is none.
+  // Creates the file where there is none; afterwards that there is one survives a power cut.
   [[nodiscard]] static Result<Output> open(const std::string& path);
 
   void add(const Record& record) { append_record(pending_, record); }

@@ -1,0 +1,29 @@
+# make crash: what a power cut may leave of the link and of the sample agent's files, state by
+# state.
+
+crash_programs := $(addprefix $(BUILD)/tests/crash/,judge_link judge_position careless.so)
+crash_packages = $(build_packages) strace
+
+$(BUILD)/tests/crash/judge_link: $(BUILD)/objects/tests/crash/judge_link.o $(upgrader_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^
+
+$(BUILD)/tests/crash/judge_position: $(BUILD)/objects/tests/crash/judge_position.o \
+    $(BUILD)/tests/libdemo.a $(BUILD)/libsample-agent.a
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^
+
+$(BUILD)/tests/crash/careless.so: $(BUILD)/objects/tests/crash/careless.o
+	@mkdir -p $(@D)
+	$(LINK) -shared -o $@ $^
+
+.PHONY: crash
+crash:
+	@tests/need-packages $(crash_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader \
+	  $(BUILD)/sample-agent/sample-agent $(crash_programs)
+	@BUILD=$(BUILD) tests/crash/run
+
+# Seconds, so every `make check` makes it.
+unit_tests += tests/crash/run
+check-here: $(crash_programs) $(BUILD)/sample-agent/sample-agent

@@ -1,0 +1,179 @@
+# Records what a program does to a directory: runs it under strace and reads the system calls that
+# change files there, those that sync, and those that say something to somebody else.
+import os
+import re
+import subprocess
+
+CALLS = ("open,openat,creat,close,dup,dup2,dup3,fcntl,lseek,write,writev,pwrite64,pwritev,"
+         "ftruncate,truncate,fallocate,copy_file_range,sendfile,rename,renameat,renameat2,link,"
+         "linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,chmod,fchmod,fchmodat,"
+         "fsync,fdatasync,sync,syncfs")
+# What is known here to be no change that a crash could lose, or is carried out by `disk.py`.
+UNKNOWN = ("writev", "pwritev", "fallocate", "copy_file_range", "sendfile", "rmdir", "truncate")
+TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?|(-?\w+)<((?:[^>\\]|\\.)*)>|([^,\s"<]+)')
+LINE = re.compile(r"(\w+)\((.*)\)\s+= (-?\d+|\?)(?:<([^>]*)>)?(.*)$")
+
+
+class Misread(Exception):
+    """A call that this recorder does not understand: better no answer than a wrong one."""
+
+
+def text_of(escaped):
+    return escaped.encode("latin-1").decode("unicode_escape").encode("latin-1")
+
+
+class Argument:
+    """A text, a descriptor with its path, or a word."""
+
+    def __init__(self, match):
+        self.text = text_of(match[1]) if match[1] is not None else None
+        self.cut = match[2] is not None
+        self.number = match[3] or match[5]
+        self.path = text_of(match[4]).decode("utf-8", "replace") if match[4] is not None else None
+
+
+class Call:
+    def __init__(self, line):
+        found = LINE.match(line)
+        if not found:
+            raise Misread(line)
+        self.name = found[1]
+        self.arguments = [Argument(match) for match in TOKEN.finditer(found[2])]
+        self.result = int(found[3]) if found[3] != "?" else None
+        self.words = found[2]
+        if any(argument.cut for argument in self.arguments):
+            raise Misread("cut off: " + line[:100])
+
+    def number(self, index):
+        return int(self.arguments[index].number, 0)
+
+    def flag(self, name):
+        return re.search(r"\b" + name + r"\b", self.words) is not None
+
+    def path(self, index):
+        """The path that a text names, or a descriptor and a text."""
+        argument = self.arguments[index]
+        if argument.text is None:
+            return argument.path
+        path = os.fsdecode(argument.text)
+        if index > 0 and self.arguments[index - 1].path is not None:
+            path = os.path.join(self.arguments[index - 1].path, path)
+        return os.path.normpath(path)
+
+
+def strace(log, command, inject=None):
+    """The command that runs `command` and has its calls written to `log`."""
+    options = ["-e", f"inject={inject}"] if inject else []
+    # For a build with sanitizers: leaks cannot be looked for in what is traced.
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:verify_asan_link_order=0"
+    return ["strace", "-y", "-s", "1000000", "-o", log, "-e", "trace=" + CALLS, *options,
+            "-E", "ASAN_OPTIONS=" + sanitizer, *command]
+
+
+class Recorder:
+    """Gives the calls of one program after the other to a disk."""
+
+    def __init__(self, disk):
+        self.disk = disk
+        self.open = {}  # descriptor: a list of the offset, shared by its copies
+
+    def run(self, log, command, **keywords):
+        done = subprocess.run(strace(log, command), check=False, **keywords)
+        self.take(log)
+        return done.returncode
+
+    def take(self, log, notes=()):
+        """Reads a record; of each note, (so many lines, a function), calls the function there."""
+        self.open = {}
+        notes = list(notes)
+        with open(log, encoding="latin-1") as lines:
+            for number, line in enumerate(lines):
+                while notes and number >= notes[0][0]:
+                    notes.pop(0)[1]()
+                if line.startswith(("---", "+++")) or " = ? " in line or line.endswith("= ?\n"):
+                    continue  # signals, exits, and what a kill has cut short
+                call = Call(line.rstrip("\n"))
+                if call.result is not None and call.result >= 0:
+                    self.take_call(call)
+        for _, note in notes:
+            note()
+
+    def take_call(self, call):
+        if call.name in UNKNOWN:
+            if any(argument.path and self.disk.holds(argument.path)
+                   for argument in call.arguments):
+                raise Misread("not known: " + call.name)
+            return
+        take = {"open": self.on_open, "openat": self.on_open, "creat": self.on_open,
+                "close": self.on_close, "dup": self.on_copy, "dup2": self.on_copy,
+                "dup3": self.on_copy, "fcntl": self.on_fcntl, "lseek": self.on_lseek,
+                "write": self.on_write, "pwrite64": self.on_write}.get(call.name)
+        if take:
+            take(call)
+        else:
+            self.on_change(call)
+
+    def on_open(self, call):
+        path = call.path(1 if call.name == "openat" else 0)
+        self.open[call.result] = [0, call.flag("O_APPEND")]
+        if not self.disk.holds(path):
+            return
+        if call.name == "creat" or call.flag("O_CREAT"):
+            self.disk.create(path, 0o644)
+        if call.name == "creat" or call.flag("O_TRUNC"):
+            self.disk.truncate(path, 0)
+
+    def on_close(self, call):
+        self.open.pop(call.number(0), None)
+
+    def on_copy(self, call):
+        if call.number(0) in self.open:
+            self.open[call.result] = self.open[call.number(0)]
+
+    def on_fcntl(self, call):
+        if call.flag("F_DUPFD") or call.flag("F_DUPFD_CLOEXEC"):
+            self.on_copy(call)
+
+    def on_lseek(self, call):
+        if call.number(0) in self.open:
+            self.open[call.number(0)][0] = call.result
+
+    def on_write(self, call):
+        path, text = call.arguments[0].path, call.arguments[1].text[:call.result]
+        if path.startswith("pipe:"):
+            self.disk.say(text)
+        if not self.disk.holds(path):
+            return
+        place = self.open[call.number(0)]
+        if call.name == "pwrite64":
+            self.disk.write(path, call.number(3), text)
+            return
+        offset = self.disk.size(path) if place[1] else place[0]
+        place[0] = offset + len(text)
+        self.disk.write(path, offset, text)
+
+    def on_change(self, call):
+        disk, name = self.disk, call.name
+        at = 1 if name.endswith("at") or name == "renameat2" else 0
+        if name in ("sync", "syncfs"):
+            disk.sync_all()
+        elif name in ("fsync", "fdatasync"):
+            disk.sync(call.arguments[0].path)
+        elif name == "ftruncate":
+            disk.truncate(call.arguments[0].path, call.number(1))
+        elif name in ("rename", "renameat", "renameat2"):
+            disk.rename(call.path(at), call.path(3 if at else 1))
+        elif name in ("link", "linkat"):
+            disk.link(call.path(at), call.path(3 if at else 1))
+        elif name in ("symlink", "symlinkat"):
+            disk.symlink(os.fsdecode(call.arguments[0].text), call.path(2 if at else 1))
+        elif name in ("unlink", "unlinkat"):
+            disk.unlink(call.path(at))
+        elif name in ("mkdir", "mkdirat"):
+            disk.mkdir(call.path(at))
+        elif name == "fchmod":
+            disk.chmod(call.arguments[0].path, call.number(1))
+        elif name in ("chmod", "fchmodat"):
+            disk.chmod(call.path(at), int(call.arguments[at + 1].number, 8))
+        else:
+            raise Misread("not known: " + name)
