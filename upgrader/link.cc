@@ -42,14 +42,31 @@ int sync_directory(const std::string& path) {
   return 0;
 }
 
+// The directories that lead to the program, its own first, as far as they are of one file system:
+// a release may have been put into a new one, and a link that is kept while that is lost would lead
+// nowhere.
+int sync_way_to(const Program& program) {
+  std::string directory = program.path();
+  dev_t device{};
+  for (bool own = true; directory != "/"; own = false) {
+    const std::size_t slash = directory.rfind('/');
+    directory.resize(slash == 0 ? 1 : slash);
+    struct stat status {};
+    if (::stat(directory.c_str(), &status) != 0) return errno;
+    if (own) device = status.st_dev;
+    if (status.st_dev != device) return 0;
+    if (const int error = sync_directory(directory); error != 0) return error;
+  }
+  return 0;
+}
+
 int sync_program(const Program& program) {
   if (program.kind() == ExecutableKind::unreadable) {
     ::sync();
   } else if (const int error = sync_open_file(program.descriptor()); error != 0) {
     return error;
   }
-  const std::size_t slash = program.path().rfind('/');
-  return sync_directory(program.path().substr(0, slash == 0 ? 1 : slash));
+  return sync_way_to(program);
 }
 
 // The path with its links, but from the root.

@@ -28,9 +28,10 @@ class Link {
   [[nodiscard]] int prove() const;
 
   // Makes the link name `program`, relative to the link's directory if what it names now is
-  // relative, and syncs the executable, its directory and the link's. Returns 0 when all is
-  // durable; otherwise an errno value, and the link is as it was. ESTALE: the program's path names
-  // another file by now, which has passed no trial, or AGENT's leads to another directory.
+  // relative, and syncs the executable, the directories that lead to it and the link's. Returns 0
+  // when all is durable; otherwise an errno value, and the link is as it was. ESTALE: the program's
+  // path names another file by now, which has passed no trial, or AGENT's leads to another
+  // directory.
   [[nodiscard]] int commit(const Program& program);
 
   // Puts the link back to what was committed last, if it names anything else or is gone. Returns 0

@@ -73,6 +73,7 @@ class LinkStory:
         "beside": ("releases/current", "agent-v1", "releases/agent-v2", None),
         "elsewhere": ("bin/agent", "/releases/agent-v1", "releases/agent-v2", None),
         "left_over": ("releases/current", "agent-v1", "releases/agent-v2", ".current.upgrader"),
+        "new_directory": ("releases/current", "agent-v1", "releases/v2/agent", None),
     }
     JUDGE = "judge_link"
     TEMPORARY = ".upgrader"
