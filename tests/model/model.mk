@@ -1,5 +1,5 @@
-# make model: the model of upgrader, agents, lock and init is checked with spin. In `make check` only
-# that its phases are the supervisor's.
+# make model: the model of upgrader, agents, lock and init is checked with spin. `make check` only
+# compares its phases with the supervisor's.
 
 model_packages = spin gcc
 
