@@ -1,6 +1,7 @@
 // A library to be preloaded that makes any program careless, so that the check of crash states can
 // show that it would notice. CARELESS says how: "file" never syncs a file, "directory" never a
-// directory, "rename" removes what is to be replaced and makes it anew.
+// directory, "rename" removes what is to be replaced and makes it anew. "sync" syncs nothing, which
+// saves the judges, whose deeds need not last, most of their time.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,6 +19,7 @@ bool careless_of(std::string_view what) {
 
 int sync_with_care(int fd, long call) {
   struct stat status {};
+  if (careless_of("sync")) return 0;
   if (::fstat(fd, &status) == 0 && careless_of(S_ISDIR(status.st_mode) ? "directory" : "file")) {
     return 0;
   }
