@@ -26,7 +26,7 @@ std::string setting_of(const char* name, const char* otherwise = "") {
 std::string with_commas(std::size_t number) {
   std::string text = std::to_string(number);
   for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3)
-    text.insert(static_cast<std::size_t>(at), ",");
+    text.insert(static_cast<std::size_t>(at), 1, ',');
   return text;
 }
 

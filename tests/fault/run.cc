@@ -284,7 +284,7 @@ void Run::signal(int number) {
   const bool is_end = number == SIGTERM || number == SIGINT || number == SIGQUIT;
   if (is_end) {
     if (!over_) finish_upgrade();
-    report_.ended_by_us = true;
+    if (report_.end_signal == 0) report_.end_signal = number;
     tracer_->enter_end();
   }
   kill(tracer_->upgrader(), number);
@@ -317,7 +317,7 @@ void Run::idle() {
   if (probing_ && !report_.probed) {
     violation("a further upgrade was not committed: " + story());
   }
-  if (!report_.ended_by_us) signal(SIGTERM);
+  if (report_.end_signal == 0) signal(SIGTERM);
 }
 
 std::string Run::story() const {

@@ -73,11 +73,11 @@ struct Agent {
 
 // What came of it.
 struct Report {
-  int status = 0;            // of the upgrader, as waitpid gives it
-  bool ended_by_us = false;  // it was told to end
-  std::string at_goal;       // what the agents had been told when the upgrade was over
-  std::string at_end;        // and when all was over; the log's lines are counted, too
-  pid_t served = 0;          // who was active at the goal; 0: nobody
+  int status = 0;       // of the upgrader, as waitpid gives it
+  int end_signal = 0;   // by which it was told to end; 0: it was not
+  std::string at_goal;  // what the agents had been told when the upgrade was over
+  std::string at_end;   // and when all was over; the log's lines are counted, too
+  pid_t served = 0;     // who was active at the goal; 0: nobody
   bool served_is_fallback = false;
   bool probed = false;  // a further upgrade was tried, and was committed
   std::string stage;    // of the failure that was told, if one was

@@ -196,7 +196,7 @@ void Run::look_at_the_end() {
   report_.at_end = story();
   if (play_.log == LogKind::file) report_.log = integration::read_file(path("log"));
   judge_files();
-  const bool as_it_was_told = orderly && report_.ended_by_us;
+  const bool as_it_was_told = orderly && report_.end_signal != 0;
   if (!as_it_was_told) start_again();
   if (setting_.shows) printf("---- its log\n%s----\n", report_.log.c_str());
   const std::string violations = integration::read_file(path("violations"));

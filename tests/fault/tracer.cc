@@ -1,6 +1,7 @@
 #include "tests/fault/tracer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,9 +14,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
-
-#include "tests/integration/process_table.h"
 
 #ifndef __x86_64__
 #error "which register holds a call's number and its result is written down for x86-64 only"
@@ -31,16 +31,9 @@ struct CallInfo {
   unsigned int arch;
   unsigned long instruction_pointer;
   unsigned long stack_pointer;
-  union {
-    struct {
-      unsigned long number;
-      unsigned long args[6];
-    } entry;
-    struct {
-      long result;
-      unsigned char is_error;
-    } exit;
-  };
+  // At the entry the number and six arguments; at the return the result, and whether it is an
+  // error.
+  unsigned long values[7];
 };
 constexpr int op_entry = 1;
 constexpr int op_exit = 2;
@@ -71,6 +64,19 @@ std::string shortage(const std::string& call) {
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||
                            call == "epoll_create1" || call == "eventfd2" || call == "signalfd4";
   return descriptors ? "descriptors" : call;
+}
+
+// The letter behind the name in /proc/PID/stat; NUL if there is no such process. Asked for often.
+char state_of(pid_t pid) {
+  char text[256];
+  snprintf(text, sizeof text, "/proc/%d/stat", pid);
+  const int fd = open(text, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return '\0';
+  const ssize_t size = read(fd, text, sizeof text - 1);
+  close(fd);
+  text[size > 0 ? size : 0] = '\0';
+  const char* end_of_name = strrchr(text, ')');
+  return end_of_name != nullptr ? end_of_name[2] : '\0';
 }
 
 bool waits_in(const RawCall& call, int timeout_argument) {
@@ -172,11 +178,11 @@ void Tracer::take_call(pid_t pid, Tracee& tracee) {
   const CallInfo info = call_info(pid);
   if (info.op == op_entry) {
     tracee.call.pid = pid;
-    tracee.call.number = static_cast<long>(info.entry.number);
-    std::copy_n(info.entry.args, 6, tracee.call.args);
+    tracee.call.number = static_cast<long>(info.values[0]);
+    std::copy_n(info.values + 1, 6, tracee.call.args);
     enter(pid, tracee);
   } else if (info.op == op_exit) {
-    leave(pid, tracee, info.exit.result);
+    leave(pid, tracee, static_cast<long>(info.values[0]));
   }
   if (pid == upgrader_ && hold_) {
     held_ = true;
@@ -244,7 +250,8 @@ long Tracer::replace_result(pid_t pid, Tracee& tracee, long result) {
     registers.rax = static_cast<unsigned long long>(error);
   });
   const CallInfo info = call_info(pid);
-  if (info.op != op_exit || info.exit.result != error || info.exit.is_error == 0) return result;
+  const bool is_error = (info.values[1] & 0xffU) != 0;
+  if (info.op != op_exit || static_cast<long>(info.values[0]) != error || !is_error) return result;
   ++fired_;
   return error;
 }
@@ -308,7 +315,7 @@ void Tracer::release() {
 bool Tracer::at_rest() const {
   const auto found = tracees_.find(upgrader_);
   if (!alive_ || held_ || tracees_.size() != 1 || found == tracees_.end()) return false;
-  return found->second.inside && integration::state_of(upgrader_) == 'S';
+  return found->second.inside && state_of(upgrader_) == 'S';
 }
 
 bool Tracer::waits_for_ever() const {
@@ -341,7 +348,7 @@ void Tracer::show(const Tracee& tracee, long result, const char* mark) const {
 }
 
 bool has_ended(pid_t pid) {
-  const char state = integration::state_of(pid);
+  const char state = state_of(pid);
   return state == '\0' || state == 'Z' || state == 'X';
 }
 
