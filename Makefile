@@ -44,7 +44,7 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .SUFFIXES:
 .PRECIOUS: $(BUILD)/objects/%.o
 .DELETE_ON_ERROR:
-.PHONY: all samples demo check check-here endurance install uninstall clean help packages
+.PHONY: all samples demo check check-here install uninstall clean help packages
 
 # What a directory of tests adds: programs, targets of its own, tests for `make check`.
 include $(wildcard tests/*/*.mk)
@@ -56,7 +56,8 @@ help:
 	@echo 'make demo       install what is missing, build, and watch live upgrades, good and bad'
 	@echo 'make check      install what is missing, build and run all tests'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
-	@echo 'make endurance  1,000 hand-overs under a running writer (HANDOVERS=N)'
+	@echo 'make kill       strike an upgrade at every step; ONLY=NAME repeats one; LONG=1'
+	@echo 'make endurance  1,000 upgrades of one upgrader, 3 of 10 bad; LONG=1: 10,000'
 	@echo 'make install    honours PREFIX and DESTDIR; make uninstall takes it back'
 	@echo 'make clean      remove $(BUILD)/'
 
@@ -137,13 +138,6 @@ demo:
 	@tests/need-packages $(build_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader samples
 	@BUILD=$(BUILD) tests/demo/demo
-
-HANDOVERS ?= 1000
-endurance:
-	@tests/need-packages $(check_packages)
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader samples \
-	  $(BUILD)/tests/integration/sample_agent_test
-	HANDOVERS=$(HANDOVERS) $(BUILD)/tests/integration/sample_agent_test
 
 # ---- installation
 

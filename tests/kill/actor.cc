@@ -32,6 +32,7 @@ using puppet::type_of;
 
 constexpr std::size_t packet_bytes_max = 70'000;
 constexpr int gone_wrong = 99;
+constexpr std::string_view gossip = "upgrader: what no page knows of\n";
 
 std::string executable() {
   char path[4096];
@@ -76,6 +77,7 @@ class Actor {
   void hold_active_lock();
   void ask_as_told();
   void spam();
+  void serve(const std::string& number);
   void say(std::string_view type, const std::string& members = "");
   void say_line(std::string line);
   void tell(char kind, const std::string& text);
@@ -86,6 +88,7 @@ class Actor {
   std::string input_;
   std::string role_;
   bool active_ = false;
+  long served_ = 0;
   bool reading_ = true;
   int socket_;
 };
@@ -104,6 +107,9 @@ Actor::Actor(std::string part)
 }
 
 void Actor::run() {
+  if (std::getenv("ACTOR_GOSSIPS") != nullptr) {
+    static_cast<void>(write(2, gossip.data(), gossip.size()));
+  }
   tell('I', std::to_string(getpid()) + " " + executable());
   introduce();
   for (;;) {
@@ -171,7 +177,13 @@ void Actor::play_held() {
   const bool candidate = role_ == "candidate";
   if (candidate && plays("dies-held")) _exit(3);
   if (candidate && plays("crashes-held")) kill(getpid(), SIGSEGV);
-  if (candidate && plays("unfit-held")) return say("unfit", R"(,"reason":"not fit at all")");
+  if (candidate && plays("dies-when-ready")) {
+    say("ready");
+    _exit(6);
+  }
+  if (candidate && (plays("unfit-held") || plays("spams"))) {
+    return say("unfit", R"(,"reason":"not fit at all")");
+  }
   if (candidate && plays("closes-output")) {
     close(1);
     return;
@@ -249,9 +261,16 @@ void Actor::read_command() {
     tell('P', active_ ? "active " + version() : "held " + version());
   } else if (command.starts_with("say ")) {
     say_line(command.substr(4));
-  } else if (command.starts_with("serve ")) {
-    tell('S', active_ ? command.substr(6) : "");
+  } else if (command.starts_with("serve ") && active_) {
+    serve(command.substr(6));
   }
+}
+
+// A piece of work, of which the upgrader hears too.
+void Actor::serve(const std::string& number) {
+  tell('S', number);
+  say("heartbeat");
+  if (++served_ % 16 == 0) say("status", R"(,"text":"served )" + std::to_string(served_) + "\"");
 }
 
 void Actor::say(std::string_view type, const std::string& members) {

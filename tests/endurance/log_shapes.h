@@ -1,0 +1,25 @@
+// The lines that the log of a run may have: what is none of them is unexpected.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace endurance {
+
+class LogShapes {
+ public:
+  // The table's lines; see log_lines.table.
+  explicit LogShapes(const std::string& table_path);
+
+  [[nodiscard]] bool has(std::string_view line) const;
+
+ private:
+  std::vector<std::string> shapes_;
+};
+
+// In a shape `#` stands for a number, `*` for any text that is not empty, and `@` for a generation
+// with its version, if that is known.
+bool matches(std::string_view line, std::string_view shape);
+
+}  // namespace endurance

@@ -1,0 +1,30 @@
+// What a process holds, as /proc says: descriptors, children, threads, memory.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace endurance {
+
+struct Measure {
+  std::vector<std::string> descriptors;  // what each is of, sorted; their numbers change
+  std::size_t children = 0;
+  std::size_t zombies = 0;
+  std::size_t threads = 0;
+  long rss_kb = 0;
+  long private_kb = 0;
+
+  [[nodiscard]] std::string text() const;
+};
+
+Measure measure(pid_t pid);
+
+inline constexpr long drift_kb_max = 64;
+
+// What is more, or otherwise, at the end than it was at the base; "" if nothing is.
+std::string growth(const Measure& base, const Measure& end);
+
+}  // namespace endurance

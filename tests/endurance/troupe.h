@@ -1,0 +1,80 @@
+// The upgrader that endures, and the agents under it, with a load on the active one: it is asked to
+// serve once a millisecond, and each time says a heartbeat through the upgrader.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <list>
+#include <string>
+#include <vector>
+
+namespace endurance {
+
+struct Programs {
+  std::string upgrader;
+  std::string actor;
+};
+
+// Added to the environment of the upgrader.
+using Variables = std::vector<std::string>;
+
+struct Agent {
+  int fd = -1;
+  pid_t pid = 0;
+  std::string role;
+  bool active = false;
+  bool committed = false;
+  std::size_t failures = 0;  // upgrade_failed heard
+  bool gone = false;
+};
+
+class Troupe {
+ public:
+  Troupe(const Programs& programs, const Variables& variables);
+  ~Troupe();
+  Troupe(const Troupe&) = delete;
+  Troupe& operator=(const Troupe&) = delete;
+
+  void pump();
+  // False if the condition does not come true in time, or the upgrader has ended.
+  bool wait_until(const std::function<bool()>& condition);
+  void say(const Agent& agent, const std::string& line) const;
+
+  // The only agent, if there is only one.
+  [[nodiscard]] const Agent* only_agent() const;
+  [[nodiscard]] pid_t upgrader() const { return upgrader_; }
+  [[nodiscard]] bool upgrader_runs();
+  // Ends it by SIGTERM; its exit status, or -1.
+  int end();
+
+  // Lines that were logged since the last call; the last may still be being written.
+  std::vector<std::string> new_log_lines();
+  [[nodiscard]] const std::string& agents() const { return directory_; }
+  [[nodiscard]] std::size_t served() const { return served_; }
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
+
+ private:
+  void listen();
+  [[noreturn]] void become_upgrader(const std::string& program, const Variables& variables) const;
+  void accept_all();
+  void receive(Agent& agent);
+  void hear(Agent& agent, const std::string& line);
+  void put_load_on();
+
+  std::string directory_;
+  std::string socket_name_;
+  int listener_ = -1;
+  int log_ = -1;
+  std::string log_rest_;
+  pid_t upgrader_ = 0;
+  int status_ = -1;
+  std::list<Agent> agents_;
+  std::vector<std::string> violations_;
+  std::size_t asked_ = 0;
+  std::size_t served_ = 0;
+  std::chrono::steady_clock::time_point next_load_{};
+};
+
+}  // namespace endurance
