@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/integration/process_table.h"
+#include "tests/integration/sanitizer.h"
 #include "tests/integration/world.h"
 
 using namespace integration;
@@ -96,10 +97,10 @@ TEST_CASE("a sequential upgrade for which there are too few descriptors is falle
 }
 
 TEST_CASE("an upgrader that has too few descriptors to begin with exits with 125") {
-  World world(Start{.before_exec = [] {
-    const rlimit limit{6, 6};
-    setrlimit(RLIMIT_NOFILE, &limit);
-  }});
+  World world(Start{.environment = environment_without_leak_check(), .before_exec = [] {
+                      const rlimit limit{6, 6};
+                      setrlimit(RLIMIT_NOFILE, &limit);
+                    }});
 
   world.expect_exit(125);
 

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/integration/sanitizer.h"
 #include "tests/integration/world.h"
 
 using namespace integration;
@@ -14,10 +15,10 @@ TEST_CASE("where there are too few descriptors to start AGENT, that is no fault 
   bool served = false;
   for (rlim_t count = enough_to_speak; count < more_than_the_first_agent_needs; ++count) {
     World world{World::Later()};
-    world.start(Start{.before_exec = [count] {
-      const rlimit limit{count, count};
-      setrlimit(RLIMIT_NOFILE, &limit);
-    }});
+    world.start(Start{.environment = environment_without_leak_check(), .before_exec = [count] {
+                        const rlimit limit{count, count};
+                        setrlimit(RLIMIT_NOFILE, &limit);
+                      }});
 
     world.wait_until([&] { return world.agents_started() > 0 || !world.upgrader().running(); },
                      "an agent or the end");

@@ -1,0 +1,42 @@
+// Faults that a sanitizer must find, each for itself, planted for the canary of `make sanitize`:
+// faults KIND, where nobody hears what it says. Reads what it does from its arguments, so that no
+// compiler knows.
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+int one_behind(const char* text) {
+  char* copy = ::strdup(text);
+  const int behind = copy[std::strlen(text) + 1];
+  std::free(copy);
+  return behind;
+}
+
+int overflowed(int number) {
+  return INT_MAX - 3 + number;
+}
+
+int volatile result = 0;
+void* volatile lost = nullptr;
+
+void leak() {
+  lost = std::malloc(100);
+  lost = nullptr;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  ::close(STDERR_FILENO);
+  const std::string kind = argv[1];
+  if (kind == "overread") result = one_behind(argv[1]);
+  if (kind == "overflow") result = overflowed(static_cast<int>(kind.size()));
+  if (kind == "leak") leak();
+  return 0;
+}

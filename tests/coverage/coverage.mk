@@ -1,0 +1,38 @@
+# make coverage (V11): which branches of the product the tests take. The product is compiled anew,
+# and tested by the tests as they are built anyway.
+
+.PHONY: coverage coverage-build coverage-run
+
+# Set in the coverage build only. Nothing is inlined, no branch is made for an exception, and only
+# the product is counted. Its own copies of what headers define are linked first.
+ifdef COVERAGE
+CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-filter-files='(^|/)(agent-protocol|upgrader)/'
+coverage_dump := $(BUILD)/objects/coverage/dump.o
+LDFLAGS += $(coverage_dump) $(patsubst %,-Wl$(comma)--wrap=%,_exit abort execve syscall)
+$(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(protocol_library) \
+  -Wl,--no-whole-archive -luv
+
+$(coverage_dump): tests/coverage/dump.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=c++20 $(WARNINGS) -O2 -c -o $@ $<
+
+# Tests of what stands in a header alone are compiled for this, too.
+tests_of_headers := $(call objects,tests/unit/agent_cpp_test.cc)
+$(tests_of_headers): CXXFLAGS += -fexceptions
+endif
+
+coverage:
+	@tests/need-packages $(check_packages) gcovr
+	@$(MAKE) $(jobs) --no-print-directory instrumentable
+	@tests/analysis/borrow $(BUILD) $(BUILD)/coverage
+	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/coverage COVERAGE=1 coverage-build
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage COVERAGE=1 coverage-run
+
+# In two steps: the first is linked whole into all of the second.
+coverage-build:
+	@rm -f $(tests_of_headers)
+	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)
+	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) $(puppet)
+
+coverage-run:
+	@CXX=$(CXX) tests/coverage/run $(BUILD) $(tests_when_instrumented)
