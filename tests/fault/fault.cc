@@ -16,7 +16,10 @@
 namespace fault {
 namespace {
 
-constexpr std::size_t short_sample = 1'500;
+constexpr std::size_t short_sample = 2'000;
+
+// So that whoever waits sees that it goes on.
+constexpr std::size_t progress_interval = 1'000;
 
 std::string setting_of(const char* name, const char* otherwise = "") {
   const char* value = std::getenv(name);
@@ -53,6 +56,10 @@ std::string group_of(const Judged& judged) {
 void note(Figures& figures, const Fault& fault, const Judged& judged) {
   ++figures.injected;
   if (judged.fired) ++figures.fired;
+  if (figures.injected % progress_interval == 0) {
+    printf("%s done\n", with_commas(figures.injected).c_str());
+    fflush(stdout);
+  }
   const std::string who = fault.who.substr(0, fault.who.find_first_of("0123456789"));
   ++figures.details[who + " | " + fault.call + " | " + fault.what + " | " +
                     phase_names[static_cast<int>(judged.phase)] + " | " + judged.outcome];
@@ -68,9 +75,11 @@ void note(Figures& figures, const Fault& fault, const Judged& judged) {
 
 int show_one(Setting setting, const std::string& text, const Expectations& expectations) {
   const Fault fault = parse_fault(text);
-  const Report baseline = run_baseline(setting, play_named(fault.play));
+  const Play& play = play_named(fault.play);
+  printf("%s: %s\n", play.name.c_str(), play.about.c_str());
+  const Report baseline = run_baseline(setting, play);
   setting.shows = true;
-  Run run(setting, play_named(fault.play), fault);
+  Run run(setting, play, fault);
   const Report report = run.perform();
   const std::vector<std::string> wrongs = wrongs_of(fault, report, baseline, expectations);
   printf("without the fault: %s\nwith it:           %s\n%s: %s\n", baseline.at_end.c_str(),

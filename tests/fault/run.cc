@@ -1,4 +1,5 @@
-// A run in step: see run.h. What is judged when the upgrader has gone is in run_end.cc.
+// A run in step: see run.h. What it stands on is in run_start.cc, what is judged when the upgrader
+// has gone in run_end.cc.
 #include "tests/fault/run.h"
 
 #include <poll.h>
