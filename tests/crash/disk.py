@@ -264,18 +264,19 @@ class Disk:
         return [operation for operation in self.operations if operation.at < moment
                 and (operation.synced is None or operation.synced >= moment)]
 
-    def fates_at(self, moment, states_max):
+    def fates_at(self, moment, states_max, finely):
         """What may have become of each of these; torn as finely as the number of states allows."""
         pending = self.open_at(moment)
-        for torn in (lambda size: (1, size // 2, size - 1), lambda size: (size // 2,)):
+        everywhere = [lambda size: range(1, size)] if finely else []
+        for torn in (*everywhere, lambda size: (1, size // 2, size - 1), lambda size: (size // 2,)):
             fates = [operation.fates(torn) for operation in pending]
             if math.prod(map(len, fates)) <= states_max:
                 return pending, fates
         raise TooMany(f"{math.prod(map(len, fates))} states at moment {moment}")
 
-    def states(self, moment, states_max):
+    def states(self, moment, states_max, finely=False):
         """Every state, each as (what became of the pending operations, the tree)."""
-        pending, fates = self.fates_at(moment, states_max)
+        pending, fates = self.fates_at(moment, states_max, finely)
         done = [operation for operation in self.operations if operation.at < moment]
         sure = done.index(pending[0]) if pending else len(done)
         base = self.first.copy()
