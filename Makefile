@@ -55,11 +55,25 @@ help:
 	@echo 'make            build all that is installed, into $(BUILD)/'
 	@echo 'make demo       install what is missing, build, and watch live upgrades, good and bad'
 	@echo 'make check      install what is missing, build and run all tests'
+	@echo 'make verify     every layer of verification; its figures go into tests/VERIFICATION.md'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
-	@echo 'make kill       strike an upgrade at every step; ONLY=NAME repeats one; LONG=1'
-	@echo 'make endurance  1,000 upgrades of one upgrader, 3 of 10 bad; LONG=1: 10,000'
 	@echo 'make install    honours PREFIX and DESTDIR; make uninstall takes it back'
 	@echo 'make clean      remove $(BUILD)/'
+	@echo
+	@echo 'The layers of make verify, each by itself; short, or with LONG=1 to the full bar:'
+	@echo 'make explore    every state of the supervisor, and a second table along the way'
+	@echo 'make seeded     errors seeded in the supervisor, each to be caught by two layers'
+	@echo 'make model      a model of upgrader, agents, lock and init, by spin (ONLY=NAME)'
+	@echo 'make mutate     small changes to the code, each to be noticed by a test'
+	@echo 'make simulate   random lives on a simulated machine (SEEDS=N; SEED=N TRACE=1)'
+	@echo 'make fuzz       libFuzzer on all that takes bytes (SECONDS=N)'
+	@echo 'make fault      system calls of the real program that fail (ONLY=NAME)'
+	@echo 'make kill       upgrades struck at every step (ONLY=NAME)'
+	@echo 'make crash      what a power cut may leave, and what is made of it (ONLY=NAME)'
+	@echo 'make sanitize   the tests under AddressSanitizer and UBSan'
+	@echo 'make analyze    clang-tidy, cppcheck, both compilers, symbols of the core'
+	@echo 'make coverage   branches that no test takes'
+	@echo 'make endurance  1,000 upgrades of one upgrader, 3 of 10 bad (10,000)'
 
 # ---- programs and libraries
 

@@ -93,7 +93,7 @@ check_heads() {
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/scenario/*.txt) continue ;;  # its name says it
       tests/fuzz/corpus/*.input | tests/fuzz/seeds/*.input) continue ;;  # any bytes
-      *.h | *.cc | *.c) opening='^(//|/\*) *[A-Za-z0-9`-]' ;;
+      *.h | *.cc | *.c | *.pml) opening='^(//|/\*) *[A-Za-z0-9`-]' ;;
       man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
       Makefile | *.mk | .clang-tidy | *.sh | *.table | *.dict) opening='^# *[A-Za-z`]' ;;
       *)
