@@ -8,6 +8,9 @@
 namespace kill_points {
 namespace {
 
+// Where it is known that waiting is in vain.
+constexpr auto patience = std::chrono::seconds(3);
+
 // A good point, which the real upgrader passes.
 constexpr const char* upgrader_is_killed =
     "parallel/no-lock/good/upgrader-first/upgrader/after-agent-2-reads-welcome/SIGKILL";
@@ -40,27 +43,30 @@ std::string play_seeded(const Cast& cast, const char* name, const std::string& r
 
 }  // namespace
 
-std::vector<Canary> canaries(const Cast& cast) {
+std::vector<Canary> canaries(const Cast& given) {
+  Cast cast = given;
+  cast.patience = patience;
   Cast bad = cast;
   bad.upgrader = cast.stand_in;
   const std::map<std::string, std::string> stand_in = {{"STAND_IN_FOR", cast.upgrader}};
-  std::map<std::string, std::string> liar = stand_in;
-  liar["STAND_IN_LIES"] = "1";
+  const std::map<std::string, std::string> liar = {{"STAND_IN_FOR", cast.upgrader},
+                                                   {"STAND_IN_LIES", std::string("1")}};
   return {
       {"an upgrader that leaves its agents behind when it is killed, and a second active one",
+       false,
        [=] { return play_seeded(bad, upgrader_is_killed, "two agents are active", stand_in); }},
-      {"the same under the lock: it is never given back",
+      {"the same under the lock: it is never given back", false,
        [=] { return play_seeded(bad, with_the_lock, "waited in vain", stand_in); }},
-      {"an upgrader that ends with a status that is not on the page",
+      {"an upgrader that ends with a status that is not on the page", true,
        [=] { return play_seeded(bad, active_is_killed, "after status 1,", liar); }},
-      {"an agent that stays at the end of its input",
+      {"an agent that stays at the end of its input", false,
        [=] {
          return play_seeded(cast, upgrader_is_killed, "two agents are active",
                             {{"ACTOR_STAYS", "1"}});
        }},
-      {"a step that is never reached",
+      {"a step that is never reached", true,
        [=] { return play_seeded(cast, nowhere, "never reached", {}); }},
-      {"a signal that is kept back",
+      {"a signal that is kept back", true,
        [=] { return play_seeded(cast, active_is_killed, "not delivered", {}, true); }},
   };
 }

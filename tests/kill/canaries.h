@@ -12,6 +12,7 @@ namespace kill_points {
 
 struct Canary {
   std::string seeded;
+  bool quick;                           // it is caught without waiting in vain
   std::function<std::string()> missed;  // why it was not caught, or ""
 };
 

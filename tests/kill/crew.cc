@@ -7,12 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+
+#include "tests/integration/process_table.h"
 
 namespace kill_points {
 namespace {
 
 constexpr std::size_t packet_bytes_max = 150'000;
+
+// A task that hangs ends its worker.
+constexpr unsigned task_seconds_max = 120;
 
 struct Worker {
   pid_t pid = 0;
@@ -25,6 +31,7 @@ struct Worker {
                        const std::function<std::string(std::size_t)>& task) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (std::size_t index = first; index < count; index += step) {
+    alarm(task_seconds_max);
     std::string packet = std::to_string(index) + " " + task(index);
     packet.resize(std::min(packet.size(), packet_bytes_max));
     if (send(fd, packet.data(), packet.size(), MSG_NOSIGNAL) < 0) std::exit(1);
@@ -33,11 +40,23 @@ struct Worker {
   _exit(0);
 }
 
+// Those of a worker that has died have come to us.
+void end_orphans(const std::vector<Worker>& crew) {
+  for (const pid_t child : integration::children_of(getpid())) {
+    const bool worker = std::any_of(crew.begin(), crew.end(),
+                                    [child](const Worker& one) { return one.pid == child; });
+    if (worker) continue;
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+}
+
 }  // namespace
 
 void work(std::size_t count, std::size_t workers,
           const std::function<std::string(std::size_t)>& task,
           const std::function<void(const Finding&)>& found) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::vector<Worker> crew;
   const auto start = [&](Worker& worker) {
     int ends[2];
@@ -77,6 +96,7 @@ void work(std::size_t count, std::size_t workers,
         --left;
         continue;
       }
+      end_orphans(crew);
       found({worker.next, ""});
       worker.next += workers;
       start(worker);

@@ -16,10 +16,17 @@ $(BUILD)/tests/kill/small_init $(BUILD)/tests/kill/actor $(BUILD)/tests/kill/sta
 	@mkdir -p $(@D)
 	$(LINK) $(kill_static) -o $@ $^
 
+# A selection of the points for make check.
+unit_tests += $(BUILD)/tests/kill/kill_test
+$(BUILD)/tests/kill/kill_test: $(BUILD)/objects/tests/kill/kill_test.o \
+    $(BUILD)/objects/tests/catch_main.o $(kill_objects) $(support_library) | $(kill_programs)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^
+
 kill_packages = $(build_packages) catch2
 
 .PHONY: kill
 kill:
 	@tests/need-packages $(kill_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(kill_programs)
-	@ONLY='$(ONLY)' LONG='$(LONG)' $(BUILD)/tests/kill/kill_points
+	@ONLY='$(ONLY)' LONG='$(LONG)' LIST='$(LIST)' $(BUILD)/tests/kill/kill_points

@@ -1,7 +1,8 @@
 // make kill: an upgrade struck at every step, by every signal, and what must hold afterwards.
 //
-// usage: kill_points      ONLY=NAME-OR-PATTERN, LONG=1, JOBS=N
+// usage: kill_points      ONLY=NAME-OR-PATTERN, LONG=1, LIST=1, JOBS=N
 //
+// LIST=1 prints the names of the points and plays none.
 // Every story is played once to its end, which names the points that it has; then each point is
 // played from the beginning. Ends with the lines for the table of results, and with 0 if all holds
 // and every canary was caught.
@@ -78,6 +79,11 @@ int Run::run() {
   if (points_.empty()) {
     std::printf("no point is named %s\n", only_.c_str());
     return 1;
+  }
+  if (!setting_of("LIST").empty()) {
+    for (const Point& point : points_)
+      std::printf("%s\n", point.name().c_str());
+    return 0;
   }
   play_points();
   if (only_.empty()) return report() && all_canaries_caught() ? 0 : 1;

@@ -45,10 +45,6 @@ class Play {
     const auto step = steps_.step_of(stop);
     if (!step) return std::nullopt;
     moment_.pass(*step);
-    if (step->verb == "kills") {
-      for (Tracee& tracee : tracer_.tracees())
-        tracee.doomed = tracee.doomed || step->object == actor(tracee.generation);
-    }
     return steps_.numbered(*step);
   }
 

@@ -181,7 +181,7 @@ void Scene::pump(Tracer& tracer, int timeout_ms) {
 }
 
 bool Scene::wait_until(Tracer& tracer, const std::function<bool()>& condition) {
-  const auto deadline = Clock::now() + patience;
+  const auto deadline = Clock::now() + cast_.patience;
   while (!condition()) {
     if (Clock::now() > deadline) return false;
     pump(tracer, 1);

@@ -16,15 +16,14 @@
 
 namespace kill_points {
 
-// How long a condition is waited for before the point has failed.
-inline constexpr auto patience = std::chrono::seconds(10);
-
 // The programs that play.
 struct Cast {
   std::string init;
   std::string upgrader;
   std::string stand_in;  // for the upgrader, in canaries
   std::string agents;    // a directory with the agent as v1, v2 and v3
+  // How long a condition is waited for before the point has failed.
+  std::chrono::seconds patience{20};
 };
 
 struct Agent {

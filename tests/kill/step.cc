@@ -28,12 +28,14 @@ std::string types_in(const std::string& bytes) {
   return types;
 }
 
-// The first words of a line of the log, without what is another one in every run.
+// The first words of a line of the log, without what is another one in every run: paths and long
+// numbers.
 std::string slug(const std::string& line) {
+  const std::string told = line.substr(line.find(' ') + 1);
   std::string words;
   std::string word;
   std::size_t count = 0;
-  for (const char byte : line.substr(line.find(' ') + 1) + " ") {
+  for (const char byte : told.substr(0, told.find('/')) + " ") {
     if (std::isalnum(static_cast<unsigned char>(byte)) != 0) {
       word += byte;
       continue;

@@ -37,12 +37,13 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 std::string with_commas(std::size_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, ",");
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t at = 0; at < digits.size(); ++at) {
+    if (at > 0 && (digits.size() - at) % 3 == 0) text.push_back(',');
+    text.push_back(digits[at]);
   }
-  return digits;
+  return text;
 }
 
 }  // namespace kill_points

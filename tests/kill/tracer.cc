@@ -42,13 +42,11 @@ bool is_asleep(pid_t pid) {
 
 // Calls in which nobody sleeps who is traced here; all others are looked at.
 bool never_sleeps(long call) {
-  constexpr long calls[] = {SYS_brk,        SYS_clone,        SYS_close,         SYS_connect,
-                            SYS_dup3,       SYS_epoll_ctl,    SYS_execve,        SYS_exit_group,
-                            SYS_fcntl,      SYS_fstat,        SYS_getrandom,     SYS_ioctl,
-                            SYS_kill,       SYS_mmap,         SYS_mprotect,      SYS_munmap,
-                            SYS_openat,     SYS_pipe2,        SYS_pread64,       SYS_prlimit64,
-                            SYS_readlinkat, SYS_setsid,       SYS_socket,        SYS_write,
-                            SYS_newfstatat, SYS_rt_sigaction, SYS_rt_sigprocmask};
+  constexpr long calls[] = {
+      SYS_brk,   SYS_clone,          SYS_close,   SYS_connect,      SYS_dup3,   SYS_epoll_ctl,
+      SYS_fstat, SYS_execve,         SYS_ioctl,   SYS_exit_group,   SYS_kill,   SYS_getrandom,
+      SYS_mmap,  SYS_mprotect,       SYS_munmap,  SYS_newfstatat,   SYS_openat, SYS_pipe2,
+      SYS_write, SYS_rt_sigprocmask, SYS_pread64, SYS_rt_sigaction, SYS_setsid, SYS_socket};
   return std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
 }
 
@@ -81,15 +79,7 @@ bool Tracer::seize(pid_t pid) {
   if (ptrace(PTRACE_SEIZE, pid, 0, options) != 0) return false;
   Tracee& tracee = tracees_.emplace_back();
   tracee.pid = pid;
-  tracee.fresh = false;
   return ptrace(PTRACE_INTERRUPT, pid, 0, 0) == 0;
-}
-
-Tracee* Tracer::find(int generation) {
-  for (Tracee& tracee : tracees_) {
-    if (tracee.generation == generation && tracee.is != Tracee::Is::ended) return &tracee;
-  }
-  return nullptr;
 }
 
 bool Tracer::run(const std::function<bool(const Stop&)>& halt) {
@@ -200,8 +190,19 @@ void Tracer::take_call(Tracee& tracee) {
     std::copy(std::begin(info.entry.args), std::end(info.entry.args), tracee.args);
   } else {
     tracee.result = info.exit.rval;
+    if (tracee.call == SYS_kill && tracee.args[1] == SIGKILL)
+      doom(static_cast<pid_t>(tracee.args[0]));
   }
   news_ = true;
+}
+
+// Who is killed dies even where it is stopped, and its end is waited for at once.
+void Tracer::doom(pid_t pid) {
+  for (Tracee& tracee : tracees_) {
+    if (tracee.pid != pid) continue;
+    tracee.doomed = true;
+    if (tracee.is == Tracee::Is::stopped) tracee.is = Tracee::Is::running;
+  }
 }
 
 void Tracer::take_event(Tracee& tracee, int event) {
@@ -210,7 +211,6 @@ void Tracer::take_event(Tracee& tracee, int event) {
     ptrace(PTRACE_GETEVENTMSG, tracee.pid, 0, &pid);
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
-    tracee.executed = true;
     // A wrapper has started the upgrader proper: that is no agent.
     const bool agent = executable_of(tracee.pid).starts_with(agent_);
     if (tracee.generation != 0 && !agent) {
@@ -218,7 +218,6 @@ void Tracer::take_event(Tracee& tracee, int event) {
       generations_ = 0;
     }
   }
-  tracee.fresh = false;
 }
 
 void Tracer::adopt(pid_t pid) {

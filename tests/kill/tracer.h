@@ -21,13 +21,11 @@ struct Tracee {
   enum class Is { stopped, running, ended };
 
   pid_t pid = 0;
-  int generation = 0;     // of an agent, in the order of the forks; 0: the upgrader
-  bool executed = false;  // it runs a program of its own
+  int generation = 0;  // of an agent, in the order of the forks; 0: the upgrader
   Is is = Is::running;
   bool in_call = false;  // between the two stops of a system call
-  bool fresh = true;     // its very first stop is still to come
   int to_inject = 0;     // a signal that it is given when it goes on
-  bool doomed = false;   // the upgrader has sent it SIGKILL
+  bool doomed = false;   // it has been sent SIGKILL by another
   int status = 0;        // as from waitpid, once it has ended
   long call = 0;         // the system call that it is in or has left
   std::uint64_t args[6]{};
@@ -42,7 +40,7 @@ struct Stop {
 
 class Tracer {
  public:
-  // `agent` is the executable by which agents are told from wrappers of the upgrader.
+  // `agent` is how the executables begin by which agents are told from wrappers of the upgrader.
   Tracer(Order order, std::string agent) : order_(order), agent_(std::move(agent)) {}
   ~Tracer();
   Tracer(const Tracer&) = delete;
@@ -70,7 +68,6 @@ class Tracer {
 
   [[nodiscard]] std::list<Tracee>& tracees() { return tracees_; }
   [[nodiscard]] const std::list<Tracee>& tracees() const { return tracees_; }
-  [[nodiscard]] Tracee* find(int generation);
   // Bytes of its memory.
   [[nodiscard]] static std::string peek(const Tracee& who, std::uint64_t address, std::size_t size);
 
@@ -83,6 +80,7 @@ class Tracer {
   void take_event(Tracee& tracee, int event);
   void take_call(Tracee& tracee);
   void adopt(pid_t pid);
+  void doom(pid_t pid);
   void go_on(Tracee& tracee, int request);
   void detach(Tracee& tracee, int signal);
 
