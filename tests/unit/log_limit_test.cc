@@ -138,3 +138,41 @@ TEST_CASE("an agent of whom nothing was held back is forgotten silently") {
 
   CHECK(limit.forget(1).empty());
 }
+
+TEST_CASE("what is refused is worth a warning, and all else that an agent causes is not") {
+  CHECK(level_of(notice(Kind::refusal, "a")) == LogLevel::warning);
+  CHECK(level_of(notice(Kind::stray, "a")) == LogLevel::info);
+  CHECK(level_of(notice(Kind::status, "a")) == LogLevel::info);
+  CHECK(level_of(notice(Kind::error, "a")) == LogLevel::info);
+}
+
+TEST_CASE("what was held back of every kind is counted in its own words") {
+  const auto [kind, one, more] = GENERATE(table<Kind, std::string, std::string>(
+      {{Kind::stray, "1 more line of stray output", "2 more lines of stray output"},
+       {Kind::error, "1 more error", "2 more errors"},
+       {Kind::refusal, "1 more refused upgrade", "2 more refused upgrades"}}));
+  LogLimit limit;
+  REQUIRE(limit.admit(notice(kind, "a"), 0ms));
+  REQUIRE_FALSE(limit.admit(notice(kind, "b"), 0ms));
+
+  CHECK(limit.admit(notice(kind, "c"), 1s) == "c (" + one + " before it not shown)");
+  CHECK_FALSE(limit.admit(notice(kind, "d"), 1s));
+  CHECK_FALSE(limit.admit(notice(kind, "e"), 1s));
+  CHECK(limit.admit(notice(kind, "f"), 2s) == "f (" + more + " before it not shown)");
+}
+
+TEST_CASE("statuses that were held back are counted when the latest is shown") {
+  LogLimit limit;
+  REQUIRE(limit.admit(notice(Kind::status, "a"), 0ms));
+  for (const char* const text : {"b", "c"})
+    CHECK_FALSE(limit.admit(notice(Kind::status, text), 0ms));
+
+  const auto one = limit.due(1s);
+  for (const char* const text : {"d", "e", "f"})
+    CHECK_FALSE(limit.admit(notice(Kind::status, text), 1s));
+  const auto more = limit.due(2s);
+
+  REQUIRE((one.size() == 1 && more.size() == 1));
+  CHECK(one.front().text == "c (1 more status before it not shown)");
+  CHECK(more.front().text == "f (2 more statuses before it not shown)");
+}

@@ -40,6 +40,9 @@ TEST_CASE("a duration is said in the largest unit that fits, a minute in seconds
   CHECK(in_words(Duration(120'000)) == "2m");
   CHECK(in_words(Duration(3'600'000)) == "1h");
   CHECK(in_words(Duration(3'660'000)) == "61m");
+  CHECK(in_words(Duration(3'599'000)) == "3599s");
+  CHECK(in_words(std::chrono::minutes(60'001)) == "60001m");
+  CHECK(in_words(std::chrono::hours(3'600'000)) == "3600000h");
 }
 
 TEST_CASE("a failure says where the upgrade ended, and who goes on") {

@@ -1,0 +1,225 @@
+// What an agent or an operator is told, to the letter: reasons within their limits, types that an
+// error is about, last words, and what is said once.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/support/bench.h"
+
+namespace {
+
+using namespace upgrader;
+using namespace upgrader::test;
+using namespace agent_protocol;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+const std::string long_reason(3000, 'x');
+
+std::string about_of(const Actions& actions) {
+  const auto error = message_to<Error>(actions, 1);
+  REQUIRE(error);
+  return error->about.value_or("");
+}
+
+std::string loudness_of(const Actions& actions) {
+  static const std::string names[]{"error", "warning", "info", "debug"};
+  std::string all;
+  for (const Action& action : actions) {
+    if (const auto* line = std::get_if<Log>(&action)) all += names[static_cast<int>(line->level)];
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("an active agent that closes a pipe is worth one quiet line") {
+  Bench bench;
+  bench.reach(Phase::running);
+
+  const Actions output = bench.take(OutputClosed{1});
+  const Actions input = bench.take(InputClosed{1});
+
+  CHECK(log_of(output) == "generation 1 closed its output; it cannot confirm a stop\n");
+  CHECK(log_of(input) == "generation 1 no longer reads its input\n");
+  CHECK(loudness_of(output) + loudness_of(input) == "debugdebug");
+  CHECK(bench.take(OutputClosed{1}).empty());
+  CHECK(bench.take(InputClosed{1}).empty());
+}
+
+TEST_CASE("an agent that has confirmed its stop closes its output without a word") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  bench.stopped(1);
+
+  CHECK(bench.take(OutputClosed{1}).empty());
+}
+
+TEST_CASE("what comes of an agent that there is not is worth nothing") {
+  Bench bench;
+  bench.reach(Phase::running);
+
+  CHECK(bench.take(StrayReceived{9, "who?"}).empty());
+  CHECK(bench.take(OutputClosed{9}).empty());
+  CHECK(bench.take(InputClosed{9}).empty());
+  CHECK(bench.take(MessageRefused{9, Unknown{"who"}}).empty());
+}
+
+TEST_CASE("a reason is cut to its limit wherever it is told") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  const Malformed anonymous{"upgrade", long_reason, std::nullopt};
+  const Malformed named{"upgrade", long_reason, "u9"};
+
+  const auto error = message_to<Error>(bench.take(MessageRefused{1, anonymous}), 1);
+  const auto refused = message_to<UpgradeFailed>(bench.take(MessageRefused{1, named}), 1);
+  const auto lost = message_to<CandidateLost>(bench.say(2, Unfit{long_reason}), 1);
+  const auto ended = message_to<UpgradeFailed>(bench.take(StopRequested{}), 1);
+
+  REQUIRE((error && refused && lost && ended));
+  CHECK(error->reason.size() == reason_bytes_max);
+  CHECK(refused->failure.reason.size() == reason_bytes_max);
+  CHECK(refused->failure.stage == Stage::request);
+  CHECK(lost->reason.size() == reason_bytes_max);
+  CHECK(ended->failure.reason.size() == reason_bytes_max);
+  CHECK_THAT(ended->failure.reason,
+             StartsWith("the upgrader was told to stop; before that: unfit: xxx"));
+}
+
+TEST_CASE("a failure without an error of the system names none") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+
+  const auto told = message_to<UpgradeFailed>(bench.exit(2, 3), 1);
+
+  REQUIRE(told);
+  CHECK_FALSE(told->failure.errno_name);
+}
+
+TEST_CASE("an error says which type it is about") {
+  Bench bench;
+  bench.reach(Phase::switching);
+
+  CHECK(about_of(bench.say(1, Hello{})) == "hello");
+  CHECK(about_of(bench.say(1, Ready{})) == "ready");
+  CHECK(about_of(bench.say(1, Unfit{""})) == "unfit");
+  CHECK(about_of(bench.say(1, Healthy{})) == "healthy");
+  CHECK(about_of(bench.say(1, Confirm{"u1"})) == "confirm");
+  bench.stopped(1);
+  CHECK(about_of(bench.stopped(1)) == "stopped");
+  CHECK(about_of(bench.say(1, Cancel{"u1", {}})) == "cancel");
+  CHECK(about_of(bench.say(1, Extend{60'000})) == "extend");
+}
+
+TEST_CASE("a candidate that is ready twice is told so") {
+  Bench bench;
+  bench.reach(Phase::confirming);
+
+  const auto error = message_to<Error>(bench.say(2, Ready{}), 2);
+
+  REQUIRE(error);
+  CHECK(error->about == "ready");
+  CHECK(error->reason == "ready was said already");
+}
+
+TEST_CASE("a supervisor that has not been started is starting, and needs no program") {
+  const Supervisor fresh(Bench::default_policy());
+
+  CHECK(fresh.phase() == Phase::starting);
+  CHECK(fresh.programs().empty());
+  CHECK_FALSE(fresh.next_deadline());
+  CHECK(fresh.late(Time::max()).empty());
+}
+
+TEST_CASE("SIGQUIT before the start ends the upgrader, and nothing after it is heard") {
+  Bench bench;
+
+  const Actions first = bench.take(QuitRequested{});
+
+  CHECK(bench.exit_status() == exit_quit);
+  CHECK(log_of(first) == "told to quit at once\n");
+}
+
+TEST_CASE("after SIGQUIT no signal asks for the end again") {
+  Bench bench;
+  bench.reach(Phase::running);
+  bench.take(QuitRequested{});
+
+  CHECK(bench.take(QuitRequested{}).empty());
+  CHECK(bench.take(StopRequested{}).empty());
+}
+
+TEST_CASE("the last status of an agent is shown, but not of one that never greeted") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+
+  CHECK(bench.last_word(2, Status{"bye"}).empty());
+  CHECK(log_of(bench.last_word(1, Status{"bye"})) == "generation 1: bye\n");
+}
+
+TEST_CASE("a second hello among the last words changes nothing") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+  bench.hello(2, "2.0");
+
+  bench.last_word(2, Hello{1, "9.9", {}});
+
+  CHECK_THAT(log_of(bench.exit(2, 3)), !Contains("9.9"));
+  CHECK_FALSE(bench.last_word(2, Hello{}).size());
+}
+
+TEST_CASE("a second stopped among the last words leaves the first one's state") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  bench.stopped(1, "first");
+
+  bench.last_word(1, Stopped{"second"});
+  const auto activate = message_to<Activate>(bench.exit(1), 2);
+
+  REQUIRE(activate);
+  CHECK(activate->state == "first");
+}
+
+TEST_CASE("those are late whose own time is up") {
+  State state;
+  state.incumbent = Agent{.generation = 1};
+  state.candidate = Agent{.generation = 2};
+  const auto late = [&state] { return Supervisor(Bench::default_policy(), state).late(Time(10)); };
+  using Generations = std::vector<Generation>;
+  CHECK(late().empty());
+
+  state.incumbent->deadline = Time(10);
+  CHECK(late() == Generations{1});
+  state.incumbent->deadline = Time(11);
+  state.incumbent->close_deadline = Time(10);
+  CHECK(late() == Generations{1});
+  state.incumbent->close_deadline = Time(11);
+  state.candidate->deadline = Time(10);
+  CHECK(late() == Generations{2});
+  state.candidate->deadline = Time(11);
+  state.candidate->close_deadline = Time(10);
+  CHECK(late() == Generations{2});
+  state.candidate->close_deadline = Time(11);
+  state.upgrade = UpgradeUnderWay{.id = "u1", .terms = {}};
+  CHECK(late().empty());
+  state.upgrade->deadline = Time(10);
+  CHECK(late() == Generations{1});
+}
+
+TEST_CASE("a stop that has no time left says a millisecond") {
+  Policy policy = Bench::default_policy();
+  policy.defaults.stop_timeout = Duration(0);
+  Bench hasty(policy), crossing;
+  hasty.reach(Phase::running);
+  crossing.reach(Phase::switching);
+  crossing.take(StopRequested{});
+  Supervisor late = crossing.supervisor();
+  const Time deadline = crossing.state().incumbent->deadline.value_or(Time(0));
+
+  const auto at_once = message_to<Stop>(hasty.take(StopRequested{}), 1);
+  const auto again =
+      message_to<Stop>(late.step(MessageReceived{1, Cancel{"u1", {}}, false}, deadline), 1);
+
+  REQUIRE((at_once && again));
+  CHECK(at_once->deadline_ms == 1);
+  CHECK(again->deadline_ms == 1);
+}
