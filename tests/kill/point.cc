@@ -14,6 +14,11 @@ namespace {
 
 constexpr const char* after_signals[] = {"SIGKILL", "SIGSEGV", "SIGSTOP"};
 
+// A step that is one for its system call only.
+bool is_any_call(const std::string& step) {
+  return step.find("-calls-") != std::string::npos;
+}
+
 int number_of(const std::string& signal) {
   return signal == "SIGKILL" ? SIGKILL : signal == "SIGSEGV" ? SIGSEGV : SIGSTOP;
 }
@@ -124,7 +129,7 @@ std::string Point::name() const {
 
 Verdict play(const Cast& cast, const Point& point, bool deaf) {
   Verdict verdict;
-  Play play(cast, point.setting, point.step.find("-calls-") != std::string::npos);
+  Play play(cast, point.setting, is_any_call(point.step));
   const bool reached =
       play.start() && play.run([&](const std::string& step) { return step == point.step; });
   Tracee* const victim = reached ? play.find(point.victim) : nullptr;
@@ -159,6 +164,8 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
   const auto note = [&](const std::string& step) {
     for (const char* victim : {"active", "candidate", "fallback", "upgrader"}) {
       if (play.find(victim) == nullptr) continue;
+      // Between its own calls nothing is new to the others.
+      if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
         // Only SIGKILL strikes before a system call: others wait for its end.
         if (!step.starts_with("after-") && signal != after_signals[0]) continue;

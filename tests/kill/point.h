@@ -36,8 +36,8 @@ struct Verdict {
 // Plays the point. `deaf` is for a canary: the signal is kept back.
 Verdict play(const Cast& cast, const Point& point, bool deaf = false);
 
-// Plays the story to its end, and names the points of it: with `every_call`, at each system call of
-// the upgrader, too.
+// Plays the story to its end, and names the points of it: with `every_call`, of the upgrader at
+// each of its system calls, too.
 struct Survey {
   Verdict verdict;
   std::vector<Point> points;
