@@ -181,8 +181,8 @@ TEST_CASE("a second stopped among the last words leaves the first one's state") 
 
 TEST_CASE("those are late whose own time is up") {
   State state;
-  state.incumbent = Agent{.generation = 1};
-  state.candidate = Agent{.generation = 2};
+  state.incumbent.emplace().generation = 1;
+  state.candidate.emplace().generation = 2;
   const auto late = [&state] { return Supervisor(Bench::default_policy(), state).late(Time(10)); };
   using Generations = std::vector<Generation>;
   CHECK(late().empty());
@@ -199,7 +199,7 @@ TEST_CASE("those are late whose own time is up") {
   state.candidate->close_deadline = Time(10);
   CHECK(late() == Generations{2});
   state.candidate->close_deadline = Time(11);
-  state.upgrade = UpgradeUnderWay{.id = "u1", .terms = {}};
+  state.upgrade.emplace();
   CHECK(late().empty());
   state.upgrade->deadline = Time(10);
   CHECK(late() == Generations{1});
