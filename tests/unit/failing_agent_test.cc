@@ -65,6 +65,22 @@ TEST_CASE("standard output is /dev/null where it cannot be a copy of standard er
   CHECK(upgrader.is_reported() == "opened");
 }
 
+TEST_CASE("an agent that can have no standard output of its own gets its input back") {
+  Upgrader upgrader([] {
+    // The second and the third move fail: to standard error's file, and to /dev/null's.
+    const Failing to_null(Call::dup2, EMFILE, 1);
+    const Failing to_error(Call::dup2, EBADF, 1);
+    report(agent_protocol_open("1.2") == nullptr && to_null.fired() ? "refused" : "not refused");
+    char byte = 0;
+    report(::read(STDIN_FILENO, &byte, 1) == 1 ? "its input" : "no input");
+    return 0;
+  });
+
+  CHECK(upgrader.is_reported() == "refused");
+  upgrader.say("x");
+  CHECK(upgrader.is_reported() == "its input");
+}
+
 TEST_CASE("an interrupted move of a descriptor is made again") {
   Upgrader upgrader([] {
     const int error = EINTR;

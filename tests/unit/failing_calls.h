@@ -18,6 +18,7 @@ enum class Call {
   flock,
   fork,
   fstat,
+  fstatat,
   fsync,
   ftruncate,
   getcwd,
@@ -28,6 +29,7 @@ enum class Call {
   pipe2,
   poll,
   pread,
+  pwrite,
   read,
   readlinkat,
   realpath,
@@ -105,6 +107,8 @@ FAILING_CALL(int, faccessat, (int fd, const char* path, int mode, int flags),
 FAILING_CALL(int, flock, (int fd, int how), (fd, how), -1)
 FAILING_CALL(int, fork, (), (), -1)
 FAILING_CALL(int, fstat, (int fd, void* status), (fd, status), -1)
+FAILING_CALL(int, fstatat, (int fd, const char* path, void* status, int flags),
+             (fd, path, status, flags), -1)
 FAILING_CALL(int, fsync, (int fd), (fd), -1)
 FAILING_CALL(int, ftruncate, (int fd, long size), (fd, size), -1)
 FAILING_CALL(char*, getcwd, (char* path, unsigned long size), (path, size), nullptr)
@@ -114,6 +118,8 @@ FAILING_CALL(void*, opendir, (const char* path), (path), nullptr)
 FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
 FAILING_CALL(int, poll, (void* ends, unsigned long count, int timeout), (ends, count, timeout), -1)
 FAILING_CALL(long, pread, (int fd, void* bytes, unsigned long size, long offset),
+             (fd, bytes, size, offset), -1)
+FAILING_CALL(long, pwrite, (int fd, const void* bytes, unsigned long size, long offset),
              (fd, bytes, size, offset), -1)
 FAILING_CALL(long, read, (int fd, void* bytes, unsigned long size), (fd, bytes, size), -1)
 FAILING_CALL(long, readlinkat, (int fd, const char* path, char* text, unsigned long size),

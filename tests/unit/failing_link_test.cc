@@ -211,3 +211,42 @@ TEST_CASE("a start time is taken only from a line that has one") {
   CHECK_FALSE(start_time_in_stat("1 (a) X 1"));
   CHECK_FALSE(start_time_in_stat("1 (a) S 1 2"));
 }
+
+TEST_CASE("a link whose directory has been moved is made to lead to the program all the same") {
+  Releases releases;
+  const TemporaryDirectory elsewhere;
+  const std::string agents = releases.directory / "agents";
+  std::filesystem::create_directory(agents);
+  std::filesystem::create_symlink("../one", agents + "/current");
+  Link link = std::get<Link>(Link::open(agents + "/current"));
+  std::filesystem::rename(agents, elsewhere / "agents");
+  std::filesystem::create_symlink(elsewhere / "agents", agents);
+
+  CHECK(link.commit(program_of(releases.two)) == 0);
+
+  CHECK(std::filesystem::read_symlink(agents + "/current") == releases.two);
+}
+
+TEST_CASE("a link that cannot be made to lead to the program is left as it was") {
+  Releases releases;
+  Link link = releases.link();
+  const Failing relative(Call::fstatat, ENOENT);
+  const Failing absolute(Call::fstatat, ENOENT);
+
+  CHECK(link.commit(program_of(releases.two)) == ESTALE);
+
+  CHECK(releases.target() == "one");
+  CHECK(releases.is_tidy());
+}
+
+TEST_CASE("a holder that cannot be written leaves nothing of an earlier one") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("lock", "1 2\n", 0600);
+  Lock lock(path, lock_number);
+  const Failing failing(Call::pwrite, ENOSPC);
+
+  CHECK(lock.try_lock() == 0);
+
+  CHECK(failing.fired());
+  CHECK(content_of(path).empty());
+}

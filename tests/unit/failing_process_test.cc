@@ -216,3 +216,37 @@ TEST_CASE("descriptors are marked without /proc, and without a limit to their nu
   CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
   ::close(fd);
 }
+
+TEST_CASE("a script that has become none, and whose path then cannot be looked at, is refused") {
+  const TemporaryDirectory directory;
+  const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
+  directory.write("script", "no script");
+  const Failing failing(Call::stat, EIO, 1);
+
+  CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = ENOEXEC});
+}
+
+TEST_CASE("a program that may be executed but not opened for reading is one that is not read") {
+  const Failing failing(Call::open, EPERM, 1);
+
+  const Program program = program_of("/bin/sh");
+
+  CHECK(failing.fired());
+  CHECK(program.kind() == ExecutableKind::unreadable);
+}
+
+TEST_CASE("an ELF file that is not to be executed is no program") {
+  const TemporaryDirectory directory;
+  std::string content = content_of("/bin/true");
+  content[16] = 1;  // e_type: relocatable
+
+  CHECK(error_of_checking(directory.write("object", content)) == ENOEXEC);
+}
+
+TEST_CASE("a start of which nothing can be learnt counts as done") {
+  const Program program = program_of("/bin/true");
+  const Failing failing(Call::read, EIO);
+
+  CHECK_FALSE(failure_of(program));
+  CHECK(failing.fired());
+}

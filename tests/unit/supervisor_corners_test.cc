@@ -151,3 +151,14 @@ TEST_CASE("SIGQUIT after SIGTERM kills who is left, and drops no upgrade again")
   CHECK(kills(actions) == Generations{1});
   CHECK(log_of(actions) == "told to quit at once\n");
 }
+
+TEST_CASE("what an agent has left, and why an upgrade failed, are part of the printed state") {
+  Bench bench;
+  bench.reach(Phase::falling_back);
+  Bench other;
+  other.reach(Phase::running);
+
+  CHECK(bench.supervisor().print().find("legacy{ ") != std::string::npos);
+  CHECK(bench.supervisor().print().find("failure{ ") != std::string::npos);
+  CHECK(other.supervisor().print().find("legacy{ ") == std::string::npos);
+}
