@@ -169,7 +169,10 @@ void Tracer::take_end(pid_t pid, int status) {
     show(tracee, 0, tracee.to_be_killed ? "(KILLED)" : "(its end)");
   }
   tracees_.erase(found);
-  if (pid != upgrader_) return;
+  if (pid != upgrader_) {
+    ended_children_.insert(pid);
+    return;
+  }
   alive_ = false;
   status_ = status;
 }
@@ -281,8 +284,10 @@ void Tracer::note_effects(const Tracee& tracee, long result) {
     }
   }
   if (tracee.name == "wait4" && result > 0 && result == active_) active_ = 0;
-  if (tracee.name == "clone" && result > 0) {
-    static_cast<void>(expect_child(static_cast<pid_t>(result)));
+  // A child may have ended before its fork has returned.
+  const auto child = static_cast<pid_t>(result);
+  if (tracee.name == "clone" && child > 0 && !ended_children_.contains(child)) {
+    static_cast<void>(expect_child(child));
   }
   // A process that is to die has died before anything else happens, as in every other run.
   const bool deadly = tracee.call.args[1] == SIGKILL || tracee.call.args[1] == SIGTERM;

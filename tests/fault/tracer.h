@@ -20,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,7 @@ class Tracer {
   int status_ = 0;
   std::map<pid_t, Tracee> tracees_;
   int children_ = 0;
+  std::set<pid_t> ended_children_;  // before their exec
   bool hold_ = false;
   bool held_ = false;
   bool faults_over_ = false;
