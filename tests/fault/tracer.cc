@@ -150,7 +150,8 @@ void Tracer::take_stop(pid_t pid, int status) {
 Tracer::Tracee& Tracer::expect_child(pid_t pid) {
   const auto [found, is_new] = tracees_.try_emplace(pid);
   if (is_new) {
-    found->second.who = "child" + std::to_string(++children_);
+    known_children_.insert(pid);
+    found->second.who = "child" + std::to_string(known_children_.size());
     found->second.counts = true;
   }
   return found->second;
@@ -169,10 +170,7 @@ void Tracer::take_end(pid_t pid, int status) {
     show(tracee, 0, tracee.to_be_killed ? "(KILLED)" : "(its end)");
   }
   tracees_.erase(found);
-  if (pid != upgrader_) {
-    ended_children_.insert(pid);
-    return;
-  }
+  if (pid != upgrader_) return;
   alive_ = false;
   status_ = status;
 }
@@ -284,9 +282,9 @@ void Tracer::note_effects(const Tracee& tracee, long result) {
     }
   }
   if (tracee.name == "wait4" && result > 0 && result == active_) active_ = 0;
-  // A child may have ended before its fork has returned.
+  // A child may have been executed or ended before its fork has returned.
   const auto child = static_cast<pid_t>(result);
-  if (tracee.name == "clone" && child > 0 && !ended_children_.contains(child)) {
+  if (tracee.name == "clone" && child > 0 && !known_children_.contains(child)) {
     static_cast<void>(expect_child(child));
   }
   // A process that is to die has died before anything else happens, as in every other run.

@@ -144,8 +144,7 @@ class Tracer {
   bool alive_ = false;
   int status_ = 0;
   std::map<pid_t, Tracee> tracees_;
-  int children_ = 0;
-  std::set<pid_t> ended_children_;  // before their exec
+  std::set<pid_t> known_children_;
   bool hold_ = false;
   bool held_ = false;
   bool faults_over_ = false;
