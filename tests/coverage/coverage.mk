@@ -8,7 +8,7 @@
 ifdef COVERAGE
 CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-filter-files='(^|/)(agent-protocol|upgrader)/'
 coverage_dump := $(BUILD)/objects/coverage/dump.o
-LDFLAGS += $(coverage_dump) $(patsubst %,-Wl$(comma)--wrap=%,_exit abort execve syscall)
+LDFLAGS += $(coverage_dump) $(patsubst %,-Wl$(comma)--wrap=%,_exit abort execve kill syscall)
 $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(protocol_library) \
   -Wl,--no-whole-archive -luv
 
@@ -17,7 +17,7 @@ $(coverage_dump): tests/coverage/dump.cc
 	$(CXX) -std=c++20 $(WARNINGS) -O2 -c -o $@ $<
 
 # Tests of what stands in a header alone are compiled for this, too.
-tests_of_headers := $(call objects,tests/unit/agent_cpp_test.cc)
+tests_of_headers := $(call objects,$(wildcard tests/unit/agent_cpp*_test.cc))
 $(tests_of_headers): CXXFLAGS += -fexceptions
 endif
 

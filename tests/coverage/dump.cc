@@ -1,12 +1,17 @@
 // Linked into every program of the coverage build: writes down what has been counted where a
 // process would otherwise take it with it. gcc sees to exit and fork by itself; what is left is
-// _exit, abort, and the two ways in which the product executes a program.
+// _exit, abort, SIGKILL of a test's own child, and the two ways in which the product executes a
+// program.
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
+#include <unistd.h>
 
 #include <cstdarg>
-#include <cstdlib>
+#include <string>
 
 extern "C" {
 
@@ -15,26 +20,58 @@ void __gcov_reset();
 
 [[noreturn]] void __real__exit(int status);
 [[noreturn]] void __real_abort();
+int __real_kill(pid_t pid, int number);
 int __real_execve(const char* path, char* const* argv, char* const* envp);
 long __real_syscall(long number, ...);
 
-// A test may have limited the size of files, and its signal kills the child of a fork.
+// A test may have limited the size of files: what is counted under it is given up, since the file
+// with the counts of all others would be cut.
+static bool files_are_limited() {
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  return limit.rlim_cur != RLIM_INFINITY;
+}
+
 static void dump() {
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
-  setrlimit(RLIMIT_FSIZE, &none);
-  __gcov_dump();
-  setrlimit(RLIMIT_FSIZE, &before);
+  if (!files_are_limited()) __gcov_dump();
 }
 
-static void dump_at_exit() {
+static void leave(int status, void*) {
+  if (files_are_limited()) __real__exit(status);
+}
+
+// A test that has seen enough of its child kills it: then the child writes down what it has counted
+// before it dies of that.
+static constexpr int last_signal = 60;
+
+static void dump_and_die(int) {
   dump();
-  __gcov_reset();
+  __real_kill(getpid(), SIGKILL);
 }
 
-[[gnu::constructor]] static void see_to_exit() {
-  std::atexit(dump_at_exit);
+[[gnu::constructor]] static void see_to_ends() {
+  on_exit(leave, nullptr);
+  signal(last_signal, dump_and_die);
+}
+
+static bool runs_what_we_run(pid_t pid) {
+  struct stat ours {};
+  struct stat theirs {};
+  const std::string path = "/proc/" + std::to_string(pid) + "/exe";
+  return stat("/proc/self/exe", &ours) == 0 && stat(path.c_str(), &theirs) == 0 &&
+         ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
+}
+
+int __wrap_kill(pid_t pid, int number) {
+  if (number == SIGKILL && pid > 0 && pid != getpid() && runs_what_we_run(pid)) {
+    const int process = static_cast<int>(__real_syscall(SYS_pidfd_open, pid, 0));
+    __real_kill(pid, last_signal);
+    constexpr int patience_ms = 2'000;  // it may have been stopped, or block the signal
+    pollfd end{process, POLLIN, 0};
+    poll(&end, 1, patience_ms);
+    close(process);
+  }
+  return __real_kill(pid, number);
 }
 
 [[noreturn]] void __wrap__exit(int status) {

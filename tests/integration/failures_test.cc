@@ -214,6 +214,7 @@ TEST_CASE("an agent that has said stopped is not told of a lost candidate") {
   next.ready();
   old.expect("stop");
   old.say_type("stopped");
+  world.wait_for_log("confirmed its clean stop");
 
   next.exit(3);
   next.expect_gone();
