@@ -15,7 +15,7 @@ $(BUILD)/tests/endurance/leak.so: $(BUILD)/objects/tests/endurance/leak.o
 endurance_packages = $(build_packages) catch2
 HANDOVERS ?= $(if $(LONG),1000,150)
 
-# First the scripted agents, then the sample agent: whether all its lines arrive.
+# First the sample agent, whether all its lines arrive; then the scripted ones.
 .PHONY: endurance
 endurance:
 	@tests/need-packages $(endurance_packages)
@@ -23,5 +23,6 @@ endurance:
 	  $(endurance_programs) samples $(BUILD)/tests/integration/sample_agent_test
 	@HANDOVERS=$(HANDOVERS) $(BUILD)/tests/integration/sample_agent_test \
 	  'hand-overs under a running writer*'
-	@UPGRADES='$(UPGRADES)' LONG='$(LONG)' $(BUILD)/tests/endurance/endurance \
-	  tests/endurance/log_lines.table
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT INT TERM && \
+	  TMPDIR=$$directory UPGRADES='$(UPGRADES)' LONG='$(LONG)' \
+	  $(BUILD)/tests/endurance/endurance tests/endurance/log_lines.table

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -68,6 +69,7 @@ void Troupe::listen() {
 }
 
 void Troupe::become_upgrader(const std::string& program, const Variables& variables) const {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   const int log = open((directory_ + "/log").c_str(), O_WRONLY | O_APPEND);

@@ -43,7 +43,6 @@ Aftermath::Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const
       upgrader_processes_ += ended ? 0 : 1;
       continue;
     }
-    started_.insert(tracee.pid);
     if (!ended) living_.insert(tracee.pid);
     if (!ended && !tracee.doomed) playing_.insert(tracee.pid);
   }
@@ -172,10 +171,14 @@ std::string Aftermath::judge_shutdown() {
 // Who outlives the upgrader sees the end of input and ends by itself, if its part did not end it
 // before that; nobody else is an orphan.
 std::string Aftermath::judge_orphans() const {
+  std::set<pid_t> agents;
+  for (const Tracee& tracee : tracer_.tracees()) {
+    if (tracee.generation != 0) agents.insert(tracee.pid);
+  }
   std::set<pid_t> unseen = upgrader_was_ended() ? living_ : std::set<pid_t>();
   for (const Ended& orphan : scene_.orphans()) {
     if (!upgrader_was_ended()) return "an orphan was left to the init";
-    if (started_.count(orphan.pid) == 0) return "a process nobody knows was left to the init";
+    if (agents.count(orphan.pid) == 0) return "a process nobody knows was left to the init";
     unseen.erase(orphan.pid);
     const bool by_itself =
         WIFEXITED(orphan.status) && WEXITSTATUS(orphan.status) <= highest_status_of_a_part;

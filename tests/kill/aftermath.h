@@ -48,7 +48,6 @@ class Aftermath {
   std::size_t upgrader_processes_ = 0;
   std::set<pid_t> living_;   // agents at the signal
   std::set<pid_t> playing_;  // of these, who was left to end by itself
-  std::set<pid_t> started_;  // agents until then
   const Agent* active_ = nullptr;
   End end_{};
 };

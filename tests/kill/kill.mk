@@ -29,4 +29,6 @@ kill_packages = $(build_packages) catch2
 kill:
 	@tests/need-packages $(kill_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(kill_programs)
-	@ONLY='$(ONLY)' LONG='$(LONG)' LIST='$(LIST)' $(BUILD)/tests/kill/kill_points
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT INT TERM && \
+	  TMPDIR=$$directory ONLY='$(ONLY)' LONG='$(LONG)' LIST='$(LIST)' \
+	  $(BUILD)/tests/kill/kill_points

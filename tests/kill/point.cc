@@ -83,8 +83,10 @@ void wait_for_rest(Play& play, pid_t frozen) {
   static_cast<void>(play.scene_.wait_until(play.tracer_, [&] {
     const std::vector<pid_t> now = play.scene_.descendants();
     bool asleep = now == before;
-    for (const pid_t pid : now)
-      asleep = asleep && (pid == frozen || integration::state_of(pid) == 'S');
+    for (const pid_t pid : now) {
+      const char state = integration::state_of(pid);
+      asleep = asleep && (pid == frozen || state == 'S' || state == 'Z');
+    }
     before = now;
     quiet = asleep ? quiet + 1 : 0;
     return quiet == 2;

@@ -133,6 +133,7 @@ bool Scene::start() {
 }
 
 void Scene::become_init(int report) const {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   fcntl(report, F_SETFD, 0);

@@ -8,24 +8,30 @@
 
 namespace kill_points {
 
+// All are copied, so that a build meanwhile changes nothing.
 Theatre::Theatre() : owner_(getpid()) {
   const std::filesystem::path here = std::filesystem::canonical("/proc/self/exe").parent_path();
   const char* const upgrader = std::getenv("UPGRADER");
-  cast_.init = here / "small_init";
-  cast_.upgrader =
-      std::filesystem::weakly_canonical(upgrader == nullptr ? here / "../../upgrader" : upgrader);
-  cast_.stand_in = here / "stand_in";
   const char* const temporary = std::getenv("TMPDIR");
-  cast_.agents = std::string(temporary == nullptr ? "/tmp" : temporary) + "/kill-cast-XXXXXX";
-  if (mkdtemp(cast_.agents.data()) == nullptr) std::abort();
-  cast_.agents = std::filesystem::canonical(cast_.agents);
-  for (const char* version : {"v1", "v2", "v3"})
-    std::filesystem::copy_file(here / "actor", cast_.agents + "/" + version);
+  std::string directory = std::string(temporary == nullptr ? "/tmp" : temporary) + "/cast-XXXXXX";
+  if (mkdtemp(directory.data()) == nullptr) std::abort();
+  directory_ = std::filesystem::canonical(directory);
+  const auto copy = [this](const std::filesystem::path& program, const std::string& name) {
+    std::filesystem::copy_file(program, directory_ + "/" + name);
+    return directory_ + "/" + name;
+  };
+  cast_.init = copy(here / "small_init", "small_init");
+  cast_.stand_in = copy(here / "stand_in", "stand_in");
+  cast_.upgrader = copy(upgrader == nullptr ? here / "../../upgrader" : upgrader, "upgrader");
+  cast_.agents = directory_ + "/agents";
+  std::filesystem::create_directory(cast_.agents);
+  for (const char* version : {"agents/v1", "agents/v2", "agents/v3"})
+    copy(here / "actor", version);
 }
 
 Theatre::~Theatre() {
   std::error_code ignored;
-  if (getpid() == owner_) std::filesystem::remove_all(cast_.agents, ignored);
+  if (getpid() == owner_) std::filesystem::remove_all(directory_, ignored);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

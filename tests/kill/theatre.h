@@ -20,6 +20,7 @@ class Theatre {
   [[nodiscard]] const Cast& cast() const { return cast_; }
 
  private:
+  std::string directory_;
   Cast cast_;
   int owner_;  // a worker that is forked from it removes nothing
 };
