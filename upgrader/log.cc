@@ -155,7 +155,7 @@ std::string Logbook::line(LogLevel level, std::string_view text) const {
 }
 
 // False if not even the beginning was taken. What of a line is left goes before the next one.
-bool Logbook::deliver(std::string line) {
+bool Logbook::deliver(const std::string& line) {
   tail_.erase(0, put(tail_));
   if (!tail_.empty()) return false;
   const std::size_t taken = put(line);

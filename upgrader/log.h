@@ -45,7 +45,7 @@ class Logbook {
   enum class Means { send, write_to_own, poll_and_write };
 
   [[nodiscard]] std::string line(LogLevel level, std::string_view text) const;
-  [[nodiscard]] bool deliver(std::string line);
+  [[nodiscard]] bool deliver(const std::string& line);
   [[nodiscard]] std::size_t put(std::string_view bytes) const;
 
   LogLevel level_;

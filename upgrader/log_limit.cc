@@ -6,7 +6,7 @@ namespace upgrader {
 namespace {
 
 std::string count_in_words(std::uint64_t count, NoticeKind kind) {
-  const std::string number = std::to_string(count);
+  std::string number = std::to_string(count);
   const bool one = count == 1;
   switch (kind) {
     case NoticeKind::stray:
