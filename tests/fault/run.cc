@@ -227,9 +227,8 @@ void Run::take_step(Agent& agent) {
   // both in every run.
   tracer_->hold();
   order(agent, "say " + step.text);
-  for (int look = 0; look < notice_looks_max && !tracer_->held();) {
+  for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
     tracer_->take_stops();
-    if (!tracer_->alive()) return tracer_->release();
     if (agent.unanswered == 0 && tracer_->at_rest()) ++look;  // it takes no notice
     if (!tracer_->held()) pump(1);
   }
