@@ -15,6 +15,7 @@ $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(prot
 $(coverage_dump): tests/coverage/dump.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 $(WARNINGS) -O2 -c -o $@ $<
+	@rm -rf $(BUILD)/tests $(BUILD)/upgrader  # to be linked anew with it
 
 # Tests of what stands in a header alone are compiled for this, too.
 tests_of_headers := $(call objects,$(wildcard tests/unit/agent_cpp*_test.cc))

@@ -32,17 +32,29 @@ static bool files_are_limited() {
   return limit.rlim_cur != RLIM_INFINITY;
 }
 
+// A test that has seen enough of its child kills it: then the child writes down what it has counted
+// before it dies of that; if it is about to do so already, it is let alone.
+static constexpr int last_signal = 60;
+
+static sigset_t put_off_last_signal() {
+  sigset_t last;
+  sigset_t before;
+  sigemptyset(&last);
+  sigaddset(&last, last_signal);
+  sigprocmask(SIG_BLOCK, &last, &before);
+  return before;
+}
+
 static void dump() {
+  const sigset_t before = put_off_last_signal();
   if (!files_are_limited()) __gcov_dump();
+  sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 static void leave(int status, void*) {
+  put_off_last_signal();  // for good: what is left to be done is gcc's own dump
   if (files_are_limited()) __real__exit(status);
 }
-
-// A test that has seen enough of its child kills it: then the child writes down what it has counted
-// before it dies of that.
-static constexpr int last_signal = 60;
 
 static void dump_and_die(int) {
   dump();
