@@ -397,17 +397,23 @@ std::uint64_t key_of_any(const State& state, Watcher watcher) {
 // ---- policies
 
 Policy explored_policy(int which) {
-  const Duration limits = which % 2 == 0 ? Duration(0) : some_limit;
+  const bool otherwise = which == policies - 1;
+  const Duration limits = which % 2 == 0 && !otherwise ? Duration(0) : some_limit;
   Policy made;
   made.defaults.start_timeout = limits;
   made.defaults.stop_timeout = some_stop_limit;
   made.defaults.trial = limits;
   made.exit_grace = limits;
-  made.relink = which / 2 == 1;
+  made.relink = which / 2 == 1 || otherwise;
+  if (otherwise) {
+    made.defaults.mode = Mode::sequential;
+    made.defaults.on_unclean_stop = UncleanStop::carry_on;
+  }
   return made;
 }
 
 std::string name_of_policy(int which) {
+  if (which == policies - 1) return ", relink, sequential, continue";
   return std::string(which / 2 == 1 ? ", relink" : "") + (which % 2 == 0 ? ", no limits" : "");
 }
 
@@ -422,6 +428,16 @@ std::optional<int> which_policy(const Policy& policy) {
     if (explored_policy(which) == usual) return which;
   }
   return std::nullopt;
+}
+
+// ---- ways
+
+std::vector<Move> way_to(const Map& map, std::size_t place) {
+  std::vector<Move> moves;
+  for (std::size_t at = place; at != 0; at = map.places[at].how.from)
+    moves.push_back(map.places[at].how);
+  std::reverse(moves.begin(), moves.end());
+  return moves;
 }
 
 // ---- events

@@ -41,8 +41,9 @@ struct NamedDeadline {
 
 // ---- for those that do not choose the exploration's own words and times
 
-// The policies that are explored: with and without --relink, with and without limits.
-inline constexpr int policies = 4;
+// The policies that are explored: with and without --relink, with and without limits; and with
+// --mode=sequential and --on-unclean-stop=continue, which requests that do not say go by.
+inline constexpr int policies = 5;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 // Which of these it is, whatever its times are, or nullopt.
@@ -146,9 +147,13 @@ struct Map {
     std::uint64_t key = 0;
     bool ended = false;
     bool incumbent_active = false;
+    Move how;  // that first led here
   };
   std::vector<Place> places;
   std::vector<Move> moves;
 };
+
+// The shortest way from the start to a place.
+[[nodiscard]] std::vector<Move> way_to(const Map& map, std::size_t place);
 
 }  // namespace upgrader::test

@@ -1,8 +1,11 @@
 #include "tests/explore/explorer.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <unordered_map>
+
+#include "tests/explore/story.h"
 
 namespace upgrader::test {
 namespace {
@@ -26,8 +29,7 @@ struct Node {
   Watcher watcher;
   std::shared_ptr<const Companion> companion;  // or null
   std::string accounts;                        // theirs, as text
-  std::size_t parent = 0;
-  std::vector<std::string> how;  // the lines that led here from the parent
+  Move how;                                    // that led here from the parent
 };
 
 // Those who look at every step.
@@ -47,7 +49,7 @@ class Walk {
 
   Exploration run(const Companion* companion) {
     Watchers watchers{Watcher(policy_.exit_grace), companion ? companion->clone() : nullptr};
-    visit(State{}, std::move(watchers), 0, {});
+    visit(State{}, std::move(watchers), {});
     for (std::size_t at = 0; at < nodes_.size() && !full(); ++at) {
       // A copy: the nodes move while new ones come.
       const State state = nodes_[at].state;
@@ -91,53 +93,46 @@ class Walk {
     Watchers watchers = copied(nodes_[at].watcher, nodes_[at].companion.get());
     watchers.watcher.let_time_pass(due.what == Due::What::limit ? due.generation : 0);
     if (watchers.companion) watchers.companion->set_deadlines(later, due);
-    // What follows last words is an event of its own here.
-    const std::string line = next.name.substr(0, next.name.find('\n'));
     Move move;
     move.from = static_cast<std::uint32_t>(at);
-    branch(move, Supervisor(policy_, state), std::move(watchers), next.event, {line});
+    branch(move, Supervisor(policy_, state), std::move(watchers), next.event);
   }
 
   // One event, and every outcome of what it asks for.
-  void branch(Move move, Supervisor supervisor, Watchers watchers, const Event& event,
-              const std::vector<std::string>& how) {
-    const std::size_t from = move.from;
+  void branch(Move move, Supervisor supervisor, Watchers watchers, const Event& event) {
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
     result_.cells.emplace(supervisor.phase(), event.index());
     const Actions actions = step_(supervisor, event, Time(0));
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
-    if (report_all(from, how, watchers)) return;
+    if (report_all(move, watchers)) return;
     move.whole = supervisor.state().pending == Pending::nothing;
     if (move.whole) {
-      const std::size_t to = visit(supervisor.state(), std::move(watchers), from, how);
+      const std::size_t to = visit(supervisor.state(), std::move(watchers), move);
       move.to = static_cast<std::uint32_t>(to);
     }
     if (map_ != nullptr) map_->moves.push_back(move);
     if (move.whole) return;
     for (const NamedEvent& outcome : every_outcome(supervisor.state())) {
-      std::vector<std::string> longer = how;
-      if (!outcome.name.empty()) longer.insert(longer.begin(), outcome.name);
-      branch(move, supervisor, copied(watchers.watcher, watchers.companion.get()), outcome.event,
-             longer);
+      branch(move, supervisor, copied(watchers.watcher, watchers.companion.get()), outcome.event);
     }
   }
 
-  bool report_all(std::size_t from, const std::vector<std::string>& how, const Watchers& watchers) {
+  bool report_all(const Move& how, const Watchers& watchers) {
     std::vector<std::string> violations = watchers.watcher.violations();
     if (watchers.companion) {
       const std::vector<std::string>& more = watchers.companion->violations();
       violations.insert(violations.end(), more.begin(), more.end());
     }
     for (const std::string& violation : violations)
-      report(from, how, violation);
+      report(how, violation);
     return !violations.empty();
   }
 
   // Returns which node it is.
-  std::size_t visit(const State& raw, Watchers watchers, std::size_t parent,
-                    const std::vector<std::string>& how) {
+  std::size_t visit(const State& raw, Watchers watchers, const Move& how) {
+    const std::size_t parent = how.from;
     const std::map<Generation, Generation> ranks = ranks_of(raw);
     const State state = renumbered(normalised(raw), ranks);
     watchers.watcher.let_time_pass(0);
@@ -155,32 +150,31 @@ class Walk {
     const auto [seen, is_new] = seen_.emplace(key, nodes_.size());
     if (!is_new) return seen->second;
     if (phase_of(state) == Phase::running) ++result_.running_states;
-    check_rest(state, parent, how);
+    check_rest(state, how);
     if (map_ != nullptr) {
       map_->places.push_back({key_of(state, watchers.watcher.print()), state.ended,
-                              state.incumbent && state.incumbent->activated});
+                              state.incumbent && state.incumbent->activated, how});
     }
     nodes_.push_back({state, std::move(watchers.watcher), std::move(watchers.companion),
-                      std::move(accounts), parent, how});
+                      std::move(accounts), how});
     return nodes_.size() - 1;
   }
 
-  void check_rest(const State& state, std::size_t parent, const std::vector<std::string>& how) {
-    if (!comes_to_rest(Supervisor(policy_, state))) report(parent, how, "Time: it never ends");
+  void check_rest(const State& state, const Move& how) {
+    if (!comes_to_rest(Supervisor(policy_, state))) report(how, "Time: it never ends");
     if (phase_of(state) != Phase::running) return;
     const std::size_t events = events_to_commit(Supervisor(policy_, state));
-    if (events != useful_events) report(parent, how, "Usefulness: a good upgrade does not commit");
+    if (events != useful_events) report(how, "Usefulness: a good upgrade does not commit");
   }
 
-  void report(std::size_t from, const std::vector<std::string>& how, const std::string& violation) {
-    std::vector<std::string> lines(how.rbegin(), how.rend());
-    for (std::size_t at = from; at != 0; at = nodes_[at].parent) {
-      lines.insert(lines.end(), nodes_[at].how.rbegin(), nodes_[at].how.rend());
-    }
-    std::string text = "# " + violation + "\n";
-    for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-      text += *line + "\n";
-    if (!full()) result_.violations.push_back(text);
+  void report(const Move& how, const std::string& violation) {
+    if (full()) return;
+    std::vector<Move> moves{how};
+    for (std::size_t at = how.from; at != 0; at = nodes_[at].how.from)
+      moves.push_back(nodes_[at].how);
+    std::reverse(moves.begin(), moves.end());
+    result_.violations.push_back("# " + violation + "\n" + tell(policy_, moves, step_).text);
+    result_.ways.push_back(std::move(moves));
   }
 
   // upgrade, hello, ready, stopped, exit, trial.

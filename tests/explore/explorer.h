@@ -23,7 +23,8 @@ struct Exploration {
   std::size_t edges = 0;
   std::set<std::pair<Phase, std::size_t>> cells;  // phase and kind of event (index into Event)
   std::size_t running_states = 0;
-  std::vector<std::string> violations;  // each with the story that leads to it, as a scenario
+  std::vector<std::string> violations;  // each with the shortest story to it, as a scenario
+  std::vector<std::vector<Move>> ways;  // the moves of these stories
 };
 
 // What is done instead of Supervisor::step, for canaries: a supervisor with a fault.

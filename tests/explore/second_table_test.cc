@@ -4,6 +4,7 @@
 #include <functional>
 #include <iostream>
 
+#include "tests/explore/figures.h"
 #include "tests/explore/second_opinion.h"
 
 namespace {
@@ -139,13 +140,23 @@ std::string first_difference(const Rows& rows, bool relink) {
 TEST_CASE("the supervisor does what the second table says, at every step") {
   const auto table = std::make_shared<SecondTable>(read_second_table());
 
+  std::size_t states = 0, edges = 0, differences = 0;
   for (int which = 0; which < policies; ++which) {
     const Exploration walk = compare(table, explored_policy(which), 20);
     for (const std::string& difference : walk.violations)
       FAIL_CHECK(difference);
+    states += walk.states;
+    edges += walk.edges;
+    differences += walk.violations.size();
     std::cout << "report: compared " << walk.states << " states, " << walk.edges << " edges"
               << name_of_policy(which) << "\n";
   }
+  const bool all_used = table->unused().empty();
+  std::cout << "result: V2 | make explore | " << with_commas(edges) << " edges of "
+            << with_commas(states) << " states compared, actions included, " << differences
+            << " differences, " << table->unused().size()
+            << " rows of the table unused | 0 differences | "
+            << (differences == 0 && all_used ? "met" : "not met: see above") << "\n";
 
   for (const int line : table->unused())
     FAIL_CHECK("second.table:" << line << ": nothing uses this row");
@@ -166,7 +177,10 @@ TEST_CASE("canary: errors seeded in the second table are found") {
     if (is_found) ++found;
   }
   std::cout << "report: found " << found << " of " << seeded_errors.size()
-            << " errors seeded in the second table\n";
+            << " errors seeded in the second table\n"
+            << "canary: V2 | " << found << " of " << seeded_errors.size()
+            << " errors seeded in the table are found | "
+            << (found == seeded_errors.size() ? "caught" : "MISSED") << "\n";
 }
 
 // Some minutes: not run by default.

@@ -59,8 +59,9 @@ struct Sheet {
   [[nodiscard]] const Way& way(std::uint32_t place, test::Speaker dying) const {
     return ways[std::size_t{place} * 4 + static_cast<std::size_t>(dying)];
   }
-  [[nodiscard]] bool is_reached(std::uint32_t place) const {
-    return place == 0 || way(place, test::Speaker::nobody).move != KeyTable::nothing;
+  [[nodiscard]] bool is_reached(std::uint32_t place, test::Speaker dying) const {
+    const bool at_start = place == 0 && dying == test::Speaker::nobody;
+    return at_start || way(place, dying).move != KeyTable::nothing;
   }
   std::set<std::pair<Phase, std::size_t>> cells;
 };

@@ -5,6 +5,9 @@
 #include <memory>
 
 namespace upgrader::simulation {
+
+using test::with_commas;
+
 namespace {
 
 // So much of the edges must have been visited, in percent; once so many seeds have run that there
@@ -31,13 +34,6 @@ std::string share(const char* what, const Visits::Share& share) {
 }
 
 }  // namespace
-
-std::string with_commas(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3;)
-    text.insert(at -= 3, ",");
-  return text;
-}
 
 std::string commit() {
   const std::unique_ptr<FILE, int (*)(FILE*)> git(

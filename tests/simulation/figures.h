@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "tests/explore/figures.h"
 #include "tests/simulation/atlas.h"
 
 namespace upgrader::simulation {
-
-// "1,204"
-[[nodiscard]] std::string with_commas(std::uint64_t number);
 
 // The tree's commit, as git tells it.
 [[nodiscard]] std::string commit();

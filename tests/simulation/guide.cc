@@ -132,7 +132,13 @@ Goals::Goals(const Atlas& atlas) {
     for (std::uint32_t move = 0; move < sheet.map.moves.size(); ++move) {
       const test::Move& its = sheet.map.moves[move];
       const bool is_goal = sheet.allowed[move] && its.whole && !comes_by_the_way(its);
-      if (is_goal && sheet.is_reached(its.from)) goals_.push_back({policy, move});
+      if (!is_goal) continue;
+      for (const Speaker dying : {Speaker::nobody, Speaker::incumbent, Speaker::candidate}) {
+        const bool possible = is_possible(sheet.map.places[its.from], its.steps[0], dying);
+        if (!possible || !sheet.is_reached(its.from, dying)) continue;
+        goals_.push_back({policy, move, dying});
+        break;
+      }
     }
   }
 }
@@ -146,13 +152,19 @@ Goal Goals::goal(std::uint64_t seed) const {
 
 MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal)
     : machine_(machine), sheet_(sheet), follower_(follower) {
-  plan_way(sheet.map.moves[goal.move].from);
+  plan_way(sheet.map.moves[goal.move].from, goal.dying);
   way_.push_back(goal.move);
-  clogs_ = machine.random.chance(30);
+  const EventKind kind = test::kind_of(sheet.map.moves[goal.move].steps[0]);
+  if (kind == EventKind::is_deaf) {
+    clog_ = Clog::from_ready;
+  } else if (kind == EventKind::closes_input && machine.random.chance(50)) {
+    clog_ = Clog::but_activate;
+  } else if (machine.random.chance(20)) {
+    clog_ = machine.random.chance(50) ? Clog::from_ready : Clog::but_activate;
+  }
 }
 
-void MapGuide::plan_way(std::uint32_t place) {
-  Speaker dying = Speaker::nobody;
+void MapGuide::plan_way(std::uint32_t place, Speaker dying) {
   while (place != 0 || dying != Speaker::nobody) {
     const Sheet::Way& way = sheet_.way(place, dying);
     way_.push_front(way.move);
@@ -353,7 +365,6 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
 // And what follows: more of them, and the exit.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {
-  const auto kind_ahead = [this] { return test::kind_of(sheet_.map.moves[way_[1]].steps[0]); };
   const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;
   const bool said = speak(process, agent, test::kind_of(event), state);
   while (on_way && way_.size() > 1 && is_last_word(sheet_.map.moves[way_[1]].steps[0])) {
@@ -361,8 +372,14 @@ bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
     (void)speak(process, agent, test::kind_of(sheet_.map.moves[way_.front()].steps[0]), state);
   }
   bool by_signal = machine_.random.chance(50);
+  while (way_.size() <= 1 && machine_.random.chance(60)) {
+    constexpr EventKind words[] = {EventKind::last_stopped, EventKind::last_unfit,
+                                   EventKind::last_ready};
+    (void)speak(process, agent, words[machine_.random.below(std::size(words))], state);
+  }
   if (on_way && way_.size() > 1) {
-    by_signal = kind_ahead() == EventKind::is_killed;
+    const test::EventClass ahead = sheet_.map.moves[way_[1]].steps[0];
+    by_signal = test::kind_of(ahead) == EventKind::is_killed;
     way_.pop_front();
     expect_outcomes(sheet_.map.moves[way_.front()]);
   }
@@ -384,17 +401,24 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
     const auto message = message_for(kind, agent, state, machine_.random);
     if (!message) return false;
     process.say(*message);
-    // Nothing fits into its input any more, `activate` neither.
-    if (clogs_ && kind == EventKind::ready) process.input.capacity = 0;
+    clog(process, kind);
   }
   process.push(process.outbox.size());
   if (!process.outbox.empty()) process.agent->wake();
   return true;
 }
 
+// Nothing fits into its input any more.
+void MapGuide::clog(Process& process, EventKind said) {
+  if (clog_ == Clog::from_ready && said == EventKind::ready) process.input.capacity = 0;
+  if (clog_ != Clog::but_activate) return;
+  process.input.capacity = said == EventKind::ready ? 65'536 : 0;
+}
+
 // It is noticed when something is sent to it: an answer to what nobody understands.
 void MapGuide::close_input(Process& process) {
   process.close_input();
+  if (clog_ == Clog::but_activate) return;
   process.say("{\"type\":\"hullo\"}\n", Unknown{"hullo"});
   process.push(process.outbox.size());
 }

@@ -16,6 +16,7 @@ namespace upgrader::simulation {
 struct Goal {
   int policy = 0;
   std::uint32_t move = 0;
+  test::Speaker dying = test::Speaker::nobody;  // whose last words come before it
 };
 
 // All moves that lead from one state to another, or do nothing but cannot be done by the way; of
@@ -41,7 +42,7 @@ class MapGuide : public Guide {
 
  private:
   using Event = test::EventClass;
-  void plan_way(std::uint32_t place);
+  void plan_way(std::uint32_t place, test::Speaker dying);
   void expect_outcomes(const test::Move& move);
   bool go_on(const Supervisor& supervisor);
   bool wander(const Supervisor& supervisor);
@@ -55,6 +56,7 @@ class MapGuide : public Guide {
   bool let_pass(Event event, const Supervisor& supervisor);
   bool make_way(const Supervisor& supervisor, Event event);
   void close_input(Process& process);
+  void clog(Process& process, test::EventKind said);
 
   Machine& machine_;
   const Sheet& sheet_;
@@ -66,7 +68,10 @@ class MapGuide : public Guide {
   int tries_ = 0;
   std::vector<std::uint32_t> rested_;  // places in which enough was said that changes nothing
   std::vector<std::uint32_t> idle_;    // moves that change nothing, yet to be made
-  bool clogs_ = false;                 // agents do not read from their `ready` on
+
+  // When agents do not read their input: nothing of it is lost while they live.
+  enum class Clog { never, from_ready, but_activate };
+  Clog clog_ = Clog::never;
 };
 
 }  // namespace upgrader::simulation

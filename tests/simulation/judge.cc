@@ -15,7 +15,7 @@ Judge* the_judge = nullptr;
 
 namespace {
 
-// Turns of the loop in one instant: more than the longest flood takes.
+// Turns of the loop without an event: more than the longest line takes.
 constexpr int turns_at_once_max = 20'000;
 
 bool is_reply(const UpgraderMessage& message) {
@@ -94,6 +94,7 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   const bool outcome = supervisor.state().pending != Pending::nothing;
   if (!outcome) throw_in_stale_event();
   ++tally_.events;
+  turns_at_once_ = 0;
   director_.count_event(supervisor);
   if (tracker_ != nullptr) tracker_->before(supervisor, event, now);
   const Actions actions = step_(supervisor, event, now);
@@ -107,7 +108,16 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   for (const std::string& violation : watcher_.violations())
     broken(violation);
   if (tracker_ != nullptr && verdict_.empty()) tracker_->after(supervisor, watcher_);
+  if (machine_.swarm.guided) throw_in_between_last_words(event);
   return actions;
+}
+
+// Where no guide can come to.
+void Judge::throw_in_between_last_words(const Event& event) {
+  const auto* received = std::get_if<MessageReceived>(&event);
+  if (machine_.calm || received == nullptr || !received->posthumous) return;
+  for (const test::NamedEvent& each : stale_events())
+    tell_stale_event(each.event);
 }
 
 void Judge::throw_in_stale_event() {
@@ -174,8 +184,10 @@ void Judge::see_line(Process* process, const Meaning& meaning) {
     broken("IO-5: more lines than a turn may take");
   }
   auto& spoken = process->spoken;
-  while (posthumous && !spoken.empty() && nobody_answers(spoken.front().meaning) &&
-         !same(spoken.front().meaning, meaning)) {
+  const auto is_passed_over = [&](const Process::Spoken& next) {
+    return next.end <= process->written && nobody_answers(next.meaning);
+  };
+  while (posthumous && !spoken.empty() && is_passed_over(spoken.front())) {
     spoken.pop_front();
     ++process->told;
   }
@@ -320,8 +332,6 @@ void Judge::turn_begins() {
 void Judge::turn_ended() {
   turn_begins();
   check_resources();
-  if (turn_at_ != machine_.now()) turns_at_once_ = 0;
-  turn_at_ = machine_.now();
   if (++turns_at_once_ > turns_at_once_max) broken("it spins");
 }
 

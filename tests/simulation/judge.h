@@ -109,6 +109,7 @@ class Judge {
   void check_orders();
   void check_resources();
   void throw_in_stale_event();
+  void throw_in_between_last_words(const Event& event);
   void tell_stale_event(Event stale);
   [[nodiscard]] World guided_outcome(World asked);
 
@@ -126,7 +127,6 @@ class Judge {
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
-  Time turn_at_{0};
   std::string verdict_;
   Tally tally_;
 };

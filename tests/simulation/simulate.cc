@@ -22,6 +22,7 @@
 namespace {
 
 using namespace upgrader::simulation;
+using upgrader::test::with_commas;
 
 constexpr std::size_t workers = 2;
 

@@ -12,11 +12,18 @@ $(BUILD)/objects/seated/%.o: %.cc
 
 simulation_objects := $(call objects,$(filter-out %_test.cc %/simulate.cc, \
   $(wildcard $(simulation_directory)/*.cc)) \
-  $(addprefix tests/,explore/canonical.cc explore/explorer.cc support/actions.cc \
+  $(addprefix tests/,explore/canonical.cc explore/explorer.cc explore/story.cc support/actions.cc \
   support/every_event.cc support/watcher.cc))
 $(BUILD)/objects/tests/simulation/seated_loop.o: CXXFLAGS += -include tests/simulation/seat.h
 
 $(BUILD)/tests/simulation/simulate: $(BUILD)/objects/tests/simulation/simulate.o \
+    $(simulation_objects) $(seated) $(upgrader_library) $(protocol_library)
+	@mkdir -p $(@D)
+	$(LINK) $(simulation_wraps) -o $@ $^ -pthread
+
+unit_tests += $(BUILD)/tests/simulation/simulation_test
+$(BUILD)/tests/simulation/simulation_test: \
+    $(BUILD)/objects/tests/simulation/simulation_test.o $(BUILD)/objects/tests/catch_main.o \
     $(simulation_objects) $(seated) $(upgrader_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) $(simulation_wraps) -o $@ $^ -pthread

@@ -1,0 +1,109 @@
+// A small fixed set of seeds, that a seed is the same run each time, and canaries: supervisors with
+// a fault that chance must find. The long run, with its map and more canaries, is `make simulate`.
+#include <catch2/catch.hpp>
+
+#include "tests/explore/explorer.h"
+#include "tests/simulation/run.h"
+
+namespace {
+
+using namespace upgrader;
+using namespace upgrader::simulation;
+
+std::string trace_of(std::uint64_t seed) {
+  std::string trace;
+  (void)run_seed(seed, {.trace = &trace});
+  return trace;
+}
+
+// The first verdict of so many seeds, or empty.
+std::string verdict_of(const StepFunction& faulty, std::uint64_t seeds) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const Outcome outcome = run_seed(seed, {.step = &faulty});
+    if (!outcome.verdict.empty()) return outcome.verdict;
+  }
+  return "";
+}
+
+template <class Message>
+bool says(const Event& event) {
+  const auto* received = std::get_if<MessageReceived>(&event);
+  return received != nullptr && !received->posthumous &&
+         std::holds_alternative<Message>(received->message);
+}
+
+}  // namespace
+
+TEST_CASE("no seed of a fixed set breaks a rule, and upgrades of every kind of ending occur") {
+  Tally tally;
+  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+    const Outcome outcome = run_seed(seed);
+    INFO("make simulate SEED=" << seed << " TRACE=1");
+    CHECK(outcome.verdict == "");
+    tally.add(outcome.tally);
+  }
+
+  CHECK(tally.committed > tally.runs);
+  CHECK(tally.failed > 0);
+  CHECK(tally.rolled_back > 0);
+  CHECK(tally.cut_short > 0);
+  CHECK(tally.useful > tally.runs / 4);
+}
+
+TEST_CASE("a seed is the same run each time, byte for byte") {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 77U, 1'234U}) {
+    const std::string trace = trace_of(seed);
+
+    CHECK(trace.size() > 100);
+    CHECK(trace_of(seed) == trace);
+  }
+  CHECK(trace_of(1) != trace_of(2));
+}
+
+TEST_CASE("canary: an `activate` that comes an event too early is found") {
+  const std::string verdict = verdict_of(
+      [](Supervisor& supervisor, const Event& event, Time now) {
+        Actions actions = supervisor.step(event, now);
+        const State& state = supervisor.state();
+        if (!says<agent_protocol::Stopped>(event) || phase_of(state) != Phase::switching ||
+            !state.candidate) {
+          return actions;
+        }
+        const Actions more = supervisor.step(ProcessExited{state.incumbent->generation, {}}, now);
+        actions.insert(actions.end(), more.begin(), more.end());
+        return actions;
+      },
+      200);
+
+  CHECK(verdict.find("S1") != std::string::npos);
+}
+
+TEST_CASE("canary: an upgrade that never ends is found") {
+  const std::string verdict = verdict_of(
+      [](Supervisor& supervisor, const Event& event, Time now) {
+        if (says<agent_protocol::Healthy>(event)) return Actions{};
+        if (std::holds_alternative<DeadlinePassed>(event) && supervisor.phase() == Phase::trial) {
+          return Actions{};
+        }
+        return supervisor.step(event, now);
+      },
+      200);
+
+  CHECK(verdict != "");
+}
+
+TEST_CASE("canary: a supervisor that gives an agent the state of another is found") {
+  const std::string verdict = verdict_of(
+      [](Supervisor& supervisor, const Event& event, Time now) {
+        Actions actions = supervisor.step(event, now);
+        for (Action& action : actions) {
+          auto* send = std::get_if<Send>(&action);
+          auto* activate = send ? std::get_if<agent_protocol::Activate>(&send->message) : nullptr;
+          if (activate != nullptr && activate->state) activate->state = "another's";
+        }
+        return actions;
+      },
+      200);
+
+  CHECK(verdict.find("a state is handed on") != std::string::npos);
+}
