@@ -90,6 +90,8 @@ class Actor {
   bool active_ = false;
   long served_ = 0;
   bool reading_ = true;
+  int lock_ = -1;
+  bool lacks_lock_ = false;  // though it is active
   int socket_;
 };
 
@@ -114,9 +116,10 @@ void Actor::run() {
   introduce();
   for (;;) {
     pollfd polled[] = {{reading_ ? 0 : -1, POLLIN, 0}, {socket_, POLLIN, 0}};
-    if (poll(polled, 2, -1) < 0) continue;
+    if (poll(polled, 2, lacks_lock_ ? 1 : -1) < 0) continue;
     if (polled[0].revents != 0) read_input();
     if (polled[1].revents != 0) read_command();
+    if (lacks_lock_) hold_active_lock();
   }
 }
 
@@ -199,18 +202,20 @@ void Actor::play_active() {
   if (role_ == "candidate") play_trial();
 }
 
-// A lock of the process: it is gone with it, and not before.
+// A lock of the process: it is gone with it, and not before. Where another has it, it is tried
+// again, since that one may see the end of its input just now.
 void Actor::hold_active_lock() {
   const std::string path = std::string(std::getenv("ACTOR_DIR")) + "/active";
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int fd = lock_ < 0 ? open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600) : lock_;
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  if (fcntl(fd, F_SETLK, &lock) == 0) return;
-  struct flock holder = lock;
-  fcntl(fd, F_GETLK, &holder);
-  tell('V', "two agents are active: this one and " + std::to_string(holder.l_pid));
-  fcntl(fd, F_SETLKW, &lock);
+  lacks_lock_ = fcntl(fd, F_SETLK, &lock) != 0;
+  if (lacks_lock_ && lock_ < 0) {
+    fcntl(fd, F_GETLK, &lock);
+    tell('V', "two agents are active: this one and " + std::to_string(lock.l_pid));
+  }
+  lock_ = fd;
 }
 
 void Actor::ask_as_told() {

@@ -40,7 +40,7 @@ Aftermath::Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const
     if (tracee.generation == 1) first_agent_ = tracee.pid;
     const bool ended = tracee.is == Tracee::Is::ended;
     if (tracee.generation == 0) {
-      upgrader_processes_ += ended ? 0 : 1;
+      if (!ended) upgrader_processes_.insert(tracee.pid);
       continue;
     }
     if (!ended) living_.insert(tracee.pid);
@@ -80,9 +80,11 @@ bool Aftermath::rests() {
   for (const pid_t pid : scene_.descendants()) {
     const bool agent = pid == active_->pid;
     upgraders += agent ? 0 : 1;
+    // Whoever was an upgrader before has gone with it.
+    shape = shape && !(upgrader_was_ended() && upgrader_processes_.count(pid) == 1);
     shape = shape && state_of(pid) != 'Z' && (agent || !scene_.is_agent(pid));
   }
-  return shape && upgraders == upgrader_processes_ &&
+  return shape && upgraders == upgrader_processes_.size() &&
          scene_.started().size() == scene_.ended().size() + 1;
 }
 

@@ -45,9 +45,9 @@ class Aftermath {
   const Setting setting_;
   const Party victim_;
   pid_t first_agent_ = 0;
-  std::size_t upgrader_processes_ = 0;
-  std::set<pid_t> living_;   // agents at the signal
-  std::set<pid_t> playing_;  // of these, who was left to end by itself
+  std::set<pid_t> upgrader_processes_;  // one, but where a wrapper has started it
+  std::set<pid_t> living_;              // agents at the signal
+  std::set<pid_t> playing_;             // of these, who was left to end by itself
   const Agent* active_ = nullptr;
   End end_{};
 };

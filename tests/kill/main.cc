@@ -29,7 +29,7 @@ using namespace kill_points;
 constexpr std::size_t points_wanted = 600;
 
 // In a short run: every so manieth point of the stories that go wrong by themselves.
-constexpr std::size_t short_stride = 10;
+constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {
   const char* set = std::getenv(name);
