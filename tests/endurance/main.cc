@@ -15,12 +15,14 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/endurance/kinds.h"
 #include "tests/endurance/log_shapes.h"
 #include "tests/endurance/measure.h"
 #include "tests/endurance/troupe.h"
+#include "tests/integration/process_table.h"
 #include "tests/kill/theatre.h"
 
 namespace {
@@ -35,6 +37,7 @@ constexpr std::size_t canary_upgrades = 120;
 // Until then the allocator takes what it needs: the base is measured after this.
 constexpr std::size_t base_of_long_runs = 300;
 constexpr std::size_t measured_every = 50;
+constexpr auto rest_patience = std::chrono::seconds(5);
 
 struct Outcome {
   std::string wrong;  // the first thing that is, or ""
@@ -87,8 +90,9 @@ void Run::endure(std::size_t upgrades, std::size_t base_after) {
     upgrade(number);
     judge_log(number);
     const bool base = number == base_after;
-    if (base || number == upgrades || number % measured_every == 0) take_measure(base);
-    if (number > base_after && outcome_.wrong.empty()) {
+    const bool measured = number == upgrades || number % measured_every == 0;
+    if (base || (measured && number > base_after)) take_measure(base);
+    if (measured && number > base_after && outcome_.wrong.empty()) {
       const std::string grown = growth(outcome_.base, outcome_.last);
       if (!grown.empty()) fail("after upgrade " + std::to_string(number) + ": " + grown);
     }
@@ -134,13 +138,19 @@ void Run::judge_log(std::size_t number) {
   }
 }
 
-// When the kernel has given back whoever went last.
+// When the kernel has given back whoever went last, and the upgrader has put away what was theirs:
+// it rests, and holds the same at two looks. What is more than the base gets some time to go.
 void Run::take_measure(bool base) {
-  const auto rest = [this] {
-    outcome_.last = measure(troupe_.upgrader());
-    return outcome_.last.children == 1 && outcome_.last.zombies == 0;
+  Measure before;
+  const auto rests = [&] {
+    before = std::exchange(outcome_.last, measure(troupe_.upgrader()));
+    const bool alone = outcome_.last.children == 1 && outcome_.last.zombies == 0;
+    if (!alone || integration::state_of(troupe_.upgrader()) != 'S') return false;
+    const Measure& wanted = base ? before : outcome_.base;
+    return growth(wanted, outcome_.last).empty();
   };
-  if (!troupe_.wait_until(rest)) return fail("not one child only: " + outcome_.last.text());
+  const bool rested = troupe_.wait_until(rests, rest_patience);
+  if (base && !rested) return fail("it never rests: " + outcome_.last.text());
   if (base) outcome_.base = outcome_.last;
 }
 

@@ -24,7 +24,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto patience = std::chrono::seconds(20);
 constexpr auto load_interval = std::chrono::milliseconds(1);
 constexpr std::size_t packet_bytes_max = 100'000;
 
@@ -117,7 +116,7 @@ void Troupe::pump() {
   put_load_on();
 }
 
-bool Troupe::wait_until(const std::function<bool()>& condition) {
+bool Troupe::wait_until(const std::function<bool()>& condition, std::chrono::seconds patience) {
   const auto deadline = Clock::now() + patience;
   while (!condition()) {
     if (Clock::now() > deadline || !upgrader_runs()) return condition();

@@ -39,7 +39,8 @@ class Troupe {
 
   void pump();
   // False if the condition does not come true in time, or the upgrader has ended.
-  bool wait_until(const std::function<bool()>& condition);
+  bool wait_until(const std::function<bool()>& condition,
+                  std::chrono::seconds patience = std::chrono::seconds(60));
   void say(const Agent& agent, const std::string& line) const;
 
   // The only agent, if there is only one.
