@@ -16,7 +16,7 @@
 namespace fault {
 namespace {
 
-constexpr std::size_t short_sample = 2'000;
+constexpr std::size_t short_sample = 3'000;
 
 // So that whoever waits sees that it goes on.
 constexpr std::size_t progress_interval = 1'000;
