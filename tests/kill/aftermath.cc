@@ -133,8 +133,9 @@ std::string Aftermath::judge_service() {
     return "the active agent does not answer";
   }
   if (active_->pongs.back() != "active " + active_->version) return "it says that it is not active";
-  if (scene_.active_lock_holder() != active_->pid)
-    return "it does not hold the active agent's lock";
+  // Where it has met the one before it, it tries for the lock again and again.
+  const auto holds = [this] { return scene_.active_lock_holder() == active_->pid; };
+  if (!scene_.wait_until(tracer_, holds)) return "it does not hold the active agent's lock";
   if (setting_.lock && !scene_.upgrader_lock_held()) return "the lock of --lock is not held";
   return "";
 }
