@@ -58,10 +58,12 @@ bool Run::step_once() {
   if (tracer_->take_stops()) return true;
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
-  if (tracer_->spared() != 0 && !has_ended(tracer_->spared())) {
+  const pid_t spared = tracer_->spared();
+  // Asked by its parent, too: once it is reaped its number may be another's.
+  if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
     // Whom the kernel does not let the upgrader kill, somebody else kills in the end.
-    kill(tracer_->spared(), SIGKILL);
-    await_end(tracer_->spared());
+    kill(spared, SIGKILL);
+    await_end(spared);
     return true;
   }
   const bool busy = std::any_of(agents_.begin(), agents_.end(), [](const Agent& agent) {
