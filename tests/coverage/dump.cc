@@ -2,6 +2,7 @@
 // process would otherwise take it with it. gcc sees to exit and fork by itself; what is left is
 // _exit, abort, SIGKILL of a test's own child, and the two ways in which the product executes a
 // program.
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -61,9 +62,11 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
+// Only a test catches the signal, and its child: an agent's dispositions are looked at.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
-  signal(last_signal, dump_and_die);
+  if (std::string(program_invocation_short_name).ends_with("_test"))
+    signal(last_signal, dump_and_die);
 }
 
 static bool runs_what_we_run(pid_t pid) {
