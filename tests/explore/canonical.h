@@ -55,11 +55,18 @@ inline constexpr int policies = 5;
 // Of any state, in which any words and times are used.
 [[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
 
+// Ids of upgrades that a signal has asked for.
+[[nodiscard]] inline bool is_signal_id(std::string_view id) {
+  return id.rfind("sigusr2-", 0) == 0;
+}
+
 // An event, as the exploration tells events apart: by who and what. Some that other sources know
 // are `other`.
 using EventClass = std::uint8_t;
 inline constexpr EventClass other_event = 255;
 [[nodiscard]] EventClass class_of(const State& before, const Event& event, Time now);
+// "the candidate: stopped"
+[[nodiscard]] std::string name_of_class(EventClass kind);
 
 // How it is taken apart.
 enum class Speaker : std::uint8_t { nobody, incumbent, candidate, stranger };

@@ -245,7 +245,7 @@ Visits::Share Visits::cells() const {
   return share;
 }
 
-std::string Visits::missed() const {
+std::string Visits::missed(std::size_t kinds_max) const {
   std::map<EventClass, std::uint64_t> counts;
   for (int policy = 0; policy < test::policies; ++policy) {
     const Sheet& sheet = atlas_.sheet(policy);
@@ -254,11 +254,14 @@ std::string Visits::missed() const {
       if (is_missed) ++counts[sheet.map.moves[at_move].steps[0]];
     }
   }
+  std::vector<std::pair<std::uint64_t, EventClass>> most;
+  for (const auto& [kind, count] : counts)
+    most.emplace_back(count, kind);
+  std::sort(most.rbegin(), most.rend());
   std::string text;
-  for (const auto& [kind, count] : counts) {
-    text += std::to_string(static_cast<int>(test::speaker_of(kind))) + "/" +
-            std::to_string(static_cast<int>(test::kind_of(kind))) + ": " + std::to_string(count) +
-            "\n";
+  for (std::size_t at = 0; at < most.size() && at < kinds_max; ++at) {
+    text += (at == 0 ? "" : "; ") + test::name_of_class(most[at].second) + " " +
+            std::to_string(most[at].first);
   }
   return text;
 }

@@ -102,7 +102,7 @@ class Visits {
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
   // For people: the kinds of events whose allowed edges were missed most.
-  [[nodiscard]] std::string missed() const;
+  [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:
   [[nodiscard]] std::size_t places(int policy) const;

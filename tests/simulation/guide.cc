@@ -10,6 +10,7 @@ namespace upgrader::simulation {
 
 using namespace agent_protocol;
 using test::EventKind;
+using test::is_signal_id;
 using test::Speaker;
 
 namespace {
@@ -27,10 +28,6 @@ bool is_speech(EventKind kind) {
   return kind <= EventKind::last_upgrade || kind == EventKind::unknown ||
          kind == EventKind::malformed_upgrade || kind == EventKind::malformed ||
          kind == EventKind::stray;
-}
-
-bool is_signal_id(const std::string& id) {
-  return id.rfind("sigusr2-", 0) == 0;
 }
 
 // Changes nothing, and can be done with much else wherever a guide has come to.

@@ -15,7 +15,7 @@ Judge* the_judge = nullptr;
 
 namespace {
 
-// Turns of the loop without an event: more than the longest line takes.
+// Turns of the loop without an event at a new instant: more than the longest flood takes.
 constexpr int turns_at_once_max = 20'000;
 
 bool is_reply(const UpgraderMessage& message) {
@@ -94,7 +94,8 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   const bool outcome = supervisor.state().pending != Pending::nothing;
   if (!outcome) throw_in_stale_event();
   ++tally_.events;
-  turns_at_once_ = 0;
+  if (event_at_ != now) turns_at_once_ = 0;
+  event_at_ = now;
   director_.count_event(supervisor);
   if (tracker_ != nullptr) tracker_->before(supervisor, event, now);
   const Actions actions = step_(supervisor, event, now);

@@ -127,6 +127,7 @@ class Judge {
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
+  Time event_at_{0};
   std::string verdict_;
   Tally tally_;
 };

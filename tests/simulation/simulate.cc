@@ -25,6 +25,7 @@ using namespace upgrader::simulation;
 using upgrader::test::with_commas;
 
 constexpr std::size_t workers = 2;
+constexpr std::uint64_t repeated_seeds = 100;
 
 // What the workers tell, in memory that they share with whoever started them.
 struct Report {
@@ -106,11 +107,22 @@ int run_canary(std::uint64_t seeds) {
   return 0;
 }
 
+// The same seed is the same run, byte for byte.
+void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
+  for (std::uint64_t seed = 1; seed <= repeated_seeds; ++seed) {
+    std::string first, second;
+    (void)run_seed(seed, {.atlas = &atlas, .goals = &goals, .trace = &first});
+    (void)run_seed(seed, {.atlas = &atlas, .goals = &goals, .trace = &second});
+    if (first != second) return note_failure(report, seed, "it runs otherwise when repeated");
+  }
+}
+
 int run_seeds(std::uint64_t seeds) {
   const Atlas atlas;
   const Goals goals(atlas);
   Visits visits(atlas);
   Report& report = *shared_report();
+  check_repetition(report, atlas, goals);
   run_all(report, seeds, {.atlas = &atlas, .goals = &goals, .visits = &visits});
   const std::uint64_t seed = report.failed_seed;
   if (seed != 0) {

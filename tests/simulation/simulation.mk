@@ -12,8 +12,8 @@ $(BUILD)/objects/seated/%.o: %.cc
 
 simulation_objects := $(call objects,$(filter-out %_test.cc %/simulate.cc, \
   $(wildcard $(simulation_directory)/*.cc)) \
-  $(addprefix tests/,explore/canonical.cc explore/explorer.cc explore/story.cc support/actions.cc \
-  support/every_event.cc support/watcher.cc))
+  $(patsubst %,tests/explore/%.cc,canonical event_class explorer story) \
+  $(patsubst %,tests/support/%.cc,actions every_event watcher))
 $(BUILD)/objects/tests/simulation/seated_loop.o: CXXFLAGS += -include tests/simulation/seat.h
 
 $(BUILD)/tests/simulation/simulate: $(BUILD)/objects/tests/simulation/simulate.o \

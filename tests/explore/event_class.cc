@@ -1,0 +1,243 @@
+// How the exploration tells events apart: the half of canonical.h that is about events.
+#include <algorithm>
+#include <iterator>
+
+#include "tests/explore/canonical.h"
+
+namespace upgrader::test {
+
+using namespace agent_protocol;
+
+namespace {
+
+EventKind kind_is(const Confirm& confirm, const State& state) {
+  const bool literal = confirm.id == "u1" && (!state.upgrade || is_signal_id(state.upgrade->id));
+  const bool its = state.upgrade && confirm.id == state.upgrade->id;
+  return its || literal ? EventKind::confirm : EventKind::confirm_other;
+}
+
+// An id that is under way or was told is known by its kind; of others only the exploration's own.
+EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
+  bool kind_is_taken = false;
+  const auto is = [&](const std::optional<std::string>& known) {
+    if (!known) return false;
+    kind_is_taken = kind_is_taken || is_signal_id(*known) == is_signal_id(cancel.id);
+    return *known == cancel.id;
+  };
+  const bool is_upgrade = state.upgrade && is(state.upgrade->id);
+  const bool is_told = agent != nullptr && is(agent->told_id);
+  const bool literal = cancel.id == "u1" || is_signal_id(cancel.id);
+  if (!is_upgrade && !is_told && (kind_is_taken || !literal)) return EventKind::cancel_other;
+  return is_signal_id(cancel.id) ? EventKind::cancel_signal : EventKind::cancel;
+}
+
+// One of the exploration's requests, in its order, whatever its times are.
+std::optional<EventKind> kind_is(const Upgrade& request) {
+  const bool sequential = request.mode == Mode::sequential;
+  const bool confirm = request.gate == Gate::confirm;
+  const bool healthy = request.commit == CommitRule::healthy;
+  const bool goes_on = request.on_unclean_stop == UncleanStop::carry_on;
+  const bool at_once = request.trial_ms == 0;
+  const bool unlimited = request.start_timeout_ms == 0;
+  const bool gate_limit = request.confirm_timeout_ms.value_or(0) != 0;
+  const bool set_times = request.trial_ms.value_or(0) != 0 ||
+                         request.start_timeout_ms.value_or(0) != 0 || request.stop_timeout_ms;
+  if (set_times) return std::nullopt;
+  const unsigned kind = (sequential ? 1U : 0U) | (confirm ? 2U : 0U) | (healthy ? 4U : 0U) |
+                        (goes_on ? 8U : 0U) | (at_once ? 16U : 0U) | (unlimited ? 32U : 0U) |
+                        (gate_limit ? 64U : 0U);
+  constexpr unsigned kinds[] = {0, 8 | 16, 2 | 64, 2 | 32, 4, 4 | 16, 1, 1 | 8};
+  const auto found = std::find(std::begin(kinds), std::end(kinds), kind);
+  if (found == std::end(kinds)) return std::nullopt;
+  return static_cast<EventKind>(static_cast<std::ptrdiff_t>(EventKind::first_upgrade) +
+                                (found - std::begin(kinds)));
+}
+
+std::optional<EventKind> kind_is(const MessageReceived& event, const State& state,
+                                 const Agent* agent, Time now) {
+  if (event.posthumous) {
+    if (std::holds_alternative<Stopped>(event.message)) return EventKind::last_stopped;
+    if (std::holds_alternative<Unfit>(event.message)) return EventKind::last_unfit;
+    if (std::holds_alternative<Ready>(event.message)) return EventKind::last_ready;
+    return std::nullopt;
+  }
+  const bool at_limit = agent != nullptr && agent->deadline && *agent->deadline <= now;
+  if (const auto* upgrade = std::get_if<Upgrade>(&event.message)) return kind_is(*upgrade);
+  if (const auto* confirm = std::get_if<Confirm>(&event.message)) return kind_is(*confirm, state);
+  if (const auto* cancel = std::get_if<Cancel>(&event.message)) {
+    const EventKind what = kind_is(*cancel, state, agent);
+    return at_limit && what == EventKind::cancel ? EventKind::cancel_at_limit : what;
+  }
+  if (std::holds_alternative<Extend>(event.message) && at_limit) return EventKind::extend_at_limit;
+  constexpr EventKind plain[] = {EventKind::hello,     EventKind::ready,   EventKind::unfit,
+                                 EventKind::count,     EventKind::count,   EventKind::count,
+                                 EventKind::stopped,   EventKind::healthy, EventKind::extend,
+                                 EventKind::heartbeat, EventKind::status};
+  return plain[event.message.index()];
+}
+
+std::optional<EventKind> kind_is(const MessageRefused& event) {
+  if (std::holds_alternative<Unknown>(event.what)) return EventKind::unknown;
+  const auto& malformed = std::get<Malformed>(event.what);
+  return malformed.id ? EventKind::malformed_upgrade : EventKind::malformed;
+}
+
+std::optional<EventKind> kind_is(const ProcessExited& event) {
+  if (event.ending.how == Ending::How::signalled) return EventKind::is_killed;
+  if (event.ending == Ending{Ending::How::exited, 0}) return EventKind::exits;
+  return std::nullopt;
+}
+
+// The first of those that are due, in the order in which they are judged.
+EventClass class_of_deadline(const State& state, Time by, Time now) {
+  const auto is_due = [now](const std::optional<Time>& deadline) {
+    return deadline && *deadline <= now;
+  };
+  const bool unseen = by < Time(0);
+  const auto& incumbent = state.incumbent;
+  const auto& candidate = state.candidate;
+  const EventKind limit = unseen ? EventKind::limit_unseen : EventKind::limit;
+  const EventKind close = unseen ? EventKind::close_limit_unseen : EventKind::close_limit;
+  if (candidate && is_due(candidate->close_deadline)) return class_for(Speaker::candidate, close);
+  if (candidate && is_due(candidate->deadline)) return class_for(Speaker::candidate, limit);
+  if (incumbent && is_due(incumbent->close_deadline)) return class_for(Speaker::incumbent, close);
+  if (incumbent && is_due(incumbent->deadline)) return class_for(Speaker::incumbent, limit);
+  return class_for(Speaker::nobody,
+                   unseen ? EventKind::upgrade_limit_unseen : EventKind::upgrade_limit);
+}
+
+std::optional<EventKind> kind_of_other(const Event& event) {
+  if (const auto* checked = std::get_if<Checked>(&event)) {
+    return checked->way_back ? EventKind::checked : EventKind::no_way_back;
+  }
+  if (const auto* failed = std::get_if<SpawnFailed>(&event)) {
+    return failed->not_executable ? EventKind::spawn_refused : EventKind::spawn_fails;
+  }
+  constexpr EventKind none = EventKind::count;
+  constexpr EventKind plain[] = {EventKind::start,
+                                 none,
+                                 none,
+                                 none,
+                                 none,
+                                 none,
+                                 none,
+                                 none,
+                                 EventKind::check_fails,
+                                 EventKind::spawned,
+                                 none,
+                                 EventKind::proved,
+                                 EventKind::proof_fails,
+                                 EventKind::relinked,
+                                 EventKind::relink_fails,
+                                 none,
+                                 EventKind::sigterm,
+                                 EventKind::sigquit,
+                                 EventKind::sigusr2,
+                                 EventKind::signal};
+  const EventKind what = plain[event.index()];
+  return what == none ? std::nullopt : std::optional(what);
+}
+
+}  // namespace
+
+EventClass class_of(const State& before, const Event& event, Time now) {
+  if (const auto* passed = std::get_if<DeadlinePassed>(&event)) {
+    return class_of_deadline(before, passed->by, now);
+  }
+  if (const auto kind = kind_of_other(event)) return class_for(Speaker::nobody, *kind);
+  Generation generation = 0;
+  std::visit(
+      [&](const auto& its) {
+        if constexpr (requires { its.generation; }) generation = its.generation;
+      },
+      event);
+  Speaker speaker = Speaker::stranger;
+  const Agent* agent = nullptr;
+  if (before.incumbent && before.incumbent->generation == generation) {
+    speaker = Speaker::incumbent;
+    agent = &*before.incumbent;
+  } else if (before.candidate && before.candidate->generation == generation) {
+    speaker = Speaker::candidate;
+    agent = &*before.candidate;
+  }
+  std::optional<EventKind> kind;
+  if (const auto* received = std::get_if<MessageReceived>(&event)) {
+    kind = kind_is(*received, before, agent, now);
+  } else if (const auto* refused = std::get_if<MessageRefused>(&event)) {
+    kind = kind_is(*refused);
+  } else if (const auto* exited = std::get_if<ProcessExited>(&event)) {
+    kind = kind_is(*exited);
+  } else if (const auto* closed = std::get_if<InputClosed>(&event)) {
+    kind = closed->activate_lost ? EventKind::is_deaf : EventKind::closes_input;
+  } else if (std::holds_alternative<OutputClosed>(event)) {
+    kind = EventKind::closes_output;
+  } else if (std::holds_alternative<StrayReceived>(event)) {
+    kind = EventKind::stray;
+  }
+  return kind ? class_for(speaker, *kind) : other_event;
+}
+
+std::string name_of_class(EventClass kind) {
+  constexpr const char* speakers[] = {"", "the incumbent: ", "the candidate: ", "a stranger: "};
+  constexpr const char* kinds[] = {"hello",
+                                   "ready",
+                                   "unfit",
+                                   "confirm",
+                                   "confirm of another",
+                                   "cancel",
+                                   "cancel of a signal's",
+                                   "cancel of another",
+                                   "stopped",
+                                   "healthy",
+                                   "extend",
+                                   "heartbeat",
+                                   "status",
+                                   "upgrade",
+                                   "upgrade, continue, no trial",
+                                   "upgrade, gate with a limit",
+                                   "upgrade, gate, no start limit",
+                                   "upgrade, healthy",
+                                   "upgrade, healthy without a trial",
+                                   "upgrade, sequential",
+                                   "upgrade, sequential, continue",
+                                   "last word stopped",
+                                   "last word unfit",
+                                   "another last word",
+                                   "unknown",
+                                   "malformed upgrade",
+                                   "malformed",
+                                   "stray output",
+                                   "closes its output",
+                                   "closes its input",
+                                   "closes its input, activate unread",
+                                   "exits",
+                                   "is killed",
+                                   "extend at its deadline",
+                                   "cancel at its deadline",
+                                   "its deadline",
+                                   "its close deadline",
+                                   "its deadline, unseen",
+                                   "its close deadline, unseen",
+                                   "start",
+                                   "SIGTERM",
+                                   "SIGQUIT",
+                                   "SIGUSR2",
+                                   "SIGHUP",
+                                   "the upgrade's deadline",
+                                   "the upgrade's deadline, unseen",
+                                   "checked",
+                                   "no way back",
+                                   "check fails",
+                                   "spawned",
+                                   "spawn refused",
+                                   "spawn fails",
+                                   "proved",
+                                   "proof fails",
+                                   "relinked",
+                                   "relink fails"};
+  static_assert(std::size(kinds) == static_cast<std::size_t>(EventKind::count));
+  return std::string(speakers[static_cast<std::size_t>(speaker_of(kind))]) +
+         kinds[static_cast<std::size_t>(kind_of(kind))];
+}
+
+}  // namespace upgrader::test
