@@ -3,7 +3,7 @@
 
 # Targets and what they are made of: the bytes and the decisions of the program, no shell.
 fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/fuzz/*.cc)) \
-  tests/support/watcher.cc tests/support/every_event.cc \
+  tests/support/actions.cc tests/support/watcher.cc tests/support/every_event.cc \
   $(filter-out %_test.cc tests/explore/second%,$(wildcard tests/explore/*.cc)) \
   $(addprefix agent-protocol/,archive.cc codec.cc escape.cc json_line.cc line_reader.cc \
     session.cc session_print.cc session_refusals.cc utf8.cc) \

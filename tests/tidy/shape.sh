@@ -97,7 +97,7 @@ check_heads() {
       man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
       Makefile | *.mk | .clang-tidy | *.sh | *.table | *.dict) opening='^# *[A-Za-z`]' ;;
       *)
-        opening='^# *[A-Za-z`]'
+        opening='^(# *|""")[A-Za-z`]'  # or a docstring
         if ! grep -qxF "$file" "$scratch/scripts"; then
           echo "$file: of no known kind"
           continue
