@@ -1,4 +1,4 @@
-# make sanitize (V10): the tests with AddressSanitizer, UndefinedBehaviorSanitizer and LeakSanitizer.
+# make sanitize (V10): the tests with AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer.
 # There is no ThreadSanitizer: upgrader, library and sample agent have one thread each.
 # Short: product code is sanitized, and tested by the tests as they are built anyway, all but the
 # longest. LONG=1: the tests are sanitized, too, and all are run.
