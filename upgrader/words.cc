@@ -46,6 +46,7 @@ std::string_view when(Stage stage) {
 
 std::string what_next(const UpgradeUnderWay& upgrade, const std::optional<Agent>& incumbent) {
   if (!incumbent || !incumbent->activated) return "falling back";
+  if (incumbent->stopped || incumbent->killed) return "falling back";
   if (upgrade.generation == incumbent->generation) return "rolling back";
   if (incumbent->told) return who(*incumbent) + " may still take its work back";
   return who(*incumbent) + " stays active";

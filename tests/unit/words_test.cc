@@ -58,6 +58,23 @@ TEST_CASE("a failure says where the upgrade ended, and who goes on") {
   CHECK(failed_at(Stage::trial, held) == "so it is; upgrade u1 failed on trial; falling back");
 }
 
+TEST_CASE("only an agent that has neither stopped nor been killed may take its work back") {
+  Agent told;
+  told.generation = 1;
+  told.activated = true;
+  told.told = agent_protocol::StopReason::upgrade;
+  Agent stopped = told, killed = told;
+  stopped.stopped = true;
+  killed.killed = true;
+
+  CHECK(failed_at(Stage::start, told) ==
+        "so it is; upgrade u1 failed at its start; generation 1 may still take its work back");
+  CHECK(failed_at(Stage::start, stopped) ==
+        "so it is; upgrade u1 failed at its start; falling back");
+  CHECK(failed_at(Stage::start, killed) ==
+        "so it is; upgrade u1 failed at its start; falling back");
+}
+
 TEST_CASE("an agent that closed a pipe is said to have closed that which counts") {
   CHECK(words::closed_its_pipe(closed(true, false)) == "closed its output before it was activated");
   CHECK(words::closed_its_pipe(closed(false, false)) == "closed its input before it was activated");
