@@ -167,11 +167,7 @@ class Step {
         end_with(event.not_executable ? exit_not_executable : exit_own_failure);
         return;
       case Role::candidate:
-        if (state_.upgrade->generation) {
-          fail_upgrade(Stage::spawn, event.trouble.reason, event.trouble.errno_name);
-          return;
-        }
-        end_unaccepted_upgrade(Stage::spawn, event.trouble);
+        fail_upgrade(Stage::spawn, event.trouble.reason, event.trouble.errno_name);
         return;
       case Role::fallback:
         log(LogLevel::error, "the fallback could not be started: " + event.trouble.reason);
@@ -487,10 +483,9 @@ class Step {
   }
 
   void leave_legacy(const Agent& gone, const Ending& ending) {
-    const bool well = gone.stopped || ending == Ending{Ending::How::exited, 0};
     state_.legacy = Legacy{.clean = gone.stopped,
                            .state = gone.state,
-                           .exit_status = well ? 0 : exit_status_of(ending)};
+                           .exit_status = gone.stopped ? 0 : exit_status_of(ending)};
   }
 
   // The incumbent was told to stop for the upgrade, and is gone.
@@ -551,8 +546,7 @@ class Step {
   }
 
   void upgrade_deadline_passed() {
-    UpgradeUnderWay& upgrade = *state_.upgrade;
-    upgrade.deadline.reset();
+    const UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.waits_for_confirm) {
       fail_upgrade(Stage::confirm,
                    "not confirmed within " + in_words(upgrade.terms.confirm_timeout));
@@ -677,11 +671,8 @@ class Step {
   // ---- how an upgrade fails
 
   // It was refused before anything was started.
-  void refuse_upgrade(const Trouble& trouble) { end_unaccepted_upgrade(Stage::request, trouble); }
-
-  void end_unaccepted_upgrade(Stage stage, const Trouble& trouble) {
-    note_failure(stage, trouble.reason, trouble.errno_name, nullptr);
-    end_failed_upgrade();
+  void refuse_upgrade(const Trouble& trouble) {
+    fail_upgrade(Stage::request, trouble.reason, trouble.errno_name);
   }
 
   // An upgrade that never became the one under way.
