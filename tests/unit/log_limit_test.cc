@@ -176,3 +176,15 @@ TEST_CASE("statuses that were held back are counted when the latest is shown") {
   CHECK(one.front().text == "c (1 more status before it not shown)");
   CHECK(more.front().text == "f (2 more statuses before it not shown)");
 }
+
+TEST_CASE("the earliest status sets the deadline, of whichever agent it is") {
+  const Generation early = GENERATE(1, 2);
+  LogLimit limit;
+  for (const Generation generation : {early, 3 - early}) {
+    const Time shown = generation == early ? 0ms : 500ms;
+    REQUIRE(limit.admit(notice(Kind::status, "a", generation), shown));
+    CHECK_FALSE(limit.admit(notice(Kind::status, "b", generation), shown));
+  }
+
+  CHECK(limit.next_deadline() == 1s);
+}

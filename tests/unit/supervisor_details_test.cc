@@ -10,7 +10,6 @@ namespace {
 using namespace upgrader;
 using namespace upgrader::test;
 using namespace agent_protocol;
-using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 
 const std::string long_reason(3000, 'x');
@@ -158,13 +157,13 @@ TEST_CASE("the last status of an agent is shown, but not of one that never greet
 
 TEST_CASE("a second hello among the last words changes nothing") {
   Bench bench;
-  bench.reach(Phase::preparing);
-  bench.hello(2, "2.0");
+  bench.start();
+  bench.hello(1, "1.0");
+  bench.say(1, Ready{});
 
-  bench.last_word(2, Hello{1, "9.9", {}});
+  bench.last_word(1, Hello{1, "9.9", {}});
 
-  CHECK_THAT(log_of(bench.exit(2, 3)), !Contains("9.9"));
-  CHECK_FALSE(bench.last_word(2, Hello{}).size());
+  CHECK(log_of(bench.exit(1, 3)) == "generation 1 (version 1.0) exited with status 3\n");
 }
 
 TEST_CASE("a second stopped among the last words leaves the first one's state") {
@@ -177,6 +176,36 @@ TEST_CASE("a second stopped among the last words leaves the first one's state") 
 
   REQUIRE(activate);
   CHECK(activate->state == "first");
+}
+
+TEST_CASE("an agent on trial that dies unfit has failed for its own reason") {
+  Bench bench;
+  bench.reach(Phase::trial);
+  bench.last_word(2, Unfit{"no disk"});
+
+  bench.exit(2, 3);
+  const auto welcome = message_to<Welcome>(bench.hello(3), 3);
+
+  REQUIRE((welcome && welcome->failure));
+  CHECK(welcome->failure->failure.reason == "unfit: no disk");
+}
+
+TEST_CASE("an agent that exits with 1 when told to stop leaves that status") {
+  Bench bench;
+  bench.reach(Phase::shutting_down);
+
+  bench.exit(1, 1);
+
+  CHECK(bench.exit_status() == 1);
+}
+
+TEST_CASE("the type that an error is about is cut to its limit") {
+  Bench bench;
+  bench.reach(Phase::running);
+
+  const Actions actions = bench.take(MessageRefused{1, Unknown{std::string(100, 'x')}});
+
+  CHECK(about_of(actions).size() == about_bytes_max);
 }
 
 TEST_CASE("those are late whose own time is up") {
