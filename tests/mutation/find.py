@@ -11,7 +11,7 @@ from clang.cindex import CursorKind as K
 from clang.cindex import TypeKind as T
 
 ARGUMENTS = ['-std=c++20', '-I.', '-xc++', '-w']
-TEXT_MAX = 72
+TEXT_MAX = 160
 
 FUNCTIONS = {K.FUNCTION_DECL, K.CXX_METHOD, K.CONSTRUCTOR, K.DESTRUCTOR, K.FUNCTION_TEMPLATE,
              K.CONVERSION_FUNCTION}
@@ -107,6 +107,7 @@ class Finder:
             return
         self.function = self.name_of(cursor)
         head = self.text(cursor.extent.start.offset, body.extent.start.offset)
+        self.begin, self.end = self.extent(cursor)
         self.at_run_time = re.search(r'\bconst(expr|eval)\b', head) is not None
         self.result = cursor.result_type
         for child in cursor.get_children():
@@ -165,14 +166,21 @@ class Finder:
             deletable = re.match(r'\(void\) *\w+$', self.text(start, end)) is None
         if cursor.kind == K.RETURN_STMT and not list(cursor.get_children()):
             deletable = True
-        if not deletable or self.text(start, end).startswith('UPGRADER_CHECK'):
+        text = self.text(start, end)
+        if not deletable or text.startswith('UPGRADER_CHECK') or text.split('(')[0] in CHECKING:
             return
+        if text == 'return' and re.fullmatch(rb'[;\s}]*', self.source[end:self.end]) and \
+                not re.search(rb'\b(for|while|do)\b', self.source[self.begin:self.end]):
+            return  # the function ends here anyway
         semicolon = re.compile(rb'\s*;').match(self.source, end)
         if semicolon:
             self.add(start, semicolon.end(), 'statement', '')
 
     def look_at_case_stmt(self, cursor):
         body = list(cursor.get_children())[-1]
+        # A break alone, as the last of a switch, changes nothing.
+        if re.compile(rb'break;\s*\}').match(self.source, body.extent.start.offset):
+            return 'done'
         self.look_at_statement(body)
         self.visit(body)
         return 'done'

@@ -2,14 +2,18 @@
 import glob
 from dataclasses import dataclass
 
-# Left out: what only tests call, what only stops a program that is wrong already, a version, and
-# the C header, which has no code.
+# Left out: what only tests call, what only stops a program that is wrong already, a version, the C
+# header, which has no code, and plain data whose makers give every member.
 LEFT_OUT = {'upgrader/supervisor_print.cc', 'agent-protocol/session_print.cc', 'upgrader/check.cc',
-            'upgrader/check.h', 'upgrader/version.h', 'agent-protocol/agent_protocol.h'}
-CORE = {'supervisor', 'state', 'words', 'ending', 'event', 'action', 'time', 'log_limit',
-        'init_news'}
-# Its tests with processes are slow, or seed errors of their own.
-IN_PROCESS = ('tests/unit/', 'tests/scenario/', 'tests/explore/')
+            'upgrader/check.h', 'upgrader/event.h', 'upgrader/action.h', 'upgrader/version.h', 'agent-protocol/agent_protocol.h'}
+CORE = {'supervisor', 'state', 'words', 'ending', 'time', 'log_limit', 'init_news'}
+# What their paths begin with. The parts that decide and that read are judged by tests of their own
+# alone, without a process.
+CORE_TESTS = ('tests/scenario/', 'tests/explore/second_table', 'tests/unit/supervisor',
+              'tests/unit/phase_event', 'tests/unit/words', 'tests/unit/log_limit',
+              'tests/unit/init_news')
+PROTOCOL_TESTS = tuple(f'tests/unit/{name}' for name in (
+    'archive', 'codec', 'json_line', 'line_reader', 'message', 'session', 'stock_archive', 'text'))
 
 
 @dataclass
@@ -19,7 +23,7 @@ class Group:
     files: list
     killed_min: float  # of all that are mutated; the others are listed
     patient: bool  # its tests start processes, which may be slow
-    tests: tuple  # where they are
+    tests: tuple  # what their paths begin with
 
     def may_kill(self, case):
         return case.program.startswith(self.tests)
@@ -36,10 +40,10 @@ def groups():
     agent = [p for p in protocol if stem(p).startswith('agent')]
     return [
         Group('core', 'the decisions', [p for p in upgrader if stem(p) in CORE], 0, False,
-              IN_PROCESS),
+              CORE_TESTS),
         Group('protocol', 'codec, archive, line reader, session',
-              [p for p in protocol if p not in agent], 0.95, False, IN_PROCESS),
+              [p for p in protocol if p not in agent], 0.95, False, PROTOCOL_TESTS),
         Group('shell', 'the shell', [p for p in upgrader if stem(p) not in CORE], 0.85, True,
-              IN_PROCESS + ('tests/integration/', 'tests/regression/')),
+              ('tests/unit/', 'tests/scenario/', 'tests/integration/', 'tests/regression/')),
         Group('agent', 'what an agent links', agent, 0.85, True, ('tests/unit/agent_',)),
     ]

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass, field
 
 HEAD_BYTES = 4  # of mutants.control, ahead of its notes: mutant.h
-MUTANTS_MAX = 1 << 19
+MUTANTS_MAX = 1 << 21
 RECORD = -1
 
 
@@ -17,7 +17,7 @@ class Case:
     number: int
     name: str
     ms: int = 0
-    reached: bytes = b''
+    reached: set = field(default_factory=set)
     kills: dict = field(default_factory=dict)  # by function, and by file
 
 
@@ -82,7 +82,7 @@ class Worker:
         """Whether it passes with no mutant on; notes what it reaches, and how long it takes."""
         self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
         outcome, _ = self.run(case, RECORD, (300, 300_000))
-        case.reached = self.control[HEAD_BYTES:]
+        case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
         if outcome != 'passed':
             return False
         outcome, case.ms = self.run(case, 0, (300, 300_000))
@@ -114,6 +114,14 @@ class Worker:
         for server in self.servers.values():
             server.stdin.close()
             server.wait()
+
+
+def numbers_of_marks(notes):
+    found, at = set(), notes.find(b'\1')
+    while at >= 0:
+        found.add(at)
+        at = notes.find(b'\1', at + 1)
+    return found
 
 
 def promise(case, mutant):

@@ -13,7 +13,7 @@
 namespace mutation {
 
 // As the scripts beside this file have it.
-inline constexpr int mutants_max = 1 << 19;
+inline constexpr int mutants_max = 1 << 21;
 
 struct Control {
   int active;

@@ -16,8 +16,8 @@ import weave
 COPIED = ['Makefile', 'agent-protocol', 'upgrader', 'sample-agent', 'tests/unit', 'tests/scenario',
           'tests/explore', 'tests/support', 'tests/integration', 'tests/regression',
           'tests/mutation/mutant.h']
-# Says what else is built, and tests of nothing that is mutated.
-NO_KILLERS = ('sample_', 'c_interface_')
+# Tests of nothing that is mutated; and a walk that the one beside the second table goes as well.
+NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/mutation/mutant.h'
 ROUNDS_MAX = 8
 
@@ -107,14 +107,14 @@ class Tree:
     def weave(self):
         scripts = [content(f'tests/mutation/{name}.py') for name in ('find', 'weave', 'planted')]
         jobs, keys = [], []
-        for index, path in enumerate(self.sources):
+        for path, first in weave.first_numbers(self.sources).items():
             stillborn = sorted(n for n in self.stillborn if n.startswith(path + ' '))
-            key = sha(path, str(index), *included(path), *scripts, json.dumps(stillborn))
+            key = sha(path, str(first), *included(path), *scripts, json.dumps(stillborn))
             kept = os.path.join(self.directory, 'woven', key + '.json')
             if os.path.exists(kept):
                 self.take(path, *json.loads(content(kept)))
             else:
-                jobs.append((path, index * weave.NUMBERS_OF_A_FILE + 1, set(stillborn)))
+                jobs.append((path, first, set(stillborn)))
                 keys.append(kept)
         with multiprocessing.Pool() as pool:
             for job, kept, result in zip(jobs, keys, pool.imap(weave.woven, jobs)):

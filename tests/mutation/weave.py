@@ -1,13 +1,16 @@
 # Weaves mutants into the text of a file: in place of what stood there comes a choice between that
 # and what could stand there, made by the number of the mutant that is on (mutant.h). Every mutant
 # has a line of its own, so that what does not compile can be told by its line.
+import zlib
 from dataclasses import asdict, dataclass
 
 import find
 import planted
 
-# Numbers of a file's mutants begin at a multiple of this, so that another file's do not move them.
+# Numbers of a file's mutants begin at a multiple of this, which hangs on its name, so that another
+# file's do not move them: a number that moves in a header compiles everything anew.
 NUMBERS_OF_A_FILE = 4096
+FILES_MAX = 512
 
 
 @dataclass
@@ -107,6 +110,17 @@ class Weaver:
         (on, alternative), = numbered
         name = alternative.split()[0]
         return f'{within};\n{on} ? false : static_cast<bool>({name})'
+
+
+def first_numbers(paths):
+    """For each file the first number of its mutants."""
+    places = {}
+    for path in paths:
+        place = zlib.crc32(path.encode()) % FILES_MAX
+        while place in places.values():
+            place = (place + 1) % FILES_MAX
+        places[path] = place
+    return {path: place * NUMBERS_OF_A_FILE + 1 for path, place in places.items()}
 
 
 def woven(job):
