@@ -63,7 +63,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   if (speaker == Speaker::stranger) return true;  // thrown in between any two events
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
-    return speaker == dying && (exits || dies_in(event) == dying);
+    const bool word = dies_in(event) == dying || kind == EventKind::stray;
+    return speaker == dying && (exits || word);
   }
   constexpr int contradictory = static_cast<int>(EventKind::first_upgrade) + 5;
   if (static_cast<int>(kind) == contradictory) return false;
@@ -104,7 +105,8 @@ void mark_allowed(Sheet& sheet) {
       if (!is_possible(map.places[from], move.steps[0], dying)) continue;
       sheet.allowed[at] = true;
       if (!move.whole) continue;
-      Speaker now_dying = dies_in(move.steps[0]);
+      Speaker now_dying = dying;
+      if (dies_in(move.steps[0]) != Speaker::nobody) now_dying = dies_in(move.steps[0]);
       if (is_exit(move.steps[0])) now_dying = Speaker::nobody;
       if (test::speaker_of(move.steps[0]) == Speaker::stranger) now_dying = dying;
       const std::size_t state = move.to * speakers + static_cast<std::size_t>(now_dying);

@@ -3,9 +3,11 @@
 // kind by one speaker, with the outcomes that it asked for.
 //
 // The exploration lets anything happen in any state. The shell does not, and so no simulation of it
-// can: an agent's last words are followed by its exit and nothing else (IO-2); nothing is told
-// after the upgrader's end; no deadline is judged that has not passed; and an `activate` is lost
-// only to an agent that was sent one. What is left are the edges that the shell allows.
+// can: an agent's last words and stray output are followed by its exit and nothing else (IO-2);
+// nothing is told after the upgrader's end; no deadline is judged that has not passed; an
+// `activate` is lost only to an agent that was sent one; and a request that contradicts itself
+// (`healthy` with a trial of 0) is malformed to the codec. What is left are the edges that the
+// shell allows.
 #pragma once
 
 #include <cstdint>

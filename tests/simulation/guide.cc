@@ -32,10 +32,12 @@ bool is_speech(EventKind kind) {
 
 // Changes nothing, and can be done with much else wherever a guide has come to.
 bool comes_by_the_way(const test::Move& move) {
+  if (!changes_nothing(move)) return false;
+  if (test::speaker_of(move.steps[0]) == Speaker::stranger) return true;
   const EventKind kind = test::kind_of(move.steps[0]);
-  return changes_nothing(move) && kind != EventKind::cancel_at_limit &&
-         kind != EventKind::is_deaf && kind != EventKind::closes_output &&
-         kind != EventKind::closes_input && !is_last_word(move.steps[0]);
+  return kind != EventKind::cancel_at_limit && kind != EventKind::is_deaf &&
+         kind != EventKind::closes_output && kind != EventKind::closes_input &&
+         !is_last_word(move.steps[0]);
 }
 
 // An id of this kind that the supervisor knows, or one that it does not.
@@ -371,7 +373,7 @@ bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
   bool by_signal = machine_.random.chance(50);
   while (way_.size() <= 1 && machine_.random.chance(60)) {
     constexpr EventKind words[] = {EventKind::last_stopped, EventKind::last_unfit,
-                                   EventKind::last_ready};
+                                   EventKind::last_ready, EventKind::stray};
     (void)speak(process, agent, words[machine_.random.below(std::size(words))], state);
   }
   if (on_way && way_.size() > 1) {
