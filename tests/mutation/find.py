@@ -266,19 +266,22 @@ class Finder:
             self.condition(value)
         elif result == T.VOID:
             self.add(*whole, 'return', 'return', text)
-        elif self.result is not None and re.search(r'\bResult<|variant<|\bMember<', self.result.get_canonical().spelling):
+        elif self.result is not None and re.search(
+                r'\bResult<|variant<|\bMember<', self.result.get_canonical().spelling):
             pass  # has no value that is nothing
         elif result in RESULTS and not re.fullmatch(NOTHING, text) and not self.is_constant(value):
             self.add(*whole, 'return', 'return {}')
 
     def is_constant(self, cursor):
         """Whether a mutant of its own stands for another value of it."""
-        while cursor.kind in (K.UNEXPOSED_EXPR, K.CALL_EXPR) and not cursor.spelling.startswith('o'):
+        while (cursor.kind in (K.UNEXPOSED_EXPR, K.CALL_EXPR)
+               and not cursor.spelling.startswith('o')):
             children = list(cursor.get_children())
             if len(children) != 1 or self.extent(children[0]) != self.extent(cursor):
                 break
             cursor = children[0]
-        enumerator = cursor.referenced is not None and cursor.referenced.kind == K.ENUM_CONSTANT_DECL
+        enumerator = (cursor.referenced is not None
+                      and cursor.referenced.kind == K.ENUM_CONSTANT_DECL)
         return enumerator or cursor.kind in (K.INTEGER_LITERAL, K.CXX_BOOL_LITERAL_EXPR)
 
     def look_at_lambda_expr(self, cursor):
@@ -323,7 +326,8 @@ class Finder:
             children = list(call.get_children())
             if call.spelling in ('operator==', 'operator<=>') and len(children) == 3:
                 return sorted((children[0], children[2]), key=self.extent)
-            calls.extend(c for c in children if c.spelling.startswith('operator') and c.kind == K.CALL_EXPR)
+            calls.extend(c for c in children
+                         if c.spelling.startswith('operator') and c.kind == K.CALL_EXPR)
         return None
 
     def operation(self, cursor, left, right):
