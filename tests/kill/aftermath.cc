@@ -74,7 +74,9 @@ bool Aftermath::rests() {
     ++living;
     if (agent.heard("activate") && told_how_it_ended(agent)) active_ = &agent;
   }
-  if (living != 1 || active_ == nullptr) return false;
+  if (living != 1 || active_ == nullptr || active_->end_of_input) return false;
+  // Who has outlived the upgrader may not have seen the end of its input yet.
+  if (integration::parent_of(active_->pid) == scene_.init()) return false;
   std::size_t upgraders = 0;
   bool shape = true;
   for (const pid_t pid : scene_.descendants()) {
