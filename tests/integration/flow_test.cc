@@ -45,7 +45,7 @@ TEST_CASE("a candidate that floods keeps the upgrader from nothing") {
 TEST_CASE("a candidate that writes a line without end keeps the upgrader from nothing") {
   World world;
   Puppet active = world.first();
-  Puppet next = world.begin_upgrade(active, R"("start_timeout_ms":700)");
+  Puppet next = world.begin_upgrade(active, R"("start_timeout_ms":4000)");
 
   for (int part = 0; part < 100; ++part)
     next.say_bytes(std::string(50'000, 'x'));
