@@ -208,6 +208,38 @@ TEST_CASE("the type that an error is about is cut to its limit") {
   CHECK(about_of(actions).size() == about_bytes_max);
 }
 
+TEST_CASE("what is asked for is what is checked") {
+  Bench bench;
+  bench.reach(Phase::running);
+  Supervisor supervisor = bench.supervisor();
+  Upgrade request;
+  request.id = "u1";
+  request.executable = "/opt/agent-v2";
+  request.args = std::vector<std::string>{"-x", ""};
+
+  const Actions actions = supervisor.step(MessageReceived{1, request, false}, bench.now());
+
+  REQUIRE(actions.size() == 1);
+  CHECK(actions.front() == Action{Check{request.executable, request.args, 1}});
+}
+
+TEST_CASE("of two deadlines that are due one is dealt with in a step, the candidate's first") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  const Time due = bench.state().incumbent->deadline.value_or(Time(0));
+  Supervisor closed = bench.supervisor(), hung = bench.supervisor();
+  (void)closed.step(OutputClosed{2}, due - close_grace);
+  (void)hung.step(MessageReceived{2, Unfit{"broken"}, false}, due - killed_log_interval);
+
+  const Actions of_closed = closed.step(DeadlinePassed{}, due);
+  const Actions of_hung = hung.step(DeadlinePassed{}, due);
+
+  CHECK(kills(of_closed) == std::vector<Generation>{2});
+  CHECK(kills(of_hung).empty());
+  CHECK(kills(closed.step(DeadlinePassed{}, due)) == std::vector<Generation>{1});
+  CHECK(kills(hung.step(DeadlinePassed{}, due)) == std::vector<Generation>{1});
+}
+
 TEST_CASE("those are late whose own time is up") {
   State state;
   state.incumbent.emplace().generation = 1;
