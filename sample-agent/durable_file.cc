@@ -12,7 +12,7 @@ constexpr std::size_t bytes_max = 1'048'576;
 
 }  // namespace
 
-DurableFile::DurableFile(std::string directory, std::string name)
+DurableFile::DurableFile(std::string directory, const std::string& name)
     : directory_(std::move(directory)), path_(directory_ + "/" + name) {}
 
 Result<std::optional<std::string>> DurableFile::read() const {

@@ -12,7 +12,7 @@ namespace sample_agent {
 
 class DurableFile {
  public:
-  DurableFile(std::string directory, std::string name);
+  DurableFile(std::string directory, const std::string& name);
 
   // What it holds; nothing if it does not exist.
   [[nodiscard]] Result<std::optional<std::string>> read() const;
