@@ -156,6 +156,22 @@ TEST_CASE("canary: a kill of the agent that serves is found") {
   tell_canary("a kill of the agent that serves", violation.find("S5") != std::string::npos);
 }
 
+TEST_CASE("canary: a gate that is never shut for being late is found") {
+  const std::string violation =
+      first_violation([](Supervisor& supervisor, const Event& event, Time now) {
+        Actions actions = supervisor.step(event, now);
+        if (supervisor.phase() != Phase::confirming) return actions;
+        State state = supervisor.state();
+        state.upgrade->deadline.reset();
+        supervisor = Supervisor(explored_policy(1), state);
+        return actions;
+      });
+
+  INFO(violation);
+  tell_canary("a gate that is never shut for being late",
+              violation.find("Time: nothing limits") != std::string::npos);
+}
+
 TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   // A candidate that is late is not killed; so it is awaited for ever.
   const StepFunction faulty = [](Supervisor& supervisor, const Event& event, Time now) {

@@ -42,6 +42,44 @@ Watchers copied(const Watcher& watcher, const Companion* companion) {
   return {watcher, companion ? companion->clone() : nullptr};
 }
 
+// The time that is set for what a phase waits for; zero where the user wanted none, and where a
+// phase waits for nothing but the next event.
+Duration limit_of(const Policy& policy, const State& state) {
+  const auto of_stop = [&](Duration stop_timeout) {
+    return state.incumbent && state.incumbent->stopped ? policy.exit_grace : stop_timeout;
+  };
+  switch (phase_of(state)) {
+    case Phase::starting:
+      return policy.defaults.start_timeout;
+    case Phase::preparing:
+    case Phase::replacing:
+      return state.upgrade->terms.start_timeout;
+    case Phase::confirming:
+      return state.upgrade->terms.confirm_timeout;
+    case Phase::trial:
+      return state.upgrade->terms.trial;
+    case Phase::switching:
+    case Phase::rolling_back:
+      return of_stop(state.upgrade->terms.stop_timeout);
+    case Phase::falling_back:
+      return std::min(policy.defaults.start_timeout, state.upgrade->terms.start_timeout);
+    case Phase::shutting_down:
+      return of_stop(policy.defaults.stop_timeout);
+    case Phase::abandoning:
+      return killed_log_interval;  // it has been killed, which is logged until it ends
+    case Phase::running:
+    case Phase::ended:
+      break;
+  }
+  return Duration::zero();
+}
+
+bool waits_without_limit(const Policy& policy, const State& state) {
+  if (state.last_generation == 0) return false;
+  const bool limited = limit_of(policy, state) != Duration::zero();
+  return limited && !Supervisor(policy, state).next_deadline();
+}
+
 class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
@@ -162,6 +200,7 @@ class Walk {
 
   void check_rest(const State& state, const Move& how) {
     if (!comes_to_rest(Supervisor(policy_, state))) report(how, "Time: it never ends");
+    if (waits_without_limit(policy_, state)) report(how, "Time: nothing limits what it waits for");
     if (phase_of(state) != Phase::running) return;
     const std::size_t events = events_to_commit(Supervisor(policy_, state));
     if (events != useful_events) report(how, "Usefulness: a good upgrade does not commit");

@@ -2,13 +2,14 @@
 
 # Errors seeded in the supervisor, each to be caught by two layers.
 seeded_programs := $(addprefix $(BUILD)/tests/,explore/explore_test explore/second_table_test \
-  scenario/scenario_test unit/supervisor_test)
+  scenario/scenario_test unit/supervisor_test simulation/simulation_test)
 
 .PHONY: verify seeded
 seeded:
 	@tests/need-packages $(check_packages) python3
 	@$(MAKE) $(jobs) --no-print-directory $(seeded_programs)
-	@BUILD=$(BUILD) CXX='$(CXX)' tests/verify/seeded
+	@BUILD=$(BUILD) CXX='$(CXX)' \
+	  SIMULATION='$(simulation_wraps) $(simulation_objects) $(seated) -pthread' tests/verify/seeded
 
 # STEPS: only these; LONG=1: the full bars.
 verify:
