@@ -6,47 +6,94 @@
 namespace upgrader {
 namespace {
 
+using agent_protocol::Role;
+
+// "v2 (generation 3)"
+std::string name_of(const Agent& agent) {
+  const std::string generation = words::generation(agent.generation);
+  return agent.version ? *agent.version + " (" + generation + ")" : generation;
+}
+
 std::string upgrade_of(const State& state) {
   return "upgrade " + state.upgrade->id;
 }
 
-std::string serving(const State& state) {
-  return words::who(*state.incumbent) + " is active";
+std::string running(const State& state) {
+  return "running " + name_of(*state.incumbent) + (state.incumbent->silent ? ", silent" : "");
 }
 
-std::string candidate_of(const State& state) {
-  if (!state.candidate) return "its candidate";
-  return words::who(*state.candidate);
+std::string stopping(const State& state) {
+  return "stopping " + name_of(*state.incumbent) + (state.incumbent->silent ? ", silent" : "");
+}
+
+std::string starting(const std::optional<Agent>& agent) {
+  return agent ? "starting " + name_of(*agent) : "starting";
 }
 
 std::string status_of(const State& state) {
   switch (phase_of(state)) {
     case Phase::starting:
-      return "starting";
+      return starting(state.incumbent);
     case Phase::running:
-      return serving(state);
+      return running(state);
     case Phase::preparing:
-      return serving(state) + "; " + upgrade_of(state) + ": " + candidate_of(state) + " starts";
+      return running(state) + "; " + upgrade_of(state) + ": " + starting(state.candidate);
     case Phase::confirming:
-      return serving(state) + "; " + upgrade_of(state) + " waits to be confirmed";
+      return running(state) + "; " + upgrade_of(state) + " waits to be confirmed";
     case Phase::switching:
-      return upgrade_of(state) + ": " + words::who(*state.incumbent) + " is stopping";
+      return stopping(state) + "; " + upgrade_of(state);
     case Phase::replacing:
-      return upgrade_of(state) + ": " + candidate_of(state) + " starts, and nobody is active";
+      return starting(state.candidate) + "; " + upgrade_of(state) + ", nobody is active";
     case Phase::trial:
-      return serving(state) + ", " + words::on_trial(state.upgrade->terms.trial) + " of " +
-             upgrade_of(state);
+      return running(state) + "; " + upgrade_of(state) + " on trial";
     case Phase::abandoning:
-      return serving(state) + "; " + upgrade_of(state) + " has failed";
+      return running(state) + "; " + upgrade_of(state) + " has failed";
     case Phase::rolling_back:
-      return upgrade_of(state) + " has failed: " + words::who(*state.incumbent) + " is stopping";
+      return stopping(state) + "; " + upgrade_of(state) + " has failed, rolling back";
     case Phase::falling_back:
-      return upgrade_of(state) + " has failed: falling back";
+      return starting(state.incumbent) + "; " + upgrade_of(state) + " has failed, falling back";
     case Phase::shutting_down:
+      return state.incumbent ? stopping(state) : "stopping";
     case Phase::ended:
       return "stopping";
   }
   return "";
+}
+
+std::optional<Time> deadline_of(const std::optional<Agent>& agent) {
+  if (!agent || agent->killed) return std::nullopt;  // then it is the next log line's
+  return agent->deadline;
+}
+
+std::optional<Time> until_of(const State& state) {
+  switch (phase_of(state)) {
+    case Phase::preparing:
+    case Phase::replacing:
+      return deadline_of(state.candidate);
+    case Phase::confirming:
+    case Phase::trial:
+      return state.upgrade->deadline;
+    case Phase::starting:
+    case Phase::switching:
+    case Phase::rolling_back:
+    case Phase::falling_back:
+    case Phase::shutting_down:
+      return deadline_of(state.incumbent);
+    case Phase::running:
+    case Phase::abandoning:
+    case Phase::ended:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<InitWait> wait_of(const State& state) {
+  const std::optional<Time> deadline = deadline_of(state.incumbent);
+  if (!deadline) return std::nullopt;
+  const Agent& agent = *state.incumbent;
+  if (agent.told) return InitWait{InitWait::What::stopped, agent.generation, *deadline};
+  if (agent.role != Role::first || agent.terminated) return std::nullopt;
+  return InitWait{InitWait::What::ready, agent.generation, *deadline};
 }
 
 }  // namespace
@@ -55,7 +102,12 @@ InitNews init_news(const State& state) {
   const Phase phase = phase_of(state);
   return {.active = state.incumbent && state.incumbent->activated,
           .stopping = phase == Phase::shutting_down || phase == Phase::ended,
-          .status = status_of(state)};
+          .vouched = !state.incumbent || !state.incumbent->silent,
+          .reloading = state.upgrade && state.upgrade->origin == Origin::signal,
+          .reloads = state.upgrade_signals,
+          .wait = wait_of(state),
+          .status = status_of(state),
+          .until = until_of(state)};
 }
 
 }  // namespace upgrader

@@ -30,6 +30,7 @@ struct Terms {
 struct Policy {
   Terms defaults;  // for upgrades that do not say; its stop timeout is a shutdown's, too
   Duration exit_grace{};
+  Duration watchdog{};  // how far apart an agent's heartbeats may be; zero: none are wanted
   bool relink = false;
   bool operator==(const Policy&) const = default;
 };
@@ -57,6 +58,9 @@ struct Agent {
   std::optional<Time> deadline;
   // To have exited, after it closed a pipe while held, or its input while on trial.
   std::optional<Time> close_deadline;
+  // To have said `heartbeat`: of an active agent until it has stopped, is killed or rolled back.
+  std::optional<Time> heartbeat_deadline;
+  bool silent = false;  // that has passed, and it has not said `heartbeat` since
   bool operator==(const Agent&) const = default;
 };
 

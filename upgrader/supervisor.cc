@@ -253,6 +253,7 @@ class Step {
     welcome.protocol = std::min(hello.protocol, agent_protocol::protocol_version);
     welcome.generation = agent.generation;
     welcome.role = agent.role;
+    if (policy_.watchdog != Duration::zero()) welcome.watchdog_ms = policy_.watchdog.count();
     if (state_.upgrade && agent.role == Role::candidate) {
       welcome.previous_version = state_.upgrade->previous_version;
     }
@@ -353,7 +354,11 @@ class Step {
   }
 
   void hear(Agent& agent, const agent_protocol::Heartbeat&) {
-    if (!agent.activated) send_error(agent, "heartbeat", "only the active agent may say it");
+    if (!agent.activated) {
+      return send_error(agent, "heartbeat", "only the active agent may say it");
+    }
+    if (agent.silent) log(LogLevel::info, words::who(agent) + " sends heartbeats again");
+    await_heartbeat(agent);
   }
 
   void hear(Agent& agent, const agent_protocol::Status& status) { note_status(agent, status); }
@@ -381,6 +386,7 @@ class Step {
 
   void note_stopped(Agent& agent, const agent_protocol::Stopped& stopped) {
     agent.stopped = true;
+    await_no_heartbeat(agent);
     agent.state = stopped.state;
     if (!agent.killed) agent.deadline = deadline_after(now_, policy_.exit_grace);
     log(LogLevel::info, words::who(agent) + " confirmed its clean stop");
@@ -421,6 +427,7 @@ class Step {
     }
     state_.legacy.reset();
     agent.activated = true;
+    await_heartbeat(agent);
     send(agent, std::move(activate));
     if (agent.role == Role::fallback) {
       log(LogLevel::warning, "upgrade " + state_.upgrade->id + " failed; " + words::who(agent) +
@@ -436,6 +443,7 @@ class Step {
     state_.incumbent = std::exchange(state_.candidate, std::nullopt);
     Agent& agent = *state_.incumbent;
     agent.activated = true;
+    await_heartbeat(agent);
     send(agent, agent_protocol::Activate{state_.legacy->state, state_.legacy->clean});
     state_.legacy.reset();
     const Duration trial = state_.upgrade->terms.trial;
@@ -531,6 +539,10 @@ class Step {
       }
       return true;
     }
+    if (has_passed(agent.heartbeat_deadline)) {
+      heartbeat_missed(agent);
+      return true;
+    }
     if (!has_passed(agent.deadline)) return false;
     if (agent.killed) {
       log(LogLevel::warning,
@@ -543,6 +555,28 @@ class Step {
       kill(agent);
     }
     return true;
+  }
+
+  // On trial that is a failure; otherwise all that follows is that nobody vouches for it.
+  void heartbeat_missed(Agent& agent) {
+    const std::string reason = "no heartbeat within " + in_words(policy_.watchdog);
+    if (on_trial(agent) && !agent.told) return fail_upgrade(Stage::trial, reason);
+    agent.heartbeat_deadline.reset();
+    agent.silent = true;
+    log(LogLevel::warning, words::who(agent) + " is silent: " + reason);
+  }
+
+  // Until it has stopped. An agent that is rolled back has failed, and has a deadline of another
+  // kind: what is left to wait for is its end.
+  void await_heartbeat(Agent& agent) {
+    if (agent.stopped || agent.told == StopReason::rollback) return;
+    agent.silent = false;
+    agent.heartbeat_deadline = deadline_after(now_, policy_.watchdog);
+  }
+
+  static void await_no_heartbeat(Agent& agent) {
+    agent.silent = false;
+    agent.heartbeat_deadline.reset();
   }
 
   void upgrade_deadline_passed() {
@@ -866,6 +900,7 @@ class Step {
     }
     agent.told = reason;
     agent.told_id = stop.id;
+    if (reason == StopReason::rollback) await_no_heartbeat(agent);
     agent.close_deadline.reset();
     agent.deadline = now_ + timeout;
     log(LogLevel::info, words::who(agent) + " is told to stop: " + words::why(reason));
@@ -874,6 +909,7 @@ class Step {
 
   void kill(Agent& agent) {
     agent.killed = true;
+    agent.heartbeat_deadline.reset();
     agent.close_deadline.reset();
     agent.deadline = now_ + killed_log_interval;
     actions_.emplace_back(Kill{agent.generation});
@@ -934,6 +970,14 @@ bool has_outcome(const Action& action) {
          std::holds_alternative<ProveRelink>(action) || std::holds_alternative<Relink>(action);
 }
 
+// Heartbeats are the active agent's, and nobody waits for those of one that is silent.
+void check_heartbeat(const std::optional<Agent>& agent) {
+  if (!agent) return;
+  const bool awaited = agent->heartbeat_deadline.has_value();
+  UPGRADER_CHECK(!awaited || (agent->activated && !agent->stopped && !agent->killed));
+  UPGRADER_CHECK(!agent->silent || (agent->activated && !agent->stopped && !awaited));
+}
+
 // What holds after every step, whatever has happened.
 void check_state(const State& state, const Actions& actions) {
   const auto& incumbent = state.incumbent;
@@ -945,6 +989,8 @@ void check_state(const State& state, const Actions& actions) {
   UPGRADER_CHECK(!incumbent || !incumbent->told || incumbent->activated);
   UPGRADER_CHECK(!incumbent || !incumbent->stopped || incumbent->told);
   UPGRADER_CHECK(!incumbent || incumbent->activated || !candidate);
+  check_heartbeat(incumbent);
+  check_heartbeat(candidate);
   UPGRADER_CHECK(!state.ended || (!incumbent && !candidate && !state.spawning));
   UPGRADER_CHECK((state.pending == Pending::spawn) == state.spawning.has_value());
   for (const Action& action : actions) {
@@ -976,6 +1022,7 @@ std::optional<Time> Supervisor::next_deadline() const {
     if (!*agent) continue;
     consider((*agent)->deadline);
     consider((*agent)->close_deadline);
+    consider((*agent)->heartbeat_deadline);
   }
   if (state_.upgrade) consider(state_.upgrade->deadline);
   return next;
@@ -990,7 +1037,7 @@ std::vector<Generation> Supervisor::late(Time by) const {
   // The gate's time and the trial's are the active agent's to keep.
   const bool upgrade_is_late = state_.upgrade && has_passed(state_.upgrade->deadline);
   if (incumbent && (has_passed(incumbent->deadline) || has_passed(incumbent->close_deadline) ||
-                    upgrade_is_late)) {
+                    has_passed(incumbent->heartbeat_deadline) || upgrade_is_late)) {
     generations.push_back(incumbent->generation);
   }
   if (candidate && (has_passed(candidate->deadline) || has_passed(candidate->close_deadline))) {

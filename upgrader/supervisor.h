@@ -32,6 +32,10 @@
 //   ended         -                     -                 nothing
 // clang-format on
 //
+// Where init watches the upgrader, an active agent sends heartbeats from its activation until it
+// has stopped or is rolled back. One that is silent is rolled back on trial; in every other phase
+// it goes on as it was, and is not vouched for (init_news.h).
+//
 // A candidate becomes the incumbent when it is activated. In every phase SIGTERM and SIGQUIT lead
 // to shutting_down, and so does the exit of an active agent that was not told to stop (on trial it
 // leads to falling_back). At most two agents exist, and at most one is active.

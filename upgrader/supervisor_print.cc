@@ -47,6 +47,8 @@ class Printer {
     flag("killed", agent.killed);
     put("deadline", agent.deadline);
     put("close_deadline", agent.close_deadline);
+    put("heartbeat_deadline", agent.heartbeat_deadline);
+    flag("silent", agent.silent);
     text_ += "} ";
   }
 
@@ -112,6 +114,7 @@ std::string Supervisor::print() const {
   printer.put("phase", std::string(name_of(phase())));
   printer.put("defaults", policy_.defaults);
   printer.put("exit_grace", policy_.exit_grace);
+  printer.put("watchdog", policy_.watchdog);
   printer.flag("relink", policy_.relink);
   printer.put("incumbent", state_.incumbent);
   printer.put("candidate", state_.candidate);

@@ -13,6 +13,7 @@ namespace {
 constexpr Duration some_limit{10'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
+constexpr Duration some_watchdog{20'000};
 
 Duration or_none(Duration timeout, Duration otherwise) {
   return timeout == Duration::zero() ? timeout : otherwise;
@@ -109,7 +110,7 @@ class Hash {
     unsigned flags = 0;
     for (const bool flag :
          {agent.greeted, agent.ready, agent.activated, agent.stopped, agent.output_closed,
-          agent.input_closed, agent.terminated, agent.killed}) {
+          agent.input_closed, agent.terminated, agent.killed, agent.silent}) {
       flags = flags * 2 + (flag ? 1 : 0);
     }
     put(flags);
@@ -120,6 +121,7 @@ class Hash {
     put(agent.unfit);
     put(agent.deadline);
     put(agent.close_deadline);
+    put(agent.heartbeat_deadline);
   }
   void put(const Terms& terms) {
     put(terms.mode);
@@ -175,6 +177,8 @@ std::vector<NamedDeadline> deadlines_of(State& state) {
     Agent& agent = *state.incumbent;
     all.push_back({"incumbent", {Which::limit, agent.generation}, &agent.deadline});
     all.push_back({"incumbent's close", {Which::close, agent.generation}, &agent.close_deadline});
+    all.push_back(
+        {"incumbent's heartbeat", {Which::heartbeat, agent.generation}, &agent.heartbeat_deadline});
   }
   if (state.candidate) {
     Agent& agent = *state.candidate;
@@ -263,6 +267,11 @@ std::uint64_t key_of_any(const State& state, Watcher watcher) {
 // ---- policies
 
 Policy explored_policy(int which) {
+  if (which == watchdog_policy) {
+    Policy watched = explored_policy(1);
+    watched.watchdog = some_watchdog;
+    return watched;
+  }
   const bool otherwise = which == policies - 1;
   const Duration limits = which % 2 == 0 && !otherwise ? Duration(0) : some_limit;
   Policy made;
@@ -279,6 +288,7 @@ Policy explored_policy(int which) {
 }
 
 std::string name_of_policy(int which) {
+  if (which == watchdog_policy) return ", watchdog";
   if (which == policies - 1) return ", relink, sequential, continue";
   return std::string(which / 2 == 1 ? ", relink" : "") + (which % 2 == 0 ? ", no limits" : "");
 }

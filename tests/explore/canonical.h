@@ -20,7 +20,7 @@ inline constexpr Time later{3'600'000};
 
 // The deadline that passes: an agent's, or that of the upgrade under way.
 struct Due {
-  enum class What { nothing, limit, close, upgrade };
+  enum class What { nothing, limit, close, heartbeat, upgrade };
   What what = What::nothing;
   Generation generation = 0;
 };
@@ -44,6 +44,8 @@ struct NamedDeadline {
 // The policies that are explored: with and without --relink, with and without limits; and with
 // --mode=sequential and --on-unclean-stop=continue, which requests that do not say go by.
 inline constexpr int policies = 5;
+// And one more, with a watchdog: what the command line does not say is not for all to explore.
+inline constexpr int watchdog_policy = policies;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 // Which of these it is, whatever its times are, or nullopt.
@@ -103,8 +105,10 @@ enum class EventKind : std::uint8_t {
   cancel_at_limit,
   limit,
   close_limit,
+  heartbeat_limit,
   limit_unseen,
   close_limit_unseen,
+  heartbeat_limit_unseen,
   // nobody's
   start,
   sigterm,

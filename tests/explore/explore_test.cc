@@ -1,6 +1,7 @@
 // Every state that the supervisor can reach, by every event in every order, under the policies that
 // change what it does; and canaries: faults that the exploration must find.
 #include <catch2/catch.hpp>
+#include <functional>
 #include <iostream>
 
 #include "tests/explore/explorer.h"
@@ -20,8 +21,7 @@ std::size_t kind() {
 
 // Whether something in this phase can make an event of this kind happen.
 bool may_happen(Phase phase, std::size_t event) {
-  const bool nothing_is_due = phase == Phase::running || phase == Phase::ended;
-  if (event == kind<DeadlinePassed>()) return !nothing_is_due;
+  if (event == kind<DeadlinePassed>()) return phase != Phase::ended;
   if (event == kind<StartRequested>()) return phase == Phase::starting;
   return event < kind<Checked>() || event > kind<RelinkFailed>();
 }
@@ -45,8 +45,8 @@ void tell_canary(const char* what, bool caught) {
 }
 
 // Explores a supervisor whose steps go wrong as told, and returns the first violation.
-std::string first_violation(const StepFunction& faulty) {
-  const Exploration walk = explore(explored_policy(1), faulty, 1);
+std::string first_violation(const StepFunction& faulty, int policy = 1) {
+  const Exploration walk = explore(explored_policy(policy), faulty, 1);
   return walk.violations.empty() ? "" : walk.violations.front();
 }
 
@@ -55,7 +55,7 @@ std::string first_violation(const StepFunction& faulty) {
 TEST_CASE("no order of events breaks an invariant, and every event is met in every phase") {
   std::size_t states = 0, edges = 0, violations = 0;
   std::set<std::pair<Phase, std::size_t>> cells;
-  for (int which = 0; which < policies; ++which) {
+  for (int which = 0; which <= watchdog_policy; ++which) {
     const Exploration walk = explore(explored_policy(which));
     for (const std::string& violation : walk.violations)
       FAIL_CHECK(violation);
@@ -76,10 +76,10 @@ TEST_CASE("no order of events breaks an invariant, and every event is met in eve
     visited += cells.contains({phase, event}) ? 1 : 0;
   }
   std::cout << "result: V1 | make explore | " << with_commas(states) << " states, "
-            << with_commas(edges) << " edges under " << policies << " policies, to a fixpoint; "
-            << visited << " of " << possible.size() << " cells of phase and event (and "
-            << cells.size() - visited << " of outcomes), " << violations
-            << " violations | fixpoint, every cell, 0 violations | "
+            << with_commas(edges) << " edges under " << watchdog_policy + 1
+            << " policies, to a fixpoint; " << visited << " of " << possible.size()
+            << " cells of phase and event (and " << cells.size() - visited << " of outcomes), "
+            << violations << " violations | fixpoint, every cell, 0 violations | "
             << (violations == 0 && visited == possible.size() ? "met" : "not met: see above")
             << "\n";
 }
@@ -172,6 +172,58 @@ TEST_CASE("canary: a gate that is never shut for being late is found") {
               violation.find("Time: nothing limits") != std::string::npos);
 }
 
+TEST_CASE("canary: heartbeats that are judged wrongly are found") {
+  struct Fault {
+    const char* what;
+    std::function<void(State&)> fault;
+    const char* found;
+  };
+  const Fault faults[]{
+      {"a silence that is forgotten", [](State& state) { state.incumbent->silent = false; },
+       "an agent that has fallen silent is vouched for"},
+      {"a heartbeat that is waited for after the end of all work",
+       [](State& state) {
+         if (state.incumbent->told) state.incumbent->heartbeat_deadline = later;
+       },
+       "of one that is held, has stopped or is given up"},
+  };
+  for (const Fault& fault : faults) {
+    const std::string violation = first_violation(
+        [&fault](Supervisor& supervisor, const Event& event, Time now) {
+          const Actions actions = supervisor.step(event, now);
+          State state = supervisor.state();
+          if (!std::holds_alternative<DeadlinePassed>(event) || !state.incumbent) return actions;
+          fault.fault(state);
+          supervisor = Supervisor(explored_policy(watchdog_policy), state);
+          return actions;
+        },
+        watchdog_policy);
+
+    INFO(violation);
+    tell_canary(fault.what, violation.find(fault.found) != std::string::npos);
+  }
+}
+
+TEST_CASE("canary: an agent that is silent on trial and is let be is found") {
+  const std::string violation = first_violation(
+      [](Supervisor& supervisor, const Event& event, Time now) {
+        State state = supervisor.state();
+        const bool missed = std::holds_alternative<DeadlinePassed>(event) &&
+                            phase_of(state) == Phase::trial && state.incumbent &&
+                            state.incumbent->heartbeat_deadline == Time(0);
+        if (!missed) return supervisor.step(event, now);
+        state.incumbent->heartbeat_deadline.reset();
+        state.incumbent->silent = true;
+        supervisor = Supervisor(explored_policy(watchdog_policy), state);
+        return Actions{};
+      },
+      watchdog_policy);
+
+  INFO(violation);
+  tell_canary("an agent that is silent on trial and is let be",
+              violation.find("silence on trial does not roll back") != std::string::npos);
+}
+
 TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   // A candidate that is late is not killed; so it is awaited for ever.
   const StepFunction faulty = [](Supervisor& supervisor, const Event& event, Time now) {
@@ -203,15 +255,16 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
 }
 
 TEST_CASE("the ways of the exploration can be played as scenarios, and end where it says") {
+  const int policy = GENERATE(3, watchdog_policy);
   Map map;
-  (void)explore(explored_policy(3), plain_step, 1, nullptr, &map);
+  (void)explore(explored_policy(policy), plain_step, 1, nullptr, &map);
   std::size_t told = 0;
   for (std::size_t at = 0; at < map.moves.size(); at += 997) {
     if (!map.moves[at].whole) continue;
     std::vector<Move> moves = way_to(map, map.moves[at].from);
     moves.push_back(map.moves[at]);
 
-    const Story story = tell(explored_policy(3), moves, plain_step);
+    const Story story = tell(explored_policy(policy), moves, plain_step);
     const ScenarioOutcome played = play(story.text);
 
     INFO(story.text);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "tests/explore/story.h"
+#include "tests/explore/vouching.h"
 
 namespace upgrader::test {
 namespace {
@@ -133,18 +134,23 @@ class Walk {
     if (watchers.companion) watchers.companion->set_deadlines(later, due);
     Move move;
     move.from = static_cast<std::uint32_t>(at);
-    branch(move, Supervisor(policy_, state), std::move(watchers), next.event);
+    branch(move, Supervisor(policy_, state), std::move(watchers), next.event, due);
   }
 
   // One event, and every outcome of what it asks for.
-  void branch(Move move, Supervisor supervisor, Watchers watchers, const Event& event) {
+  void branch(Move move, Supervisor supervisor, Watchers watchers, const Event& event,
+              const Due& due) {
+    const State before = supervisor.state();
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
     result_.cells.emplace(supervisor.phase(), event.index());
     const Actions actions = step_(supervisor, event, Time(0));
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
-    if (report_all(move, watchers)) return;
+    const auto vouching = broken_vouching(policy_, before, due, event, supervisor);
+    for (const std::string& violation : vouching)
+      report(move, violation);
+    if (report_all(move, watchers) || !vouching.empty()) return;
     move.whole = supervisor.state().pending == Pending::nothing;
     if (move.whole) {
       const std::size_t to = visit(supervisor.state(), std::move(watchers), move);
@@ -153,7 +159,8 @@ class Walk {
     if (map_ != nullptr) map_->moves.push_back(move);
     if (move.whole) return;
     for (const NamedEvent& outcome : every_outcome(supervisor.state())) {
-      branch(move, supervisor, copied(watchers.watcher, watchers.companion.get()), outcome.event);
+      branch(move, supervisor, copied(watchers.watcher, watchers.companion.get()), outcome.event,
+             {});
     }
   }
 

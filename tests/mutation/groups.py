@@ -12,7 +12,7 @@ CORE = {'supervisor', 'state', 'words', 'ending', 'time', 'log_limit', 'init_new
 # alone, without a process.
 CORE_TESTS = ('tests/scenario/', 'tests/explore/second_table', 'tests/unit/supervisor',
               'tests/unit/phase_event', 'tests/unit/words', 'tests/unit/log_limit',
-              'tests/unit/init_news', 'tests/unit/ending')
+              'tests/unit/init_news', 'tests/unit/ending', 'tests/unit/heartbeat')
 PROTOCOL_TESTS = tuple(f'tests/unit/{name}' for name in (
     'archive', 'codec', 'json_line', 'line_reader', 'message', 'session', 'stock_archive', 'text'))
 

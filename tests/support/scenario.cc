@@ -128,6 +128,7 @@ class Player {
     outcome_.text += line + "\n";
     if (words.empty() || line[0] == '#') return;
     if (words[0] == "options") return take_options(words);
+    if (words[0] == "watchdog" && words.size() == 2) return take_watchdog(words[1]);
     if (words[0] == "next") return prepare(words);
     answer(actions_for(words, line));
   }
@@ -143,8 +144,14 @@ class Player {
  private:
   void take_options(const Words& words) {
     const std::optional<Policy> policy = policy_of(words);
-    if (policy) bench_ = Bench(*policy);
-    if (!policy) outcome_.mistakes.push_back(rest_of(words, 0));
+    if (!policy) return outcome_.mistakes.push_back(rest_of(words, 0));
+    policy_ = *policy;
+    bench_ = Bench(policy_);
+  }
+
+  void take_watchdog(const std::string& time) {
+    policy_.watchdog = duration_of(time);
+    bench_ = Bench(policy_);
   }
 
   // "next check fails ENOENT", "next way back is gone"
@@ -207,6 +214,7 @@ class Player {
     if (failure != words.end()) outcome_.told = "failure " + *(failure + 2) + to;
   }
 
+  Policy policy_ = Bench::default_policy();
   Bench bench_;
   ScenarioOutcome outcome_;
 };

@@ -9,30 +9,39 @@ namespace {
 
 using namespace upgrader;
 using namespace upgrader::test;
+using namespace std::chrono_literals;
 
 struct Told {
   Phase phase;
   bool active;
   bool stopping;
   const char* status;
+  std::optional<Duration> left;  // of what the status says
 };
 
 const Told all_told[]{
-    {Phase::starting, false, false, "starting"},
-    {Phase::running, true, false, "generation 1 is active"},
-    {Phase::preparing, true, false,
-     "generation 1 is active; upgrade u1: generation 2 (version 2.0) starts"},
-    {Phase::confirming, true, false, "generation 1 is active; upgrade u1 waits to be confirmed"},
-    {Phase::switching, true, false, "upgrade u1: generation 1 is stopping"},
-    {Phase::replacing, false, false,
-     "upgrade u1: generation 2 (version 2.0) starts, and nobody is active"},
-    {Phase::trial, true, false, "generation 2 is active, on trial for 30s of upgrade u1"},
-    {Phase::abandoning, true, false, "generation 1 is active; upgrade u1 has failed"},
-    {Phase::rolling_back, true, false, "upgrade u1 has failed: generation 2 is stopping"},
-    {Phase::falling_back, false, false, "upgrade u1 has failed: falling back"},
-    {Phase::shutting_down, true, true, "stopping"},
-    {Phase::ended, false, true, "stopping"},
+    {Phase::starting, false, false, "starting generation 1", 5min},
+    {Phase::running, true, false, "running generation 1", std::nullopt},
+    {Phase::preparing, true, false, "running generation 1; upgrade u1: starting 2.0 (generation 2)",
+     5min},
+    {Phase::confirming, true, false, "running generation 1; upgrade u1 waits to be confirmed",
+     std::nullopt},
+    {Phase::switching, true, false, "stopping generation 1; upgrade u1", 90s},
+    {Phase::replacing, false, false, "starting 2.0 (generation 2); upgrade u1, nobody is active",
+     5min},
+    {Phase::trial, true, false, "running generation 2; upgrade u1 on trial", 30s},
+    {Phase::abandoning, true, false, "running generation 1; upgrade u1 has failed", std::nullopt},
+    {Phase::rolling_back, true, false, "stopping generation 2; upgrade u1 has failed, rolling back",
+     90s},
+    {Phase::falling_back, false, false,
+     "starting generation 3; upgrade u1 has failed, falling back", 5min},
+    {Phase::shutting_down, true, true, "stopping generation 1", 90s},
+    {Phase::ended, false, true, "stopping", std::nullopt},
 };
+
+InitWait waits_to(InitWait::What what, Generation generation, Time deadline) {
+  return {what, generation, deadline};
+}
 
 }  // namespace
 
@@ -48,6 +57,99 @@ TEST_CASE("init is told in every phase who is active, whether it stops, and how 
     INFO(name_of(told.phase));
     CHECK(news.active == told.active);
     CHECK(news.stopping == told.stopping);
+    CHECK(news.vouched);
     CHECK(news.status == told.status);
+    CHECK(news.until.has_value() == told.left.has_value());
+    if (told.left) CHECK(news.until == bench.now() + *told.left);
   }
+}
+
+TEST_CASE("the status has the version, where it is known, and the gate's time, where it has one") {
+  Bench bench;
+  bench.start();
+  bench.hello(1, "v1");
+  CHECK(init_news(bench.state()).status == "starting v1 (generation 1)");
+  bench.say(1, agent_protocol::Ready{});
+  agent_protocol::Upgrade request;
+  request.id = "u7";
+  request.gate = agent_protocol::Gate::confirm;
+  request.confirm_timeout_ms = 7'000;
+  bench.upgrade(request);
+  bench.ready(2);
+
+  CHECK(init_news(bench.state()).status ==
+        "running v1 (generation 1); upgrade u7 waits to be confirmed");
+  CHECK(init_news(bench.state()).until == bench.now() + 7s);
+}
+
+TEST_CASE("a silent agent is shown as such, and is not vouched for") {
+  Policy policy = Bench::default_policy();
+  policy.watchdog = 20s;
+  Bench bench(policy);
+  const Phase phase = GENERATE(Phase::running, Phase::switching);
+  bench.reach(phase);
+
+  bench.wait(20s);
+
+  CHECK_FALSE(init_news(bench.state()).vouched);
+  CHECK(init_news(bench.state()).status == (phase == Phase::running
+                                                ? "running generation 1, silent"
+                                                : "stopping generation 1, silent; upgrade u1"));
+}
+
+TEST_CASE("an upgrade that a signal asked for is a reload, to its very end; others are not") {
+  Bench bench;
+  bench.start();
+  CHECK(init_news(bench.state()).reloads == 0);
+  bench.take(UpgradeRequested{});
+  CHECK(init_news(bench.state()).reloads == 1);  // refused: it is too early
+  CHECK_FALSE(init_news(bench.state()).reloading);
+  bench.ready(1);
+  bench.upgrade();
+  CHECK_FALSE(init_news(bench.state()).reloading);
+  bench.exit(2);
+
+  bench.take(UpgradeRequested{});
+  CHECK(init_news(bench.state()).reloads == 2);
+  CHECK(init_news(bench.state()).reloading);
+  bench.ready(3);
+  bench.stopped(1);
+  bench.exit(1);
+  bench.die(3, 11);
+  CHECK(bench.phase() == Phase::falling_back);
+  CHECK(init_news(bench.state()).reloading);
+  bench.ready(4);
+
+  CHECK_FALSE(init_news(bench.state()).reloading);
+}
+
+TEST_CASE("init waits for a first agent to be ready, and for one that was told to stop") {
+  Bench bench;
+  bench.start();
+  const Time limit = bench.now() + 5min;
+  CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::ready, 1, limit));
+  bench.ready(1);
+  CHECK_FALSE(init_news(bench.state()).wait);
+
+  bench.take(StopRequested{});
+  CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::stopped, 1, bench.now() + 90s));
+  bench.stopped(1);
+  CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::stopped, 1, bench.now() + 10s));
+  bench.wait(10s);
+
+  CHECK(bench.state().incumbent->killed);
+  CHECK_FALSE(init_news(bench.state()).wait);
+  CHECK_FALSE(init_news(bench.state()).until);
+}
+
+TEST_CASE("init does not wait for an agent that will not be ready, nor for a fallback") {
+  Bench fallback;
+  fallback.reach(Phase::falling_back);
+  CHECK_FALSE(init_news(fallback.state()).wait);
+
+  Bench terminated;
+  terminated.start();
+  terminated.take(StopRequested{});
+  CHECK(terminated.state().incumbent->terminated);
+  CHECK_FALSE(init_news(terminated.state()).wait);
 }

@@ -90,6 +90,5 @@ TEST_CASE("init is told of a candidate also in the moment in which it has no pro
   request.id = "u1";
   (void)supervisor.step(MessageReceived{1, request, false}, bench.now());
 
-  CHECK(init_news(supervisor.state()).status ==
-        "generation 1 is active; upgrade u1: its candidate starts");
+  CHECK(init_news(supervisor.state()).status == "running generation 1; upgrade u1: starting");
 }
