@@ -91,6 +91,8 @@ void Agents::reap_strangers() {
     // An agent that has ended just now has sent a signal of its own.
     if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
   }
+  strangers_left_ = true;
+  start_backlog();
 }
 
 bool Agents::is_agent(pid_t pid) const {
@@ -148,9 +150,10 @@ void Agents::tell_input_closed(Running& agent) {
   sink_(InputClosed{agent.generation, agent.activate_unsent});
 }
 
-// Lines that were read in a turn whose budget was used up.
+// What a turn whose budget was used up has left.
 void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
+  if (std::exchange(strangers_left_, false)) reap_strangers();
   for (const auto& [generation, agent] : running_) {
     if (agent->ending || must_read_replies_first(*agent)) continue;
     if (agent->channel.lines().pending()) take_lines(*agent, lines_a_turn);
@@ -233,7 +236,10 @@ void Agents::watch_as_fits(Running& agent) {
   const bool pending = agent.channel.lines().pending();
   const bool pause = must_read_replies_first(agent);
   agent.channel.watch_output(!pending && !pause);
-  if (!pending || pause) return;
+  if (pending && !pause) start_backlog();
+}
+
+void Agents::start_backlog() {
   uv_idle_start(backlog_.get(),
                 [](uv_idle_t* handle) { static_cast<Agents*>(handle->data)->on_backlog(); });
 }

@@ -23,7 +23,7 @@ namespace upgrader {
 
 // Lines taken from an agent in one turn of the loop.
 inline constexpr int lines_a_turn = 32;
-// Reaped at a time of those that are no agents; there may be any number of them.
+// Reaped in one turn of those that are no agents; there may be any number of them.
 inline constexpr int strangers_a_turn = 256;
 // Taken from a pipe in one look, before a deadline or an exit is judged: what a pipe holds as it
 // was made. An agent may make it hold more, and must not keep the others waiting by that.
@@ -49,8 +49,8 @@ class Agents {
 
   // Takes in the exits that the kernel has to tell, each after what its pipe still held.
   void take_in_exits();
-  // Reaps what has ended and was never an agent: orphans that we were given as process 1, children
-  // of whoever executed us. For when all exits of agents have been taken in.
+  // Reaps what has ended and was never an agent: orphans that we were given as process 1 or as a
+  // subreaper, children of whoever executed us. For when all exits of agents have been taken in.
   void reap_strangers();
   // Takes in the exits, and all that the pipes of the living hold: before a deadline is judged. Of
   // an agent that must take its replies first only if it is late.
@@ -78,6 +78,7 @@ class Agents {
   void on_readable(Generation generation);
   void on_writable(Generation generation);
   void on_backlog();
+  void start_backlog();
   void tell_input_closed(Running& agent);
 
   int take_lines(Running& agent, int lines_max);
@@ -91,7 +92,8 @@ class Agents {
   ChildSetting setting_;
   Sink sink_;
   uv_loop_t* loop_ = nullptr;
-  UvHandle<uv_idle_t> backlog_;  // runs while a line is pending that its turn had no room for
+  UvHandle<uv_idle_t> backlog_;  // runs while there is what a turn had no room for
+  bool strangers_left_ = false;
   std::map<Generation, std::unique_ptr<Running>> running_;
 };
 

@@ -2,13 +2,22 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <string_view>
 
 #include "upgrader/descriptors.h"
+#include "upgrader/log.h"
 
 namespace upgrader {
 namespace {
+
+// As all timeouts. Whoever wants to hear less often hears more often.
+constexpr Duration watchdog_max = std::chrono::hours{24};
+
+// Of a value that makes no sense, in the log.
+constexpr std::size_t value_bytes_shown = 64;
 
 constexpr std::string_view protocol_prefix = "AGENT_PROTOCOL";
 
@@ -40,9 +49,10 @@ std::optional<std::string_view> value_of(const char* const* entries, std::string
   return std::nullopt;
 }
 
-std::optional<int> number_in(std::optional<std::string_view> text) {
+template <class Number = int>
+std::optional<Number> number_in(std::optional<std::string_view> text) {
   if (!text) return std::nullopt;
-  int number = 0;
+  Number number = 0;
   const char* const end = text->data() + text->size();
   const std::from_chars_result result = std::from_chars(text->data(), end, number);
   if (result.ec != std::errc{} || result.ptr != end || number < 0) return std::nullopt;
@@ -59,6 +69,24 @@ std::optional<int> passed_sockets(const char* const* inherited, pid_t own_pid) {
     if (::fcntl(first_passed_descriptor + i, F_GETFD) < 0) return std::nullopt;
   }
   return count;
+}
+
+WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid) {
+  const auto malformed = [](std::string_view name, std::string_view value) {
+    return WatchdogWish{{},
+                        escape(std::string(name) + "=" + std::string(value), value_bytes_shown) +
+                            " is ignored: it is not a number that makes sense"};
+  };
+  const auto time = value_of(inherited, "WATCHDOG_USEC");
+  const auto pid = value_of(inherited, "WATCHDOG_PID");
+  if (!time) return {};
+  if (pid && !number_in(pid)) return malformed("WATCHDOG_PID", *pid);
+  if (pid && number_in(pid) != own_pid) return {};
+  const std::optional<std::int64_t> microseconds = number_in<std::int64_t>(time);
+  if (!microseconds || *microseconds == 0) return malformed("WATCHDOG_USEC", *time);
+  const auto wanted =
+      std::chrono::duration_cast<Duration>(std::chrono::microseconds(*microseconds));
+  return {std::clamp(wanted, Duration{1}, watchdog_max), ""};
 }
 
 Environment agent_environment(const char* const* inherited, std::optional<int> sockets,

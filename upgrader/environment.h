@@ -9,12 +9,25 @@
 #include <string>
 #include <vector>
 
+#include "upgrader/time.h"
+
 namespace upgrader {
 
 // How many sockets init has passed to us (LISTEN_FDS), from first_passed_descriptor on. Nothing if
 // the variables are absent, meant for another process (LISTEN_PID), unreadable, or name a
 // descriptor that is not open.
 [[nodiscard]] std::optional<int> passed_sockets(const char* const* inherited, pid_t own_pid);
+
+// How far apart init wants to hear that all is well: WATCHDOG_USEC, in whole milliseconds, at least
+// one and at most a day. Zero where it does not, or wants that of another process (WATCHDOG_PID);
+// where it cannot be read there is a complaint.
+struct WatchdogWish {
+  Duration time{};
+  std::string complaint;
+
+  bool operator==(const WatchdogWish&) const = default;
+};
+[[nodiscard]] WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid);
 
 struct Environment {
   std::vector<std::string> entries;       // NAME=value, in order

@@ -16,7 +16,7 @@
 namespace upgrader {
 namespace {
 
-Policy policy_of(const Options& options) {
+Policy policy_of(const Options& options, Duration watchdog) {
   Policy policy;
   policy.defaults.mode = options.mode;
   policy.defaults.start_timeout = options.start_timeout;
@@ -25,6 +25,7 @@ Policy policy_of(const Options& options) {
   policy.defaults.on_unclean_stop = options.on_unclean_stop;
   policy.exit_grace = options.exit_grace;
   policy.relink = options.relink;
+  policy.watchdog = watchdog;
   return policy;
 }
 
@@ -40,7 +41,7 @@ Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lo
       logbook_(logbook),
       init_system_(init_system),
       lock_(lock),
-      supervisor_(policy_of(options)) {}
+      supervisor_(policy_of(options, init_system.watchdog())) {}
 
 Loop::~Loop() {
   tear_down();
@@ -135,6 +136,7 @@ void Loop::on_signal(int signal_number) {
 
 void Loop::on_timer() {
   if (lock_retry_) {
+    init_system_.keep_alive(now());
     try_lock();
     return;
   }
@@ -148,6 +150,8 @@ void Loop::on_timer() {
   };
   if (is_due()) agents_->take_in_everything(supervisor_.late(looked));
   if (is_due()) take(DeadlinePassed{looked});
+  // Only when nothing is left to be judged that may say otherwise.
+  if (!is_due()) init_system_.keep_alive(looked);
   set_timer();
 }
 
@@ -240,7 +244,7 @@ void Loop::take(const Event& event) {
   }
   stepping_ = false;
   programs_.keep_only(supervisor_.programs());
-  init_system_.tell(init_news(supervisor_.state()));
+  init_system_.tell(init_news(supervisor_.state()), now());
   set_timer();
 }
 
@@ -253,8 +257,9 @@ void Loop::feed(const Event& event) {
 
 void Loop::set_timer() {
   std::optional<Time> next = supervisor_.next_deadline();
-  const std::optional<Time> notice = log_limit_.next_deadline();
-  if (notice && (!next || *notice < *next)) next = notice;
+  for (const auto& other : {log_limit_.next_deadline(), init_system_.next_deadline()}) {
+    if (other && (!next || *other < *next)) next = other;
+  }
   if (lock_retry_) next = lock_retry_;
   if (!next || exit_status_) {
     uv_timer_stop(timer_.get());
@@ -270,7 +275,7 @@ void Loop::set_timer() {
 void Loop::show(const Notice& notice) {
   logbook_.write(level_of(notice), notice.text);
   if (notice.kind == NoticeKind::status) {
-    init_system_.show_agent_status(notice.generation, notice.text);
+    init_system_.show_agent_status(notice.generation, notice.text, now());
   }
 }
 

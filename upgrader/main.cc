@@ -15,6 +15,8 @@
 #include "upgrader/log.h"
 #include "upgrader/loop.h"
 #include "upgrader/options.h"
+#include "upgrader/process.h"
+#include "upgrader/readiness.h"
 
 namespace {
 
@@ -26,14 +28,31 @@ int print(const std::string& text) {
   return written && std::fflush(stdout) == 0 ? 0 : exit_own_failure;
 }
 
-int report(Logbook& logbook, const std::string& reason, int status) {
+int report_usage(const std::string& reason) {
+  Logbook logbook(LogLevel::error, std::getenv("JOURNAL_STREAM"));
   logbook.error(reason);
-  return status;
+  return exit_own_failure;
+}
+
+// What --notify-fd names, or why that cannot be. Below `lock_number` are the sockets.
+std::variant<Readiness, std::string> readiness_for(const Options& options, int lock_number) {
+  if (!options.notify_fd) return Readiness{};
+  const std::string name = "--notify-fd=" + std::to_string(*options.notify_fd) + ": ";
+  if (*options.notify_fd < lock_number) return name + "it is one of the sockets that init passed";
+  auto taken = Readiness::take(*options.notify_fd, lock_number + 1);
+  if (const auto* refused = std::get_if<std::string>(&taken)) return name + *refused;
+  return taken;
 }
 
 int run(const Options& options) {
   const std::optional<int> sockets = passed_sockets(environ, ::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
+
+  // Before the lock, which takes its number whatever is there.
+  std::variant<Readiness, std::string> readiness = readiness_for(options, lock_number);
+  if (const auto* refused = std::get_if<std::string>(&readiness)) {
+    return report_usage(*refused);
+  }
 
   std::unique_ptr<Lock> lock;
   if (options.lock_file) lock = std::make_unique<Lock>(*options.lock_file, lock_number);
@@ -44,7 +63,14 @@ int run(const Options& options) {
   setting.environment =
       agent_environment(environ, sockets, lock ? std::optional<int>(lock_number) : std::nullopt);
   setting.passed = sockets.value_or(0) + (lock ? 1 : 0);
-  InitSystem init_system(std::getenv("NOTIFY_SOCKET"));
+  if (const int error = options.subreaper ? become_subreaper() : 0) {
+    logbook.error("cannot become a subreaper: " + error_in_words(error));
+    return exit_own_failure;
+  }
+  const WatchdogWish watchdog = watchdog_wish(environ, ::getpid());
+  if (!watchdog.complaint.empty()) logbook.write(LogLevel::warning, watchdog.complaint);
+  InitSystem init_system(std::getenv("NOTIFY_SOCKET"), watchdog.time,
+                         std::get<Readiness>(std::move(readiness)));
   Loop loop(options, logbook, init_system, lock.get());
   return loop.run(std::move(setting));
 }
@@ -68,8 +94,7 @@ int main(int argc, char** argv) {
   if (std::holds_alternative<HelpWanted>(command_line)) return print(help_text());
   if (std::holds_alternative<VersionWanted>(command_line)) return print(version_text());
   if (const auto* usage = std::get_if<UsageError>(&command_line)) {
-    Logbook logbook(LogLevel::error, std::getenv("JOURNAL_STREAM"));
-    return report(logbook, usage->reason, exit_own_failure);
+    return report_usage(usage->reason);
   }
   return run(std::get<Options>(command_line));
 }

@@ -1,5 +1,6 @@
 #include "upgrader/options.h"
 
+#include <charconv>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,9 @@ namespace upgrader {
 namespace {
 
 constexpr Duration duration_max = std::chrono::hours{24};
+
+// Behind standard input, output and error.
+constexpr int first_free_descriptor = 3;
 
 constexpr std::string_view duration_form = "a whole number and ms, s, m or h, at most 24h; or 0";
 
@@ -103,9 +107,20 @@ constexpr Choice<LogLevel> log_levels[] = {
     {"debug", LogLevel::debug},
 };
 
-Complaint set_relink(const Argument& argument, Options& options) {
-  if (argument.value) return complain(argument, "--relink takes no value");
-  options.relink = true;
+Complaint set_flag(const Argument& argument, bool& flag) {
+  if (argument.value) return complain(argument, std::string(argument.name) + " takes no value");
+  flag = true;
+  return std::nullopt;
+}
+
+Complaint set_notify_fd(const Argument& argument, Options& options) {
+  const std::string_view text = argument.value.value_or("");
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < first_free_descriptor) {
+    return complain(argument, "--notify-fd=N, where N is the number of a descriptor, 3 or more");
+  }
+  options.notify_fd = number;
   return std::nullopt;
 }
 
@@ -134,9 +149,11 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--on-unclean-stop") {
     return set_choice(argument, unclean_stops, options.on_unclean_stop);
   }
-  if (name == "--relink") return set_relink(argument, options);
+  if (name == "--relink") return set_flag(argument, options.relink);
   if (name == "--lock") return set_lock_file(argument, options);
   if (name == "--lock-timeout") return set_lock_timeout(argument, options);
+  if (name == "--notify-fd") return set_notify_fd(argument, options);
+  if (name == "--subreaper") return set_flag(argument, options.subreaper);
   if (name == "--log-level") return set_choice(argument, log_levels, options.log_level);
   return complain(argument, "no such option; --help names them all");
 }
@@ -189,6 +206,9 @@ std::string help_text() {
          "  --lock=FILE                 at most one active agent, by a lock that agents inherit\n"
          "  --lock-timeout=D            how long to wait for it (stop timeout + exit grace);\n"
          "                              0: no limit\n"
+         "  --notify-fd=N               write a newline to descriptor N when the first agent is\n"
+         "                              active, and close it\n"
+         "  --subreaper                 reap orphans of agents, as process 1 does\n"
          "  --log-level=error|info|debug\n"
          "                              what to log on standard error (info)\n"
          "  --help, --version           print this, or the version, and exit\n"

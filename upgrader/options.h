@@ -22,6 +22,8 @@ struct Options {
   bool relink = false;
   std::optional<std::string> lock_file;
   std::optional<Duration> lock_timeout;  // as given; see lock_timeout_of()
+  std::optional<int> notify_fd;          // above the standard descriptors
+  bool subreaper = false;
   LogLevel log_level = LogLevel::info;
   std::string agent;
   std::vector<std::string> args;

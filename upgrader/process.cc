@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,9 +139,17 @@ int execute(const Program& program, const Vectors& vectors) {
   return errno;
 }
 
+// SIGTERM when the upgrader dies; a kernel that knows no such thing refuses. Where it has died
+// before the kernel knew, nobody would ever tell: then there is nobody to start for.
+bool follow_into_death(pid_t upgrader) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  return ::getppid() == upgrader;
+}
+
 [[noreturn]] void run_child(const Program& program, const Vectors& vectors, const Pipes& pipes,
-                            int passed) {
+                            int passed, pid_t upgrader) {
   vectors.write_pid(::getpid());
+  if (!follow_into_death(upgrader)) ::_exit(2);
   StartFailed failure;
   if (::setsid() >= 0 && reset_signals() && put_descriptors_in_place(pipes, passed)) {
     failure = {.where = StartFailed::Where::exec, .error = execute(program, vectors)};
@@ -159,8 +168,9 @@ pid_t fork_child(const Program& program, const Vectors& vectors, const Pipes& pi
   sigset_t before;
   ::sigfillset(&all);
   if (::sigprocmask(SIG_SETMASK, &all, &before) != 0) return -1;
+  const pid_t upgrader = ::getpid();
   const pid_t pid = ::fork();
-  if (pid == 0) run_child(program, vectors, pipes, passed);
+  if (pid == 0) run_child(program, vectors, pipes, passed, upgrader);
   const int error = errno;
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   errno = error;
@@ -222,6 +232,10 @@ std::optional<pid_t> ended_child() {
   if (::waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) != 0) return std::nullopt;
   if (found.si_pid == 0) return std::nullopt;
   return found.si_pid;
+}
+
+int become_subreaper() {
+  return ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 ? 0 : errno;
 }
 
 int send_signal(pid_t pid, int signal_number) {

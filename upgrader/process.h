@@ -41,8 +41,8 @@ struct StartFailed {
 
 // Returns once the program runs or has been refused; a failure leaves neither process nor
 // descriptor behind. Descriptors 0 to 2 must be open and the passed ones close-on-exec here. The
-// child leads its own session, with an empty signal mask and default dispositions, and has
-// descriptors 0, 1, 2 and the passed ones only.
+// child leads its own session, gets SIGTERM when we die, where that can be had, with an empty
+// signal mask and default dispositions, and has descriptors 0, 1, 2 and the passed ones only.
 [[nodiscard]] std::variant<Started, StartFailed> start_process(const Program& program,
                                                                const ChildSetting& setting);
 
@@ -53,6 +53,10 @@ struct StartFailed {
 // A child that has ended and has not been reaped, ours or one that we were given: as process 1, or
 // because whoever executed us had started it. It stays as it is.
 [[nodiscard]] std::optional<pid_t> ended_child();
+
+// From now on whoever descends from us and loses its parent becomes our child. Returns 0 or an
+// errno value.
+[[nodiscard]] int become_subreaper();
 
 // Only for a child of ours that has not been reaped. Returns 0 or an errno value.
 int send_signal(pid_t pid, int signal_number);

@@ -136,6 +136,17 @@ TEST_CASE("the address of the conversation with init does not reach an agent") {
   }
 }
 
+TEST_CASE("every agent gets SIGTERM if the upgrader dies") {
+  World world{World::Later()};
+  world.start(Start{});
+
+  const Reports reports = all_reports(world);
+
+  for (const Report& report : {reports.first, reports.candidate, reports.fallback}) {
+    CHECK(report.value("death_signal") == std::to_string(SIGTERM));
+  }
+}
+
 TEST_CASE("the signal mask is empty and dispositions are the default, whatever init left") {
   World world(Start{.before_exec = [] {
     sigset_t all;

@@ -1,73 +1,13 @@
 // What init is told, by the protocol of sd_notify(3): upgrader(8), and `status` of
 // agent-protocol(7).
-#include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <cstddef>
-#include <cstring>
 
+#include "tests/integration/notify_socket.h"
 #include "tests/integration/world.h"
 
 using namespace integration;
-
-namespace {
-
-// Init's end: a datagram socket at a path, or of an abstract name.
-class Init {
- public:
-  explicit Init(const std::string& name) : name_(name) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    REQUIRE(name.size() < sizeof address.sun_path);
-    std::memcpy(address.sun_path, name.data(), name.size());
-    if (name[0] == '@') address.sun_path[0] = '\0';
-    fd_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-    REQUIRE(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) == 0);
-  }
-  ~Init() { ::close(fd_); }
-  Init(const Init&) = delete;
-  Init& operator=(const Init&) = delete;
-
-  [[nodiscard]] std::string variable() const { return "NOTIFY_SOCKET=" + name_; }
-
-  // Waits until something told so far holds `text`.
-  void hears(World& world, const std::string& text) {
-    world.wait_until(
-        [&] {
-          read();
-          return told_.find(text) != std::string::npos;
-        },
-        "init hears " + text);
-  }
-
-  [[nodiscard]] int count(const std::string& text) {
-    read();
-    int count = 0;
-    for (auto at = told_.find(text); at != std::string::npos; at = told_.find(text, at + 1)) {
-      ++count;
-    }
-    return count;
-  }
-
- private:
-  void read() {
-    char packet[4'096];
-    for (ssize_t size = 0; (size = ::recv(fd_, packet, sizeof packet, 0)) > 0;) {
-      told_.append(packet, static_cast<std::size_t>(size));
-    }
-  }
-
-  std::string name_;
-  int fd_ = -1;
-  std::string told_;
-};
-
-}  // namespace
 
 TEST_CASE("init is told READY=1 once, when the first agent is active, and STOPPING=1 at the end") {
   World world{World::Later()};
@@ -83,7 +23,7 @@ TEST_CASE("init is told READY=1 once, when the first agent is active, and STOPPI
 
   Puppet next = world.hand_over(old);
   next.expect("committed");
-  init.hears(world, "STATUS=generation 2 (version 2.0) is active\n");
+  init.hears(world, "STATUS=running 2.0 (generation 2)\n");
   world.signal(SIGTERM);
   next.expect("stop");
   init.hears(world, "STOPPING=1\n");
@@ -102,16 +42,18 @@ TEST_CASE("init is told how an upgrade stands") {
   Puppet old = world.first();
 
   Puppet next = world.begin_upgrade(old);
-  init.hears(world, "generation 1 (version 1.0) is active; upgrade u1: generation 2");
+  init.hears(
+      world,
+      "STATUS=running 1.0 (generation 1); upgrade u1: starting 2.0 (generation 2), 300 s left\n");
   next.ready();
   old.expect("stop");
-  init.hears(world, "upgrade u1: generation 1 (version 1.0) is stopping");
+  init.hears(world, "STATUS=stopping 1.0 (generation 1); upgrade u1, 90 s left\n");
   old.say_type("stopped");
   old.exit(0);
   next.expect("activate");
-  init.hears(world, "generation 2 (version 2.0) is active, on trial for 1h of upgrade u1");
+  init.hears(world, "STATUS=running 2.0 (generation 2); upgrade u1 on trial, 3600 s left\n");
   next.exit(1);
-  init.hears(world, "upgrade u1 has failed: falling back");
+  init.hears(world, "upgrade u1 has failed, falling back");
 
   world.fallback();
 }
@@ -127,7 +69,7 @@ TEST_CASE("what an agent says of itself is shown to init until it has gone") {
 
   Puppet next = world.hand_over(active);
   next.expect("committed");
-  init.hears(world, "STATUS=generation 2 (version 2.0) is active\n");
+  init.hears(world, "STATUS=running 2.0 (generation 2)\n");
 }
 
 TEST_CASE("a socket of init that is not there costs nothing") {

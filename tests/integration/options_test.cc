@@ -41,7 +41,7 @@ TEST_CASE("--help names every option") {
 
   for (const char* option : {"--mode", "--start-timeout", "--stop-timeout", "--exit-grace",
                              "--trial", "--on-unclean-stop", "--relink", "--lock", "--lock-timeout",
-                             "--log-level", "--help", "--version"}) {
+                             "--log-level", "--notify-fd", "--subreaper", "--help", "--version"}) {
     INFO(option);
     CHECK(world.output().find(option) != std::string::npos);
   }
@@ -59,6 +59,8 @@ TEST_CASE("a command line that cannot be is a usage error: 125") {
   expect_usage_error({"--on-unclean-stop=ignore", "--", agent});
   expect_usage_error({"--log-level=loud", "--", agent});
   expect_usage_error({"--relink=yes", "--", agent});
+  expect_usage_error({"--subreaper=yes", "--", agent});
+  expect_usage_error({"--notify-fd=1", "--", agent});
   expect_usage_error({"--lock=", "--", agent});
   expect_usage_error({"--stop-timeout=0", "--", agent});
   expect_usage_error({"--stop-timeout=0s", "--", agent});

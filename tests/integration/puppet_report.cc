@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,6 +66,9 @@ std::string report() {
   add(report, "nice", std::to_string(getpriority(PRIO_PROCESS, 0)));
   add(report, "sid", std::to_string(getsid(0)));
   add(report, "pid", std::to_string(getpid()));
+  int death_signal = 0;
+  prctl(PR_GET_PDEATHSIG, &death_signal);
+  add(report, "death_signal", std::to_string(death_signal));
   for (int kind = 0; kind < RLIM_NLIMITS; ++kind) {
     rlimit limit{};
     getrlimit(static_cast<__rlimit_resource_t>(kind), &limit);

@@ -5,8 +5,8 @@
 
 namespace puppet {
 
-// Entries `key=value`, each ended by NUL: cwd, umask, nice, sid, pid, limit:N, status:FIELD,
-// fd:N, flags:N, env (one a variable). To be called before any descriptor is opened.
+// Entries `key=value`, each ended by NUL: cwd, umask, nice, sid, pid, death_signal, limit:N,
+// status:FIELD, fd:N, flags:N, env (one a variable). To be called before any descriptor is opened.
 std::string report();
 
 }  // namespace puppet

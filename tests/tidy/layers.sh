@@ -81,6 +81,8 @@ layer_table() {
 2 upgrader/init_news.h
 3 upgrader/init_system.cc
 3 upgrader/init_system.h
+3 upgrader/readiness.cc
+3 upgrader/readiness.h
 3 upgrader/lock.cc
 3 upgrader/lock.h
 3 upgrader/log.cc

@@ -103,8 +103,9 @@ canary_signals() {
   echo 'in man/upgrader.8 and not in read_signals: SIGPWR'
 }
 
+# What init_system.cc names are messages to init, and no variables.
 check_environment() {
-  product_files | grep -E '^(upgrader|agent-protocol)/' |
+  product_files | grep -E '^(upgrader|agent-protocol)/' | grep -v '/init_system\.cc$' |
     xargs grep -ohE '"([A-Z]+(_[A-Z]+)+|PATH)[="]' | tr -d '"=' >"$scratch/code"
   { section man/upgrader.8 ENVIRONMENT; section man/agent-protocol.7 ENVIRONMENT; } |
     tags Ev >"$scratch/page"

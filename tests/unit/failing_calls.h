@@ -22,12 +22,14 @@ enum class Call {
   fsync,
   ftruncate,
   getcwd,
+  getppid,
   getrlimit,
   ioctl,
   open,
   opendir,
   pipe2,
   poll,
+  prctl,
   pread,
   pwrite,
   read,
@@ -112,11 +114,13 @@ FAILING_CALL(int, fstatat, (int fd, const char* path, void* status, int flags),
 FAILING_CALL(int, fsync, (int fd), (fd), -1)
 FAILING_CALL(int, ftruncate, (int fd, long size), (fd, size), -1)
 FAILING_CALL(char*, getcwd, (char* path, unsigned long size), (path, size), nullptr)
+FAILING_CALL(int, getppid, (), (), -1)
 FAILING_CALL(int, getrlimit, (int what, void* limit), (what, limit), -1)
 FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
 FAILING_CALL(void*, opendir, (const char* path), (path), nullptr)
 FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
 FAILING_CALL(int, poll, (void* ends, unsigned long count, int timeout), (ends, count, timeout), -1)
+FAILING_CALL(int, prctl, (int what, unsigned long argument), (what, argument), -1)
 FAILING_CALL(long, pread, (int fd, void* bytes, unsigned long size, long offset),
              (fd, bytes, size, offset), -1)
 FAILING_CALL(long, pwrite, (int fd, const void* bytes, unsigned long size, long offset),

@@ -250,3 +250,33 @@ TEST_CASE("a start of which nothing can be learnt counts as done") {
   CHECK_FALSE(failure_of(program));
   CHECK(failing.fired());
 }
+
+TEST_CASE("an agent is started also where the kernel tells nobody of the upgrader's death") {
+  const Program program = program_of("/bin/true");
+  const Failing failing(Call::prctl, EINVAL);
+
+  auto result = start_process(program, {});
+
+  REQUIRE(std::holds_alternative<Started>(result));
+  const pid_t pid = std::get<Started>(result).pid;
+  REQUIRE(ends(pid));
+  CHECK(try_reap(pid) == Ending{Ending::How::exited, 0});
+}
+
+TEST_CASE("a child whose upgrader had died before the kernel was asked to tell runs nothing") {
+  const Program program = program_of("/bin/true");
+  const Failing failing(Call::getppid, 0);  // -1: it is another's child by now
+
+  auto result = start_process(program, {});
+
+  REQUIRE(std::holds_alternative<Started>(result));
+  const pid_t pid = std::get<Started>(result).pid;
+  REQUIRE(ends(pid));
+  CHECK(try_reap(pid) == Ending{Ending::How::exited, 2});
+}
+
+TEST_CASE("a kernel that knows no subreapers says so") {
+  const Failing failing(Call::prctl, EINVAL);
+
+  CHECK(become_subreaper() == EINVAL);
+}

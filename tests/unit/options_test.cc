@@ -49,6 +49,8 @@ TEST_CASE("without options the documented defaults hold") {
   CHECK(options.trial == 30s);
   CHECK(options.on_unclean_stop == agent_protocol::UncleanStop::fall_back);
   CHECK_FALSE(options.relink);
+  CHECK_FALSE(options.subreaper);
+  CHECK_FALSE(options.notify_fd);
   CHECK_FALSE(options.lock_file);
   CHECK_FALSE(options.lock_timeout);
   CHECK(options.log_level == LogLevel::info);
@@ -68,6 +70,9 @@ TEST_CASE("every option sets what it names") {
   CHECK(options_of({"--on-unclean-stop=fallback"}).on_unclean_stop ==
         agent_protocol::UncleanStop::fall_back);
   CHECK(options_of({"--relink"}).relink);
+  CHECK(options_of({"--subreaper"}).subreaper);
+  CHECK(options_of({"--notify-fd=3"}).notify_fd == 3);
+  CHECK(options_of({"--notify-fd=2147483647"}).notify_fd == 2'147'483'647);
   CHECK(options_of({"--lock=a=b"}).lock_file == "a=b");
   CHECK(options_of({"--lock-timeout=3s"}).lock_timeout == Duration{3s});
   CHECK(options_of({"--log-level=error"}).log_level == LogLevel::error);
@@ -186,7 +191,13 @@ TEST_CASE("a wrong choice is told what is allowed") {
   CHECK(mentions(refusal_of({"--mode="}), "--mode=parallel or --mode=sequential"));
   CHECK(mentions(refusal_of({"--on-unclean-stop=x"}), "fallback or --on-unclean-stop=continue"));
   CHECK(mentions(refusal_of({"--log-level=warning"}), "--log-level=error or --log-level=info"));
-  CHECK(mentions(refusal_of({"--relink=yes"}), "takes no value"));
+  CHECK(mentions(refusal_of({"--relink=yes"}), "--relink takes no value"));
+  CHECK(mentions(refusal_of({"--subreaper="}), "--subreaper takes no value"));
+  for (const char* wrong : {"", "0", "1", "2", "-3", "3x", "x", " 3", "+3", "2147483648"}) {
+    INFO(wrong);
+    CHECK(mentions(refusal_of({("--notify-fd=" + std::string(wrong)).c_str()}), "3 or more"));
+  }
+  CHECK(mentions(refusal_of({"--notify-fd"}), "3 or more"));
   CHECK(mentions(refusal_of({"--lock"}), "--lock=FILE"));
   CHECK(mentions(refusal_of({"--lock="}), "--lock=FILE"));
 }

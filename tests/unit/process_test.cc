@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -420,4 +421,29 @@ TEST_CASE("endings in words and as exit statuses") {
   CHECK(exit_status_of({Ending::How::exited, 3}) == 3);
   CHECK(exit_status_of({Ending::How::signalled, 9}) == 137);
   CHECK(exit_status_of({}) == 125);
+}
+
+TEST_CASE("an agent gets SIGTERM when the upgrader dies, and comes to a subreaper above it") {
+  REQUIRE(become_subreaper() == 0);
+  int ends_of_pipe[2];
+  REQUIRE(::pipe2(ends_of_pipe, O_CLOEXEC) == 0);
+  const Program sleep = program_of("/bin/sleep", {"1000"});
+  const pid_t upgrader = ::fork();
+  if (upgrader == 0) {
+    auto result = start_process(sleep, {});
+    const auto* started = std::get_if<Started>(&result);
+    const pid_t agent = started != nullptr ? started->pid : -1;
+    static_cast<void>(::write(ends_of_pipe[1], &agent, sizeof agent));
+    ::raise(SIGKILL);
+  }
+  pid_t agent = -1;
+  REQUIRE(::read(ends_of_pipe[0], &agent, sizeof agent) == sizeof agent);
+  ::close(ends_of_pipe[0]);
+  ::close(ends_of_pipe[1]);
+  REQUIRE(ends(upgrader));
+  CHECK(try_reap(upgrader) == Ending{Ending::How::signalled, SIGKILL});
+
+  REQUIRE(ends(agent));
+  CHECK(try_reap(agent) == Ending{Ending::How::signalled, SIGTERM});
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 0) == 0);
 }

@@ -1,0 +1,35 @@
+#include "upgrader/readiness.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "upgrader/errno_name.h"
+
+namespace upgrader {
+
+std::variant<Readiness, std::string> Readiness::take(int number, int lowest) {
+  const int flags = ::fcntl(number, F_GETFL);
+  if (flags < 0) return error_in_words(errno);
+  const int access = flags & O_ACCMODE;
+  if (access != O_WRONLY && access != O_RDWR) return "it is not open for writing";
+  OwnedFd original(number);
+  if (number >= lowest) return Readiness(std::move(original));
+  OwnedFd moved(::fcntl(number, F_DUPFD_CLOEXEC, lowest));
+  if (!moved) return error_in_words(errno);
+  return Readiness(std::move(moved));
+}
+
+void Readiness::tell() {
+  const OwnedFd descriptor = std::move(descriptor_);
+  if (!descriptor) return;
+  // Others may share it, so it is left as it was.
+  const int flags = ::fcntl(descriptor.get(), F_GETFL);
+  if (flags < 0 || ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK) != 0) return;
+  static_cast<void>(::write(descriptor.get(), "\n", 1));
+  ::fcntl(descriptor.get(), F_SETFL, flags);
+}
+
+}  // namespace upgrader
