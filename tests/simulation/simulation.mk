@@ -12,7 +12,8 @@ $(BUILD)/objects/seated/%.o: %.cc
 
 simulation_objects := $(call objects,$(filter-out %_test.cc %/simulate.cc, \
   $(wildcard $(simulation_directory)/*.cc)) \
-  $(patsubst %,tests/explore/%.cc,canonical event_class explorer story) \
+  $(patsubst %,tests/explore/%.cc,canonical event_class explorer story \
+    vouching) \
   $(patsubst %,tests/support/%.cc,actions every_event watcher))
 $(BUILD)/objects/tests/simulation/seated_loop.o: CXXFLAGS += -include tests/simulation/seat.h
 
