@@ -560,7 +560,7 @@ class Step {
   // On trial that is a failure; otherwise all that follows is that nobody vouches for it.
   void heartbeat_missed(Agent& agent) {
     const std::string reason = "no heartbeat within " + in_words(policy_.watchdog);
-    if (on_trial(agent) && !agent.told) return fail_upgrade(Stage::trial, reason);
+    if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
     agent.heartbeat_deadline.reset();
     agent.silent = true;
     log(LogLevel::warning, words::who(agent) + " is silent: " + reason);

@@ -195,6 +195,57 @@ TEST_CASE("an agent that falls silent while it stops is no longer vouched for un
   CHECK(vouched(bench));
 }
 
+TEST_CASE("heartbeats count while an agent stops, and end a silence of then") {
+  Bench bench(watched());
+  bench.reach(GENERATE(Phase::switching, Phase::shutting_down));
+  bench.wait(15s);
+  beat(bench);
+  bench.wait(watchdog - 1ms);
+  CHECK(vouched(bench));
+  bench.wait(1ms);
+  CHECK_FALSE(vouched(bench));
+
+  beat(bench);
+
+  CHECK(vouched(bench));
+  CHECK(is_awaited(bench.state().incumbent));
+}
+
+TEST_CASE(
+    "one deadline is judged in a step: between silence and the stop's the agent is looked at") {
+  Policy policy = watched();
+  policy.defaults.stop_timeout = watchdog;
+  Bench bench(policy);
+  bench.reach(Phase::switching);
+  Supervisor supervisor = bench.supervisor();
+  const Time then = bench.now() + watchdog;
+
+  const Actions first = supervisor.step(DeadlinePassed{}, then);
+  const Actions second = supervisor.step(DeadlinePassed{}, then);
+
+  CHECK(log_of(first) == "generation 1 is silent: no heartbeat within 20s\n");
+  CHECK(kills(first).empty());
+  CHECK(kills(second) == std::vector<Generation>{1});
+}
+
+TEST_CASE("of silence and the gate's end at one instant, each is judged in a step of its own") {
+  Bench bench(watched());
+  bench.start();
+  bench.ready(1);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.gate = agent_protocol::Gate::confirm;
+  request.confirm_timeout_ms = watchdog.count();
+  bench.upgrade(request);
+  bench.ready(2);
+  Supervisor supervisor = bench.supervisor();
+  const Time then = bench.now() + watchdog;
+
+  CHECK(kills(supervisor.step(DeadlinePassed{}, then)).empty());
+  CHECK(supervisor.phase() == Phase::confirming);
+  CHECK(kills(supervisor.step(DeadlinePassed{}, then)) == std::vector<Generation>{2});
+}
+
 TEST_CASE("a silent agent that is killed stays silent, and is not waited for any more") {
   Bench bench(watched());
   bench.reach(Phase::switching);
