@@ -6,6 +6,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 
 CXX ?= g++
 CXXFLAGS ?= -O2
@@ -19,7 +21,7 @@ soname := libagent-protocol.so.1
 
 # What each job needs of Debian 12.
 build_packages = g++ libuv1-dev libcereal-dev
-check_packages = $(build_packages) gcc catch2 mandoc strace pkg-config clang-format-14
+check_packages = $(build_packages) gcc catch2 mandoc strace pkg-config clang-format-14 python3 zsh
 
 # All processors, unless make was told otherwise.
 jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -44,12 +46,12 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .SUFFIXES:
 .PRECIOUS: $(BUILD)/objects/%.o
 .DELETE_ON_ERROR:
-.PHONY: all samples demo check check-here install uninstall clean help packages
+.PHONY: all programs samples demo check check-here install uninstall clean help packages
 
 # What a directory of tests adds: programs, targets of its own, tests for `make check`.
 include $(wildcard tests/*/*.mk)
 
-all: $(programs) samples
+all: programs samples
 
 help:
 	@echo 'make            build all that is installed, into $(BUILD)/'
@@ -105,6 +107,7 @@ $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protoc
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv
 
 include sample-agent/variants.mk
+programs: $(programs) $(sample_agent)
 samples: $(sample_agent) $(sample_variant_files)
 
 # ---- tests: every tests/DIR/NAME_test.cc is a program of its own
@@ -146,6 +149,7 @@ slow_tests = $(addprefix $(BUILD)/tests/,explore/explore_test integration/sample
 
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet)
 	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
+	  tests/completion/run \
 	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests))
 
 demo:
@@ -155,10 +159,13 @@ demo:
 
 # ---- installation
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
-	  $(DESTDIR)$(PREFIX)/include/agent-protocol \
-	  $(foreach section,1 3 7 8,$(DESTDIR)$(MANDIR)/man$(section))
+# The directories that uninstalling leaves to others only when they are not empty.
+own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
+  $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) \
+  $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
+
+install: programs
+	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(own_directories))
 	install -m 755 $(BUILD)/upgrader $(sample_agent) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(protocol_library) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(BUILD)/$(soname) $(DESTDIR)$(LIBDIR)
@@ -170,6 +177,8 @@ install: all
 	  agent-protocol/agent-protocol.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
 	for section in 1 3 7 8; do \
 	  install -m 644 man/*.$$section $(DESTDIR)$(MANDIR)/man$$section; done
+	install -m 644 completion/upgrader.bash $(DESTDIR)$(BASHDIR)/upgrader
+	install -m 644 completion/upgrader.zsh $(DESTDIR)$(ZSHDIR)/_upgrader
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/upgrader $(DESTDIR)$(PREFIX)/bin/sample-agent
@@ -177,9 +186,11 @@ uninstall:
 	  $(DESTDIR)$(LIBDIR)/$(soname) $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
 	rm -f $(DESTDIR)$(PREFIX)/include/agent-protocol/agent_protocol.h \
 	  $(DESTDIR)$(PREFIX)/include/agent-protocol/agent.h
-	-rmdir $(DESTDIR)$(PREFIX)/include/agent-protocol
 	for page in man/*.[1378]; do \
 	  rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+	rm -f $(DESTDIR)$(BASHDIR)/upgrader $(DESTDIR)$(ZSHDIR)/_upgrader
+	-for directory in $(own_directories); do test ! -d $(DESTDIR)$$directory || \
+	  rmdir --ignore-fail-on-non-empty $(DESTDIR)$$directory; done
 
 clean:
 	rm -rf $(BUILD)

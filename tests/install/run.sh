@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs into a directory of its own, builds an agent in C and one in C++ against what is there by
-# pkg-config alone, upgrades the one to the other under the installed upgrader, and takes all back.
+# pkg-config alone, upgrades the one to the other under the installed upgrader, and takes all back:
+# what was there before is there afterwards, and nothing else.
 # Prints `ok` lines and `N passed, N failed`.    usage: tests/install/run.sh    BUILD=build
 set -u
 unset MAKEFLAGS MAKELEVEL MFLAGS
@@ -29,6 +30,29 @@ check() {
 
 # An older file of the build must not be made anew here: the tests run beside this one.
 installs() { make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr "$1"; }
+
+# A place where others have installed something, in some of the directories.
+settle() {
+  mkdir -p "$root/usr/bin" "$root/usr/lib" "$root/usr/include" "$root/usr/share/man/man8" \
+    "$root/usr/share/bash-completion/completions" || return 1
+  for neighbour in bin/neighbour lib/libneighbour.a include/neighbour.h share/man/man8/neighbour.8 \
+    share/bash-completion/completions/neighbour; do
+    echo "$neighbour" >"$root/usr/$neighbour" || return 1
+  done
+  listing >"$scratch/before"
+}
+
+listing() { (cd "$root" && find . -printf '%y %m %p %l\n' | sort); }
+
+# Each kind of file is where those who read it look for it.
+puts_in_place() {
+  (cd "$root/usr" && ls -d bin/upgrader bin/sample-agent lib/libagent-protocol.a \
+    lib/libagent-protocol.so lib/libagent-protocol.so.1 lib/pkgconfig/agent-protocol.pc \
+    include/agent-protocol/agent.h include/agent-protocol/agent_protocol.h \
+    share/man/man8/upgrader.8 share/man/man7/agent-protocol.7 share/man/man3/agent_protocol.3 \
+    share/man/man1/sample-agent.1 share/bash-completion/completions/upgrader \
+    share/zsh/site-functions/_upgrader)
+}
 
 flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }
 
@@ -88,18 +112,29 @@ upgrades() {
 }
 
 leaves_nothing() {
-  installs uninstall
-  left=$(find "$root" -type f -o -type l)
-  [ -z "$left" ] || { echo "$left" && return 1; }
+  installs uninstall || return 1
+  listing >"$scratch/after"
+  diff "$scratch/before" "$scratch/after"
 }
 
+# Where nothing was, only the directories remain that a system has in any case.
+leaves_no_directories() {
+  rm -rf "$root"
+  installs install && installs uninstall || return 1
+  listing | grep -vE '^d [0-7]* \.(/usr(/(bin|lib|include|share(/man)?))?)? $' && return 1
+  return 0
+}
+
+check 'a place with neighbours' settle
 check 'make install' installs install
+check 'all is where it is looked for' puts_in_place
 check 'an agent in C is built by pkg-config alone' builds_c
 check 'an agent in C++ is built by pkg-config alone' builds_cxx
 check 'an agent links the soname' links_soname
 check 'the library exports the C interface only' exports_c_only
 check 'the upgrader needs libc, libstdc++, libgcc and libuv only' needs_little
 check 'the one is upgraded to the other' upgrades
-check 'make uninstall leaves nothing' leaves_nothing
+check 'make uninstall leaves nothing, and what was there before' leaves_nothing
+check 'make uninstall takes its directories with it' leaves_no_directories
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -2,9 +2,13 @@
 # directory, without what a build or git leaves there.
 
 tree_files() {
-  find . -type f ! -path './.git/*' ! -path './build*/*' ! -name '*.deb' ! -name '*.swp' |
-    sed 's|^\./||' | sort
+  find . -type f ! -path './.git/*' ! -path './build*/*' ! -path './sample-agent/build/*' \
+    ! -name '*.deb' ! -name '*.swp' | grep -vE "$packaging_leavings" | sed 's|^\./||' | sort
 }
+
+# What debhelper leaves in debian/ where packages are built in the tree itself.
+packaging_leavings='^\./debian/(\.debhelper/|tmp/|(upgrader|libagent-protocol(1|-dev))/|files$'
+packaging_leavings="$packaging_leavings|debhelper-build-stamp\$|[^/]*\\.(substvars|debhelper)\$)"
 
 # C and C++ that this project has written.
 code_files() {
@@ -18,7 +22,7 @@ product_files() {
 
 # Scripts, by their names or their first lines.
 script_files() {
-  tree_files | grep -E '\.(sh|awk|py)$'
+  tree_files | grep -E '\.(sh|awk|py|bash|zsh)$'
   tree_files | grep -vE '\.[a-z]+$' | while IFS= read -r file; do
     case $(head -c 2 "$file" | tr -d '\0') in '#!') echo "$file" ;; esac
   done

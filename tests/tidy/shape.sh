@@ -14,7 +14,7 @@ check_columns() {
     code_files
     script_files
     page_files
-    tree_files | grep -E '^Makefile$|\.mk$|\.md$|^NEWS$|^LICENSE$'
+    tree_files | grep -E '(^|/)Makefile$|\.mk$|\.md$|^NEWS$|^LICENSE$|^debian/'
   } | LC_ALL=C.UTF-8 xargs grep -nE "^.{$((columns_max + 1)),}$" /dev/null |
     grep -vE '^[^:]*\.md:[0-9]*:(\||.*\]\()' | sed -E 's/^([^:]*:[0-9]*):.*/\1: too many columns/'
 }
@@ -92,10 +92,14 @@ check_heads() {
     case $file in
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/scenario/*.txt) continue ;;  # its name says it
+      debian/rules) opening='^# *[A-Za-z]' ;;
+      debian/*) continue ;;  # what Debian wants them to be
       tests/fuzz/corpus/*.input | tests/fuzz/seeds/*.input) continue ;;  # any bytes
       *.h | *.cc | *.c | *.pml) opening='^(//|/\*) *[A-Za-z0-9`-]' ;;
       man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
-      Makefile | *.mk | .clang-tidy | *.sh | *.table | *.dict) opening='^# *[A-Za-z`]' ;;
+      Makefile | */Makefile | *.mk | .clang-tidy | *.sh | *.bash | *.zsh | *.table | *.dict)
+        opening='^# *[A-Za-z`]'
+        ;;
       *)
         opening='^(# *|""")[A-Za-z`]'  # or a docstring
         if ! grep -qxF "$file" "$scratch/scripts"; then
@@ -104,7 +108,7 @@ check_heads() {
         fi
         ;;
     esac
-    awk 'NR == 1 && /^#!/ { next } { print; exit }' "$file" | grep -qE "$opening" ||
+    awk 'NR == 1 && /^#(!|compdef )/ { next } { print; exit }' "$file" | grep -qE "$opening" ||
       echo "$file: does not open with what it is for"
   done
 }

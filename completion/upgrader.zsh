@@ -1,0 +1,39 @@
+#compdef upgrader
+# Completion of upgrader's command line in zsh: options, their values, AGENT and its arguments.
+
+# Durations: units for a number that has been begun, otherwise a few of them.
+_upgrader_duration() {
+  local number=${PREFIX%%[^0-9]*} expl
+  if [[ -n $number ]]; then
+    _wanted durations expl duration compadd -- ${number}{ms,s,m,h}
+  else
+    _wanted durations expl duration compadd -- 500ms 10s 30s 90s 5m 1h
+  fi
+}
+
+_upgrader_duration_or_zero() {
+  local expl
+  _alternative 'zero:no limit, or at once:(0)' 'durations:duration:_upgrader_duration'
+}
+
+_upgrader_agent() {
+  _alternative 'commands:agent:_command_names -e' 'files:agent:_files'
+}
+
+local modes='(parallel sequential)' stops='(fallback continue)' levels='(error info debug)'
+
+_arguments -S \
+  "--mode=[for upgrades that do not say]:mode:$modes" \
+  '--start-timeout=[from the start of a process to its ready]:duration:_upgrader_duration_or_zero' \
+  '--stop-timeout=[from stop to stopped]:duration:_upgrader_duration' \
+  '--exit-grace=[from stopped to the exit]:duration:_upgrader_duration_or_zero' \
+  '--trial=[from activate to the commit]:duration:_upgrader_duration_or_zero' \
+  "--on-unclean-stop=[what follows an unclean stop]:deed:$stops" \
+  '--relink[make the link AGENT name what is committed]' \
+  '--lock=[at most one active agent, by a lock that agents inherit]:file:_files' \
+  '--lock-timeout=[how long to wait for the lock]:duration:_upgrader_duration_or_zero' \
+  "--log-level=[what to log on standard error]:level:$levels" \
+  '(- *)--help[print the options and exit]' \
+  '(- *)--version[print the version and exit]' \
+  '(-)1:agent:_upgrader_agent' \
+  '*::argument:_normal'
