@@ -149,7 +149,7 @@ slow_tests = $(addprefix $(BUILD)/tests/,explore/explore_test integration/sample
 
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet)
 	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
-	  tests/completion/run \
+	  tests/completion/run tests/abi/run.sh \
 	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests))
 
 demo:
