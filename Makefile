@@ -21,7 +21,8 @@ soname := libagent-protocol.so.1
 
 # What each job needs of Debian 12.
 build_packages = g++ libuv1-dev libcereal-dev
-check_packages = $(build_packages) gcc catch2 mandoc strace pkg-config clang-format-14 python3 zsh
+check_packages = $(build_packages) gcc catch2 mandoc strace pkg-config clang-format-14 python3 zsh \
+  git
 
 # All processors, unless make was told otherwise.
 jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -46,7 +47,8 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .SUFFIXES:
 .PRECIOUS: $(BUILD)/objects/%.o
 .DELETE_ON_ERROR:
-.PHONY: all programs samples demo check check-here install uninstall clean help packages
+.PHONY: all programs samples demo check check-here install uninstall clean help packages \
+  dist deb
 
 # What a directory of tests adds: programs, targets of its own, tests for `make check`.
 include $(wildcard tests/*/*.mk)
@@ -60,6 +62,8 @@ help:
 	@echo 'make verify     every layer of verification; its figures go into tests/VERIFICATION.md'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
 	@echo 'make install    honours PREFIX and DESTDIR; make uninstall takes it back'
+	@echo 'make deb        packages for Debian in $(BUILD)/deb/, tried in a Debian of their own'
+	@echo 'make dist       the release archive; make check-dist builds it without network and git'
 	@echo 'make clean      remove $(BUILD)/'
 	@echo
 	@echo 'The layers of make verify, each by itself; short, or with LONG=1 to the full bar:'
@@ -149,7 +153,7 @@ slow_tests = $(addprefix $(BUILD)/tests/,explore/explore_test integration/sample
 
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet)
 	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
-	  tests/completion/run tests/abi/run.sh \
+	  tests/completion/run tests/abi/run.sh tests/packages/archive.sh \
 	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests))
 
 demo:
@@ -192,7 +196,45 @@ uninstall:
 	-for directory in $(own_directories); do test ! -d $(DESTDIR)$$directory || \
 	  rmdir --ignore-fail-on-non-empty $(DESTDIR)$$directory; done
 
+# ---- to others: an archive of the release, packages for Debian
+
+archive := upgrader-$(version)
+archive_path := $(BUILD)/$(archive).tar.gz
+# Archives of one commit are the same to the byte: every file is as old as the release.
+archive_date = $(shell date -d "$$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%s)
+packed = tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
+  --mode=u=rwX,go=rX --mtime=@$(archive_date)
+
+# Copies the tree as it is, without what was built, to a directory that is made.
+copy_tree = mkdir -p $(1) && . tests/tidy/files.sh && tree_files | tar -c -T - | tar -x -C $(1)
+
+# Of the commit; where there is no git, of the tree.
+dist:
+	@rm -rf $(BUILD)/dist
+	@mkdir -p $(BUILD)/dist/$(archive)
+	@if test -e .git; then \
+	  git diff --quiet HEAD || echo 'make dist: what is not committed is left out' >&2; \
+	  git archive HEAD | tar -x -C $(BUILD)/dist/$(archive); \
+	else $(call copy_tree,$(BUILD)/dist/$(archive)); fi
+	@$(packed) -C $(BUILD)/dist $(archive) | gzip -9n > $(archive_path)
+	@rm -rf $(BUILD)/dist
+	@echo $(archive_path)
+
+# Of the tree as it is. What came out is judged and tried by check-deb.
+deb_packages = build-essential debhelper lintian mmdebstrap pkgconf
+deb_environment = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD \
+  DEB_BUILD_OPTIONS='parallel=$(shell nproc)'
+deb:
+	@tests/need-packages $(build_packages) $(deb_packages)
+	@rm -rf $(BUILD)/deb
+	@$(call copy_tree,$(BUILD)/deb/$(archive))
+	@cd $(BUILD)/deb/$(archive) && if ! $(deb_environment) dpkg-buildpackage -us -uc \
+	  >../build.log 2>&1; then tail -n 40 ../build.log; exit 1; fi
+	@$(MAKE) --no-print-directory check-deb
+
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+# Not out of whole systems and unpacked packages, which have files of such names too.
+foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init)
+-include $(shell find $(BUILD) $(foreign) -type f -name '*.d' -print 2>/dev/null)

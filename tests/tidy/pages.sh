@@ -1,7 +1,7 @@
 # Checks the pages for users against the code, each way round: what code has is on a page, and what
 # is on a page is in code. Those for writers of agents: see protocol_pages.sh.
 
-page_checks='lint options exit_statuses signals environment links named_code'
+page_checks='lint options exit_statuses signals environment links named_code versions'
 
 check_lint() {
   if ! command -v mandoc >/dev/null; then
@@ -168,4 +168,20 @@ canary_named_code() {
   printf 'See %s and %s.\n' '`Loop::plant`' '`planted_here`' >>ARCHITECTURE.md
   echo 'plant is not in the code'
   echo 'planted_here is not in the code'
+}
+
+# The version is one, wherever it is told.
+check_versions() {
+  version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' upgrader/version.h)
+  for told in "NEWS: $(sed -nE '1s/^upgrader ([0-9.]+)(,.*)?$/\1/p' NEWS)" \
+    "debian/changelog: $(sed -nE '1s/^upgrader \((.*)\).*/\1/p' debian/changelog)"; do
+    [ "${told#*: }" = "$version" ] || echo "$told is not $version, as upgrader/version.h says"
+  done
+}
+
+canary_versions() {
+  sed -i '1s/[0-9][0-9.]*/99.0/' NEWS
+  sed -i '1s/([0-9][0-9.]*/(98.0/' debian/changelog
+  echo 'NEWS: 99.0 is not'
+  echo 'debian/changelog: 98.0 is not'
 }

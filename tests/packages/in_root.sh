@@ -1,0 +1,130 @@
+#!/bin/sh
+# Runs inside a small Debian that has a compiler and libuv, beside the three packages: installs
+# them, builds the sample agent from their examples by pkg-config alone, upgrades it well and badly
+# under the installed upgrader while it works, and removes them without a trace.
+# Prints `ok` lines and `N passed, N failed`. For packages.sh.
+set -u
+cd /trial || exit 1
+passed=0
+failed=0
+examples=/usr/share/doc/libagent-protocol-dev/examples/sample-agent
+limit=120  # seconds: only what hangs takes that long
+upgrader=
+
+# usage: check NAME COMMAND...
+check() {
+  name=$1
+  shift
+  if "$@" >said 2>&1; then
+    passed=$((passed + 1))
+    echo "ok $name"
+  else
+    failed=$((failed + 1))
+    echo "not ok $name"
+    tail -n 60 said
+  fi
+}
+
+# All that there is, but for what a package manager remembers of its deeds.
+listing() {
+  find / -xdev \( -path /trial -o -path /proc -o -path /dev -o -path /var/log \
+    -o -path /var/cache/ldconfig \) -prune -o -type f -printf '%y %m %s %p\n' \
+    -o -printf '%y %m %p %l\n' | grep -vE ' /var/lib/dpkg(/[a-z-]+)?$' | sort
+}
+
+installs() {
+  listing >before
+  dpkg -i ./*.deb && [ -z "$(dpkg --audit)" ]
+}
+
+in_place() {
+  upgrader --version && sample-agent --version && dpkg -V upgrader libagent-protocol1 \
+    libagent-protocol-dev && ls /usr/share/man/man8/upgrader.8.gz \
+    /usr/share/man/man7/agent-protocol.7.gz /usr/share/man/man3/agent_protocol.3.gz \
+    /usr/share/bash-completion/completions/upgrader /usr/share/zsh/vendor-completions/_upgrader \
+    /usr/share/doc/upgrader/NEWS*
+}
+
+builds() {
+  cp -r "$examples" . || return 1
+  for release in 1.0.0=none 2.0.0=none 3.0.0=crash_at_start 4.0.0=crash_on_trial; do
+    make -C sample-agent -j"$(nproc)" CXXFLAGS=-O0 VERSION="${release%=*}" \
+      FAULT="${release#*=}" || return 1
+  done
+}
+
+links_the_library() {
+  ldd sample-agent/build/agent-v1.0.0 | grep 'libagent-protocol\.so\.1 => /.*lib/.*/libagent'
+}
+
+# Waits until the log has a line with this text.
+logged() { timeout "$limit" tail -n +1 -f log | grep -q -m 1 -- "$1" || ! cat log; }
+
+# Waits until that many lines have been copied.
+copied() { [ "$(timeout "$limit" tail -n +1 -f copy | head -n "$1" | wc -l)" = "$1" ]; }
+
+writes() { for number in $(seq "$1" "$2"); do echo "line $number"; done >>app.log; }
+
+works() {
+  mkdir state releases && : >log && : >copy && writes 1 100 &&
+    cp sample-agent/build/agent-v1.0.0 releases && ln -s agent-v1.0.0 releases/current || return 1
+  upgrader --relink --lock=lock --trial=300ms releases/current --input=app.log --output=copy \
+    --state=state --events=events 2>log &
+  upgrader=$!
+  copied 100
+}
+
+# usage: goes_to VERSION TEXT    upgrades to a release by a signal, and waits for what the log says
+goes_to() {
+  cp "sample-agent/build/agent-v$1" releases && ln -sf "agent-v$1" releases/current &&
+    kill -USR2 "$upgrader" && logged "$2"
+}
+
+upgrades() { goes_to 2.0.0 'generation 2.*is committed' && writes 101 200 && copied 200; }
+
+# Generation 3 crashes before it is ready: generation 2 works on, and the link names it again.
+survives_start() {
+  goes_to 3.0.0 'generation 3: .*generation 2 .*stays active' && writes 201 300 && copied 300 &&
+    [ "$(readlink releases/current)" = agent-v2.0.0 ]
+}
+
+# Generation 4 crashes at work: generation 5, of the same version as 2, takes the work back.
+survives_trial() {
+  goes_to 4.0.0 'generation 5.*is active' && writes 301 400 && copied 400 &&
+    [ "$(readlink releases/current)" = agent-v2.0.0 ]
+}
+
+stops() { kill -TERM "$upgrader" && wait "$upgrader"; }
+
+# In a copy stand number, version, time and line: each line once, in its order.
+loses_nothing() {
+  awk '{ print $1, $NF }' copy >got && awk '{ print NR, $NF }' app.log >wanted && diff wanted got
+}
+
+versions_at_work() {
+  [ "$(sed -n '1p;100p;200p;300p;400p' copy | cut -d ' ' -f 2 | tr '\n' ' ')" = \
+    '1.0.0 1.0.0 2.0.0 2.0.0 2.0.0 ' ]
+}
+
+removes() { dpkg --purge upgrader libagent-protocol-dev libagent-protocol1; }
+
+is_seen() { listing >during && ! diff before during >seen && grep /usr/bin/upgrader seen; }
+
+leaves_nothing() { listing >after && diff before after; }
+
+check 'dpkg installs the packages, and what they need is there' installs
+check 'all is in its place, and as it was packed' in_place
+check 'the sample agent is built from the examples by pkg-config alone' builds
+check 'it links the installed library' links_the_library
+check 'the installed upgrader runs it' works
+check 'a good upgrade' upgrades
+check 'a bad one, at its start' survives_start
+check 'a bad one, on trial' survives_trial
+check 'it stops with status 0' stops
+check 'every line was copied once' loses_nothing
+check 'by the versions that were to do it' versions_at_work
+check 'canary: what is installed is seen' is_seen
+check 'dpkg removes the packages' removes
+check 'nothing is left' leaves_nothing
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
