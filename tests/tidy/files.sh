@@ -2,8 +2,9 @@
 # directory, without what a build or git leaves there.
 
 tree_files() {
-  find . -type f ! -path './.git/*' ! -path './build*/*' ! -path './sample-agent/build/*' \
-    ! -name '*.deb' ! -name '*.swp' | grep -vE "$packaging_leavings" | sed 's|^\./||' | sort
+  find . -type f ! -path './.git' ! -path './.git/*' ! -path './build*/*' \
+    ! -path './sample-agent/build/*' ! -name '*.deb' ! -name '*.swp' |
+    grep -vE "$packaging_leavings" | sed 's|^\./||' | sort
 }
 
 # What debhelper leaves in debian/ where packages are built in the tree itself.
