@@ -196,6 +196,18 @@ void Visits::mark_cell(int policy, Phase phase, std::size_t event) {
   at(policy, behind + cell_offset(phase, event)) = 1;
 }
 
+bool Visits::is_missed(int policy, std::uint32_t move) const {
+  return atlas_.sheet(policy).allowed[move] && at(policy, places(policy) + move) == 0;
+}
+
+std::size_t Visits::missed_from(int policy, std::uint32_t place) const {
+  const Sheet& sheet = atlas_.sheet(policy);
+  std::size_t count = 0;
+  for (std::uint32_t move = sheet.first_move[place]; move < sheet.first_move[place + 1]; ++move)
+    count += is_missed(policy, move) ? 1 : 0;
+  return count;
+}
+
 Visits::Share Visits::states() const {
   Share share;
   for (int policy = 0; policy < test::policies; ++policy) {
@@ -251,9 +263,8 @@ std::string Visits::missed(std::size_t kinds_max) const {
   std::map<EventClass, std::uint64_t> counts;
   for (int policy = 0; policy < test::policies; ++policy) {
     const Sheet& sheet = atlas_.sheet(policy);
-    for (std::size_t at_move = 0; at_move < sheet.map.moves.size(); ++at_move) {
-      const bool is_missed = sheet.allowed[at_move] && at(policy, places(policy) + at_move) == 0;
-      if (is_missed) ++counts[sheet.map.moves[at_move].steps[0]];
+    for (std::uint32_t move = 0; move < sheet.map.moves.size(); ++move) {
+      if (is_missed(policy, move)) ++counts[sheet.map.moves[move].steps[0]];
     }
   }
   std::vector<std::pair<std::uint64_t, EventClass>> most;

@@ -96,6 +96,11 @@ class Visits {
   void mark_edge(int policy, std::uint32_t move) { at(policy, places(policy) + move) = 1; }
   void mark_cell(int policy, Phase phase, std::size_t event);
 
+  // True if this move is allowed and has not been made.
+  [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
+  // How many there are of these from a place.
+  [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
+
   struct Share {
     std::uint64_t all = 0, all_visited = 0;          // of the exploration
     std::uint64_t allowed = 0, allowed_visited = 0;  // of what the shell allows

@@ -1,7 +1,8 @@
 // make simulate: runs seeds in two processes, prints for the first that fails the line that repeats
 // it, and what was visited of the exploration's map.
 //
-//   simulate SEEDS         that many seeds from 1 on, with figures and a result line
+//   simulate SEEDS [N]     that many seeds from 1 on, with figures and a result line; behind them
+//                          N times those further seeds that lead to what has been missed
 //   simulate -s SEED       one seed; with -t its whole trace
 //   simulate -c SEEDS      a canary: succeeds if one of so many seeds fails, and says which
 #include <sys/mman.h>
@@ -13,8 +14,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tests/simulation/figures.h"
 #include "tests/simulation/run.h"
@@ -29,7 +33,7 @@ constexpr std::uint64_t repeated_seeds = 100;
 
 // What the workers tell, in memory that they share with whoever started them.
 struct Report {
-  std::atomic<std::uint64_t> next_seed{1};
+  std::atomic<std::uint64_t> next{0};  // index
   std::atomic<std::uint64_t> failed_seed{0};
   std::array<std::atomic<std::uint64_t>, workers> at_seed{};
   std::array<Tally, workers> tallies{};
@@ -49,12 +53,22 @@ void note_failure(Report& report, std::uint64_t seed, const std::string& verdict
   verdict.copy(report.verdict.data(), report.verdict.size() - 1);
 }
 
-void work(Report& report, std::size_t worker, std::uint64_t seeds, const Setting& setting) {
+// Which seeds are run: those of the list, or all from 1 on where there is none.
+struct Seeds {
+  std::uint64_t count = 0;
+  const std::vector<std::uint64_t>* list = nullptr;
+  [[nodiscard]] std::uint64_t at(std::uint64_t index) const {
+    return list != nullptr ? (*list)[index] : index + 1;
+  }
+};
+
+void work(Report& report, std::size_t worker, const Seeds& seeds, const Setting& setting) {
   constexpr std::uint64_t batch = 64;
   while (report.failed_seed == 0) {
-    const std::uint64_t first = report.next_seed.fetch_add(batch);
-    for (std::uint64_t seed = first; seed < first + batch; ++seed) {
-      if (seed > seeds) return;
+    const std::uint64_t first = report.next.fetch_add(batch);
+    for (std::uint64_t index = first; index < first + batch; ++index) {
+      if (index >= seeds.count) return;
+      const std::uint64_t seed = seeds.at(index);
       report.at_seed[worker] = seed;
       const Outcome outcome = run_seed(seed, setting);
       report.tallies[worker].add(outcome.tally);
@@ -64,8 +78,9 @@ void work(Report& report, std::size_t worker, std::uint64_t seeds, const Setting
 }
 
 // Runs the seeds; a worker that dies has failed at the seed that it was at.
-void run_all(Report& report, std::uint64_t seeds, const Setting& setting) {
+void run_all(Report& report, const Seeds& seeds, const Setting& setting) {
   std::array<pid_t, workers> pids{};
+  report.next = 0;
   for (std::size_t worker = 0; worker < workers; ++worker) {
     std::fflush(stdout);
     pids[worker] = ::fork();
@@ -97,7 +112,7 @@ int run_one(std::uint64_t seed, bool traced) {
 // Without the map: a canary must be found by chance alone.
 int run_canary(std::uint64_t seeds) {
   Report& report = *shared_report();
-  run_all(report, seeds, {});
+  run_all(report, {.count = seeds}, {});
   const std::uint64_t seed = report.failed_seed;
   if (seed == 0) {
     std::printf("not found in %s seeds\n", with_commas(seeds).c_str());
@@ -117,13 +132,36 @@ void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
   }
 }
 
-int run_seeds(std::uint64_t seeds) {
+// A cycle of the seeds above this one has every goal once. One for each move that has been missed,
+// and one for each place from which something was missed by the way.
+std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
+                                      std::uint64_t above) {
+  std::vector<std::uint64_t> seeds;
+  std::set<std::pair<int, std::uint32_t>> looked_at;
+  for (std::uint64_t seed = above + 1; seed <= above + goals.count(); ++seed) {
+    if (!is_guided(seed)) continue;
+    const Goal goal = goals.goal(seed);
+    const std::uint32_t place = atlas.sheet(goal.policy).map.moves[goal.move].from;
+    const bool is_left =
+        visits.is_missed(goal.policy, goal.move) || (visits.missed_from(goal.policy, place) > 0 &&
+                                                     looked_at.emplace(goal.policy, place).second);
+    if (is_left) seeds.push_back(seed);
+  }
+  return seeds;
+}
+
+int run_seeds(std::uint64_t seeds, std::uint64_t rounds) {
   const Atlas atlas;
   const Goals goals(atlas);
   Visits visits(atlas);
   Report& report = *shared_report();
   check_repetition(report, atlas, goals);
-  run_all(report, seeds, {.atlas = &atlas, .goals = &goals, .visits = &visits});
+  const Setting setting{.atlas = &atlas, .goals = &goals, .visits = &visits};
+  run_all(report, {.count = seeds}, setting);
+  for (std::uint64_t round = 0; round < rounds && report.failed_seed == 0; ++round) {
+    const auto left = seeds_left(goals, atlas, visits, seeds + round * goals.count());
+    run_all(report, {.count = left.size(), .list = &left}, setting);
+  }
   const std::uint64_t seed = report.failed_seed;
   if (seed != 0) {
     std::printf("seed %llu at %s: %s; repeat it with: make simulate SEED=%llu TRACE=1\n",
@@ -146,7 +184,7 @@ int main(int argc, char** argv) {
   };
   if (first == "-s") return run_one(number(2), argc > 3);
   if (first == "-c") return run_canary(number(2));
-  if (number(1) > 0) return run_seeds(number(1));
-  std::fputs("usage: simulate SEEDS | -s SEED [-t] | -c SEEDS\n", stderr);
+  if (number(1) > 0) return run_seeds(number(1), number(2));
+  std::fputs("usage: simulate SEEDS [N] | -s SEED [-t] | -c SEEDS\n", stderr);
   return 2;
 }
