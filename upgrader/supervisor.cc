@@ -45,7 +45,7 @@ class Step {
   // ---- what may happen
 
   void take(const StartRequested& event) {
-    if (state_.last_generation != 0 || winding_down()) return;
+    if (started()) return;
     order_spawn(Role::first, event.program, 1);
   }
 
@@ -216,7 +216,7 @@ class Step {
     if (state_.quit) return;
     state_.quit = true;
     log(LogLevel::info, "told to quit at once");
-    if (state_.upgrade && !state_.shutdown) drop_upgrade("the upgrader was told to quit");
+    if (state_.upgrade) drop_upgrade("the upgrader was told to quit");
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
     if (state_.incumbent && !state_.incumbent->killed) kill(*state_.incumbent);
     exit_if_alone();
@@ -292,9 +292,9 @@ class Step {
     const std::string reason = "unfit: " + unfit.reason;
     if (agent.activated) {
       fail_upgrade(Stage::trial, reason);
-      return;
+    } else {
+      held_agent_failed(agent, reason);
     }
-    held_agent_failed(agent, reason);
   }
 
   void hear(Agent& agent, const agent_protocol::Upgrade& upgrade) {
@@ -319,7 +319,7 @@ class Step {
 
   void hear(Agent& agent, const agent_protocol::Cancel& cancel) {
     if (agent.stopped) return send_error(agent, "cancel", "stopped was said already");
-    if (state_.shutdown && agent.told == StopReason::upgrade && agent.told_id == cancel.id) {
+    if (state_.shutdown && agent.told_id == cancel.id) {
       tell_stop(agent, StopReason::shutdown, time_left(agent));
       return;
     }
@@ -859,7 +859,7 @@ class Step {
   }
 
   void exit_if_alone() {
-    if (state_.incumbent || state_.candidate || state_.ended) return;
+    if (state_.incumbent || state_.candidate) return;
     int status = state_.exit_with.value_or(0);
     if (state_.shutdown) status = state_.legacy ? state_.legacy->exit_status : 0;
     if (state_.quit) status = exit_quit;
@@ -886,7 +886,6 @@ class Step {
   static bool has_closed(const Agent& agent) { return agent.output_closed || agent.input_closed; }
 
   Duration time_left(const Agent& agent) const {
-    if (!agent.deadline) return Duration{1};
     return std::max(Duration{1}, *agent.deadline - now_);
   }
 
