@@ -1,5 +1,6 @@
 #include "sample-agent/agent.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -23,6 +24,9 @@ constexpr std::uint64_t save_delay_ms = 200;
 constexpr std::uint64_t tick_interval_ms = 1'000;
 
 constexpr std::uint64_t slow_stop_ms = 2'000;
+
+// Twice is asked for; a late one is then no silence.
+constexpr std::int64_t heartbeats_a_watchdog = 4;
 
 std::string name_of(SampleAgent::Agent::StopReason reason) {
   using Reason = SampleAgent::Agent::StopReason;
@@ -71,6 +75,7 @@ SampleAgent::SampleAgent(uv_loop_t& loop, const Configuration& configuration,
       work_timer_(loop, [this] { work(); }),
       save_timer_(loop, [this] { save(); }),
       tick_(loop, [this] { work(), look_at_gate(); }),
+      heartbeat_timer_(loop, [this] { agent_.heartbeat(); }),
       stop_timer_(loop, [this] { finish_stop(); }) {}
 
 int SampleAgent::run() {
@@ -96,6 +101,7 @@ void SampleAgent::take_events() {
 
 void SampleAgent::on(const Agent::Welcome& welcome) {
   role_ = welcome.role;
+  watchdog_ = welcome.watchdog;
   past_failure_ = welcome.failure;
   events_.note("started as " + name_of(role_) + ", generation " +
                std::to_string(welcome.generation));
@@ -115,8 +121,17 @@ void SampleAgent::on(const Agent::Activate& activate) {
   if (!copier) return fail(copier.reason());
   copier_.emplace(std::move(copier.value()));
   events_.note("works next=" + std::to_string(copier_->next()));
+  start_heartbeats();
   if (!on_trial_) settle();
   start_work();
+}
+
+// From the loop that works: an agent that hangs falls silent.
+void SampleAgent::start_heartbeats() {
+  if (!watchdog_) return;
+  const std::int64_t interval_ms = watchdog_->count() / heartbeats_a_watchdog;
+  const auto repeat_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(interval_ms, 1));
+  heartbeat_timer_.start(0, repeat_ms);
 }
 
 void SampleAgent::start_work() {

@@ -41,6 +41,7 @@ class SampleAgent {
   void on(const Agent::Committed& committed);
   void on(const Agent::Error& error);
 
+  void start_heartbeats();
   void start_work();
   void settle();
   void start_succession();
@@ -61,6 +62,7 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
+  std::optional<Agent::Milliseconds> watchdog_;  // heartbeats are wanted
   std::optional<Agent::Failure> past_failure_;
   std::optional<Copier> copier_;  // while this agent is active
   bool on_trial_ = false;
@@ -72,6 +74,7 @@ class SampleAgent {
   Timer work_timer_;
   Timer save_timer_;
   Timer tick_;
+  Timer heartbeat_timer_;
   Timer stop_timer_;
   std::optional<DirectoryWatch> input_watch_;
   std::optional<Readable> conversation_;
