@@ -8,6 +8,7 @@ LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+DOCDIR ?= $(PREFIX)/share/doc/upgrader
 
 CXX ?= g++
 CXXFLAGS ?= -O2
@@ -78,6 +79,7 @@ help:
 	@echo 'make crash      what a power cut may leave, and what is made of it (ONLY=NAME)'
 	@echo 'make sanitize   the tests under AddressSanitizer and UBSan'
 	@echo 'make analyze    clang-tidy, cppcheck, both compilers, symbols of the core'
+	@echo 'make check-init real init systems as process 1, and the service files (ONLY=NAME)'
 	@echo 'make coverage   branches that no test takes'
 	@echo 'make endurance  1,000 upgrades of one upgrader, 3 of 10 bad (10,000)'
 
@@ -165,7 +167,7 @@ demo:
 
 # The directories that uninstalling leaves to others only when they are not empty.
 own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
-  $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) \
+  $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) $(DOCDIR)/examples $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
 install: programs
@@ -183,6 +185,8 @@ install: programs
 	  install -m 644 man/*.$$section $(DESTDIR)$(MANDIR)/man$$section; done
 	install -m 644 completion/upgrader.bash $(DESTDIR)$(BASHDIR)/upgrader
 	install -m 644 completion/upgrader.zsh $(DESTDIR)$(ZSHDIR)/_upgrader
+	cp -R sample-agent/init/. $(DESTDIR)$(DOCDIR)/examples
+	chmod -R u=rwX,go=rX $(DESTDIR)$(DOCDIR)/examples
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/upgrader $(DESTDIR)$(PREFIX)/bin/sample-agent
@@ -190,6 +194,7 @@ uninstall:
 	  $(DESTDIR)$(LIBDIR)/$(soname) $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
 	rm -f $(DESTDIR)$(PREFIX)/include/agent-protocol/agent_protocol.h \
 	  $(DESTDIR)$(PREFIX)/include/agent-protocol/agent.h
+	rm -rf $(DESTDIR)$(DOCDIR)/examples
 	for page in man/*.[1378]; do \
 	  rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	rm -f $(DESTDIR)$(BASHDIR)/upgrader $(DESTDIR)$(ZSHDIR)/_upgrader

@@ -111,6 +111,12 @@ upgrades() {
   wait "$pid"
 }
 
+# The service files are those of the tree, and the scripts among them can be executed.
+has_examples() {
+  diff -r sample-agent/init "$root/usr/share/doc/upgrader/examples" &&
+    [ -x "$root/usr/share/doc/upgrader/examples/runit/run" ]
+}
+
 leaves_nothing() {
   installs uninstall || return 1
   listing >"$scratch/after"
@@ -121,7 +127,7 @@ leaves_nothing() {
 leaves_no_directories() {
   rm -rf "$root"
   installs install && installs uninstall || return 1
-  listing | grep -vE '^d [0-7]* \.(/usr(/(bin|lib|include|share(/man)?))?)? $' && return 1
+  listing | grep -vE '^d [0-7]* \.(/usr(/(bin|lib|include|share(/man|/doc)?))?)? $' && return 1
   return 0
 }
 
@@ -134,6 +140,7 @@ check 'an agent links the soname' links_soname
 check 'the library exports the C interface only' exports_c_only
 check 'the upgrader needs libc, libstdc++, libgcc and libuv only' needs_little
 check 'the one is upgraded to the other' upgrades
+check 'service files are among the examples' has_examples
 check 'make uninstall leaves nothing, and what was there before' leaves_nothing
 check 'make uninstall takes its directories with it' leaves_no_directories
 echo "$passed passed, $failed failed"

@@ -94,6 +94,10 @@ check_heads() {
       tests/scenario/*.txt) continue ;;  # its name says it
       debian/rules) opening='^# *[A-Za-z]' ;;
       debian/*) continue ;;  # what Debian wants them to be
+      sample-agent/init/s6/timeout-kill) continue ;;  # a number, and s6 takes nothing beside it
+      sample-agent/init/s6/notification-fd) continue ;;
+      sample-agent/init/*.service | sample-agent/init/*.conf) opening='^# *[A-Za-z`]' ;;
+      sample-agent/init/*/inittab | sample-agent/init/dinit/*) opening='^# *[A-Za-z`]' ;;
       tests/fuzz/corpus/*.input | tests/fuzz/seeds/*.input) continue ;;  # any bytes
       *.h | *.cc | *.c | *.pml) opening='^(//|/\*) *[A-Za-z0-9`-]' ;;
       man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;

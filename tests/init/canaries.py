@@ -1,0 +1,67 @@
+# Services that are wrong, each in one way that the checks must call by its name.
+
+from checks import GOOD, Check
+from inits import Runit, SOURCE
+
+
+class Canary:
+    def __init__(self, seeded, init, columns, words):
+        self.seeded = seeded
+        self.init = init
+        self.columns = columns
+        self.column = columns[-1][0]
+        self.words = words  # in which the last column fails
+        self.first = GOOD
+
+
+class RunitWith(Runit):
+    """runit with another run script: each (old, new) has been replaced in it."""
+
+    def __init__(self, *replacements):
+        self.script = (SOURCE / "runit" / "run").read_text()
+        for old, new in replacements:
+            if self.script.count(old) != 1:
+                raise RuntimeError("not exactly once in the run script: " + old)
+            self.script = self.script.replace(old, new)
+
+    def install(self, machine):
+        super().install(machine)
+        machine.put(self.script, "/etc/sv/sample-agent/run", 0o755)
+
+
+def becomes_ready(check):
+    check.wait_until_up()
+    check.works("1.0.1")
+
+
+def upgrade_by_restart(check):
+    """As where there is no upgrader; judged as an upgrade is."""
+    before = check.seen_by_init()
+    check.service.add_release("6.0.0")
+    check.service.relink("6.0.0")
+    check.init.restart(check.machine, check.service)
+    check.service.wait_for_event("6.0.0 works")
+    check.demand_unnoticed(before)
+
+
+READY = ("ready", becomes_ready)
+CANARIES = [
+    Canary(
+        "a killed upgrader's agent takes its time to stop, and the service has no lock",
+        RunitWith((" --lock=/var/lib/sample-agent/lock", "")),
+        [READY, ("upgrader killed", Check.upgrader_killed)],
+        "was alive after",
+    ),
+    Canary(
+        "an upgrade that restarts the service",
+        RunitWith(("--releases=/opt/sample-agent/releases ", "")),
+        [READY, ("good upgrade", upgrade_by_restart)],
+        "init noticed",
+    ),
+    Canary(
+        "a service that leaves a process behind",
+        RunitWith(("exec chpst", "chpst -u sample-agent tail -f /dev/null &\nexec chpst")),
+        [READY, ("clean stop", Check.clean_stop)],
+        "of the service is left",
+    ),
+]

@@ -1,0 +1,128 @@
+# What every init is asked, in its own terms: the columns of the table, in the order in which they
+# are made. Each raises Failed with words.
+
+import shutil
+
+from service import UPGRADER
+from waiting import demand, wait_until
+
+FIRST = "1.0.0"
+GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop: long enough to meet a successor
+BAD = ("5.0.0-crash_on_trial", "3.0.0-crash_at_start")
+STOP_SECONDS_MAX = 10  # after init has said that the service is down
+
+
+class Check:
+    """What the checks share: the machine, its init, and the service on it."""
+
+    def __init__(self, init, machine, service, keep):
+        self.init = init
+        self.machine = machine
+        self.service = service
+        self.keep = keep
+
+    def wait_until_up(self):
+        wait_until(lambda: "%s says that the service is up; it says: %s"
+                   % (self.init.name, self.init.said(self.machine)),
+                   lambda: self.init.is_up(self.machine))
+
+    def seen_by_init(self):
+        """What would change if init had noticed anything."""
+        return (self.service.main(), self.init.main_pid(self.machine, self.service),
+                self.init.restarts(self.machine))
+
+    def demand_unnoticed(self, before):
+        self.wait_until_up()
+        self.service.wait_for_main()
+        after = self.seen_by_init()
+        demand(after == before, "init noticed: main process and restarts were %s and are %s"
+               % (before, after))
+
+    def works(self, version):
+        self.service.wait_for_one_agent(version)
+        self.wait_until_up()
+        self.service.judge(self.keep)
+
+    # ---- the columns
+
+    def becomes_ready(self):
+        self.wait_until_up()
+        self.works(FIRST)
+        self.service.writer.start()
+
+    def good_upgrade(self):
+        before = self.seen_by_init()
+        self.service.add_release(GOOD)
+        self.service.wait_for_event("1.0.1 committed")
+        self.demand_unnoticed(before)
+        self.upgrade_by_init()
+        self.demand_unnoticed(before)
+        self.works("1.0.1")
+
+    def upgrade_by_init(self):
+        """To what the link names; the agent then asks for the newest again by itself."""
+        self.service.relink(FIRST)
+        self.init.upgrade(self.machine)
+        self.service.wait_for_event("1.0.0 committed sigusr2-1")
+        self.service.wait_for_event("1.0.1 committed", already=1)
+
+    def bad_upgrade(self):
+        before = self.seen_by_init()
+        for bad in BAD:
+            failed = self.service.count_events("upgrade_failed")
+            self.service.add_release(bad)
+            self.service.wait_for_event("upgrade_failed", already=failed)
+            self.works("1.0.1")
+            self.demand_unnoticed(before)
+
+    def agent_crash(self):
+        before = self.service.main()
+        self.machine.kill(self.service.agents()[0])
+        self.wait_for_another(before)
+
+    def upgrader_killed(self):
+        before = self.service.main()
+        self.machine.kill(self.service.upgraders()[0])
+        self.wait_for_another(before)
+
+    def wait_for_another(self, before):
+        wait_until("init has started the upgrader again",
+                   lambda: self.service.main() not in (None, before))
+        self.works("1.0.1")
+
+    def upgrader_replaced(self):
+        before = self.service.main()
+        place = self.machine.path(UPGRADER)
+        fresh = place.with_name("upgrader.new")
+        shutil.copyfile(place, fresh)
+        fresh.chmod(0o755)
+        fresh.rename(place)
+        self.init.restart(self.machine, self.service)
+        self.wait_for_another(before)
+        running = self.machine.path("/proc/%d/exe" % self.service.upgraders()[0].pid)
+        demand(running.samefile(place), "the old file of the upgrader still runs")
+
+    def clean_stop(self):
+        stops = self.service.count_events("stopped next=")
+        self.service.end()
+        self.init.stop(self.machine, self.service)
+        self.service.wait_for_event("stopped next=", already=stops)
+        wait_until(lambda: "%s says that the service is down; it says: %s"
+                   % (self.init.name, self.init.said(self.machine)),
+                   lambda: self.init.is_down(self.machine))
+        wait_until(lambda: "nothing of the service is left; there is: %s"
+                   % ", ".join(" ".join(p.words)[:60] for p in self.service.left()),
+                   lambda: not self.service.left(), STOP_SECONDS_MAX)
+        self.service.judge(self.keep)
+
+
+# The name of the column, and what is done for it.
+COLUMNS = [
+    ("ready", Check.becomes_ready),
+    ("good upgrade", Check.good_upgrade),
+    ("bad upgrade", Check.bad_upgrade),
+    ("agent crashes", Check.agent_crash),
+    ("upgrader killed", Check.upgrader_killed),
+    ("upgrader replaced", Check.upgrader_replaced),
+    ("clean stop", Check.clean_stop),
+]

@@ -1,0 +1,193 @@
+# A machine: an init system as process 1 in namespaces of its own, over a root that stays as it is.
+
+import os
+import pathlib
+import pty
+import shutil
+import signal
+import subprocess
+import threading
+
+from waiting import Failed, demand, wait_until
+
+HERE = pathlib.Path(__file__).resolve().parent
+COMMAND_SECONDS_MAX = 60
+
+# What would reach beyond the namespaces.
+CAPABILITIES_TAKEN = "-sys_time,-sys_module,-sys_rawio,-syslog,-mac_admin,-mac_override,-wake_alarm"
+
+
+class Process:
+    """One line of the machine's process table; its numbers are the machine's own."""
+
+    def __init__(self, directory):
+        stat = (directory / "stat").read_text()
+        fields = stat[stat.rindex(")") + 2:].split()
+        self.pid = int(directory.name)
+        self.state = fields[0]
+        self.parent = int(fields[1])
+        self.identity = (self.pid, int(fields[19]))  # with the time of its start
+        self.words = (directory / "cmdline").read_text(errors="replace").split("\0")[:-1]
+        self.user = directory.stat().st_uid
+
+    @property
+    def name(self):
+        return os.path.basename(self.words[0]) if self.words else ""
+
+
+def cgroup_mount():
+    """Where the unified hierarchy is mounted, as a path."""
+    for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+        fields = line.split()
+        if fields[fields.index("-") + 1] == "cgroup2":
+            return pathlib.Path(fields[4])
+    raise Failed("no cgroup2 file system is mounted")
+
+
+class Machine:
+    """Ends with everything in it when it is closed, or when this program ends."""
+
+    def __init__(self, root, scratch, init):
+        self.scratch = pathlib.Path(scratch)
+        self.stage = self.scratch / "stage"
+        self.console = self.scratch / "console"
+        self.complaints = self.scratch / "complaints"
+        self.root_below = pathlib.Path(root)
+        self.init = init
+        self.pid = None
+        self.holder = None
+        self.terminals = ()
+        self.cgroup = None
+        self.stage.mkdir()
+
+    def put(self, source, path, mode=0o644, owner=0):
+        """Puts a file, or text, onto the machine before it is started."""
+        place = self.stage / path.lstrip("/")
+        self.make_directory(os.path.dirname(path))
+        if isinstance(source, str):
+            place.write_text(source)
+        else:
+            shutil.copyfile(source, place)
+        place.chmod(mode)
+        os.chown(place, owner, owner)
+
+    def make_directory(self, path, owner=0):
+        """With those above it, of the mode that they have on the root."""
+        here = self.stage
+        for part in pathlib.PurePath(path.lstrip("/")).parts:
+            here = here / part
+            if not here.exists():
+                here.mkdir(mode=0o755)
+        if owner:
+            os.chown(here, owner, owner)
+
+    def link(self, target, path):
+        self.make_directory(os.path.dirname(path))
+        (self.stage / path.lstrip("/")).symlink_to(target)
+
+    def boot(self):
+        self.terminals = ours, theirs = pty.openpty()
+        threading.Thread(target=self.keep_console, args=(ours,), daemon=True).start()
+        self.cgroup = cgroup_mount() / ("init-check-%d-%s" % (os.getpid(), self.scratch.name))
+        self.cgroup.mkdir()
+        self.holder = subprocess.Popen(
+            ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(self.cgroup)]
+            + ["setpriv", "--pdeathsig=KILL", "--bounding-set=" + CAPABILITIES_TAKEN]
+            + ["unshare", "--pid", "--fork", "--kill-child=KILL", "--mount", "--uts", "--ipc"]
+            + ["--net", "--cgroup", str(HERE / "enter"), str(self.root_below.resolve())]
+            + [str(self.stage.resolve()), os.ttyname(theirs)] + self.init,
+            stdin=subprocess.DEVNULL, stderr=self.complaints.open("w"), start_new_session=True,
+        )
+        wait_until("the machine has a process 1", self.find_first_process)
+        wait_until("process 1 is init", self.has_become_init)
+
+    def keep_console(self, terminal):
+        with self.console.open("wb") as kept:
+            while True:
+                try:
+                    kept.write(os.read(terminal, 65536))
+                except OSError:  # nobody has it open
+                    return
+                kept.flush()
+
+    def find_first_process(self):
+        demand(self.holder.poll() is None, "no namespaces: " + self.complaints.read_text())
+        holder = self.holder.pid
+        children = pathlib.Path("/proc/%d/task/%d/children" % (holder, holder)).read_text().split()
+        self.pid = int(children[0]) if children else None
+        return self.pid
+
+    def has_become_init(self):
+        demand(self.holder.poll() is None, "no machine: " + self.complaints.read_text())
+        try:
+            words = pathlib.Path("/proc/%d/cmdline" % self.pid).read_bytes().split(b"\0")
+        except FileNotFoundError:  # its holder is about to say why
+            return False
+        return not any(word.endswith(b"/enter") for word in words) and words[0] not in (
+            b"unshare", b"env")
+
+    def path(self, path):
+        """A path of the machine, as this program reaches it."""
+        return pathlib.Path("/proc/%d/root" % self.pid) / path.lstrip("/")
+
+    def run(self, *words, seconds=COMMAND_SECONDS_MAX):
+        """Runs a command on the machine; its status and what it printed."""
+        namespaces = ["--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup"]
+        try:
+            done = subprocess.run(
+                ["nsenter", "--target", str(self.pid), "--root", "--wdns=/"]
+                + namespaces + ["--"] + list(words),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                text=True, errors="replace", timeout=seconds, check=False,
+                env={"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+            )
+        except subprocess.TimeoutExpired as late:
+            raise Failed("not within %d s: %s" % (seconds, " ".join(words))) from late
+        return done.returncode, done.stdout
+
+    def must(self, *words, **more):
+        status, output = self.run(*words, **more)
+        demand(status == 0, "%s: status %d: %s" % (" ".join(words), status, output.strip()))
+        return output
+
+    def processes(self):
+        """All that live; what has ended and is not yet reaped is not among them."""
+        found = []
+        for directory in self.path("/proc").iterdir():
+            if not directory.name.isdigit():
+                continue
+            try:
+                found.append(Process(directory))
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+        return [process for process in found if process.state not in "ZX"]
+
+    def kill(self, process):
+        self.must("sh", "-c", "kill -KILL %d" % process.pid)
+
+    def has_ended(self):
+        return self.holder.poll() is not None
+
+    def end(self):
+        if self.holder is None:
+            return
+        try:
+            if self.pid and not self.has_ended():
+                os.kill(self.pid, signal.SIGKILL)
+            self.holder.wait(COMMAND_SECONDS_MAX)
+        except ProcessLookupError:
+            self.holder.wait(COMMAND_SECONDS_MAX)
+        for terminal in reversed(self.terminals):
+            os.close(terminal)
+        for directory, _, _ in os.walk(self.cgroup, topdown=False):
+            wait_until("%s is empty" % directory, lambda: remove_directory(directory))
+
+
+def remove_directory(path):
+    try:
+        os.rmdir(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,161 @@
+# The service on a machine, whatever its init: the sample agent under the upgrader, with lines that
+# are written for it all the time, and what can be seen of it from outside.
+
+import os
+import pathlib
+import shutil
+import subprocess
+import threading
+
+from waiting import Failed, demand, wait_until
+
+USER = 64000  # sample-agent, on every root
+UPGRADER = "/usr/local/bin/upgrader"
+RELEASES = "/opt/sample-agent/releases"
+STATE = "/var/lib/sample-agent"
+LINK = STATE + "/current"
+INPUT = "/var/log/app.log"
+OUTPUT = STATE + "/copy"
+EVENTS = STATE + "/events"
+
+
+class Service:
+    def __init__(self, machine, build):
+        self.machine = machine
+        self.build = pathlib.Path(build)
+        self.lines = 0
+        self.writing = threading.Lock()
+        self.over = threading.Event()
+        self.writer = threading.Thread(target=self.write_lines, daemon=True)
+
+    def variant(self, name):
+        return self.build / "sample-agent" / "variants" / name
+
+    def install(self, first):
+        """Before the machine is started: all but what init is told."""
+        machine = self.machine
+        machine.put(self.build / "upgrader", UPGRADER, 0o755)
+        machine.put(self.variant(first), self.release(first), 0o755)
+        machine.make_directory(STATE, USER)
+        machine.link(self.release(first), LINK)
+        machine.put("", INPUT)
+
+    @staticmethod
+    def release(variant):
+        return "%s/agent-v%s" % (RELEASES, variant.split("-")[0])
+
+    # ---- the lines
+
+    def write_line(self):
+        """One more line of the log; never while they are being judged."""
+        with self.writing:
+            with self.machine.path(INPUT).open("a") as log:
+                self.lines += 1
+                log.write("line %d\n" % self.lines)
+            return self.lines
+
+    def write_lines(self):
+        while not self.over.wait(0.01):
+            try:
+                self.write_line()
+            except OSError:  # the machine has ended
+                return
+
+    def end(self):
+        self.over.set()
+        if self.writer.is_alive():
+            self.writer.join()
+
+    def records(self):
+        return self.read(OUTPUT).splitlines()
+
+    def events(self):
+        """Those of all agents so far, each as its words behind the time."""
+        return [line.split(" ", 1)[1] for line in self.read(EVENTS).splitlines()]
+
+    def read(self, path):
+        try:
+            return self.machine.path(path).read_text()
+        except FileNotFoundError:
+            return ""
+
+    # ---- the processes
+
+    def upgraders(self):
+        return [p for p in self.machine.processes() if p.name == "upgrader"]
+
+    def agents(self):
+        """Without the self-tests of releases that an agent runs."""
+        return [
+            p for p in self.machine.processes()
+            if p.words and "--input=" + INPUT in p.words and p.name != "upgrader"
+            and p.words[0].startswith((LINK, RELEASES)) and "--self-test" not in p.words
+        ]
+
+    def left(self):
+        return [p for p in self.machine.processes() if p.user == USER or p.name == "upgrader"]
+
+    def main(self):
+        """The one upgrader's identity, if there is exactly one and it has exactly one agent."""
+        upgraders, agents = self.upgraders(), self.agents()
+        if len(upgraders) != 1 or len(agents) != 1 or agents[0].parent != upgraders[0].pid:
+            return None
+        return upgraders[0].identity
+
+    # ---- what is waited for
+
+    def wait_for_main(self):
+        wait_until(lambda: "one upgrader with one agent; upgraders %s, agents %s" % (
+            [p.pid for p in self.upgraders()], [p.pid for p in self.agents()]), self.main)
+
+    def wait_for_one_agent(self, version=None):
+        """Until there is one agent, which copies a line that is written now."""
+        self.wait_for_main()
+        line = " line %d" % self.write_line()
+        record = wait_until(
+            "a line written now is copied",
+            lambda: next((r for r in reversed(self.records()) if r.endswith(line)), None))
+        self.wait_for_main()
+        if version:
+            demand(record.split()[1] == version,
+                   "version %s works, and not %s" % (record.split()[1], version))
+
+    def wait_for_event(self, text, already=0):
+        """Until an event with this text was seen once more than `already`."""
+        wait_until("event: " + text, lambda: self.count_events(text) > already)
+
+    def count_events(self, text):
+        return sum(text in event for event in self.events())
+
+    def add_release(self, variant):
+        """As somebody who installs: under another name, and renamed when it is complete."""
+        place = self.machine.path(self.release(variant))
+        shutil.copyfile(self.variant(variant), place.with_name(".new"))
+        place.with_name(".new").chmod(0o755)
+        place.with_name(".new").rename(place)
+
+    def relink(self, variant):
+        link = self.machine.path(LINK)
+        fresh = link.with_name("current.new")
+        os.symlink(self.release(variant), fresh)
+        fresh.rename(link)
+
+    def judge(self, keep):
+        """Every line was copied once, in order, by an agent that was active; never were two."""
+        with self.writing:
+            if self.lines:
+                last = " line %d" % self.lines
+                wait_until("the last line is copied", lambda: self.records()[-1:] and any(
+                    r.endswith(last) for r in self.records()[-3:]))
+            self.judge_files(keep)
+
+    def judge_files(self, keep):
+        keep.mkdir(exist_ok=True)
+        copies = [keep / os.path.basename(path) for path in (INPUT, OUTPUT, EVENTS)]
+        for path, copy in zip((INPUT, OUTPUT, EVENTS), copies):
+            shutil.copyfile(self.machine.path(path), copy)
+        judged = subprocess.run(
+            [str(self.build / "tests" / "demo" / "check_lines")] + [str(c) for c in copies],
+            stdout=subprocess.PIPE, text=True, check=False)
+        if judged.returncode != 0:
+            raise Failed(" / ".join(judged.stdout.splitlines()))

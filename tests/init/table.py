@@ -1,0 +1,37 @@
+# The table of what every init answered: on standard output, and on the man page.
+
+import datetime
+import pathlib
+import re
+
+PAGE = pathlib.Path("man/upgrader.8")
+
+
+def table_lines(columns, rows):
+    """Columns are numbered, and what they mean is said below."""
+    widths = [max(len(row[i]) for row in rows + [("init", "version")]) for i in (0, 1)]
+    form = "%%-%ds  %%-%ds" % tuple(widths)
+    lines = [form % ("init", "version") + "".join("%5d" % (n + 1) for n in range(len(columns)))]
+    for name, version, answers in rows:
+        cells = ["yes" if answer == "yes" else "-" if answer == "not asked" else "NO"
+                 for answer in answers]
+        lines.append(form % (name, version) + "".join("%5s" % cell for cell in cells))
+    return lines
+
+
+def print_table(columns, rows):
+    print("\n".join(table_lines(columns, rows)))
+    print(", ".join("%d %s" % (n + 1, column) for n, column in enumerate(columns)), flush=True)
+
+
+def write_page(columns, rows):
+    """Between its markers; the rest of the page stays."""
+    table = "\n".join(table_lines(columns, rows))
+    head = '.\\" BEGIN inits: written by make check-init, ' + datetime.date.today().isoformat()
+    block = head + "\n.Bd -literal\n" + table + '\n.Ed\n.\\" END inits'
+    page = PAGE.read_text()
+    fresh, count = re.subn(r'\.\\" BEGIN inits.*?\.\\" END inits', lambda _: block, page,
+                           flags=re.DOTALL)
+    if count != 1:
+        raise RuntimeError("%s has no place for the table" % PAGE)
+    PAGE.write_text(fresh)

@@ -1,0 +1,31 @@
+# How the checks wait: for a condition, to a deadline, and never for a time.
+
+import select
+import time
+
+SECONDS_MAX = 60  # for anything; a busy machine gets there too, and a fault is told by its words
+
+
+class Failed(Exception):
+    """A check failed; the words say what was waited for, or what was seen."""
+
+
+def wait_until(what, condition, seconds=SECONDS_MAX):
+    """Returns the first true answer of condition(). `what` may be a function, for words of then."""
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise Failed("not within %d s: %s" % (seconds, what() if callable(what) else what))
+        pause_between_looks()
+
+
+def pause_between_looks():
+    select.select([], [], [], 0.01)
+
+
+def demand(fact, words):
+    if not fact:
+        raise Failed(words)
