@@ -3,7 +3,7 @@
 
 import shutil
 
-from service import UPGRADER
+from service import EVENTS, UPGRADER
 from waiting import demand, wait_until
 
 FIRST = "1.0.0"
@@ -79,6 +79,10 @@ class Check:
         before = self.service.main()
         self.machine.kill(self.service.agents()[0])
         self.wait_for_another(before)
+        if self.init.watches:
+            before = self.service.main()
+            self.machine.signal(self.service.agents()[0], "STOP")
+            self.wait_for_another(before)
 
     def upgrader_killed(self):
         before = self.service.main()
@@ -114,6 +118,19 @@ class Check:
                    % ", ".join(" ".join(p.words)[:60] for p in self.service.left()),
                    lambda: not self.service.left(), STOP_SECONDS_MAX)
         self.service.judge(self.keep)
+        if self.init.halts:
+            self.machine_halts()
+
+    def machine_halts(self):
+        """Takes less time than the agent would need, were it not for the line for that."""
+        self.init.start(self.machine)
+        self.works("1.0.1")
+        with self.machine.path(EVENTS).open() as events:  # outlives the machine
+            before = events.read()
+            self.init.halt(self.machine)
+            wait_until("the machine has ended", self.machine.has_ended)
+            demand("stopped next=" in events.read(), "no clean stop when the machine halted, after "
+                   + before.splitlines()[-1])
 
 
 # The name of the column, and what is done for it.

@@ -15,6 +15,8 @@ class Init:
 
     packages = []
     program = ["/sbin/init"]
+    watches = False  # ends an agent that hangs
+    halts = False  # has a line of its own for the end of the machine
     said = staticmethod(lambda machine: "nothing")
 
     def install(self, machine):
@@ -94,7 +96,10 @@ exec s6-svscan /run/service
         return machine.run("s6-svstat", "-o", "up,ready,pid", self.PLACE)[1].strip()
 
     def is_up(self, machine):
-        return self.said(machine).startswith("true")
+        return self.said(machine).startswith("true true ")
+
+    def is_down(self, machine):
+        return self.said(machine).startswith("false ")
 
     def main_pid(self, machine, service):
         return int(self.said(machine).split()[2])
@@ -114,6 +119,8 @@ class Systemd(Init):
     packages = ["systemd", "systemd-sysv"]
     versioned = "systemd"
     program = ["/lib/systemd/systemd"]
+    watches = True
+    SOONER = "# Nobody waits half a minute for an agent that hangs.\n[Service]\nWatchdogSec=5\n"
 
     def install(self, machine):
         place = "/etc/systemd/system/"
@@ -121,6 +128,7 @@ class Systemd(Init):
         machine.link("../sample-agent.service",
                      place + "multi-user.target.wants/sample-agent.service")
         machine.link("/dev/null", place + "console-getty.service")
+        machine.put(self.SOONER, place + "sample-agent.service.d/sooner.conf")
 
     def property(self, machine, name):
         return machine.run("systemctl", "show", "--value", "-p", name, NAME)[1].strip()
@@ -278,6 +286,7 @@ class Sysvinit(WithInittab):
 class Busybox(WithInittab):
     name = "busybox"
     versioned = "busybox-static"
+    halts = True
 
     def install(self, machine):
         machine.put(self.lines(), "/etc/inittab")
@@ -289,6 +298,13 @@ class Busybox(WithInittab):
         machine.must("kill", "-HUP", "1")
         demand(len(self.children(machine)) == 1, "the reload of /etc/inittab stopped the service")
         machine.must("/etc/sample-agent/stop")
+
+    def start(self, machine):
+        machine.path("/etc/inittab").write_text(self.lines())
+        machine.must("kill", "-HUP", "1")
+
+    def halt(self, machine):
+        machine.run("kill", "-USR2", "1")  # and may end with the machine
 
 
 INITS = [Systemd(), OpenRc(), Runit(), S6(), Finit(), Sysvinit(), Busybox()]

@@ -162,8 +162,11 @@ class Machine:
                 continue
         return [process for process in found if process.state not in "ZX"]
 
+    def signal(self, process, name):
+        self.must("sh", "-c", "kill -%s %d" % (name, process.pid))
+
     def kill(self, process):
-        self.must("sh", "-c", "kill -KILL %d" % process.pid)
+        self.signal(process, "KILL")
 
     def has_ended(self):
         return self.holder.poll() is not None
