@@ -113,6 +113,7 @@ $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protoc
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv
 
 include sample-agent/variants.mk
+include static/static.mk
 programs: $(programs) $(sample_agent)
 samples: $(sample_agent) $(sample_variant_files)
 

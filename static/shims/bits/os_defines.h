@@ -1,0 +1,15 @@
+// In the place of libstdc++'s header of the same name, which asks things of glibc: what the library
+// is to know of musl.
+#pragma once
+
+#include <features.h>
+#include <pthread.h>
+
+#define __locale_t locale_t
+
+// Debian's libstdc++ was configured where these are to be had, and its headers name them.
+extern "C" int pthread_cond_clockwait(pthread_cond_t*, pthread_mutex_t*, clockid_t,
+                                      const struct timespec*);
+extern "C" int pthread_mutex_clocklock(pthread_mutex_t*, clockid_t, const struct timespec*);
+extern "C" int pthread_rwlock_clockrdlock(pthread_rwlock_t*, clockid_t, const struct timespec*);
+extern "C" int pthread_rwlock_clockwrlock(pthread_rwlock_t*, clockid_t, const struct timespec*);

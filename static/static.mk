@@ -1,0 +1,87 @@
+# make static [ARCH=amd64|arm64|armhf]: the upgrader as one small file without any library, from
+# Debian's packages alone: musl, libuv compiled from its source package, and the headers of
+# libstdc++ with a run-time of our own (run_time.cc). The build with glibc stays the reference.
+
+ARCH ?= amd64
+static := $(BUILD)/static/$(ARCH)
+upgrader_static := $(static)/upgrader
+
+static_triplet_amd64 = x86_64-linux-gnu
+static_triplet_arm64 = aarch64-linux-gnu
+static_triplet_armhf = arm-linux-gnueabihf
+static_triplet := $(static_triplet_$(ARCH))
+
+static_compiler_amd64 = g++
+static_compiler_arm64 = g++-aarch64-linux-gnu
+static_compiler_armhf = g++-arm-linux-gnueabihf
+static_packages = dpkg-dev libcereal-dev $(static_compiler_$(ARCH))
+
+# Fetched once, and unpacked: nothing of another machine is installed.
+static_libuv := $(BUILD)/static/libuv
+static_root := $(static)/root
+static_musl = $(subst -gnu,-musl,$(static_triplet))
+
+# libstdc++'s headers lie here for the machine's own compiler, and there for one for another.
+static_c++ = /usr/include/c++/12 /usr/include/$(static_triplet)/c++/12
+ifneq ($(ARCH),amd64)
+static_c++ = /usr/$(static_triplet)/include/c++/12 \
+  /usr/$(static_triplet)/include/c++/12/$(static_triplet)
+endif
+
+# Small before all else. Nothing is thrown, and there is one thread.
+static_flags = -specs=$(static)/musl.specs -Os -flto -fno-pie -ffunction-sections -fdata-sections \
+  -fno-asynchronous-unwind-tables -fstack-protector-strong -DNDEBUG $(static_flags_$(ARCH))
+static_cxx_flags = -std=c++20 $(WARNINGS) -fno-exceptions -fno-threadsafe-statics -nostdinc++ \
+  -isystem static/shims -isystem $(static)/include $(static_c++:%=-isystem %) -I.
+static_link_flags = -static -no-pie -s -flto=2 -Wl,--gc-sections -Wl,-z,noseparate-code \
+  -Wl,--build-id=none
+static_libraries = -l:libsupc++.a -l:libstdc++.a
+
+# What has to do with threads, names and files is never called, and left out when it is linked.
+static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv-common \
+  uv-data-getter-setters version $(addprefix unix/,async core dl epoll fs getaddrinfo getnameinfo \
+  linux-core linux-inotify linux-syscalls loop loop-watcher pipe poll process procfs-exepath \
+  proctitle random-devurandom random-getrandom random-sysctl-linux signal stream tcp thread tty udp)
+
+static_objects := $(patsubst %.cc,$(static)/objects/%.o,static/run_time.cc $(wildcard upgrader/*.cc) \
+  $(filter-out agent-protocol/agent%,$(wildcard agent-protocol/*.cc)))
+static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o)
+
+.PHONY: static static-program
+static:
+	@tests/need-packages $(static_packages)
+	@$(MAKE) $(jobs) --no-print-directory static-program
+
+static-program: $(upgrader_static)
+	@file=$(upgrader_static); echo "$$file: $$(stat -c %s "$$file") bytes"
+
+$(upgrader_static): $(static_objects) $(static_libuv_objects) static/static.mk
+	$(static_triplet)-gcc $(static_flags) $(static_link_flags) -o $@ \
+	  $(static_objects) $(static_libuv_objects) $(static_libraries)
+
+$(static_objects): $(static)/objects/%.o: %.cc $(static)/musl.specs $(static)/include
+	@mkdir -p $(@D)
+	$(static_triplet)-g++ $(static_flags) $(static_cxx_flags) -MMD -MP -c -o $@ $<
+
+$(static_libuv_objects): $(static)/objects/libuv/%.o: $(static)/musl.specs $(static_libuv)/fetched
+	@mkdir -p $(@D)
+	$(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
+	  -I$(static_libuv)/include -I$(static_libuv)/src -c -o $@ $(static_libuv)/src/$*.c
+
+# cereal asks for <iostream>, which the upgrader does without: an empty one saves 600 KB. Nothing
+# else of /usr/include must be found: it belongs to glibc.
+$(static)/include: $(static_libuv)/fetched
+	rm -rf $@
+	mkdir -p $@
+	ln -s /usr/include/cereal /usr/include/rapidjson $(abspath $(static_libuv))/include/* $@
+	: >$@/iostream
+
+# The wrapper's own settings for the compiler, with its paths where it is unpacked.
+$(static)/musl.specs: static/fetch
+	static/fetch $(static)/apt binary musl-dev $(ARCH) $(static_root)
+	sed 's|/usr/|$(abspath $(static_root))/usr/|g' \
+	  $(static_root)/usr/lib/$(static_musl)/musl-gcc.specs >$@
+
+$(static_libuv)/fetched: static/fetch
+	static/fetch $(BUILD)/static/apt source libuv1 $(static_libuv)
+	touch $@
