@@ -29,13 +29,13 @@ static_c++ = /usr/$(static_triplet)/include/c++/12 \
 endif
 
 # Small before all else. Nothing is thrown, and there is one thread.
-static_flags = -specs=$(static)/musl.specs -Os -flto -fno-pie -ffunction-sections -fdata-sections \
+static_flags = -specs=$(static)/musl.specs -Oz -flto -fno-pie -ffunction-sections -fdata-sections \
   -fno-asynchronous-unwind-tables -fstack-protector-strong -DNDEBUG $(static_flags_$(ARCH))
 static_cxx_flags = -std=c++20 $(WARNINGS) -fno-exceptions -fno-threadsafe-statics -nostdinc++ \
   -isystem static/shims -isystem $(static)/include $(static_c++:%=-isystem %) -I.
 static_link_flags = -static -no-pie -s -flto=2 -Wl,--gc-sections -Wl,-z,noseparate-code \
-  -Wl,--build-id=none
-static_libraries = -l:libsupc++.a -l:libstdc++.a
+  -Wl,--build-id=none -Wno-odr
+static_libraries = -l:libstdc++.a
 
 # What has to do with threads, names and files is never called, and left out when it is linked.
 static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv-common \

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
 #include <memory>
+#include <string_view>
 
 namespace upgrader {
 namespace {
@@ -56,9 +57,11 @@ bool mark_by_proc(int first) {
   const std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc/self/fd"));
   if (!directory) return false;
   while (const dirent* const entry = ::readdir(directory.get())) {
-    char* end = nullptr;
-    const long number = std::strtol(entry->d_name, &end, 10);
-    if (end != entry->d_name && *end == '\0' && number >= first) mark(static_cast<int>(number));
+    const std::string_view name = entry->d_name;
+    const char* const end = name.data() + name.size();
+    int number = 0;
+    const auto [stop, error] = std::from_chars(name.data(), end, number);
+    if (error == std::errc{} && stop == end && number >= first) mark(number);
   }
   return true;
 }

@@ -1,10 +1,11 @@
 // Stands between the init system and an agent: see upgrader(8).
 #include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "upgrader/descriptors.h"
@@ -22,10 +23,27 @@ namespace {
 
 using namespace upgrader;
 
+// False if not all of it could be written.
+bool write_whole(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
 // Prints what was asked for. A status of failure if it could not be written.
 int print(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  return written && std::fflush(stdout) == 0 ? 0 : exit_own_failure;
+  return write_whole(STDOUT_FILENO, text) ? 0 : exit_own_failure;
+}
+
+// Says why it cannot even begin: before there is a log.
+int refuse(const std::string& what, int error) {
+  write_whole(STDERR_FILENO,
+              "upgrader: error: cannot " + what + ": " + error_in_words(error) + "\n");
+  return exit_own_failure;
 }
 
 int report_usage(const std::string& reason) {
@@ -79,15 +97,11 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   if (const int error = open_standard_descriptors()) {
-    std::fprintf(stderr, "upgrader: error: cannot open /dev/null: %s\n",
-                 error_in_words(error).c_str());
-    return exit_own_failure;
+    return refuse("open /dev/null", error);
   }
   mark_close_on_exec_from(first_passed_descriptor);
   if (const int error = put_signals_right()) {
-    std::fprintf(stderr, "upgrader: error: cannot block signals: %s\n",
-                 error_in_words(error).c_str());
-    return exit_own_failure;
+    return refuse("block signals", error);
   }
 
   const CommandLine command_line = parse_command_line(argc, argv);
