@@ -1,7 +1,7 @@
 # Judges what has become of the mutants of a group by the table of survivors that has been reviewed:
 # a survivor that is not in it, and a line of it that is no longer so, are both wrong.
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import planted
 
@@ -17,52 +17,101 @@ class Verdict:
     met: bool
 
 
+@dataclass(frozen=True)
+class Line:
+    """One of the table: the name of a mutant, or what the names of a family have in common, with
+    `*` for what they have not. Of the `of` mutants that fit, `survive` survive."""
+    text: str
+    survive: int = 1
+    of: int = 1
+    is_family: bool = False
+    reason: str = ''
+
+    @staticmethod
+    def read(text):
+        family = re.fullmatch(r'(.*) \((\d+)(?: of (\d+))?\)', text)
+        if family is None:
+            return Line(text)
+        pattern, survive, of = family.groups()
+        return Line(pattern, int(survive), int(of or survive), True)
+
+    @property
+    def file(self):
+        return file_of(self.text)
+
+    def fitting(self, names):
+        if not self.is_family:
+            return [name for name in names if name == self.text]
+        pattern = re.compile('.*'.join(map(re.escape, self.text.split('*'))))
+        return [name for name in names if pattern.fullmatch(name)]
+
+    def with_one_less(self):
+        return replace(self, survive=self.survive - 1, of=self.of - 1)
+
+
 def read_table(path):
-    """Names of survivors, each with the reason below it. What is amiss with the table is said as
-    the second."""
-    reasons, amiss = {}, []
-    name = None
+    """The lines of the table, each with the reason that is below it, or below it and its like. What
+    is amiss with the table is said as the second."""
+    lines, amiss = [], []
     with open(path, encoding='utf-8') as file:
-        for number, line in enumerate(file, 1):
-            line = line.rstrip('\n')
-            if line == '' or line.startswith('#'):
-                continue
-            if not line.startswith(' '):
-                name = line
-                if name in reasons:
-                    amiss.append(f'{path}:{number}: listed twice')
-                reasons[name] = ''
-            elif name is not None:
-                reasons[name] = f'{reasons[name]} {line.strip()}'.strip()
-    amiss += [f'{path}: no reason: {name}' for name, reason in reasons.items() if not reason]
-    return reasons, amiss
+        texts = [text.rstrip('\n') for text in file]
+    above = []  # what a reason is about
+    for number, text in enumerate(texts, 1):
+        if text.startswith(' '):
+            above = [replace(line, reason=f'{line.reason} {text.strip()}'.strip())
+                     for line in above]
+            lines[len(lines) - len(above):] = above
+        elif text and not text.startswith('#'):
+            line = Line.read(text)
+            if line.text in [other.text for other in lines]:
+                amiss.append(f'{path}:{number}: listed twice')
+            above = [line] if not above or above[0].reason else [*above, line]
+            lines.append(line)
+        else:
+            above = []
+    amiss += [f'{path}: no reason: {line.text}' for line in lines if not line.reason]
+    return lines, amiss
 
 
 def file_of(name):
     return re.match(r'\S*', name).group()
 
 
-def judge(group, mutants, fates, reasons):
-    """`fates` has a name's fate, if it was tried: a text that begins with `killed` or not."""
-    mutants = [m for m in mutants if m['name'] not in planted.NAMES]
-    names = {m['name']: m for m in mutants}
-    wrong, killed, listed = [], 0, 0
-    for name, mutant in names.items():
-        fate = fates.get(name)
-        if fate is None:
-            continue
-        if fate.startswith('killed'):
-            killed += 1
-            if name in reasons:
-                wrong.append(f'stale: {fate}, but listed as a survivor: {name}')
-        elif name in reasons:
-            listed += 1
+def what_is_wrong_with(line, fitting, fates):
+    """`fitting` are the mutants that this line is about."""
+    if len(fitting) != line.of:
+        if not line.is_family:
+            yield f'stale: no such mutant: {line.text}'
         else:
-            wrong.append(f'new survivor ({fate}), MUTANT={mutant["number"]}, line '
-                         f'{mutant["line"]}: {name}')
-    its_own = [name for name in reasons if file_of(name) in group.files]
-    wrong += [f'stale: no such mutant: {name}' for name in its_own if name not in names]
-    figure = 1 - len([name for name in its_own if name in names]) / max(1, len(names))
+            yield f'stale: {len(fitting)} such mutants, and not {line.of}: {line.text}'
+    tried = [name for name in fitting if name in fates]
+    killed = [name for name in tried if fates[name].startswith('killed')]
+    if len(killed) > line.of - line.survive:
+        for name in killed:
+            yield f'stale: {fates[name]}, but listed as a survivor: {name}'
+    if len(tried) - len(killed) > line.survive:
+        yield (f'new survivor: {len(tried) - len(killed)} survive, and not {line.survive}: '
+               f'{line.text}')
+
+
+def judge(group, mutants, fates, lines):
+    """`fates` has a name's fate, if it was tried: a text that begins with `killed` or not."""
+    names = {m['name']: m for m in mutants if m['name'] not in planted.NAMES}
+    tried = [name for name in names if name in fates]
+    survivors = [name for name in tried if not fates[name].startswith('killed')]
+    its_own = [line for line in lines if line.file in group.files]
+    wrong, listed = [], {}
+    for line in its_own:
+        fitting = line.fitting(names)
+        wrong += what_is_wrong_with(line, fitting, fates)
+        wrong += [f'listed twice: {name}' for name in fitting if name in listed]
+        listed.update(dict.fromkeys(fitting))
+    for name in survivors:
+        if name not in listed:
+            wrong.append(f'new survivor ({fates[name]}), MUTANT={names[name]["number"]}, line '
+                         f'{names[name]["line"]}: {name}')
+    figure = 1 - sum(line.survive for line in its_own) / max(1, len(names))
+    killed = len(tried) - len(survivors)
     met = not wrong and figure >= group.killed_min and killed > 0
-    return Verdict(killed, listed, killed + listed + len([w for w in wrong if w.startswith('new')]),
+    return Verdict(killed, len([name for name in survivors if name in listed]), len(tried),
                    len(names), wrong, figure, met)
