@@ -144,11 +144,14 @@ SessionActions Session::heard(const Activate& activate) {
 void Session::note_order(const Stop& stop) {
   ordered_ = stop.reason;
   trial_ = Trial::none;
-  const bool news = stop.id && (!upgrade_ || upgrade_->id != *stop.id);
-  if (stop.reason == StopReason::upgrade && news) upgrade_ = KnownUpgrade{*stop.id};
+  if (stop.reason == StopReason::upgrade && stop.id) upgrade_ = KnownUpgrade{*stop.id};
 }
 
 SessionActions Session::heard(const Stop& stop) {
+  const bool cancelled = upgrade_ && upgrade_->step == Step::cancelled;
+  if (cancelled && stop.reason == StopReason::upgrade && stop.id.value_or("") == upgrade_->id) {
+    return {};
+  }
   if (life_ == Life::stopped && !ordered_) {
     note_order(stop);
     return {Send{*unsent_}};
@@ -158,10 +161,6 @@ SessionActions Session::heard(const Stop& stop) {
     return {};
   }
   if (life_ != Life::active) return {};
-  const bool cancelled = upgrade_ && upgrade_->step == Step::cancelled;
-  if (cancelled && stop.reason == StopReason::upgrade && stop.id.value_or("") == upgrade_->id) {
-    return {};
-  }
   life_ = Life::stopping;
   note_order(stop);
   return deliver(StopAsked{cause_of(stop.reason), stop.deadline_ms, stop.id, stop.generation});

@@ -56,10 +56,17 @@ std::map<std::string, Session> all_states() {
           {"active", active()},
           {"trial", on_trial()},
           {"trial-unfit", on_trial().say(Unfit{"slow"})},
+          {"trial-signal", on_trial().terminate()},
+          {"trial-over", on_trial().terminate().say(Stopped{})},
           {"committed", on_trial().hear(Committed{"u0", 2})},
           {"requested", requested()},
+          {"asked-over", requested().terminate().say(Stopped{})},
+          {"refused", requested().hear(failed("u1", Stage::request))},
           {"accepted", accepted()},
+          {"accept-over", accepted().terminate().say(Stopped{})},
+          {"accept-shut", accepted().hear(stop_shutdown)},
           {"gated", gated()},
+          {"gated-signal", gated().terminate()},
           {"confirmed", gated().say(Confirm{"u1"})},
           {"cancelled", accepted().say(Cancel{"u1", {}})},
           {"told-upgrade", stopping()},
@@ -67,6 +74,7 @@ std::map<std::string, Session> all_states() {
           {"told-rollback", on_trial().hear(stop_rollback)},
           {"told-shutdown", active().hear(stop_shutdown)},
           {"taken-back", stopping().say(Cancel{"u1", {}})},
+          {"taken-signal", stopping().say(Cancel{"u1", {}}).terminate()},
           {"signalled", active().terminate()},
           {"signal-told", active().terminate().hear(stop_upgrade)},
           {"told-signal", stopping().terminate()},
@@ -76,6 +84,7 @@ std::map<std::string, Session> all_states() {
           {"unsent", active().terminate().say(Stopped{})},
           {"ended", starting().say(Unfit{"broken"})},
           {"exiting", ready().end_input()},
+          {"terminated", ready().terminate()},
           {"alone-held", alone()},
           {"alone-active", alone_active()},
           {"alone-told", alone_active().terminate()},
@@ -94,10 +103,17 @@ ready         -     -     sent  -       -       -      -       -       -      - 
 active        -     -     -     sent    -       -      -       -       -      sent      sent
 trial         -     -     sent  -       -       -      -       sent    -      sent      sent
 trial-unfit   -     -     -     -       -       -      -       -       -      sent      sent
+trial-signal  -     -     -     -       -       -      ok      -       ok     sent      sent
+trial-over    -     -     -     -       -       -      -       -       -      -         sent
 committed     -     -     -     sent    -       -      -       -       -      sent      sent
 requested     -     -     -     -       -       -      -       -       -      sent      sent
+asked-over    -     -     -     -       -       -      -       -       -      -         sent
+refused       -     -     -     sent    -       -      -       -       -      sent      sent
 accepted      -     -     -     -       -       sent   -       -       -      sent      sent
+accept-over   -     -     -     -       -       -      -       -       -      -         sent
+accept-shut   -     -     -     -       -       -      sent    -       sent   sent      sent
 gated         -     -     -     -       sent    sent   -       -       -      sent      sent
+gated-signal  -     -     -     -       -       -      ok      -       ok     sent      sent
 confirmed     -     -     -     -       -       sent   -       -       -      sent      sent
 cancelled     -     -     -     -       -       -      -       -       -      sent      sent
 told-upgrade  -     -     -     -       -       sent   sent    -       sent   sent      sent
@@ -105,6 +121,7 @@ told-unasked  -     -     -     -       -       sent   sent    -       sent   se
 told-rollback -     -     -     -       -       -      sent    -       sent   sent      sent
 told-shutdown -     -     -     -       -       -      sent    -       sent   sent      sent
 taken-back    -     -     -     -       -       -      -       -       -      sent      sent
+taken-signal  -     -     -     -       -       -      ok      -       ok     sent      sent
 signalled     -     -     -     -       -       -      ok      -       ok     sent      sent
 signal-told   -     -     -     -       -       -      sent    -       sent   sent      sent
 told-signal   -     -     -     -       -       -      sent    -       sent   sent      sent
@@ -114,6 +131,7 @@ stopped       -     -     -     -       -       -      -       -       -      - 
 unsent        -     -     -     -       -       -      -       -       -      -         sent
 ended         -     -     -     -       -       -      -       -       -      -         sent
 exiting       -     -     -     -       -       -      -       -       -      -         -
+terminated    -     -     -     -       -       -      -       -       -      -         sent
 alone-held    ok    told  ok    -       ok      ok     ok      ok      ok     ok        ok
 alone-active  ok    -     ok    -       ok      ok     ok      ok      ok     ok        ok
 alone-told    ok    -     ok    -       ok      ok     ok      ok      ok     ok        ok
@@ -132,10 +150,17 @@ ready         told    told     .      .      .      .      .    .    .      .   
 active        .       .        told   told   told   .      .    .    .      .      told  told  told
 trial         .       .        told   told   told   .      .    .    .      told   told  told  told
 trial-unfit   .       .        told   told   told   .      .    .    .      told   told  told  told
+trial-signal  .       .        noted  noted  noted  .      .    .    .      told   told  noted .
+trial-over    .       .        sent   sent   sent   .      .    .    .      .      told  noted .
 committed     .       .        told   told   told   .      .    .    .      .      told  told  told
 requested     .       .        told   told   told   told   .    .    told   .      told  told  told
+asked-over    .       .        sent   sent   sent   .      .    .    .      .      told  noted .
+refused       .       .        told   told   told   .      .    .    .      .      told  told  told
 accepted      .       .        told   told   told   .      told .    told   .      told  told  told
+accept-over   .       .        sent   sent   sent   .      .    .    .      .      told  noted .
+accept-shut   .       .        .      .      .      .      .    .    told   .      told  noted noted
 gated         .       .        told   told   told   .      .    .    told   .      told  told  told
+gated-signal  .       .        noted  noted  noted  .      .    .    told   .      told  noted .
 confirmed     .       .        told   told   told   .      .    .    told   .      told  told  told
 cancelled     .       .        .      told   told   .      .    .    told   .      told  told  told
 told-upgrade  .       .        .      .      .      .      .    told told   .      told  noted noted
@@ -143,6 +168,7 @@ told-unasked  .       .        .      .      .      .      .    told told   .   
 told-rollback .       .        .      .      .      .      .    .    .      .      told  noted noted
 told-shutdown .       .        .      .      .      .      .    .    .      .      told  noted noted
 taken-back    .       .        .      told   told   .      .    .    told   .      told  told  told
+taken-signal  .       .        .      noted  noted  .      .    .    told   .      told  noted .
 signalled     .       .        noted  noted  noted  .      .    .    .      .      told  noted .
 signal-told   .       .        .      .      .      .      .    told told   .      told  noted .
 told-signal   .       .        .      .      .      .      .    told told   .      told  noted .
@@ -152,6 +178,7 @@ stopped       .       .        .      .      .      .      .    .    .      .   
 unsent        .       .        sent   sent   sent   .      .    .    .      .      told  noted .
 ended         .       .        .      .      .      .      .    .    .      .      .     exit  exit
 exiting       .       .        .      .      .      .      .    .    .      .      .     .     exit
+terminated    .       .        .      .      .      .      .    .    .      .      .     exit  exit
 alone-held    .       .        .      .      .      .      .    .    .      .      .     .     exit
 alone-active  .       .        .      .      .      .      .    .    .      .      .     .     told
 alone-told    .       .        .      .      .      .      .    .    .      .      .     .     .

@@ -104,6 +104,20 @@ TEST_CASE("a stop is told with all that the upgrader says of it") {
   CHECK(actions == told(StopAsked{StopCause::upgrade, 90'000, "u1", 2}));
 }
 
+TEST_CASE("every stop is told with its cause") {
+  Session rolled_back = on_trial();
+  Session shut_down = active();
+  Session left_alone = active();
+  Session signalled = active();
+
+  CHECK(rolled_back.hear(stop_rollback) ==
+        told(StopAsked{.cause = StopCause::rollback, .deadline_ms = 90'000}));
+  CHECK(shut_down.hear(stop_shutdown) ==
+        told(StopAsked{.cause = StopCause::shutdown, .deadline_ms = 90'000}));
+  CHECK(left_alone.input_ended() == told(StopAsked{.cause = StopCause::end_of_input}));
+  CHECK(signalled.terminated() == told(StopAsked{.cause = StopCause::signal}));
+}
+
 TEST_CASE("alone, ready is followed by activate without state, and SIGTERM comes as stop") {
   Session session = alone();
 
@@ -119,6 +133,15 @@ TEST_CASE("a stop for an upgrade that has been cancelled is void") {
   CHECK(session.hear(stop_upgrade).empty());
   CHECK(session.hear(failed("u1", Stage::cancel)) == told(failed("u1", Stage::cancel)));
   CHECK(said(session, upgrade_named("u2")) == SessionActions{Send{upgrade_named("u2")}});
+}
+
+TEST_CASE("a void stop is not confirmed, and a shutdown after it is") {
+  Session session = accepted().say(Cancel{"u1", {}}).terminate();
+
+  CHECK(session.hear(stop_upgrade).empty());
+  CHECK(said(session, Stopped{"position 7"}).empty());
+  CHECK(session.hear(stop_upgrade).empty());
+  CHECK(session.hear(stop_shutdown) == SessionActions{Send{Stopped{"position 7"}}});
 }
 
 TEST_CASE("a stop for another upgrade than the cancelled one counts") {
@@ -219,6 +242,8 @@ TEST_CASE("an error about a request makes room for another") {
   Session session = requested();
   const Error error{"upgrade", "not now"};
 
+  CHECK(session.hear(Error{"status", "too long"}).size() == 1);
+  CHECK(refusal(session, upgrade_named("u2")) != "");
   CHECK(session.hear(error) == told(error));
   CHECK(said(session, upgrade_named("u2")).size() == 1);
 }
