@@ -58,7 +58,6 @@ std::string listed(std::span<const std::string_view> names) {
 // ---- Refusals
 
 void Refusals::refuse_member(std::string_view name, std::string_view what) {
-  if (refusal_) return;
   std::string reason = element_;
   append_quoted(reason, path_ + std::string(name));
   reason.append(" ").append(what);

@@ -34,7 +34,7 @@ namespace {
 constexpr std::size_t padding_bytes = 4;
 
 // Every integer of the protocol fits, and so does every such number in 64 bits.
-constexpr std::size_t integer_characters_max = 18;
+constexpr std::size_t integer_digits_max = 18;
 
 // RapidJSON's stack holds two words of 32 bits for each level, also for the one too deep.
 constexpr std::size_t stack_bytes = (nesting_max + 1) * 2 * sizeof(std::uint32_t);
@@ -49,11 +49,10 @@ std::size_t digits_end(const std::string& bytes, std::size_t at) {
   return at;
 }
 
-// Where the longest number that begins at `at` ends; `at` itself where none does.
+// Where the longest number without a minus that begins at `at` ends; `at` itself where none does.
 std::size_t number_end(const std::string& bytes, std::size_t at) {
-  const std::size_t first = bytes[at] == '-' ? at + 1 : at;
-  if (!is_digit(bytes[first])) return at;
-  std::size_t end = bytes[first] == '0' ? first + 1 : digits_end(bytes, first);
+  if (!is_digit(bytes[at])) return at;
+  std::size_t end = bytes[at] == '0' ? at + 1 : digits_end(bytes, at);
   if (bytes[end] == '.' && is_digit(bytes[end + 1])) end = digits_end(bytes, end + 1);
   if (bytes[end] != 'e' && bytes[end] != 'E') return end;
   const bool has_sign = bytes[end + 1] == '+' || bytes[end + 1] == '-';
@@ -63,16 +62,15 @@ std::size_t number_end(const std::string& bytes, std::size_t at) {
 
 // Puts 0e0 in the place of a number that is no short integer: it is as good a number, and as little
 // an integer, but RapidJSON does not refuse the whole line for its size. It joins its neighbours no
-// more than the number did: a minus stays, and only a digit could make it longer, and none follows.
+// more than the number did: only a digit could make it longer, and none follows.
 void tame_number(std::string& bytes, std::size_t begin, std::size_t end) {
   const std::string_view number = std::string_view(bytes).substr(begin, end - begin);
   const bool whole = number.find_first_of(".eE") == std::string_view::npos;
-  if (whole && number.size() <= integer_characters_max) return;
+  if (whole && number.size() <= integer_digits_max) return;
   constexpr std::string_view tame = "0e0";
-  const std::size_t first = bytes[begin] == '-' ? begin + 1 : begin;
-  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(first),
-            bytes.begin() + static_cast<std::ptrdiff_t>(end), ' ');
-  std::copy(tame.begin(), tame.end(), bytes.begin() + static_cast<std::ptrdiff_t>(first));
+  const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(begin);
+  std::fill(first, bytes.begin() + static_cast<std::ptrdiff_t>(end), ' ');
+  std::copy(tame.begin(), tame.end(), first);
 }
 
 // The value of `\uXXXX` at `at`, or -1 if it is none.
@@ -117,7 +115,7 @@ void tame(std::string& bytes, std::size_t size) {
     }
     if (bytes[at] == '"') in_text = !in_text;
     const std::size_t end = in_text ? at : number_end(bytes, at);
-    if (end > at) tame_number(bytes, at, end);
+    tame_number(bytes, at, end);
     at = std::max(end, at + 1);
   }
 }
@@ -138,7 +136,7 @@ class Recorder {
   bool String(const char* text, std::uint32_t size, bool) {
     return record({.begin = offset(text), .size = size, .kind = Kind::text});
   }
-  bool Key(const char* text, std::uint32_t size, bool) { return String(text, size, false); }
+  bool Key(const char* text, std::uint32_t size, bool copy) { return String(text, size, copy); }
   bool StartObject() { return open(Kind::object); }
   bool EndObject(std::uint32_t) { return close(); }
   bool StartArray() { return open(Kind::array); }

@@ -42,7 +42,7 @@ std::optional<Line> LineReader::next() {
 
 std::optional<Line> LineReader::rest() {
   if (!skipping_ && begin_ == end_) return std::nullopt;
-  if (!skipping_) skip_what_is_there();
+  skip_what_is_there();
   skipping_ = false;
   return Line{.text = skipped_prefix_, .complete = false};
 }
