@@ -243,9 +243,10 @@ TEST_CASE("a text without a limit of its own fills a line") {
 }
 
 TEST_CASE("a text with U+0000 or a lone surrogate is malformed") {
-  const std::string bad = GENERATE("\\u0000", "\\ud800", "\\uDBFF", "\\udc00", "\\uDFFF",
-                                   "\\ud800\\ud800", "\\udc00\\ud800", "\\ud800x", "\\ud800\\n",
-                                   "\\ud83d\\u0041", "\\ud800\\ud83d\\ude00", "\\\\\\ud800");
+  const std::string bad =
+      GENERATE("\\u0000", "\\ud800", "\\uDBFF", "\\udc00", "\\uDFFF", "\\ud800\\ud800",
+               "\\udc00\\ud800", "\\udc00\\udc00", "\\ue000\\udc00", "A\\udc00", "\\u0041\\udc00",
+               "\\ud800x", "\\ud800\\n", "\\ud83d\\u0041", "\\ud800\\ud83d\\ude00", "\\\\\\ud800");
   for (const Row& row : rows) {
     CAPTURE(row.type, row.name, bad);
     const std::string fault = "holds U+0000 or a lone surrogate";
@@ -366,12 +367,14 @@ TEST_CASE("the members of a failure are judged like those of a message") {
         R"("failure.version" is longer than 128 bytes)");
   CHECK(
       welcome(R"("id":"u","stage":"late","reason":"")").starts_with(R"("failure.stage" must be)"));
+  CHECK(welcome(good + R"(},"watchdog_ms":0,"x":{)").starts_with(R"("watchdog_ms" is 0)"));
 }
 
 TEST_CASE("an array or an object that is not known hides nothing and shows nothing") {
   const std::string hidden = R"("x":[{"ms":1},"ms",["ms",1]],"y":{"ms":1,"type":"x"})";
   CHECK(judged(R"({"type":"extend",)" + hidden + "}") == R"("ms" is missing)");
   CHECK(judged("{" + hidden + R"(,"type":"extend","ms":2})") == well_formed);
+  CHECK(judged(R"({"x":"ms","type":"extend","ms":2})") == well_formed);
 }
 
 TEST_CASE("of several faults the first in the order of the page is told") {
@@ -379,4 +382,7 @@ TEST_CASE("of several faults the first in the order of the page is told") {
             .starts_with("\"id\" is not"));
   CHECK(judged(R"({"trial_ms":-1,"executable":"x","id":"u","type":"upgrade"})")
             .starts_with("\"executable\" is no"));
+  CHECK(judged(R"({"type":"upgrade_failed","id":"u","stage":"stop","reason":"","signal":"",)"
+               R"("exit_status":""})")
+            .starts_with("\"exit_status\" is"));
 }

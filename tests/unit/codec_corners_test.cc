@@ -27,6 +27,11 @@ TEST_CASE("an empty text begins with no character") {
 TEST_CASE("more bytes than there was space for are the caller's fault") {
   CHECK(aborts([] { LineReader().written(line_bytes_max + 1); }));
   CHECK_FALSE(aborts([] { LineReader().written(line_bytes_max); }));
+  CHECK(aborts([] {
+    LineReader reader;
+    reader.written(1);
+    reader.written(line_bytes_max);
+  }));
 }
 
 TEST_CASE("an array is refused at its first element that is no text, whatever follows") {
@@ -63,4 +68,5 @@ TEST_CASE("a high surrogate is half a character unless a low one follows") {
   CHECK(status(R"(\ud800\udc00)") == "");
   CHECK(status(R"(\ud800\udfff)") == "");
   CHECK(status(R"(\ud800\ue000)") != "");
+  CHECK(status(R"(\ud7ff\ue000\uffff)") == "");
 }

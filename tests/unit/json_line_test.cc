@@ -37,9 +37,11 @@ constexpr std::size_t line_max = line_bytes_max - 1;  // without its newline
 TEST_CASE("an unknown member may hold any JSON") {
   const std::string value = GENERATE(
       "null", "true", "false", "0", "-0", "-1", "1.5", "1e5", "1E+5", "1e-5", "0.0e0", "1e999",
-      "-1e-999", "99999999999999999999", "123456789012345678", "1234567890123456789",
-      "-12345678901234567890.5e12345678901234567890", "\"\"", R"("\"\\\/\b\f\n\r\t\u00e9")",
-      R"("\ud800")", R"("\udfff\ud800")", R"("\u0000")", "\"\x7f\"", "[]", "{}", "[ ]", "{ }",
+      "-1e-999", "1E999", "1e+999", "0e999", "99999999999999999999e+5", "99999999999999999999",
+      "123456789012345678", "1234567890123456789", "-12345678901234567890.5e12345678901234567890",
+      "\"\"", R"("\"\\\/\b\f\n\r\t\u00e9")", R"("\ud800")", R"("\ud80A")", R"("\ud83dxudc00")",
+      R"("\ud83d\ndc00")", R"("\nd83d\udc00")", R"(["\\",1e999])", R"(["\ud83d\ude00",1e999])",
+      R"("\udfff\ud800")", R"("\u0000")", "\"\x7f\"", "[]", "{}", "[ ]", "{ }",
       "[1,[2,{\"a\":[]}]]", R"({"a":1,"a":2})", R"({"":"","\u0000":""})", "\t[\r\n1 , 2 ]");
   CAPTURE(value);
 
@@ -47,15 +49,15 @@ TEST_CASE("an unknown member may hold any JSON") {
 }
 
 TEST_CASE("an unknown member that holds no JSON makes the line stray") {
-  const std::string value =
-      GENERATE("", "nul", "nulll", "True", "NaN", "Infinity", "-Infinity", "inf", "undefined", "+1",
-               "01", "-01", "00", "-", "1.", ".5", "-.5", "1e", "1e+", "1.e5", "1.5e", "0x10",
-               "1_000", "1 2", "--1", "1e999x", "1e999 1", "1e5.5", "1.5.5", "01e999",
-               "99999999999999999999.", "1e9e9", "1-5e9", "1.-5e9", "--2e3", "-01.5", "0-0.5",
-               "1e5-1e5", "1e-1.5e1", "\"", "\"a", "'a'", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"",
-               "\"\\U0041\"", "\"\\ud800\\u12\"", "\"\\\"", "\"a\tb\"", "\"a\nb\"", "\"\x1f\"", "[",
-               "]", "[1", "[1,]", "[,1]", "[1 2]", "{1:2}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}",
-               "{a:1}", "[}", "{]", "[1}", "/**/1", "1//", "\"a\"\"b\"");
+  const std::string value = GENERATE(
+      "", "nul", "nulll", "True", "NaN", "Infinity", "-Infinity", "inf", "undefined", "e55", ".555",
+      "+1", "01", "-01", "00", "-", "1.", ".5", "-.5", "1e", "1e+", "1.e5", "1.5e", "0x10", "1_000",
+      "1 2", "--1", "1e999x", "1e999 1", "1e5.5", "1.5.5", "01e999", "99999999999999999999.",
+      "1e9e9", "1-5e9", "1.-5e9", "--2e3", "-01.5", "0-0.5", "1e5-1e5", "1e-1.5e1", "\"", "\"a",
+      "'a'", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\U0041\"", "\"\\ud80g\"", "\"\\ud80G\"",
+      "\"\\ud80@\"", "\"\\ud800\\u12\"", "\"\\\"", "\"a\tb\"", "\"a\nb\"", "\"\x1f\"", "[", "]",
+      "[1", "[1,]", "[,1]", "[1 2]", "{1:2}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "[}",
+      "{]", "[1}", "/**/1", "1//", "\"a\"\"b\"");
   CAPTURE(value);
 
   CHECK_FALSE(is_taken(value));
@@ -172,4 +174,18 @@ TEST_CASE("the nodes of a line are its values in their order") {
   CHECK(line->find(b.index, "c").value->size == 1);
   CHECK(line->find(b.index, "a").value == nullptr);
   CHECK(line->find(JsonLine::root, "c").value == nullptr);
+}
+
+TEST_CASE(
+    "a text is unescaped and nothing else, and an integer of 18 digits stays as it is spelled") {
+  const std::optional<JsonLine> line = JsonLine::parse(
+      R"({"text":"\nd800\u00e9","number":123456789012345678,"minus":-123456789012345678})");
+  REQUIRE(line);
+  const auto text = [&line](std::string_view name) {
+    return line->text(*line->find(JsonLine::root, name).value);
+  };
+
+  CHECK(text("text") == "\nd800\u00e9");
+  CHECK(text("number") == "123456789012345678");
+  CHECK(text("minus") == "-123456789012345678");
 }

@@ -85,6 +85,7 @@ std::vector<std::string> streams() {
       std::string(65'537, 'x'),
       line_of(65'534) + line_of(65'535, 'y') + line_of(65'536, 'z') + line_of(65'537, 'w') + "end",
       "a\n" + line_of(65'535) + "b\n" + line_of(65'536) + "c\n",
+      line_of(999) + line_of(65'000),
       line_of(131'072) + line_of(300'000, 'y') + "a\n" + std::string(70'000, 'z'),
   };
 }
@@ -95,7 +96,8 @@ TEST_CASE("a stream gives the same lines whether it arrives at once or byte by b
   for (const std::string& stream : streams()) {
     const std::vector<Cut> lines = cut_plainly(stream);
     CAPTURE(stream.size());
-    for (const std::size_t piece : {1U, 2U, 3U, 7U, 199U, 4'096U, 16'384U, 65'536U, 1'000'000U}) {
+    for (const std::size_t piece :
+         {1U, 2U, 3U, 7U, 199U, 4'096U, 16'384U, 64'536U, 65'536U, 1'000'000U}) {
       CHECK(cut_by_reader(stream, [piece] { return piece; }) == lines);
     }
   }

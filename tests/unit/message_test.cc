@@ -47,6 +47,10 @@ TEST_CASE("what is no name names nothing") {
   CHECK(named<Mode>("none") == std::nullopt);
 }
 
+TEST_CASE("a hello names the highest version that this code speaks") {
+  CHECK(Hello{}.protocol == protocol_version);
+}
+
 TEST_CASE("messages are equal when all their members are") {
   const Cancel cancel{.id = "u", .reason = "r"};
 

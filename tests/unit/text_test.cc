@@ -53,14 +53,17 @@ TEST_CASE("a character that is cut off, or has another byte within, is no UTF-8"
   const std::string character = GENERATE("\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80");
   for (std::size_t at = 1; at < character.size(); ++at) {
     CHECK_FALSE(is_utf8(character.substr(0, at)));
+    CHECK(utf8_character_bytes(character.substr(0, at)) == 0);
     for (const char other : {'x', '\0', '\xc3', '\xff'}) {
       std::string broken = character;
       broken[at] = other;
       CHECK_FALSE(is_utf8(broken));
+      CHECK(utf8_character_bytes(broken) == 0);
     }
   }
   CHECK_FALSE(is_utf8("\x80"));
   CHECK_FALSE(is_utf8("\xff"));
+  CHECK_FALSE(is_utf8("\xf5\x80\x80\x80"));
   CHECK(is_utf8(""));
 }
 
