@@ -34,9 +34,9 @@ installs() { make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr "$1"; }
 # A place where others have installed something, in some of the directories.
 settle() {
   mkdir -p "$root/usr/bin" "$root/usr/lib" "$root/usr/include" "$root/usr/share/man/man8" \
-    "$root/usr/share/bash-completion/completions" || return 1
+    "$root/usr/share/bash-completion/completions" "$root/usr/share/doc" || return 1
   for neighbour in bin/neighbour lib/libneighbour.a include/neighbour.h share/man/man8/neighbour.8 \
-    share/bash-completion/completions/neighbour; do
+    share/bash-completion/completions/neighbour share/doc/neighbour; do
     echo "$neighbour" >"$root/usr/$neighbour" || return 1
   done
   listing >"$scratch/before"
