@@ -53,7 +53,7 @@ class Step {
     Agent* agent = find(event.generation);
     if (agent == nullptr) return;
     if (event.posthumous || agent->killed || agent->terminated) {
-      take_last_words(*agent, event.message, event.posthumous);
+      take_last_words(*agent, event.message);
       return;
     }
     const bool hello = std::holds_alternative<agent_protocol::Hello>(event.message);
@@ -365,7 +365,7 @@ class Step {
 
   // What a process that is dead, or as good as dead, said: a stop that it confirmed counts, and a
   // reason is worth knowing. Everything else is too late.
-  void take_last_words(Agent& agent, const AgentMessage& message, bool posthumous) {
+  void take_last_words(Agent& agent, const AgentMessage& message) {
     const auto* hello = std::get_if<agent_protocol::Hello>(&message);
     if (hello != nullptr && !agent.greeted) note_hello(agent, *hello);
     if (!agent.greeted) return;
@@ -374,7 +374,7 @@ class Step {
     } else if (const auto* status = std::get_if<agent_protocol::Status>(&message)) {
       note_status(agent, *status);
     } else if (const auto* unfit = std::get_if<agent_protocol::Unfit>(&message)) {
-      if (posthumous && (!agent.activated || on_trial(agent))) agent.unfit = unfit->reason;
+      agent.unfit = unfit->reason;
     }
   }
 
