@@ -13,9 +13,9 @@ import subprocess
 import planted
 import weave
 
-COPIED = ['Makefile', 'agent-protocol', 'upgrader', 'sample-agent', 'tests/unit', 'tests/scenario',
-          'tests/explore', 'tests/support', 'tests/integration', 'tests/regression',
-          'tests/mutation/mutant.h']
+COPIED = ['Makefile', 'agent-protocol', 'upgrader', 'sample-agent', 'static', 'tests/unit',
+          'tests/scenario', 'tests/explore', 'tests/support', 'tests/integration',
+          'tests/regression', 'tests/mutation/mutant.h']
 # Tests of nothing that is mutated; and a walk that the one beside the second table goes as well.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/mutation/mutant.h'
