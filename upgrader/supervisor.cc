@@ -346,7 +346,7 @@ class Step {
   }
 
   void hear(Agent& agent, const agent_protocol::Extend& extend) {
-    const bool starting = !agent.activated && !agent.ready;
+    const bool starting = !agent.ready;
     const bool stopping = agent.told && !agent.stopped;
     if (!starting && !stopping) return send_error(agent, "extend", "nothing waits for it");
     if (!agent.deadline) return;
