@@ -35,7 +35,6 @@ std::string_view text_or_empty(const char* text) {
 std::optional<std::string> run(const StartUpCheck& check) {
   std::string reason(reason_bytes_max + 1, '\0');
   if (check.check(check.context, reason.data(), reason.size()) == 0) return std::nullopt;
-  reason.back() = '\0';
   reason.resize(std::strlen(reason.c_str()));
   if (reason.empty()) reason = "failed";
   return check.name + ": " + reason;

@@ -122,7 +122,7 @@ class Agent {
 
   // nullopt, with errno, where agent_protocol_open() answers NULL.
   [[nodiscard]] static std::optional<Agent> open(const std::string& version = {}) {
-    agent_protocol_agent* handle = agent_protocol_open(version.empty() ? nullptr : version.c_str());
+    agent_protocol_agent* handle = agent_protocol_open(version.c_str());
     if (handle == nullptr) return std::nullopt;
     return Agent(handle);
   }

@@ -87,7 +87,6 @@ void Channel::read_some() {
   const ssize_t count = ::read(input(), space.data(), space.size());
   if (count > 0) {
     reader_.written(static_cast<std::size_t>(count));
-    cut_messages();
   } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
     over_ = true;
   }

@@ -62,7 +62,7 @@ Signals::Signals() {
 
   struct sigaction old_pipe {};
   ::sigaction(SIGPIPE, nullptr, &old_pipe);
-  pipe_caught_ = (old_pipe.sa_flags & SA_SIGINFO) == 0 && old_pipe.sa_handler == SIG_DFL;
+  pipe_caught_ = old_pipe.sa_handler == SIG_DFL;
   if (!pipe_caught_) return;
   struct sigaction on_pipe {};
   on_pipe.sa_handler = &do_nothing;

@@ -58,8 +58,8 @@ void keep_lock_private() {
   if (text == nullptr) return;
   int number = -1;
   const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, number);
-  if (error != std::errc() || stop != end || number <= STDERR_FILENO) return;
+  // What is no number, or too large, leaves it as it is.
+  if (std::from_chars(text, end, number).ptr != end || number <= STDERR_FILENO) return;
   ::fcntl(number, F_SETFD, FD_CLOEXEC);
 }
 
