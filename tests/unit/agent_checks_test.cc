@@ -49,13 +49,16 @@ int say_ready(agent_protocol_agent* agent) {
 TEST_CASE("checks run in order, and then ready is said") {
   Upgrader upgrader([] {
     agent_protocol_agent* agent = agent_protocol_open(nullptr);
-    agent_protocol_add_check(agent, "one", &pass, one);
-    agent_protocol_add_check(agent, "two", &pass, two);
+    report_call(agent, "one", agent_protocol_add_check(agent, "one", &pass, one));
+    report_call(agent, "two", agent_protocol_add_check(agent, "two", &pass, two));
     say_ready(agent);
+    agent_protocol_add_check(agent, "three", &pass, full);
     say_ready(agent);
     return 0;
   });
 
+  CHECK(upgrader.is_reported() == "one: done");
+  CHECK(upgrader.is_reported() == "two: done");
   CHECK(upgrader.is_reported() == "ran one");
   CHECK(upgrader.is_reported() == "ran two");
   CHECK(upgrader.is_reported() == "ready");
@@ -108,6 +111,23 @@ TEST_CASE("an agent whose upgrader goes during a check runs no other and exits a
     agent_protocol_add_check(agent, "slow", &wait_for_test, &barrier);
     agent_protocol_add_check(agent, "two", &pass, two);
     agent_protocol_ready(agent);
+    return 0;
+  });
+
+  CHECK(upgrader.is_reported() == "in the check");
+  upgrader.close_input();
+  barrier.open();
+
+  CHECK(upgrader.is_reported() == "(end)");
+  CHECK(upgrader.exit_status() == 1);
+}
+
+TEST_CASE("an agent whose upgrader goes during its last check does not become ready") {
+  Barrier barrier;
+  Upgrader upgrader([&barrier] {
+    agent_protocol_agent* agent = agent_protocol_open(nullptr);
+    agent_protocol_add_check(agent, "slow", &wait_for_test, &barrier);
+    say_ready(agent);
     return 0;
   });
 

@@ -90,11 +90,11 @@ Agent::Upgrade upgrade_named(const std::string& id) {
 TEST_CASE("a candidate's story, in C++") {
   Upgrader upgrader([] {
     Agent agent = open_agent();
-    agent.add_check("one", [] {
+    const bool added = agent.add_check("one", [] {
       report("checked");
       return std::optional<std::string>();
     });
-    if (!agent.ready()) return 1;
+    if (!added || !agent.ready()) return 1;
     for (int i = 0; i < 5; ++i)
       report(words_of(agent.wait()));
     report(agent.stopped("position 9") ? "stopped" : agent.error());

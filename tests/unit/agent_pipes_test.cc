@@ -77,8 +77,9 @@ TEST_CASE("what came before the end of input is told before it, and a cut-off li
     agent_protocol_agent* agent = run_until_active();
     report("active");
     barrier.wait();
-    report(words(agent_protocol_wait(agent, -1)));
-    report(words(agent_protocol_wait(agent, -1)));
+    report(words(agent_protocol_next(agent)));
+    report(polls_readable(agent_protocol_fd(agent)) ? "readable" : "quiet");
+    report(words(agent_protocol_next(agent)));
     return 0;
   });
 
@@ -89,7 +90,30 @@ TEST_CASE("what came before the end of input is told before it, and a cut-off li
   barrier.open();
 
   CHECK(upgrader.is_reported() == "error reason=no");
+  CHECK(upgrader.is_reported() == "readable");
   CHECK(upgrader.is_reported() == "stop stop_reason=5");
+}
+
+TEST_CASE("a line may come byte by byte") {
+  Barrier barrier;
+  Upgrader upgrader([&barrier] {
+    agent_protocol_agent* agent = run_until_active();
+    for (;;) {
+      report("reads");
+      barrier.wait();
+      if (const agent_protocol_event* event = agent_protocol_next(agent)) report(words(event));
+    }
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+  for (const char byte : error_line + "\n") {
+    CHECK(upgrader.is_reported() == "reads");
+    upgrader.write_bytes(std::string(1, byte));
+    barrier.open();
+  }
+
+  CHECK(upgrader.is_reported() == "error reason=no");
 }
 
 TEST_CASE("an upgrader that reads no more has gone") {
@@ -97,6 +121,8 @@ TEST_CASE("an upgrader that reads no more has gone") {
     agent_protocol_agent* agent = run_until_active();
     report("active");
     report(words(agent_protocol_wait(agent, -1)));
+    report(words(agent_protocol_next(agent)));
+    report(polls_readable(agent_protocol_fd(agent)) ? "readable" : "quiet");
     report_call(agent, "stopped", agent_protocol_stopped(agent, nullptr));
     return 0;
   });
@@ -113,6 +139,8 @@ TEST_CASE("an upgrader that reads no more has gone") {
   held.close_output();
 
   CHECK(active.is_reported() == "stop stop_reason=5");
+  CHECK(active.is_reported() == "nothing");
+  CHECK(active.is_reported() == "quiet");
   CHECK(active.is_reported() == "stopped: done");
   CHECK(active.exit_status() == 0);
   CHECK(held.exit_status() == 1);
@@ -168,6 +196,8 @@ TEST_CASE("an upgrader that does not read blocks nobody, and loses nothing that 
     report(agent_protocol_error(agent));
     report(std::to_string(count));
     report(words(agent_protocol_wait(agent, -1)));
+    report(words(agent_protocol_next(agent)));
+    report(polls_readable(agent_protocol_fd(agent)) ? "readable" : "quiet");
     report_call(agent, "stopped", agent_protocol_stopped(agent, nullptr));
     return 0;
   });
@@ -182,6 +212,8 @@ TEST_CASE("an upgrader that does not read blocks nobody, and loses nothing that 
   upgrader.say(stop_shutdown);
 
   CHECK(upgrader.is_reported() == "stop stop_reason=3 deadline_ms=90000");
+  CHECK(upgrader.is_reported() == "nothing");
+  CHECK(upgrader.is_reported() == "quiet");
   CHECK(upgrader.is_reported() == "stopped: done");
   CHECK(upgrader.hears() == R"({"type":"stopped"})");
 }

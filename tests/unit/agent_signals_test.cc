@@ -44,6 +44,63 @@ TEST_CASE("SIGTERM tells an active agent to stop, once, and nothing is confirmed
   CHECK(upgrader.hears() == "(end)");
 }
 
+TEST_CASE("SIGTERM makes the descriptor poll readable, and comes after a message that is there") {
+  Barrier barrier;
+  Upgrader upgrader([&barrier] {
+    agent_protocol_agent* agent = run_until_active();
+    const int fd = agent_protocol_fd(agent);
+    report(words(agent_protocol_next(agent)));
+    ::raise(SIGTERM);
+    report(polls_readable(fd) ? "readable" : "quiet");
+    barrier.wait();
+    report(words(agent_protocol_next(agent)));
+    report(polls_readable(fd) ? "readable" : "quiet");
+    report(words(agent_protocol_next(agent)));
+    report(polls_readable(fd) ? "readable" : "quiet");
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+  CHECK(upgrader.is_reported() == "nothing");
+  CHECK(upgrader.is_reported() == "readable");
+  upgrader.say(R"({"type":"error","reason":"no"})");
+  barrier.open();
+
+  CHECK(upgrader.is_reported() == "error reason=no");
+  CHECK(upgrader.is_reported() == "readable");
+  CHECK(upgrader.is_reported() == "stop stop_reason=4");
+  CHECK(upgrader.is_reported() == "quiet");
+}
+
+TEST_CASE("a SIGTERM of one conversation is none of the next") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = run_until_active();
+    ::raise(SIGTERM);
+    agent_protocol_close(agent);
+    agent = agent_protocol_open(nullptr);
+    return agent_protocol_ready(agent);
+  });
+
+  upgrader.lead_to_active();
+
+  CHECK(upgrader.exit_status() == 0);
+}
+
+TEST_CASE("what a program waits for goes on after a signal") {
+  Upgrader upgrader([] {
+    agent_protocol_open(nullptr);
+    for (const int signal : {SIGTERM, SIGPIPE}) {
+      struct sigaction action {};
+      ::sigaction(signal, nullptr, &action);
+      report((action.sa_flags & SA_RESTART) != 0 ? "goes on" : "is interrupted");
+    }
+    return 0;
+  });
+
+  CHECK(upgrader.is_reported() == "goes on");
+  CHECK(upgrader.is_reported() == "goes on");
+}
+
 TEST_CASE("a stop that has come by the time of stopped is confirmed, though SIGTERM was first") {
   Barrier barrier;
   Upgrader upgrader([&barrier] {

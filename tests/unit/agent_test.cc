@@ -92,7 +92,7 @@ TEST_CASE("every member of every message reaches the program") {
 TEST_CASE("the reasons of a failed upgrade reach the program") {
   Upgrader upgrader([] {
     agent_protocol_agent* agent = run_until_active();
-    for (const char* id : {"u1", "u2", "u3"}) {
+    for (const char* id : {"u1", "u2", "u3", "u4"}) {
       request(agent, id);
       report(words(agent_protocol_wait(agent, -1)));
     }
@@ -105,6 +105,8 @@ TEST_CASE("the reasons of a failed upgrade reach the program") {
   upgrader.say(R"({"type":"upgrade_failed","id":"u2","stage":"trial","reason":"r","signal":11})");
   upgrader.say(
       R"({"type":"upgrade_failed","id":"u3","stage":"request","reason":"r","errno":"ENOENT"})");
+  upgrader.say(
+      R"({"type":"upgrade_failed","id":"u4","stage":"stop","reason":"r","signal":5000000000})");
 
   CHECK(upgrader.is_reported() ==
         "upgrade_failed id=u1 reason=late failure(u1 stage=start reason=late exit_status=3)");
@@ -112,6 +114,9 @@ TEST_CASE("the reasons of a failed upgrade reach the program") {
         "upgrade_failed id=u2 reason=r failure(u2 stage=trial reason=r signal=11)");
   CHECK(upgrader.is_reported() ==
         "upgrade_failed id=u3 reason=r failure(u3 stage=request reason=r errno=ENOENT)");
+  // As much as the C interface can show of it.
+  CHECK(upgrader.is_reported() ==
+        "upgrade_failed id=u4 reason=r failure(u4 stage=stop reason=r signal=2147483647)");
 }
 
 TEST_CASE("a fallback agent is told what made it necessary") {
@@ -258,11 +263,40 @@ TEST_CASE("what is no message for an agent is passed over") {
   upgrader.say(R"({"type":"stop","reason":"shutdown","deadline_ms":1.5})");
   upgrader.say(R"({"type":"ready"})");
   upgrader.say(R"({"type":"error","reason":")" + std::string(70'000, 'x') + R"("})");
+  // Its first bytes alone would be a message.
+  std::string stop_and_more = stop_shutdown;
+  stop_and_more.insert(stop_and_more.size() - 1, 200 - stop_and_more.size(), ' ');
+  upgrader.say(stop_and_more + std::string(70'000, ' '));
+  upgrader.say(R"({"type":"error","reason":"told"})");
   upgrader.say(activate);
   upgrader.say(stop_shutdown);
 
   CHECK(upgrader.is_reported() == "welcome role=1 generation=1");
   CHECK(upgrader.is_reported() == "activate");
+  CHECK(upgrader.is_reported() == "error reason=told");
   CHECK(upgrader.is_reported() == "stop stop_reason=3 deadline_ms=90000");
   CHECK(upgrader.hears() == R"({"type":"stopped"})");
+}
+
+TEST_CASE("a version and the reason of a cancel are cut to their limits") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = agent_protocol_open(std::string(200, 'v').c_str());
+    agent_protocol_ready(agent);
+    while (agent_protocol_wait(agent, -1)->type != AGENT_PROTOCOL_ACTIVATE) {
+    }
+    request(agent, "u1");
+    agent_protocol_wait(agent, -1);
+    return agent_protocol_cancel(agent, "u1", std::string(2'000, 'r').c_str());
+  });
+
+  CHECK(upgrader.hears() ==
+        R"({"type":"hello","protocol":1,"version":")" + std::string(128, 'v') + R"("})");
+  upgrader.say(welcome);
+  CHECK(upgrader.hears() == R"({"type":"ready"})");
+  upgrader.say(activate);
+  CHECK(upgrader.hears() == R"({"type":"upgrade","id":"u1","executable":"/agent-2"})");
+  upgrader.say(accepted);
+  CHECK(upgrader.hears() ==
+        R"({"type":"cancel","id":"u1","reason":")" + std::string(1'024, 'r') + R"("})");
+  CHECK(upgrader.exit_status() == 0);
 }

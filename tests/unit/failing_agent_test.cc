@@ -16,8 +16,13 @@ struct Fault {
   int after;
 };
 
-// Whether an open under this fault is refused, the fault fired, and standard input and output are
-// the pipes that they were.
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// Whether an open under this fault is refused, the fault fired, standard input and output are the
+// pipes that they were, and signals that were ignored still are.
 bool is_refused(const Fault& fault, int times = 1) {
   const auto inode_of = [](int fd) {
     struct stat status {};
@@ -26,13 +31,16 @@ bool is_refused(const Fault& fault, int times = 1) {
   const auto before = std::pair(inode_of(0), inode_of(1));
   const Failing failing(fault.call, EMFILE, fault.after, times);
   const bool refused = agent_protocol_open("1.2") == nullptr && errno == EMFILE;
-  return refused && failing.fired() && before == std::pair(inode_of(0), inode_of(1));
+  return refused && failing.fired() && before == std::pair(inode_of(0), inode_of(1)) &&
+         is_ignored(SIGTERM) && is_ignored(SIGPIPE);
 }
 
 }  // namespace
 
 TEST_CASE("a handle that cannot be had is refused, and the process is as it was") {
   Upgrader upgrader([] {
+    std::signal(SIGTERM, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
     // Three private copies: of the event, of the watch, and of the pipes; two watched pipes.
     for (const Fault& fault :
          {Fault{Call::eventfd, 0}, Fault{Call::fcntl, 0}, Fault{Call::epoll_create1, 0},
@@ -59,10 +67,16 @@ TEST_CASE("standard output is /dev/null where it cannot be a copy of standard er
     const Failing failing(Call::dup2, EBADF, 1);
     agent_protocol_agent* agent = agent_protocol_open("1.2");
     report(agent != nullptr && failing.fired() ? "opened" : "not opened");
+    struct stat null {};
+    struct stat output {};
+    ::stat("/dev/null", &null);
+    ::fstat(STDOUT_FILENO, &output);
+    report(output.st_rdev == null.st_rdev ? "1 is /dev/null" : "1 is something else");
     return 0;
   });
 
   CHECK(upgrader.is_reported() == "opened");
+  CHECK(upgrader.is_reported() == "1 is /dev/null");
 }
 
 TEST_CASE("an agent that can have no standard output of its own gets its input back") {
@@ -128,9 +142,11 @@ TEST_CASE("a lock's number that is none is left alone, and so is a process witho
 TEST_CASE("interrupted reads, writes and waits of an agent are made again") {
   const Call call = GENERATE(Call::read, Call::write, Call::poll);
   const int error = GENERATE(EINTR, EAGAIN);
+  const int after = GENERATE(0, 1, 2);  // of the event's, and of the pipe
   if (call == Call::poll && error == EAGAIN) return;
+  if (call != Call::read && after > 0) return;
   Upgrader upgrader([&] {
-    const Failing failing(call, error);
+    const Failing failing(call, error, after);
     run_until_active();
     report(failing.fired() ? "active" : "no fault");
     return 0;
@@ -203,8 +219,10 @@ TEST_CASE("a request is refused at the first name that is none") {
 
   upgrader.lead_to_active();
 
-  for (const char* member : {"mode", "gate", "commit", "on_unclean_stop"})
-    CHECK(upgrader.is_reported().find(member) != std::string::npos);
+  for (const std::string member : {"mode", "gate", "commit", "on_unclean_stop"}) {
+    CHECK(upgrader.is_reported() ==
+          "upgrade: cannot request an upgrade: " + member + " cannot be \"odd\"");
+  }
 }
 
 TEST_CASE("a stop that is there, but has not been told, is confirmed too") {
@@ -249,6 +267,22 @@ TEST_CASE("rollbacks and errors are told to the agent") {
   CHECK(upgrader.is_reported() == "error about=odd reason=not obeyed");
   upgrader.say(R"({"type":"stop","reason":"rollback","deadline_ms":9})");
   CHECK(upgrader.is_reported() == "stop stop_reason=2 deadline_ms=9");
+}
+
+TEST_CASE("a signal leaves errno as it was") {
+  Upgrader upgrader([] {
+    run_until_active();
+    const Failing failing(Call::write, EAGAIN);
+    errno = EDOM;
+    ::raise(SIGTERM);
+    const bool kept = errno == EDOM;
+    report(kept && failing.fired() ? "kept" : "not kept");
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+
+  CHECK(upgrader.is_reported() == "kept");
 }
 
 TEST_CASE("SIGPIPE is nothing to an agent, unless it has a handler of its own") {

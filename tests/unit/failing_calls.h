@@ -119,7 +119,17 @@ FAILING_CALL(int, getrlimit, (int what, void* limit), (what, limit), -1)
 FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
 FAILING_CALL(void*, opendir, (const char* path), (path), nullptr)
 FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
-FAILING_CALL(int, poll, (void* ends, unsigned long count, int timeout), (ends, count, timeout), -1)
+
+// Told of every call of poll() and its timeout, where a test says so.
+inline void (*at_poll)(int timeout_ms) = nullptr;
+
+extern "C" int __real_poll(void* ends, unsigned long count, int timeout);
+extern "C" int __wrap_poll(void* ends, unsigned long count, int timeout);
+extern "C" int __wrap_poll(void* ends, unsigned long count, int timeout) {
+  if (at_poll != nullptr) at_poll(timeout);
+  return Failing::fails(Call::poll) ? -1 : __real_poll(ends, count, timeout);
+}
+
 FAILING_CALL(int, prctl, (int what, unsigned long argument), (what, argument), -1)
 FAILING_CALL(long, pread, (int fd, void* bytes, unsigned long size, long offset),
              (fd, bytes, size, offset), -1)

@@ -40,7 +40,7 @@ TEST_CASE("an unknown member may hold any JSON") {
       "-1e-999", "1E999", "1e+999", "0e999", "99999999999999999999e+5", "99999999999999999999",
       "123456789012345678", "1234567890123456789", "-12345678901234567890.5e12345678901234567890",
       "\"\"", R"("\"\\\/\b\f\n\r\t\u00e9")", R"("\ud800")", R"("\ud80A")", R"("\ud83dxudc00")",
-      R"("\ud83d\ndc00")", R"("\nd83d\udc00")", R"(["\\",1e999])", R"(["\ud83d\ude00",1e999])",
+      R"("\ud83d\ndc00")", R"("\nd83d\udc00")", R"(["\"",1e999])", R"(["\ud83d\ude00",1e999])",
       R"("\udfff\ud800")", R"("\u0000")", "\"\x7f\"", "[]", "{}", "[ ]", "{ }",
       "[1,[2,{\"a\":[]}]]", R"({"a":1,"a":2})", R"({"":"","\u0000":""})", "\t[\r\n1 , 2 ]");
   CAPTURE(value);
@@ -179,13 +179,13 @@ TEST_CASE("the nodes of a line are its values in their order") {
 TEST_CASE(
     "a text is unescaped and nothing else, and an integer of 18 digits stays as it is spelled") {
   const std::optional<JsonLine> line = JsonLine::parse(
-      R"({"text":"\nd800\u00e9","number":123456789012345678,"minus":-123456789012345678})");
+      R"({"text":"\nd800\\ud800\u00e9","number":123456789012345678,"minus":-123456789012345678})");
   REQUIRE(line);
   const auto text = [&line](std::string_view name) {
     return line->text(*line->find(JsonLine::root, name).value);
   };
 
-  CHECK(text("text") == "\nd800\u00e9");
+  CHECK(text("text") == "\nd800\\ud800\u00e9");
   CHECK(text("number") == "123456789012345678");
   CHECK(text("minus") == "-123456789012345678");
 }
