@@ -48,5 +48,6 @@ def groups():
               [p for p in protocol if p not in agent], 0.95, False, PROTOCOL_TESTS),
         Group('shell', 'the shell', [p for p in upgrader if p not in core], 0.85, True,
               ('tests/unit/', 'tests/scenario/', 'tests/integration/', 'tests/regression/')),
-        Group('agent', 'what an agent links', agent, 0.85, True, ('tests/unit/agent_', 'tests/unit/failing_agent')),
+        Group('agent', 'what an agent links', agent, 0.85, True,
+              ('tests/unit/agent_', 'tests/unit/failing_agent')),
     ]
