@@ -75,14 +75,13 @@ void Agents::signal(Generation generation, int signal_number) {
 void Agents::take_in_exits() {
   // All are reaped before the first is told, and the newest is told first: so nothing is activated
   // that the kernel has said is dead.
-  std::vector<Generation> gone;
+  std::vector<Running*> gone;
   for (const auto& [generation, agent] : running_) {
-    if (!agent->ending) agent->ending = try_reap(agent->pid);
-    if (agent->ending) gone.insert(gone.begin(), generation);
+    agent->ending = try_reap(agent->pid);
+    if (agent->ending) gone.insert(gone.begin(), agent.get());
   }
-  for (const Generation generation : gone) {
-    if (Running* agent = find(generation)) bury(*agent);
-  }
+  for (Running* const agent : gone)
+    bury(*agent);
 }
 
 void Agents::reap_strangers() {
@@ -102,12 +101,7 @@ bool Agents::is_agent(pid_t pid) const {
 
 void Agents::take_in_everything(const std::vector<Generation>& late) {
   take_in_exits();
-  std::vector<Generation> living;
-  for (const auto& [generation, agent] : running_)
-    living.push_back(generation);
-  for (const Generation generation : living) {
-    Running* agent = find(generation);
-    if (agent == nullptr) continue;
+  for (const auto& [generation, agent] : running_) {
     const bool is_late = std::find(late.begin(), late.end(), generation) != late.end();
     if (is_late || !must_read_replies_first(*agent)) take_what_is_held(*agent);
   }
@@ -120,7 +114,7 @@ Agents::Running* Agents::find(Generation generation) {
 
 void Agents::on_readable(Generation generation) {
   Running* agent = find(generation);
-  if (agent == nullptr || agent->ending) return;
+  if (agent == nullptr) return;
   // Who is dead already says its last words now: nobody is told to stop for its `ready`. The exits
   // of others come in their own order, behind what was said before them.
   agent->ending = try_reap(agent->pid);
@@ -134,13 +128,13 @@ void Agents::on_readable(Generation generation) {
       return;
     }
   }
-  take_lines(*agent, lines_a_turn);
+  take_lines(*agent);
   watch_as_fits(*agent);
 }
 
 void Agents::on_writable(Generation generation) {
   Running* agent = find(generation);
-  if (agent == nullptr || agent->ending) return;
+  if (agent == nullptr) return;
   if (!agent->channel.flush()) tell_input_closed(*agent);
   if (agent->channel.unsent() == 0) agent->activate_unsent = false;
   watch_as_fits(*agent);
@@ -155,22 +149,19 @@ void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();
   for (const auto& [generation, agent] : running_) {
-    if (agent->ending || must_read_replies_first(*agent)) continue;
-    if (agent->channel.lines().pending()) take_lines(*agent, lines_a_turn);
+    take_lines(*agent);
     watch_as_fits(*agent);
   }
 }
 
-// Takes lines that have been read, while the agent takes its replies. Returns how many.
-int Agents::take_lines(Running& agent, int lines_max) {
-  int taken = 0;
-  while (taken < lines_max && !must_read_replies_first(agent)) {
+// Takes lines that have been read, as many as a turn has room for, while the agent takes its
+// replies.
+void Agents::take_lines(Running& agent) {
+  for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
     const std::optional<agent_protocol::Line> line = agent.channel.lines().next();
-    if (!line) break;
+    if (!line) return;
     take_line(agent, *line);
-    ++taken;
   }
-  return taken;
 }
 
 void Agents::take_line(Running& agent, const agent_protocol::Line& line) {
@@ -184,9 +175,9 @@ void Agents::take_line(Running& agent, const agent_protocol::Line& line) {
     sink_(MessageReceived{generation, std::move(*message), posthumous});
   } else if (std::holds_alternative<agent_protocol::Stray>(decoded)) {
     sink_(StrayReceived{generation, escape(line.text, stray_bytes_max)});
-  } else if (posthumous) {
-    return;  // nobody is left to be answered
-  } else if (auto* unknown = std::get_if<agent_protocol::Unknown>(&decoded)) {
+  }
+  if (posthumous) return;  // nobody is left to be answered
+  if (auto* unknown = std::get_if<agent_protocol::Unknown>(&decoded)) {
     sink_(MessageRefused{generation, std::move(*unknown)});
   } else if (auto* malformed = std::get_if<agent_protocol::Malformed>(&decoded)) {
     sink_(MessageRefused{generation, std::move(*malformed)});
@@ -214,7 +205,6 @@ void Agents::take_what_is_held(Running& agent) {
     held -= wanted;
     take_all_lines();
   }
-  watch_as_fits(agent);
 }
 
 // It has been reaped: its last words come first, then its end.
@@ -232,7 +222,6 @@ bool Agents::must_read_replies_first(const Running& agent) const {
 }
 
 void Agents::watch_as_fits(Running& agent) {
-  if (agent.ending) return;
   const bool pending = agent.channel.lines().pending();
   const bool pause = must_read_replies_first(agent);
   agent.channel.watch_output(!pending && !pause);

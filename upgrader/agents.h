@@ -81,7 +81,7 @@ class Agents {
   void start_backlog();
   void tell_input_closed(Running& agent);
 
-  int take_lines(Running& agent, int lines_max);
+  void take_lines(Running& agent);
   void take_line(Running& agent, const agent_protocol::Line& line);
   void take_output_end(Running& agent);
   void take_what_is_held(Running& agent);

@@ -25,6 +25,7 @@ enum class Call {
   getppid,
   getrlimit,
   ioctl,
+  kill,
   open,
   opendir,
   pipe2,
@@ -41,7 +42,9 @@ enum class Call {
   sigprocmask,
   stat,
   symlinkat,
+  sync,
   syncfs,
+  syscall,
   unlinkat,
   uv_idle_init,
   uv_loop_init,
@@ -117,6 +120,7 @@ FAILING_CALL(char*, getcwd, (char* path, unsigned long size), (path, size), null
 FAILING_CALL(int, getppid, (), (), -1)
 FAILING_CALL(int, getrlimit, (int what, void* limit), (what, limit), -1)
 FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
+FAILING_CALL(int, kill, (int pid, int signal_number), (pid, signal_number), -1)
 FAILING_CALL(void*, opendir, (const char* path), (path), nullptr)
 FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
 
@@ -146,6 +150,7 @@ FAILING_CALL(int, signalfd, (int fd, const void* mask, int flags), (fd, mask, fl
 FAILING_CALL(int, sigprocmask, (int how, const void* set, void* before), (how, set, before), -1)
 FAILING_CALL(int, stat, (const char* path, void* status), (path, status), -1)
 FAILING_CALL(int, symlinkat, (const char* target, int fd, const char* path), (target, fd, path), -1)
+FAILING_CALL(void, sync, (), (), )
 FAILING_CALL(int, syncfs, (int fd), (fd), -1)
 FAILING_CALL(int, unlinkat, (int fd, const char* path, int flags), (fd, path, flags), -1)
 FAILING_CALL(int, uv_idle_init, (void* loop, void* handle), (loop, handle), -errno)
@@ -154,6 +159,14 @@ FAILING_CALL(int, uv_poll_init, (void* loop, void* handle, int fd), (loop, handl
 FAILING_CALL(int, uv_timer_init, (void* loop, void* handle), (loop, handle), -errno)
 FAILING_CALL(int, waitpid, (int pid, int* status, int how), (pid, status, how), -1)
 FAILING_CALL(long, write, (int fd, const void* bytes, unsigned long size), (fd, bytes, size), -1)
+
+// As many arguments as any takes.
+extern "C" long __real_syscall(long number, ...);
+extern "C" long __wrap_syscall(long number, long, long, long, long, long, long);
+extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  if (Failing::fails(Call::syscall)) return -1;
+  return __real_syscall(number, a, b, c, d, e, f);
+}
 
 // With one argument that need not be there.
 #define FAILING_CALL_OF_ANY(NAME, TYPE, LAST)             \

@@ -2,78 +2,24 @@
 // where an agent is gone that is still spoken of.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <uv.h>
 
+#include "tests/unit/agents_on_a_loop.h"
 #include "tests/unit/failing_calls.h"
-#include "tests/unit/processes.h"
-#include "upgrader/agents.h"
 #include "upgrader/descriptors.h"
 #include "upgrader/errno_name.h"
 #include "upgrader/init_system.h"
 #include "upgrader/log.h"
 #include "upgrader/loop.h"
 
-using namespace upgrader;
+using namespace test;
 
 namespace {
-
-Program shell(const std::string& text) {
-  return std::get<Program>(check_program("/bin/sh", "sh", {"-c", text}));
-}
-
-// Agents on a loop of their own; what happens is kept.
-struct Bench {
-  Bench() {
-    ::signal(SIGPIPE, SIG_IGN);  // as the upgrader does
-    REQUIRE(uv_loop_init(&loop) == 0);
-    agents = Agents::make(&loop, {}, [this](const Event& event) {
-      if (during) during(event);
-      events.push_back(event);
-    });
-    REQUIRE(agents);
-  }
-  ~Bench() {
-    agents.reset();
-    while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
-    }
-    uv_loop_close(&loop);
-  }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
-
-  template <class Kind>
-  [[nodiscard]] std::size_t count() const {
-    return static_cast<std::size_t>(
-        std::count_if(events.begin(), events.end(),
-                      [](const Event& event) { return std::holds_alternative<Kind>(event); }));
-  }
-  // Turns the loop until such an event has come.
-  template <class Kind>
-  void wait_for() {
-    for (int turn = 0; count<Kind>() == 0 && turn < 10 * patience_ms; ++turn) {
-      uv_run(&loop, UV_RUN_NOWAIT);
-      agents->take_in_exits();
-      ::poll(nullptr, 0, 1);
-    }
-    REQUIRE(count<Kind>() > 0);
-  }
-  // Kills the agent, and waits for its end.
-  void end(Generation generation) {
-    send_signal(agents->pid_of(generation), SIGKILL);
-    wait_for<ProcessExited>();
-  }
-
-  uv_loop_t loop{};
-  std::vector<Event> events;
-  std::function<void(const Event&)> during;
-  std::unique_ptr<Agents> agents;
-};
 
 agent_protocol::Activate large_message() {
   return {.state = std::string(30'000, 'x'), .clean = false};
 }
-
-constexpr const char* does_nothing = "exec tail -f /dev/null";
 
 // A channel of two pipes, of which the test has the other ends.
 struct TwoPipes {
@@ -93,14 +39,29 @@ struct TwoPipes {
   OwnedFd agent_input, input, output, agent_output;
 };
 
-int status_of_running(const Options& options, const Call call, int error, int after = 0) {
-  Logbook logbook(LogLevel::error, nullptr, ::open("/dev/null", O_WRONLY | O_CLOEXEC));
+// How the upgrader ended, and the error that it told.
+struct Outcome {
+  int status = 0;
+  std::string told;
+};
+
+Outcome outcome_of_running(const Options& options) {
+  const OwnedFd log(::memfd_create("log", MFD_CLOEXEC));
+  REQUIRE(log);
+  Logbook logbook(LogLevel::error, nullptr, log.get());
   InitSystem init_system(nullptr);
-  const Failing failing(call, error, after);
   Loop loop(options, logbook, init_system, nullptr);
   const int status = loop.run({});
+  char text[4'096];
+  const ssize_t bytes = ::pread(log.get(), text, sizeof text, 0);
+  return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
+}
+
+Outcome outcome_of_running(const Options& options, const Call call, int error, int after = 0) {
+  const Failing failing(call, error, after);
+  const Outcome outcome = outcome_of_running(options);
   CHECK(failing.fired());
-  return status;
+  return outcome;
 }
 
 }  // namespace
@@ -181,6 +142,7 @@ TEST_CASE("an agent whose pipes cannot be watched has closed its output") {
 
 TEST_CASE("what is for an agent that is not there, or is gone, is dropped") {
   Bench bench;
+  const Failing killing(Call::kill, ESRCH);
   bench.during = [&](const Event&) {
     bench.agents->send(1, agent_protocol::Error{});
     bench.agents->signal(1, SIGTERM);
@@ -194,6 +156,7 @@ TEST_CASE("what is for an agent that is not there, or is gone, is dropped") {
   REQUIRE(ends(bench.agents->pid_of(1)));
   bench.agents->take_in_exits();
 
+  CHECK_FALSE(killing.fired());
   REQUIRE(bench.events.size() == 2);
   CHECK(std::get<MessageReceived>(bench.events[0]).posthumous);
   CHECK(std::get<ProcessExited>(bench.events[1]).ending == Ending{Ending::How::exited, 0});
@@ -230,6 +193,19 @@ TEST_CASE("an agent that must take its replies first is not read from unless it 
 
   CHECK(bench.count<StrayReceived>() == 1);
   bench.end(1);
+}
+
+TEST_CASE("an agent that must take its replies first is not even looked at") {
+  Bench bench;
+  const Puppet agent(bench, 1);
+  agent.fill();
+  bench.agents->send(1, order_of(unsent_pause_bytes + 1));
+  agent.say("x\n");
+  const Failing reading(Call::read, EAGAIN);
+
+  bench.turn();
+
+  CHECK_FALSE(reading.fired());
 }
 
 TEST_CASE("what an agent takes in part is sent on until it closes its input") {
@@ -282,14 +258,21 @@ TEST_CASE("a loop that cannot be set up ends with a status of its own") {
   const Call call = GENERATE(Call::uv_loop_init, Call::uv_timer_init, Call::uv_idle_init,
                              Call::signalfd, Call::uv_poll_init);
 
-  CHECK(status_of_running(options, call, ENOMEM) == exit_own_failure);
+  const Outcome outcome = outcome_of_running(options, call, ENOMEM);
+
+  CHECK(outcome.status == exit_own_failure);
+  CHECK(outcome.told ==
+        "upgrader: error: cannot set the event loop up: no memory or descriptors to be had\n");
 }
 
 TEST_CASE("an agent that is gone at the second look ends the upgrader, as at the first") {
   Options options;
   options.agent = "/bin/true";
 
-  CHECK(status_of_running(options, Call::realpath, ENOENT, 1) == exit_not_found);
+  const Outcome outcome = outcome_of_running(options, Call::realpath, ENOENT, 1);
+
+  CHECK(outcome.status == exit_not_found);
+  CHECK(outcome.told == "upgrader: error: /bin/true: No such file or directory (ENOENT)\n");
 }
 
 TEST_CASE("a link that is gone when it is opened ends the upgrader") {
@@ -301,7 +284,44 @@ TEST_CASE("a link that is gone when it is opened ends the upgrader") {
   options.relink = true;
 
   // The link, and the loader, have been looked at before.
-  CHECK(status_of_running(options, Call::stat, ENOENT, 2) == exit_own_failure);
+  const Outcome outcome = outcome_of_running(options, Call::stat, ENOENT, 2);
+
+  CHECK(outcome.status == exit_own_failure);
+  CHECK(outcome.told == "upgrader: error: agent: no such program in PATH\n");
+}
+
+TEST_CASE("an agent that is no link ends the upgrader that is to relink") {
+  Options options;
+  options.agent = std::filesystem::canonical("/bin/true");
+  options.relink = true;
+
+  const Outcome outcome = outcome_of_running(options);
+
+  CHECK(outcome.status == exit_own_failure);
+  CHECK(outcome.told ==
+        "upgrader: error: " + options.agent + ": is no symbolic link, which --relink needs\n");
+}
+
+TEST_CASE("a first agent for which there is no process ends the upgrader with its own failure") {
+  Options options;
+  options.agent = "/bin/true";
+  const Call call = GENERATE(Call::pipe2, Call::fork);
+  const int error = GENERATE(EMFILE, EPERM);
+
+  CHECK(outcome_of_running(options, call, error).status == exit_own_failure);
+}
+
+TEST_CASE("a first agent that the kernel refuses is not executable, unless something is short") {
+  const TemporaryDirectory directory;
+  Options options;
+  options.agent = directory.write("agent", "#!/bin/true\n");
+  const int error = GENERATE(ENOENT, EMFILE);
+  // In the process that is to become it, where its path is looked at: the interpreter and its
+  // loader have been looked at before, twice.
+  const Failing failing(Call::stat, error, 4);
+
+  CHECK(outcome_of_running(options).status ==
+        (error == EMFILE ? exit_own_failure : exit_not_executable));
 }
 
 TEST_CASE("an init that listens where no socket can be is told nothing") {
@@ -329,6 +349,10 @@ TEST_CASE("a log that nobody can read any more, and cannot be opened anew, costs
   logbook.info("nobody is here");
 
   CHECK(logbook.lost() == 1);
+}
+
+TEST_CASE("an error is told in words, too") {
+  CHECK(error_in_words(ENOENT) == "No such file or directory (ENOENT)");
 }
 
 TEST_CASE("an error that has no name is told by its number") {
