@@ -58,10 +58,9 @@ bool mark_by_proc(int first) {
   if (!directory) return false;
   while (const dirent* const entry = ::readdir(directory.get())) {
     const std::string_view name = entry->d_name;
-    const char* const end = name.data() + name.size();
-    int number = 0;
-    const auto [stop, error] = std::from_chars(name.data(), end, number);
-    if (error == std::errc{} && stop == end && number >= first) mark(number);
+    int number = 0;  // as it stays for "." and ".."
+    std::from_chars(name.data(), name.data() + name.size(), number);
+    if (number >= first) mark(number);
   }
   return true;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
@@ -79,13 +80,13 @@ std::string as_given(const std::string& path) {
 // How `path` is reached from `directory`; both are absolute and resolved.
 std::string relative_path(const std::string& directory, const std::string& path) {
   const std::string from = directory == "/" ? "/" : directory + "/";
-  std::size_t common = 0;  // ends behind a slash
-  for (std::size_t i = 0; i < from.size() && i < path.size() && from[i] == path[i]; ++i) {
-    if (from[i] == '/') common = i + 1;
-  }
+  const auto parting = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
+  // Both begin with a slash, and the last that they share is where the ways part.
+  const std::string shared(from.begin(), parting);
+  const std::size_t common = shared.rfind('/') + 1;
   std::string relative;
-  for (std::size_t i = common; i < from.size(); ++i) {
-    if (from[i] == '/') relative += "../";
+  for (const char character : from.substr(common)) {
+    if (character == '/') relative += "../";
   }
   return relative + path.substr(common);
 }

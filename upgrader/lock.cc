@@ -66,8 +66,7 @@ bool is_alive(const Holder& holder) {
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
   // Anything will do to keep the place, and standard input is always there.
-  OwnedFd placeholder(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number));
-  if (placeholder) static_cast<void>(keep_at_number(std::move(placeholder)));
+  static_cast<void>(keep_at_number(OwnedFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number))));
 }
 
 int Lock::keep_at_number(OwnedFd fd) {
@@ -83,7 +82,7 @@ int Lock::keep_at_number(OwnedFd fd) {
 bool Lock::has_file() const {
   struct stat ours {};
   struct stat named {};
-  return descriptor_ && ::fstat(descriptor_.get(), &ours) == 0 && S_ISREG(ours.st_mode) &&
+  return ::fstat(descriptor_.get(), &ours) == 0 && S_ISREG(ours.st_mode) &&
          ::stat(path_.c_str(), &named) == 0 && ours.st_dev == named.st_dev &&
          ours.st_ino == named.st_ino;
 }
@@ -137,7 +136,6 @@ std::string Lock::holder_in_words() const {
 std::optional<std::uint64_t> process_start_time(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
   return start_time_in_stat(read_at_start(file.get(), stat_bytes_max));
 }
 
@@ -147,11 +145,9 @@ std::optional<std::uint64_t> start_time_in_stat(std::string_view stat) {
   const std::size_t command_end = stat.rfind(')');
   if (command_end == std::string_view::npos) return std::nullopt;
   std::string_view rest = stat.substr(command_end + 1);
+  if (rest.starts_with(" Z") || rest.starts_with(" X")) return std::nullopt;  // it has ended
   for (int field = state_field;; ++field) {
     if (!take(rest, ' ')) return std::nullopt;
-    if (field == state_field && (rest.starts_with('Z') || rest.starts_with('X'))) {
-      return std::nullopt;
-    }
     if (field == start_time_field) break;
     const std::size_t end = rest.find(' ');
     if (end == std::string_view::npos) return std::nullopt;

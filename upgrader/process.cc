@@ -20,7 +20,7 @@ namespace {
 constexpr int signals_max = 64;
 constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 
-// A process id in decimal, with its NUL.
+// A process id in decimal, with a NUL behind it.
 constexpr std::size_t pid_text_bytes = 12;
 
 struct Pipe {
@@ -86,7 +86,6 @@ class Vectors {
       digits[count++] = static_cast<char>('0' + pid % 10);
     for (std::size_t i = 0; i < count; ++i)
       pid_text_[i] = digits[count - 1 - i];
-    pid_text_[count] = '\0';
   }
 
  private:

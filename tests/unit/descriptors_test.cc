@@ -42,13 +42,21 @@ bool closes_on_exec(int fd) {
   return ::fcntl(fd, F_GETFD) == FD_CLOEXEC;
 }
 
-// Descriptors 50 and 70 open and inheritable, 60 closed.
+// Descriptors 50, 51 and 70 open and inheritable, 60 closed.
 bool prepare() {
-  return ::dup2(0, 50) == 50 && ::dup2(0, 70) == 70 && (::close(60) == 0 || errno == EBADF);
+  return ::dup2(0, 50) == 50 && ::dup2(0, 51) == 51 && ::dup2(0, 70) == 70 &&
+         (::close(60) == 0 || errno == EBADF);
 }
 
 bool marked_from_51() {
-  return ::fcntl(50, F_GETFD) == 0 && closes_on_exec(70);
+  return ::fcntl(50, F_GETFD) == 0 && closes_on_exec(51) && closes_on_exec(70);
+}
+
+// The lowest number that is free.
+int next_descriptor() {
+  const int fd = ::dup(0);
+  ::close(fd);
+  return fd;
 }
 
 }  // namespace
@@ -64,8 +72,11 @@ TEST_CASE("standard descriptors that are closed become /dev/null, others stay") 
       if ((closed >> fd & 1) != 0) ::close(fd);
     }
 
+    ::close(pipe_ends[0]);
+
     if (open_standard_descriptors() != 0) return false;
 
+    if (next_descriptor() != pipe_ends[0]) return false;  // nothing else has been opened
     for (int fd = 0; fd <= 2; ++fd) {
       if (is_null_device(fd) != ((closed >> fd & 1) != 0)) return false;
     }
@@ -85,7 +96,10 @@ TEST_CASE("standard descriptors that cannot be opened are told") {
 
 TEST_CASE("every means marks what is open from a number on, and nothing below") {
   CHECK(in_a_child([] { return prepare() && mark_by_close_range(51) && marked_from_51(); }));
-  CHECK(in_a_child([] { return prepare() && mark_by_proc(51) && marked_from_51(); }));
+  CHECK(in_a_child([] {
+    const int next = next_descriptor();
+    return prepare() && mark_by_proc(51) && marked_from_51() && next_descriptor() == next;
+  }));
   CHECK(in_a_child([] {
     if (!prepare()) return false;
     mark_one_by_one(51);
@@ -112,6 +126,10 @@ TEST_CASE("blocked and ignored signals are put right") {
     struct sigaction child {};
     struct sigaction pipe {};
     struct sigaction hangup {};
+    struct sigaction size {};
+    struct sigaction terminal {};
+    ::sigaction(SIGXFSZ, nullptr, &size);
+    ::sigaction(SIGTTOU, nullptr, &terminal);
     ::sigaction(SIGCHLD, nullptr, &child);
     ::sigaction(SIGPIPE, nullptr, &pipe);
     ::sigaction(SIGHUP, nullptr, &hangup);
@@ -122,6 +140,7 @@ TEST_CASE("blocked and ignored signals are put right") {
       if (::sigismember(&blocked, number) != (is_read ? 1 : 0)) return false;
     }
     return child.sa_handler == SIG_DFL && pipe.sa_handler == SIG_IGN &&
+           size.sa_handler == SIG_IGN && terminal.sa_handler == SIG_IGN &&
            hangup.sa_handler == SIG_IGN;
   }));
 }

@@ -2,6 +2,7 @@
 #include "upgrader/environment.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -80,6 +81,8 @@ TEST_CASE("sockets are passed only by variables that are meant for us and well f
   CHECK_FALSE(sockets_in({"LISTEN_FDS=0"}, 77));
   CHECK_FALSE(sockets_in({"LISTEN_PID=77"}, 77));
   CHECK_FALSE(sockets_in({"LISTEN_PID=78", "LISTEN_FDS=0"}, 77));
+  CHECK_FALSE(sockets_in({"LISTEN_PID", "LISTEN_FDS"}, 77));
+  CHECK(sockets_in({"LISTEN_PID", "LISTEN_PID=77", "LISTEN_PID=78", "LISTEN_FDS=0"}, 77) == 0);
   for (const char* wrong : {"", "-1", "0x0", "0 ", " 0", "+0", "99999999999", "all"}) {
     CHECK_FALSE(sockets_in({"LISTEN_PID=77", "LISTEN_FDS=" + std::string(wrong)}, 77));
   }
@@ -144,4 +147,22 @@ TEST_CASE("a watchdog that makes no sense is none, and there is a complaint") {
   const std::string hostile = std::string(1'000, 'x') + "\n";
   const WatchdogWish wish = watchdog_wish(Inherited({"WATCHDOG_USEC=" + hostile}).get(), 77);
   CHECK(wish.complaint.size() < 200);
+}
+
+TEST_CASE("each of the sockets has to be open, from the first to the last") {
+  const int closed = GENERATE(-1, 3, 4, 5, 6);
+  const pid_t child = ::fork();  // its descriptors are nobody's but the case's
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    for (int fd = 3; fd <= 5; ++fd)
+      ::dup2(0, fd);
+    ::close(6);
+    ::close(closed);
+    const bool all_open = sockets_in({"LISTEN_PID=77", "LISTEN_FDS=3"}, 77) == 3;
+    ::_exit(all_open ? 0 : 1);
+  }
+
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == (closed >= 3 && closed <= 5 ? W_EXITCODE(1, 0) : 0));
 }

@@ -107,8 +107,47 @@ TEST_CASE(
     CHECK(link.commit(two) == EIO);
   }
   const Failing failing(Call::open, EACCES);
+  const Failing all(Call::sync, 0);
   CHECK(link.commit(two) == 0);
   CHECK(failing.fired());
+  CHECK(all.fired());
+}
+
+TEST_CASE("a program that may not be read is synced with all else") {
+  Releases releases;
+  Link link = releases.link();
+  const Failing unreadable(Call::open, EACCES, 1);
+  const Program two = program_of(releases.two);
+  REQUIRE(two.kind() == ExecutableKind::unreadable);
+  const Failing all(Call::sync, 0);
+
+  CHECK(link.commit(two) == 0);
+
+  CHECK(all.fired());
+}
+
+TEST_CASE("a commit syncs the program, its way from the root, and the link") {
+  Releases releases;
+  Link link = releases.link();
+  const Program two = program_of(releases.two);
+  std::filesystem::path way = two.path();
+  struct stat own {};
+  REQUIRE(::stat(releases.directory.path().c_str(), &own) == 0);
+  int expected = 2;
+  for (struct stat status{}; way != "/"; ++expected) {
+    way = way.parent_path();
+    REQUIRE(::stat(way.c_str(), &status) == 0);
+    if (status.st_dev != own.st_dev) break;
+  }
+
+  int syncs = 0;
+  for (bool all = false; !all; ++syncs) {
+    const Failing failing(Call::fsync, EIO, syncs);
+    all = link.commit(two) == 0;
+    CHECK(failing.fired() != all);
+  }
+
+  CHECK(syncs - 1 == expected);
 }
 
 TEST_CASE("a temporary that cannot be taken away is told, and nothing is committed") {
@@ -136,6 +175,11 @@ TEST_CASE("a link that cannot be put back is told") {
     CHECK(link.restore() == EIO);
   }
 
+  {
+    const Failing failing(Call::fsync, EIO);
+    CHECK(link.restore() == EIO);
+  }
+
   CHECK(link.restore() == 0);
   CHECK(releases.target() == "one");
 }
@@ -156,11 +200,15 @@ TEST_CASE("a lock whose file cannot be looked at, or put at its number, is not t
 
 TEST_CASE("a lock for which no place could be kept is taken all the same") {
   const TemporaryDirectory directory;
+  const int lowest = ::dup(0);
+  ::close(lowest);
+  const int number = GENERATE_COPY(lowest, lock_number);
   const Failing failing(Call::fcntl, EMFILE);
-  Lock lock(directory / "lock", lock_number);
+  Lock lock(directory / "lock", number);
 
   CHECK(failing.fired());
   CHECK(lock.try_lock() == 0);
+  CHECK(lock.holder_in_words().ends_with(" holds it"));
 }
 
 TEST_CASE("an interrupted attempt at a lock is made again") {
@@ -201,8 +249,13 @@ TEST_CASE("a holder without a start time is judged by whether its process is the
     return lock.holder_in_words();
   };
 
-  CHECK(holder_in(std::to_string(::getpid()) + " 0\n").ends_with(" holds it"));
-  CHECK(holder_in("1 0\n").ends_with(" holds it"));
+  const std::string own = std::to_string(::getpid());
+  CHECK(holder_in(own + " 0\n") == "process " + own + " holds it");
+  {
+    const Failing others(Call::kill, EPERM);
+    CHECK(holder_in("1 0\n") == "process 1 holds it");
+    CHECK(others.fired());
+  }
   CHECK(holder_in("999999999 0\n").find("is gone") != std::string::npos);
 }
 
@@ -215,6 +268,8 @@ TEST_CASE("a start time is taken only from a line that has one") {
 TEST_CASE("a link whose directory has been moved is made to lead to the program all the same") {
   Releases releases;
   const TemporaryDirectory elsewhere;
+  const bool to_another = GENERATE(false, true);  // where the relative way leads now
+  if (to_another) elsewhere.write("two", "#!/bin/true\n");
   const std::string agents = releases.directory / "agents";
   std::filesystem::create_directory(agents);
   std::filesystem::create_symlink("../one", agents + "/current");

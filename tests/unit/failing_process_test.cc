@@ -165,7 +165,7 @@ TEST_CASE("a loader or an interpreter that may not be read is taken as it is") {
   const TemporaryDirectory directory;
   const std::string script = directory.write("script", "#!/bin/sh\n");
   const Failing again(Call::open, EACCES, 2);
-  CHECK(error_of_checking(script) == 0);
+  CHECK(program_of(script).kind() == ExecutableKind::script);
   CHECK(again.fired());
 }
 
@@ -213,6 +213,21 @@ TEST_CASE("descriptors are marked without /proc, and without a limit to their nu
   CHECK_FALSE(mark_by_proc(fd));
   mark_one_by_one(fd);
 
+  CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+  ::close(fd);
+}
+
+TEST_CASE("where one means of marking descriptors is missing, the next is taken") {
+  const int fd = ::open("/dev/null", O_RDONLY);
+  REQUIRE((::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0);
+  const int missing = GENERATE(0, 1, 2);
+  const Failing no_call(Call::syscall, ENOSYS, 0, missing > 0 ? 1 : 0);
+  const Failing no_directory(Call::opendir, ENOENT, 0, missing > 1 ? 1 : 0);
+
+  mark_close_on_exec_from(fd);
+
+  CHECK(no_call.fired() == (missing > 0));
+  CHECK(no_directory.fired() == (missing > 1));
   CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
   ::close(fd);
 }

@@ -104,10 +104,31 @@ TEST_CASE("only a symbolic link is taken") {
   CHECK(error_of_opening("") == EINVAL);
 }
 
+TEST_CASE("why a link is refused is said in words") {
+  const Releases releases;
+  const auto reason = [](const std::string& path) {
+    return std::get<LinkRefused>(Link::open(path)).reason;
+  };
+
+  CHECK(reason(releases.first()) ==
+        releases.first() + ": is no symbolic link, which --relink needs");
+  const std::string none = releases.path() + "/none";
+  CHECK(reason(none) == none + ": No such file or directory (ENOENT)");
+}
+
+TEST_CASE("a link may be in the root directory") {
+  for (const auto& entry : std::filesystem::directory_iterator("/")) {
+    if (!entry.is_symlink()) continue;
+    CHECK(Releases::open(entry.path()).committed() == std::filesystem::read_symlink(entry.path()));
+  }
+}
+
 TEST_CASE("a link that leads nowhere is one all the same") {
   const Releases releases;
 
-  CHECK(releases.link("none").committed() == "none");
+  const std::string target = GENERATE(std::string("none"), std::string("x"));
+
+  CHECK(releases.link(target).committed() == target);
 }
 
 TEST_CASE("a commit makes a relative link relative and an absolute one absolute") {

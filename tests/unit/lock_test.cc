@@ -253,6 +253,8 @@ TEST_CASE("the start time is field 22, whatever the command is called") {
   CHECK(start_time_in_stat("77 (cat) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711") ==
         4711u);
   CHECK_FALSE(start_time_in_stat("77 (cat) Z" + tail.substr(2)));
+  CHECK_FALSE(start_time_in_stat("77 (cat) X" + tail.substr(2)));
+  CHECK_FALSE(start_time_in_stat(tail));
   CHECK_FALSE(start_time_in_stat("77 (cat) S 1 2 3"));
   CHECK_FALSE(start_time_in_stat("77 (cat"));
   CHECK_FALSE(start_time_in_stat(""));

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "upgrader/version.h"
+
 using namespace upgrader;
 using namespace std::chrono_literals;
 
@@ -124,6 +126,10 @@ TEST_CASE("help and version are wanted wherever options may stand") {
   CHECK(mentions(version_text(), "upgrader "));
 }
 
+TEST_CASE("the version says which protocol is spoken, too") {
+  CHECK(version_text() == "upgrader " + std::string(upgrader_version) + ", agent protocol 1\n");
+}
+
 TEST_CASE("help names every option") {
   for (const char* name : {"--mode=", "--start-timeout=", "--stop-timeout=", "--exit-grace=",
                            "--trial=", "--on-unclean-stop=", "--relink",
@@ -138,6 +144,7 @@ TEST_CASE("durations are a whole number and a unit, at most a day, or 0") {
   CHECK(options_of({"--trial=86400s"}).trial == 24h);
   CHECK(options_of({"--trial=86400000ms"}).trial == 24h);
   CHECK(options_of({"--trial=007s"}).trial == 7s);
+  CHECK(options_of({"--trial=9s"}).trial == 9s);
   CHECK(options_of({"--trial=0ms"}).trial == 0ms);
 
   for (const char* wrong : {"--trial",
@@ -186,7 +193,7 @@ TEST_CASE("only the stop timeout must not be 0") {
 }
 
 TEST_CASE("a wrong choice is told what is allowed") {
-  CHECK(mentions(refusal_of({"--mode=both"}), "--mode=parallel or --mode=sequential"));
+  CHECK(mentions(refusal_of({"--mode=both"}), "only --mode=parallel or --mode=sequential"));
   CHECK(mentions(refusal_of({"--mode"}), "--mode=parallel or --mode=sequential"));
   CHECK(mentions(refusal_of({"--mode="}), "--mode=parallel or --mode=sequential"));
   CHECK(mentions(refusal_of({"--on-unclean-stop=x"}), "fallback or --on-unclean-stop=continue"));

@@ -177,6 +177,7 @@ TEST_CASE("an agent's signals are at their defaults, whatever the upgrader's are
     unsigned long rest[7];
   } reserved{reinterpret_cast<void*>(SIG_IGN), {}};
   REQUIRE(::syscall(SYS_rt_sigaction, 32, &reserved, nullptr, 8) == 0);
+  REQUIRE(::syscall(SYS_rt_sigaction, 64, &reserved, nullptr, 8) == 0);
   sigset_t blocked;
   sigset_t mask_before;
   ::sigfillset(&blocked);
@@ -195,6 +196,9 @@ TEST_CASE("an agent's signals are at their defaults, whatever the upgrader's are
   ::sigaction(SIGHUP, &before[0], nullptr);
   ::sigaction(SIGRTMIN + 3, &before[1], nullptr);
   ::sigaction(SIGUSR1, &before[2], nullptr);
+  reserved.handler = nullptr;
+  REQUIRE(::syscall(SYS_rt_sigaction, 32, &reserved, nullptr, 8) == 0);
+  REQUIRE(::syscall(SYS_rt_sigaction, 64, &reserved, nullptr, 8) == 0);
 }
 
 TEST_CASE("an agent leads a session of its own, in our directory and with our umask") {
