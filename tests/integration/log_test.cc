@@ -18,6 +18,14 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("the log says as which process an agent was started, and from which file") {
+  World world;
+  const Puppet first = world.first();
+
+  world.wait_for_log("generation 1: started as process " + std::to_string(first.pid()) + ", " +
+                     World::puppet() + "\n");
+}
+
 TEST_CASE("stray output goes to the log, its first 200 bytes, escaped") {
   World world;
   Puppet first = world.first();

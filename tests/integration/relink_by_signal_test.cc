@@ -18,6 +18,7 @@ TEST_CASE("a SIGUSR2 upgrade that fails puts the link back to what it named at t
 
   world.wait_until([&] { return target_of(releases.link) == "one"; }, "the link to be put back");
   old.expect_silence();
+  CHECK(world.log().find("cannot put") == std::string::npos);
 }
 
 TEST_CASE("a SIGUSR2 upgrade that fails on trial puts the link back, too") {

@@ -47,6 +47,8 @@ TEST_CASE("signals that come all the time do not put off the end of the wait for
       "the end of the wait");
 
   CHECK(waiting.ending() == "exit status 125");
+  const std::string log = waiting.log();
+  CHECK(log.find("waiting for") == log.rfind("waiting for"));
   first.expect_silence();
 }
 
