@@ -72,6 +72,7 @@ void limit_processor(int seconds) {
   }
   ::close(null);
   limit_processor(seconds);
+  ::setsid();  // a mutant may send a signal to its process group
   mutation::active = mutant;
   mutation::control->active = mutant;
   session.configData().testsOrTags = {escaped(name)};

@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 HEAD_BYTES = 4  # of mutants.control, ahead of its notes: mutant.h
 MUTANTS_MAX = 1 << 21
 RECORD = -1
+# A mutant may send any signal to any process, or to all of them: so it is among its own.
+APART = ['unshare', *([] if os.geteuid() == 0 else ['--map-current-user']), '--pid', '--fork',
+         '--kill-child', '--mount-proc']
+FORK_MS = 3  # what a test case costs that does nothing
 
 
 @dataclass
@@ -18,14 +22,15 @@ class Case:
     name: str
     ms: int = 0
     reached: set = field(default_factory=set)
-    kills: dict = field(default_factory=dict)  # by function, and by file
+    kills: dict = field(default_factory=dict)  # by mutant, by function, and by file
 
 
 def limits_of(case, patient):
-    """Seconds of the processor, and milliseconds of the clock: generous, for busy machines. What
-    loops uses up the first; only a test with processes may wait in vain for the second."""
+    """Seconds of the processor, and milliseconds of the clock. What loops uses up the first, which
+    is generous, for busy machines; a test with processes may wait in vain for the second, which is
+    short, since being late has to be confirmed."""
     if patient:
-        return 60, 8_000 + 8 * case.ms
+        return 60, 2_000 + 4 * case.ms
     return 3 + 8 * case.ms // 1000, 120_000 + 20 * case.ms
 
 
@@ -48,7 +53,7 @@ class Worker:
             self.control[:HEAD_BYTES] = struct.pack('i', 0)
             environment = {k: v for k, v in os.environ.items()
                            if k not in ('MAKEFLAGS', 'MAKELEVEL', 'MFLAGS', 'MAKEOVERRIDES')}
-            server = subprocess.Popen([os.path.join(self.place, program), '--serve'],
+            server = subprocess.Popen([*APART, os.path.join(self.place, program), '--serve'],
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                       bufsize=1, env=environment)
             self.servers[program] = server
@@ -88,27 +93,29 @@ class Worker:
         outcome, case.ms = self.run(case, 0, (300, 300_000))
         return outcome == 'passed'
 
-    def kill(self, mutant, cases, patient):
+    def kill(self, mutant, cases, patient, ms_max):
         """The first of these test cases that kills it, and how; or None. A test with processes may
-        fail for other reasons now and then: so it has to fail twice, and where it was late it must
-        be in time without the mutant."""
+        fail for other reasons now and then: so it has to fail twice, and to pass without the mutant
+        between. `ms_max`: only as many test cases as take so long."""
+        spent = 0
         for case in sorted(cases, key=lambda case: promise(case, mutant)):
+            spent += case.ms + FORK_MS
+            if spent > ms_max:
+                return None
             limits = limits_of(case, patient)
             outcome, ms = self.run(case, mutant['number'], limits)
             if outcome == 'passed':
                 continue
-            if patient and not self.is_confirmed(case, mutant, outcome, limits):
+            if patient and not self.is_confirmed(case, mutant, limits):
                 continue
-            for key in (mutant['function'], mutant['file']):
-                case.kills[key] = case.kills.get(key, 0) + 1
+            note_kill(case, mutant)
             return case, outcome, ms
         return None
 
-    def is_confirmed(self, case, mutant, outcome, limits):
-        if outcome == 'failed':
-            return self.run(case, mutant['number'], limits)[0] != 'passed'
+    def is_confirmed(self, case, mutant, limits):
         outcome, ms = self.run(case, 0, limits)
-        return outcome == 'passed' and ms < limits[1] // 2
+        in_time = outcome == 'passed' and ms < limits[1] // 2
+        return in_time and self.run(case, mutant['number'], limits)[0] != 'passed'
 
     def close(self):
         for server in self.servers.values():
@@ -124,7 +131,14 @@ def numbers_of_marks(notes):
     return found
 
 
+def note_kill(case, mutant):
+    for key in (mutant['name'], mutant['function'], mutant['file']):
+        case.kills[key] = case.kills.get(key, 0) + 1
+
+
 def promise(case, mutant):
-    """The less, the sooner it is run: what is quick, and has killed mutants near this one."""
-    near = 8 * case.kills.get(mutant['function'], 0) + case.kills.get(mutant['file'], 0)
-    return (case.ms + 3) / (1 + near)
+    """The less, the sooner it is run: what is quick, is about few things, and has killed this
+    mutant or others near."""
+    near = (1000 * case.kills.get(mutant['name'], 0) + 8 * case.kills.get(mutant['function'], 0) +
+            case.kills.get(mutant['file'], 0))
+    return (case.ms + FORK_MS) * len(case.reached) / (1 + near)

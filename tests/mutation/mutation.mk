@@ -9,5 +9,5 @@ mutate:
 	@tests/need-packages $(mutation_packages)
 	@mkdir -p $(BUILD)/mutation
 	@LONG=$(LONG) SEED=$(SEED) SHELL_SECONDS=$(SHELL_SECONDS) PARTS=$(PARTS) MUTANT=$(MUTANT) \
-	  WORKERS=$(WORKERS) TELL=$(TELL) AGAIN=$(AGAIN) CASE_MS=$(CASE_MS) \
+	  WORKERS=$(WORKERS) TELL=$(TELL) AGAIN=$(AGAIN) CASE_MS=$(CASE_MS) MUTANT_MS=$(MUTANT_MS) \
 	  tests/mutation/mutate $(BUILD)/mutation
