@@ -64,12 +64,14 @@ TEST_CASE("what an agent says of itself is shown to init until it has gone") {
   world.start(Start{.options = {"--trial=0"}, .environment = {init.variable()}});
   Puppet active = world.first();
 
+  active.say("stray");
   active.say(R"({"type":"status","text":"42 files\nin hand"})");
   init.hears(world, "; generation 1 (version 1.0): 42 files\\nin hand\n");
 
   Puppet next = world.hand_over(active);
   next.expect("committed");
   init.hears(world, "STATUS=running 2.0 (generation 2)\n");
+  CHECK(init.count("stray") == 0);
 }
 
 TEST_CASE("a socket of init that is not there costs nothing") {

@@ -22,8 +22,8 @@ TEST_CASE("the log says as which process an agent was started, and from which fi
   World world;
   const Puppet first = world.first();
 
-  world.wait_for_log("generation 1: started as process " + std::to_string(first.pid()) + ", " +
-                     World::puppet() + "\n");
+  CHECK(world.log().starts_with("upgrader: generation 1: started as process " +
+                                std::to_string(first.pid()) + ", " + World::puppet() + "\n"));
 }
 
 TEST_CASE("stray output goes to the log, its first 200 bytes, escaped") {
@@ -36,6 +36,21 @@ TEST_CASE("stray output goes to the log, its first 200 bytes, escaped") {
   CHECK(world.log().find(std::string(195, 'w')) != std::string::npos);
   CHECK(world.log().find(std::string(196, 'w')) == std::string::npos);
   CHECK(world.log().find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("what an agent that has gone had said beyond that is counted before its end is told") {
+  World world;
+  Puppet first = world.first();
+  world.freeze();
+  first.say_bytes("stray-one\nstray-two\nstray-three\n");
+  first.exit(0);
+  world.thaw();
+
+  world.expect_exit(0);
+
+  const std::string log = world.log();
+  CHECK(log.find("stray-one") != std::string::npos);
+  CHECK(log.find("2 more lines of stray output") < log.find("exited with status 0"));
 }
 
 TEST_CASE("stray output is logged once a second at most, with a count of the rest") {

@@ -211,6 +211,21 @@ TEST_CASE("replies are lost to an agent that is far behind; orders and endings a
   CHECK(all.find("\"start\"") != std::string::npos);
 }
 
+TEST_CASE("a reply is lost to an agent that is a byte further behind than replies may be") {
+  Bench bench;
+  const Puppet agent(bench, 1);
+  agent.fill();
+  const bool lost = GENERATE(false, true);
+  const std::size_t behind = unsent_replies_bytes_max + (lost ? 1 : 0);
+  bench.agents->send(1, order_of(behind));
+
+  bench.agents->send(1, Error{"about", ""});
+
+  CHECK(agent.heard().empty());
+  bench.turn();
+  CHECK((agent.heard().size() == behind) == lost);
+}
+
 TEST_CASE("a refusal reaches an agent that is not behind") {
   Bench bench;
   const Puppet agent(bench, 1);

@@ -45,10 +45,10 @@ struct Outcome {
   std::string told;
 };
 
-Outcome outcome_of_running(const Options& options) {
+Outcome outcome_of_running(const Options& options, LogLevel level = LogLevel::error) {
   const OwnedFd log(::memfd_create("log", MFD_CLOEXEC));
   REQUIRE(log);
-  Logbook logbook(LogLevel::error, nullptr, log.get());
+  Logbook logbook(level, nullptr, log.get());
   InitSystem init_system(nullptr);
   Loop loop(options, logbook, init_system, nullptr);
   const int status = loop.run({});
@@ -308,7 +308,12 @@ TEST_CASE("a first agent for which there is no process ends the upgrader with it
   const Call call = GENERATE(Call::pipe2, Call::fork);
   const int error = GENERATE(EMFILE, EPERM);
 
-  CHECK(outcome_of_running(options, call, error).status == exit_own_failure);
+  const Failing failing(call, error);
+  const Outcome outcome = outcome_of_running(options, LogLevel::info);
+
+  CHECK(failing.fired());
+  CHECK(outcome.status == exit_own_failure);
+  CHECK(outcome.told.find("started as process") == std::string::npos);
 }
 
 TEST_CASE("a first agent that the kernel refuses is not executable, unless something is short") {

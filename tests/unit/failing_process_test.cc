@@ -185,6 +185,9 @@ TEST_CASE("where the kernel cannot judge an open file, its path is judged") {
   const TemporaryDirectory directory;
   const Failing twice(Call::faccessat, error, 0, 2);
   CHECK(error_of_checking(directory.write("script", "#!/bin/sh\n")) == error);
+
+  const Failing once_more(Call::faccessat, error);
+  CHECK(error_of_checking(directory.write("plain", "#!/bin/sh\n", 0644)) == EACCES);
 }
 
 TEST_CASE("a file that is gone at the second look is looked at again, but not for ever") {

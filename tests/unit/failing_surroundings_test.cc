@@ -10,6 +10,7 @@
 #include "upgrader/descriptors.h"
 #include "upgrader/errno_name.h"
 #include "upgrader/process.h"
+#include "upgrader/readiness.h"
 
 using namespace upgrader;
 
@@ -74,6 +75,16 @@ TEST_CASE("a pipe that has no memory for a message now gets it later") {
   CHECK(channel.unsent() == 0);
   char text[8];
   CHECK(::read(reader.get(), text, sizeof text) == 5);
+}
+
+TEST_CASE("a descriptor for readiness that cannot be moved is told") {
+  const int fd = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const Failing failing(Call::fcntl, EMFILE, 1);
+
+  const auto taken = Readiness::take(fd, fd + 1);
+
+  CHECK(failing.fired());
+  CHECK(std::get<std::string>(taken) == error_in_words(EMFILE));
 }
 
 TEST_CASE("that something is short is not the program's fault") {

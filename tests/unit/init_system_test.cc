@@ -31,6 +31,7 @@ class Bench {
   }
 
   InitSystem& init() { return *init_; }
+  [[nodiscard]] const std::string& directory() const { return directory_.path(); }
   void tell(const InitNews& news, Duration after = Duration::zero()) {
     init_->tell(news, start + after);
   }
@@ -225,6 +226,11 @@ TEST_CASE("a start that was given more time is told with what is left of it") {
   bench.tell(waiting(InitWait::What::ready, 61s), 61s);
   CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=1000000\nSTATUS=waits\n"});
 
+  InitNews same_wait = waiting(InitWait::What::ready, 61s);
+  same_wait.status = "still waits";
+  bench.tell(same_wait);
+  CHECK(bench.heard() == Texts{"STATUS=still waits\n"});
+
   // Nothing that init waits for any more.
   bench.tell(news("running"));
   bench.tell(waiting(InitWait::What::stopped, 10s));
@@ -238,10 +244,26 @@ TEST_CASE("a deadline that comes nearer is no more time, nor that of another wai
   bench.tell(waiting(InitWait::What::ready, 10s, 1));
   bench.tell(waiting(InitWait::What::ready, 9s, 1));
   bench.tell(waiting(InitWait::What::ready, 20s, 2));
-  bench.tell(waiting(InitWait::What::stopped, 30s, 2));
+  InitNews stop = waiting(InitWait::What::stopped, 30s, 2);
+  stop.active = false;
+  stop.stopping = true;
+  bench.tell(stop);
 
   for (const std::string& message : bench.heard())
     CHECK(message.find("EXTEND") == std::string::npos);
+}
+
+TEST_CASE("a stop that was given no more time is told without any") {
+  Bench bench;
+  bench.tell(news("running"));
+  InitNews stop = waiting(InitWait::What::stopped, 10s);
+  bench.tell(stop);
+  bench.heard();
+
+  stop.stopping = true;
+  bench.tell(stop);
+
+  CHECK(bench.heard() == Texts{"STOPPING=1\nSTATUS=waits\n"});
 }
 
 TEST_CASE("a stop that was given more time is told once init waits for it") {
@@ -316,6 +338,34 @@ TEST_CASE("without a watchdog, or a socket, there is no WATCHDOG=1") {
   nobody.tell(news("running"), start);
   CHECK(nobody.watchdog() == 10s);
   CHECK_FALSE(nobody.next_deadline());
+}
+
+TEST_CASE("a socket that is named neither from the root nor abstractly is told nothing") {
+  Bench bench;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(bench.directory());
+  InitSystem relative("notify");
+
+  relative.tell(news("running"), start);
+
+  CHECK(bench.heard().empty());
+  std::filesystem::current_path(before);
+}
+
+TEST_CASE("a descriptor for readiness is told when the first agent is active, without a socket") {
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+  const OwnedFd reader(ends[0]);
+  InitSystem init(nullptr, Duration::zero(), std::get<Readiness>(Readiness::take(ends[1], 3)));
+  char byte = 0;
+  init.tell(news("starting", false), start);
+  CHECK(::read(reader.get(), &byte, 1) == -1);
+
+  init.tell(news("running"), start);
+
+  CHECK(::read(reader.get(), &byte, 1) == 1);
+  CHECK(byte == '\n');
+  CHECK(::read(reader.get(), &byte, 1) == 0);
 }
 
 TEST_CASE("a socket that is full costs the news, and is never waited for") {

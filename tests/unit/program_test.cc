@@ -433,6 +433,7 @@ TEST_CASE("a name is looked up in PATH, and only executable files count") {
   CHECK(std::get<std::string>(find("a/b", one)) == "a/b");
   const ProgramRefused not_executable = std::get<ProgramRefused>(find("agent", one + ":" + two));
   CHECK(not_executable.error == EACCES);
+  CHECK(not_executable.reason == one + "/agent: is not executable");
   CHECK_FALSE(not_executable.missing);
   const ProgramRefused missing = std::get<ProgramRefused>(find("other", one + ":" + three));
   CHECK(missing.error == ENOENT);

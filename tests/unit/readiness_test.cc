@@ -93,6 +93,18 @@ TEST_CASE("one that can also be read is taken") {
   CHECK(std::holds_alternative<Readiness>(Readiness::take(number, lowest)));
 }
 
+TEST_CASE("what others share stays as it was, also where it does not block") {
+  Pipe pipe;
+  REQUIRE(::fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK) == 0);
+  const int before = ::fcntl(pipe.write.get(), F_GETFL);
+  put_at(number, pipe.write);
+  auto taken = Readiness::take(number, lowest);
+
+  std::get<Readiness>(taken).tell();
+
+  CHECK(::fcntl(pipe.write.get(), F_GETFL) == before);
+}
+
 TEST_CASE("a pipe that is full, or that nobody reads, is not waited for, and stays as it was") {
   ::signal(SIGPIPE, SIG_IGN);
   Pipe pipe;
