@@ -11,10 +11,10 @@ namespace {
 using namespace agent_protocol;
 
 constexpr std::array agents_whats{
-    "hello",     "ready",   "unfit",         "upgrade",      "confirm",   "cancel",
-    "stopped",   "healthy", "extend",        "heartbeat",    "status",    "unknown",
-    "malformed", "stray",   "closes output", "closes input", "is deaf",   "exits",
-    "limit",     "grace",   "last stopped",  "last unfit",   "last other"};
+    "hello",     "ready",   "unfit",         "upgrade",      "confirm",    "cancel",
+    "stopped",   "healthy", "extend",        "heartbeat",    "status",     "unknown",
+    "malformed", "stray",   "closes output", "closes input", "is deaf",    "exits",
+    "limit",     "grace",   "silence",       "last stopped", "last unfit", "last other"};
 constexpr std::array other_whats{
     "start",       "checked", "check fails", "spawned",       "spawn fails", "proved",
     "proof fails", "linked",  "link fails",  "request limit", "sigterm",     "sigquit",
@@ -78,6 +78,7 @@ std::optional<What> what_is_due(const Notes& notes, Time now) {
   };
   if (due(notes.a.limit)) return what_of(false, "limit");
   if (due(notes.a.grace)) return what_of(false, "grace");
+  if (due(notes.a.beat)) return what_of(false, "silence");
   if (due(notes.b.limit)) return what_of(true, "limit");
   if (due(notes.b.grace)) return what_of(true, "grace");
   if (due(notes.request.limit)) return what_of("request limit");

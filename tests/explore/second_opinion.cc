@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/support/bench.h"
+#include "upgrader/init_news.h"
 
 namespace upgrader::test {
 namespace {
@@ -42,6 +43,7 @@ Deadlines deadlines_of(const State& state) {
   for (const std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (*agent) add((*agent)->deadline);
     if (*agent) add((*agent)->close_deadline);
+    if (*agent) add((*agent)->heartbeat_deadline);
   }
   if (state.upgrade) add(state.upgrade->deadline);
   std::sort(all.begin(), all.end());
@@ -49,8 +51,8 @@ Deadlines deadlines_of(const State& state) {
 }
 
 std::vector<std::optional<Time>*> deadlines_of(Notes& notes) {
-  std::vector<std::optional<Time>*> all{&notes.a.limit, &notes.a.grace, &notes.b.limit,
-                                        &notes.b.grace, &notes.request.limit};
+  std::vector<std::optional<Time>*> all{&notes.a.limit, &notes.a.grace, &notes.a.beat,
+                                        &notes.b.limit, &notes.b.grace, &notes.request.limit};
   return all;
 }
 
@@ -81,6 +83,10 @@ std::string in_words(const Deadlines& deadlines) {
   for (const Time deadline : deadlines)
     text += " " + std::to_string(deadline.count());
   return text.empty() ? " none" : text;
+}
+
+std::string in_words(bool vouched) {
+  return vouched ? " no active agent is silent" : " the active agent is silent";
 }
 
 class SecondOpinion : public Companion {
@@ -114,7 +120,12 @@ class SecondOpinion : public Companion {
     if (after.state().pending != Pending::nothing) return;
     const std::string_view phase = name_of(after.phase());
     if (reading_.phase() != phase) {
-      differ("another phase", " " + reading_.phase(), " " + std::string(phase));
+      return differ("another phase", " " + reading_.phase(), " " + std::string(phase));
+    }
+    if (reading_.notes().policy.watchdog == Duration::zero()) return;
+    const bool vouched = !reading_.notes().a.silent;
+    if (init_news(after.state()).vouched != vouched) {
+      differ("vouching", in_words(vouched), in_words(!vouched));
     }
   }
 
@@ -150,6 +161,7 @@ class SecondOpinion : public Companion {
     if (due.what == Due::What::nothing) return nullptr;
     if (due.what == Due::What::upgrade) return &notes.request.limit;
     Party& party = due.generation == notes.a.generation ? notes.a : notes.b;
+    if (due.what == Due::What::heartbeat) return &party.beat;
     return due.what == Due::What::limit ? &party.limit : &party.grace;
   }
 

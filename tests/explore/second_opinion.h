@@ -1,5 +1,6 @@
 // The second table beside the supervisor, as a companion of the walk: says where they differ in
-// what is done, which deadlines run, and the phase. Only the words for people may differ.
+// what is done, which deadlines run, the phase, and whether an active agent is silent. Only the
+// words for people may differ.
 #pragma once
 
 #include <memory>

@@ -45,7 +45,8 @@ void Printer::put(const Party& party) {
   put(party.version);
   put(party.limit);
   put(party.grace);
-  put(std::int64_t{party.left_unfit});
+  put(party.beat);
+  put(std::int64_t{party.silent} * 2 + std::int64_t{party.left_unfit});
 }
 
 void Printer::put(const Failure& failure) {

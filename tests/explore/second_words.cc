@@ -110,6 +110,7 @@ void kill_party(Party& party, Time now, Actions& actions) {
   actions.push_back(Kill{party.generation});
   party.limit = now + Duration(10'000);
   party.grace.reset();
+  party.beat.reset();  // if it is silent, it stays so
 }
 
 void spawn(Party& party, Generation generation, Role role, ProgramId program, Actions& actions) {
@@ -124,6 +125,9 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   message.protocol = std::min(hello.protocol, protocol_version);
   message.generation = party.generation;
   message.role = party.role;
+  if (notes.policy.watchdog != Duration::zero()) {
+    message.watchdog_ms = notes.policy.watchdog.count();
+  }
   if (party.role == Role::candidate) message.previous_version = notes.request.previous_version;
   if (party.role == Role::fallback) {
     message.failure =
@@ -246,6 +250,7 @@ const Named<Guard> guards[] = {
      [](const N& n, const H&) { return n.request.terms.commit == CommitRule::healthy; }},
     {"no trial", [](const N& n, const H&) { return n.request.terms.trial == Duration::zero(); }},
     {"relink", [](const N& n, const H&) { return n.policy.relink; }},
+    {"owes a heartbeat", [](const N& n, const H&) { return n.a.beat || n.a.silent; }},
     {"quitting", [](const N& n, const H&) { return n.verdict == 131; }},
     {"A left unfit", [](const N& n, const H&) { return n.a.left_unfit; }},
     {"exec refused", [](const N&, const H& h) { return as<SpawnFailed>(h).not_executable; }},
@@ -315,6 +320,21 @@ const Named<Effect> effects[] = {
     {"no request limit",
      [](N& n, const H&, A&) {
        n.request.limit.reset();
+     }},
+    {"A owes a heartbeat",
+     [](N& n, const H& h, A&) {
+       n.a.beat = after(h.now, n.policy.watchdog);
+       n.a.silent = false;
+     }},
+    {"A owes no heartbeat",
+     [](N& n, const H&, A&) {
+       n.a.beat.reset();
+       n.a.silent = false;
+     }},
+    {"A is silent",
+     [](N& n, const H&, A&) {
+       n.a.beat.reset();
+       n.a.silent = true;
      }},
 
     // Requests and their endings.

@@ -23,6 +23,8 @@ struct Party {
   std::optional<std::string> version = {};
   std::optional<Time> limit = {};  // to be ready, to have stopped, to have exited
   std::optional<Time> grace = {};  // to exit after a pipe was closed
+  std::optional<Time> beat = {};   // to have said `heartbeat`
+  bool silent = false;             // that has passed, and it has not said it since
   bool left_unfit = false;         // that it was unfit was found when its exit had been seen
 };
 
