@@ -74,18 +74,28 @@ class Teller {
     return class_of(supervisor_.state(), event, now_) == usual;
   }
 
-  // "next check fails EIO"
+  // The walk knows one errno; in a story, a process that cannot be had is EAGAIN.
+  static Event as_named(Event outcome) {
+    auto* failed = std::get_if<SpawnFailed>(&outcome);
+    if (failed != nullptr && !failed->not_executable) failed->trouble.errno_name = "EAGAIN";
+    return outcome;
+  }
+
+  // "next check fails EIO", in the order in which they come: two starts may fail.
   void say_outcomes(const Move& move) {
+    for (std::size_t at = 1; at < move.length; ++at)
+      say_outcome(move.steps[at]);
+  }
+
+  void say_outcome(EventClass happens) {
     for (const Pending pending :
          {Pending::check, Pending::spawn, Pending::relink_proof, Pending::relink}) {
       State asked;
       asked.pending = pending;
       asked.spawning = Agent{};
       for (const NamedEvent& outcome : every_outcome(asked)) {
-        const EventClass its = class_of(asked, outcome.event, now_);
-        const bool happens =
-            std::find(move.steps + 1, move.steps + move.length, its) != move.steps + move.length;
-        if (happens && !outcome.name.empty()) story_.text += outcome.name + "\n";
+        const bool is_it = class_of(asked, outcome.event, now_) == happens;
+        if (is_it && !outcome.name.empty()) story_.text += outcome.name + "\n";
       }
     }
   }
@@ -113,7 +123,7 @@ class Teller {
       if (supervisor_.state().pending == Pending::nothing) break;
       for (const NamedEvent& outcome : every_outcome(supervisor_.state())) {
         if (class_of(supervisor_.state(), outcome.event, now_) != move.steps[at]) continue;
-        const Actions more = step(outcome.event);
+        const Actions more = step(as_named(outcome.event));
         all.insert(all.end(), more.begin(), more.end());
         break;
       }

@@ -26,9 +26,11 @@ Event Bench::outcome_of(const Action& action) {
     return Checked{next_program_++, !std::exchange(no_way_back_, false)};
   }
   if (const auto* spawn = std::get_if<Spawn>(&action)) {
-    if (spawn_failure_.empty()) return Spawned{spawn->generation};
-    const bool not_executable = spawn_failure_ != "EAGAIN";
-    return SpawnFailed{spawn->generation, take_failure(spawn_failure_), not_executable};
+    if (spawn_failures_.empty()) return Spawned{spawn->generation};
+    std::string failure = std::move(spawn_failures_.front());
+    spawn_failures_.pop_front();
+    const bool not_executable = failure != "EAGAIN";
+    return SpawnFailed{spawn->generation, take_failure(failure), not_executable};
   }
   if (std::holds_alternative<ProveRelink>(action)) {
     if (proof_failure_.empty()) return RelinkProved{};

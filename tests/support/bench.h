@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,9 +38,10 @@ class Bench {
   // Drives a fresh bench to this phase by the shortest story, with upgrade u1.
   void reach(Phase phase);
 
-  // ---- the world: the next outcome of this kind is a failure
+  // ---- the world: the next outcome of this kind is a failure. Of starts, the next one that
+  // nothing has been said of: one that fails may lead to another.
   void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
-  void next_spawn_fails(const std::string& errno_name) { spawn_failure_ = errno_name; }
+  void next_spawn_fails(const std::string& errno_name) { spawn_failures_.push_back(errno_name); }
   void next_proof_fails(const std::string& errno_name) { proof_failure_ = errno_name; }
   void next_relink_fails(const std::string& errno_name) { relink_failure_ = errno_name; }
   void next_way_back_is_gone() { no_way_back_ = true; }
@@ -63,7 +65,8 @@ class Bench {
   Watcher watcher_;
   Time now_{1'000'000};
   ProgramId next_program_ = 2;
-  std::string check_failure_, spawn_failure_, proof_failure_, relink_failure_;
+  std::string check_failure_, proof_failure_, relink_failure_;
+  std::deque<std::string> spawn_failures_;
   bool no_way_back_ = false;
   std::optional<int> exit_status_;
 };
