@@ -12,41 +12,44 @@
 namespace agent_protocol {
 namespace {
 
-template <class Message, class Variant>
-Decoded<Variant> read_members(const JsonLine& line) {
-  Message message{};
-  ReadingArchive archive(line);
-  archive(message);
-  if (!archive.refusal()) return Variant(std::move(message));
-  Malformed malformed{
-      .type = std::string(type_of<Message>), .reason = *archive.refusal(), .id = {}};
-  if constexpr (std::is_same_v<Message, Upgrade>) {
-    // The archive leaves what is not well formed as it was: empty, which no identifier is.
-    if (!message.id.empty()) malformed.id = std::move(message.id);
+// Reads the members of the alternative that has this type, from the `index`-th on. False if there
+// is none.
+template <class Variant, std::size_t index = 0>
+bool read_message(std::string_view type, ReadingArchive& archive, Variant& message) {
+  if constexpr (index < std::variant_size_v<Variant>) {
+    using Message = std::variant_alternative_t<index, Variant>;
+    if (type != type_of<Message>) return read_message<Variant, index + 1>(type, archive, message);
+    archive(message.template emplace<index>());
+    return true;
   }
-  return malformed;
+  return false;
 }
 
-// Tries the variant's alternatives from the `index`-th on.
-template <class Variant, std::size_t index = 0>
-Decoded<Variant> read_message(std::string_view type, const JsonLine& line) {
-  if constexpr (index == std::variant_size_v<Variant>) {
-    return Unknown{std::string(type)};
-  } else {
-    using Message = std::variant_alternative_t<index, Variant>;
-    if (type == type_of<Message>) return read_members<Message, Variant>(line);
-    return read_message<Variant, index + 1>(type, line);
-  }
+// What an answer to a malformed message can name. The archive leaves what is not well formed as it
+// was: empty, which no identifier is.
+std::optional<std::string> id_of(const AgentMessage& message) {
+  const auto* const upgrade = std::get_if<Upgrade>(&message);
+  if (upgrade == nullptr || upgrade->id.empty()) return std::nullopt;
+  return upgrade->id;
+}
+
+std::optional<std::string> id_of(const UpgraderMessage&) {
+  return std::nullopt;
 }
 
 template <class Variant>
 Decoded<Variant> decode(std::string_view line) {
   const std::optional<JsonLine> parsed = JsonLine::parse(line);
   if (!parsed) return Stray{};
-  const JsonLine::Found type = parsed->find(JsonLine::root, "type");
-  const bool has_type = type.value != nullptr && !type.twice;
-  if (!has_type || type.value->kind != JsonLine::Kind::text) return Stray{};
-  return read_message<Variant>(parsed->text(*type.value), *parsed);
+  const JsonLine::Found found = parsed->find(JsonLine::root, "type");
+  const bool has_type = found.value != nullptr && !found.twice;
+  if (!has_type || found.value->kind != JsonLine::Kind::text) return Stray{};
+  const std::string_view type = parsed->text(*found.value);
+  ReadingArchive archive(*parsed);
+  Variant message;
+  if (!read_message(type, archive, message)) return Unknown{std::string(type)};
+  if (!archive.refusal()) return message;
+  return Malformed{.type = std::string(type), .reason = *archive.refusal(), .id = id_of(message)};
 }
 
 template <class Variant>
