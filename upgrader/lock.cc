@@ -130,6 +130,7 @@ std::string Lock::holder_in_words() const {
   if (!holder) return path_ + " does not say who holds it";
   const std::string process = "process " + std::to_string(holder->pid);
   if (is_alive(*holder)) return process + " holds it";
+  if (!process_start_time(::getpid())) return process + " or an agent of it holds it";  // no /proc
   return process + ", which " + path_ + " names, is gone: one of its agents still holds it";
 }
 
