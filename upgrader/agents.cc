@@ -43,14 +43,14 @@ std::optional<StartFailed> Agents::start(Generation generation, const Program& p
   // A channel that cannot be watched is one that the agent seems to have closed: it fails as such.
   if (agent->channel.start(loop_) != 0) agent->channel.close_output();
   const bool watched = agent->channel.output_open();
-  running_.emplace(generation, std::move(agent));
+  running_.push_back(std::move(agent));
   if (!watched) sink_(OutputClosed{generation});
   return std::nullopt;
 }
 
 pid_t Agents::pid_of(Generation generation) const {
-  const auto found = running_.find(generation);
-  return found == running_.end() ? -1 : found->second->pid;
+  const Running* const found = find(generation);
+  return found == nullptr ? -1 : found->pid;
 }
 
 void Agents::send(Generation generation, const agent_protocol::UpgraderMessage& message) {
@@ -76,7 +76,7 @@ void Agents::take_in_exits() {
   // All are reaped before the first is told, and the newest is told first: so nothing is activated
   // that the kernel has said is dead.
   std::vector<Running*> gone;
-  for (const auto& [generation, agent] : running_) {
+  for (const auto& agent : running_) {
     agent->ending = try_reap(agent->pid);
     if (agent->ending) gone.insert(gone.begin(), agent.get());
   }
@@ -96,20 +96,31 @@ void Agents::reap_strangers() {
 
 bool Agents::is_agent(pid_t pid) const {
   return std::any_of(running_.begin(), running_.end(),
-                     [pid](const auto& entry) { return entry.second->pid == pid; });
+                     [pid](const auto& agent) { return agent->pid == pid; });
 }
 
 void Agents::take_in_everything(const std::vector<Generation>& late) {
   take_in_exits();
-  for (const auto& [generation, agent] : running_) {
+  for (const Generation generation : generations()) {
+    Running* const agent = find(generation);
     const bool is_late = std::find(late.begin(), late.end(), generation) != late.end();
     if (is_late || !must_read_replies_first(*agent)) take_what_is_held(*agent);
   }
 }
 
-Agents::Running* Agents::find(Generation generation) {
-  const auto found = running_.find(generation);
-  return found == running_.end() ? nullptr : found->second.get();
+Agents::Running* Agents::find(Generation generation) const {
+  for (const auto& agent : running_) {
+    if (agent->generation == generation) return agent.get();
+  }
+  return nullptr;
+}
+
+// For whoever tells what happens to one after another, which may start more.
+std::vector<Generation> Agents::generations() const {
+  std::vector<Generation> all;
+  for (const auto& agent : running_)
+    all.push_back(agent->generation);
+  return all;
 }
 
 void Agents::on_readable(Generation generation) {
@@ -148,7 +159,8 @@ void Agents::tell_input_closed(Running& agent) {
 void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();
-  for (const auto& [generation, agent] : running_) {
+  for (const Generation generation : generations()) {
+    Running* const agent = find(generation);
     take_lines(*agent);
     watch_as_fits(*agent);
   }
@@ -213,7 +225,10 @@ void Agents::bury(Running& agent) {
   take_output_end(agent);
   const ProcessExited exited{agent.generation, *agent.ending};
   // Forgotten at once, but closed only when whoever waits for its end has been told.
-  const auto gone = running_.extract(exited.generation);
+  const auto place = std::find_if(running_.begin(), running_.end(),
+                                  [&](const auto& other) { return other.get() == &agent; });
+  const std::unique_ptr<Running> gone = std::move(*place);
+  running_.erase(place);
   sink_(exited);
 }
 

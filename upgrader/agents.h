@@ -6,7 +6,6 @@
 #include <uv.h>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -32,7 +31,7 @@ inline constexpr std::size_t look_bytes_max = 65'536;
 class Agents {
  public:
   // Takes each event as it happens. It may call start(), send() and signal() meanwhile.
-  using Sink = std::function<void(const Event&)>;
+  using Sink = std::function<void(Event)>;
 
   // Returns empty if libuv could not give what is needed.
   [[nodiscard]] static std::unique_ptr<Agents> make(uv_loop_t* loop, ChildSetting setting,
@@ -73,7 +72,8 @@ class Agents {
 
   Agents(ChildSetting setting, Sink sink) : setting_(std::move(setting)), sink_(std::move(sink)) {}
 
-  [[nodiscard]] Running* find(Generation generation);
+  [[nodiscard]] Running* find(Generation generation) const;
+  [[nodiscard]] std::vector<Generation> generations() const;
   [[nodiscard]] bool is_agent(pid_t pid) const;
   void on_readable(Generation generation);
   void on_writable(Generation generation);
@@ -94,7 +94,7 @@ class Agents {
   uv_loop_t* loop_ = nullptr;
   UvHandle<uv_idle_t> backlog_;  // runs while there is what a turn had no room for
   bool strangers_left_ = false;
-  std::map<Generation, std::unique_ptr<Running>> running_;
+  std::vector<std::unique_ptr<Running>> running_;  // by generation
 };
 
 }  // namespace upgrader

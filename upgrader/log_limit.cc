@@ -34,21 +34,31 @@ LogLevel level_of(const Notice& notice) {
 }
 
 std::optional<std::string> LogLimit::admit(const Notice& notice, Time now) {
-  const auto [place, first] = records_.try_emplace({notice.generation, notice.kind});
-  Record& record = place->second;
-  if (!first && now < record.shown + log_limit_period) {
-    ++record.held_back;
-    if (notice.kind == NoticeKind::status) record.latest = notice.text;
+  Record* const record = find(notice.generation, notice.kind);
+  if (record == nullptr) {
+    records_.push_back({notice.generation, notice.kind, now, 0, std::nullopt});
+    return notice.text;
+  }
+  if (now < record->shown + log_limit_period) {
+    ++record->held_back;
+    if (notice.kind == NoticeKind::status) record->latest = notice.text;
     return std::nullopt;
   }
-  std::string text = with_count(notice.text, record.held_back, notice.kind);
-  record = Record{.shown = now, .held_back = 0, .latest = std::nullopt};
+  std::string text = with_count(notice.text, record->held_back, notice.kind);
+  record->show(now);
   return text;
+}
+
+LogLimit::Record* LogLimit::find(Generation generation, NoticeKind kind) {
+  for (Record& record : records_) {
+    if (record.generation == generation && record.kind == kind) return &record;
+  }
+  return nullptr;
 }
 
 std::optional<Time> LogLimit::next_deadline() const {
   std::optional<Time> next;
-  for (const auto& [key, record] : records_) {
+  for (const Record& record : records_) {
     if (!record.latest) continue;
     const Time deadline = record.shown + log_limit_period;
     next = next ? std::min(*next, deadline) : deadline;
@@ -58,27 +68,25 @@ std::optional<Time> LogLimit::next_deadline() const {
 
 std::vector<Notice> LogLimit::due(Time now) {
   std::vector<Notice> notices;
-  for (auto& [key, record] : records_) {
+  for (Record& record : records_) {
     if (!record.latest || now < record.shown + log_limit_period) continue;
-    const auto [generation, kind] = key;
-    notices.push_back({.generation = generation,
-                       .kind = kind,
-                       .text = with_count(*record.latest, record.held_back - 1, kind)});
-    record = Record{.shown = now, .held_back = 0, .latest = std::nullopt};
+    notices.push_back({.generation = record.generation,
+                       .kind = record.kind,
+                       .text = with_count(*record.latest, record.held_back - 1, record.kind)});
+    record.show(now);
   }
   return notices;
 }
 
 std::vector<Notice> LogLimit::forget(Generation generation) {
   std::vector<Notice> notices;
-  for (const auto& [key, record] : records_) {
-    const auto [whose, kind] = key;
-    if (whose != generation || record.held_back == 0) continue;
-    const std::string text = record.latest ? with_count(*record.latest, record.held_back - 1, kind)
-                                           : count_in_words(record.held_back, kind) + " not shown";
-    notices.push_back({.generation = generation, .kind = kind, .text = text});
+  for (const Record& record : records_) {
+    if (record.generation != generation || record.held_back == 0) continue;
+    std::string text = record.latest ? with_count(*record.latest, record.held_back - 1, record.kind)
+                                     : count_in_words(record.held_back, record.kind) + " not shown";
+    notices.push_back({.generation = generation, .kind = record.kind, .text = std::move(text)});
   }
-  std::erase_if(records_, [&](const auto& entry) { return entry.first.first == generation; });
+  std::erase_if(records_, [&](const Record& record) { return record.generation == generation; });
   return notices;
 }
 

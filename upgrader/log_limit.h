@@ -5,10 +5,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "upgrader/action.h"
@@ -40,12 +38,22 @@ class LogLimit {
 
  private:
   struct Record {
+    Generation generation = 0;
+    NoticeKind kind = NoticeKind::stray;
     Time shown{0};
     std::uint64_t held_back = 0;        // since the last line shown
     std::optional<std::string> latest;  // of these, if they are statuses
+
+    void show(Time now) {
+      shown = now;
+      held_back = 0;
+      latest.reset();
+    }
   };
 
-  std::map<std::pair<Generation, NoticeKind>, Record> records_;
+  [[nodiscard]] Record* find(Generation generation, NoticeKind kind);
+
+  std::vector<Record> records_;  // at most one a kind and living agent
 };
 
 }  // namespace upgrader

@@ -53,13 +53,14 @@ int Loop::run(ChildSetting setting) {
     return exit_own_failure;
   }
   // What cannot ever start is told before anything is waited for.
-  if (!look_at_agent()) return *exit_status_;
+  std::optional<Program> program = look_at_agent();
+  if (!program) return *exit_status_;
   if (lock_ != nullptr) {
     const Duration timeout = lock_timeout_of(options_);
     if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
     try_lock();
   } else {
-    start_first_agent();
+    start(*std::move(program));
   }
   if (!exit_status_) uv_run(&loop_, UV_RUN_DEFAULT);
   return exit_status_.value_or(exit_own_failure);
@@ -71,7 +72,8 @@ bool Loop::set_up(ChildSetting setting) {
   timer_ = make_handle<uv_timer_t>([&](uv_timer_t* fresh) { return uv_timer_init(&loop_, fresh); });
   if (!timer_) return false;
   timer_->data = this;
-  agents_ = Agents::make(&loop_, std::move(setting), [this](const Event& event) { take(event); });
+  agents_ =
+      Agents::make(&loop_, std::move(setting), [this](Event event) { take(std::move(event)); });
   if (!agents_) return false;
   return watch_signals();
 }
@@ -159,7 +161,8 @@ void Loop::try_lock() {
   const int error = lock_->try_lock();
   if (error == 0) {
     lock_retry_.reset();
-    start_first_agent();
+    // Again: while the lock was waited for, its holder may have committed another version.
+    if (std::optional<Program> program = look_at_agent()) start(*std::move(program));
     return;
   }
   if (error != EWOULDBLOCK) {
@@ -178,11 +181,8 @@ void Loop::try_lock() {
   set_timer();
 }
 
-void Loop::start_first_agent() {
-  // Again: while the lock was waited for, its holder may have committed another version.
-  std::optional<Program> program = look_at_agent();
-  if (!program) return;
-  take(StartRequested{programs_.add(*std::move(program))});
+void Loop::start(Program program) {
+  take(StartRequested{programs_.add(std::move(program))});
 }
 
 // AGENT as it is now, and the link that it is. Ends the upgrader if it cannot be started.
@@ -228,24 +228,27 @@ Time Loop::now() {
 }
 
 // One event at a time, each to its end; those that come up meanwhile wait for it.
-void Loop::take(const Event& event) {
-  later_.push_back(event);
+void Loop::take(Event event) {
+  later_.push_back(std::move(event));
   if (stepping_) return;
   stepping_ = true;
   while (!later_.empty()) {
-    const Event next = std::move(later_.front());
-    later_.pop_front();
-    if (const auto* exited = std::get_if<ProcessExited>(&next)) {
-      for (const Notice& notice : log_limit_.forget(exited->generation))
-        show(notice);
-      init_system_.forget_agent(exited->generation);
-    }
-    feed(next);
+    for (const Event& next : std::exchange(later_, {}))
+      take_one(next);
   }
   stepping_ = false;
   programs_.keep_only(supervisor_.programs());
   init_system_.tell(init_news(supervisor_.state()), now());
   set_timer();
+}
+
+void Loop::take_one(const Event& event) {
+  if (const auto* exited = std::get_if<ProcessExited>(&event)) {
+    for (const Notice& notice : log_limit_.forget(exited->generation))
+      show(notice);
+    init_system_.forget_agent(exited->generation);
+  }
+  feed(event);
 }
 
 // The only place where the supervisor and the world meet.

@@ -4,7 +4,6 @@
 
 #include <uv.h>
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -46,13 +45,14 @@ class Loop {
   void on_signal(int signal_number);
   void on_timer();
   void try_lock();
-  void start_first_agent();
+  void start(Program program);
   [[nodiscard]] std::optional<Program> look_at_agent();
   [[nodiscard]] bool open_link();
   void end(int status);
 
   [[nodiscard]] static Time now();
-  void take(const Event& event);
+  void take(Event event);
+  void take_one(const Event& event);
   void feed(const Event& event);
   void set_timer();
   void show(const Notice& notice);
@@ -92,7 +92,7 @@ class Loop {
   std::optional<Time> lock_deadline_;
   std::optional<Time> lock_retry_;  // while it is waited for
   bool stepping_ = false;           // an event is being taken to its end
-  std::deque<Event> later_;         // events that came up meanwhile
+  std::vector<Event> later_;        // events that came up meanwhile
   std::optional<int> exit_status_;
 };
 

@@ -9,16 +9,23 @@ namespace upgrader {
 
 ProgramId Programs::add(Program program) {
   ProgramId id = 1;
-  while (programs_.contains(id))
+  while (find(id) != nullptr)
     ++id;
-  programs_.emplace(id, std::move(program));
+  programs_.emplace_back(id, std::move(program));
   return id;
 }
 
 const Program& Programs::at(ProgramId id) const {
-  const auto found = programs_.find(id);
-  UPGRADER_CHECK(found != programs_.end());
-  return found->second;
+  const Program* const found = find(id);
+  UPGRADER_CHECK(found != nullptr);
+  return *found;
+}
+
+const Program* Programs::find(ProgramId id) const {
+  for (const auto& [known, program] : programs_) {
+    if (known == id) return &program;
+  }
+  return nullptr;
 }
 
 void Programs::keep_only(const std::vector<ProgramId>& needed) {

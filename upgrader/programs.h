@@ -2,7 +2,7 @@
 // soon as it is named no more.
 #pragma once
 
-#include <map>
+#include <utility>
 #include <vector>
 
 #include "upgrader/event.h"
@@ -22,7 +22,9 @@ class Programs {
   void keep_only(const std::vector<ProgramId>& needed);
 
  private:
-  std::map<ProgramId, Program> programs_;
+  [[nodiscard]] const Program* find(ProgramId id) const;
+
+  std::vector<std::pair<ProgramId, Program>> programs_;  // a handful
 };
 
 }  // namespace upgrader
