@@ -62,6 +62,9 @@ help:
 	@echo 'make check      install what is missing, build and run all tests'
 	@echo 'make verify     every layer of verification; its figures go into tests/VERIFICATION.md'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
+	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|armhf)'
+	@echo 'make check-static   the integration tests on it; or upgrades in an emulator'
+	@echo 'make size       hold it to its bars; the figures go into README.md'
 	@echo 'make install    honours PREFIX and DESTDIR; make uninstall takes it back'
 	@echo 'make deb        packages for Debian in $(BUILD)/deb/, tried in a Debian of their own'
 	@echo 'make dist       the release archive; make check-dist builds it without network and git'
@@ -156,7 +159,7 @@ slow_tests = $(addprefix $(BUILD)/tests/,explore/explore_test integration/sample
 
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet)
 	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
-	  tests/completion/run tests/abi/run.sh tests/packages/archive.sh \
+	  tests/completion/run tests/abi/run.sh tests/packages/archive.sh tests/places/run.sh \
 	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests))
 
 demo:

@@ -6,16 +6,62 @@
 #include <new>
 #include <string>
 
-void* operator new(std::size_t size) {
-  void* const memory = std::malloc(size != 0 ? size : 1);
+namespace {
+
+// Small memory is kept for what needs as much next, by powers of two: musl gives each page back as
+// soon as it is free, and to map it again takes longer than all else between an agent's exit and
+// the next one's `activate`.
+constexpr std::size_t least_bytes = 32;
+constexpr std::size_t kept_bytes_max = 4'096;
+constexpr std::size_t sizes = 8;              // from the least to the most that is kept
+constexpr std::size_t supply_bytes = 16'384;  // taken from musl at a time
+
+struct Unused {
+  Unused* next;
+};
+
+Unused* unused[sizes];
+char* supply;
+std::size_t supplied;
+
+void* take_memory(std::size_t size) {
+  void* const memory = std::malloc(size);
   if (memory == nullptr) std::abort();
   return memory;
 }
-void operator delete(void* memory) noexcept {
-  std::free(memory);
+
+std::size_t index_of(std::size_t size) {
+  std::size_t index = 0;
+  while (least_bytes << index < size)
+    ++index;
+  return index;
 }
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  if (size > kept_bytes_max) return take_memory(size);
+  const std::size_t index = index_of(size);
+  if (Unused* const first = unused[index]) {
+    unused[index] = first->next;
+    return first;
+  }
+  const std::size_t bytes = least_bytes << index;
+  if (supplied < bytes) {
+    supply = static_cast<char*>(take_memory(supply_bytes));
+    supplied = supply_bytes;
+  }
+  supplied -= bytes;
+  return supply + supplied;
+}
+
+// The one without a size is not there, so that whatever would call it cannot be linked.
+#pragma GCC diagnostic ignored "-Wsized-deallocation"
+void operator delete(void* memory, std::size_t size) noexcept {
+  if (memory == nullptr) return;
+  if (size > kept_bytes_max) return std::free(memory);
+  Unused*& first = unused[index_of(size)];
+  first = new (memory) Unused{first};
 }
 
 extern "C" {

@@ -1,6 +1,7 @@
-# make static [ARCH=amd64|arm64|armhf]: the upgrader as one small file without any library, from
-# Debian's packages alone: musl, libuv compiled from its source package, and the headers of
-# libstdc++ with a run-time of our own (run_time.cc). The build with glibc stays the reference.
+# make static, make check-static [ARCH=amd64|arm64|armhf]: the upgrader as one small file without
+# any library, from Debian's packages alone: musl, libuv compiled from its source package, and the
+# headers of libstdc++ with a run-time of our own (run_time.cc). The build with glibc stays the
+# reference.
 
 ARCH ?= amd64
 static := $(BUILD)/static/$(ARCH)
@@ -28,26 +29,30 @@ static_c++ = /usr/$(static_triplet)/include/c++/12 \
   /usr/$(static_triplet)/include/c++/12/$(static_triplet)
 endif
 
-# Small before all else. Nothing is thrown, and there is one thread.
+# Small before all else. Nothing is thrown, and there is one thread. A stronger protector would also
+# guard every function that has a text in it, for 6 KB.
 static_flags = -specs=$(static)/musl.specs -Oz -flto -fno-pie -ffunction-sections -fdata-sections \
-  -fno-asynchronous-unwind-tables -fstack-protector-strong -DNDEBUG $(static_flags_$(ARCH))
+  -fno-asynchronous-unwind-tables -fstack-protector -DNDEBUG $(static_flags_$(ARCH))
 static_cxx_flags = -std=c++20 $(WARNINGS) -fno-exceptions -fno-threadsafe-statics -nostdinc++ \
   -isystem static/shims -isystem $(static)/include $(static_c++:%=-isystem %) -I.
+static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
+  -I$(static_libuv)/include
+# -Wno-odr: what stands in run_time.cc for tables of types is no type.
 static_link_flags = -static -no-pie -s -flto=2 -Wl,--gc-sections -Wl,-z,noseparate-code \
   -Wl,--build-id=none -Wno-odr
-static_libraries = -l:libstdc++.a
 
 # What has to do with threads, names and files is never called, and left out when it is linked.
 static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv-common \
   uv-data-getter-setters version $(addprefix unix/,async core dl epoll fs getaddrinfo getnameinfo \
   linux-core linux-inotify linux-syscalls loop loop-watcher pipe poll process procfs-exepath \
-  proctitle random-devurandom random-getrandom random-sysctl-linux signal stream tcp thread tty udp)
+  proctitle random-devurandom random-getrandom random-sysctl-linux signal stream tcp tty udp)
 
-static_objects := $(patsubst %.cc,$(static)/objects/%.o,static/run_time.cc $(wildcard upgrader/*.cc) \
-  $(filter-out agent-protocol/agent%,$(wildcard agent-protocol/*.cc)))
-static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o)
+static_objects := $(patsubst %.cc,$(static)/objects/%.o,static/run_time.cc \
+  $(wildcard upgrader/*.cc) $(filter-out agent-protocol/agent%,$(wildcard agent-protocol/*.cc)))
+static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o) \
+  $(static)/objects/static/no_threads.o
 
-.PHONY: static static-program
+.PHONY: static static-program check-static check-static-here
 static:
 	@tests/need-packages $(static_packages)
 	@$(MAKE) $(jobs) --no-print-directory static-program
@@ -57,16 +62,20 @@ static-program: $(upgrader_static)
 
 $(upgrader_static): $(static_objects) $(static_libuv_objects) static/static.mk
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) -o $@ \
-	  $(static_objects) $(static_libuv_objects) $(static_libraries)
+	  $(static_objects) $(static_libuv_objects)
 
 $(static_objects): $(static)/objects/%.o: %.cc $(static)/musl.specs $(static)/include
 	@mkdir -p $(@D)
 	$(static_triplet)-g++ $(static_flags) $(static_cxx_flags) -MMD -MP -c -o $@ $<
 
-$(static_libuv_objects): $(static)/objects/libuv/%.o: $(static)/musl.specs $(static_libuv)/fetched
+$(filter $(static)/objects/libuv/%,$(static_libuv_objects)): $(static)/objects/libuv/%.o: \
+    $(static)/musl.specs $(static_libuv)/fetched
 	@mkdir -p $(@D)
-	$(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
-	  -I$(static_libuv)/include -I$(static_libuv)/src -c -o $@ $(static_libuv)/src/$*.c
+	$(static_compile_c) -I$(static_libuv)/src -c -o $@ $(static_libuv)/src/$*.c
+
+$(static)/objects/static/no_threads.o: static/no_threads.c $(static)/musl.specs $(static)/include
+	@mkdir -p $(@D)
+	$(static_compile_c) -c -o $@ $<
 
 # cereal asks for <iostream>, which the upgrader does without: an empty one saves 600 KB. Nothing
 # else of /usr/include must be found: it belongs to glibc.
@@ -85,3 +94,28 @@ $(static)/musl.specs: static/fetch
 $(static_libuv)/fetched: static/fetch
 	static/fetch $(BUILD)/static/apt source libuv1 $(static_libuv)
 	touch $@
+
+# ---- the tests that the machine can run: all that use the program, or upgrades in an emulator
+
+static_emulator_arm64 = qemu-aarch64
+static_emulator_armhf = qemu-arm
+static_emulator = $(static_emulator_$(ARCH))
+
+check-static:
+	@tests/need-packages $(static_packages) $(if $(static_emulator),qemu-user,$(check_packages))
+	@$(MAKE) $(jobs) --no-print-directory static-program
+	@$(MAKE) $(jobs) --no-print-directory check-static-here
+
+ifeq ($(ARCH),amd64)
+check-static-here: $(upgrader_static) samples $(integration_tests) $(puppet)
+	@UPGRADER=$(abspath $(upgrader_static)) tests/run $(BUILD) $(integration_tests) \
+	  tests/places/run.sh
+else
+# Agents are scripts, which the kernel gives to this machine's own shell. The upgrader looks first
+# whether that is a program for its machine, so in the emulator one stands in its place.
+check-static-here: $(upgrader_static)
+	@mkdir -p $(static)/emulated/bin
+	@ln -sf $(abspath $(upgrader_static)) $(static)/emulated/bin/sh
+	@timeout 120 tests/places/upgrades $(upgrader_static) \
+	  $(static_emulator) -L $(abspath $(static)/emulated)
+endif

@@ -2,14 +2,14 @@
 // characters. The upgrader uses none of this; the headers that declare it want values.
 #pragma once
 
-namespace std _GLIBCXX_VISIBILITY(default) {
+namespace std {
 
-  struct ctype_base {
-    using __to_type = const int*;
-    using mask = unsigned short;
-    static const mask upper = 1, lower = 2, alpha = 4, digit = 8, xdigit = 16, space = 32,
-                      print = 64, cntrl = 128, punct = 256, alnum = alpha | digit,
-                      graph = alnum | punct, blank = 512;
-  };
+struct ctype_base {
+  using __to_type = const int*;
+  using mask = unsigned short;
+  static const mask upper = 1, lower = 2, alpha = 4, digit = 8, xdigit = 16, space = 32, print = 64,
+                    cntrl = 128, punct = 256, alnum = alpha | digit, graph = alnum | punct,
+                    blank = 512;
+};
 
-}  // namespace )
+}  // namespace std

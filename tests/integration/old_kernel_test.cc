@@ -1,0 +1,57 @@
+// What the upgrader cannot do where the kernel lacks a call: ODD PLACES in upgrader(8).
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstddef>
+
+#include "tests/integration/world.h"
+
+using namespace integration;
+
+namespace {
+
+// In the process itself and all that it starts: execveat() is unknown, as before Linux 3.19.
+void forget_execveat() {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{.len = std::size(program), .filter = program};
+  const bool done = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+  if (!done) _exit(120);
+}
+
+Puppet agent_on_trial(World& world, const std::string& path) {
+  world.start({.agent = path, .before_exec = forget_execveat});
+  return world.hand_over(world.first());
+}
+
+}  // namespace
+
+TEST_CASE("on an old kernel an upgrade that fails is fallen back from") {
+  World world{World::Later()};
+  Puppet next = agent_on_trial(world, world.install("agent"));
+
+  next.exit(1);
+
+  world.fallback();
+}
+
+TEST_CASE("on an old kernel there is no way back to a file that was deleted") {
+  World world{World::Later()};
+  const std::string path = world.install("agent");
+  Puppet next = agent_on_trial(world, path);
+  REQUIRE(unlink(path.c_str()) == 0);
+
+  next.exit(1);
+
+  world.expect_exit(125);
+}
