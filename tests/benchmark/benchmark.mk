@@ -1,10 +1,15 @@
-# make bench: the driver, the agent that it measures, and the least program to compare with.
+# make bench, make size: drivers, the agent that they measure, and the least program to compare
+# with.
 
-benchmark_programs := $(addprefix $(BUILD)/tests/benchmark/,bench stamp_agent minimal)
+benchmark_programs := $(addprefix $(BUILD)/tests/benchmark/,bench bars stamp_agent minimal)
+benchmark_mains := $(call objects,tests/benchmark/bench.cc tests/benchmark/bars.cc)
+benchmark_objects := $(filter-out $(benchmark_mains),\
+  $(call objects,$(wildcard tests/benchmark/*.cc)))
 
-# Its C++ library is its own: a second process that maps the shared one would lower the upgrader's
-# PSS.
-$(BUILD)/tests/benchmark/bench: $(call objects,$(wildcard tests/benchmark/*.cc))
+# Their C++ library is their own: a second process that maps the shared one would lower the
+# upgrader's PSS.
+$(BUILD)/tests/benchmark/bench $(BUILD)/tests/benchmark/bars: $(BUILD)/tests/benchmark/%: \
+    $(BUILD)/objects/tests/benchmark/%.o $(benchmark_objects)
 	@mkdir -p $(@D)
 	$(LINK) -static-libstdc++ -static-libgcc -o $@ $^
 
@@ -15,8 +20,14 @@ $(benchmark_c_programs): $(BUILD)/%: $(BUILD)/objects/%.o
 
 bench_packages = $(build_packages) gcc tini runit s6 strace
 
-.PHONY: bench
+.PHONY: bench size
 bench:
 	@tests/need-packages $(bench_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(benchmark_programs)
 	@BUILD=$(BUILD) tests/benchmark/run
+
+# What the static program is held to; written into README.md.
+size:
+	@tests/need-packages $(static_packages) $(build_packages) gcc tini
+	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/upgrader $(benchmark_programs)
+	@BUILD=$(BUILD) tests/benchmark/size $(upgrader_static)

@@ -1,5 +1,5 @@
-// Hand-overs, one right after the other, and alternating with those of the minimal program: what
-// the upgrader itself adds.
+#include "tests/benchmark/hand_over.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -10,7 +10,6 @@
 namespace benchmark {
 namespace {
 
-constexpr int pairs = 15;
 constexpr int handovers_a_run = 40;
 
 std::vector<Milliseconds> gaps_of(const Place& place, const Contender& contender) {
@@ -32,35 +31,42 @@ void print(const std::string& name, const std::vector<Milliseconds>& gaps,
 
 }  // namespace
 
-std::string measure_hand_over(const Place& place) {
+HandOvers hand_over_in_pairs(const Place& place, int pairs) {
   const std::array<Contender, 2> contenders = {the_upgrader(place), the_minimal(place)};
-  std::array<std::vector<Milliseconds>, 2> gaps;
-  std::vector<double> ratios;
+  HandOvers found;
+  const std::array<std::vector<Milliseconds>*, 2> gaps = {&found.upgrader, &found.minimal};
   for (int pair = 0; pair < pairs; ++pair) {
     std::array<double, 2> medians{};
     for (std::size_t turn = 0; turn < 2; ++turn) {
       const std::size_t which = pair % 2 == 0 ? turn : 1 - turn;
       const std::vector<Milliseconds> fresh = gaps_of(place, contenders[which]);
       medians[which] = median(fresh);
-      append(gaps[which], fresh);
+      append(*gaps[which], fresh);
     }
-    ratios.push_back(medians[0] / medians[1]);
+    found.ratios.push_back(medians[0] / medians[1]);
   }
+  return found;
+}
 
-  const double ratio = median(gaps[0]) / median(gaps[1]);
+std::string measure_hand_over(const Place& place) {
+  constexpr int pairs = 15;
+  const HandOvers found = hand_over_in_pairs(place, pairs);
+
+  const double ratio = median(found.upgrader) / median(found.minimal);
   print_heading("1. The upgrader's share of a hand-over",
                 "From the exit of the old agent until the next one has read `activate`, in "
                 "milliseconds:\n" +
-                    std::to_string(gaps[0].size()) + " each, in " + std::to_string(pairs) +
+                    std::to_string(found.upgrader.size()) + " each, in " + std::to_string(pairs) +
                     " pairs of alternating runs. The minimal program does only fork, pipe, wait "
                     "and write.");
   print_row("", {"median", "p95", "ratio"});
-  print(contenders[1].name, gaps[1], "1");
-  print(contenders[0].name, gaps[0], fixed(ratio, 2));
-  print_row("from pair to pair",
-            {"", "", fixed(percentile(ratios, 10), 2) + " to " + fixed(percentile(ratios, 90), 2)});
+  print(the_minimal(place).name, found.minimal, "1");
+  print(the_upgrader(place).name, found.upgrader, fixed(ratio, 2));
+  print_row("from pair to pair", {"", "",
+                                  fixed(percentile(found.ratios, 10), 2) + " to " +
+                                      fixed(percentile(found.ratios, 90), 2)});
 
-  return "A hand-over takes " + fixed(median(gaps[0]), 2) + " ms, " + fixed(ratio, 2) +
+  return "A hand-over takes " + fixed(median(found.upgrader), 2) + " ms, " + fixed(ratio, 2) +
          " times what a minimal C program takes.";
 }
 

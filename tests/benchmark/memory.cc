@@ -1,4 +1,5 @@
-// What the kernel says of the memory of each program, from its own tables.
+#include "tests/benchmark/memory.h"
+
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -9,11 +10,6 @@
 
 namespace benchmark {
 namespace {
-
-struct Memory {
-  double pss_kb = 0;
-  double private_kb = 0;
-};
 
 // The state letter of /proc/PID/stat.
 char state_of(pid_t pid) {
@@ -43,7 +39,9 @@ Memory memory_of(pid_t pid) {
   return memory;
 }
 
-Memory measure(const Place& place, const Contender& contender) {
+}  // namespace
+
+Memory memory_with_one_agent(const Place& place, const Contender& contender) {
   Run run(place, contender, {.stays = true});
   run.wait_for_last_agent();
   wait_until([&run] { return state_of(run.child().pid()) == 'S'; }, contender.name + " at rest");
@@ -51,8 +49,6 @@ Memory measure(const Place& place, const Contender& contender) {
   run.end();
   return memory;
 }
-
-}  // namespace
 
 std::string measure_memory(const Place& place) {
   std::vector<Contender> all = {the_minimal(place), the_upgrader(place)};
@@ -65,7 +61,7 @@ std::string measure_memory(const Place& place) {
   print_row("", {"PSS", "ratio", "private", "ratio"});
   std::vector<Memory> found;
   for (const Contender& contender : all) {
-    found.push_back(measure(place, contender));
+    found.push_back(memory_with_one_agent(place, contender));
     const Memory& memory = found.back();
     print_row(contender.name,
               {fixed(memory.pss_kb, 0), fixed(memory.pss_kb / found[0].pss_kb, 2),

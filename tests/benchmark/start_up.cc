@@ -1,4 +1,5 @@
-// Starts of one agent, in turn, under all that can start one.
+#include "tests/benchmark/start_up.h"
+
 #include <utility>
 
 #include "tests/benchmark/figures.h"
@@ -7,15 +8,7 @@
 namespace benchmark {
 namespace {
 
-constexpr int rounds = 150;
-
-struct Series {
-  Contender contender;
-  std::vector<Milliseconds> to_start = {};
-  std::vector<Milliseconds> to_work = {};
-};
-
-void measure(const Place& place, Series& series) {
+void start_once(const Place& place, StartUps& series) {
   Run run(place, series.contender, {});
   run.finish();
   const auto started = run.stamps().time_of(stamp_started, 1);
@@ -30,14 +23,24 @@ void measure(const Place& place, Series& series) {
 
 }  // namespace
 
-std::string measure_start_up(const Place& place) {
-  std::vector<Series> all = {{direct_exec()}, {the_minimal(place)}, {the_upgrader(place)}};
-  for (Contender& reaper : installed_reapers())
-    all.push_back({std::move(reaper)});
+std::vector<StartUps> start_in_turn(const Place& place, const std::vector<Contender>& contenders,
+                                    int rounds) {
+  std::vector<StartUps> all;
+  for (const Contender& contender : contenders)
+    all.push_back({contender});
   for (int round = 0; round < rounds; ++round) {
-    for (Series& series : all)
-      measure(place, series);
+    for (StartUps& series : all)
+      start_once(place, series);
   }
+  return all;
+}
+
+std::string measure_start_up(const Place& place) {
+  std::vector<Contender> contenders = {direct_exec(), the_minimal(place), the_upgrader(place)};
+  for (Contender& reaper : installed_reapers())
+    contenders.push_back(std::move(reaper));
+  constexpr int rounds = 150;
+  const std::vector<StartUps> all = start_in_turn(place, contenders, rounds);
 
   print_heading("2. Start-up of an agent",
                 "From the fork until the agent's main, and until it may work, in milliseconds: " +
@@ -46,7 +49,7 @@ std::string measure_start_up(const Place& place) {
   const double direct = median(all[0].to_start);
   const double ours = median(all[2].to_start);
   std::string others;
-  for (const Series& series : all) {
+  for (const StartUps& series : all) {
     const double to_start = median(series.to_start);
     print_row(series.contender.name, {fixed(to_start, 3), fixed(percentile(series.to_start, 95), 3),
                                       fixed(to_start / direct, 2), fixed(median(series.to_work), 3),

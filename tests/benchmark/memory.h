@@ -1,0 +1,15 @@
+// What the kernel says of the memory of a program with one agent at rest.
+#pragma once
+
+#include "tests/benchmark/contender.h"
+
+namespace benchmark {
+
+struct Memory {
+  double pss_kb = 0;
+  double private_kb = 0;
+};
+
+[[nodiscard]] Memory memory_with_one_agent(const Place& place, const Contender& contender);
+
+}  // namespace benchmark
