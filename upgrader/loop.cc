@@ -53,14 +53,13 @@ int Loop::run(ChildSetting setting) {
     return exit_own_failure;
   }
   // What cannot ever start is told before anything is waited for.
-  std::optional<Program> program = look_at_agent();
-  if (!program) return *exit_status_;
+  if (!look_at_agent()) return *exit_status_;
   if (lock_ != nullptr) {
     const Duration timeout = lock_timeout_of(options_);
     if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
     try_lock();
   } else {
-    start(*std::move(program));
+    start_first_agent();
   }
   if (!exit_status_) uv_run(&loop_, UV_RUN_DEFAULT);
   return exit_status_.value_or(exit_own_failure);
@@ -161,8 +160,7 @@ void Loop::try_lock() {
   const int error = lock_->try_lock();
   if (error == 0) {
     lock_retry_.reset();
-    // Again: while the lock was waited for, its holder may have committed another version.
-    if (std::optional<Program> program = look_at_agent()) start(*std::move(program));
+    start_first_agent();
     return;
   }
   if (error != EWOULDBLOCK) {
@@ -181,8 +179,11 @@ void Loop::try_lock() {
   set_timer();
 }
 
-void Loop::start(Program program) {
-  take(StartRequested{programs_.add(std::move(program))});
+void Loop::start_first_agent() {
+  // Again: while the lock was waited for, its holder may have committed another version.
+  std::optional<Program> program = look_at_agent();
+  if (!program) return;
+  take(StartRequested{programs_.add(*std::move(program))});
 }
 
 // AGENT as it is now, and the link that it is. Ends the upgrader if it cannot be started.

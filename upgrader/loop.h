@@ -45,7 +45,7 @@ class Loop {
   void on_signal(int signal_number);
   void on_timer();
   void try_lock();
-  void start(Program program);
+  void start_first_agent();
   [[nodiscard]] std::optional<Program> look_at_agent();
   [[nodiscard]] bool open_link();
   void end(int status);
