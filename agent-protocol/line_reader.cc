@@ -30,7 +30,7 @@ std::optional<Line> LineReader::next() {
   const std::size_t newline = unsearched.find('\n');
   if (newline == std::string_view::npos) {
     searched_ = end_;
-    if (skipping_ || end_ - begin_ == buffer_.size()) skip_what_is_there();
+    if (end_ - begin_ == buffer_.size()) skip_what_is_there();
     return std::nullopt;
   }
   const std::string_view text(buffer_.data() + begin_, searched_ + newline - begin_);
