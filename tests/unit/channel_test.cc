@@ -180,6 +180,17 @@ TEST_CASE("of the output so much is read as was asked for, and its end is told")
   CHECK(bench.channel->read(100) == Channel::Read::end);
 }
 
+TEST_CASE("a channel whose ends are closed leaves nothing on the loop") {
+  Bench bench;
+  REQUIRE(bench.channel->send(bytes_of(bench.pipe_bytes + 1)));
+  CHECK_FALSE(bench.channel->send(bytes_of(unsent_bytes_max)));
+  bench.channel->close_output();
+
+  bench.turn();
+
+  CHECK(uv_loop_alive(&bench.loop) == 0);
+}
+
 TEST_CASE("a channel that is gone has closed both of its ends, and one that is closed only that") {
   Bench bench;
   bench.channel->close_output();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <uv.h>
 
 #include "tests/unit/agents_on_a_loop.h"
@@ -55,6 +56,15 @@ Outcome outcome_of_running(const Options& options, LogLevel level = LogLevel::er
   char text[4'096];
   const ssize_t bytes = ::pread(log.get(), text, sizeof text, 0);
   return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
+}
+
+// From a descriptor that does not block.
+std::string read_while_there(int fd) {
+  std::string text;
+  char bytes[4'096];
+  for (ssize_t count = 0; (count = ::read(fd, bytes, sizeof bytes)) > 0;)
+    text.append(bytes, static_cast<std::size_t>(count));
+  return text;
 }
 
 Outcome outcome_of_running(const Options& options, const Call call, int error, int after = 0) {
@@ -354,6 +364,38 @@ TEST_CASE("a log that nobody can read any more, and cannot be opened anew, costs
   logbook.info("nobody is here");
 
   CHECK(logbook.lost() == 1);
+}
+
+TEST_CASE("what is left of a line goes before the next one, which is lost while it cannot") {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
+  const OwnedFd reader(ends[0]);
+  const OwnedFd writer(ends[1]);
+  const int smallest = 1;
+  REQUIRE(::setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof smallest) == 0);
+  Logbook logbook(LogLevel::info, nullptr, writer.get());
+  // Until one is found that is taken in part, behind a short one.
+  std::string line;
+  std::string taken = "\n";
+  for (std::size_t bytes = 400; taken.ends_with('\n') && bytes < 4'000; bytes += 100) {
+    line = std::string(bytes, 'x');
+    logbook.info("short");
+    logbook.info(line);
+    taken = read_while_there(reader.get());
+  }
+  REQUIRE_FALSE(taken.ends_with('\n'));
+
+  {
+    const Failing failing(Call::send, EAGAIN);
+    logbook.info("lost");
+    CHECK(failing.fired());
+  }
+  logbook.info("next");
+
+  CHECK(taken + read_while_there(reader.get()) ==
+        "upgrader: short\nupgrader: " + line +
+            "\nupgrader: warning: 1 line of this log lost: standard error did not take them\n"
+            "upgrader: next\n");
 }
 
 TEST_CASE("an error is told in words, too") {
