@@ -48,9 +48,12 @@ sanitize-run:
 # The walks through all states take minutes then, and find in the core what the others find.
 directories_when_instrumented = unit scenario integration regression \
   $(if $(filter 1,$(LONG)),explore)
+# Without LONG=1 no sample agent is built.
+tests_of_samples = $(filter $(BUILD)/tests/integration/sample_%,$(integration_tests))
 tests_when_instrumented = $(sort $(filter \
   $(directories_when_instrumented:%=$(BUILD)/tests/%/%), \
-  $(filter-out $(if $(filter 1,$(LONG)),,$(slow_tests)),$(unit_tests) $(integration_tests))))
+  $(filter-out $(if $(filter 1,$(LONG)),,$(slow_tests) $(tests_of_samples)), \
+    $(unit_tests) $(integration_tests))))
 
 # The objects of these tests, as they are; whoever ran `make check` has them.
 .PHONY: instrumentable

@@ -77,8 +77,7 @@ static bool runs_what_we_run(pid_t pid) {
          ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
 
-// Tests that make this or the next fail have their own, which stand in its place.
-[[gnu::weak]] int __wrap_kill(pid_t pid, int number) {
+int counted_kill(pid_t pid, int number) {
   if (number == SIGKILL && pid > 0 && pid != getpid() && runs_what_we_run(pid)) {
     const int process = static_cast<int>(__real_syscall(SYS_pidfd_open, pid, 0));
     __real_kill(pid, last_signal);
@@ -107,6 +106,19 @@ int __wrap_execve(const char* path, char* const* argv, char* const* envp) {
   return result;
 }
 
+long counted_syscall(long number, const long* argument) {
+  if (number == SYS_execveat) dump();
+  const long result = __real_syscall(number, argument[0], argument[1], argument[2], argument[3],
+                                     argument[4], argument[5]);
+  if (number == SYS_execveat) __gcov_reset();
+  return result;
+}
+
+// Tests that make these two fail have their own, which call those above.
+[[gnu::weak]] int __wrap_kill(pid_t pid, int number) {
+  return counted_kill(pid, number);
+}
+
 // Six arguments are what the kernel takes; those that a caller has not given are not looked at.
 [[gnu::weak]] long __wrap_syscall(long number, ...) {
   long argument[6];
@@ -115,11 +127,7 @@ int __wrap_execve(const char* path, char* const* argv, char* const* envp) {
   for (long& one : argument)
     one = va_arg(given, long);
   va_end(given);
-  if (number == SYS_execveat) dump();
-  const long result = __real_syscall(number, argument[0], argument[1], argument[2], argument[3],
-                                     argument[4], argument[5]);
-  if (number == SYS_execveat) __gcov_reset();
-  return result;
+  return counted_syscall(number, argument);
 }
 
 }  // extern "C"
