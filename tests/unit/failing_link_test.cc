@@ -259,6 +259,23 @@ TEST_CASE("a holder without a start time is judged by whether its process is the
   CHECK(holder_in("999999999 0\n").find("is gone") != std::string::npos);
 }
 
+TEST_CASE("where nothing is known of processes no holder is said to be gone") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("lock", "1 5\n");
+  const OwnedFd other(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  REQUIRE(::flock(other.get(), LOCK_EX | LOCK_NB) == 0);
+  Lock lock(path, lock_number);
+  REQUIRE(lock.try_lock() == EWOULDBLOCK);
+  // Behind the read of the file: what there is in /proc of the holder, and of us.
+  const Failing of_holder(Call::pread, EIO, 1);
+  const Failing of_us(Call::pread, EIO, 1);
+
+  CHECK(lock.holder_in_words() == "process 1 or an agent of it holds it");
+
+  CHECK(of_holder.fired());
+  CHECK(of_us.fired());
+}
+
 TEST_CASE("a start time is taken only from a line that has one") {
   CHECK_FALSE(start_time_in_stat("1 (a)S 1"));
   CHECK_FALSE(start_time_in_stat("1 (a) X 1"));

@@ -151,9 +151,21 @@ TEST_CASE("a program is refused when it cannot be looked at") {
 }
 
 TEST_CASE("an interrupted read of a program is made again") {
+  const TemporaryDirectory directory;
+  const bool reaches_the_end = GENERATE(false, true);
+  const std::string path =
+      reaches_the_end ? directory.write("script", "#!/bin/sh\n") : std::string("/bin/sh");
   const Failing failing(Call::pread, EINTR);
 
-  CHECK(error_of_checking("/bin/sh") == 0);
+  CHECK(error_of_checking(path) == 0);
+  CHECK(failing.fired());
+}
+
+TEST_CASE("an interrupted wait for an exec that works goes on to its end, and no further") {
+  const Failing failing(Call::read, EINTR);
+
+  CHECK_FALSE(failure_of(program_of("/bin/true")));
+
   CHECK(failing.fired());
 }
 
