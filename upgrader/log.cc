@@ -125,8 +125,7 @@ Logbook::Logbook(LogLevel level, const char* journal_stream, int descriptor)
   }
   if (S_ISSOCK(status.st_mode)) means_ = Means::send;
   // Some devices, such as the kernel's log, are written to well, but never poll as writable.
-  if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) own_ = open_anew(descriptor);
-  if (own_) means_ = Means::write_to_own;
+  if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) means_ = Means::write_to_own;
 }
 
 void Logbook::write(LogLevel level, std::string_view text) {
@@ -165,21 +164,18 @@ bool Logbook::deliver(const std::string& line) {
 }
 
 // How many bytes were taken: 0 where it would have to wait, and on every error.
-std::size_t Logbook::put(std::string_view bytes) const {
+std::size_t Logbook::put(std::string_view bytes) {
   if (bytes.empty()) return 0;
+  if (means_ == Means::write_to_own && !own_) own_ = open_anew(descriptor_);
   ssize_t count = -1;
   do {
-    switch (means_) {
-      case Means::send:
-        count = ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-        break;
-      case Means::write_to_own:
-        count = ::write(own_.get(), bytes.data(), bytes.size());
-        break;
-      case Means::poll_and_write:
-        if (!takes_bytes_now(descriptor_)) return 0;
-        count = ::write(descriptor_, bytes.data(), bytes.size());
-        break;
+    if (means_ == Means::send) {
+      count = ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    } else if (own_) {
+      count = ::write(own_.get(), bytes.data(), bytes.size());
+    } else {
+      if (!takes_bytes_now(descriptor_)) return 0;
+      count = ::write(descriptor_, bytes.data(), bytes.size());
     }
   } while (count < 0 && errno == EINTR);
   return count > 0 ? static_cast<std::size_t>(count) : 0;

@@ -26,8 +26,8 @@ class Logbook {
  public:
   // Lines of `level` and louder are shown. `journal_stream` is the value of JOURNAL_STREAM, or
   // null; if it names `descriptor`, lines begin with the journal's priorities. The descriptor stays
-  // its owner's, and so do its flags, which others share. SIGPIPE must be ignored, and the lock
-  // have its number already: a descriptor of our own may be opened here.
+  // its owner's, and so do its flags, which others share. SIGPIPE must be ignored, and before the
+  // first line the lock must have its number: a descriptor of our own may be opened for it.
   explicit Logbook(LogLevel level, const char* journal_stream, int descriptor = 2);
 
   void error(std::string_view text) { write(LogLevel::error, text); }
@@ -46,13 +46,13 @@ class Logbook {
 
   [[nodiscard]] std::string line(LogLevel level, std::string_view text) const;
   [[nodiscard]] bool deliver(const std::string& line);
-  [[nodiscard]] std::size_t put(std::string_view bytes) const;
+  [[nodiscard]] std::size_t put(std::string_view bytes);
 
   LogLevel level_;
   int descriptor_;
   bool journal_ = false;
   Means means_ = Means::poll_and_write;
-  OwnedFd own_;       // the same pipe or terminal, non-blocking, in a description of our own
+  OwnedFd own_;       // for write_to_own, from the first line on; without it, poll_and_write
   std::string tail_;  // of a line that was taken in part
   std::uint64_t lost_ = 0;
 };

@@ -52,9 +52,9 @@ int Loop::run(ChildSetting setting) {
     logbook_.error("cannot set the event loop up: no memory or descriptors to be had");
     return exit_own_failure;
   }
-  // What cannot ever start is told before anything is waited for.
-  if (!look_at_agent()) return *exit_status_;
   if (lock_ != nullptr) {
+    // What cannot ever start is told before anything is waited for.
+    if (!look_at_agent()) return *exit_status_;
     const Duration timeout = lock_timeout_of(options_);
     if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
     try_lock();
@@ -180,7 +180,7 @@ void Loop::try_lock() {
 }
 
 void Loop::start_first_agent() {
-  // Again: while the lock was waited for, its holder may have committed another version.
+  // While the lock was waited for, its holder may have committed another version.
   std::optional<Program> program = look_at_agent();
   if (!program) return;
   take(StartRequested{programs_.add(*std::move(program))});

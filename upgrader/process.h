@@ -1,5 +1,5 @@
 // Processes: starts one with its two pipes, learns how it ended, sends it a signal. Knows nothing
-// of what is said on the pipes. Our own fork and exec, since uv_spawn can neither start an open
+// of what is said on the pipes. Our own clone and exec, since uv_spawn can neither start an open
 // descriptor nor write LISTEN_PID, makes sockets of pipes, and hands what is no program to a shell.
 #pragma once
 

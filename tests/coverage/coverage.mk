@@ -8,7 +8,7 @@
 ifdef COVERAGE
 CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-filter-files='(^|/)(agent-protocol|upgrader)/'
 coverage_dump := $(BUILD)/objects/coverage/dump.o
-LDFLAGS += $(coverage_dump) $(patsubst %,-Wl$(comma)--wrap=%,_exit abort execve kill syscall)
+LDFLAGS += $(coverage_dump) $(patsubst %,-Wl$(comma)--wrap=%,_exit abort kill)
 $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(protocol_library) \
   -Wl,--no-whole-archive -luv
 

@@ -1,7 +1,7 @@
 // Linked into every program of the coverage build: writes down what has been counted where a
 // process would otherwise take it with it. gcc sees to exit and fork by itself; what is left is
-// _exit, abort, SIGKILL of a test's own child, and the two ways in which the product executes a
-// program.
+// _exit, abort, and SIGKILL of a test's own child. What the product counts in a child that is to be
+// executed is counted in its own memory, which the child shares.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,19 +11,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdarg>
 #include <string>
 
 extern "C" {
 
 void __gcov_dump();
-void __gcov_reset();
 
 [[noreturn]] void __real__exit(int status);
 [[noreturn]] void __real_abort();
 int __real_kill(pid_t pid, int number);
-int __real_execve(const char* path, char* const* argv, char* const* envp);
-long __real_syscall(long number, ...);
 
 // A test may have limited the size of files: what is counted under it is given up, since the file
 // with the counts of all others would be cut.
@@ -79,7 +75,7 @@ static bool runs_what_we_run(pid_t pid) {
 
 int counted_kill(pid_t pid, int number) {
   if (number == SIGKILL && pid > 0 && pid != getpid() && runs_what_we_run(pid)) {
-    const int process = static_cast<int>(__real_syscall(SYS_pidfd_open, pid, 0));
+    const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     __real_kill(pid, last_signal);
     constexpr int patience_ms = 2'000;  // it may have been stopped, or block the signal
     pollfd end{process, POLLIN, 0};
@@ -99,35 +95,9 @@ int counted_kill(pid_t pid, int number) {
   __real_abort();
 }
 
-int __wrap_execve(const char* path, char* const* argv, char* const* envp) {
-  dump();
-  const int result = __real_execve(path, argv, envp);
-  __gcov_reset();
-  return result;
-}
-
-long counted_syscall(long number, const long* argument) {
-  if (number == SYS_execveat) dump();
-  const long result = __real_syscall(number, argument[0], argument[1], argument[2], argument[3],
-                                     argument[4], argument[5]);
-  if (number == SYS_execveat) __gcov_reset();
-  return result;
-}
-
-// Tests that make these two fail have their own, which call those above.
+// A test that makes it fail has its own, which calls that above.
 [[gnu::weak]] int __wrap_kill(pid_t pid, int number) {
   return counted_kill(pid, number);
-}
-
-// Six arguments are what the kernel takes; those that a caller has not given are not looked at.
-[[gnu::weak]] long __wrap_syscall(long number, ...) {
-  long argument[6];
-  va_list given;
-  va_start(given, number);
-  for (long& one : argument)
-    one = va_arg(given, long);
-  va_end(given);
-  return counted_syscall(number, argument);
 }
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 // LEAK says: a descriptor, or memory.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -23,9 +24,10 @@ void lose() {
 
 }  // namespace
 
-extern "C" pid_t fork() {
-  using Fork = pid_t (*)();
-  const pid_t pid = reinterpret_cast<Fork>(dlsym(RTLD_NEXT, "fork"))();
+// By this call the upgrader starts an agent, and makes nothing else of its further arguments.
+extern "C" int clone(int (*run)(void*), void* stack, int flags, void* data, ...) {
+  using Clone = int (*)(int (*)(void*), void*, int, void*, ...);
+  const int pid = reinterpret_cast<Clone>(dlsym(RTLD_NEXT, "clone"))(run, stack, flags, data);
   if (pid > 0) lose();
   return pid;
 }

@@ -174,7 +174,8 @@ std::string Aftermath::judge_shutdown() {
 }
 
 // Who outlives the upgrader sees the end of input and ends by itself, if its part did not end it
-// before that; nobody else is an orphan.
+// before that, or the kernel's signal for the upgrader's death before there was any part; nobody
+// else is an orphan.
 std::string Aftermath::judge_orphans() const {
   std::set<pid_t> agents;
   for (const Tracee& tracee : tracer_.tracees()) {
@@ -187,7 +188,9 @@ std::string Aftermath::judge_orphans() const {
     unseen.erase(orphan.pid);
     const bool by_itself =
         WIFEXITED(orphan.status) && WEXITSTATUS(orphan.status) <= highest_status_of_a_part;
-    if (playing_.count(orphan.pid) == 1 && !by_itself) {
+    const bool by_kernel = WIFSIGNALED(orphan.status) && WTERMSIG(orphan.status) == SIGTERM &&
+                           scene_.agent_of(orphan.pid) == nullptr;
+    if (playing_.count(orphan.pid) == 1 && !by_itself && !by_kernel) {
       return "an orphan ended with " + words(orphan.status);
     }
   }

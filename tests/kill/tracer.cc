@@ -36,18 +36,22 @@ std::string executable_of(pid_t pid) {
 // Asleep in a system call. Who is about to look for what it waits for has the state of a sleeper
 // already, but waits nowhere, as the first question tells; who has come to a stop is no sleeper, as
 // the second one does. (/proc/PID/syscall would tell the same, but waits a tick for it.)
-bool is_asleep(pid_t pid) {
-  const std::string place = integration::read_file("/proc/" + std::to_string(pid) + "/wchan");
-  return !place.empty() && place != "0" && integration::state_of(pid) == 'S';
+bool is_asleep(const Tracee& tracee) {
+  const std::string own = "/proc/" + std::to_string(tracee.pid) + "/";
+  const std::string place = integration::read_file(own + "wchan");
+  // Whoever waits until its child has been executed sleeps more deeply than others.
+  const char state = tracee.call == SYS_clone ? 'D' : 'S';
+  return !place.empty() && place != "0" && integration::state_of(tracee.pid) == state;
 }
 
 // Calls in which nobody sleeps who is traced here; all others are looked at.
 bool never_sleeps(long call) {
-  constexpr long calls[] = {
-      SYS_brk,   SYS_clone,          SYS_close,   SYS_connect,      SYS_dup3,   SYS_epoll_ctl,
-      SYS_fstat, SYS_execve,         SYS_ioctl,   SYS_exit_group,   SYS_kill,   SYS_getrandom,
-      SYS_mmap,  SYS_mprotect,       SYS_munmap,  SYS_newfstatat,   SYS_openat, SYS_pipe2,
-      SYS_write, SYS_rt_sigprocmask, SYS_pread64, SYS_rt_sigaction, SYS_setsid, SYS_socket};
+  constexpr long calls[] = {SYS_brk,          SYS_close,  SYS_connect,        SYS_dup3,
+                            SYS_epoll_ctl,    SYS_fstat,  SYS_execve,         SYS_ioctl,
+                            SYS_exit_group,   SYS_kill,   SYS_getrandom,      SYS_mmap,
+                            SYS_mprotect,     SYS_munmap, SYS_newfstatat,     SYS_openat,
+                            SYS_pipe2,        SYS_write,  SYS_rt_sigprocmask, SYS_pread64,
+                            SYS_rt_sigaction, SYS_setsid, SYS_socket};
   return std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
 }
 
@@ -168,7 +172,7 @@ bool Tracer::settle(Tracee& tracee) {
     const pid_t waited = waitpid(tracee.pid, &status, __WALL | WNOHANG);
     if (waited == tracee.pid) return take(tracee, status);
     if (waited < 0) break;
-    if (is_asleep(tracee.pid)) return false;
+    if (is_asleep(tracee)) return false;
   }
   return false;
 }
@@ -222,6 +226,8 @@ void Tracer::take_event(Tracee& tracee, int event) {
   if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
     unsigned long pid = 0;
     ptrace(PTRACE_GETEVENTMSG, tracee.pid, 0, &pid);
+    tracee.in_call = true;  // of which there was no stop, if it is the upgrader's first
+    tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
     // A wrapper has started the upgrader proper: that is no agent.

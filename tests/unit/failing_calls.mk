@@ -1,6 +1,6 @@
 # What tests/unit/failing_*_test can let fail: see failing_calls.h.
 
-failing_calls = dup2 dup3 epoll_create1 epoll_ctl eventfd faccessat fcntl flock fork fstat \
+failing_calls = clone dup2 dup3 epoll_create1 epoll_ctl eventfd faccessat fcntl flock fstat \
   fstatat fsync ftruncate getcwd getppid getrlimit ioctl kill open opendir pipe2 \
   poll prctl pread pwrite read readlinkat realpath send setsid signalfd sigprocmask stat \
   symlinkat sync syncfs syscall unlinkat \

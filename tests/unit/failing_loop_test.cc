@@ -11,6 +11,7 @@
 #include "upgrader/descriptors.h"
 #include "upgrader/errno_name.h"
 #include "upgrader/init_system.h"
+#include "upgrader/lock.h"
 #include "upgrader/log.h"
 #include "upgrader/loop.h"
 
@@ -46,12 +47,13 @@ struct Outcome {
   std::string told;
 };
 
-Outcome outcome_of_running(const Options& options, LogLevel level = LogLevel::error) {
+Outcome outcome_of_running(const Options& options, LogLevel level = LogLevel::error,
+                           Lock* lock = nullptr) {
   const OwnedFd log(::memfd_create("log", MFD_CLOEXEC));
   REQUIRE(log);
   Logbook logbook(level, nullptr, log.get());
   InitSystem init_system(nullptr);
-  Loop loop(options, logbook, init_system, nullptr);
+  Loop loop(options, logbook, init_system, lock);
   const int status = loop.run({});
   char text[4'096];
   const ssize_t bytes = ::pread(log.get(), text, sizeof text, 0);
@@ -275,12 +277,18 @@ TEST_CASE("a loop that cannot be set up ends with a status of its own") {
         "upgrader: error: cannot set the event loop up: no memory or descriptors to be had\n");
 }
 
-TEST_CASE("an agent that is gone at the second look ends the upgrader, as at the first") {
+TEST_CASE("an agent that is gone before the lock is tried, or after it, ends the upgrader") {
+  const TemporaryDirectory directory;
   Options options;
   options.agent = "/bin/true";
+  options.lock_file = directory / "lock";
+  Lock lock(*options.lock_file, 90);
+  const int looks_before = GENERATE(0, 1);
+  const Failing failing(Call::realpath, ENOENT, looks_before);
 
-  const Outcome outcome = outcome_of_running(options, Call::realpath, ENOENT, 1);
+  const Outcome outcome = outcome_of_running(options, LogLevel::error, &lock);
 
+  CHECK(failing.fired());
   CHECK(outcome.status == exit_not_found);
   CHECK(outcome.told == "upgrader: error: /bin/true: No such file or directory (ENOENT)\n");
 }
@@ -315,7 +323,7 @@ TEST_CASE("an agent that is no link ends the upgrader that is to relink") {
 TEST_CASE("a first agent for which there is no process ends the upgrader with its own failure") {
   Options options;
   options.agent = "/bin/true";
-  const Call call = GENERATE(Call::pipe2, Call::fork);
+  const Call call = GENERATE(Call::pipe2, Call::clone);
   const int error = GENERATE(EMFILE, EPERM);
 
   const Failing failing(call, error);
@@ -332,8 +340,8 @@ TEST_CASE("a first agent that the kernel refuses is not executable, unless somet
   options.agent = directory.write("agent", "#!/bin/true\n");
   const int error = GENERATE(ENOENT, EMFILE);
   // In the process that is to become it, where its path is looked at: the interpreter and its
-  // loader have been looked at before, twice.
-  const Failing failing(Call::stat, error, 4);
+  // loader have been looked at before.
+  const Failing failing(Call::stat, error, 2);
 
   CHECK(outcome_of_running(options).status ==
         (error == EMFILE ? exit_own_failure : exit_not_executable));

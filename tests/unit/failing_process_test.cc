@@ -60,7 +60,7 @@ TEST_CASE("a start whose pipes cannot be made non-blocking fails") {
 
 TEST_CASE("a start for which there is no process fails") {
   const Program program = program_of("/bin/true");
-  const Failing failing(Call::fork, EAGAIN);
+  const Failing failing(Call::clone, EAGAIN);
 
   CHECK(failure_of(program) == StartFailed{.where = Where::resources, .error = EAGAIN});
   CHECK(failing.fired());

@@ -39,7 +39,7 @@ TEST_CASE("without a session of its own there is no agent") {
 TEST_CASE("without the signals that it is to get there is no agent") {
   sigset_t before;
   ::sigprocmask(SIG_SETMASK, nullptr, &before);
-  const int of_ours = GENERATE(0, 1);  // blocking them around the fork; in the child it is the next
+  const int of_ours = GENERATE(0, 1);  // blocking them for the start; in the child it is the next
   const Failing failing(Call::sigprocmask, EPERM, of_ours);
 
   const StartFailed failure = failure_of_start();

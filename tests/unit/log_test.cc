@@ -267,7 +267,6 @@ TEST_CASE("a full pipe that cannot be opened anew does not block either") {
   const rlimit none{.rlim_cur = 3, .rlim_max = limit.rlim_max};
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
   Logbook log(LogLevel::info, nullptr, pipe.write.get());
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
 
   for (int i = 0; i < 1'000; ++i)
     log.info("a line");
@@ -280,6 +279,7 @@ TEST_CASE("a full pipe that cannot be opened anew does not block either") {
                                " lines of this log lost: standard error did not take them\n"
                                "upgrader: again\n");
   CHECK(log.lost() == 0);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
 TEST_CASE("a log whose reader has gone, or that is closed, only counts") {
@@ -338,4 +338,23 @@ TEST_CASE("a named pipe without a reader does not hold the log up") {
   for (int i = 0; i < 20'000; ++i)
     log.info("b");
   CHECK(log.lost() > 0);
+}
+
+TEST_CASE("a named pipe whose reader goes before the first line, and comes back, gets the rest") {
+  ::signal(SIGPIPE, SIG_IGN);
+  const TemporaryDirectory directory;
+  const std::string path = directory / "fifo";
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  OwnedFd reader(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const OwnedFd writer(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  Logbook log(LogLevel::info, nullptr, writer.get());
+  reader.reset();
+
+  log.info("a");
+  reader.reset(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  log.info("b");
+
+  CHECK(take(reader) ==
+        "upgrader: warning: 1 line of this log lost: standard error did not take them\n"
+        "upgrader: b\n");
 }

@@ -80,8 +80,20 @@ inline std::string status_of(pid_t pid, const std::string& name) {
   return "";
 }
 
+// The kernel lets go of whoever waits for an exec a little before the program's arguments are
+// there.
+inline void await_arguments(pid_t pid) {
+  const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  pollfd end{.fd = handle.get(), .events = POLLIN, .revents = 0};
+  for (int waited_ms = 0; waited_ms < patience_ms && ::poll(&end, 1, 0) == 0; ++waited_ms) {
+    if (!content_of("/proc/" + std::to_string(pid) + "/cmdline").empty()) return;
+    ::poll(nullptr, 0, 1);
+  }
+}
+
 // What a file of NUL-ended texts in /proc/PID holds: "cmdline" or "environ".
 inline std::vector<std::string> texts_of(pid_t pid, const std::string& file) {
+  await_arguments(pid);
   const std::string content = content_of("/proc/" + std::to_string(pid) + "/" + file);
   std::vector<std::string> texts;
   for (std::size_t at = 0; at < content.size();) {
