@@ -21,8 +21,9 @@ struct Unused {
 };
 
 Unused* unused[sizes];
-char* supply;
-std::size_t supplied;
+alignas(std::max_align_t) char first_supply[supply_bytes];  // musl would have to ask the kernel
+char* supply = first_supply;
+std::size_t supplied = supply_bytes;
 
 void* take_memory(std::size_t size) {
   void* const memory = std::malloc(size);

@@ -95,6 +95,12 @@ $(static_libuv)/fetched: static/fetch
 	static/fetch $(BUILD)/static/apt source libuv1 $(static_libuv)
 	touch $@
 
+# The agent with which `make size` measures is made like the upgrader: what the other C library does
+# before it comes to main would be most of an agent's start, whoever starts it.
+$(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(static)/musl.specs
+	@mkdir -p $(@D)
+	$(static_compile_c) -I. $(static_link_flags) -o $@ $<
+
 # ---- the tests that the machine can run: all that use the program, or upgrades in an emulator
 
 static_emulator_arm64 = qemu-aarch64

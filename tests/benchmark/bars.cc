@@ -1,4 +1,4 @@
-// Measures what the static program is held to, each against its bar: bars DIRECTORY UPGRADER
+// Measures what the static program is held to, each against its bar: bars DIRECTORY UPGRADER AGENT
 // DIRECTORY is empty, and takes all that is written. Prints a row of a Markdown table each, and
 // exits with 1 if a bar is not met. Ratios are of pairs: both sides right after one another.
 #include <cstdio>
@@ -87,12 +87,12 @@ void judge_hand_over(const Place& place) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) give_up("usage: bars DIRECTORY UPGRADER");
+  if (argc != 4) give_up("usage: bars DIRECTORY UPGRADER AGENT");
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   const Place place{.directory = std::filesystem::absolute(argv[1]),
                     .upgrader = std::filesystem::absolute(argv[2]),
                     .minimal = own / "minimal",
-                    .agent = own / "stamp_agent"};
+                    .agent = std::filesystem::absolute(argv[3])};
   judge_file(place);
   judge_memory(place);
   judge_start_up(place);

@@ -32,4 +32,5 @@ bench:
 size:
 	@tests/need-packages $(static_packages) $(build_packages) gcc tini
 	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/upgrader $(benchmark_programs)
-	@BUILD=$(BUILD) tests/benchmark/size $(upgrader_static)
+	@$(MAKE) --no-print-directory $(static)/stamp_agent
+	@BUILD=$(BUILD) tests/benchmark/size $(upgrader_static) $(static)/stamp_agent
