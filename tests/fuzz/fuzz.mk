@@ -7,8 +7,8 @@ fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/fuzz/*.cc)) 
   $(filter-out %_test.cc tests/explore/second%,$(wildcard tests/explore/*.cc)) \
   $(addprefix agent-protocol/,archive.cc codec.cc escape.cc json_line.cc line_reader.cc \
     session.cc session_print.cc session_refusals.cc utf8.cc) \
-  $(addprefix upgrader/,check.cc ending.cc options.cc state.cc supervisor.cc supervisor_print.cc \
-    words.cc) \
+  $(addprefix upgrader/,check.cc ending.cc init_news.cc options.cc state.cc supervisor.cc \
+    supervisor_print.cc words.cc) \
   $(addprefix sample-agent/,configuration.cc position.cc)
 
 # The fuzzer's objects lie apart: another compiler, with sanitizers. Only the program counts edges:
