@@ -78,6 +78,8 @@ std::vector<std::string> written(const upgrader::Options& options) {
                                      : info ? "info"
                                             : "debug")};
   if (options.relink) words.push_back("--relink");
+  if (options.subreaper) words.push_back("--subreaper");
+  if (options.notify_fd) words.push_back("--notify-fd=" + std::to_string(*options.notify_fd));
   if (options.lock_file) words.push_back("--lock=" + *options.lock_file);
   if (options.lock_timeout) words.push_back("--lock-timeout=" + written(*options.lock_timeout));
   words.push_back("--");
