@@ -93,7 +93,7 @@ OwnedFd open_anew(int descriptor) {
 
 bool takes_bytes_now(int descriptor) {
   pollfd one{.fd = descriptor, .events = POLLOUT, .revents = 0};
-  return ::poll(&one, 1, 0) == 1 && (one.revents & POLLOUT) != 0 && (one.revents & POLLERR) == 0;
+  return ::poll(&one, 1, 0) == 1 && (one.revents & POLLOUT) != 0;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,13 +85,7 @@ class Vectors {
 
   // Async-signal-safe.
   void write_pid(pid_t pid) const {
-    if (pid_text_ == nullptr) return;
-    char digits[pid_text_bytes];
-    std::size_t count = 0;
-    for (; pid > 0; pid /= 10)
-      digits[count++] = static_cast<char>('0' + pid % 10);
-    for (std::size_t i = 0; i < count; ++i)
-      pid_text_[i] = digits[count - 1 - i];
+    if (pid_text_ != nullptr) std::to_chars(pid_text_, pid_text_ + pid_text_bytes, pid);
   }
 
  private:
@@ -114,8 +109,7 @@ bool reset_signals() {
   for (int number = 1; number <= signals_max; ++number) {
     ::syscall(SYS_rt_sigaction, number, &defaults, nullptr, kernel_signal_set_bytes);
   }
-  sigset_t none;
-  ::sigemptyset(&none);
+  const sigset_t none{};  // as sigemptyset makes it
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
@@ -178,20 +172,11 @@ int run_child(void* data) {
 
 // A child that shares our memory until it has been executed, on a stack of its own, as posix_spawn
 // makes it: no page is copied, which would be a fifth of the time of a start. We sleep until then.
-// All signals are blocked meanwhile, so that none of our handlers runs in the child.
+// No handler runs in it, since the upgrader has none.
 pid_t make_child(const Program& program, const Vectors& vectors, const Pipes& pipes, int passed) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  if (::sigprocmask(SIG_SETMASK, &all, &before) != 0) return -1;
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, ::getpid()};
-  const pid_t pid =
-      ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
-  const int error = errno;
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return pid;
+  return ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
 }
 
 // Waits for the exec. What the child says, or nothing once the program runs.

@@ -357,9 +357,10 @@ TEST_CASE("an init that listens where no socket can be is told nothing") {
 
 TEST_CASE("a log that nobody can read any more, and cannot be opened anew, costs its lines") {
   int ends[2];
+  ::signal(SIGPIPE, SIG_IGN);
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
   const OwnedFd writer(ends[1]);
-  const Failing failing(Call::open, ENXIO);
+  const Failing failing(Call::open, ENXIO, 0, 2);
   Logbook logbook(LogLevel::info, nullptr, writer.get());
   {
     const Failing interrupted(Call::write, EINTR);
@@ -372,6 +373,21 @@ TEST_CASE("a log that nobody can read any more, and cannot be opened anew, costs
   logbook.info("nobody is here");
 
   CHECK(logbook.lost() == 1);
+}
+
+TEST_CASE("a log is opened anew once") {
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const OwnedFd reader(ends[0]);
+  const OwnedFd writer(ends[1]);
+  Logbook logbook(LogLevel::info, nullptr, writer.get());
+  const Failing second(Call::open, ENXIO, 1);
+
+  logbook.info("here");
+  logbook.info("here");
+
+  CHECK_FALSE(second.fired());
+  CHECK(logbook.lost() == 0);
 }
 
 TEST_CASE("what is left of a line goes before the next one, which is lost while it cannot") {

@@ -37,16 +37,12 @@ TEST_CASE("without a session of its own there is no agent") {
 }
 
 TEST_CASE("without the signals that it is to get there is no agent") {
-  sigset_t before;
-  ::sigprocmask(SIG_SETMASK, nullptr, &before);
-  const int of_ours = GENERATE(0, 1);  // blocking them for the start; in the child it is the next
-  const Failing failing(Call::sigprocmask, EPERM, of_ours);
+  const Failing failing(Call::sigprocmask, EPERM);
 
   const StartFailed failure = failure_of_start();
 
   CHECK(failure == StartFailed{.where = StartFailed::Where::resources, .error = EPERM});
   CHECK(ended_child() == std::nullopt);
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 TEST_CASE("signals that cannot be blocked are told") {
