@@ -224,8 +224,12 @@ TEST_CASE("what an agent takes in part is sent on until it closes its input") {
   Bench bench;
   CHECK_FALSE(bench.agents->start(
       1, shell("head -c 70000 >/dev/null; echo taken; exec </dev/null tail -f /dev/null")));
+  const pid_t group = bench.agents->pid_of(1);
+  REQUIRE(::kill(-group, SIGSTOP) == 0);  // it takes nothing before all is sent
   for (int count = 0; count < 5; ++count)
     bench.agents->send(1, large_message());
+  REQUIRE(bench.count<InputClosed>() == 0);
+  REQUIRE(::kill(-group, SIGCONT) == 0);
 
   bench.wait_for<InputClosed>();
   bench.wait_for<StrayReceived>();
