@@ -66,7 +66,7 @@ void judge_start_up(const Place& place) {
   const auto judge = [&](const StartUps& other, double bar) {
     const double ratio = ratio_of(all[1].to_start, other.to_start);
     print_bar("start-up of an agent under it, by " + other.contender.name + "'s",
-              fixed(ratio, 2) + " (" + fixed(median(all[1].to_start), 2) + " by " +
+              fixed(ratio, 3) + " (" + fixed(median(all[1].to_start), 2) + " by " +
                   fixed(median(other.to_start), 2) + " ms; a direct exec " +
                   fixed(median(all[0].to_start), 2) + ")",
               "less than " + fixed(bar, 2), ratio < bar);

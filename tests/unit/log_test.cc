@@ -39,6 +39,17 @@ Stream make_socket_pair() {
   return {OwnedFd(ends[0]), OwnedFd(ends[1])};
 }
 
+OwnedFd reader_of(const std::string& named_pipe) {
+  return OwnedFd(::open(named_pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+}
+
+Stream make_named_pipe(const std::string& path) {
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  Stream pipe{reader_of(path), {}};
+  pipe.write.reset(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return pipe;
+}
+
 Stream make_terminal() {
   Stream terminal;
   terminal.read.reset(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
@@ -325,16 +336,13 @@ TEST_CASE("a single line that is lost is told as one") {
         "upgrader: b\n");
 }
 
-TEST_CASE("a named pipe without a reader does not hold the log up") {
+TEST_CASE("a named pipe from which nobody reads does not hold the log up") {
   const TemporaryDirectory directory;
-  const std::string path = directory / "fifo";
-  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
-  OwnedFd reader(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  const OwnedFd writer(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  Logbook log(LogLevel::info, nullptr, writer.get());
+  const Stream pipe = make_named_pipe(directory / "fifo");
+  Logbook log(LogLevel::info, nullptr, pipe.write.get());
 
   log.info("a");
-  CHECK(take(reader) == "upgrader: a\n");
+  CHECK(take(pipe.read) == "upgrader: a\n");
   for (int i = 0; i < 20'000; ++i)
     log.info("b");
   CHECK(log.lost() > 0);
@@ -343,18 +351,15 @@ TEST_CASE("a named pipe without a reader does not hold the log up") {
 TEST_CASE("a named pipe whose reader goes before the first line, and comes back, gets the rest") {
   ::signal(SIGPIPE, SIG_IGN);
   const TemporaryDirectory directory;
-  const std::string path = directory / "fifo";
-  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
-  OwnedFd reader(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  const OwnedFd writer(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  Logbook log(LogLevel::info, nullptr, writer.get());
-  reader.reset();
+  Stream pipe = make_named_pipe(directory / "fifo");
+  Logbook log(LogLevel::info, nullptr, pipe.write.get());
+  pipe.read.reset();
 
   log.info("a");
-  reader.reset(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  pipe.read = reader_of(directory / "fifo");
   log.info("b");
 
-  CHECK(take(reader) ==
+  CHECK(take(pipe.read) ==
         "upgrader: warning: 1 line of this log lost: standard error did not take them\n"
         "upgrader: b\n");
 }
