@@ -29,10 +29,13 @@ coverage:
 	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/coverage COVERAGE=1 coverage-build
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage COVERAGE=1 coverage-run
 
-# In two steps: the first is linked whole into all of the second.
+# In two steps: the first is linked whole into all of the second. What does not name it there would
+# keep the one before, whose counts do not go with today's.
 coverage-build:
 	@rm -f $(tests_of_headers)
 	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)
+	@for library in $(upgrader_library) $(protocol_library); do \
+	  find $(BUILD)/tests -name '*_test' ! -newer "$$library" -delete 2>/dev/null || :; done
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) $(puppet)
 
 coverage-run:
