@@ -171,8 +171,8 @@ int run_child(void* data) {
 // ---- in the upgrader
 
 // A child that shares our memory until it has been executed, on a stack of its own, as posix_spawn
-// makes it: no page is copied, which would be a sixth of the time of a start (measured with musl, to
-// the agent's main). We sleep until then. No handler runs in it, since the upgrader has none.
+// makes it: no page is copied, which would be a sixth of the time of a start (measured with musl,
+// to the agent's main). We sleep until then. No handler runs in it, since the upgrader has none.
 pid_t make_child(const Program& program, const Vectors& vectors, const Pipes& pipes, int passed) {
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, ::getpid()};
