@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <future>
+#include <limits>
 #include <map>
+#include <queue>
+
+#include "tests/simulation/random.h"
 
 namespace upgrader::simulation {
 
@@ -87,35 +92,73 @@ bool is_exit(EventClass event) {
   return kind == EventKind::exits || kind == EventKind::is_killed;
 }
 
-// Walks the map as the shell may, from the start.
-void mark_allowed(Sheet& sheet) {
-  const test::Map& map = sheet.map;
-  constexpr std::size_t speakers = 4;
-  std::vector<bool> seen(map.places.size() * speakers);
-  std::vector<std::pair<std::uint32_t, Speaker>> open{{0, Speaker::nobody}};
-  seen[0] = true;
-  sheet.allowed.assign(map.moves.size(), false);
-  sheet.place_allowed.assign(map.places.size(), false);
-  sheet.ways.assign(map.places.size() * speakers, {});
-  for (std::size_t next = 0; next < open.size(); ++next) {
-    const auto [from, dying] = open[next];
-    sheet.place_allowed[from] = true;
-    for (std::uint32_t at = sheet.first_move[from]; at < sheet.first_move[from + 1]; ++at) {
-      const test::Move& move = map.moves[at];
-      if (!is_possible(map.places[from], move.steps[0], dying)) continue;
-      sheet.allowed[at] = true;
+// Of how many steps a move is, for a choice of ways: the first takes all moves alike.
+std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
+  if (choice == 0) return 1;
+  const bool is_avoided = Random(choice * 256 + event).chance(25);
+  return (is_avoided ? 8 : 1) * (1 + Random(choice << 32U | at).below(4));
+}
+
+// Walks the map as the shell may, from the start, to the nearest first.
+class AllowedWalk {
+ public:
+  AllowedWalk(Sheet& sheet, std::size_t choice)
+      : sheet_(sheet), ways_(sheet.ways[choice]), choice_(choice) {
+    ways_.assign(sheet.map.places.size() * speakers, {});
+    lengths_.assign(ways_.size(), std::numeric_limits<std::uint64_t>::max());
+  }
+
+  void run() {
+    arrive(0, Speaker::nobody, 0, {});
+    while (!open_.empty()) {
+      const auto [length, state] = open_.top();
+      open_.pop();
+      if (length == lengths_[state]) go_on(state);
+    }
+  }
+
+ private:
+  static constexpr std::size_t speakers = 4;
+
+  void go_on(std::size_t state) {
+    const auto from = static_cast<std::uint32_t>(state / speakers);
+    const auto dying = static_cast<Speaker>(state % speakers);
+    sheet_.place_allowed[from] = true;
+    for (std::uint32_t at = sheet_.first_move[from]; at < sheet_.first_move[from + 1]; ++at) {
+      const test::Move& move = sheet_.map.moves[at];
+      if (!is_possible(sheet_.map.places[from], move.steps[0], dying)) continue;
+      sheet_.allowed[at] = true;
       if (!move.whole) continue;
       Speaker now_dying = dying;
       if (dies_in(move.steps[0]) != Speaker::nobody) now_dying = dies_in(move.steps[0]);
       if (is_exit(move.steps[0])) now_dying = Speaker::nobody;
       if (test::speaker_of(move.steps[0]) == Speaker::stranger) now_dying = dying;
-      const std::size_t state = move.to * speakers + static_cast<std::size_t>(now_dying);
-      if (seen[state]) continue;
-      seen[state] = true;
-      sheet.ways[state] = {at, dying};
-      open.emplace_back(move.to, now_dying);
+      const std::uint64_t length = lengths_[state] + length_of(choice_, at, move.steps[0]);
+      arrive(move.to, now_dying, length, {at, dying});
     }
   }
+
+  void arrive(std::uint32_t place, Speaker dying, std::uint64_t length, Sheet::Way way) {
+    const std::size_t state = std::size_t{place} * speakers + static_cast<std::size_t>(dying);
+    if (lengths_[state] <= length) return;
+    lengths_[state] = length;
+    ways_[state] = way;
+    open_.emplace(length, state);
+  }
+
+  using Open = std::pair<std::uint64_t, std::size_t>;
+  Sheet& sheet_;
+  std::vector<Sheet::Way>& ways_;
+  std::size_t choice_;
+  std::vector<std::uint64_t> lengths_;
+  std::priority_queue<Open, std::vector<Open>, std::greater<>> open_;
+};
+
+void mark_allowed(Sheet& sheet) {
+  sheet.allowed.assign(sheet.map.moves.size(), false);
+  sheet.place_allowed.assign(sheet.map.places.size(), false);
+  for (std::size_t choice = 0; choice < Sheet::choices; ++choice)
+    AllowedWalk(sheet, choice).run();
 }
 
 std::unique_ptr<Sheet> draw_sheet(int policy) {

@@ -10,6 +10,7 @@
 // shell allows.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -52,18 +53,21 @@ struct Sheet {
   std::vector<bool> place_allowed;        // places that it can come to
   std::vector<std::uint32_t> first_move;  // of each place, and one behind
 
-  // The shortest way to a place, backwards: the last move, and whose last words came before it.
+  // A way to a place, backwards: the last move, and whose last words came before it.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
   };
-  std::vector<Way> ways;
-  [[nodiscard]] const Way& way(std::uint32_t place, test::Speaker dying) const {
-    return ways[std::size_t{place} * 4 + static_cast<std::size_t>(dying)];
+  // The shortest ways, and then those that are shortest where moves are of different lengths, by
+  // chance: what cannot be done on one way can be avoided on another.
+  static constexpr std::size_t choices = 12;
+  std::array<std::vector<Way>, choices> ways;
+  [[nodiscard]] const Way& way(std::uint32_t place, test::Speaker dying, std::size_t choice) const {
+    return ways[choice][std::size_t{place} * 4 + static_cast<std::size_t>(dying)];
   }
   [[nodiscard]] bool is_reached(std::uint32_t place, test::Speaker dying) const {
     const bool at_start = place == 0 && dying == test::Speaker::nobody;
-    return at_start || way(place, dying).move != KeyTable::nothing;
+    return at_start || way(place, dying, 0).move != KeyTable::nothing;
   }
   std::set<std::pair<Phase, std::size_t>> cells;
 };

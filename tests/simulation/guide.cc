@@ -5,106 +5,21 @@
 
 #include "tests/simulation/agent_double.h"
 #include "tests/simulation/judge.h"
+#include "tests/simulation/puppet_words.h"
 
 namespace upgrader::simulation {
 
 using namespace agent_protocol;
 using test::EventKind;
-using test::is_signal_id;
 using test::Speaker;
 
 namespace {
-
-bool is_last_word(test::EventClass event) {
-  return dies_in(event) != Speaker::nobody && test::speaker_of(event) != Speaker::stranger;
-}
-
-bool changes_nothing(const test::Move& move) {
-  return move.whole && move.to == move.from;
-}
 
 // What puppets can do many of in one go.
 bool is_speech(EventKind kind) {
   return kind <= EventKind::last_upgrade || kind == EventKind::unknown ||
          kind == EventKind::malformed_upgrade || kind == EventKind::malformed ||
          kind == EventKind::stray;
-}
-
-// Changes nothing, and can be done with much else wherever a guide has come to.
-bool comes_by_the_way(const test::Move& move) {
-  if (!changes_nothing(move)) return false;
-  if (test::speaker_of(move.steps[0]) == Speaker::stranger) return true;
-  const EventKind kind = test::kind_of(move.steps[0]);
-  return kind != EventKind::cancel_at_limit && kind != EventKind::is_deaf &&
-         kind != EventKind::closes_output && kind != EventKind::closes_input &&
-         !is_last_word(move.steps[0]);
-}
-
-// An id of this kind that the supervisor knows, or one that it does not.
-std::string id_of(const Agent& agent, const State& state, bool by_signal) {
-  if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
-  if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
-  return by_signal ? "sigusr2-1" : "u1";
-}
-
-// The requests of the exploration, in its order.
-Upgrade request_for(std::size_t which, Random& random) {
-  Upgrade upgrade;
-  upgrade.id = "u1";
-  upgrade.executable = "/opt/agent-v2";
-  if (which == 1 || which == 7) upgrade.on_unclean_stop = UncleanStop::carry_on;
-  if (which == 1 || which == 5) upgrade.trial_ms = 0;
-  if (which == 2 || which == 3) upgrade.gate = Gate::confirm;
-  if (which == 2) upgrade.confirm_timeout_ms = random.between(10, 100'000);
-  if (which == 3) upgrade.start_timeout_ms = 0;
-  if (which == 4 || which == 5) upgrade.commit = CommitRule::healthy;
-  if (which == 6 || which == 7) upgrade.mode = Mode::sequential;
-  return upgrade;
-}
-
-std::optional<AgentMessage> message_for(EventKind kind, const Agent& agent, const State& state,
-                                        Random& random) {
-  if (kind >= EventKind::first_upgrade && kind <= EventKind::last_upgrade) {
-    return request_for(
-        static_cast<std::size_t>(kind) - static_cast<std::size_t>(EventKind::first_upgrade),
-        random);
-  }
-  switch (kind) {
-    case EventKind::hello:
-      return Hello{protocol_version, "1.0", {}};
-    case EventKind::ready:
-    case EventKind::last_ready:
-      return Ready{};
-    case EventKind::unfit:
-    case EventKind::last_unfit:
-      return Unfit{"broken"};
-    case EventKind::confirm:
-      return Confirm{id_of(agent, state, state.upgrade && is_signal_id(state.upgrade->id))};
-    case EventKind::confirm_other:
-      return Confirm{"u0"};
-    case EventKind::cancel:
-    case EventKind::cancel_at_limit:
-      return Cancel{id_of(agent, state, false), std::nullopt};
-    case EventKind::cancel_signal:
-      return Cancel{id_of(agent, state, true), std::nullopt};
-    case EventKind::cancel_other:
-      return Cancel{"u0", "why not"};
-    case EventKind::stopped:
-    case EventKind::last_stopped:
-      return Stopped{"left"};
-    case EventKind::healthy:
-      return Healthy{};
-    case EventKind::extend:
-      return Extend{random.one_of<std::int64_t>({1, 300, 60'000, 86'400'000})};
-    case EventKind::extend_at_limit:
-      return Extend{random.one_of<std::int64_t>({60'000, 86'400'000})};
-    case EventKind::heartbeat:
-      return Heartbeat{};
-    case EventKind::status:
-      return Status{"fine"};
-    default:
-      return std::nullopt;
-  }
 }
 
 void shuffle(std::vector<std::uint32_t>& moves, Random& random) {
@@ -123,49 +38,33 @@ std::optional<Time> deadline_of(const State& state, test::EventClass event) {
 
 }  // namespace
 
-// ---- goals
-
-Goals::Goals(const Atlas& atlas) {
-  for (int policy = 0; policy < test::policies; ++policy) {
-    const Sheet& sheet = atlas.sheet(policy);
-    for (std::uint32_t move = 0; move < sheet.map.moves.size(); ++move) {
-      const test::Move& its = sheet.map.moves[move];
-      const bool is_goal = sheet.allowed[move] && its.whole && !comes_by_the_way(its);
-      if (!is_goal) continue;
-      for (const Speaker dying : {Speaker::nobody, Speaker::incumbent, Speaker::candidate}) {
-        const bool possible = is_possible(sheet.map.places[its.from], its.steps[0], dying);
-        if (!possible || !sheet.is_reached(its.from, dying)) continue;
-        goals_.push_back({policy, move, dying});
-        break;
-      }
-    }
-  }
-}
-
-Goal Goals::goal(std::uint64_t seed) const {
-  // The multiplier is prime and no divisor of the count: seeds in a row have each their own.
-  return goals_[seed * 2'654'435'761U % goals_.size()];
-}
-
-// ---- the guide
-
 MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal)
     : machine_(machine), sheet_(sheet), follower_(follower) {
   plan_way(sheet.map.moves[goal.move].from, goal.dying);
   way_.push_back(goal.move);
-  const EventKind kind = test::kind_of(sheet.map.moves[goal.move].steps[0]);
-  if (kind == EventKind::is_deaf) {
+  choose_clog();
+}
+
+// An agent's closed input is noticed only when something is sent to it, or has been waiting; and an
+// `activate` that waits is another matter.
+void MapGuide::choose_clog() {
+  const auto comes = [&](EventKind kind) {
+    return std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
+      return test::kind_of(sheet_.map.moves[move].steps[0]) == kind;
+    });
+  };
+  const bool closes = comes(EventKind::closes_input) || comes(EventKind::closes_output);
+  if (comes(EventKind::is_deaf)) {
     clog_ = Clog::from_ready;
-  } else if (kind == EventKind::closes_input && machine.random.chance(50)) {
-    clog_ = Clog::but_activate;
-  } else if (machine.random.chance(20)) {
-    clog_ = machine.random.chance(50) ? Clog::from_ready : Clog::but_activate;
+  } else if (machine_.random.chance(closes ? 85 : 20)) {
+    clog_ = closes || machine_.random.chance(50) ? Clog::but_activate : Clog::from_ready;
   }
 }
 
 void MapGuide::plan_way(std::uint32_t place, Speaker dying) {
+  const std::size_t choice = machine_.random.below(Sheet::choices);
   while (place != 0 || dying != Speaker::nobody) {
-    const Sheet::Way& way = sheet_.way(place, dying);
+    const Sheet::Way& way = sheet_.way(place, dying, choice);
     way_.push_front(way.move);
     place = sheet_.map.moves[way.move].from;
     dying = way.dying;
@@ -201,11 +100,14 @@ bool MapGuide::go_on(const Supervisor& supervisor) {
   const bool rested = std::find(rested_.begin(), rested_.end(), follower_.place()) != rested_.end();
   if (!rested) {
     rested_.push_back(follower_.place());
+    let_some_time_pass(supervisor);
+    let_replies_wait(supervisor);
     say_what_changes_nothing(supervisor, there ? 1'000 : 4);
     return true;
   }
   if (do_what_changes_nothing(supervisor)) return true;
   const test::Move& move = sheet_.map.moves[way_.front()];
+  hurry_to_deadline(supervisor);
   if (perform(move, supervisor)) {
     // Last words are followed by the exit at once: see say_last_words().
     expected_ = sheet_.map.moves[way_.front()].to;
@@ -234,6 +136,32 @@ bool MapGuide::wander(const Supervisor& supervisor) {
     return true;
   }
   return false;
+}
+
+// Deadlines that were set in one instant pass in one order only; these are not.
+void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
+  if (!machine_.random.chance(30)) return;
+  const std::optional<Time> next = supervisor.next_deadline();
+  const Duration left = next ? *next - machine_.now() : Duration(1'000);
+  if (left <= Duration(1)) return;
+  machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
+}
+
+// After a pipe has been closed there is little time left: another deadline passes first only if it
+// is near by then.
+void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
+  const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
+  const EventKind kind = test::kind_of(event_of(way_.front()));
+  if (kind != EventKind::closes_input && kind != EventKind::closes_output) return;
+  const auto passes = std::find_if(way_.begin(), way_.end(), [&](std::uint32_t move) {
+    const EventKind its = test::kind_of(event_of(move));
+    return its == EventKind::limit || its == EventKind::upgrade_limit ||
+           its == EventKind::extend_at_limit || its == EventKind::cancel_at_limit;
+  });
+  if (passes == way_.end()) return;
+  const std::optional<Time> deadline = deadline_of(supervisor.state(), event_of(*passes));
+  if (!deadline || supervisor.next_deadline() != deadline) return;
+  machine_.pass_to(*deadline - Duration(machine_.random.between(1, 150)));
 }
 
 // What is said is said in one breath, in any order; the rest is done one by one.
@@ -315,9 +243,30 @@ bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
   const std::optional<Time> deadline = deadline_of(supervisor.state(), event);
   if (!deadline) return false;
   const Time then = std::max(*deadline, machine_.now());
-  if (test::class_of(supervisor.state(), DeadlinePassed{}, then) != event) return false;
+  if (!comes_to_pass(event, supervisor, then)) return false;
   machine_.pass_to(then);
   return true;
+}
+
+// First or behind others that change nothing.
+bool MapGuide::comes_to_pass(Event event, Supervisor supervisor, Time then) const {
+  for (int others = 0; others < 3; ++others) {
+    const Event next = test::class_of(supervisor.state(), DeadlinePassed{}, then);
+    if (next == event) return true;
+    if (destination(next) != follower_.place()) return false;
+    (void)supervisor.step(DeadlinePassed{}, then);
+  }
+  return false;
+}
+
+// Where an event leads to from here that asks for no outcome; nullopt: the map does not know it.
+std::optional<std::uint32_t> MapGuide::destination(Event event) const {
+  const std::uint32_t place = follower_.place();
+  for (std::uint32_t at = sheet_.first_move[place]; at < sheet_.first_move[place + 1]; ++at) {
+    const test::Move& move = sheet_.map.moves[at];
+    if (move.length == 1 && move.steps[0] == event && move.whole) return move.to;
+  }
+  return std::nullopt;
 }
 
 bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
@@ -336,17 +285,13 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
       process.end({Ending::How::signalled, SIGKILL});
       return true;
     case EventKind::closes_output:
+      // There may be more to be said on the way.
+      if (way_.size() > 1 && is_one_which(agent, event) && close_input(process, agent)) return true;
       if (!process.output.writer) return false;
-      // To the supervisor it is one which end is closed; but there is more to be said on the way.
-      if (way_.size() > 1 && !agent.killed && !agent.terminated) {
-        close_input(process);
-        return true;
-      }
       process.close_output();
       return true;
     case EventKind::closes_input:
-      close_input(process);
-      return true;
+      return close_input(process, agent);
     case EventKind::is_deaf:
       if (process.input.capacity != 0) return false;
       process.close_input();
@@ -388,6 +333,7 @@ bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
 
 bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const State& state) {
   if (!process.output.writer) return false;
+  clog(process, kind);
   if (kind == EventKind::unknown) {
     process.say("{\"type\":\"hullo\"}\n", Unknown{"hullo"});
   } else if (kind == EventKind::malformed_upgrade) {
@@ -400,7 +346,6 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
     const auto message = message_for(kind, agent, state, machine_.random);
     if (!message) return false;
     process.say(*message);
-    clog(process, kind);
   }
   process.push(process.outbox.size());
   if (!process.outbox.empty()) process.agent->wake();
@@ -414,12 +359,41 @@ void MapGuide::clog(Process& process, EventKind said) {
   process.input.capacity = said == EventKind::ready ? 65'536 : 0;
 }
 
-// It is noticed when something is sent to it: an answer to what nobody understands.
-void MapGuide::close_input(Process& process) {
+// Something is to be sent to it, and does not fit in.
+bool MapGuide::has_unsent(const Process& process) {
+  return process.input.capacity == 0 && !process.orders.empty();
+}
+
+// It is noticed by what waits, or by an answer to what nobody understands. False: by nothing.
+bool MapGuide::close_input(Process& process, const Agent& agent) {
+  if (!process.input.reader || !has_unsent(process)) {
+    if (agent.killed || agent.terminated || !process.output.writer) return false;
+    process.say("{\"type\":\"hullo\"}\n", Unknown{"hullo"});
+    process.push(process.outbox.size());
+  }
   process.close_input();
-  if (clog_ == Clog::but_activate) return;
-  process.say("{\"type\":\"hullo\"}\n", Unknown{"hullo"});
-  process.push(process.outbox.size());
+  return true;
+}
+
+// To the supervisor it is one which end is closed.
+bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
+  const Event closes_input =
+      test::class_for(test::speaker_of(closes_output), EventKind::closes_input);
+  return !agent.output_closed && destination(closes_output) == destination(closes_input);
+}
+
+// Something waits for whoever may close its input later, unnoticed otherwise.
+void MapGuide::let_replies_wait(const Supervisor& supervisor) {
+  if (clog_ == Clog::never) return;
+  const State& state = supervisor.state();
+  for (const std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    if (!*agent || (*agent)->killed || (*agent)->terminated) continue;
+    Process* process = machine_.of((*agent)->generation);
+    if (process == nullptr || process->life != Process::Life::running) continue;
+    const bool may_clog = clog_ == Clog::but_activate || process->input.capacity == 0;
+    if (may_clog && !has_unsent(*process))
+      (void)speak(*process, **agent, EventKind::unknown, state);
+  }
 }
 
 // Another deadline is in the way: its owner asks for more time, if it may.
@@ -427,9 +401,11 @@ bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
   const State& state = supervisor.state();
   const std::optional<Time> wanted = deadline_of(state, event);
   if (!wanted) return false;
-  for (const std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
-    if (!*agent || !(*agent)->deadline || *(*agent)->deadline > *wanted) continue;
-    if ((*agent)->deadline == wanted) continue;
+  const Speaker owner = test::speaker_of(event);
+  for (const Speaker speaker : {Speaker::incumbent, Speaker::candidate}) {
+    const auto* agent = speaker == Speaker::incumbent ? &state.incumbent : &state.candidate;
+    if (speaker == owner || !*agent || !(*agent)->deadline) continue;
+    if (*(*agent)->deadline > *wanted) continue;
     Process* process = machine_.of((*agent)->generation);
     if (process == nullptr || process->life != Process::Life::running) continue;
     if (!process->output.writer) continue;

@@ -5,31 +5,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "tests/simulation/atlas.h"
 #include "tests/simulation/director.h"
+#include "tests/simulation/goals.h"
 
 namespace upgrader::simulation {
-
-// A move that somebody is to be led to.
-struct Goal {
-  int policy = 0;
-  std::uint32_t move = 0;
-  test::Speaker dying = test::Speaker::nobody;  // whose last words come before it
-};
-
-// All moves that lead from one state to another, or do nothing but cannot be done by the way; of
-// all policies, in an order that is far apart.
-class Goals {
- public:
-  explicit Goals(const Atlas& atlas);
-  [[nodiscard]] Goal goal(std::uint64_t seed) const;
-  [[nodiscard]] std::size_t count() const { return goals_.size(); }
-
- private:
-  std::vector<Goal> goals_;
-};
 
 class MapGuide : public Guide {
  public:
@@ -55,7 +38,15 @@ class MapGuide : public Guide {
   bool speak(Process& process, const Agent& agent, test::EventKind kind, const State& state);
   bool let_pass(Event event, const Supervisor& supervisor);
   bool make_way(const Supervisor& supervisor, Event event);
-  void close_input(Process& process);
+  static bool has_unsent(const Process& process);
+  bool close_input(Process& process, const Agent& agent);
+  [[nodiscard]] bool is_one_which(const Agent& agent, Event closes_output) const;
+  [[nodiscard]] std::optional<std::uint32_t> destination(Event event) const;
+  void choose_clog();
+  void let_replies_wait(const Supervisor& supervisor);
+  void let_some_time_pass(const Supervisor& supervisor);
+  void hurry_to_deadline(const Supervisor& supervisor);
+  bool comes_to_pass(Event event, Supervisor supervisor, Time then) const;
   void clog(Process& process, test::EventKind said);
 
   Machine& machine_;

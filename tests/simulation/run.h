@@ -23,11 +23,6 @@ struct Setting {
   std::string* trace = nullptr;
 };
 
-// Three of four seeds are led by a guide, if there is an atlas; the others go as chance will have.
-[[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
-  return seed % 4 != 0;
-}
-
 [[nodiscard]] Outcome run_seed(std::uint64_t seed, const Setting& setting = {});
 
 }  // namespace upgrader::simulation

@@ -132,13 +132,18 @@ void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
   }
 }
 
-// A cycle of the seeds above this one has every goal once. One for each move that has been missed,
-// and one for each place from which something was missed by the way.
+// So many in a row have every goal.
+std::uint64_t seeds_of_a_cycle(const Goals& goals) {
+  return goals.count() * unguided_every / (unguided_every - 1) + 1;
+}
+
+// Of a cycle of the seeds above this one: one for each move that has been missed, and one for each
+// place from which something was missed by the way.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;
   std::set<std::pair<int, std::uint32_t>> looked_at;
-  for (std::uint64_t seed = above + 1; seed <= above + goals.count(); ++seed) {
+  for (std::uint64_t seed = above + 1; seed <= above + seeds_of_a_cycle(goals); ++seed) {
     if (!is_guided(seed)) continue;
     const Goal goal = goals.goal(seed);
     const std::uint32_t place = atlas.sheet(goal.policy).map.moves[goal.move].from;
@@ -159,7 +164,7 @@ int run_seeds(std::uint64_t seeds, std::uint64_t rounds) {
   const Setting setting{.atlas = &atlas, .goals = &goals, .visits = &visits};
   run_all(report, {.count = seeds}, setting);
   for (std::uint64_t round = 0; round < rounds && report.failed_seed == 0; ++round) {
-    const auto left = seeds_left(goals, atlas, visits, seeds + round * goals.count());
+    const auto left = seeds_left(goals, atlas, visits, seeds + round * seeds_of_a_cycle(goals));
     run_all(report, {.count = left.size(), .list = &left}, setting);
   }
   const std::uint64_t seed = report.failed_seed;

@@ -78,6 +78,16 @@ TEST_CASE("canary: an `activate` that comes an event too early is found") {
   CHECK(verdict.find("S1") != std::string::npos);
 }
 
+TEST_CASE("guided seeds are counted without a gap, whatever number of goals there is") {
+  std::uint64_t counted = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    if (!is_guided(seed)) continue;
+    ++counted;
+    CHECK(guided_up_to(seed) == counted);
+  }
+  CHECK(counted == 75);
+}
+
 TEST_CASE("canary: an upgrade that never ends is found") {
   const std::string verdict = verdict_of(
       [](Supervisor& supervisor, const Event& event, Time now) {
