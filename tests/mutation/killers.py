@@ -31,7 +31,7 @@ def limits_of(case, patient):
     short, since being late has to be confirmed."""
     if patient:
         return 60, 2_000 + 4 * case.ms
-    return 3 + 8 * case.ms // 1000, 120_000 + 20 * case.ms
+    return 1 + 8 * case.ms // 1000, 120_000 + 20 * case.ms
 
 
 class Worker:
@@ -86,10 +86,11 @@ class Worker:
     def record(self, case):
         """Whether it passes with no mutant on; notes what it reaches, and how long it takes."""
         self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
-        outcome, _ = self.run(case, RECORD, (300, 300_000))
+        outcome, case.ms = self.run(case, RECORD, (300, 300_000))
         case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
-        if outcome != 'passed':
-            return False
+        waits = case.program.startswith('tests/integration/')  # taking notes costs it nothing
+        if outcome != 'passed' or waits:
+            return outcome == 'passed'
         outcome, case.ms = self.run(case, 0, (300, 300_000))
         return outcome == 'passed'
 
