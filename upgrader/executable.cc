@@ -38,8 +38,21 @@ Judgement refuse(int error, std::string reason) {
   return NotExecutable{.error = error, .reason = std::move(reason)};
 }
 
-Judgement refuse_unreadable(int error) {
-  return refuse(error, "cannot be read: " + error_in_words(error));
+// What a file can lack; put together into a refusal only where it does.
+struct Flaw {
+  int error;
+  const char* reason;
+};
+constexpr Flaw truncated{ENOEXEC, "is a truncated program"};
+constexpr Flaw malformed_loader{ENOEXEC, "its loader's name is malformed"};
+constexpr Flaw no_program_here{ELIBBAD, "is no program for this machine"};
+
+NotExecutable refusal_for(const Flaw& flaw) {
+  return {.error = flaw.error, .reason = flaw.reason};
+}
+
+NotExecutable unreadable(int error) {
+  return {.error = error, .reason = "cannot be read: " + error_in_words(error)};
 }
 
 // Reads up to `size` bytes at `offset`; fewer only at the end of the file. -1 with errno.
@@ -56,8 +69,13 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-bool read_whole(int fd, void* buffer, std::size_t size, off_t offset) {
-  return read_at(fd, buffer, size, offset) == static_cast<ssize_t>(size);
+// Nullopt, or why not: it cannot be read, or is what a file is that ends before.
+std::optional<NotExecutable> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
+                                        const Flaw& cut_off) {
+  const ssize_t count = read_at(fd, buffer, size, offset);
+  if (count < 0) return unreadable(errno);
+  if (static_cast<std::size_t>(count) < size) return refusal_for(cut_off);
+  return std::nullopt;
 }
 
 // Opens an interpreter or loader for reading, if it is an executable regular file. An open one, or
@@ -84,13 +102,13 @@ bool is_for_this_machine(const ElfW(Ehdr) & header) {
 }
 
 std::optional<NotExecutable> judge_loader(int fd, const ElfW(Phdr) & segment) {
-  const NotExecutable malformed{.error = ENOEXEC, .reason = "its loader's name is malformed"};
-  if (segment.p_filesz < 2 || segment.p_filesz > PATH_MAX) return malformed;
+  if (segment.p_filesz < 2 || segment.p_filesz > PATH_MAX) return refusal_for(malformed_loader);
   std::string path(segment.p_filesz, '\0');
-  if (!read_whole(fd, path.data(), path.size(), static_cast<off_t>(segment.p_offset))) {
-    return malformed;
+  const auto offset = static_cast<off_t>(segment.p_offset);
+  if (const auto refusal = read_whole(fd, path.data(), path.size(), offset, malformed_loader)) {
+    return refusal;
   }
-  if (path.back() != '\0') return malformed;
+  if (path.back() != '\0') return refusal_for(malformed_loader);
   path.resize(std::strlen(path.c_str()));
 
   std::variant<OwnedFd, NotExecutable> opened = open_interpreter(path, "loader");
@@ -98,16 +116,15 @@ std::optional<NotExecutable> judge_loader(int fd, const ElfW(Phdr) & segment) {
   const OwnedFd& loader = std::get<OwnedFd>(opened);
   if (!loader) return std::nullopt;
   ElfW(Ehdr) header;
-  if (read_whole(loader.get(), &header, sizeof header, 0) && is_for_this_machine(header)) {
-    return std::nullopt;
-  }
-  return NotExecutable{.error = ELIBBAD,
-                       .reason = "its loader " + path + " is no program for this machine"};
+  auto refusal = read_whole(loader.get(), &header, sizeof header, 0, no_program_here);
+  if (!refusal && !is_for_this_machine(header)) refusal = refusal_for(no_program_here);
+  if (refusal) refusal->reason.insert(0, "its loader " + path + " ");
+  return refusal;
 }
 
 Judgement judge_elf(int fd, off_t file_bytes) {
   ElfW(Ehdr) header;
-  if (!read_whole(fd, &header, sizeof header, 0)) return refuse(ENOEXEC, "is a truncated program");
+  if (const auto refusal = read_whole(fd, &header, sizeof header, 0, truncated)) return *refusal;
   if (!is_for_this_machine(header)) {
     return refuse(ENOEXEC, "is an ELF file, but no program for this machine");
   }
@@ -117,19 +134,20 @@ Judgement judge_elf(int fd, off_t file_bytes) {
     return refuse(ENOEXEC, "has a malformed ELF header");
   }
   std::vector<ElfW(Phdr)> segments(header.e_phnum);
-  if (!read_whole(fd, segments.data(), table_bytes, static_cast<off_t>(header.e_phoff))) {
-    return refuse(ENOEXEC, "is a truncated program");
+  const auto table_offset = static_cast<off_t>(header.e_phoff);
+  if (const auto refusal = read_whole(fd, segments.data(), table_bytes, table_offset, truncated)) {
+    return *refusal;
   }
   const auto size = static_cast<std::uint64_t>(file_bytes);
   for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_LOAD) continue;
     if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) {
-      return refuse(ENOEXEC, "is a truncated program");
+      return refusal_for(truncated);
     }
   }
   for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_INTERP) continue;
-    if (std::optional<NotExecutable> refusal = judge_loader(fd, segment)) return *refusal;
+    if (const auto refusal = judge_loader(fd, segment)) return *refusal;
     break;
   }
   return ExecutableKind::elf;
@@ -149,10 +167,10 @@ std::optional<std::string> interpreter_of(std::string_view head) {
 
 Judgement judge(int fd, int scripts_before) {
   struct stat status {};
-  if (::fstat(fd, &status) != 0) return refuse_unreadable(errno);
+  if (::fstat(fd, &status) != 0) return unreadable(errno);
   char bytes[head_bytes];
   const ssize_t count = read_at(fd, bytes, sizeof bytes, 0);
-  if (count < 0) return refuse_unreadable(errno);
+  if (count < 0) return unreadable(errno);
   const std::string_view head(bytes, static_cast<std::size_t>(count));
   if (head.empty()) return refuse(ENOEXEC, "is empty");
   if (head.starts_with(ELFMAG)) return judge_elf(fd, status.st_size);
