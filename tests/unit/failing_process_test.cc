@@ -181,13 +181,6 @@ TEST_CASE("a loader or an interpreter that may not be read is taken as it is") {
   CHECK(again.fired());
 }
 
-TEST_CASE("a loader that cannot be read is no loader") {
-  const Failing failing(Call::pread, EIO, 4);
-
-  CHECK(error_of_checking("/bin/sh") == ELIBBAD);
-  CHECK(failing.fired());
-}
-
 TEST_CASE("where the kernel cannot judge an open file, its path is judged") {
   const int error = GENERATE(EINVAL, ENOSYS, EPERM);
   const Failing failing(Call::faccessat, error);
