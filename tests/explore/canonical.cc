@@ -300,7 +300,8 @@ std::optional<int> which_policy(const Policy& policy) {
   terms.stop_timeout = or_none(terms.stop_timeout, some_stop_limit);
   terms.trial = or_none(terms.trial, some_limit);
   usual.exit_grace = or_none(usual.exit_grace, some_limit);
-  for (int which = 0; which < policies; ++which) {
+  usual.watchdog = or_none(usual.watchdog, some_watchdog);
+  for (int which = 0; which < all_policies; ++which) {
     if (explored_policy(which) == usual) return which;
   }
   return std::nullopt;

@@ -46,6 +46,7 @@ struct NamedDeadline {
 inline constexpr int policies = 5;
 // And one more, with a watchdog: what the command line does not say is not for all to explore.
 inline constexpr int watchdog_policy = policies;
+inline constexpr int all_policies = watchdog_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 // Which of these it is, whatever its times are, or nullopt.

@@ -143,6 +143,8 @@ void AgentDouble::react(const SessionEvent& event) {
   } else if (std::holds_alternative<Activate>(event)) {
     plan(Deed::status);
     if (says_healthy_) plan(Deed::healthy);
+    beats_left_ = static_cast<int>(random.below(12));
+    plan_heartbeat();
     plan_for(Duration(random.between(0, process_.machine.swarm.slowness_ms * 20)), Deed::upgrade,
              false);
     on(Occasion::activated);
@@ -183,6 +185,13 @@ void AgentDouble::on(Occasion occasion) {
   }
 }
 
+// As often as it is asked to; and then it falls silent.
+void AgentDouble::plan_heartbeat() {
+  const Duration watchdog = process_.machine.swarm.watchdog;
+  if (watchdog == Duration(0) || beats_left_-- <= 0) return;
+  plan_for(watchdog / 2, Deed::heartbeat, false);
+}
+
 void AgentDouble::plan(Deed deed) {
   Machine& its = process_.machine;
   plan_for(Duration(its.random.between(0, its.swarm.slowness_ms)), deed, false);
@@ -197,6 +206,7 @@ void AgentDouble::plan_for(Duration delay, Deed deed, bool mischief) {
 void AgentDouble::run(const Errand& errand) {
   if (const auto message = message_for(errand.deed)) {
     say(*message, errand.mischief);
+    if (errand.deed == Deed::heartbeat && !errand.mischief) plan_heartbeat();
   } else {
     misbehave(errand.deed);
   }

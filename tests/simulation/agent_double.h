@@ -45,6 +45,7 @@ class AgentDouble {
   void react(const agent_protocol::SessionEvent& event);
   void react_to_stop(const agent_protocol::StopAsked& stop);
   void on(Occasion occasion);
+  void plan_heartbeat();
   void plan(Deed deed);
   void plan_for(Duration delay, Deed deed, bool mischief);
   void drop_plans();
@@ -68,6 +69,7 @@ class AgentDouble {
   bool puppet_ = false;
   bool says_healthy_ = false;
   bool input_ended_ = false;
+  int beats_left_ = 0;
   int upgrades_left_ = 0;
   std::optional<Time> awake_at_;  // bytes to be read or written
 };

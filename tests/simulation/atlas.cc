@@ -76,6 +76,7 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   switch (kind) {
     case EventKind::limit_unseen:
     case EventKind::close_limit_unseen:
+    case EventKind::heartbeat_limit_unseen:
     case EventKind::upgrade_limit_unseen:
       return false;
     case EventKind::is_deaf:
@@ -196,7 +197,7 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
 
 Atlas::Atlas() {
   std::vector<std::future<std::unique_ptr<Sheet>>> drawn;
-  for (int policy = 0; policy < test::policies; ++policy)
+  for (int policy = 0; policy < test::all_policies; ++policy)
     drawn.push_back(std::async(std::launch::async, draw_sheet, policy));
   for (auto& sheet : drawn)
     sheets_.push_back(sheet.get());
@@ -205,7 +206,7 @@ Atlas::Atlas() {
 // ---- visits
 
 Visits::Visits(const Atlas& atlas) : atlas_(atlas) {
-  for (int policy = 0; policy < test::policies; ++policy) {
+  for (int policy = 0; policy < test::all_policies; ++policy) {
     begins_.push_back(size_);
     size_ += places(policy) + atlas.sheet(policy).map.moves.size() + 1'024;
   }
@@ -253,7 +254,7 @@ std::size_t Visits::missed_from(int policy, std::uint32_t place) const {
 
 Visits::Share Visits::states() const {
   Share share;
-  for (int policy = 0; policy < test::policies; ++policy) {
+  for (int policy = 0; policy < test::all_policies; ++policy) {
     for (std::size_t place = 0; place < places(policy); ++place) {
       const bool allowed = atlas_.sheet(policy).place_allowed[place];
       const bool visited = at(policy, place) != 0;
@@ -268,7 +269,7 @@ Visits::Share Visits::states() const {
 
 Visits::Share Visits::edges() const {
   Share share;
-  for (int policy = 0; policy < test::policies; ++policy) {
+  for (int policy = 0; policy < test::all_policies; ++policy) {
     const Sheet& sheet = atlas_.sheet(policy);
     for (std::size_t move = 0; move < sheet.map.moves.size(); ++move) {
       const bool visited = at(policy, places(policy) + move) != 0;
@@ -284,7 +285,7 @@ Visits::Share Visits::edges() const {
 // Cells of all policies together: a phase is the same under each.
 Visits::Share Visits::cells() const {
   std::set<std::pair<Phase, std::size_t>> all, allowed, visited;
-  for (int policy = 0; policy < test::policies; ++policy) {
+  for (int policy = 0; policy < test::all_policies; ++policy) {
     const Sheet& sheet = atlas_.sheet(policy);
     const std::size_t behind = places(policy) + sheet.map.moves.size();
     for (const auto& cell : sheet.cells) {
@@ -304,7 +305,7 @@ Visits::Share Visits::cells() const {
 
 std::string Visits::missed(std::size_t kinds_max) const {
   std::map<EventClass, std::uint64_t> counts;
-  for (int policy = 0; policy < test::policies; ++policy) {
+  for (int policy = 0; policy < test::all_policies; ++policy) {
     const Sheet& sheet = atlas_.sheet(policy);
     for (std::uint32_t move = 0; move < sheet.map.moves.size(); ++move) {
       if (is_missed(policy, move)) ++counts[sheet.map.moves[move].steps[0]];

@@ -20,7 +20,7 @@ bool comes_by_the_way(const test::Move& move) {
 }
 
 Goals::Goals(const Atlas& atlas) {
-  for (int policy = 0; policy < test::policies; ++policy) {
+  for (int policy = 0; policy < test::all_policies; ++policy) {
     const Sheet& sheet = atlas.sheet(policy);
     for (std::uint32_t move = 0; move < sheet.map.moves.size(); ++move) {
       const test::Move& its = sheet.map.moves[move];

@@ -33,7 +33,9 @@ std::optional<Time> deadline_of(const State& state, test::EventClass event) {
   const bool of_incumbent = test::speaker_of(event) == Speaker::incumbent;
   const std::optional<Agent>& agent = of_incumbent ? state.incumbent : state.candidate;
   if (!agent) return std::nullopt;
-  return test::kind_of(event) == EventKind::close_limit ? agent->close_deadline : agent->deadline;
+  if (test::kind_of(event) == EventKind::close_limit) return agent->close_deadline;
+  if (test::kind_of(event) == EventKind::heartbeat_limit) return agent->heartbeat_deadline;
+  return agent->deadline;
 }
 
 }  // namespace
@@ -155,8 +157,9 @@ void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   if (kind != EventKind::closes_input && kind != EventKind::closes_output) return;
   const auto passes = std::find_if(way_.begin(), way_.end(), [&](std::uint32_t move) {
     const EventKind its = test::kind_of(event_of(move));
-    return its == EventKind::limit || its == EventKind::upgrade_limit ||
-           its == EventKind::extend_at_limit || its == EventKind::cancel_at_limit;
+    return its == EventKind::limit || its == EventKind::heartbeat_limit ||
+           its == EventKind::upgrade_limit || its == EventKind::extend_at_limit ||
+           its == EventKind::cancel_at_limit;
   });
   if (passes == way_.end()) return;
   const std::optional<Time> deadline = deadline_of(supervisor.state(), event_of(*passes));
@@ -277,6 +280,7 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
   switch (kind) {
     case EventKind::limit:
     case EventKind::close_limit:
+    case EventKind::heartbeat_limit:
       return let_pass(event, supervisor);
     case EventKind::exits:
       process.end({Ending::How::exited, 0});
@@ -396,20 +400,29 @@ void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   }
 }
 
-// Another deadline is in the way: its owner asks for more time, if it may.
+// Another deadline is in the way: its owner asks for more time, if it may, or has a heartbeat.
 bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
   const State& state = supervisor.state();
   const std::optional<Time> wanted = deadline_of(state, event);
   if (!wanted) return false;
-  const Speaker owner = test::speaker_of(event);
   for (const Speaker speaker : {Speaker::incumbent, Speaker::candidate}) {
-    const auto* agent = speaker == Speaker::incumbent ? &state.incumbent : &state.candidate;
-    if (speaker == owner || !*agent || !(*agent)->deadline) continue;
-    if (*(*agent)->deadline > *wanted) continue;
-    Process* process = machine_.of((*agent)->generation);
+    const auto& agent = speaker == Speaker::incumbent ? state.incumbent : state.candidate;
+    Process* process = agent ? machine_.of(agent->generation) : nullptr;
     if (process == nullptr || process->life != Process::Life::running) continue;
     if (!process->output.writer) continue;
-    process->say(Extend{86'400'000});
+    const auto is_in_the_way = [&](EventKind kind) {
+      const Event its = test::class_for(speaker, kind);
+      const std::optional<Time> deadline = deadline_of(state, its);
+      return its != event && deadline && *deadline <= *wanted;
+    };
+    if (is_in_the_way(EventKind::heartbeat_limit)) {
+      machine_.pass_to(*supervisor.next_deadline() - Duration(1));
+      process->say(Heartbeat{});
+    } else if (is_in_the_way(EventKind::limit)) {
+      process->say(Extend{86'400'000});
+    } else {
+      continue;
+    }
     process->push(process->outbox.size());
     return true;
   }

@@ -7,7 +7,8 @@ namespace upgrader::simulation {
 
 namespace {
 
-Policy policy_of(const Options& options) {
+Policy policy_of(const Swarm& swarm) {
+  const Options& options = swarm.options;
   Policy policy;
   policy.defaults.mode = options.mode;
   policy.defaults.start_timeout = options.start_timeout;
@@ -16,11 +17,12 @@ Policy policy_of(const Options& options) {
   policy.defaults.on_unclean_stop = options.on_unclean_stop;
   policy.exit_grace = options.exit_grace;
   policy.relink = options.relink;
+  policy.watchdog = swarm.watchdog;
   return policy;
 }
 
 // Where nothing goes wrong but what the guide wants.
-void leave_to_guide(Swarm& swarm, int policy) {
+void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
   Options& options = swarm.options;
   const auto as_explored = [](Duration& limit, Duration its) {
@@ -33,6 +35,11 @@ void leave_to_guide(Swarm& swarm, int policy) {
   options.mode = explored.defaults.mode;
   options.on_unclean_stop = explored.defaults.on_unclean_stop;
   options.relink = explored.relink;
+  if (explored.watchdog == Duration(0)) {
+    swarm.watchdog = Duration(0);
+  } else if (swarm.watchdog == Duration(0)) {
+    swarm.watchdog = random.chance(50) ? explored.watchdog : Duration(86'400'000);
+  }
   swarm.guided = true;
   swarm.signals.clear();
   swarm.hold_ups = swarm.jostles = swarm.stale_events = 0;
@@ -53,14 +60,14 @@ Outcome run_seed(std::uint64_t seed, const Setting& setting) {
   Swarm swarm = draw_swarm(random);
   std::optional<Goal> goal;
   if (setting.goals != nullptr && is_guided(seed)) goal = setting.goals->goal(seed);
-  if (goal) leave_to_guide(swarm, goal->policy);
+  if (goal) leave_to_guide(swarm, goal->policy, random);
   Machine simulated(swarm, random.next());
   for (const auto& [delay, signal] : swarm.signals)
     simulated.schedule(simulated.now() + delay, signal);
   std::optional<Follower> follower;
   if (setting.atlas != nullptr) {
     follower.emplace(*setting.atlas, setting.visits);
-    follower->begin(policy_of(swarm.options), swarm.options.exit_grace);
+    follower->begin(policy_of(swarm), swarm.options.exit_grace);
   }
   std::optional<MapGuide> guide;
   if (goal) guide.emplace(simulated, setting.atlas->sheet(goal->policy), *follower, *goal);

@@ -60,6 +60,8 @@ void draw_machine(Random& random, Swarm& swarm) {
   swarm.options.lock_timeout = Duration(0);
   if (swarm.waits_for_lock) swarm.options.lock_file = "lock";
   swarm.lock_free_at_delay = swarm.waits_for_lock ? some_time(random) : Duration(0);
+  // Longer than the trial of the good upgrade at the end, in which puppets have no heartbeat.
+  if (random.chance(20)) swarm.watchdog = some_time(random) + Duration(2'000);
 }
 
 void draw_agents(Random& random, Swarm& swarm) {

@@ -62,6 +62,7 @@ struct Swarm {
   Duration lock_free_at_delay{0};
   Time lock_free_at{0};
   bool waits_for_lock = false;
+  Duration watchdog{0};  // how far apart heartbeats may be; zero: none are wanted
 
   // The machine.
   bool timers_last = false;
