@@ -61,7 +61,7 @@ Outcome Copier::find_position(const std::optional<std::string>& state) {
     if (told && told.value().position.output_size == size.value()) {
       saved_ = told.value().position;
     } else {
-      reports_.push_back(
+      reports_.emplace_back(
           "the state that was handed over does not agree with the output; "
           "going by the position file");
     }
@@ -123,7 +123,7 @@ Result<std::uint64_t> Copier::match_records(bool following) {
 
 Result<bool> Copier::copy(std::uint64_t now_us) {
   while (output_.pending_bytes() < turn_bytes) {
-    const Result<bool> copied = copy_line(now_us);
+    Result<bool> copied = copy_line(now_us);
     if (!copied) return copied;
     if (copied.value()) continue;
     if (Outcome written = output_.flush(); !written) return Refusal{written.reason()};

@@ -57,7 +57,9 @@ void* operator new(std::size_t size) {
 }
 
 // The one without a size is not there, so that whatever would call it cannot be linked.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wsized-deallocation"
+#endif
 void operator delete(void* memory, std::size_t size) noexcept {
   if (memory == nullptr) return;
   if (size > kept_bytes_max) return std::free(memory);

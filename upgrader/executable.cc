@@ -105,7 +105,7 @@ std::optional<NotExecutable> judge_loader(int fd, const ElfW(Phdr) & segment) {
   if (segment.p_filesz < 2 || segment.p_filesz > PATH_MAX) return refusal_for(malformed_loader);
   std::string path(segment.p_filesz, '\0');
   const auto offset = static_cast<off_t>(segment.p_offset);
-  if (const auto refusal = read_whole(fd, path.data(), path.size(), offset, malformed_loader)) {
+  if (auto refusal = read_whole(fd, path.data(), path.size(), offset, malformed_loader)) {
     return refusal;
   }
   if (path.back() != '\0') return refusal_for(malformed_loader);

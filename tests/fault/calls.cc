@@ -71,7 +71,8 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
 }
 
 std::string text_of(const RawCall& call, int argument) {
-  return bytes_of(call.pid, call.args[argument], PATH_MAX).c_str();
+  const std::string bytes = bytes_of(call.pid, call.args[argument], PATH_MAX);
+  return bytes.substr(0, bytes.find('\0'));
 }
 
 std::string kind_of_path(const RawCall& call, const std::string& log) {
