@@ -182,8 +182,8 @@ class Upgrader {
  public:
   // `before` runs in the agent's process before its main, with the pipes in place.
   explicit Upgrader(const std::function<int()>& agent_main,
-                    const std::function<void()>& before = {}) {
-    agent_ = ::fork();
+                    const std::function<void()>& before = {})
+      : agent_(::fork()) {
     REQUIRE(agent_ >= 0);
     if (agent_ == 0) {
       std::signal(SIGTERM, SIG_DFL);  // the test's own framework catches it
