@@ -35,7 +35,7 @@ _arguments -S \
   '--notify-fd=[where to tell that the first agent is active]:descriptor:(3 4 5)' \
   '--subreaper[reap orphans of agents, as process 1 does]' \
   "--log-level=[what to log on standard error]:level:$levels" \
-  '(- *)--help[print the options and exit]' \
+  '(- *)'{-h,--help}'[print the options and exit]' \
   '(- *)--version[print the version and exit]' \
   '(-)1:agent:_upgrader_agent' \
   '*::argument:_normal'

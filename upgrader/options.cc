@@ -1,5 +1,6 @@
 #include "upgrader/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string_view>
@@ -15,7 +16,8 @@ constexpr Duration duration_max = std::chrono::hours{24};
 // Behind standard input, output and error.
 constexpr int first_free_descriptor = 3;
 
-constexpr std::string_view duration_form = "a whole number and ms, s, m or h, at most 24h; or 0";
+constexpr std::string_view duration_form =
+    "needs =D, where D is a whole number and ms, s, m or h, at most 24h; or 0";
 
 std::optional<Duration> parse_duration(std::string_view text) {
   std::int64_t number = 0;
@@ -56,18 +58,17 @@ Argument take_apart(std::string_view whole) {
   return {whole, whole.substr(0, equals), whole.substr(equals + 1)};
 }
 
-// Nothing: the argument was well formed. Otherwise what is allowed.
+// Nothing: the argument was well formed. Otherwise what is wrong with it.
 using Complaint = std::optional<UsageError>;
 
-Complaint complain(const Argument& argument, std::string_view allowed) {
-  return UsageError{std::string(argument.whole) + ": " + std::string(allowed)};
+Complaint complain(const Argument& argument, std::string_view what) {
+  return UsageError{std::string(argument.whole) + ": " + std::string(what)};
 }
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_zero) {
   const std::optional<Duration> parsed = parse_duration(argument.value.value_or(""));
-  const std::string name(argument.name);
-  if (!parsed) return complain(argument, name + "=D, where D is " + std::string(duration_form));
-  if (*parsed == Duration{0} && !may_be_zero) return complain(argument, name + " must not be 0");
+  if (!parsed) return complain(argument, duration_form);
+  if (*parsed == Duration{0} && !may_be_zero) return complain(argument, "must not be 0");
   duration = *parsed;
   return std::nullopt;
 }
@@ -87,10 +88,9 @@ Complaint set_choice(const Argument& argument, const Choice<Value> (&choices)[co
       value = choice.value;
       return std::nullopt;
     }
-    allowed += (allowed.empty() ? "" : " or ") + std::string(argument.name) + "=" +
-               std::string(choice.word);
+    allowed += (allowed.empty() ? "needs =" : " or =") + std::string(choice.word);
   }
-  return complain(argument, "only " + allowed);
+  return complain(argument, allowed);
 }
 
 constexpr Choice<agent_protocol::Mode> modes[] = {
@@ -108,7 +108,7 @@ constexpr Choice<LogLevel> log_levels[] = {
 };
 
 Complaint set_flag(const Argument& argument, bool& flag) {
-  if (argument.value) return complain(argument, std::string(argument.name) + " takes no value");
+  if (argument.value) return complain(argument, "takes no value");
   flag = true;
   return std::nullopt;
 }
@@ -118,7 +118,7 @@ Complaint set_notify_fd(const Argument& argument, Options& options) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number < first_free_descriptor) {
-    return complain(argument, "--notify-fd=N, where N is the number of a descriptor, 3 or more");
+    return complain(argument, "needs =N, where N is the number of a descriptor, 3 or more");
   }
   options.notify_fd = number;
   return std::nullopt;
@@ -126,7 +126,7 @@ Complaint set_notify_fd(const Argument& argument, Options& options) {
 
 Complaint set_lock_file(const Argument& argument, Options& options) {
   if (argument.value.value_or("").empty()) {
-    return complain(argument, "--lock=FILE, where FILE is a path");
+    return complain(argument, "needs =FILE, where FILE is a path");
   }
   options.lock_file = std::string(*argument.value);
   return std::nullopt;
@@ -158,6 +158,20 @@ Complaint set_option(const Argument& argument, Options& options) {
   return complain(argument, "no such option; --help names them all");
 }
 
+// Whether an option of this name stands before the one at `at`.
+bool is_repeated(std::string_view name, const char* const* argv, int at) {
+  return std::any_of(argv + 1, argv + at,
+                     [name](const char* other) { return take_apart(other).name == name; });
+}
+
+// What no option by itself can be wrong with.
+Complaint judge_together(const Options& options) {
+  if (options.lock_timeout && !options.lock_file) {
+    return UsageError{"--lock-timeout: needs --lock=FILE"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -165,20 +179,23 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   int at = 1;
   for (; at < argc; ++at) {
     const std::string_view text = argv[at];
-    if (text == "--help") return HelpWanted{};
+    if (text == "--help" || text == "-h") return HelpWanted{};
     if (text == "--version") return VersionWanted{};
     if (text.size() < 2 || text[0] != '-') break;
     if (text == "--") {
       ++at;
       break;
     }
-    if (Complaint complaint = set_option(take_apart(text), options)) return *std::move(complaint);
+    const Argument argument = take_apart(text);
+    if (Complaint complaint = set_option(argument, options)) return *std::move(complaint);
+    if (is_repeated(argument.name, argv, at)) return *complain(argument, "is given twice");
   }
   if (at >= argc || *argv[at] == '\0') {
     return UsageError{"AGENT is missing: upgrader [options] [--] AGENT [ARG ...]"};
   }
   options.agent = argv[at];
   options.args.assign(argv + at + 1, argv + argc);
+  if (Complaint complaint = judge_together(options)) return *std::move(complaint);
   return options;
 }
 
@@ -211,9 +228,17 @@ std::string help_text() {
          "  --subreaper                 reap orphans of agents, as process 1 does\n"
          "  --log-level=error|info|debug\n"
          "                              what to log on standard error (info)\n"
-         "  --help, --version           print this, or the version, and exit\n"
+         "  -h, --help                  print this, and exit\n"
+         "  --version                   print the version, and exit\n"
          "\n"
-         "D is a whole number and ms, s, m or h, at most 24h; or 0. See upgrader(8).\n";
+         "D is a whole number and ms, s, m or h, at most 24h; or 0. No option may be given twice.\n"
+         "\n"
+         "  SIGUSR2                     upgrade to what AGENT names now\n"
+         "  SIGTERM, SIGINT             stop the agent, and exit\n"
+         "  SIGQUIT                     kill all agents at once, and exit\n"
+         "  SIGHUP, SIGUSR1             passed on to the agent\n"
+         "\n"
+         "More in upgrader(8).\n";
 }
 
 std::string version_text() {

@@ -47,8 +47,8 @@ struct UsageError {
 
 using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
 
-// Options end at AGENT or at `--`. Of an option given twice the later one counts, so that whoever
-// wraps a command line can override it.
+// Options end at AGENT or at `--`. An option that is given twice is a usage error: whichever of the
+// two counted, somebody would believe that it was the other one.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
 // How long to wait for the lock: as given, or the longest that a predecessor's agent may take to

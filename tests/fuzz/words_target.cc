@@ -98,6 +98,7 @@ void check_command_line(const std::vector<std::string>& words) {
   must(options->stop_timeout > Duration(0), "no stop timeout");
   must(!options->agent.empty(), "no agent");
   must(!options->lock_file || !options->lock_file->empty(), "no lock file");
+  must(!options->lock_timeout || options->lock_file, "a time to wait for no lock");
   const upgrader::CommandLine again = parse(written(*options));
   const auto* same = std::get_if<upgrader::Options>(&again);
   must(same != nullptr && *same == *options, "read, written and read are other options");

@@ -25,7 +25,7 @@ void expect_usage_error(const Texts& words) {
 }  // namespace
 
 TEST_CASE("--help and --version speak on standard output, and exit with 0") {
-  const std::string option = GENERATE("--help", "--version");
+  const std::string option = GENERATE("--help", "-h", "--version");
   World world(Start{.options = {option}, .agent = "-"});
 
   world.expect_exit(0);
@@ -34,14 +34,18 @@ TEST_CASE("--help and --version speak on standard output, and exit with 0") {
   CHECK(world.log().empty());
 }
 
-TEST_CASE("--help names every option") {
+TEST_CASE("--help names every option and every signal") {
   World world(Start{.options = {"--help"}, .agent = "-"});
 
   world.expect_exit(0);
 
-  for (const char* option : {"--mode", "--start-timeout", "--stop-timeout", "--exit-grace",
-                             "--trial", "--on-unclean-stop", "--relink", "--lock", "--lock-timeout",
-                             "--log-level", "--notify-fd", "--subreaper", "--help", "--version"}) {
+  for (const char* option : {"--mode",       "--start-timeout", "--stop-timeout",
+                             "--exit-grace", "--trial",         "--on-unclean-stop",
+                             "--relink",     "--lock",          "--lock-timeout",
+                             "--log-level",  "--notify-fd",     "--subreaper",
+                             "--help",       "--version",       "SIGTERM",
+                             "SIGINT",       "SIGQUIT",         "SIGHUP",
+                             "SIGUSR1",      "SIGUSR2"}) {
     INFO(option);
     CHECK(world.output().find(option) != std::string::npos);
   }
@@ -64,6 +68,8 @@ TEST_CASE("a command line that cannot be is a usage error: 125") {
   expect_usage_error({"--lock=", "--", agent});
   expect_usage_error({"--stop-timeout=0", "--", agent});
   expect_usage_error({"--stop-timeout=0s", "--", agent});
+  expect_usage_error({"--lock-timeout=1s", "--", agent});
+  expect_usage_error({"--trial=1s", "--trial=1s", "--", agent});
 }
 
 TEST_CASE("a duration is a whole number with its unit, at most a day, or 0") {
@@ -86,7 +92,8 @@ TEST_CASE("each option takes a duration of its own") {
 
   expect_usage_error({option, "--", World::puppet()});
   expect_usage_error({option + "=1x", "--", World::puppet()});
-  World world({option + "=30s"});
+  World world{World::Later()};
+  world.start({"--lock=" + world.path("lock"), option + "=30s"});
   world.first();
 }
 

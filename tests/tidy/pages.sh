@@ -94,6 +94,9 @@ check_signals() {
     grep -vx SIGCHLD >"$scratch/code"
   section man/upgrader.8 SIGNALS | tags Dv >"$scratch/page"
   differ read_signals "$scratch/code" man/upgrader.8 "$scratch/page"
+  upgrader_is_built || return
+  "$UPGRADER" --help | grep -oE '\bSIG[A-Z]+[0-9]?\b' >"$scratch/help"
+  differ "upgrader --help" "$scratch/help" man/upgrader.8 "$scratch/page"
 }
 
 canary_signals() {
@@ -101,6 +104,7 @@ canary_signals() {
   echo 'in read_signals and not in man/upgrader.8: SIGWINCH'
   printf '.Sh SIGNALS\n.It Dv SIGPWR\n' >>man/upgrader.8
   echo 'in man/upgrader.8 and not in read_signals: SIGPWR'
+  echo 'in man/upgrader.8 and not in upgrader --help: SIGPWR'
 }
 
 # What init_system.cc names are messages to init, and no variables.

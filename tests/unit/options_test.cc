@@ -76,7 +76,7 @@ TEST_CASE("every option sets what it names") {
   CHECK(options_of({"--notify-fd=3"}).notify_fd == 3);
   CHECK(options_of({"--notify-fd=2147483647"}).notify_fd == 2'147'483'647);
   CHECK(options_of({"--lock=a=b"}).lock_file == "a=b");
-  CHECK(options_of({"--lock-timeout=3s"}).lock_timeout == Duration{3s});
+  CHECK(options_of({"--lock=f", "--lock-timeout=3s"}).lock_timeout == Duration{3s});
   CHECK(options_of({"--log-level=error"}).log_level == LogLevel::error);
   CHECK(options_of({"--log-level=info"}).log_level == LogLevel::info);
   CHECK(options_of({"--log-level=debug"}).log_level == LogLevel::debug);
@@ -108,19 +108,22 @@ TEST_CASE("a thousand arguments are all kept") {
   CHECK(std::get<Options>(parsed).args == std::vector<std::string>(1000, "x"));
 }
 
-TEST_CASE("of a repeated option the later one counts") {
-  const Options options = options_of({"--trial=1s", "--relink", "--trial=2s", "--relink"});
-
-  CHECK(options.trial == 2s);
-  CHECK(options.relink);
+TEST_CASE("an option that is given twice is refused, also with the same value") {
+  CHECK(refusal_of({"--trial=1s", "--relink", "--trial=2s"}) == "--trial=2s: is given twice");
+  CHECK(refusal_of({"--lock=a", "--lock=a"}) == "--lock=a: is given twice");
+  CHECK(refusal_of({"--relink", "--relink"}) == "--relink: is given twice");
+  CHECK(mentions(refusal_of({"--trial=soon", "--trial=2s"}), "--trial=soon: needs"));
+  CHECK(std::holds_alternative<Options>(parse({"--relink", "agent", "--relink", "--relink"})));
 }
 
-TEST_CASE("a repeated option is refused where its earlier value is malformed") {
-  CHECK(mentions(refusal_of({"--trial=soon", "--trial=2s"}), "--trial=soon"));
+TEST_CASE("a time to wait for the lock is refused where there is no lock") {
+  CHECK(refusal_of({"--lock-timeout=3s"}) == "--lock-timeout: needs --lock=FILE");
+  CHECK(options_of({"--lock-timeout=3s", "--lock=f"}).lock_timeout == Duration{3s});
 }
 
 TEST_CASE("help and version are wanted wherever options may stand") {
   CHECK(std::holds_alternative<HelpWanted>(parse({"--help"})));
+  CHECK(std::holds_alternative<HelpWanted>(parse({"-h"})));
   CHECK(std::holds_alternative<HelpWanted>(parse({"--relink", "--help", "agent"})));
   CHECK(std::holds_alternative<VersionWanted>(parse({"--version"})));
   CHECK(mentions(version_text(), "upgrader "));
@@ -132,10 +135,15 @@ TEST_CASE("the version says which protocol is spoken, too") {
 
 TEST_CASE("help names every option") {
   for (const char* name : {"--mode=", "--start-timeout=", "--stop-timeout=", "--exit-grace=",
-                           "--trial=", "--on-unclean-stop=", "--relink",
-                           "--lock=", "--lock-timeout=", "--log-level=", "--help", "--version"}) {
+                           "--trial=", "--on-unclean-stop=", "--relink", "--lock=",
+                           "--lock-timeout=", "--log-level=", "-h, --help", "--version"}) {
     CHECK(mentions(help_text(), name));
   }
+}
+
+TEST_CASE("help says what each signal does") {
+  for (const char* line : {"SIGUSR2 ", "SIGTERM, SIGINT ", "SIGQUIT ", "SIGHUP, SIGUSR1 "})
+    CHECK(mentions(help_text(), "\n  " + std::string(line)));
 }
 
 TEST_CASE("durations are a whole number and a unit, at most a day, or 0") {
@@ -179,38 +187,38 @@ TEST_CASE("durations are a whole number and a unit, at most a day, or 0") {
 TEST_CASE("every duration option refuses what is no duration") {
   for (const char* name :
        {"--start-timeout", "--stop-timeout", "--exit-grace", "--trial", "--lock-timeout"}) {
-    CHECK(mentions(refusal_of({std::string(name) + "=x"}), std::string(name) + "=D"));
-    CHECK(mentions(refusal_of({name}), std::string(name) + "=D"));
+    const std::string needs = "needs =D, where D is a whole number and ms, s, m or h, ";
+    CHECK(mentions(refusal_of({std::string(name) + "=x"}), std::string(name) + "=x: " + needs));
+    CHECK(mentions(refusal_of({name}), std::string(name) + ": " + needs));
   }
 }
 
 TEST_CASE("only the stop timeout must not be 0") {
-  CHECK(mentions(refusal_of({"--stop-timeout=0"}), "must not be 0"));
-  CHECK(mentions(refusal_of({"--stop-timeout=0s"}), "must not be 0"));
+  CHECK(refusal_of({"--stop-timeout=0"}) == "--stop-timeout=0: must not be 0");
+  CHECK(refusal_of({"--stop-timeout=0s"}) == "--stop-timeout=0s: must not be 0");
   CHECK(options_of({"--start-timeout=0"}).start_timeout == 0ms);
   CHECK(options_of({"--exit-grace=0"}).exit_grace == 0ms);
-  CHECK(options_of({"--lock-timeout=0"}).lock_timeout == Duration{0});
+  CHECK(options_of({"--lock=f", "--lock-timeout=0"}).lock_timeout == Duration{0});
 }
 
 TEST_CASE("a wrong choice is told what is allowed") {
-  CHECK(mentions(refusal_of({"--mode=both"}), "only --mode=parallel or --mode=sequential"));
-  CHECK(mentions(refusal_of({"--mode"}), "--mode=parallel or --mode=sequential"));
-  CHECK(mentions(refusal_of({"--mode="}), "--mode=parallel or --mode=sequential"));
-  CHECK(mentions(refusal_of({"--on-unclean-stop=x"}), "fallback or --on-unclean-stop=continue"));
-  CHECK(mentions(refusal_of({"--log-level=warning"}), "--log-level=error or --log-level=info"));
-  CHECK(mentions(refusal_of({"--relink=yes"}), "--relink takes no value"));
-  CHECK(mentions(refusal_of({"--subreaper="}), "--subreaper takes no value"));
+  for (const char* wrong : {"--mode=both", "--mode", "--mode="})
+    CHECK(refusal_of({wrong}) == wrong + std::string(": needs =parallel or =sequential"));
+  CHECK(mentions(refusal_of({"--on-unclean-stop=x"}), "x: needs =fallback or =continue"));
+  CHECK(mentions(refusal_of({"--log-level=loud"}), "loud: needs =error or ="));
+  CHECK(refusal_of({"--relink=yes"}) == "--relink=yes: takes no value");
+  CHECK(refusal_of({"--subreaper="}) == "--subreaper=: takes no value");
   for (const char* wrong : {"", "0", "1", "2", "-3", "3x", "x", " 3", "+3", "2147483648"}) {
     INFO(wrong);
     CHECK(mentions(refusal_of({("--notify-fd=" + std::string(wrong)).c_str()}), "3 or more"));
   }
-  CHECK(mentions(refusal_of({"--notify-fd"}), "3 or more"));
-  CHECK(mentions(refusal_of({"--lock"}), "--lock=FILE"));
-  CHECK(mentions(refusal_of({"--lock="}), "--lock=FILE"));
+  CHECK(mentions(refusal_of({"--notify-fd"}), "--notify-fd: needs =N"));
+  CHECK(mentions(refusal_of({"--lock"}), "--lock: needs =FILE"));
+  CHECK(mentions(refusal_of({"--lock="}), "--lock=: needs =FILE"));
 }
 
 TEST_CASE("an unknown option is refused by its name") {
-  for (const char* wrong : {"-h", "-v", "--mod=parallel", "--Mode=parallel", "---", "--help=x",
+  for (const char* wrong : {"-H", "-v", "--mod=parallel", "--Mode=parallel", "---", "--help=x",
                             "--version=1", "--=x"}) {
     CHECK(mentions(refusal_of({wrong}), std::string(wrong) + ": no such option"));
   }
@@ -235,6 +243,6 @@ TEST_CASE("the lock is waited for as long as a predecessor's agent may take to e
   CHECK(lock_timeout_of(options_of({"--lock=f"})) == 100s);
   CHECK(lock_timeout_of(options_of({"--stop-timeout=1s", "--exit-grace=2s"})) == 3s);
   CHECK(lock_timeout_of(options_of({"--exit-grace=0"})) == 0ms);
-  CHECK(lock_timeout_of(options_of({"--exit-grace=0", "--lock-timeout=4s"})) == 4s);
-  CHECK(lock_timeout_of(options_of({"--lock-timeout=0"})) == 0ms);
+  CHECK(lock_timeout_of(options_of({"--exit-grace=0", "--lock=f", "--lock-timeout=4s"})) == 4s);
+  CHECK(lock_timeout_of(options_of({"--lock=f", "--lock-timeout=0"})) == 0ms);
 }
