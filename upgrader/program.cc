@@ -19,6 +19,9 @@ namespace {
 // A path that is replaced between two looks at it is looked at again, but not for ever.
 constexpr int looks_max = 8;
 
+// The kernel, too, follows no more.
+constexpr int links_max = 40;
+
 // What PATH is where it is not set.
 constexpr const char* default_search_path = "/bin:/usr/bin";
 
@@ -33,6 +36,31 @@ ProgramRefused refuse(const std::string& path, int error) {
 ProgramRefused refuse_missing(const std::string& path, int error) {
   ProgramRefused refusal = refuse(path, error);
   refusal.missing = error == ENOENT || error == ENOTDIR;
+  return refusal;
+}
+
+// The path that a link leads to, through further links: of one that dangles, what is missing.
+// Empty where `path` is no link.
+std::string end_of_link(std::string path) {
+  std::string end;
+  char text[PATH_MAX];
+  for (int links = 0; links < links_max; ++links) {
+    const ssize_t count = ::readlink(path.c_str(), text, sizeof text);
+    if (count <= 0) break;
+    const std::string_view target(text, static_cast<std::size_t>(count));
+    if (target.front() == '/') path.clear();
+    path.resize(path.rfind('/') + 1);  // nothing is left of a name without a slash
+    path += target;
+    end = path;
+  }
+  return end;
+}
+
+ProgramRefused refuse_unresolved(const std::string& path, int error) {
+  ProgramRefused refusal = refuse_missing(path, error);
+  if (!refusal.missing) return refusal;
+  const std::string end = end_of_link(path);
+  if (!end.empty()) refusal.reason = path + ": leads to " + end + ": " + error_in_words(error);
   return refusal;
 }
 
@@ -118,7 +146,7 @@ int Program::path_changed() const {
 std::variant<Program, ProgramRefused> check_program(const std::string& path, std::string name,
                                                     std::vector<std::string> args) {
   std::optional<std::string> resolved = resolve(path);
-  if (!resolved) return refuse_missing(path, errno);
+  if (!resolved) return refuse_unresolved(path, errno);
   std::variant<Opened, ProgramRefused> result = open_program(*resolved);
   if (ProgramRefused* refusal = std::get_if<ProgramRefused>(&result)) return std::move(*refusal);
   Opened& opened = std::get<Opened>(result);

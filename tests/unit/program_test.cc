@@ -155,6 +155,22 @@ TEST_CASE("a path that leads nowhere is missing") {
   CHECK(refusal_of("").missing);
 }
 
+TEST_CASE("of a link that leads nowhere it is told what is missing at its end") {
+  const TemporaryDirectory directory;
+  const std::string none = ": No such file or directory (ENOENT)";
+  const std::string relative = directory.link("relative", "releases/1.1");
+  const std::string absolute = directory.link("absolute", "/none/at/all");
+  const std::string second = directory.link("second", "relative");
+
+  CHECK(refusal_of(relative).reason ==
+        relative + ": leads to " + (directory / "releases/1.1") + none);
+  CHECK(refusal_of(absolute).reason == absolute + ": leads to /none/at/all" + none);
+  CHECK(refusal_of(second).reason == second + ": leads to " + (directory / "releases/1.1") + none);
+  CHECK(refusal_of(directory / "no-link").reason == (directory / "no-link") + none);
+  CHECK(refusal_of(directory.link("below-a-file", "/bin/true/x")).reason ==
+        (directory / "below-a-file") + ": leads to /bin/true/x: Not a directory (ENOTDIR)");
+}
+
 TEST_CASE("a path that cannot be followed is not missing but refused") {
   const TemporaryDirectory directory;
   const std::string loop = directory.link("loop", "loop");
