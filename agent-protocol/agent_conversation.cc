@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "agent-protocol/agent_mark.h"
 #include "agent-protocol/codec.h"
 
 namespace agent_protocol {
@@ -36,6 +37,10 @@ std::int64_t now_ms() {
 
 std::unique_ptr<Conversation> Conversation::open(std::string_view version) {
   const bool alone = !upgrader_is_there();
+  if (alone && has_mark()) {
+    errno = ENOTCONN;
+    return nullptr;
+  }
   const auto company = alone ? Session::Company::nobody : Session::Company::upgrader;
   std::unique_ptr<Conversation> conversation(new Conversation(company));
   if (!conversation->signals_.caught() || !conversation->make_watch()) return nullptr;
@@ -62,7 +67,7 @@ bool Conversation::take_channel() {
   channel_.emplace(*std::move(pipes));
   // The output is watched for its end only, as long as nothing waits to be written.
   watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
-                     control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0);
+                     control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0) && leave_mark();
   if (!watches_channel_) give_back(channel_->pipes());
   return watches_channel_;
 }

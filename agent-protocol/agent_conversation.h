@@ -20,8 +20,8 @@ struct Said {};
 
 class Conversation {
  public:
-  // Takes the process over and says hello. Null, with errno, where descriptors have run out or the
-  // pipes are not there.
+  // Takes the process over and says hello. Null, with errno, where descriptors have run out, the
+  // pipes are not there, or the process has had its conversation (ENOTCONN).
   [[nodiscard]] static std::unique_ptr<Conversation> open(std::string_view version);
 
   [[nodiscard]] bool alone() const { return !channel_; }

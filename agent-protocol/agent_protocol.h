@@ -96,7 +96,9 @@ struct agent_protocol_event {
  * is caught: a held agent exits at once with status 143, an active one gets AGENT_PROTOCOL_STOP; a
  * process forked from this one dies of it as by default. Without an upgrader descriptors 0 and 1
  * are left alone. NULL, with errno, only where descriptors have run out, the upgrader's
- * pipes are not there, or a handle is open already (EBUSY). */
+ * pipes are not there, a handle is open already (EBUSY), or this process has had its conversation
+ * with an upgrader (ENOTCONN), also if it was forked from the agent since, or has executed itself
+ * anew: it must not take itself for a program without an upgrader. */
 AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open(const char* version);
 
 /* Frees the handle and closes its descriptors but the lock's; SIGTERM and SIGPIPE do what they did

@@ -55,6 +55,8 @@ layer_table() {
 3 agent-protocol/agent_descriptor.h
 3 agent-protocol/agent_event.cc
 3 agent-protocol/agent_event.h
+3 agent-protocol/agent_mark.cc
+3 agent-protocol/agent_mark.h
 3 agent-protocol/agent_protocol.h
 3 agent-protocol/agent_request.cc
 3 agent-protocol/agent_request.h

@@ -111,8 +111,9 @@ canary_signals() {
 check_environment() {
   product_files | grep -E '^(upgrader|agent-protocol)/' | grep -v '/init_system\.cc$' |
     xargs grep -ohE '"([A-Z]+(_[A-Z]+)+|PATH)[="]' | tr -d '"=' >"$scratch/code"
-  { section man/upgrader.8 ENVIRONMENT; section man/agent-protocol.7 ENVIRONMENT; } |
-    tags Ev >"$scratch/page"
+  for page in man/upgrader.8 man/agent-protocol.7 man/agent_protocol.3; do
+    section $page ENVIRONMENT
+  done | tags Ev >"$scratch/page"
   differ 'the code' "$scratch/code" 'the pages' "$scratch/page"
 }
 

@@ -46,7 +46,7 @@ TEST_CASE("a handle that cannot be had is refused, and the process is as it was"
          {Fault{Call::eventfd, 0}, Fault{Call::fcntl, 0}, Fault{Call::epoll_create1, 0},
           Fault{Call::fcntl, 1}, Fault{Call::fcntl, 2}, Fault{Call::fcntl, 3},
           Fault{Call::epoll_ctl, 0}, Fault{Call::epoll_ctl, 1}, Fault{Call::epoll_ctl, 2},
-          Fault{Call::open, 0}, Fault{Call::dup2, 0}}) {
+          Fault{Call::open, 0}, Fault{Call::dup2, 0}, Fault{Call::setenv, 0}}) {
       report(is_refused(fault) ? "refused" : "not as it should be");
     }
     report(::getenv("AGENT_PROTOCOL") != nullptr ? "the upgrader is still there" : "alone");
@@ -55,7 +55,7 @@ TEST_CASE("a handle that cannot be had is refused, and the process is as it was"
     return 0;
   });
 
-  for (int fault = 0; fault < 11; ++fault)
+  for (int fault = 0; fault < 12; ++fault)
     CHECK(upgrader.is_reported() == "refused");
   CHECK(upgrader.is_reported() == "the upgrader is still there");
   CHECK(upgrader.is_reported() == "opened");
@@ -77,6 +77,24 @@ TEST_CASE("standard output is /dev/null where it cannot be a copy of standard er
 
   CHECK(upgrader.is_reported() == "opened");
   CHECK(upgrader.is_reported() == "1 is /dev/null");
+}
+
+TEST_CASE("an agent knows that it has been one where its start cannot be read, too") {
+  const Call call = GENERATE(Call::open, Call::read);
+  Upgrader upgrader([call] {
+    // Of what it opens /dev/null comes first; nothing else is read while it opens.
+    const Failing failing(call, EACCES, call == Call::open ? 1 : 0, 1'000);
+    agent_protocol_close(agent_protocol_open("1.2"));
+    report(std::getenv("LIBAGENT_PROTOCOL_PROCESS") == std::to_string(::getpid()) + " 0"
+               ? "the number alone"
+               : "something else");
+    report(agent_protocol_open("1.2") == nullptr && errno == ENOTCONN ? "refused" : "opened");
+    return failing.fired() ? 0 : 1;
+  });
+
+  CHECK(upgrader.is_reported() == "the number alone");
+  CHECK(upgrader.is_reported() == "refused");
+  CHECK(upgrader.exit_status() == 0);
 }
 
 TEST_CASE("an agent that can have no standard output of its own gets its input back") {

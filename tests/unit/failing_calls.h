@@ -37,6 +37,7 @@ enum class Call {
   readlinkat,
   realpath,
   send,
+  setenv,
   setsid,
   signalfd,
   sigprocmask,
@@ -156,6 +157,7 @@ FAILING_CALL(long, readlinkat, (int fd, const char* path, char* text, unsigned l
 FAILING_CALL(char*, realpath, (const char* path, char* resolved), (path, resolved), nullptr)
 FAILING_CALL(long, send, (int fd, const void* bytes, unsigned long size, int flags),
              (fd, bytes, size, flags), -1)
+FAILING_CALL(int, setenv, (const char* name, const char* value, int over), (name, value, over), -1)
 FAILING_CALL(int, setsid, (), (), -1)
 FAILING_CALL(int, signalfd, (int fd, const void* mask, int flags), (fd, mask, flags), -1)
 FAILING_CALL(int, sigprocmask, (int how, const void* set, void* before), (how, set, before), -1)
