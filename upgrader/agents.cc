@@ -22,8 +22,10 @@ bool is_reply(const agent_protocol::UpgraderMessage& message) {
 
 }  // namespace
 
-std::unique_ptr<Agents> Agents::make(uv_loop_t* loop, ChildSetting setting, Sink sink) {
-  std::unique_ptr<Agents> agents(new Agents(std::move(setting), std::move(sink)));
+std::unique_ptr<Agents> Agents::make(uv_loop_t* loop, ChildSetting setting, Sink sink,
+                                     TurnOver turn_over) {
+  std::unique_ptr<Agents> agents(
+      new Agents(std::move(setting), std::move(sink), std::move(turn_over)));
   agents->loop_ = loop;
   agents->backlog_ =
       make_handle<uv_idle_t>([&](uv_idle_t* fresh) { return uv_idle_init(loop, fresh); });
@@ -38,8 +40,14 @@ std::optional<StartFailed> Agents::start(Generation generation, const Program& p
   Started& started = std::get<Started>(outcome);
   auto agent = std::make_unique<Running>(
       generation, started.pid, std::move(started.input), std::move(started.output),
-      [this, generation] { on_readable(generation); },
-      [this, generation] { on_writable(generation); });
+      [this, generation] {
+        on_readable(generation);
+        turn_over_();
+      },
+      [this, generation] {
+        on_writable(generation);
+        turn_over_();
+      });
   // A channel that cannot be watched is one that the agent seems to have closed: it fails as such.
   if (agent->channel.start(loop_) != 0) agent->channel.close_output();
   const bool watched = agent->channel.output_open();
@@ -164,6 +172,7 @@ void Agents::on_backlog() {
     take_lines(*agent);
     watch_as_fits(*agent);
   }
+  turn_over_();
 }
 
 // Takes lines that have been read, as many as a turn has room for, while the agent takes its

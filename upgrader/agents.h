@@ -32,10 +32,12 @@ class Agents {
  public:
   // Takes each event as it happens. It may call start(), send() and signal() meanwhile.
   using Sink = std::function<void(Event)>;
+  // Told behind the events of a turn of the loop, however many they were.
+  using TurnOver = std::function<void()>;
 
   // Returns empty if libuv could not give what is needed.
   [[nodiscard]] static std::unique_ptr<Agents> make(uv_loop_t* loop, ChildSetting setting,
-                                                    Sink sink);
+                                                    Sink sink, TurnOver turn_over);
 
   // Starts a process and begins to listen to it; afterwards it is known by its generation, or
   // nothing has been left behind.
@@ -70,7 +72,8 @@ class Agents {
     bool activate_unsent = false;  // `activate` is among what has not been sent yet
   };
 
-  Agents(ChildSetting setting, Sink sink) : setting_(std::move(setting)), sink_(std::move(sink)) {}
+  Agents(ChildSetting setting, Sink sink, TurnOver turn_over)
+      : setting_(std::move(setting)), sink_(std::move(sink)), turn_over_(std::move(turn_over)) {}
 
   [[nodiscard]] Running* find(Generation generation) const;
   [[nodiscard]] std::vector<Generation> generations() const;
@@ -91,6 +94,7 @@ class Agents {
 
   ChildSetting setting_;
   Sink sink_;
+  TurnOver turn_over_;
   uv_loop_t* loop_ = nullptr;
   UvHandle<uv_idle_t> backlog_;  // runs while there is what a turn had no room for
   bool strangers_left_ = false;

@@ -71,8 +71,9 @@ bool Loop::set_up(ChildSetting setting) {
   timer_ = make_handle<uv_timer_t>([&](uv_timer_t* fresh) { return uv_timer_init(&loop_, fresh); });
   if (!timer_) return false;
   timer_->data = this;
-  agents_ =
-      Agents::make(&loop_, std::move(setting), [this](Event event) { take(std::move(event)); });
+  agents_ = Agents::make(
+      &loop_, std::move(setting), [this](Event event) { take(std::move(event)); },
+      [this] { settle(); });
   if (!agents_) return false;
   return watch_signals();
 }
@@ -98,6 +99,7 @@ void Loop::on_signals() {
   signalfd_siginfo told;
   while (!exit_status_ && ::read(signals_.get(), &told, sizeof told) == sizeof told) {
     on_signal(static_cast<int>(told.ssi_signo));
+    settle();
   }
 }
 
@@ -151,8 +153,10 @@ void Loop::on_timer() {
   };
   if (is_due()) agents_->take_in_everything(supervisor_.late(looked));
   if (is_due()) take(DeadlinePassed{looked});
+  settle();
   // Only when nothing is left to be judged that may say otherwise.
-  if (!is_due()) init_system_.keep_alive(looked);
+  if (is_due()) return;
+  init_system_.keep_alive(looked);
   set_timer();
 }
 
@@ -184,6 +188,7 @@ void Loop::start_first_agent() {
   std::optional<Program> program = look_at_agent();
   if (!program) return;
   take(StartRequested{programs_.add(*std::move(program))});
+  settle();
 }
 
 // AGENT as it is now, and the link that it is. Ends the upgrader if it cannot be started.
@@ -238,6 +243,11 @@ void Loop::take(Event event) {
       take_one(next);
   }
   stepping_ = false;
+}
+
+// What follows from events, once for all of a turn of the loop: an agent may cause as many of them
+// as it likes.
+void Loop::settle() {
   programs_.keep_only(supervisor_.programs());
   init_system_.tell(init_news(supervisor_.state()), now());
   set_timer();

@@ -52,6 +52,7 @@ class Loop {
 
   [[nodiscard]] static Time now();
   void take(Event event);
+  void settle();
   void take_one(const Event& event);
   void feed(const Event& event);
   void set_timer();

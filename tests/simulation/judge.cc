@@ -17,6 +17,8 @@ namespace {
 
 // Turns of the loop without an event at a new instant: more than the longest flood takes.
 constexpr int turns_at_once_max = 20'000;
+// In one turn, of one callback: however many lines it takes in, the timer is set for all of them.
+constexpr int timer_settings_max = 4;
 // And this is more than any run has events, however time creeps on meanwhile.
 constexpr std::uint64_t events_max = 50'000;
 
@@ -314,6 +316,7 @@ void Judge::check_orders() {
 
 void Judge::look_begins() {
   looking_ = true;
+  timer_settings_ = 0;
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
     process->ended_at_look = process->life == Process::Life::zombie;
@@ -326,6 +329,7 @@ void Judge::look_begins() {
 
 void Judge::turn_begins() {
   looking_ = false;
+  timer_settings_ = 0;
   for (const auto& process : machine_.processes()) {
     process->bytes_in_turn = 0;
     process->lines_in_turn = 0;
@@ -439,6 +443,10 @@ void Judge::bytes_read(Process& process, std::size_t count) {
   if (looking_ || process.life == Process::Life::reaped) return;
   process.bytes_in_turn += count;
   if (process.bytes_in_turn > read_bytes_a_turn) broken("IO-5: more bytes than a turn may take");
+}
+
+void Judge::timer_set() {
+  if (++timer_settings_ > timer_settings_max) broken("the timer is set anew for every line");
 }
 
 // ---- the agents' own view

@@ -81,6 +81,7 @@ class Judge {
   void signal_sent(Process& process, int signal);
   void signal_taken(int signal);
   void bytes_read(Process& process, std::size_t count);
+  void timer_set();
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
@@ -127,6 +128,7 @@ class Judge {
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
+  int timer_settings_ = 0;  // in this turn
   Time event_at_{0};
   std::string verdict_;
   Tally tally_;

@@ -216,6 +216,7 @@ int uv_timer_init(uv_loop_t*, uv_timer_t* handle) {
 }
 
 int uv_timer_start(uv_timer_t* handle, uv_timer_cb callback, std::uint64_t delay, std::uint64_t) {
+  the_judge->timer_set();
   Handle& its = of(handle);
   its.due = loop_time + Duration(delay);
   its.on_timer = callback;
@@ -224,6 +225,7 @@ int uv_timer_start(uv_timer_t* handle, uv_timer_cb callback, std::uint64_t delay
 }
 
 int uv_timer_stop(uv_timer_t* handle) {
+  the_judge->timer_set();
   of(handle).active = false;
   return 0;
 }

@@ -34,10 +34,13 @@ struct Bench {
   Bench() {
     ::signal(SIGPIPE, SIG_IGN);  // as the upgrader does
     REQUIRE(uv_loop_init(&loop) == 0);
-    agents = Agents::make(&loop, {}, [this](const Event& event) {
-      if (during) during(event);
-      events.push_back(event);
-    });
+    agents = Agents::make(
+        &loop, {},
+        [this](const Event& event) {
+          if (during) during(event);
+          events.push_back(event);
+        },
+        [this] { ++turns_over; });
     REQUIRE(agents);
   }
   ~Bench() {
@@ -82,6 +85,7 @@ struct Bench {
 
   uv_loop_t loop{};
   std::vector<Event> events;
+  int turns_over = 0;
   std::function<void(const Event&)> during;
   std::unique_ptr<Agents> agents;
 };

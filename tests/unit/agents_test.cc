@@ -61,6 +61,21 @@ TEST_CASE("of an agent's lines so many are taken in a turn, and the others in th
   CHECK(uv_backend_timeout(&bench.loop) == -1);  // nothing runs any more
 }
 
+TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
+  Bench bench;
+  const Puppet agent(bench, 1);
+  agent.say(lines(lines_a_turn + 1));
+  std::vector<int> turns_before;
+  bench.during = [&](const Event&) { turns_before.push_back(bench.turns_over); };
+
+  bench.turn();
+  CHECK(turns_before == std::vector<int>(lines_a_turn, 0));
+  CHECK(bench.turns_over == 1);
+  bench.turn();
+  CHECK(turns_before.back() == 1);
+  CHECK(bench.turns_over == 2);
+}
+
 TEST_CASE("what comes behind a backlog is taken, too") {
   Bench bench;
   const Puppet agent(bench, 1);

@@ -134,7 +134,7 @@ TEST_CASE("agents cannot be had without a handle of libuv") {
   REQUIRE(uv_loop_init(&loop) == 0);
   {
     const Failing failing(Call::uv_idle_init, ENOMEM);
-    CHECK_FALSE(Agents::make(&loop, {}, {}));
+    CHECK_FALSE(Agents::make(&loop, {}, {}, {}));
   }
   CHECK(uv_loop_close(&loop) == 0);
 }
