@@ -39,6 +39,17 @@ DirectoryWatch::DirectoryWatch(uv_loop_t& loop, const std::string& directory, st
   static_cast<void>(uv_fs_event_start(handle_.get(), changed, directory.c_str(), 0));
 }
 
+SignalWatch::SignalWatch(uv_loop_t& loop, int signal, std::function<void()> callback)
+    : callback_(std::make_unique<std::function<void()>>(std::move(callback))),
+      handle_(new uv_signal_t) {
+  uv_signal_init(&loop, handle_.get());
+  handle_->data = callback_.get();
+  uv_signal_start(
+      handle_.get(),
+      [](uv_signal_t* watch, int) { (*static_cast<std::function<void()>*>(watch->data))(); },
+      signal);
+}
+
 Readable::Readable(uv_loop_t& loop, int descriptor, std::function<void()> callback)
     : callback_(std::make_unique<std::function<void()>>(std::move(callback))),
       handle_(new uv_poll_t) {

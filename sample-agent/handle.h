@@ -49,6 +49,16 @@ class DirectoryWatch {
   std::unique_ptr<uv_fs_event_t, CloseHandle> handle_;
 };
 
+// Calls back when the process is sent a signal, which then does nothing else.
+class SignalWatch {
+ public:
+  SignalWatch(uv_loop_t& loop, int signal, std::function<void()> callback);
+
+ private:
+  std::unique_ptr<std::function<void()>> callback_;
+  std::unique_ptr<uv_signal_t, CloseHandle> handle_;
+};
+
 // Calls back while a descriptor is readable.
 class Readable {
  public:

@@ -1,6 +1,7 @@
 #include "sample-agent/self_test.h"
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@ namespace {
 // More of what it says is not looked at.
 constexpr std::size_t output_bytes_max = 512;
 
-// Whatever the system does not know it would have run by a shell, which would run what it finds.
+// A system can be taught other kinds of programs (binfmt_misc); the upgrader starts none of them.
 bool begins_as_program(const std::string& path) {
   const Result<File> file = File::open(path, O_RDONLY | O_NONBLOCK);
   std::array<char, 4> bytes{};
@@ -25,26 +26,61 @@ bool begins_as_program(const std::string& path) {
   return std::memcmp(bytes.data(), "\177ELF", 4) == 0 || std::memcmp(bytes.data(), "#!", 2) == 0;
 }
 
+// What a new process gets: /dev/null, `output` and our standard error; a session of its own, so
+// that it can be killed with all that it starts; signals as they are by default.
+class Surroundings {
+ public:
+  explicit Surroundings(int output) {
+    posix_spawn_file_actions_init(&files_);
+    posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files_, output, STDOUT_FILENO);
+    posix_spawnattr_init(&attributes_);
+    sigset_t signals;
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes_, &signals);
+    posix_spawnattr_setflags(&attributes_,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~Surroundings() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&files_);
+  }
+  Surroundings(const Surroundings&) = delete;
+  Surroundings& operator=(const Surroundings&) = delete;
+
+  // 0, or the error. posix_spawn ends where the kernel refuses; execvp, and with it posix_spawnp
+  // and uv_spawn, would hand the file to a shell then, which runs whatever it finds in it.
+  [[nodiscard]] int start(pid_t& process, const std::string& path, char* const* argv) const {
+    return posix_spawn(&process, path.c_str(), &files_, &attributes_, argv, environ);
+  }
+
+ private:
+  posix_spawn_file_actions_t files_;
+  posix_spawnattr_t attributes_;
+};
+
 }  // namespace
 
 SelfTest::SelfTest(uv_loop_t& loop, const std::string& path, std::vector<std::string> arguments,
                    const Version& version, std::chrono::milliseconds limit, Verdict verdict)
     : expected_(to_string(version) + " ok\n"),
       verdict_(std::move(verdict)),
-      timer_(loop, [this] { running_ ? kill("it took too long") : end(); }) {
+      timer_(loop, [this] { process_ != 0 ? kill("it took too long") : end(); }),
+      exits_(loop, SIGCHLD, [this] { take_exit(); }) {
   arguments.emplace_back("--self-test");
-  failure_ = spawn(loop, path, std::move(arguments));
-  timer_.start(running_ ? static_cast<std::uint64_t>(limit.count()) : 0);
+  failure_ = spawn(path, std::move(arguments));
+  timer_.start(process_ != 0 ? static_cast<std::uint64_t>(limit.count()) : 0);
 }
 
 SelfTest::~SelfTest() {
-  if (running_) uv_kill(-process_->pid, SIGKILL);
+  if (process_ != 0) ::kill(-process_, SIGKILL);
   if (output_ >= 0) close(output_);
 }
 
 // Says why it could not.
-std::string SelfTest::spawn(uv_loop_t& loop, const std::string& path,
-                            std::vector<std::string> arguments) {
+std::string SelfTest::spawn(const std::string& path, std::vector<std::string> arguments) {
   if (!begins_as_program(path)) return "it is no program";
   std::vector<char*> argv{const_cast<char*>(path.c_str())};
   for (std::string& argument : arguments)
@@ -54,46 +90,37 @@ std::string SelfTest::spawn(uv_loop_t& loop, const std::string& path,
   std::array<int, 2> pipe_ends{-1, -1};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return "no pipe can be had";
   output_ = pipe_ends[0];
-  std::array<uv_stdio_container_t, 3> streams{};
-  streams[0].flags = UV_IGNORE;
-  streams[1].flags = UV_INHERIT_FD;
-  streams[1].data.fd = pipe_ends[1];
-  streams[2].flags = UV_INHERIT_FD;
-  streams[2].data.fd = STDERR_FILENO;
-  uv_process_options_t options{};
-  options.file = path.c_str();
-  options.args = argv.data();
-  options.stdio = streams.data();
-  options.stdio_count = static_cast<int>(streams.size());
-  options.flags = UV_PROCESS_DETACHED;  // a group of its own, to be killed as a whole
-  options.exit_cb = [](uv_process_t* process, std::int64_t status, int signal) {
-    static_cast<SelfTest*>(process->data)->judge(status, signal);
-  };
-  process_.reset(new uv_process_t);
-  const int error = uv_spawn(&loop, process_.get(), &options);
+  pid_t process = 0;
+  const int error = Surroundings(pipe_ends[1]).start(process, path, argv.data());
   close(pipe_ends[1]);
-  process_->data = this;
-  running_ = error == 0;
-  return running_ ? "" : std::string("it cannot be started: ") + uv_strerror(error);
+  if (error != 0) return std::string("it cannot be started: ") + std::strerror(error);
+  process_ = process;
+  return "";
 }
 
 void SelfTest::kill(const std::string& why) {
   failure_ = why;
-  uv_kill(-process_->pid, SIGKILL);
+  ::kill(-process_, SIGKILL);
 }
 
-void SelfTest::judge(std::int64_t status, int signal) {
-  running_ = false;
+void SelfTest::take_exit() {
+  int status = 0;
+  if (process_ == 0 || waitpid(process_, &status, WNOHANG) != process_) return;
+  process_ = 0;
+  judge(status);
+}
+
+void SelfTest::judge(int status) {
   fcntl(output_, F_SETFL, O_NONBLOCK);  // somebody else may hold the other end
   std::array<char, output_bytes_max> bytes;
   const ssize_t count = read(output_, bytes.data(), bytes.size());
   const std::string said(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
   if (!failure_.empty()) return end();
 
-  if (signal != 0) {
-    failure_ = "it was killed by signal " + std::to_string(signal);
-  } else if (status != 0) {
-    failure_ = "it exited with status " + std::to_string(status);
+  if (WIFSIGNALED(status)) {
+    failure_ = "it was killed by signal " + std::to_string(WTERMSIG(status));
+  } else if (WEXITSTATUS(status) != 0) {
+    failure_ = "it exited with status " + std::to_string(WEXITSTATUS(status));
   } else if (said != expected_) {
     failure_ = "it did not say what is expected";
   }

@@ -2,11 +2,11 @@
 // that says "VERSION ok" on its standard output and exits with 0, in time.
 #pragma once
 
+#include <sys/types.h>
 #include <uv.h>
 
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,9 +32,9 @@ class SelfTest {
   SelfTest& operator=(const SelfTest&) = delete;
 
  private:
-  [[nodiscard]] std::string spawn(uv_loop_t& loop, const std::string& path,
-                                  std::vector<std::string> arguments);
-  void judge(std::int64_t status, int signal);
+  [[nodiscard]] std::string spawn(const std::string& path, std::vector<std::string> arguments);
+  void take_exit();
+  void judge(int status);
   void kill(const std::string& why);
   void end();
 
@@ -42,9 +42,9 @@ class SelfTest {
   Verdict verdict_;
   std::string failure_;  // why it has failed, as far as is known
   int output_ = -1;      // the reading end of its standard output
-  bool running_ = false;
+  pid_t process_ = 0;    // while it runs; it leads a group of its own
   Timer timer_;
-  std::unique_ptr<uv_process_t, CloseHandle> process_;  // libuv has set it up
+  SignalWatch exits_;  // before anything is started, so that no exit is missed
 };
 
 }  // namespace sample_agent

@@ -131,12 +131,29 @@ TEST_CASE("a file without a known beginning is never run, by a shell least of al
   CHECK_FALSE(std::filesystem::exists(bench.directory / "run"));
 }
 
+TEST_CASE("a file that only begins like a program is refused by the kernel, and run by nobody") {
+  Bench bench;
+  const std::string commands = "\necho 1.2.3 ok; touch " + (bench.directory / "run") + "\n";
+  const std::string refused = "it cannot be started: Exec format error";
+
+  const std::string program = bench.directory.write("release", "\177ELF" + commands);
+  CHECK(bench.run(program) == refused);
+  CHECK_FALSE(std::filesystem::exists(bench.directory / "run"));
+
+  const std::string interpreter = bench.directory.write("interpreter", commands);
+  CHECK(bench.run(bench.directory.write("script", "#!" + interpreter + commands)) == refused);
+  CHECK_FALSE(std::filesystem::exists(bench.directory / "run"));
+
+  CHECK(bench.run(bench.directory.write("nameless", "#!" + commands)) == refused);
+  CHECK_FALSE(std::filesystem::exists(bench.directory / "run"));
+}
+
 TEST_CASE("what cannot be started is told") {
   Bench bench;
 
   CHECK(bench.run(bench.directory / "missing") == "it is no program");
   CHECK(bench.run(bench.directory.write("release", "#!/missing/interpreter\n")) ==
-        "it cannot be started: no such file or directory");
+        "it cannot be started: No such file or directory");
   CHECK(bench.run(bench.directory.write("release", "#!/bin/sh\n", 0644)) ==
-        "it cannot be started: permission denied");
+        "it cannot be started: Permission denied");
 }
