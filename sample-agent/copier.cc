@@ -13,9 +13,6 @@
 namespace sample_agent {
 namespace {
 
-// One write's worth; the agent looks after its conversation between two turns.
-constexpr std::size_t turn_bytes = 65'536;
-
 // What stands before the line in a record is far shorter.
 constexpr std::size_t record_bytes_max = line_bytes_max + 1'024;
 

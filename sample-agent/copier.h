@@ -1,11 +1,12 @@
 // The work itself: each line of the input becomes exactly one record of the output, whatever ends
-// the agent and whenever. Why that holds stands at the
-// head of copier.cc.
+// the agent and whenever. Why that holds stands at the head of copier.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sample-agent/durable_file.h"
@@ -17,6 +18,9 @@
 namespace sample_agent {
 
 inline constexpr std::string_view position_file_name = "position";
+
+// One write's worth; the agent looks after its conversation between two turns.
+inline constexpr std::size_t turn_bytes = 65'536;
 
 struct CopierSettings {
   std::string input;

@@ -5,15 +5,22 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "sample-agent/copier.h"
 #include "sample-agent/durable_file.h"
 #include "sample-agent/position.h"
+#include "sample-agent/room.h"
 
 namespace sample_agent {
 namespace {
 
 using Wrong = std::optional<std::string>;
+
+// A disk that has less is as good as full: the agent would soon fail, once it was active.
+constexpr std::size_t output_room_bytes = turn_bytes;
+constexpr std::size_t position_room_bytes = 4'096;
 
 bool is_directory(const std::string& path) {
   struct stat status;
@@ -63,6 +70,18 @@ Wrong check_output(const Configuration& configuration) {
   return refusal_from_errno("write to", directory).reason;
 }
 
+// Both are on disk before the next line is: the records of one turn, and a position.
+Wrong check_rooms(const Configuration& configuration) {
+  std::error_code error;
+  const std::filesystem::path output = std::filesystem::canonical(configuration.output, error);
+  const std::string directory = directory_of(error ? configuration.output : output.string());
+  for (const auto& [place, bytes] : {std::pair(configuration.state_directory, position_room_bytes),
+                                     std::pair(directory, output_room_bytes)}) {
+    if (const Outcome room = check_room(place, bytes); !room) return room.reason();
+  }
+  return std::nullopt;
+}
+
 Wrong check_position(const Configuration& configuration, unsigned position_format) {
   const DurableFile file(configuration.state_directory, std::string(position_file_name));
   const auto text = file.read();
@@ -80,6 +99,7 @@ std::vector<StartCheck> start_checks(const Configuration& configuration, unsigne
       {"configuration", [=] { return check_configuration(configuration); }},
       {"input", [=] { return check_input(configuration); }},
       {"output", [=] { return check_output(configuration); }},
+      {"room", [=] { return check_rooms(configuration); }},
       {"position", [=] { return check_position(configuration, position_format); }},
   };
 }

@@ -38,7 +38,8 @@ class Call:
         if not found:
             raise Misread(line)
         self.name = found[1]
-        self.arguments = [Argument(match) for match in TOKEN.finditer(found[2])]
+        words = found[2].replace(">(deleted)", ">")
+        self.arguments = [Argument(match) for match in TOKEN.finditer(words)]
         self.result = int(found[3]) if found[3] != "?" else None
         self.words = found[2]
         if any(argument.cut for argument in self.arguments):
@@ -115,6 +116,8 @@ class Recorder:
 
     def on_open(self, call):
         path = call.path(1 if call.name == "openat" else 0)
+        if call.flag("O_TMPFILE"):
+            return  # a file without a name, which no crash leaves
         self.open[call.result] = [0, call.flag("O_APPEND")]
         if not self.disk.holds(path):
             return
@@ -142,7 +145,7 @@ class Recorder:
         path, text = call.arguments[0].path, call.arguments[1].text[:call.result]
         if path.startswith("pipe:"):
             self.disk.say(text)
-        if not self.disk.holds(path):
+        if not self.disk.holds(path) or call.number(0) not in self.open:
             return
         place = self.open[call.number(0)]
         if call.name == "pwrite64":

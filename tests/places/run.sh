@@ -7,6 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 : "${UPGRADER:=${BUILD:-build}/upgrader}"
 UPGRADER=$(realpath "$UPGRADER")
+sample_agent=$(realpath "${BUILD:-build}/sample-agent/sample-agent")
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0
@@ -67,6 +68,18 @@ names_the_holder() {
   fi
 }
 
+# The sample agent finds out that a disk is full before it is given the work.
+notices_a_full_disk() {
+  tests/places/in small-disk >/dev/null || return
+  mkdir "$scratch/disk"
+  if SMALL_DISK=$scratch/disk timeout 120 tests/places/in small-disk tests/places/full_disk \
+    "$UPGRADER" "$sample_agent" "$scratch/disk" >"$scratch/said" 2>&1; then
+    pass 'a full disk makes the sample agent unfit, and never active'
+  else
+    fail 'a full disk makes the sample agent unfit, and never active'
+  fi
+}
+
 for place in plain without-proc without-devices read-only descriptors-24 stack-64 old-kernel; do
   try $place
 done
@@ -78,5 +91,6 @@ lacks stack-64 '[ "$(ulimit -s)" != 64 ]'
 lacks old-kernel 'python3 -c "import os; os.memfd_create(str(1))"'
 wants_dev_null
 names_the_holder
+notices_a_full_disk
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

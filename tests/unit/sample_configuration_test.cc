@@ -1,7 +1,9 @@
 // The sample agent's command line, and its start-up checks.
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 
 #include "sample-agent/configuration.h"
 #include "sample-agent/start_checks.h"
@@ -160,6 +162,49 @@ TEST_CASE("an output that cannot be made or is no file makes unfit") {
   place.configuration.output = place.directory / "state";
   CHECK(place.first_failure() ==
         "output: " + (place.directory / "state") + " is not a regular file");
+}
+
+TEST_CASE("without room for the next records, or for a position, the agent is unfit") {
+  // What a full disk does to a write, without a disk: tests/places fills a real one.
+  class FileSizeLimit {
+   public:
+    explicit FileSizeLimit(rlim_t bytes) {
+      getrlimit(RLIMIT_FSIZE, &before_);
+      const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    FileSizeLimit(const FileSizeLimit&) = delete;
+    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+    ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+   private:
+    rlimit before_{};
+  };
+  std::signal(SIGXFSZ, SIG_IGN);
+  Place place;
+  std::filesystem::create_directory(place.directory / "out");
+  place.configuration.output = place.directory / "out/output";
+  const auto failure_within = [&place](rlim_t bytes) {
+    const FileSizeLimit limit(bytes);
+    return place.first_failure();
+  };
+
+  CHECK(failure_within(1'000'000) == "");
+  CHECK(failure_within(10'000) ==
+        "room: no 65536 bytes can be written in " + (place.directory / "out") + ": File too large");
+  CHECK(failure_within(1'000) == "room: no 4096 bytes can be written in " +
+                                     (place.directory / "state") + ": File too large");
+  CHECK(std::filesystem::is_empty(place.directory / "out"));
+  CHECK(std::filesystem::is_empty(place.directory / "state"));
+}
+
+TEST_CASE("the room is looked for where the output really lies") {
+  Place place;
+  std::filesystem::create_directory(place.directory / "out");
+  place.directory.write("out/copy", "", 0644);
+  place.configuration.output = place.directory.link("output", "out/copy");
+
+  CHECK(place.first_failure() == "");
 }
 
 TEST_CASE("a position that is newer than this version, or damaged, makes unfit") {

@@ -1,0 +1,15 @@
+// Whether there is room on the disk for what the work is going to write.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "sample-agent/result.h"
+
+namespace sample_agent {
+
+// Writes so many bytes to a file of this directory that has no name, which is gone afterwards.
+// Where no such file can be had there, the file system is asked, which knows nothing of quotas.
+[[nodiscard]] Outcome check_room(const std::string& directory, std::size_t bytes);
+
+}  // namespace sample_agent
