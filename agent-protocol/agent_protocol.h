@@ -102,7 +102,8 @@ struct agent_protocol_event {
 AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open(const char* version);
 
 /* Frees the handle and closes its descriptors but the lock's; SIGTERM and SIGPIPE do what they did
- * before. Says nothing to the upgrader. NULL is allowed. */
+ * before, unless the program has set handlers of its own since, which stay. Says nothing to the
+ * upgrader. NULL is allowed. */
 AGENT_PROTOCOL_API void agent_protocol_close(agent_protocol_agent* agent);
 
 /* 1 if there is no upgrader, else 0. */

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 
@@ -14,10 +15,13 @@ namespace agent_protocol {
 
 namespace {
 
-volatile std::sig_atomic_t term_seen = 0;
-volatile std::sig_atomic_t term_leaves = 0;
-volatile int event_number = -1;
-volatile pid_t owner = 0;
+// A handler runs on any thread of the program, and the handle is used on one of them.
+std::atomic<bool> term_seen = false;
+std::atomic<bool> term_leaves = false;
+std::atomic<int> event_number = -1;
+std::atomic<pid_t> owner = 0;
+static_assert(std::atomic<int>::is_always_lock_free);  // or a handler might wait for ever
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 void add_one(int number) {
   const std::uint64_t one = 1;
@@ -32,16 +36,23 @@ void note_term(int signal) {
     by_default.sa_handler = SIG_DFL;
     ::sigaction(signal, &by_default, nullptr);
     ::raise(signal);
-  } else if (term_leaves != 0) {
+  } else if (term_leaves) {
     ::_exit(exit_status_terminated);
   } else {
-    term_seen = 1;
+    term_seen = true;
     add_one(event_number);
   }
   errno = error;
 }
 
 void do_nothing(int) {}
+
+// Puts back what was before, unless the program has set a handler of its own since.
+void restore(int signal, void (*ours)(int), const struct sigaction& before) {
+  struct sigaction now {};
+  ::sigaction(signal, nullptr, &now);
+  if (now.sa_handler == ours) ::sigaction(signal, &before, nullptr);
+}
 
 }  // namespace
 
@@ -50,8 +61,8 @@ Signals::Signals() {
   if (!event.open()) return;
   event_ = Descriptor::private_copy_of(event.number());
   if (!event_.open()) return;
-  term_seen = 0;
-  term_leaves = 0;
+  term_seen = false;
+  term_leaves = false;
   event_number = event_.number();
   owner = ::getpid();
 
@@ -60,9 +71,8 @@ Signals::Signals() {
   on_term.sa_flags = SA_RESTART;
   ::sigaction(SIGTERM, &on_term, &old_term_);
 
-  struct sigaction old_pipe {};
-  ::sigaction(SIGPIPE, nullptr, &old_pipe);
-  pipe_caught_ = old_pipe.sa_handler == SIG_DFL;
+  ::sigaction(SIGPIPE, nullptr, &old_pipe_);
+  pipe_caught_ = old_pipe_.sa_handler == SIG_DFL;
   if (!pipe_caught_) return;
   struct sigaction on_pipe {};
   on_pipe.sa_handler = &do_nothing;
@@ -72,11 +82,11 @@ Signals::Signals() {
 
 Signals::~Signals() {
   if (!event_.open()) return;
-  ::sigaction(SIGTERM, &old_term_, nullptr);
-  if (!pipe_caught_) return;
-  struct sigaction by_default {};
-  by_default.sa_handler = SIG_DFL;
-  ::sigaction(SIGPIPE, &by_default, nullptr);
+  restore(SIGTERM, &note_term, old_term_);
+  if (pipe_caught_) restore(SIGPIPE, &do_nothing, old_pipe_);
+  // A handler of the program's may go on calling ours.
+  term_leaves = false;
+  event_number = -1;
 }
 
 void Signals::wake() const {
@@ -89,15 +99,15 @@ void Signals::rest() const {
 }
 
 bool Signals::terminated() const {
-  return term_seen != 0;
+  return term_seen;
 }
 
 void Signals::take_terminated() {
-  term_seen = 0;
+  term_seen = false;
 }
 
 void Signals::leave_at_once(bool leave) {
-  term_leaves = leave ? 1 : 0;
+  term_leaves = leave;
 }
 
 }  // namespace agent_protocol

@@ -10,7 +10,7 @@ namespace agent_protocol {
 
 // While it lives SIGTERM is noted, and SIGPIPE does nothing if it had its default. Handlers, never
 // SIG_IGN: what the program executes gets the defaults back. A process that was forked from this
-// one dies of SIGTERM as by default.
+// one dies of SIGTERM as by default. A handler that the program sets meanwhile stays.
 class Signals {
  public:
   // Not caught, with errno, where there is no descriptor to be had.
@@ -37,6 +37,7 @@ class Signals {
  private:
   Descriptor event_;
   struct sigaction old_term_ {};
+  struct sigaction old_pipe_ {};
   bool pipe_caught_ = false;
 };
 

@@ -1,6 +1,9 @@
 // What signals do to an agent, and to what it starts.
+#include <sys/mman.h>
+
 #include <catch2/catch.hpp>
 #include <string>
+#include <thread>
 
 #include "agent-protocol/agent_protocol.h"
 #include "tests/unit/agent_bench.h"
@@ -164,6 +167,77 @@ TEST_CASE("a disposition of SIGPIPE that the program has chosen stays") {
     return ::raise(SIGPIPE);
   });
 
+  CHECK(upgrader.exit_status() == 0);
+}
+
+TEST_CASE("a handler that the program sets during the conversation stays after its end") {
+  const int signal = GENERATE(SIGTERM, SIGPIPE);
+  Upgrader upgrader([signal] {
+    agent_protocol_agent* agent = agent_protocol_open(nullptr);
+    std::signal(signal, [](int) { report("its own"); });
+    agent_protocol_close(agent);
+    ::raise(signal);
+    return 0;
+  });
+
+  CHECK(upgrader.is_reported() == "its own");
+  CHECK(upgrader.exit_status() == 0);
+}
+
+namespace {
+
+struct sigaction replaced {};
+
+// As a program does that wants to hear of a signal, too.
+void tell_and_pass_on(int signal) {
+  report("passed on");
+  replaced.sa_handler(signal);
+}
+
+}  // namespace
+
+TEST_CASE("a handler of the program's that calls the library's may do so after the end, too") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = agent_protocol_open(nullptr);
+    struct sigaction action {};
+    action.sa_handler = &tell_and_pass_on;
+    ::sigaction(SIGTERM, &action, &replaced);
+    agent_protocol_close(agent);
+    // Whoever gets the number of a descriptor that the library had is not written to.
+    const int reused = ::memfd_create("reused", 0);
+    for (int fd = 10; fd < 16; ++fd)
+      ::dup2(reused, fd);
+    ::raise(SIGTERM);
+    report(std::to_string(::lseek(reused, 0, SEEK_END)) + " bytes");
+    return 0;
+  });
+
+  CHECK(upgrader.is_reported() == "passed on");
+  CHECK(upgrader.is_reported() == "0 bytes");
+  CHECK(upgrader.exit_status() == 0);
+}
+
+TEST_CASE("SIGTERM may come to any thread") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = run_until_active();
+    Barrier barrier;
+    std::thread other([&barrier] { barrier.wait(); });
+    sigset_t term;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &term, nullptr);
+    report("active");
+    report(words(agent_protocol_wait(agent, -1)));
+    barrier.open();
+    other.join();
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+  CHECK(upgrader.is_reported() == "active");
+  upgrader.signal(SIGTERM);
+
+  CHECK(upgrader.is_reported() == "stop stop_reason=4");
   CHECK(upgrader.exit_status() == 0);
 }
 
