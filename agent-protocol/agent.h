@@ -140,11 +140,13 @@ class Agent {
   // Waits for as long as it takes.
   [[nodiscard]] Event wait() {
     for (;;) {
-      if (std::optional<Event> event = wait(Milliseconds(-1))) return *std::move(event);
+      const agent_protocol_event* event = agent_protocol_wait(handle_.get(), -1);
+      if (std::optional<Event> known = event_from(*event)) return *std::move(known);
     }
   }
 
-  // Also nullopt before the time is over, if the event is of a type younger than this header.
+  // A negative time is none. Also nullopt before the time is over, if the event is of a type
+  // younger than this header.
   [[nodiscard]] std::optional<Event> wait(Milliseconds timeout) {
     const agent_protocol_event* event = agent_protocol_wait(handle_.get(), int_from(timeout));
     if (event == nullptr) return std::nullopt;
@@ -205,7 +207,7 @@ class Agent {
   }
   static int int_from(Milliseconds time) {
     return static_cast<int>(
-        std::clamp<std::int64_t>(time.count(), -1, std::numeric_limits<int>::max()));
+        std::clamp<std::int64_t>(time.count(), 0, std::numeric_limits<int>::max()));
   }
 
   static std::optional<Failure> failure_from(const agent_protocol_failure* failure);

@@ -197,9 +197,9 @@ std::optional<SessionEvent> Conversation::wait(int timeout_ms) {
   const std::int64_t deadline = now_ms() + timeout_ms;
   for (;;) {
     if (std::optional<SessionEvent> event = next()) return event;
-    std::int64_t left = -1;
-    if (timeout_ms >= 0) left = deadline - now_ms();
-    if (timeout_ms >= 0 && left <= 0) return std::nullopt;
+    std::int64_t left = without_limit;
+    if (timeout_ms != without_limit) left = deadline - now_ms();
+    if (timeout_ms != without_limit && left <= 0) return std::nullopt;
     pollfd watched{.fd = watch_.number(), .events = POLLIN, .revents = 0};
     ::poll(&watched, 1, static_cast<int>(left));
   }

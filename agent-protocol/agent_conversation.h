@@ -38,7 +38,9 @@ class Conversation {
 
   // Never waits. Ends the process where the session says so.
   [[nodiscard]] std::optional<SessionEvent> next();
-  // The same, waiting for up to `timeout_ms` (negative: without limit).
+  // The same, waiting for up to `timeout_ms`, which may be `without_limit`. Another negative time
+  // has passed already.
+  static constexpr int without_limit = -1;
   [[nodiscard]] std::optional<SessionEvent> wait(int timeout_ms);
 
   // Ends the process if it is held and the upgrader has gone, or SIGTERM has come.

@@ -120,7 +120,8 @@ AGENT_PROTOCOL_API int agent_protocol_fd(const agent_protocol_agent* agent);
 AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_next(
     agent_protocol_agent* agent);
 
-/* The same, but waits for up to `timeout_ms` (-1: without limit). NULL when the time is over. */
+/* The same, but waits for up to `timeout_ms` (-1: without limit). NULL when the time is over, which
+ * any other negative time is at once. Who computes what is left of a time passes 0 for none. */
 AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_wait(
     agent_protocol_agent* agent, int timeout_ms);
 

@@ -2,6 +2,7 @@
 // longer, in one call and not in many short ones. And where it must not wait at all.
 #include <cerrno>
 #include <chrono>
+#include <limits>
 
 #include "agent-protocol/agent.h"
 #include "agent-protocol/agent_protocol.h"
@@ -62,16 +63,43 @@ TEST_CASE("a wait without limit is one wait without limit, in C++ too") {
     Agent agent = active_agent();
     report_waits();
     report(agent.wait());
-    report(agent.wait(-5ms));
     return 0;
   });
 
   upgrader.lead_to_active();
-  for (int wait = 0; wait < 2; ++wait) {
-    CHECK(upgrader.is_reported() == "waits -1");
-    upgrader.say(error_line);
-    CHECK(upgrader.is_reported() == "an event");
-  }
+  CHECK(upgrader.is_reported() == "waits -1");
+  upgrader.say(error_line);
+  CHECK(upgrader.is_reported() == "an event");
+}
+
+TEST_CASE("a wait for a time that has passed is over at once") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = run_until_active();
+    report_waits();
+    report(words(agent_protocol_wait(agent, -2)));
+    report(words(agent_protocol_wait(agent, std::numeric_limits<int>::min())));
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+  CHECK(upgrader.is_reported() == "nothing");
+  CHECK(upgrader.is_reported() == "nothing");
+  CHECK(upgrader.is_reported() == "(end)");
+}
+
+TEST_CASE("a wait until a moment that has passed is over at once, in C++") {
+  Upgrader upgrader([] {
+    Agent agent = active_agent();
+    report_waits();
+    for (const Agent::Milliseconds late : {-1ms, -2ms, Agent::Milliseconds::min()})
+      report(agent.wait(late));
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+  for (int wait = 0; wait < 3; ++wait)
+    CHECK(upgrader.is_reported() == "nothing");
+  CHECK(upgrader.is_reported() == "(end)");
 }
 
 TEST_CASE("a wait of some time waits for no more of it than is left") {
