@@ -37,15 +37,27 @@ std::optional<std::string> id_of(const UpgraderMessage&) {
   return std::nullopt;
 }
 
+// The value of the object's one member `type`, a text; or why it has none.
+Result<std::string_view> type_in(const JsonLine& object) {
+  const JsonLine::Found found = object.find(JsonLine::root, "type");
+  if (found.twice) return Refusal{"two types"};
+  const bool is_text = found.value != nullptr && found.value->kind == JsonLine::Kind::text;
+  if (!is_text) return Refusal{"no text as its type"};
+  return object.text(*found.value);
+}
+
+Stray stray(std::string_view line, const std::string& reason) {
+  return line.starts_with('{') ? Stray{reason} : Stray{};
+}
+
 template <class Variant>
 Decoded<Variant> decode(std::string_view line) {
-  const std::optional<JsonLine> parsed = JsonLine::parse(line);
-  if (!parsed) return Stray{};
-  const JsonLine::Found found = parsed->find(JsonLine::root, "type");
-  const bool has_type = found.value != nullptr && !found.twice;
-  if (!has_type || found.value->kind != JsonLine::Kind::text) return Stray{};
-  const std::string_view type = parsed->text(*found.value);
-  ReadingArchive archive(*parsed);
+  const Result<JsonLine> parsed = JsonLine::parse(line);
+  if (!parsed) return stray(line, parsed.reason());
+  const Result<std::string_view> type_found = type_in(parsed.value());
+  if (!type_found) return stray(line, type_found.reason());
+  const std::string_view type = type_found.value();
+  ReadingArchive archive(parsed.value());
   Variant message;
   if (!read_message(type, archive, message)) return Unknown{std::string(type)};
   if (!archive.refusal()) return message;
@@ -74,6 +86,10 @@ Decoded<AgentMessage> decode_agent_message(std::string_view line) {
 
 Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line) {
   return decode<UpgraderMessage>(line);
+}
+
+Stray without_newline(std::string_view line) {
+  return stray(line, "no newline within " + std::to_string(line_bytes_max) + " bytes");
 }
 
 Result<std::string> encode(const AgentMessage& message) {

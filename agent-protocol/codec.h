@@ -14,6 +14,7 @@ namespace agent_protocol {
 
 // A line that is no message at all: no JSON object with a string `type`, or nested too deep.
 struct Stray {
+  std::string reason{};  // of a line that begins with `{`, where the sender has meant a message
   bool operator==(const Stray&) const = default;
 };
 
@@ -38,6 +39,9 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 // no more than a small multiple of the line's length.
 [[nodiscard]] Decoded<AgentMessage> decode_agent_message(std::string_view line);
 [[nodiscard]] Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line);
+
+// What the first bytes of a line are that no newline has ended within line_bytes_max bytes.
+[[nodiscard]] Stray without_newline(std::string_view line);
 
 // Gives the line with its newline, or says which member is over its limit, out of its range or no
 // UTF-8.

@@ -36,6 +36,8 @@ constexpr std::size_t padding_bytes = 4;
 // Every integer of the protocol fits, and so does every such number in 64 bits.
 constexpr std::size_t integer_digits_max = 18;
 
+static_assert(nesting_max == 32, "expected_by() says so");
+
 // RapidJSON's stack holds two words of 32 bits for each level, also for the one too deep.
 constexpr std::size_t stack_bytes = (nesting_max + 1) * 2 * sizeof(std::uint32_t);
 
@@ -179,6 +181,51 @@ class Recorder {
 
 }  // namespace
 
+namespace {
+
+// What was expected where RapidJSON stopped.
+const char* expected_by(rapidjson::ParseErrorCode error) {
+  switch (error) {
+    case rapidjson::kParseErrorDocumentRootNotSingular:
+      return "the end of the line";
+    case rapidjson::kParseErrorObjectMissName:
+      return "a member's name";
+    case rapidjson::kParseErrorObjectMissColon:
+      return "a colon";
+    case rapidjson::kParseErrorObjectMissCommaOrCurlyBracket:
+      return ", or }";
+    case rapidjson::kParseErrorArrayMissCommaOrSquareBracket:
+      return ", or ]";
+    case rapidjson::kParseErrorStringUnicodeEscapeInvalidHex:
+    case rapidjson::kParseErrorStringUnicodeSurrogateInvalid:
+    case rapidjson::kParseErrorStringEscapeInvalid:
+      return "a legal character or escape";
+    case rapidjson::kParseErrorStringMissQuotationMark:
+      return "a closing quote";
+    case rapidjson::kParseErrorStringInvalidEncoding:
+      return "UTF-8";
+    case rapidjson::kParseErrorNumberMissFraction:
+    case rapidjson::kParseErrorNumberMissExponent:
+      return "a digit";
+    case rapidjson::kParseErrorTermination:
+      return "at most 32 levels";
+    case rapidjson::kParseErrorNone:
+    case rapidjson::kParseErrorDocumentEmpty:
+    case rapidjson::kParseErrorValueInvalid:
+    case rapidjson::kParseErrorNumberTooBig:
+    case rapidjson::kParseErrorUnspecificSyntaxError:
+      break;
+  }
+  return "a value";
+}
+
+Refusal refuse_at(std::size_t offset, rapidjson::ParseErrorCode error) {
+  return {"no JSON at byte " + std::to_string(offset + 1) + " (expected " + expected_by(error) +
+          ")"};
+}
+
+}  // namespace
+
 // A node takes at least two bytes of the line, but for the brackets that are never closed.
 JsonLine::JsonLine(std::string_view line) {
   bytes_.reserve(line.size() + padding_bytes);
@@ -186,7 +233,7 @@ JsonLine::JsonLine(std::string_view line) {
   nodes_.reserve(line.size() / 2 + nesting_max);
 }
 
-std::optional<JsonLine> JsonLine::parse(std::string_view line) {
+Result<JsonLine> JsonLine::parse(std::string_view line) {
   using Pool = rapidjson::MemoryPoolAllocator<>;
   constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
                              rapidjson::kParseValidateEncodingFlag |
@@ -200,10 +247,14 @@ std::optional<JsonLine> JsonLine::parse(std::string_view line) {
   rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, Pool> reader(&pool, stack_bytes);
   rapidjson::InsituStringStream stream(parsed.bytes_.data());
   Recorder recorder(parsed.bytes_.data(), parsed.nodes_);
-  if (reader.Parse<flags>(stream, recorder).IsError()) return std::nullopt;
+  if (reader.Parse<flags>(stream, recorder).IsError()) {
+    return refuse_at(reader.GetErrorOffset(), reader.GetParseErrorCode());
+  }
   // RapidJSON takes a NUL byte for the end.
-  if (stream.Tell() != line.size()) return std::nullopt;
-  if (parsed.nodes_[root].kind != Kind::object) return std::nullopt;
+  if (stream.Tell() != line.size()) {
+    return refuse_at(stream.Tell(), rapidjson::kParseErrorDocumentRootNotSingular);
+  }
+  if (parsed.nodes_[root].kind != Kind::object) return Refusal{"no object"};
   return parsed;
 }
 

@@ -5,10 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "agent-protocol/result.h"
 
 namespace agent_protocol {
 
@@ -26,11 +27,11 @@ class JsonLine {
   };
 
   // The line if it is one JSON object (RFC 8259), in UTF-8, with nothing but white space around it,
-  // and nests no deeper than nesting_max. Takes memory for at most about seven times the line, and
-  // a fixed small part of the stack, whatever the line holds. What JSON can spell and a text of
-  // the protocol must not hold, a lone surrogate, is given as U+0000, which it must not hold
-  // either.
-  [[nodiscard]] static std::optional<JsonLine> parse(std::string_view line);
+  // and nests no deeper than nesting_max; otherwise at which byte, counted from 1, it ceases to be
+  // one, and what was expected there. Takes memory for at most about seven times the line, and a
+  // fixed small part of the stack, whatever the line holds. A lone surrogate, which JSON can spell
+  // and a text of the protocol must not hold, is given as U+0000, which it must not hold either.
+  [[nodiscard]] static Result<JsonLine> parse(std::string_view line);
 
   // The node of the line's object.
   static constexpr std::size_t root = 0;

@@ -188,14 +188,13 @@ void Agents::take_lines(Running& agent) {
 void Agents::take_line(Running& agent, const agent_protocol::Line& line) {
   const bool posthumous = agent.ending.has_value();
   const Generation generation = agent.generation;
-  auto decoded =
-      line.complete
-          ? agent_protocol::decode_agent_message(line.text)
-          : agent_protocol::Decoded<agent_protocol::AgentMessage>(agent_protocol::Stray{});
+  auto decoded = line.complete ? agent_protocol::decode_agent_message(line.text)
+                               : agent_protocol::without_newline(line.text);
   if (auto* message = std::get_if<agent_protocol::AgentMessage>(&decoded)) {
     sink_(MessageReceived{generation, std::move(*message), posthumous});
-  } else if (std::holds_alternative<agent_protocol::Stray>(decoded)) {
-    sink_(StrayReceived{generation, escape(line.text, stray_bytes_max)});
+  } else if (const auto* stray = std::get_if<agent_protocol::Stray>(&decoded)) {
+    const std::string reason = stray->reason.empty() ? "" : stray->reason + ": ";
+    sink_(StrayReceived{generation, reason + escape(line.text, stray_bytes_max)});
   }
   if (posthumous) return;  // nobody is left to be answered
   if (auto* unknown = std::get_if<agent_protocol::Unknown>(&decoded)) {

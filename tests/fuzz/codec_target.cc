@@ -112,6 +112,9 @@ void check_line(std::string_view line) {
   const Decoded<Message> decoded = decode<Message>(line);
   const SecondOpinion second = second_opinion(line, sender_of<Message>);
   compare(line, in_words<Message>(decoded), second);
+  if (const auto* stray = std::get_if<Stray>(&decoded)) {
+    must(stray->reason.empty() != line.starts_with('{'), "a stray line without its reason", line);
+  }
   if (const auto* malformed = std::get_if<Malformed>(&decoded)) {
     must(!malformed->reason.empty(), "a malformed message without a reason");
     must(malformed->id == second.id, "the id of a malformed upgrade is another");

@@ -125,6 +125,22 @@ TEST_CASE("each line becomes the event that it is, with the generation of who sa
   CHECK(std::get<StrayReceived>(bench.events[4]).generation == 7);
 }
 
+TEST_CASE("stray output that begins as a message does says why it is none") {
+  Bench bench;
+  const Puppet agent(bench, 1);
+  agent.say("{\"type\":\"ready\",}\n");
+  agent.say("{\"type\":\"ready\"}");
+  bench.kill(1);
+
+  bench.agents->take_in_exits();
+
+  REQUIRE(bench.count<StrayReceived>() == 2);
+  CHECK(std::get<StrayReceived>(bench.events[0]).text ==
+        "no JSON at byte 17 (expected a member's name): {\"type\":\"ready\",}");
+  CHECK(std::get<StrayReceived>(bench.events[1]).text ==
+        "no newline within 65536 bytes: {\"type\":\"ready\"}");
+}
+
 TEST_CASE("an agent with so much unsent is read from, and with a byte more it is not") {
   Bench bench;
   const Puppet agent(bench, 1);

@@ -90,12 +90,12 @@ struct Outcome {
 };
 
 Outcome outcome_of(const std::string& line) {
-  const std::optional<JsonLine> parsed = JsonLine::parse(line);
+  const Result<JsonLine> parsed = JsonLine::parse(line);
   REQUIRE(parsed);
   Outcome outcome;
-  ReadingArchive required(*parsed);
+  ReadingArchive required(parsed.value());
   required(outcome.required);
-  ReadingArchive optional(*parsed);
+  ReadingArchive optional(parsed.value());
   optional(outcome.optional);
   REQUIRE(required.refusal() == optional.refusal());
   outcome.is_refused = required.refusal().has_value();

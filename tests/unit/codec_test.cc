@@ -109,8 +109,23 @@ TEST_CASE("a line that is no object with one text as its type is stray") {
                R"({"type":"ready"}//)", "\xef\xbb\xbf{\"type\":\"ready\"}");
   CAPTURE(line);
 
-  CHECK(decode_agent_message(line) == Decoded<AgentMessage>(Stray{}));
-  CHECK(decode_upgrader_message(line) == Decoded<UpgraderMessage>(Stray{}));
+  CHECK(std::holds_alternative<Stray>(decode_agent_message(line)));
+  CHECK(std::holds_alternative<Stray>(decode_upgrader_message(line)));
+}
+
+TEST_CASE("why a line is stray is said where it begins as a message does, and of no other") {
+  const auto [line, reason] = GENERATE(table<std::string, std::string>({
+      {R"({"type":"ready",})", "no JSON at byte 17 (expected a member's name)"},
+      {R"({"typ":"ready"})", "no text as its type"},
+      {R"({"type":1})", "no text as its type"},
+      {R"({"type":"ready","type":"ready"})", "two types"},
+      {"starting {", ""},
+      {"[1]", ""},
+      {"", ""},
+  }));
+  CAPTURE(line);
+
+  CHECK(decode_agent_message(line) == Decoded<AgentMessage>(Stray{reason}));
 }
 
 TEST_CASE("a type that only the other direction has is unknown") {

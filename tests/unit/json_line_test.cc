@@ -27,7 +27,7 @@ bool is_taken(const std::string& value) {
 }
 
 bool is_stray(const std::string& line) {
-  return decode_agent_message(line) == Decoded<AgentMessage>(Stray{});
+  return std::holds_alternative<Stray>(decode_agent_message(line));
 }
 
 constexpr std::size_t line_max = line_bytes_max - 1;  // without its newline
@@ -153,11 +153,48 @@ TEST_CASE("a known member amid ten thousand unknown ones is found, and its doubl
   CHECK(std::holds_alternative<Malformed>(decode_agent_message(twice)));
 }
 
+TEST_CASE(
+    "of a line that is no JSON it is said where it ceases to be, and what was expected there") {
+  const auto [line, reason] = GENERATE(table<std::string, std::string>({
+      {R"({"type":"ready")", "no JSON at byte 16 (expected , or })"},
+      {R"({"type":"ready",)", "no JSON at byte 17 (expected a member's name)"},
+      {R"({"type":"ready",})", "no JSON at byte 17 (expected a member's name)"},
+      {R"({'type':'ready'})", "no JSON at byte 2 (expected a member's name)"},
+      {R"({"type" "ready"})", "no JSON at byte 9 (expected a colon)"},
+      {R"({"type":ready})", "no JSON at byte 9 (expected a value)"},
+      {R"({"type":})", "no JSON at byte 9 (expected a value)"},
+      {R"({"a":truth})", "no JSON at byte 9 (expected a value)"},
+      {R"({"a":[,1]})", "no JSON at byte 7 (expected a value)"},
+      {R"({"a":[1 2]})", "no JSON at byte 9 (expected , or ])"},
+      {R"({"a":1 "b":2})", "no JSON at byte 8 (expected , or })"},
+      {R"({"a":1.})", "no JSON at byte 8 (expected a digit)"},
+      {R"({"a":1e})", "no JSON at byte 8 (expected a digit)"},
+      {R"({"a":12345678901234567890 x})", "no JSON at byte 27 (expected , or })"},
+      {R"({"a":"b)", "no JSON at byte 8 (expected a closing quote)"},
+      {R"({"a":"b\c\q"})", "no JSON at byte 8 (expected a legal character or escape)"},
+      {"{\"a\":\"\t\"}", "no JSON at byte 7 (expected a legal character or escape)"},
+      {R"({"a":"\u12g4"})", "no JSON at byte 7 (expected a legal character or escape)"},
+      {"{\"a\":\"\xff\"}", "no JSON at byte 7 (expected UTF-8)"},
+      {R"({"type":"ready"}})", "no JSON at byte 17 (expected the end of the line)"},
+      {std::string("{}\0", 3), "no JSON at byte 3 (expected the end of the line)"},
+      {repeated("{\"a\":", 33), "no JSON at byte 161 (expected at most 32 levels)"},
+      {"oops", "no JSON at byte 1 (expected a value)"},
+      {"", "no JSON at byte 1 (expected a value)"},
+      {"[1]", "no object"},
+  }));
+  CAPTURE(line);
+
+  const Result<JsonLine> parsed = JsonLine::parse(line);
+
+  REQUIRE_FALSE(parsed);
+  CHECK(parsed.reason() == reason);
+}
+
 TEST_CASE("the nodes of a line are its values in their order") {
   using Kind = JsonLine::Kind;
-  const std::optional<JsonLine> line =
-      JsonLine::parse(R"({"a":[1,"\u0041"],"b":{"c":true},"b":-12})");
-  REQUIRE(line);
+  const Result<JsonLine> parsed = JsonLine::parse(R"({"a":[1,"\u0041"],"b":{"c":true},"b":-12})");
+  REQUIRE(parsed);
+  const JsonLine* const line = &parsed.value();
 
   const JsonLine::Found a = line->find(JsonLine::root, "a");
   const JsonLine::Found b = line->find(JsonLine::root, "b");
@@ -178,9 +215,10 @@ TEST_CASE("the nodes of a line are its values in their order") {
 
 TEST_CASE(
     "a text is unescaped and nothing else, and an integer of 18 digits stays as it is spelled") {
-  const std::optional<JsonLine> line = JsonLine::parse(
+  const Result<JsonLine> parsed = JsonLine::parse(
       R"({"text":"\nd800\\ud800\u00e9","number":123456789012345678,"minus":-123456789012345678})");
-  REQUIRE(line);
+  REQUIRE(parsed);
+  const JsonLine* const line = &parsed.value();
   const auto text = [&line](std::string_view name) {
     return line->text(*line->find(JsonLine::root, name).value);
   };
