@@ -58,7 +58,7 @@ std::optional<StartFailed> Agents::start(Generation generation, const Program& p
 
 pid_t Agents::pid_of(Generation generation) const {
   const Running* const found = find(generation);
-  return found == nullptr ? -1 : found->pid;
+  return found == nullptr || found->ending ? -1 : found->pid;
 }
 
 void Agents::send(Generation generation, const agent_protocol::UpgraderMessage& message) {
@@ -80,39 +80,19 @@ void Agents::signal(Generation generation, int signal_number) {
   send_signal(agent->pid, signal_number);
 }
 
-void Agents::take_in_exits() {
-  // All are reaped before the first is told, and the newest is told first: so nothing is activated
-  // that the kernel has said is dead.
-  std::vector<Running*> gone;
-  for (const auto& agent : running_) {
-    agent->ending = try_reap(agent->pid);
-    if (agent->ending) gone.insert(gone.begin(), agent.get());
-  }
-  for (Running* const agent : gone)
-    bury(*agent);
-}
-
-void Agents::reap_strangers() {
-  for (int reaped = 0; reaped < strangers_a_turn; ++reaped) {
-    const std::optional<pid_t> ended = ended_child();
-    // An agent that has ended just now has sent a signal of its own.
-    if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
-  }
-  strangers_left_ = true;
-  start_backlog();
-}
-
-bool Agents::is_agent(pid_t pid) const {
-  return std::any_of(running_.begin(), running_.end(),
-                     [pid](const auto& agent) { return agent->pid == pid; });
-}
-
 void Agents::take_in_everything(const std::vector<Generation>& late) {
+  const auto is_late = [&late](Generation generation) {
+    return std::find(late.begin(), late.end(), generation) != late.end();
+  };
   take_in_exits();
+  const bool late_one_is_dead =
+      std::any_of(running_.begin(), running_.end(),
+                  [&](const auto& agent) { return agent->ending && is_late(agent->generation); });
+  if (late_one_is_dead) bury_the_dead({.bytes = last_words_bytes_max});
   for (const Generation generation : generations()) {
     Running* const agent = find(generation);
-    const bool is_late = std::find(late.begin(), late.end(), generation) != late.end();
-    if (is_late || !must_read_replies_first(*agent)) take_what_is_held(*agent);
+    if (agent->ending) continue;
+    if (is_late(generation) || !must_read_replies_first(*agent)) take_what_is_held(*agent);
   }
 }
 
@@ -136,9 +116,9 @@ void Agents::on_readable(Generation generation) {
   if (agent == nullptr) return;
   // Who is dead already says its last words now: nobody is told to stop for its `ready`. The exits
   // of others come in their own order, behind what was said before them.
-  agent->ending = try_reap(agent->pid);
+  look_for_end(*agent);
   if (agent->ending) {
-    bury(*agent);
+    bury_the_dead({.bytes = look_bytes_max});
     return;
   }
   if (!agent->channel.lines().pending()) {
@@ -153,7 +133,7 @@ void Agents::on_readable(Generation generation) {
 
 void Agents::on_writable(Generation generation) {
   Running* agent = find(generation);
-  if (agent == nullptr) return;
+  if (agent == nullptr || agent->ending) return;
   if (!agent->channel.flush()) tell_input_closed(*agent);
   if (agent->channel.unsent() == 0) agent->activate_unsent = false;
   watch_as_fits(*agent);
@@ -167,8 +147,10 @@ void Agents::tell_input_closed(Running& agent) {
 void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();
+  bury_the_dead({.bytes = read_bytes_a_turn, .lines = lines_a_turn});
   for (const Generation generation : generations()) {
     Running* const agent = find(generation);
+    if (agent->ending) continue;
     take_lines(*agent);
     watch_as_fits(*agent);
   }
@@ -225,19 +207,6 @@ void Agents::take_what_is_held(Running& agent) {
     held -= wanted;
     take_all_lines();
   }
-}
-
-// It has been reaped: its last words come first, then its end.
-void Agents::bury(Running& agent) {
-  take_what_is_held(agent);
-  take_output_end(agent);
-  const ProcessExited exited{agent.generation, *agent.ending};
-  // Forgotten at once, but closed only when whoever waits for its end has been told.
-  const auto place = std::find_if(running_.begin(), running_.end(),
-                                  [&](const auto& other) { return other.get() == &agent; });
-  const std::unique_ptr<Running> gone = std::move(*place);
-  running_.erase(place);
-  sink_(exited);
 }
 
 bool Agents::must_read_replies_first(const Running& agent) const {

@@ -6,6 +6,7 @@
 #include <uv.h>
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -27,6 +28,9 @@ inline constexpr int strangers_a_turn = 256;
 // Taken from a pipe in one look, before a deadline or an exit is judged: what a pipe holds as it
 // was made. An agent may make it hold more, and must not keep the others waiting by that.
 inline constexpr std::size_t look_bytes_max = 65'536;
+// Taken of what an agent had said when its exit was seen: what an agent without rights of its own
+// can make a pipe hold. What one look has no room for is taken in turns, and the exit told then.
+inline constexpr std::size_t last_words_bytes_max = 1'048'576;
 
 class Agents {
  public:
@@ -42,19 +46,21 @@ class Agents {
   // Starts a process and begins to listen to it; afterwards it is known by its generation, or
   // nothing has been left behind.
   [[nodiscard]] std::optional<StartFailed> start(Generation generation, const Program& program);
+  // -1 once it has been reaped.
   [[nodiscard]] pid_t pid_of(Generation generation) const;
 
   // Orders to an agent that has been reaped are dropped.
   void send(Generation generation, const agent_protocol::UpgraderMessage& message);
   void signal(Generation generation, int signal_number);
 
-  // Takes in the exits that the kernel has to tell, each after what its pipe still held.
+  // Takes in the exits that the kernel has to tell, each after what its pipe held then. Where that
+  // is more than a look has room for, the exit is told some turns later.
   void take_in_exits();
   // Reaps what has ended and was never an agent: orphans that we were given as process 1 or as a
   // subreaper, children of whoever executed us. For when all exits of agents have been taken in.
   void reap_strangers();
-  // Takes in the exits, and all that the pipes of the living hold: before a deadline is judged. Of
-  // an agent that must take its replies first only if it is late.
+  // Takes in the exits, those of who is late whole, and what the pipes of the living hold: before a
+  // deadline is judged. Of an agent that must take its replies first only if it is late.
   void take_in_everything(const std::vector<Generation>& late);
 
  private:
@@ -69,6 +75,7 @@ class Agents {
     pid_t pid;
     Channel channel;
     std::optional<Ending> ending;  // it has been reaped: pid is no longer ours
+    std::size_t last_words = 0;    // bytes of what it had said then, not yet taken
     bool activate_unsent = false;  // `activate` is among what has not been sent yet
   };
 
@@ -88,6 +95,13 @@ class Agents {
   void take_line(Running& agent, const agent_protocol::Line& line);
   void take_output_end(Running& agent);
   void take_what_is_held(Running& agent);
+  struct Budget {
+    std::size_t bytes;
+    int lines = std::numeric_limits<int>::max();
+  };
+  void look_for_end(Running& agent);
+  void bury_the_dead(const Budget& budget);
+  [[nodiscard]] bool take_last_words(Running& agent, Budget budget);
   void bury(Running& agent);
   void watch_as_fits(Running& agent);
   [[nodiscard]] bool must_read_replies_first(const Running& agent) const;

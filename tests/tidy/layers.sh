@@ -65,6 +65,7 @@ layer_table() {
 3 agent-protocol/agent_surroundings.cc
 3 agent-protocol/agent_surroundings.h
 3 upgrader/agents.cc
+3 upgrader/agents_end.cc
 3 upgrader/agents.h
 3 upgrader/channel.cc
 3 upgrader/channel.h

@@ -70,6 +70,19 @@ struct Bench {
     }
     REQUIRE(count<Kind>() > 0);
   }
+  // Turns the loop until that end has been told.
+  void turn_until_exit_of(Generation generation) {
+    const auto told = [&] {
+      return std::any_of(events.begin(), events.end(), [&](const Event& event) {
+        const auto* exited = std::get_if<ProcessExited>(&event);
+        return exited != nullptr && exited->generation == generation;
+      });
+    };
+    constexpr int turns_max = 1'000'000;  // a turn takes no time: an idle handle runs, or nothing
+    for (int turns = 0; !told() && turns < turns_max; ++turns)
+      turn();
+    REQUIRE(told());
+  }
   // Kills the agent, and waits until it has ended; that is not taken in yet.
   void kill(Generation generation) {
     const pid_t pid = agents->pid_of(generation);
@@ -109,8 +122,10 @@ class Puppet {
     REQUIRE(::write(output_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
   // Lets its output hold so many bytes.
-  void enlarge_output(std::size_t bytes) const {
-    REQUIRE(::fcntl(output_.get(), F_SETPIPE_SZ, static_cast<int>(bytes)) >= 0);
+  void enlarge_output(std::size_t bytes) const { REQUIRE(may_enlarge_output(bytes)); }
+  // The same, false where that is forbidden.
+  [[nodiscard]] bool may_enlarge_output(std::size_t bytes) const {
+    return ::fcntl(output_.get(), F_SETPIPE_SZ, static_cast<int>(bytes)) >= 0;
   }
   // Fills its input, so that nothing more is sent.
   void fill() const {
@@ -156,6 +171,23 @@ inline agent_protocol::UpgraderMessage order_of(std::size_t bytes) {
 
 inline std::string line_of(const agent_protocol::UpgraderMessage& message) {
   return agent_protocol::encode(message).value();
+}
+
+inline std::string lines(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i)
+    text += "x\n";
+  return text;
+}
+
+// The generations whose exits have been told, in that order.
+inline std::vector<Generation> exited(const std::vector<Event>& events) {
+  std::vector<Generation> generations;
+  for (const Event& event : events) {
+    if (const auto* gone = std::get_if<ProcessExited>(&event))
+      generations.push_back(gone->generation);
+  }
+  return generations;
 }
 
 }  // namespace test

@@ -1,5 +1,6 @@
 // Agents: what they say and how they end becomes events, in an order that is promised; orders to
-// them become lines and signals. Where calls fail: failing_loop_test.
+// them become lines and signals. How agents end: agents_end_test; where calls fail:
+// failing_loop_test.
 #include "tests/unit/agents_on_a_loop.h"
 #include "upgrader/channel.h"
 
@@ -21,27 +22,11 @@ std::vector<std::string> types_of(const std::string& lines) {
   return types;
 }
 
-std::vector<Generation> exited(const std::vector<Event>& events) {
-  std::vector<Generation> generations;
-  for (const Event& event : events) {
-    if (const auto* gone = std::get_if<ProcessExited>(&event))
-      generations.push_back(gone->generation);
-  }
-  return generations;
-}
-
 UpgradeFailed failed_at(Stage stage) {
   UpgradeFailed failed;
   failed.failure.id = "u1";
   failed.failure.stage = stage;
   return failed;
-}
-
-std::string lines(std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i)
-    text += "x\n";
-  return text;
 }
 
 }  // namespace
@@ -288,72 +273,6 @@ TEST_CASE("of a lost input it is told whether `activate` was still to be sent") 
         (sent == Sent::never || sent == Sent::in_part));
 }
 
-TEST_CASE("exits are told newest first, when all have been reaped") {
-  Bench bench;
-  const Puppet one(bench, 1);
-  const Puppet two(bench, 2);
-  const Puppet three(bench, 3);
-  bench.kill(1);
-  bench.kill(3);
-  bench.during = [&](const Event& event) {
-    if (std::holds_alternative<ProcessExited>(event)) CHECK(ended_child() == std::nullopt);
-  };
-
-  bench.agents->take_in_exits();
-
-  CHECK(exited(bench.events) == std::vector<Generation>{3, 1});
-  CHECK(bench.agents->pid_of(2) > 0);
-}
-
-TEST_CASE("who is found dead when its output is looked at says its last words, then its end") {
-  Bench bench;
-  const Puppet agent(bench, 1);
-  agent.say("{\"type\":\"ready\"}\ncut off");
-  bench.kill(1);
-
-  bench.turn();
-
-  REQUIRE(bench.events.size() == 3);
-  CHECK(std::get<MessageReceived>(bench.events[0]).posthumous);
-  CHECK(std::get<StrayReceived>(bench.events[1]).text == "cut off");
-  const auto& end = std::get<ProcessExited>(bench.events[2]);
-  CHECK(end.generation == 1);
-  CHECK(end.ending == Ending{Ending::How::signalled, SIGKILL});
-  CHECK(bench.agents->pid_of(1) == -1);
-}
-
-TEST_CASE("the dead are answered nothing, and what they said wrong is not told") {
-  Bench bench;
-  const Puppet agent(bench, 1);
-  agent.say("{\"type\":\"unheard\"}\n{\"type\":\"status\",\"text\":1}\n");
-  bench.kill(1);
-
-  bench.agents->take_in_exits();
-
-  CHECK(bench.events.size() == 1);
-  CHECK(exited(bench.events) == std::vector<Generation>{1});
-}
-
-TEST_CASE("of what a pipe holds at an exit so much is taken in, and no more") {
-  Bench bench;
-  const Puppet agent(bench, 1);
-  agent.enlarge_output(2 * look_bytes_max);
-  std::string said;
-  for (std::size_t i = 1; i < look_bytes_max / 1'024; ++i)
-    said += std::string(1'023, 'x') + "\n";
-  const std::string last = "{\"type\":\"ready\"}";
-  said += last + std::string(1'023 - last.size(), ' ') + "\n";
-  REQUIRE(said.size() == look_bytes_max);
-  agent.say(said + "\n");
-  bench.kill(1);
-
-  bench.agents->take_in_exits();
-
-  CHECK(bench.count<StrayReceived>() == look_bytes_max / 1'024 - 1);
-  CHECK(bench.count<MessageReceived>() == 1);
-  CHECK(bench.count<ProcessExited>() == 1);
-}
-
 TEST_CASE("a living agent that closes its output is told once, with what it had begun to say") {
   Bench bench;
   REQUIRE_FALSE(bench.agents->start(1, shell("printf begun; exec tail -f /dev/null >/dev/null")));
@@ -412,21 +331,6 @@ TEST_CASE(
 
   REQUIRE(bench.events.size() == 1);
   CHECK(std::get<StrayReceived>(bench.events[0]).generation == 2);
-}
-
-TEST_CASE("strangers are reaped, but no agent with them") {
-  Bench bench;
-  const Puppet agent(bench, 1);
-  const pid_t stranger = ::fork();
-  if (stranger == 0) ::_exit(0);
-  REQUIRE(ends(stranger));
-  bench.agents->reap_strangers();
-  CHECK_FALSE(ended_child());
-  bench.kill(1);
-
-  bench.agents->reap_strangers();
-
-  CHECK(ended_child() == bench.agents->pid_of(1));
 }
 
 TEST_CASE("a signal reaches the agent that it is for") {
