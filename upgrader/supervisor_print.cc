@@ -9,11 +9,18 @@ namespace {
 
 class Printer {
  public:
-  void put(const char* name, const std::string& value) {
-    text_ += std::string(name) + "=" + value + " ";
+  // Quoted, so that no text of an agent looks like what stands behind it.
+  void put(const char* name, const std::string& text) {
+    text_ += std::string(name) + "=\"";
+    for (const char byte : text) {
+      if (byte == '"' || byte == '\\') text_ += '\\';
+      text_ += byte;
+    }
+    text_ += "\" ";
   }
-  void put(const char* name, std::int64_t value) { put(name, std::to_string(value)); }
-  void put(const char* name, const char* value) { put(name, std::string(value)); }
+  void put(const char* name, std::int64_t value) {
+    text_ += std::string(name) + "=" + std::to_string(value) + " ";
+  }
   void put(const char* name, Duration value) { put(name, value.count()); }
   void flag(const char* name, bool value) {
     if (value) text_ += std::string(name) + " ";

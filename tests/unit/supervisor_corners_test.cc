@@ -2,6 +2,7 @@
 // due, agents that were killed already. They change nothing that they must not.
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <set>
 
 #include "tests/support/bench.h"
 #include "tests/unit/aborts.h"
@@ -161,4 +162,28 @@ TEST_CASE("what an agent has left, and why an upgrade failed, are part of the pr
   CHECK(bench.supervisor().print().find("legacy{ ") != std::string::npos);
   CHECK(bench.supervisor().print().find("failure{ ") != std::string::npos);
   CHECK(other.supervisor().print().find("legacy{ ") == std::string::npos);
+}
+
+TEST_CASE("supervisors that differ print differently, whatever texts the agents chose") {
+  Bench bench;
+  bench.start();
+  bench.hello(1, "1");
+  const State held = bench.state();
+  const auto print_with = [&](const std::string& version, bool ready) {
+    State state = held;
+    state.incumbent->version = version;
+    state.incumbent->ready = ready;
+    return Supervisor(Bench::default_policy(), state).print();
+  };
+
+  std::set<std::string> prints;
+  std::size_t count = 0;
+  for (const char* const version : {"1", "1 ready", "1\" ready ", "1\\\" ready ", "1\\", "1\\\\"}) {
+    prints.insert(print_with(version, false));
+    prints.insert(print_with(version, true));
+    count += 2;
+  }
+
+  CHECK(prints.size() == count);
+  CHECK(print_with("1", false) == Supervisor(Bench::default_policy(), held).print());
 }
