@@ -16,7 +16,7 @@ _upgrader_values() {
   case $1 in
     --mode) compgen -W 'parallel sequential' -- "$2" ;;
     --on-unclean-stop) compgen -W 'fallback continue' -- "$2" ;;
-    --log-level) compgen -W 'error info debug' -- "$2" ;;
+    --log-level) compgen -W 'error warning info debug' -- "$2" ;;
     --start-timeout | --exit-grace | --trial | --lock-timeout)
       compgen -W '0' -- "$2"
       _upgrader_durations "$2"

@@ -20,7 +20,7 @@ _upgrader_agent() {
   _alternative 'commands:agent:_command_names -e' 'files:agent:_files'
 }
 
-local modes='(parallel sequential)' stops='(fallback continue)' levels='(error info debug)'
+local modes='(parallel sequential)' stops='(fallback continue)' levels='(error warning info debug)'
 
 _arguments -S \
   "--mode=[for upgrades that do not say]:mode:$modes" \

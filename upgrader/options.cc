@@ -103,6 +103,7 @@ constexpr Choice<agent_protocol::UncleanStop> unclean_stops[] = {
 };
 constexpr Choice<LogLevel> log_levels[] = {
     {"error", LogLevel::error},
+    {"warning", LogLevel::warning},
     {"info", LogLevel::info},
     {"debug", LogLevel::debug},
 };
@@ -226,7 +227,7 @@ std::string help_text() {
          "  --notify-fd=N               write a newline to descriptor N when the first agent is\n"
          "                              active, and close it\n"
          "  --subreaper                 reap orphans of agents, as process 1 does\n"
-         "  --log-level=error|info|debug\n"
+         "  --log-level=error|warning|info|debug\n"
          "                              what to log on standard error (info)\n"
          "  -h, --help                  print this, and exit\n"
          "  --version                   print the version, and exit\n"

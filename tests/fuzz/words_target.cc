@@ -66,6 +66,7 @@ std::vector<std::string> written(const upgrader::Options& options) {
   const bool parallel = options.mode == Mode::parallel;
   const bool fallback = options.on_unclean_stop == UncleanStop::fall_back;
   const bool error = options.log_level == LogLevel::error;
+  const bool warning = options.log_level == LogLevel::warning;
   const bool info = options.log_level == LogLevel::info;
   std::vector<std::string> words{
       std::string("--mode=") + (parallel ? "parallel" : "sequential"),
@@ -74,9 +75,10 @@ std::vector<std::string> written(const upgrader::Options& options) {
       "--exit-grace=" + written(options.exit_grace),
       "--trial=" + written(options.trial),
       std::string("--on-unclean-stop=") + (fallback ? "fallback" : "continue"),
-      std::string("--log-level=") + (error  ? "error"
-                                     : info ? "info"
-                                            : "debug")};
+      std::string("--log-level=") + (error     ? "error"
+                                     : warning ? "warning"
+                                     : info    ? "info"
+                                               : "debug")};
   if (options.relink) words.push_back("--relink");
   if (options.subreaper) words.push_back("--subreaper");
   if (options.notify_fd) words.push_back("--notify-fd=" + std::to_string(*options.notify_fd));

@@ -78,6 +78,7 @@ TEST_CASE("every option sets what it names") {
   CHECK(options_of({"--lock=a=b"}).lock_file == "a=b");
   CHECK(options_of({"--lock=f", "--lock-timeout=3s"}).lock_timeout == Duration{3s});
   CHECK(options_of({"--log-level=error"}).log_level == LogLevel::error);
+  CHECK(options_of({"--log-level=warning"}).log_level == LogLevel::warning);
   CHECK(options_of({"--log-level=info"}).log_level == LogLevel::info);
   CHECK(options_of({"--log-level=debug"}).log_level == LogLevel::debug);
 }
@@ -205,7 +206,7 @@ TEST_CASE("a wrong choice is told what is allowed") {
   for (const char* wrong : {"--mode=both", "--mode", "--mode="})
     CHECK(refusal_of({wrong}) == wrong + std::string(": needs =parallel or =sequential"));
   CHECK(mentions(refusal_of({"--on-unclean-stop=x"}), "x: needs =fallback or =continue"));
-  CHECK(mentions(refusal_of({"--log-level=loud"}), "loud: needs =error or ="));
+  CHECK(mentions(refusal_of({"--log-level=loud"}), "loud: needs =error or =warning or ="));
   CHECK(refusal_of({"--relink=yes"}) == "--relink=yes: takes no value");
   CHECK(refusal_of({"--subreaper="}) == "--subreaper=: takes no value");
   for (const char* wrong : {"", "0", "1", "2", "-3", "3x", "x", " 3", "+3", "2147483648"}) {
