@@ -163,15 +163,14 @@ class Step {
     const Role role = std::exchange(state_.spawning, std::nullopt)->role;
     switch (role) {
       case Role::first:
-        log(LogLevel::error, event.trouble.reason);
-        end_with(event.not_executable ? exit_not_executable : exit_own_failure);
+        end_with(event.not_executable ? exit_not_executable : exit_own_failure,
+                 event.trouble.reason);
         return;
       case Role::candidate:
         fail_upgrade(Stage::spawn, event.trouble.reason, event.trouble.errno_name);
         return;
       case Role::fallback:
-        log(LogLevel::error, "the fallback could not be started: " + event.trouble.reason);
-        end_with(exit_own_failure);
+        end_with(exit_own_failure, "the fallback could not be started: " + event.trouble.reason);
         return;
     }
   }
@@ -326,6 +325,9 @@ class Step {
     const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
                        state_.upgrade->known_to_agent && !on_trial(agent);
     if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
+    // Otherwise the failure's own line says that the agent stays active, and why.
+    const bool had_failed = state_.upgrade->failure.has_value();
+    if (agent.told && had_failed) log(LogLevel::info, words::took_back(agent, cancel.reason));
     agent.told.reset();
     agent.told_id.reset();
     agent.deadline.reset();
@@ -341,6 +343,9 @@ class Step {
   }
 
   void hear(Agent& agent, const agent_protocol::Healthy&) {
+    if (agent.told == StopReason::rollback) {
+      return send_error(agent, "healthy", "it is being rolled back");
+    }
     if (!on_trial(agent) || agent.told) return send_error(agent, "healthy", "it is not on trial");
     commit();
   }
@@ -465,22 +470,24 @@ class Step {
 
   void incumbent_exited(const Agent& gone, const Ending& ending) {
     if (gone.activated) leave_legacy(gone, ending);
-    log(LogLevel::info, words::who(gone) + " " + words::went(gone, ending));
+    const std::string how_it_went = words::who(gone) + " " + words::went(gone, ending);
     if (winding_down()) {
+      const bool unclean = gone.activated && state_.shutdown && state_.legacy->exit_status != 0;
+      log(unclean ? LogLevel::error : LogLevel::info, how_it_went);
       go_on_after_reaping();
       return;
     }
     if (!gone.activated) {
-      log(LogLevel::error, words::who(gone) + " failed: " + words::failed_to_start(gone, ending));
-      const bool like_the_agent = gone.role == Role::first && !gone.unfit;
-      end_with(like_the_agent ? exit_status_of(ending) : exit_own_failure);
+      end_with(status_after_held(gone, ending),
+               words::who(gone) + " failed: " + words::failed_to_start(gone, ending));
       return;
     }
     if (!state_.upgrade || (!gone.told && !was_on_trial(gone))) {
       if (state_.upgrade) drop_upgrade("the active agent exited");
-      end_with(exit_status_of(ending));
+      end_with(exit_status_of(ending), how_it_went);
       return;
     }
+    log(LogLevel::info, how_it_went);
     if (!was_on_trial(gone)) {
       take_over_from(gone, ending);
       return;
@@ -488,6 +495,13 @@ class Step {
     const std::string reason =
         gone.unfit ? "unfit: " + *gone.unfit : in_words(ending) + " while it was on trial";
     fail_upgrade(Stage::trial, reason, "", &ending);
+  }
+
+  // Nothing has ever served where a first agent exits while held, even with status 0.
+  static int status_after_held(const Agent& gone, const Ending& ending) {
+    if (gone.role != Role::first || gone.unfit) return exit_own_failure;
+    const int status = exit_status_of(ending);
+    return status == 0 ? exit_own_failure : status;
   }
 
   void leave_legacy(const Agent& gone, const Ending& ending) {
@@ -724,9 +738,8 @@ class Step {
       candidate_failed(reason, nullptr);
       return;
     }
-    log(LogLevel::error, words::who(agent) + " failed: " + reason);
     kill(agent);
-    end_with(exit_own_failure);
+    end_with(exit_own_failure, words::who(agent) + " failed: " + reason);
   }
 
   void candidate_failed(const std::string& reason, const Ending* ending) {
@@ -805,8 +818,10 @@ class Step {
 
   bool winding_down() const { return state_.shutdown || state_.quit || state_.exit_with; }
 
-  // The upgrader ends with this status, once all that still runs has been killed and reaped.
-  void end_with(int status) {
+  // The upgrader ends with this status, once all that still runs has been killed and reaped. Nobody
+  // asked for that, so it is worth more than a line of information.
+  void end_with(int status, const std::string& why) {
+    log(status == 0 ? LogLevel::warning : LogLevel::error, why + "; " + words::ends_with(status));
     state_.exit_with = status;
     state_.upgrade.reset();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
@@ -863,6 +878,9 @@ class Step {
     int status = state_.exit_with.value_or(0);
     if (state_.shutdown) status = state_.legacy ? state_.legacy->exit_status : 0;
     if (state_.quit) status = exit_quit;
+    if (state_.shutdown || state_.quit) {
+      log(status == 0 ? LogLevel::info : LogLevel::error, words::ends_with(status));
+    }
     state_.ended = true;
     state_.upgrade.reset();
     actions_.emplace_back(Exit{status});

@@ -87,6 +87,15 @@ std::string accepted(const UpgradeUnderWay& upgrade) {
   return text + ", to " + generation(*upgrade.generation);
 }
 
+std::string took_back(const Agent& agent, const std::optional<std::string>& reason) {
+  const std::string text = who(agent) + " has taken its work back, and stays active";
+  return reason ? text + ": " + *reason : text;
+}
+
+std::string ends_with(int status) {
+  return "the upgrader ends with status " + std::to_string(status);
+}
+
 std::string went(const Agent& gone, const Ending& ending) {
   std::string text = in_words(ending);
   if (gone.stopped) return text + " after its clean stop";

@@ -21,6 +21,11 @@ namespace words {
 [[nodiscard]] std::string why(agent_protocol::StopReason reason);
 [[nodiscard]] std::string accepted(const UpgradeUnderWay& upgrade);
 
+// An agent that was told to stop for an upgrade goes on, though its candidate was lost before that.
+[[nodiscard]] std::string took_back(const Agent& agent, const std::optional<std::string>& reason);
+// "the upgrader ends with status 3"
+[[nodiscard]] std::string ends_with(int status);
+
 // How an active agent ended: "exited with status 0 after its clean stop".
 [[nodiscard]] std::string went(const Agent& gone, const Ending& ending);
 // Why an agent that exited while held was not fit: its own last words, or how it ended.

@@ -128,7 +128,7 @@ const std::vector<SeededError> seeded_errors{
      },
      "trial works -, request limit"},
     {"the wrong exit status",
-     [](Rows& rows) { replace(row(rows, "new %held -", "A exits").effects, "A,", "125,"); },
+     [](Rows& rows) { replace(row(rows, "new %held -", "A exits").effects, "A but 0,", "125,"); },
      "new silent -, A exits"},
     {"a deadline that is not set: the first heartbeat is not waited for",
      [](Rows& rows) {

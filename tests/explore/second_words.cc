@@ -448,9 +448,10 @@ const Named<Effect> effects[] = {
        n.clean = n.a.left_unfit = false;
        n.end = 0;
      }},
-    {"verdict A",
+    {"verdict A but 0",
      [](N& n, const H& h, A&) {
-       n.verdict = n.verdict.value_or(status_of(as<ProcessExited>(h).ending));
+       const int status = status_of(as<ProcessExited>(h).ending);
+       n.verdict = n.verdict.value_or(status == 0 ? 125 : status);
      }},
     {"forget state", [](N& n, const H&, A&) { n.left.reset(); }},
     {"exit",

@@ -1,4 +1,5 @@
 // The command line: see upgrader(8).
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,16 +197,48 @@ TEST_CASE("a shutdown has the option's stop timeout") {
 }
 
 TEST_CASE("the log is quieter or wordier as asked, and errors are always there") {
-  std::size_t sizes[3] = {};
+  std::size_t sizes[4] = {};
   std::size_t index = 0;
-  for (const char* level : {"error", "info", "debug"}) {
+  for (const char* level : {"error", "warning", "info", "debug"}) {
     World world({"--trial=0", "--log-level=" + std::string(level)});
-    world.hand_over(world.first()).expect("committed");
+    Puppet active = world.first();
+    world.begin_upgrade(active).exit(3);
+    active.expect("upgrade_failed");
     world.signal(3);
     world.expect_exit(131);
+    CHECK(world.log().find("upgrader: error: the upgrader ends with status 131\n") !=
+          std::string::npos);
     sizes[index++] = world.log().size();
   }
 
   CHECK(sizes[0] < sizes[1]);
-  CHECK(sizes[1] <= sizes[2]);
+  CHECK(sizes[1] < sizes[2]);
+  CHECK(sizes[2] <= sizes[3]);
+}
+
+TEST_CASE("a service that crashes says so whatever the log's level, and with which status") {
+  World world({"--log-level=error"});
+  world.first().kill(SIGSEGV);
+
+  world.expect_exit(128 + SIGSEGV);
+
+  CHECK(world.log() ==
+        "upgrader: error: generation 1 (version 1.0) was killed by signal 11 (SIGSEGV); "
+        "the upgrader ends with status 139\n");
+}
+
+TEST_CASE("a service that exits with status 0 is a warning, and a first agent's early end is 125") {
+  World over({"--log-level=warning"});
+  over.first().exit(0);
+  over.expect_exit(0);
+  World early({"--log-level=warning"});
+  early.agent().exit(0);
+  early.expect_exit(125);
+
+  CHECK(over.log() ==
+        "upgrader: warning: generation 1 (version 1.0) exited with status 0; "
+        "the upgrader ends with status 0\n");
+  CHECK(early.log() ==
+        "upgrader: error: generation 1 failed: exited with status 0 before it was ready; "
+        "the upgrader ends with status 125\n");
 }
