@@ -7,7 +7,7 @@ namespace {
 
 struct NamedSignal {
   int number;
-  const char* name;
+  char name[10];
 };
 
 constexpr NamedSignal named_signals[] = {

@@ -8,7 +8,7 @@ namespace {
 
 struct NamedError {
   int number;
-  const char* name;
+  char name[16];
 };
 
 // A table of our own, since not every C library has strerrorname_np().
