@@ -264,9 +264,12 @@ void Loop::take_one(const Event& event) {
 
 // The only place where the supervisor and the world meet.
 void Loop::feed(const Event& event) {
-  for (const Action& action : supervisor_.step(event, now())) {
+  Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
+  for (const Action& action : actions) {
     std::visit([&](const auto& order) { perform(order); }, action);
   }
+  actions.clear();
+  carried_out_ = std::move(actions);
 }
 
 void Loop::set_timer() {

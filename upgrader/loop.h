@@ -94,6 +94,7 @@ class Loop {
   std::optional<Time> lock_retry_;  // while it is waited for
   bool stepping_ = false;           // an event is being taken to its end
   std::vector<Event> later_;        // events that came up meanwhile
+  Actions carried_out_;             // empty; its memory is for the next: see feed()
   std::optional<int> exit_status_;
 };
 

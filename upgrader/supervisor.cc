@@ -1020,9 +1020,10 @@ void check_state(const State& state, const Actions& actions) {
 
 }  // namespace
 
-Actions Supervisor::step(const Event& event, Time now) {
+Actions Supervisor::step(const Event& event, Time now, Actions memory) {
   UPGRADER_CHECK(state_.pending == Pending::nothing || is_outcome(event));
-  Actions actions;
+  Actions actions = std::move(memory);
+  actions.clear();
   if (state_.ended) return actions;
   Step step(policy_, state_, now, actions);
   std::visit([&](const auto& happened) { step.take(happened); }, event);

@@ -72,8 +72,9 @@ class Supervisor {
   Supervisor(Policy policy, State state) : policy_(policy), state_(std::move(state)) {}
 
   // Takes any event in any phase, and returns what is to be done, in order. An action that has an
-  // outcome is the last of its list, and the outcome must be the next event.
-  [[nodiscard]] Actions step(const Event& event, Time now);
+  // outcome is the last of its list, and the outcome must be the next event. They are put into
+  // `memory`, in place of what it holds: who keeps it from step to step allocates less.
+  [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
 
   // The earliest deadline, or nullopt: then nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
