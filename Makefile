@@ -42,6 +42,8 @@ unit_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/unit/*_test.cc tests/scenario/*_test.cc tests/explore/*_test.cc))
 integration_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/integration/*_test.cc tests/regression/*_test.cc))
+# The scripted agent of the integration tests: no code of what is tested.
+puppet := $(BUILD)/tests/integration/puppet
 programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
 .DEFAULT_GOAL := all
@@ -145,8 +147,6 @@ $(BUILD)/tests/unit/c_interface_test: $(BUILD)/objects/tests/unit/c_interface_te
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# The scripted agent of the integration tests: no code of what is tested.
-puppet := $(BUILD)/tests/integration/puppet
 $(puppet): $(BUILD)/objects/tests/integration/puppet.o $(support_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
