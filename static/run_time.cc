@@ -1,70 +1,49 @@
 // What the static program needs of a C++ run-time library: Debian's libstdc++ is made for another C
 // library, and brings locales, streams and exceptions, of which the upgrader uses none. Where that
 // library would throw, and nobody would catch, this one ends the program the same way: by SIGABRT.
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <string>
 
+extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
 namespace {
 
-// Small memory is kept for what needs as much next, by powers of two: musl gives each page back as
-// soon as it is free, and to map it again takes longer than all else between an agent's exit and
-// the next one's `activate`.
-constexpr std::size_t least_bytes = 32;
-constexpr std::size_t kept_bytes_max = 4'096;
-constexpr std::size_t sizes = 8;              // from the least to the most that is kept
-constexpr std::size_t supply_bytes = 16'384;  // taken from musl at a time
-
-struct Unused {
-  Unused* next;
-};
-
-Unused* unused[sizes];
-alignas(std::max_align_t) char first_supply[supply_bytes];  // musl would have to ask the kernel
-char* supply = first_supply;
-std::size_t supplied = supply_bytes;
-
-void* take_memory(std::size_t size) {
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-
-std::size_t index_of(std::size_t size) {
-  std::size_t index = 0;
-  while (least_bytes << index < size)
-    ++index;
-  return index;
+// musl fills in the addresses of a program that relocates itself, but leaves the pages writable,
+// although the program's headers ask for them to be protected.
+__attribute__((constructor)) void protect_relocated_pages() {
+  const auto base = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
+  const auto* const headers = reinterpret_cast<const ElfW(Phdr)*>(base + __ehdr_start.e_phoff);
+  const auto page_mask = ~(static_cast<std::uintptr_t>(getpagesize()) - 1);
+  for (std::size_t i = 0; i < __ehdr_start.e_phnum; ++i) {
+    if (headers[i].p_type != PT_GNU_RELRO) continue;
+    const std::uintptr_t begin = (base + headers[i].p_vaddr) & page_mask;
+    const std::uintptr_t end = (base + headers[i].p_vaddr + headers[i].p_memsz) & page_mask;
+    if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ) != 0) std::abort();
+  }
 }
 
 }  // namespace
 
 void* operator new(std::size_t size) {
-  if (size > kept_bytes_max) return take_memory(size);
-  const std::size_t index = index_of(size);
-  if (Unused* const first = unused[index]) {
-    unused[index] = first->next;
-    return first;
-  }
-  const std::size_t bytes = least_bytes << index;
-  if (supplied < bytes) {
-    supply = static_cast<char*>(take_memory(supply_bytes));
-    supplied = supply_bytes;
-  }
-  supplied -= bytes;
-  return supply + supplied;
+  void* const memory = std::malloc(size);
+  if (memory == nullptr) std::abort();
+  return memory;
 }
 
 // The one without a size is not there, so that whatever would call it cannot be linked.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wsized-deallocation"
 #endif
-void operator delete(void* memory, std::size_t size) noexcept {
-  if (memory == nullptr) return;
-  if (size > kept_bytes_max) return std::free(memory);
-  Unused*& first = unused[index_of(size)];
-  first = new (memory) Unused{first};
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
 }
 
 extern "C" {
@@ -73,8 +52,9 @@ void __cxa_pure_virtual() {
   std::abort();
 }
 
-// How types tell what they derive from, which only a dynamic_cast or a catch would ask. cereal's
-// archives have virtual functions, so their types refer to these; the three kinds of a class.
+// How types tell what they derive from, which only a dynamic_cast or a catch would ask: neither can
+// be linked, since what they call is not here (tests/static tries it). cereal's archives have
+// virtual functions, so their types refer to these; the three kinds of a class.
 extern const void* const _ZTVN10__cxxabiv117__class_type_infoE[3] = {};
 extern const void* const _ZTVN10__cxxabiv120__si_class_type_infoE[3] = {};
 extern const void* const _ZTVN10__cxxabiv121__vmi_class_type_infoE[3] = {};

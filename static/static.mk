@@ -30,27 +30,34 @@ static_c++ = /usr/$(static_triplet)/include/c++/12 \
 endif
 
 # Small before all else. Nothing is thrown, and there is one thread. A stronger protector would also
-# guard every function that has a text in it, for 6 KB.
-static_flags = -specs=$(static)/musl.specs -Oz -flto -fno-pie -ffunction-sections -fdata-sections \
-  -fno-asynchronous-unwind-tables -fstack-protector -DNDEBUG $(static_flags_$(ARCH))
+# guard every function that has a text in it, for 6 KB. At an address of its own in every process,
+# and what the loader has filled in is made read-only (run_time.cc does what musl leaves out).
+static_flags = -specs=$(static)/musl.specs -Oz -flto -fPIE -ffunction-sections -fdata-sections \
+  -fno-asynchronous-unwind-tables -fstack-protector -fno-inline-functions-called-once \
+  -fno-caller-saves -fno-partial-inlining -DNDEBUG $(static_flags_$(ARCH))
+static_flags_amd64 = -malign-data=abi -fno-jump-tables
 static_cxx_flags = -std=c++20 $(WARNINGS) -fno-exceptions -fno-threadsafe-statics -nostdinc++ \
   -isystem static/shims -isystem $(static)/include $(static_c++:%=-isystem %) -I.
 static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
   -I$(static_libuv)/include
 # -Wno-odr: what stands in run_time.cc for tables of types is no type.
-static_link_flags = -static -no-pie -s -flto=2 -Wl,--gc-sections -Wl,-z,noseparate-code \
-  -Wl,--build-id=none -Wno-odr
+static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
+  -Wl,--sort-section=alignment -Wl,-z,noseparate-code -Wl,-z,common-page-size=64 \
+  -Wl,-z,relro -Wl,-z,now -Wl,--build-id=none -Wno-odr
+
+# cereal asks what types are called; nobody else does.
+static_with_types = agent-protocol/archive.cc agent-protocol/codec.cc
 
 # What has to do with threads, names and files is never called, and left out when it is linked.
 static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv-common \
   uv-data-getter-setters version $(addprefix unix/,async core dl epoll fs getaddrinfo getnameinfo \
   linux-core linux-inotify linux-syscalls loop loop-watcher pipe poll process procfs-exepath \
-  proctitle random-devurandom random-getrandom random-sysctl-linux signal stream tcp tty udp)
+  proctitle random-devurandom random-getrandom random-sysctl-linux signal stream tcp thread tty \
+  udp)
 
 static_objects := $(patsubst %.cc,$(static)/objects/%.o,static/run_time.cc \
   $(wildcard upgrader/*.cc) $(filter-out agent-protocol/agent%,$(wildcard agent-protocol/*.cc)))
-static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o) \
-  $(static)/objects/static/no_threads.o
+static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o)
 
 .PHONY: static static-program check-static check-static-here
 static:
@@ -66,16 +73,13 @@ $(upgrader_static): $(static_objects) $(static_libuv_objects) static/static.mk
 
 $(static_objects): $(static)/objects/%.o: %.cc $(static)/musl.specs $(static)/include
 	@mkdir -p $(@D)
-	$(static_triplet)-g++ $(static_flags) $(static_cxx_flags) -MMD -MP -c -o $@ $<
+	$(static_triplet)-g++ $(static_flags) $(static_cxx_flags) \
+	  $(if $(filter $(static_with_types),$<),,-fno-rtti) -MMD -MP -c -o $@ $<
 
-$(filter $(static)/objects/libuv/%,$(static_libuv_objects)): $(static)/objects/libuv/%.o: \
-    $(static)/musl.specs $(static_libuv)/fetched
+$(static_libuv_objects): $(static)/objects/libuv/%.o: $(static)/musl.specs \
+    $(static_libuv)/fetched
 	@mkdir -p $(@D)
 	$(static_compile_c) -I$(static_libuv)/src -c -o $@ $(static_libuv)/src/$*.c
-
-$(static)/objects/static/no_threads.o: static/no_threads.c $(static)/musl.specs $(static)/include
-	@mkdir -p $(@D)
-	$(static_compile_c) -c -o $@ $<
 
 # cereal asks for <iostream>, which the upgrader does without: an empty one saves 600 KB. Nothing
 # else of /usr/include must be found: it belongs to glibc.
@@ -85,11 +89,17 @@ $(static)/include: $(static_libuv)/fetched
 	ln -s /usr/include/cereal /usr/include/rapidjson $(abspath $(static_libuv))/include/* $@
 	: >$@/iostream
 
-# The wrapper's own settings for the compiler, with its paths where it is unpacked.
-$(static)/musl.specs: static/fetch
-	static/fetch $(static)/apt binary musl-dev $(ARCH) $(static_root)
-	sed 's|/usr/|$(abspath $(static_root))/usr/|g' \
+# The wrapper's own settings for the compiler, with its paths where it is unpacked, and with musl's
+# start of a program that has no loader and relocates itself, which the wrapper does not know of.
+# All that is compiled depends on it, and so on the flags that stand here.
+$(static)/musl.specs: $(static_root)/fetched static/static.mk
+	sed -e 's|/usr/|$(abspath $(static_root))/usr/|g' -e 's|Scrt1[.]o|rcrt1.o|' \
+	  -e 's|-dynamic-linker [^ ]*|-static -pie --no-dynamic-linker -z text|' \
 	  $(static_root)/usr/lib/$(static_musl)/musl-gcc.specs >$@
+
+$(static_root)/fetched: static/fetch
+	static/fetch $(static)/apt binary musl-dev $(ARCH) $(static_root)
+	touch $@
 
 $(static_libuv)/fetched: static/fetch
 	static/fetch $(BUILD)/static/apt source libuv1 $(static_libuv)
@@ -107,6 +117,19 @@ static_emulator_arm64 = qemu-aarch64
 static_emulator_armhf = qemu-arm
 static_emulator = $(static_emulator_$(ARCH))
 
+# What tests/static tries: see there.
+static_link_c++ = $(static_triplet)-g++ $(static_flags) $(static_cxx_flags) $(static_link_flags) \
+  -nodefaultlibs -o $@ $(filter %.cc %.o,$^) -lc -lgcc
+$(static)/tests/kind: tests/static/kind.cc $(static)/objects/static/run_time.o
+	@mkdir -p $(@D)
+	$(static_link_c++)
+$(static)/tests/asks: tests/static/kind.cc $(static)/objects/static/run_time.o
+	@mkdir -p $(@D)
+	$(static_link_c++) -DASKS
+$(static)/tests/maps: tests/static/maps.c $(static)/musl.specs
+	@mkdir -p $(@D)
+	$(static_compile_c) $(static_link_flags) -o $@ $<
+
 check-static:
 	@tests/need-packages $(static_packages) $(if $(static_emulator),qemu-user,$(check_packages))
 	@$(MAKE) $(jobs) --no-print-directory static-program
@@ -114,14 +137,15 @@ check-static:
 
 ifeq ($(ARCH),amd64)
 check-static-here: $(upgrader_static) samples $(integration_tests) $(puppet)
-	@UPGRADER=$(abspath $(upgrader_static)) tests/run $(BUILD) $(integration_tests) \
-	  tests/places/run.sh
+	@UPGRADER=$(abspath $(upgrader_static)) ARCH=$(ARCH) tests/run $(BUILD) tests/static/run.sh \
+	  $(integration_tests) tests/places/run.sh
 else
 # Agents are scripts, which the kernel gives to this machine's own shell. The upgrader looks first
 # whether that is a program for its machine, so in the emulator one stands in its place.
 check-static-here: $(upgrader_static)
 	@mkdir -p $(static)/emulated/bin
 	@ln -sf $(abspath $(upgrader_static)) $(static)/emulated/bin/sh
+	@ARCH=$(ARCH) tests/run $(BUILD) tests/static/run.sh
 	@timeout 120 tests/places/upgrades $(upgrader_static) \
 	  $(static_emulator) -L $(abspath $(static)/emulated)
 endif
