@@ -25,6 +25,8 @@ constexpr std::uint64_t tick_interval_ms = 1'000;
 
 constexpr std::uint64_t slow_stop_ms = 2'000;
 
+constexpr std::uint64_t us_per_ms = 1'000;
+
 // Twice is asked for; a late one is then no silence.
 constexpr std::int64_t heartbeats_a_watchdog = 4;
 
@@ -76,7 +78,8 @@ SampleAgent::SampleAgent(uv_loop_t& loop, const Configuration& configuration,
       save_timer_(loop, [this] { save(); }),
       tick_(loop, [this] { work(), look_at_gate(); }),
       heartbeat_timer_(loop, [this] { agent_.heartbeat(); }),
-      stop_timer_(loop, [this] { finish_stop(); }) {}
+      stop_timer_(loop, [this] { finish_stop(); }),
+      rotate_timer_(loop, [this] { work(); }) {}
 
 int SampleAgent::run() {
   misbehave_at_start(configuration_);
@@ -113,11 +116,12 @@ void SampleAgent::on(const Agent::Activate& activate) {
                                 .output = configuration_.output,
                                 .state_directory = configuration_.state_directory,
                                 .version = to_string(variant.version),
-                                .position_format = variant.position_format};
+                                .position_format = variant.position_format,
+                                .rotate_wait_us = configuration_.rotate_wait_ms * us_per_ms};
   events_.note("activated");
   on_trial_ = role_ == Agent::Role::candidate;
   Result<Copier> copier =
-      Copier::take_over(settings, activate.clean ? activate.state : std::nullopt);
+      Copier::take_over(settings, activate.clean ? activate.state : std::nullopt, now_us());
   if (!copier) return fail(copier.reason());
   copier_.emplace(std::move(copier.value()));
   events_.note("works next=" + std::to_string(copier_->next()));
@@ -225,6 +229,7 @@ void SampleAgent::work() {
   const Result<bool> copied = copier_->copy(now_us());
   if (!copied) return fail(copied.reason());
   if (copied.value()) work_timer_.start(0);
+  if (const auto wait_us = copier_->wait_us()) rotate_timer_.start(*wait_us / us_per_ms + 1);
   for (const std::string& text : copier_->take_reports())
     report(text);
   if (copier_->has_unsaved()) save_timer_.start(save_delay_ms);

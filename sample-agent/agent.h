@@ -76,6 +76,7 @@ class SampleAgent {
   Timer tick_;
   Timer heartbeat_timer_;
   Timer stop_timer_;
+  Timer rotate_timer_;  // when a file that was rotated may be left
   std::optional<DirectoryWatch> input_watch_;
   std::optional<Readable> conversation_;
 };

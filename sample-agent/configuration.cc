@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
+
+#include "sample-agent/words.h"
 
 namespace sample_agent {
 namespace {
@@ -21,6 +24,14 @@ constexpr std::array path_options{
     PathOption{"--events=", &Configuration::events, false},
 };
 
+struct Unit {
+  std::string_view name;
+  std::uint64_t ms;
+};
+
+constexpr std::array units{Unit{"ms", 1}, Unit{"s", 1'000}, Unit{"m", 60'000},
+                           Unit{"h", 3'600'000}};
+
 bool take_flag(std::string_view argument, Configuration& configuration) {
   if (argument == "--gate=none" || argument == "--gate=confirm") {
     configuration.confirms_gate = argument == "--gate=confirm";
@@ -32,6 +43,26 @@ bool take_flag(std::string_view argument, Configuration& configuration) {
     return false;
   }
   return true;
+}
+
+// A whole number of milliseconds up to a day, from "0" or a number and a unit.
+std::optional<std::uint64_t> parse_duration(std::string_view text) {
+  constexpr std::uint64_t day_ms = 86'400'000;
+  if (text == "0") return 0;
+  const std::string_view unit =
+      text.substr(std::min(text.find_first_not_of("0123456789"), text.size()));
+  const auto known = std::ranges::find(units, unit, &Unit::name);
+  const auto number = to_number<std::uint64_t>(text.substr(0, text.size() - unit.size()));
+  if (known == units.end() || !number || *number > day_ms / known->ms) return std::nullopt;
+  return *number * known->ms;
+}
+
+bool take_duration(std::string_view argument, Configuration& configuration) {
+  constexpr std::string_view name = "--rotate-wait=";
+  if (!argument.starts_with(name)) return false;
+  const auto duration_ms = parse_duration(argument.substr(name.size()));
+  if (duration_ms) configuration.rotate_wait_ms = *duration_ms;
+  return duration_ms.has_value();
 }
 
 bool take_path(std::string_view argument, Configuration& configuration) {
@@ -54,6 +85,7 @@ std::string_view help_text() {
          "  --state=DIR         holds the position and the releases that have failed\n"
          "  --releases=DIR      looks there for agent-v1.2.3 and asks to be replaced by it:\n"
          "                      the one that DIR/desired names, or else the newest\n"
+         "  --rotate-wait=5s    how long nobody has written to a rotated log before it is left\n"
          "  --gate=confirm      an upgrade waits until somebody makes DIR/confirm\n"
          "  --commit=healthy    an upgrade is committed when the new version has worked\n"
          "  --events=FILE       appends there when this agent was active, and what happened\n"
@@ -68,7 +100,10 @@ Result<Configuration> parse_arguments(std::span<const std::string_view> argument
       configuration.task = argument == "--help" ? Task::show_help : Task::show_version;
       return configuration;
     }
-    if (take_flag(argument, configuration) || take_path(argument, configuration)) continue;
+    if (take_flag(argument, configuration) || take_path(argument, configuration) ||
+        take_duration(argument, configuration)) {
+      continue;
+    }
     return Refusal{"unknown argument " + std::string(argument)};
   }
   for (const PathOption& option : path_options) {

@@ -1,6 +1,7 @@
 // The command line as a value.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,8 +17,9 @@ struct Configuration {
   std::string input;
   std::string output;
   std::string state_directory;
-  std::string releases;          // empty: never asks for an upgrade
-  std::string events;            // empty: no event log
+  std::string releases;  // empty: never asks for an upgrade
+  std::string events;    // empty: no event log
+  std::uint64_t rotate_wait_ms = 5'000;
   bool confirms_gate = false;    // an upgrade waits for the operator
   bool commits_healthy = false;  // an upgrade is committed when the new version says so
 };

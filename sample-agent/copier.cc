@@ -1,13 +1,15 @@
 // Why nothing is lost and nothing doubled:
 // * A save syncs the output before it writes the position. So the output always reaches at least as
 //   far as the position says, and what it holds beyond was written after that save.
-// * A save comes before the first record of each input file. So the records beyond the position
-//   belong to the one file that the position names.
+// * A save comes before the first record of each input file, and of one that was cut and is begun
+//   again. So the records beyond the position belong to the one file that the position names.
 // * Recovery holds each whole record beyond the position against the next line of that file. Where
 //   they agree, the line has been copied; the first that does not agree, a torn one for instance,
 //   is cut off with all after it, and written again.
 #include "sample-agent/copier.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sample_agent {
@@ -21,16 +23,16 @@ constexpr std::size_t record_bytes_max = line_bytes_max + 1'024;
 Copier::Copier(const CopierSettings& settings, Output output)
     : settings_(settings),
       position_file_(settings.state_directory, std::string(position_file_name)),
-      follower_(settings.input),
+      follower_(settings.input, settings.rotate_wait_us),
       output_(std::move(output)) {}
 
 Result<Copier> Copier::take_over(const CopierSettings& settings,
-                                 const std::optional<std::string>& state) {
+                                 const std::optional<std::string>& state, std::uint64_t now_us) {
   Result<Output> output = Output::open(settings.output);
   if (!output) return Refusal{output.reason()};
   Copier copier(settings, std::move(output.value()));
   if (Outcome found = copier.find_position(state); !found) return Refusal{found.reason()};
-  if (Outcome recovered = copier.recover(); !recovered) return Refusal{recovered.reason()};
+  if (Outcome recovered = copier.recover(now_us); !recovered) return Refusal{recovered.reason()};
   if (Outcome saved = copier.save(); !saved) return Refusal{saved.reason()};
   return copier;
 }
@@ -69,7 +71,7 @@ Outcome Copier::find_position(const std::optional<std::string>& state) {
                  " of the position"};
 }
 
-Outcome Copier::recover() {
+Outcome Copier::recover(std::uint64_t now_us) {
   next_ = saved_.next;
   bool following = saved_.input != FileId{};
   if (following) {
@@ -77,10 +79,10 @@ Outcome Copier::recover() {
     if (!resumed) return Refusal{resumed.reason()};
     following = resumed.value();
   }
-  const Result<std::uint64_t> end = match_records(following);
+  const Result<std::uint64_t> end = match_records(following, now_us);
   if (!end) return Refusal{end.reason()};
   // Opens the present input, so that the position names it before it can be rotated.
-  if (const auto line = follower_.peek(); !line) return Refusal{line.reason()};
+  if (const auto line = follower_.peek(now_us); !line) return Refusal{line.reason()};
 
   const Result<std::uint64_t> size = output_.size();
   if (!size) return Refusal{size.reason()};
@@ -91,13 +93,13 @@ Outcome Copier::recover() {
   }
   if (size.value() == end.value()) return std::monostate{};
   reports_.push_back("cut " + std::to_string(size.value() - end.value()) +
-                     " bytes of an unfinished record off the output");
+                     " bytes off the output: a record that is not whole, or not as the input says");
   return output_.cut(end.value());
 }
 
 // Goes along the output from the position on, and along the input with it if that was found; says
 // where the records end that are good.
-Result<std::uint64_t> Copier::match_records(bool following) {
+Result<std::uint64_t> Copier::match_records(bool following, std::uint64_t now_us) {
   Result<File> file = File::open(settings_.output, O_RDONLY);
   if (!file) return Refusal{file.reason()};
   Lines records(std::move(file.value()), saved_.output_size, record_bytes_max);
@@ -108,7 +110,7 @@ Result<std::uint64_t> Copier::match_records(bool following) {
     const std::optional<Record> record = parse_record(*text.value());
     if (!record || record->number != next_) return records.offset();
     if (following) {
-      const auto line = follower_.peek();
+      const auto line = follower_.peek(now_us);
       if (!line) return Refusal{line.reason()};
       if (line.value() != record->line) return records.offset();
       follower_.take();
@@ -131,10 +133,10 @@ Result<bool> Copier::copy(std::uint64_t now_us) {
 }
 
 Result<bool> Copier::copy_line(std::uint64_t now_us) {
-  const auto line = follower_.peek();
+  const auto line = follower_.peek(now_us);
   if (!line) return Refusal{line.reason()};
   if (!line.value()) return false;
-  if (follower_.file() != saved_.input) {
+  if (follower_.files_begun() != files_begun_) {
     if (Outcome saved = save(); !saved) return Refusal{saved.reason()};
   }
   output_.add(
@@ -151,7 +153,8 @@ Outcome Copier::save() {
   Position position = saved_;
   position.next = next_;
   position.output_size = size.value();
-  if (Outcome noted = follower_.note_place(position); !noted) return noted;
+  follower_.note_place(position);
+  files_begun_ = follower_.files_begun();
   const std::string text = encode_position(position, format_);
   if (text == durable_text_) return std::monostate{};  // and all of that has been synced
 
@@ -163,7 +166,7 @@ Outcome Copier::save() {
 }
 
 std::vector<std::string> Copier::take_reports() {
-  if (auto report = follower_.take_report()) reports_.push_back(std::move(*report));
+  std::ranges::move(follower_.take_reports(), std::back_inserter(reports_));
   return std::exchange(reports_, {});
 }
 

@@ -28,6 +28,7 @@ struct CopierSettings {
   std::string state_directory;
   std::string version;           // goes into each record
   unsigned position_format = 1;  // the newest that this version knows
+  std::uint64_t rotate_wait_us = 0;
 };
 
 class Copier {
@@ -35,10 +36,14 @@ class Copier {
   // Takes the work over. A `state` left by an agent that confirmed its stop is believed if it
   // agrees with the output; otherwise the durable position decides, and the output after it.
   [[nodiscard]] static Result<Copier> take_over(const CopierSettings& settings,
-                                                const std::optional<std::string>& state);
+                                                const std::optional<std::string>& state,
+                                                std::uint64_t now_us);
 
   // Writes the records of the lines that are there, up to a turn's worth. True if there are more.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
+
+  // How long after the last copy() a file that was rotated may be left; nothing if none waits.
+  [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return follower_.wait_us(); }
 
   // Makes what was written durable: the output first, then the position.
   [[nodiscard]] Outcome save();
@@ -61,8 +66,8 @@ class Copier {
   Copier(const CopierSettings& settings, Output output);
 
   [[nodiscard]] Outcome find_position(const std::optional<std::string>& state);
-  [[nodiscard]] Outcome recover();
-  [[nodiscard]] Result<std::uint64_t> match_records(bool following);
+  [[nodiscard]] Outcome recover(std::uint64_t now_us);
+  [[nodiscard]] Result<std::uint64_t> match_records(bool following, std::uint64_t now_us);
   [[nodiscard]] Result<bool> copy_line(std::uint64_t now_us);
 
   CopierSettings settings_;
@@ -72,6 +77,7 @@ class Copier {
   unsigned format_ = 1;
   std::uint64_t next_ = 1;
   Position saved_;
+  std::uint64_t files_begun_ = 0;            // at the last save
   std::optional<std::string> durable_text_;  // what the position file holds
   std::vector<std::string> reports_;
 };

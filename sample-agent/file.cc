@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -58,9 +59,20 @@ File::~File() {
 }
 
 Result<std::uint64_t> File::size() const {
+  const Result<FileAge> now = age();
+  if (!now) return Refusal{now.reason()};
+  return now.value().size;
+}
+
+Result<FileAge> File::age() const {
+  constexpr std::int64_t microseconds_per_second = 1'000'000;
+  constexpr std::int64_t nanoseconds_per_microsecond = 1'000;
   struct stat status;
   if (fstat(descriptor_, &status) != 0) return refusal_from_errno("look at", path_);
-  return static_cast<std::uint64_t>(status.st_size);
+  const std::int64_t modified_us = status.st_mtim.tv_sec * microseconds_per_second +
+                                   status.st_mtim.tv_nsec / nanoseconds_per_microsecond;
+  return FileAge{.size = static_cast<std::uint64_t>(status.st_size),
+                 .modified_us = static_cast<std::uint64_t>(std::max<std::int64_t>(modified_us, 0))};
 }
 
 Result<std::size_t> File::read_at(std::uint64_t offset, std::span<char> bytes) const {

@@ -24,6 +24,13 @@ struct FileId {
   bool operator==(const FileId&) const = default;
 };
 
+// What changes when somebody writes to a file.
+struct FileAge {
+  std::uint64_t size = 0;
+  std::uint64_t modified_us = 0;  // since the epoch, by the clock of the file system
+  bool operator==(const FileAge&) const = default;
+};
+
 // Afterwards the entries of the directory, as they are now, survive a power cut.
 [[nodiscard]] Outcome sync_directory(const std::string& path);
 
@@ -43,6 +50,7 @@ class File {
   [[nodiscard]] FileId id() const { return id_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Result<std::uint64_t> size() const;
+  [[nodiscard]] Result<FileAge> age() const;
 
   // How many bytes there were: 0 at the end.
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<char> bytes) const;

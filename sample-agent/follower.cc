@@ -3,38 +3,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <utility>
 
 namespace sample_agent {
 namespace {
 
-// Enough to tell two logs apart, and a moment's work at each save.
-constexpr std::uint64_t marked_bytes = 256;
-
-// The fingerprint (FNV-1a) of the bytes before the offset.
-Result<std::uint64_t> mark_at(const File& file, std::uint64_t offset) {
-  std::array<char, marked_bytes> bytes;
-  const std::uint64_t begin = offset - std::min(offset, marked_bytes);
-  const auto wanted = std::span(bytes).first(static_cast<std::size_t>(offset - begin));
-  const Result<std::size_t> count = file.read_at(begin, wanted);
-  if (!count) return Refusal{count.reason()};
-  std::uint64_t mark = 14'695'981'039'346'656'037U;
-  for (const char byte : std::span(bytes).first(count.value())) {
-    mark = (mark ^ static_cast<unsigned char>(byte)) * 1'099'511'628'211U;
-  }
-  return mark;
-}
-
-// Whether what was read up to the position still stands in this file.
-bool continues(const File& file, const Position& position) {
-  const Result<std::uint64_t> size = file.size();
-  if (file.id() != position.input || !size || size.value() < position.offset) return false;
-  if (!position.mark) return true;
-  const Result<std::uint64_t> mark = mark_at(file, position.offset);
-  return mark && mark.value() == *position.mark;
-}
+// So long after a file has been left its writer may still be found to be late.
+constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {
   return std::filesystem::path(path).replace_filename(name);
@@ -42,40 +18,58 @@ std::string beside(const std::string& path, const std::string& name) {
 
 }  // namespace
 
-Follower::Follower(std::string path) : path_(std::move(path)) {}
+Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
+    : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
     if (candidate.id != position.input) continue;
     Result<File> file = File::open(beside(path_, candidate.name), O_RDONLY);
-    if (!file || !continues(file.value(), position)) continue;
-    lines_.emplace(std::move(file.value()), position.offset);
+    if (!file || file.value().id() != position.input) continue;
+    Lines lines(std::move(file.value()), position.offset);
+    const bool continues =
+        lines.read_back() && !lines.was_cut() && (!position.mark || lines.mark() == *position.mark);
+    if (!continues) continue;
+    begin(std::move(lines));
     return true;
   }
-  report_ = "the input that was read last (inode " + std::to_string(position.input.inode) +
-            ", up to byte " + std::to_string(position.offset) +
-            ") is not there any more; lines after that may be missing; going on with " + path_;
+  reports_.push_back("the input that was read last (inode " + std::to_string(position.input.inode) +
+                     ", up to byte " + std::to_string(position.offset) +
+                     ") is not there any more; lines after that may be missing; going on with " +
+                     path_);
   return false;
 }
 
-Result<std::optional<std::string_view>> Follower::peek() {
+Result<std::optional<std::string_view>> Follower::peek(std::uint64_t now_us) {
+  const std::optional<std::string_view> nothing;
+  wait_us_.reset();
   while (true) {
     if (!lines_) {
       const Result<bool> opened = open_present();
       if (!opened) return Refusal{opened.reason()};
-      if (!opened.value()) return std::optional<std::string_view>{};
+      if (!opened.value()) return nothing;
     }
     Result<std::optional<std::string_view>> line = lines_->peek();
     if (!line || line.value()) return line;
+    if (lines_->was_cut()) {
+      if (const auto rest = lines_->peek_rest()) return rest;
+      begin_again();
+      continue;
+    }
 
-    Result<std::optional<Lines>> next = successor();
+    if (Outcome looked = look_at_left_file(now_us); !looked) return Refusal{looked.reason()};
+    Result<std::optional<File>> next = successor();
     if (!next) return Refusal{next.reason()};
-    if (!next.value()) return line;
-    // The last lines may have been written between the look at this file and that for the next.
+    if (!next.value()) return nothing;
+    const Result<bool> quiet = is_quiet(now_us);
+    if (!quiet) return Refusal{quiet.reason()};
+    if (!quiet.value()) return nothing;
+    // The last lines may have been written between the look at this file and those that followed.
     line = lines_->peek();
     if (!line || line.value()) return line;
+    if (lines_->was_cut()) continue;
     if (const auto rest = lines_->peek_rest()) return rest;
-    lines_ = std::move(next.value());
+    leave_for(std::move(*next.value()), now_us);
   }
 }
 
@@ -87,37 +81,89 @@ std::optional<FileId> Follower::file() const {
   return lines_ ? std::optional(lines_->file().id()) : std::nullopt;
 }
 
-Outcome Follower::note_place(Position& position) const {
-  if (!lines_) return std::monostate{};
-  const Result<std::uint64_t> mark = mark_at(lines_->file(), lines_->offset());
-  if (!mark) return Refusal{mark.reason()};
+void Follower::note_place(Position& position) const {
+  if (!lines_) return;
   position.input = lines_->file().id();
   position.offset = lines_->offset();
-  position.mark = mark.value();
-  return std::monostate{};
+  position.mark = lines_->mark();
 }
 
-std::optional<std::string> Follower::take_report() {
-  return std::exchange(report_, std::nullopt);
+std::vector<std::string> Follower::take_reports() {
+  return std::exchange(reports_, {});
 }
 
 // False while there is none: amid a rotation, the new one has not been made yet.
 Result<bool> Follower::open_present() {
   Result<std::optional<File>> file = File::open_if_there(path_, O_RDONLY);
   if (!file) return Refusal{file.reason()};
-  if (file.value()) lines_.emplace(std::move(*file.value()), 0);
+  if (file.value()) begin(Lines(std::move(*file.value()), 0));
   return lines_.has_value();
 }
 
+void Follower::begin(Lines lines) {
+  lines_.emplace(std::move(lines));
+  ++files_begun_;
+}
+
+void Follower::begin_again() {
+  reports_.push_back("the input was cut, or written anew: what stands before its byte " +
+                     std::to_string(lines_->offset()) +
+                     " is not what was read; lines may be missing; going on from its beginning");
+  lines_->start_again();
+  ++files_begun_;
+}
+
+void Follower::leave_for(File next, std::uint64_t now_us) {
+  if (was_removed_) {
+    reports_.push_back(
+        "the input that was followed has been removed; lines may be missing between it and " +
+        path_);
+  }
+  const std::uint64_t size = lines_->offset();
+  left_.emplace(LeftFile{std::move(*lines_).release_file(), size, now_us + late_us_max});
+  begin(Lines(std::move(next), 0));
+}
+
+// Says when bytes have come to the file that was left: these are not copied.
+Outcome Follower::look_at_left_file(std::uint64_t now_us) {
+  if (!left_) return std::monostate{};
+  const Result<std::uint64_t> size = left_->file.size();
+  if (!size) return Refusal{size.reason()};
+  if (size.value() > left_->size) {
+    reports_.push_back(std::to_string(size.value() - left_->size) + " bytes were written to " +
+                       "the input that was rotated (inode " +
+                       std::to_string(left_->file.id().inode) +
+                       ") after it had been quiet for --rotate-wait; they are not copied");
+    left_->size = size.value();
+  }
+  if (now_us >= left_->until_us) left_.reset();
+  return std::monostate{};
+}
+
+// Whether nobody has written to the file for long enough. Its own time says so also to an agent
+// that has just started; one that lies in the future (another machine's clock, or ours was put
+// back) says nothing, and only what we have seen ourselves counts.
+Result<bool> Follower::is_quiet(std::uint64_t now_us) {
+  const Result<FileAge> age = lines_->file().age();
+  if (!age) return Refusal{age.reason()};
+  if (age.value() != age_) age_since_us_ = now_us;
+  age_ = age.value();
+  age_since_us_ = std::min(age_since_us_, now_us);
+  const std::uint64_t quiet_at_us = std::min(age_.modified_us, age_since_us_) + rotate_wait_us_;
+  if (now_us >= quiet_at_us) return true;
+  wait_us_ = quiet_at_us - now_us;
+  return false;
+}
+
 // The file to go on with, once this one has been read to its end; nothing if it is the present one.
-Result<std::optional<Lines>> Follower::successor() {
+Result<std::optional<File>> Follower::successor() {
   const std::optional<RotatedFile> next = find_successor();
-  if (!next) return std::optional<Lines>{};
+  if (!next) return std::optional<File>{};
   Result<std::optional<File>> file = File::open_if_there(beside(path_, next->name), O_RDONLY);
   if (!file) return Refusal{file.reason()};
   const bool renamed_meanwhile = !file.value() || file.value()->id() != next->id;
-  if (renamed_meanwhile) return std::optional<Lines>{};
-  return std::optional(Lines(std::move(*file.value()), 0));
+  if (renamed_meanwhile) return std::optional<File>{};
+  return file;
 }
 
 std::optional<RotatedFile> Follower::find_successor() {
@@ -125,19 +171,12 @@ std::optional<RotatedFile> Follower::find_successor() {
   if (stat(path_.c_str(), &status) != 0 || status.st_size == 0) return std::nullopt;
   const RotatedFile present{.name = std::filesystem::path(path_).filename(),
                             .id = {.device = status.st_dev, .inode = status.st_ino}};
-  if (present.id == lines_->file().id()) {
-    if (static_cast<std::uint64_t>(status.st_size) >= lines_->offset()) return std::nullopt;
-    report_ = "the input was cut to " + std::to_string(status.st_size) +
-              " bytes; lines may be missing; going on from its beginning";
-    return present;
-  }
+  if (present.id == lines_->file().id()) return std::nullopt;
   const std::vector<RotatedFile> files = rotated_files(path_);
   if (files.empty() || files.back() != present) return std::nullopt;
   const auto mine = std::ranges::find(files, lines_->file().id(), &RotatedFile::id);
-  if (mine != files.end()) return *std::next(mine);
-  report_ =
-      "the input that was followed has been removed; lines may be missing between it and " + path_;
-  return present;
+  was_removed_ = mine == files.end();
+  return was_removed_ ? present : *std::next(mine);
 }
 
 }  // namespace sample_agent

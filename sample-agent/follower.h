@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sample-agent/file.h"
 #include "sample-agent/lines.h"
@@ -14,36 +15,66 @@
 
 namespace sample_agent {
 
+// Times are in microseconds since the epoch, as files have them.
 class Follower {
  public:
-  explicit Follower(std::string path);
+  // A file that was rotated is followed until nobody has written to it for `rotate_wait_us`: its
+  // writer may learn late that there is a new one.
+  explicit Follower(std::string path, std::uint64_t rotate_wait_us = 0);
 
   // Goes to where the position says, also if that file has been renamed. False if it cannot be
   // found: then peek() begins with the present file.
   [[nodiscard]] Result<bool> resume(const Position& position);
 
   // The next line, as Lines::peek(). A file is left for the one after it when all of it has been
-  // taken, and a younger one has bytes in it: a writer may have kept the older open until then.
-  [[nodiscard]] Result<std::optional<std::string_view>> peek();
+  // taken, a younger one has bytes in it, and it has been quiet for long enough. A file that was
+  // cut is begun again.
+  [[nodiscard]] Result<std::optional<std::string_view>> peek(std::uint64_t now_us);
   void take();
 
-  // The file to which the line that was shown last belongs; nothing before any was opened.
+  // How long after the last peek() the file will have been quiet for long enough; nothing if it is
+  // not that which is waited for.
+  [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return wait_us_; }
+
+  // How often a file was begun, or begun again since it was cut.
+  [[nodiscard]] std::uint64_t files_begun() const { return files_begun_; }
+
+  // Nothing before any file was opened.
   [[nodiscard]] std::optional<FileId> file() const;
 
   // Puts the place of the next line into the position: input, offset and mark.
-  [[nodiscard]] Outcome note_place(Position& position) const;
+  void note_place(Position& position) const;
 
-  // What people should know, once: lines that may be missing.
-  [[nodiscard]] std::optional<std::string> take_report();
+  // What people should know, once each: lines that may be missing.
+  [[nodiscard]] std::vector<std::string> take_reports();
 
  private:
+  // The file before the one that is followed, as long as a writer may still come back to it.
+  struct LeftFile {
+    File file;
+    std::uint64_t size;
+    std::uint64_t until_us;
+  };
+
   [[nodiscard]] Result<bool> open_present();
-  [[nodiscard]] Result<std::optional<Lines>> successor();
+  [[nodiscard]] Result<std::optional<File>> successor();
   [[nodiscard]] std::optional<RotatedFile> find_successor();
+  [[nodiscard]] Result<bool> is_quiet(std::uint64_t now_us);
+  void begin(Lines lines);
+  void begin_again();
+  void leave_for(File next, std::uint64_t now_us);
+  [[nodiscard]] Outcome look_at_left_file(std::uint64_t now_us);
 
   std::string path_;
+  std::uint64_t rotate_wait_us_;
   std::optional<Lines> lines_;
-  std::optional<std::string> report_;
+  std::optional<LeftFile> left_;
+  std::uint64_t files_begun_ = 0;
+  FileAge age_;                     // of the file that is followed, at its end
+  std::uint64_t age_since_us_ = 0;  // since when we have seen it so
+  std::optional<std::uint64_t> wait_us_;
+  bool was_removed_ = false;  // the file that is followed has no name any more
+  std::vector<std::string> reports_;
 };
 
 }  // namespace sample_agent

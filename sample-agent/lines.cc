@@ -1,11 +1,19 @@
 #include "sample-agent/lines.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sample_agent {
 namespace {
 
 constexpr std::size_t read_bytes = 65'536;
+
+// Enough to tell two logs apart, and little to be read again with every read.
+constexpr std::size_t marked_bytes = 256;
+
+std::string_view last_of(std::string_view bytes) {
+  return bytes.substr(bytes.size() - std::min(bytes.size(), marked_bytes));
+}
 
 }  // namespace
 
@@ -46,15 +54,45 @@ void Lines::take() {
   looked_ = 0;
 }
 
-Result<bool> Lines::read_more() {
-  buffer_.erase(0, std::exchange(begin_, 0));
-  const std::size_t held = buffer_.size();
-  buffer_.resize(held + read_bytes);
-  const auto free_part = std::span(buffer_).subspan(held);
-  const Result<std::size_t> count = file_.read_at(offset_ + held, free_part);
-  buffer_.resize(held + (count ? count.value() : 0));
+void Lines::start_again() {
+  *this = Lines(std::move(file_), 0, bytes_max_);
+}
+
+// FNV-1a.
+std::uint64_t Lines::mark() const {
+  std::uint64_t mark = 14'695'981'039'346'656'037U;
+  for (const char byte : last_of(std::string_view(buffer_).substr(0, begin_))) {
+    mark = (mark ^ static_cast<unsigned char>(byte)) * 1'099'511'628'211U;
+  }
+  return mark;
+}
+
+Outcome Lines::read_back() {
+  const std::uint64_t wanted = std::min<std::uint64_t>(offset_, marked_bytes);
+  buffer_.resize(static_cast<std::size_t>(wanted));
+  const Result<std::size_t> count = file_.read_at(offset_ - wanted, buffer_);
   if (!count) return Refusal{count.reason()};
-  return count.value() > 0;
+  begin_ = buffer_.size();
+  was_cut_ = count.value() < buffer_.size();
+  return std::monostate{};
+}
+
+// In one read, so that the bytes that are known and those that follow them are of one file.
+Result<bool> Lines::read_more() {
+  if (was_cut_) return false;
+  const std::size_t forgotten = begin_ - std::min(begin_, marked_bytes);
+  buffer_.erase(0, forgotten);
+  begin_ -= forgotten;
+  const std::string_view known = last_of(buffer_);
+  std::string bytes(known.size() + read_bytes, '\0');
+  const std::uint64_t end = offset_ + buffer_.size() - begin_;
+  const Result<std::size_t> count = file_.read_at(end - known.size(), bytes);
+  if (!count) return Refusal{count.reason()};
+  bytes.resize(count.value());
+  was_cut_ = !bytes.starts_with(known);
+  if (was_cut_ || bytes.size() == known.size()) return false;
+  buffer_.append(bytes, known.size());
+  return true;
 }
 
 }  // namespace sample_agent

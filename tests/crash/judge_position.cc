@@ -15,7 +15,7 @@ using namespace sample_agent;
 namespace {
 
 Outcome copy_all(const CopierSettings& settings) {
-  Result<Copier> copier = Copier::take_over(settings, {});
+  Result<Copier> copier = Copier::take_over(settings, {}, 1);
   if (!copier) return Refusal{copier.reason()};
   copier.value().use_newest_format();
   while (true) {

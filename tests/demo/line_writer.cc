@@ -27,29 +27,38 @@ class Log {
 
   void write_line(std::size_t number) {
     const std::string line = "line " + std::to_string(number) + " of a log that is being written\n";
-    if (number % lines_per_half_line != 0) return write(line);
+    const int file = is_late() ? old_ : descriptor_;
+    if (number % lines_per_half_line != 0) return write(file, line);
     const std::string_view text = line;
-    write(text.substr(0, text.size() / 2));
+    write(file, text.substr(0, text.size() / 2));
     poll(nullptr, 0, 1);
-    write(text.substr(text.size() / 2));
+    write(file, text.substr(text.size() / 2));
   }
 
-  // As logrotate does: the oldest first, so that no file is ever overwritten.
+  // As logrotate does: the oldest first, so that no file is ever overwritten. The first of the
+  // lines that follow goes to the new file, and as many as are late to the old one.
   void rotate() {
-    close(descriptor_);
+    const int old = descriptor_;
     for (std::size_t i = ++rotations_; i > 1; --i)
       rename(name(i - 1).c_str(), name(i).c_str());
     rename(settings_.path.c_str(), name(1).c_str());
     open();
+    if (old_ >= 0) close(old_);
+    old_ = old;
+    late_ = settings_.late_lines + 1;
   }
 
  private:
+  bool is_late() {
+    if (late_ == 0) return false;
+    return --late_ < settings_.late_lines;
+  }
   void open() {
     descriptor_ = ::open(settings_.path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (descriptor_ < 0) std::abort();
   }
-  void write(std::string_view text) const {
-    if (::write(descriptor_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+  void write(int descriptor, std::string_view text) const {
+    if (::write(descriptor, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
       std::abort();
     }
   }
@@ -59,6 +68,8 @@ class Log {
 
   WriterSettings settings_;
   int descriptor_ = -1;
+  int old_ = -1;
+  std::size_t late_ = 0;  // how many lines are still to be written before none is late any more
   std::size_t rotations_ = 0;
 };
 

@@ -64,7 +64,8 @@ Stage::Stage(const StageSettings& settings) : settings_(settings), directory_(ma
   events_.emplace(open_lines(path("events")));
   writer_.emplace(WriterSettings{.path = path("log"),
                                  .lines_per_second = settings.lines_per_second,
-                                 .lines_per_file = settings.lines_per_file});
+                                 .lines_per_file = settings.lines_per_file,
+                                 .late_lines = settings.late_lines});
 }
 
 Stage::~Stage() {
@@ -107,8 +108,9 @@ std::string Stage::current() const {
 }
 
 std::vector<std::string> Stage::agent_arguments() const {
-  return {"--input=" + path("log"), "--output=" + path("output"), "--state=" + path("state"),
-          "--releases=" + path("releases"), "--events=" + path("events")};
+  return {"--input=" + path("log"),     "--output=" + path("output"),
+          "--state=" + path("state"),   "--releases=" + path("releases"),
+          "--events=" + path("events"), "--rotate-wait=" + settings_.rotate_wait};
 }
 
 void Stage::start_upgrader(const std::vector<std::string>& options,

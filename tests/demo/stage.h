@@ -22,6 +22,8 @@ struct StageSettings {
   std::string variants;  // the directory of sample agents
   std::size_t lines_per_second = 2'000;
   std::size_t lines_per_file = 3'000;
+  std::size_t late_lines = 10;
+  std::string rotate_wait = "1s";  // of the agents; far longer than late lines take
 };
 
 class Stage {

@@ -63,8 +63,20 @@ TEST_CASE("paths are taken as they are, and the rest has its defaults") {
   CHECK(parsed.value().state_directory == "s");
   CHECK(parsed.value().releases.empty());
   CHECK(parsed.value().events.empty());
+  CHECK(parsed.value().rotate_wait_ms == 5'000);
   CHECK_FALSE(parsed.value().confirms_gate);
   CHECK_FALSE(parsed.value().commits_healthy);
+}
+
+TEST_CASE("a duration is 0, or a number and a unit, of at most a day") {
+  const auto wait_ms = [](std::string_view argument) {
+    return parse_arguments(least_and(argument)).value().rotate_wait_ms;
+  };
+  CHECK(wait_ms("--rotate-wait=0") == 0);
+  CHECK(wait_ms("--rotate-wait=250ms") == 250);
+  CHECK(wait_ms("--rotate-wait=3s") == 3'000);
+  CHECK(wait_ms("--rotate-wait=2m") == 120'000);
+  CHECK(wait_ms("--rotate-wait=24h") == 86'400'000);
 }
 
 TEST_CASE("every option is taken") {
@@ -88,8 +100,10 @@ TEST_CASE("help and version need nothing else") {
 }
 
 TEST_CASE("an argument that is not known is refused by its name") {
-  for (const char* unknown : {"--colour", "more", "", "--input=", "--input", "--gate=open",
-                              "--commit=", "--self-test=1", "-v", "--"}) {
+  for (const char* unknown :
+       {"--colour", "more", "", "--input=", "--input", "--gate=open", "--commit=", "--self-test=1",
+        "-v", "--", "--rotate-wait=", "--rotate-wait=5", "--rotate-wait=s", "--rotate-wait=-1s",
+        "--rotate-wait=25h", "--rotate-wait=1d", "--rotate-wait=1s "}) {
     INFO(unknown);
     CHECK(refusal(least_and(unknown)) == std::string("unknown argument ") + unknown);
   }
@@ -103,8 +117,9 @@ TEST_CASE("an argument that is missing is named") {
 }
 
 TEST_CASE("the help names every option") {
-  for (const char* option : {"--input=", "--output=", "--state=", "--releases=", "--gate=confirm",
-                             "--commit=healthy", "--events=", "--self-test", "--version"}) {
+  for (const char* option :
+       {"--input=", "--output=", "--state=", "--releases=", "--gate=confirm",
+        "--rotate-wait=", "--commit=healthy", "--events=", "--self-test", "--version"}) {
     INFO(option);
     CHECK(help_text().find(option) != std::string_view::npos);
   }

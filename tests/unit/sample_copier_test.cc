@@ -1,4 +1,7 @@
 // Exactly once, whatever ends the agent and whenever.
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -16,9 +19,7 @@ class Bench {
  public:
   explicit Bench(unsigned position_format = 2) : format_(position_format) { append(""); }
 
-  void append(const std::string& text) {
-    std::ofstream(log(), std::ios::binary | std::ios::app) << text;
-  }
+  void append(const std::string& text) const { write(log(), text); }
   void append_lines(int count) {
     for (int i = 0; i < count; ++i)
       append("line " + std::to_string(++lines_) + "\n");
@@ -28,6 +29,8 @@ class Bench {
       fs::rename(log() + "." + std::to_string(age - 1), log() + "." + std::to_string(age));
     }
     fs::rename(log(), log() + ".1");
+    old_written_us_ = now_us_;
+    write(log() + ".1", "");
     append("");
   }
 
@@ -36,21 +39,36 @@ class Bench {
                               .output = output(),
                               .state_directory = directory_.path(),
                               .version = "1.0.0",
-                              .position_format = format_},
-                             state);
+                              .position_format = format_,
+                              .rotate_wait_us = rotate_wait_us},
+                             state, now_us_);
   }
   [[nodiscard]] Copier take_over(const std::optional<std::string>& state = {}) const {
     Result<Copier> copier = try_to_take_over(state);
     if (!copier) FAIL(copier.reason());
     return std::move(copier.value());
   }
-  static void copy_all(Copier& copier) {
-    while (copier.copy(1).value())
+  void copy_all(Copier& copier) const {
+    while (copier.copy(now_us_).value())
       continue;
   }
 
+  // A writer that has not learnt yet that the log was rotated, while that is waited for.
+  void append_late() {
+    if (rotations_ == 0 || now_us_ >= old_written_us_ + rotate_wait_us) return;
+    write(log() + ".1", "line " + std::to_string(++lines_) + "\n");
+    old_written_us_ = now_us_;
+  }
+  // Writes the log anew; what had not been copied is lost, and nothing else.
+  void cut(int count) {
+    fs::resize_file(log(), 0);
+    append_lines(count);
+  }
+  void pass(std::uint64_t time_us) { now_us_ += time_us; }
+
   // Lets a last agent finish, and judges.
   [[nodiscard]] demo::Proof finish() {
+    if (rotations_ > 0) pass(rotate_wait_us);
     Copier copier = take_over();
     copy_all(copier);
     REQUIRE(copier.save());
@@ -63,11 +81,24 @@ class Bench {
   [[nodiscard]] std::string position() const { return content_of(directory_ / "position"); }
   [[nodiscard]] const TemporaryDirectory& directory() const { return directory_; }
 
+  static constexpr std::uint64_t rotate_wait_us = 5'000'000;
+
  private:
+  // At the bench's own time.
+  void write(const std::string& path, const std::string& text) const {
+    std::ofstream(path, std::ios::binary | std::ios::app) << text;
+    const timespec now{.tv_sec = static_cast<std::time_t>(now_us_ / 1'000'000),
+                       .tv_nsec = static_cast<long>(now_us_ % 1'000'000 * 1'000)};
+    const timespec times[2] = {now, now};
+    if (utimensat(AT_FDCWD, path.c_str(), times, 0) != 0) std::abort();
+  }
+
   TemporaryDirectory directory_;
   unsigned format_;
   int lines_ = 0;
   int rotations_ = 0;
+  std::uint64_t now_us_ = 1'000'000'000;
+  std::uint64_t old_written_us_ = 0;  // when the file that was rotated last was written to last
 };
 
 using Texts = std::vector<std::string>;
@@ -79,9 +110,9 @@ TEST_CASE("each line becomes a record with the next number") {
   bench.append("one\ntwo\nthr");
   Copier copier = bench.take_over();
 
-  Bench::copy_all(copier);
+  bench.copy_all(copier);
 
-  CHECK(content_of(bench.output()) == "1 1.0.0 1 one\n2 1.0.0 1 two\n");
+  CHECK(content_of(bench.output()) == "1 1.0.0 1000000000 one\n2 1.0.0 1000000000 two\n");
   CHECK(copier.next() == 3);
   CHECK(copier.has_unsaved());
   CHECK(copier.save());
@@ -103,13 +134,13 @@ TEST_CASE("the work is handed over by the state") {
   Bench bench;
   bench.append_lines(5);
   Copier copier = bench.take_over();
-  Bench::copy_all(copier);
+  bench.copy_all(copier);
   REQUIRE(copier.save());
 
   bench.append_lines(5);
   Copier heir = bench.take_over(copier.state());
   CHECK(heir.take_reports().empty());
-  Bench::copy_all(heir);
+  bench.copy_all(heir);
 
   CHECK(heir.next() == 11);
   CHECK(bench.finish().holds());
@@ -122,7 +153,7 @@ TEST_CASE("a state that does not agree with the output is reported and not belie
   {
     Copier copier = bench.take_over();
     stale = copier.state();
-    Bench::copy_all(copier);
+    bench.copy_all(copier);
     REQUIRE(copier.save());
   }
 
@@ -137,10 +168,10 @@ TEST_CASE("after a crash at any byte of the output nothing is lost and nothing d
   bench.append_lines(3);
   {
     Copier copier = bench.take_over();
-    Bench::copy_all(copier);
+    bench.copy_all(copier);
     REQUIRE(copier.save());
     bench.append_lines(3);
-    Bench::copy_all(copier);
+    bench.copy_all(copier);
   }
   const std::string durable = bench.position();
   const std::string whole = content_of(bench.output());
@@ -162,7 +193,7 @@ TEST_CASE("what a power cut has left of unsynced records is cut off and written 
   bench.append_lines(6);
   {
     Copier copier = bench.take_over();
-    Bench::copy_all(copier);
+    bench.copy_all(copier);
   }
   std::string output = content_of(bench.output());
   SECTION("zeros in the middle") {
@@ -187,7 +218,7 @@ TEST_CASE("what was recovered and what was cut is reported") {
   bench.append_lines(3);
   {
     Copier copier = bench.take_over();
-    Bench::copy_all(copier);
+    bench.copy_all(copier);
   }
   fs::resize_file(bench.output(), fs::file_size(bench.output()) - 2);
 
@@ -203,7 +234,7 @@ TEST_CASE("when the input is gone, records after the position are kept and not w
   bench.append_lines(5);
   {
     Copier copier = bench.take_over();
-    Bench::copy_all(copier);
+    bench.copy_all(copier);
   }
   fs::rename(bench.log(), bench.directory() / "elsewhere");
   bench.append("new\n");
@@ -211,7 +242,7 @@ TEST_CASE("when the input is gone, records after the position are kept and not w
 
   Copier copier = bench.take_over();
   CHECK_FALSE(copier.take_reports().empty());
-  Bench::copy_all(copier);
+  bench.copy_all(copier);
 
   const auto output = demo::read_output(bench.output());
   REQUIRE(output.size() == 6);
@@ -225,7 +256,7 @@ TEST_CASE("an output that is shorter than the position says is refused") {
   bench.append_lines(3);
   {
     Copier copier = bench.take_over();
-    Bench::copy_all(copier);
+    bench.copy_all(copier);
     REQUIRE(copier.save());
   }
   fs::resize_file(bench.output(), 5);
@@ -243,9 +274,50 @@ TEST_CASE("an output without a position is appended to, never cut") {
   bench.append_lines(1);
 
   Copier copier = bench.take_over();
-  Bench::copy_all(copier);
+  bench.copy_all(copier);
 
   CHECK(content_of(bench.output()).starts_with("somebody else's\nand torn"));
+}
+
+TEST_CASE("a crash after the log was cut doubles nothing of what was written to it since") {
+  Bench bench;
+  bench.append_lines(3);
+  {
+    Copier copier = bench.take_over();
+    bench.copy_all(copier);
+    bench.cut(5);
+    bench.copy_all(copier);
+    CHECK(copier.take_reports().size() == 1);
+    bench.append_lines(1);
+    bench.copy_all(copier);
+  }
+
+  Copier heir = bench.take_over();
+  bench.copy_all(heir);
+
+  const auto output = demo::read_output(bench.output());
+  REQUIRE(output.size() == 9);
+  for (std::size_t i = 0; i < output.size(); ++i)
+    CHECK(output[i].line == "line " + std::to_string(i + 1));
+}
+
+TEST_CASE("while an old log may still be written to, the time to wait is told") {
+  Bench bench;
+  bench.append_lines(1);
+  Copier copier = bench.take_over();
+  bench.copy_all(copier);
+  CHECK(copier.wait_us() == std::nullopt);
+
+  bench.rotate();
+  bench.append_lines(1);
+  bench.copy_all(copier);
+  CHECK(copier.next() == 2);
+  CHECK(copier.wait_us() == Bench::rotate_wait_us);
+
+  bench.pass(Bench::rotate_wait_us);
+  bench.copy_all(copier);
+  CHECK(copier.next() == 3);
+  CHECK(copier.wait_us() == std::nullopt);
 }
 
 TEST_CASE("a new format of the position is written only when this version is told so") {
@@ -253,13 +325,13 @@ TEST_CASE("a new format of the position is written only when this version is tol
   bench.append_lines(1);
   {
     Copier copier = bench.take_over();
-    Bench::copy_all(copier);
+    bench.copy_all(copier);
     REQUIRE(copier.save());
   }
   bench.set_format(2);
   Copier heir = bench.take_over();
   bench.append_lines(1);
-  Bench::copy_all(heir);
+  bench.copy_all(heir);
   REQUIRE(heir.save());
   CHECK(bench.position().starts_with("sample-agent position 1\n"));
   CHECK(heir.state().starts_with("sample-agent position 1\n"));
@@ -285,7 +357,9 @@ TEST_CASE("through crashes, hand-overs and rotations at random, each line is cop
     if (chance(2)) bench.append_lines(static_cast<int>(random() % 5));
     if (chance(10)) bench.append("half a line, and ");
     if (chance(12)) bench.rotate();
-    if (chance(2)) Bench::copy_all(*copier);
+    if (chance(3)) bench.append_late();
+    if (chance(4)) bench.pass(random() % (2 * Bench::rotate_wait_us));
+    if (chance(2)) bench.copy_all(*copier);
     if (chance(5)) {
       REQUIRE(copier->save());
       safe = fs::file_size(bench.output());
