@@ -6,27 +6,44 @@
 //
 // clang-format off
 //   phase         the incumbent is      the candidate is  goes on to
-//   starting      held first agent      -                 running at its `ready`; shutting_down if
-//                                                         it exits, is unfit, late, closes a pipe
-//   running       active                -                 preparing or switching at an `upgrade`
-//   preparing     active                held, not ready   confirming or switching at its `ready`;
-//                                                         abandoning if it fails or at `cancel`
-//   confirming    active                held, ready       switching at `confirm`; abandoning if it
-//                                                         fails, at `cancel`, when time is up
-//   switching     active, told to stop  held, or none     when the incumbent has gone: trial, or
-//                 for an upgrade        (sequential)      replacing (sequential), or falling_back
-//                                                         if its stop was unclean or the candidate
-//                                                         was lost; abandoning at `cancel`
-//   replacing     -                     held              trial at its `ready`; falling_back if it
-//                                                         fails
-//   trial         active, activated     -                 running at the commit; falling_back if it
-//                 by the upgrade                          exits; rolling_back if it fails otherwise
+//   starting      held first agent      -                 running at its `ready`; ended if it exits
+//                                                         or cannot be started; shutting_down if it
+//                                                         is unfit, late or closes a pipe
+//   running       active                -                 preparing at an `upgrade`, switching at a
+//                                                         sequential one; ended if it exits
+//   preparing     active                held, not ready   confirming (with a gate) or switching at
+//                                                         its `ready`; running if the candidate
+//                                                         exits; abandoning if it fails otherwise,
+//                                                         and at `cancel`; shutting_down if the
+//                                                         incumbent exits
+//   confirming    active                held, ready       switching at `confirm`; running if the
+//                                                         candidate exits; abandoning if it fails
+//                                                         otherwise, at `cancel`, and when time is
+//                                                         up; shutting_down if the incumbent exits;
+//                                                         preparing at the `confirm` of one that has
+//                                                         closed a pipe, until it fails for that
+//   switching     active, told to stop  held, or none     when the incumbent has gone: trial, with a
+//                 for an upgrade        (sequential)      trial of 0 running, or rolling_back if
+//                                                         that commit fails; replacing (sequential);
+//                                                         falling_back if its stop was unclean or
+//                                                         the candidate was lost, ended if no
+//                                                         fallback can be started. At `cancel`:
+//                                                         abandoning, or running if there is no
+//                                                         candidate
+//   replacing     -                     held              trial at its `ready`, with a trial of 0
+//                                                         running, or rolling_back if that commit
+//                                                         fails; falling_back if it fails, ended if
+//                                                         no fallback can be started
+//   trial         active, activated     -                 running at the commit; rolling_back if it
+//                 by the upgrade                          fails; falling_back if it exits, ended if
+//                                                         no fallback can be started
 //   abandoning    active                killed            running, when the candidate has been
-//                                                         reaped: the upgrade has failed
-//   rolling_back  active, told to stop  -                 falling_back when it has gone
-//                 for a roll-back
-//   falling_back  - or held fallback    killed or -       running at its `ready`; shutting_down if
-//                                                         it fails
+//                                                         reaped: the upgrade has failed;
+//                                                         shutting_down if the incumbent exits
+//   rolling_back  active, told to stop  -                 falling_back when it has gone, ended if no
+//                 for a roll-back                         fallback can be started
+//   falling_back  - or held fallback    killed or -       running at its `ready`; ended if it exits;
+//                                                         shutting_down if it fails otherwise
 //   shutting_down told to stop, killed, killed or -       ended when all have been reaped
 //                 or -
 //   ended         -                     -                 nothing
@@ -36,9 +53,11 @@
 // has stopped or is rolled back. One that is silent is rolled back on trial; in every other phase
 // it goes on as it was, and is not vouched for (init_news.h).
 //
-// A candidate becomes the incumbent when it is activated. In every phase SIGTERM and SIGQUIT lead
-// to shutting_down, and so does the exit of an active agent that was not told to stop (on trial it
-// leads to falling_back). At most two agents exist, and at most one is active.
+// From every phase SIGTERM and SIGQUIT lead to shutting_down.
+//
+// A candidate becomes the incumbent when it is activated. At most two agents exist, and at most one
+// is active. Tests compare the last column with every step that there is (tests/explore) and with
+// the scenarios.
 #pragma once
 
 #include <cstddef>

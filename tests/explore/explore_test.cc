@@ -1,8 +1,10 @@
 // Every state that the supervisor can reach, by every event in every order, under the policies that
 // change what it does; and canaries: faults that the exploration must find.
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <functional>
 #include <iostream>
+#include <iterator>
 
 #include "tests/explore/explorer.h"
 #include "tests/explore/figures.h"
@@ -38,6 +40,22 @@ std::vector<std::pair<Phase, std::size_t>> possible_cells() {
   return cells;
 }
 
+// The walks under all policies: made once, and looked at by two tests.
+const std::vector<Exploration>& walks() {
+  static const std::vector<Exploration> made = [] {
+    std::vector<Exploration> all;
+    for (int which = 0; which < all_policies; ++which)
+      all.push_back(explore(explored_policy(which)));
+    return all;
+  }();
+  return made;
+}
+
+std::string text_of_supervisor_header() {
+  std::ifstream file(SOURCE_DIRECTORY "/upgrader/supervisor.h");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 // Says whether a canary was caught, for the table of results.
 void tell_canary(const char* what, bool caught) {
   std::cout << "canary: V1 | " << what << " | " << (caught ? "caught" : "MISSED") << "\n";
@@ -56,7 +74,7 @@ TEST_CASE("no order of events breaks an invariant, and every event is met in eve
   std::size_t states = 0, edges = 0, violations = 0;
   std::set<std::pair<Phase, std::size_t>> cells;
   for (int which = 0; which < all_policies; ++which) {
-    const Exploration walk = explore(explored_policy(which));
+    const Exploration& walk = walks()[static_cast<std::size_t>(which)];
     for (const std::string& violation : walk.violations)
       FAIL_CHECK(violation);
     CHECK(walk.running_states > 0);
@@ -82,6 +100,47 @@ TEST_CASE("no order of events breaks an invariant, and every event is met in eve
             << " violations | fixpoint, every cell, 0 violations | "
             << (violations == 0 && visited == possible.size() ? "met" : "not met: see above")
             << "\n";
+}
+
+TEST_CASE(
+    "the table at the head of supervisor.h has every step from phase to phase, and no other") {
+  const std::string header = text_of_supervisor_header();
+  std::set<PhaseStep> taken, by_signals;
+  for (const Exploration& walk : walks()) {
+    taken.insert(walk.phase_steps.begin(), walk.phase_steps.end());
+    by_signals.insert(walk.signalled_steps.begin(), walk.signalled_steps.end());
+  }
+
+  for (const std::string& difference : differences(steps_of_table(header), taken))
+    FAIL_CHECK(difference);
+
+  // What the sentence below the table says of SIGTERM and SIGQUIT.
+  for (int number = 0; number < static_cast<int>(Phase::shutting_down); ++number) {
+    const std::string phase(name_of(static_cast<Phase>(number)));
+    CHECK(by_signals.erase({phase, "shutting_down"}) == 1);
+  }
+  CHECK(by_signals == std::set<PhaseStep>{{"starting", "ended"}});
+}
+
+TEST_CASE("canary: a table of phases that is wrong is found") {
+  const std::string header = text_of_supervisor_header();
+  const std::set<PhaseStep> table = steps_of_table(header);
+  const auto told_of = [&](const std::string& row, const std::string& sound,
+                           const std::string& wrong) {
+    std::string spoilt = header;
+    const std::size_t at = spoilt.find(sound, spoilt.find("\n//   " + row + " "));
+    REQUIRE(at != std::string::npos);
+    return differences(steps_of_table(spoilt.replace(at, sound.size(), wrong)), table);
+  };
+
+  tell_canary(
+      "a row of the table of phases that lacks a step",
+      told_of("trial", "rolling_back", "something") ==
+          std::vector<std::string>{"trial goes on to rolling_back, which the table does not have"});
+  tell_canary(
+      "a row of the table of phases with a step that is never taken",
+      told_of("ended", "nothing", "running") ==
+          std::vector<std::string>{"the table has ended go on to running, which it never does"});
 }
 
 TEST_CASE("canary: an activation before the other agent has gone is found") {

@@ -153,6 +153,7 @@ class Walk {
     if (report_all(move, watchers) || !vouching.empty()) return;
     move.whole = supervisor.state().pending == Pending::nothing;
     if (move.whole) {
+      note_phases(move, supervisor.phase());
       const std::size_t to = visit(supervisor.state(), std::move(watchers), move);
       move.to = static_cast<std::uint32_t>(to);
     }
@@ -162,6 +163,16 @@ class Walk {
       branch(move, supervisor, copied(watchers.watcher, watchers.companion.get()), outcome.event,
              {});
     }
+  }
+
+  // From the phase before the event to that after the last outcome.
+  void note_phases(const Move& move, Phase after) {
+    const Phase before = phase_of(nodes_[move.from].state);
+    if (before == after) return;
+    const EventKind kind = kind_of(move.steps[0]);
+    const bool signalled = kind == EventKind::sigterm || kind == EventKind::sigquit;
+    (signalled ? result_.signalled_steps : result_.phase_steps)
+        .emplace(std::string(name_of(before)), std::string(name_of(after)));
   }
 
   bool report_all(const Move& how, const Watchers& watchers) {

@@ -13,6 +13,7 @@
 
 #include "tests/explore/canonical.h"
 #include "tests/support/every_event.h"
+#include "tests/support/phase_table.h"
 #include "tests/support/watcher.h"
 #include "upgrader/supervisor.h"
 
@@ -22,6 +23,8 @@ struct Exploration {
   std::size_t states = 0;
   std::size_t edges = 0;
   std::set<std::pair<Phase, std::size_t>> cells;  // phase and kind of event (index into Event)
+  std::set<PhaseStep> phase_steps;                // by every event but SIGTERM and SIGQUIT
+  std::set<PhaseStep> signalled_steps;            // by these two
   std::size_t running_states = 0;
   std::vector<std::string> violations;  // each with the shortest story to it, as a scenario
   std::vector<std::vector<Move>> ways;  // the moves of these stories

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/support/phase_table.h"
 #include "tests/support/scenario.h"
 
 namespace {
@@ -86,6 +87,27 @@ TEST_CASE("every scenario ends as the table says that was written by hand") {
       REQUIRE(rows.count(path.stem().string()) == 1);
       CHECK(rows.at(path.stem().string()) ==
             outcome.phase + " | " + outcome.active + " | " + outcome.told + " | ");
+    }
+  }
+}
+
+TEST_CASE("no scenario goes from phase to phase otherwise than the table of supervisor.h says") {
+  auto steps =
+      upgrader::test::steps_of_table(text_of(fs::path(SOURCE_DIRECTORY) / "upgrader/supervisor.h"));
+  REQUIRE(steps.size() >= 30);
+  for (const fs::path& path : scenarios()) {
+    std::istringstream lines(text_of(path));
+    std::string event, phase;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("= ")) {
+        if (!line.starts_with("> ")) event = line;
+        continue;
+      }
+      const std::string next = line.substr(2);
+      const bool signalled = event == "sigterm" || event == "sigquit";
+      INFO(path.stem().string() << ": " << event << ": from " << phase << " to " << next);
+      CHECK((phase.empty() || next == phase || signalled || steps.contains({phase, next})));
+      phase = next;
     }
   }
 }
