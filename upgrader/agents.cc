@@ -74,10 +74,10 @@ void Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   watch_as_fits(*agent);
 }
 
-void Agents::signal(Generation generation, int signal_number) {
+int Agents::signal(Generation generation, int signal_number) {
   const Running* agent = find(generation);
-  if (agent == nullptr || agent->ending) return;
-  send_signal(agent->pid, signal_number);
+  if (agent == nullptr || agent->ending) return 0;
+  return send_signal(agent->pid, signal_number);
 }
 
 void Agents::take_in_everything(const std::vector<Generation>& late) {

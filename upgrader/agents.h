@@ -51,7 +51,8 @@ class Agents {
 
   // Orders to an agent that has been reaped are dropped.
   void send(Generation generation, const agent_protocol::UpgraderMessage& message);
-  void signal(Generation generation, int signal_number);
+  // Returns 0 or an errno value.
+  [[nodiscard]] int signal(Generation generation, int signal_number);
 
   // Takes in the exits that the kernel has to tell, each after what its pipe held then. Where that
   // is more than a look has room for, the exit is told some turns later.

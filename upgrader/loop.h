@@ -70,6 +70,7 @@ class Loop {
   void perform(const Log& line);
   void perform(const Notice& notice);
   void perform(const Exit& exit);
+  void signal(Generation generation, int signal_number);
 
   const Options& options_;
   Logbook& logbook_;

@@ -47,15 +47,22 @@ void Loop::perform(const Send& send) {
 }
 
 void Loop::perform(const Kill& kill) {
-  agents_->signal(kill.generation, SIGKILL);
+  signal(kill.generation, SIGKILL);
 }
 
 void Loop::perform(const Terminate& terminate) {
-  agents_->signal(terminate.generation, SIGTERM);
+  signal(terminate.generation, SIGTERM);
 }
 
 void Loop::perform(const PassSignal& pass) {
-  agents_->signal(pass.generation, pass.signal);
+  signal(pass.generation, pass.signal);
+}
+
+void Loop::signal(Generation generation, int signal_number) {
+  const int error = agents_->signal(generation, signal_number);
+  if (error == 0) return;
+  logbook_.error(words::generation(generation) + ": cannot send it signal " +
+                 std::to_string(signal_number) + ": " + error_in_words(error));
 }
 
 void Loop::perform(const ProveRelink&) {

@@ -59,6 +59,6 @@ struct StartFailed {
 [[nodiscard]] int become_subreaper();
 
 // Only for a child of ours that has not been reaped. Returns 0 or an errno value.
-int send_signal(pid_t pid, int signal_number);
+[[nodiscard]] int send_signal(pid_t pid, int signal_number);
 
 }  // namespace upgrader

@@ -152,6 +152,10 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
   // The upgrade that followed was logged, and before it that something is missing.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");
+  if (fault.call == "kill" && !fault.kills() &&
+      report.log.find("cannot send it signal") == std::string::npos) {
+    wrongs.push_back("the signal that was not let through is not told");
+  }
   return wrongs;
 }
 

@@ -86,7 +86,7 @@ struct Bench {
   // Kills the agent, and waits until it has ended; that is not taken in yet.
   void kill(Generation generation) {
     const pid_t pid = agents->pid_of(generation);
-    send_signal(pid, SIGKILL);
+    REQUIRE(send_signal(pid, SIGKILL) == 0);
     REQUIRE(ends(pid));
   }
   // Kills the agent, and takes in its end.

@@ -157,11 +157,11 @@ TEST_CASE("what is for an agent that is not there, or is gone, is dropped") {
   const Failing killing(Call::kill, ESRCH);
   bench.during = [&](const Event&) {
     bench.agents->send(1, agent_protocol::Error{});
-    bench.agents->signal(1, SIGTERM);
+    CHECK(bench.agents->signal(1, SIGTERM) == 0);
   };
   CHECK(bench.agents->pid_of(1) == -1);
   bench.agents->send(1, agent_protocol::Error{});
-  bench.agents->signal(1, SIGTERM);
+  CHECK(bench.agents->signal(1, SIGTERM) == 0);
 
   // Its line is found with its exit: it is told when the process has been reaped.
   CHECK_FALSE(bench.agents->start(1, shell("echo '{\"type\":\"ready\"}'")));
@@ -322,6 +322,26 @@ TEST_CASE("an agent that is no link ends the upgrader that is to relink") {
   CHECK(outcome.status == exit_own_failure);
   CHECK(outcome.told ==
         "upgrader: error: " + options.agent + ": is no symbolic link, which --relink needs\n");
+}
+
+TEST_CASE("a signal that the kernel does not let through is told in the log") {
+  const TemporaryDirectory directory;
+  const std::string log = directory.write("log", "");
+  const OwnedFd descriptor(::open(log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  Logbook logbook(LogLevel::error, nullptr, descriptor.get());
+  InitSystem init_system(nullptr);
+  Options options;
+  options.agent = "/bin/sh";
+  options.args = {"-c", "until grep -q cannot " + log + "; do :; done"};  // and then it ends
+  options.start_timeout = Duration(1);
+  const Failing failing(Call::kill, EPERM);
+  Loop loop(options, logbook, init_system, nullptr);
+
+  CHECK(loop.run({}) == exit_own_failure);
+
+  CHECK(failing.fired());
+  CHECK(content_of(log).find("upgrader: error: generation 1: cannot send it signal 9: "
+                             "Operation not permitted (EPERM)\n") != std::string::npos);
 }
 
 TEST_CASE("a first agent for which there is no process ends the upgrader with its own failure") {

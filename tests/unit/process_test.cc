@@ -40,7 +40,7 @@ class Child {
   Child& operator=(const Child&) = delete;
   ~Child() {
     if (reaped_) return;
-    send_signal(started_.pid, SIGKILL);
+    ::kill(started_.pid, SIGKILL);
     ::waitpid(started_.pid, nullptr, 0);
   }
 
