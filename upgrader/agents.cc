@@ -64,7 +64,7 @@ pid_t Agents::pid_of(Generation generation) const {
 void Agents::send(Generation generation, const agent_protocol::UpgraderMessage& message) {
   Running* agent = find(generation);
   if (agent == nullptr || agent->ending) return;
-  if (is_reply(message) && agent->channel.unsent() > unsent_replies_bytes_max) return;
+  if (is_reply(message) && agent->channel.unsent() >= unsent_replies_bytes_max) return;
   const auto line = agent_protocol::encode(message);
   UPGRADER_CHECK(static_cast<bool>(line));
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);

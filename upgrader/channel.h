@@ -18,7 +18,8 @@ namespace upgrader {
 
 // Unsent output kept for an agent that is slow to read.
 inline constexpr std::size_t unsent_bytes_max = 131'072;
-// Of that, what replies may take; the rest is kept for orders, the longest of which is `activate`.
+// Once so much of that is taken, replies are lost: the rest is kept for orders, the longest of
+// which is `activate`.
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
 // With more than this unsent, an agent is not read from: it must take its replies first.
 inline constexpr std::size_t unsent_pause_bytes = 16'384;
