@@ -131,6 +131,13 @@ TEST_CASE("an AGENT that cannot be executed for any other reason: 126") {
   SECTION("a torn program") {
     world.start({.agent = world.write("x", header)});
   }
+  SECTION("a match in PATH that may not be executed") {
+    world.write("x", "#!/bin/sh\n", 0644);
+    world.start({.agent = "x", .environment = {"PATH=/nowhere:" + world.path(".")}});
+  }
+  SECTION("a directory in PATH of that name") {
+    world.start({.agent = "directory", .environment = {"PATH=" + world.path(".")}});
+  }
 
   world.expect_exit(126);
   CHECK_FALSE(world.log().empty());
@@ -141,6 +148,18 @@ TEST_CASE("AGENT without a slash is looked up in PATH") {
   mkdir(world.path("bin").c_str(), 0755);
   world.install("bin/some-agent");
   world.start({.agent = "some-agent", .environment = {"PATH=/nowhere:" + world.path("bin")}});
+
+  CHECK(world.first().argv() == Texts{"some-agent"});
+}
+
+TEST_CASE("an empty PATH, or an empty element of it, is the working directory") {
+  World world{World::Later()};
+  world.install("some-agent");
+  const std::string path = GENERATE("", ":/nowhere", "/nowhere:", "/nowhere::/nowhere");
+  const std::string directory = world.path(".");
+  world.start({.agent = "some-agent", .environment = {"PATH=" + path}, .before_exec = [&] {
+                 if (chdir(directory.c_str()) != 0) _exit(120);
+               }});
 
   CHECK(world.first().argv() == Texts{"some-agent"});
 }
