@@ -20,16 +20,17 @@
 //                                                         candidate exits; abandoning if it fails
 //                                                         otherwise, at `cancel`, and when time is
 //                                                         up; shutting_down if the incumbent exits;
-//                                                         preparing at the `confirm` of one that has
-//                                                         closed a pipe, until it fails for that
-//   switching     active, told to stop  held, or none     when the incumbent has gone: trial, with a
-//                 for an upgrade        (sequential)      trial of 0 running, or rolling_back if
-//                                                         that commit fails; replacing (sequential);
-//                                                         falling_back if its stop was unclean or
-//                                                         the candidate was lost, ended if no
-//                                                         fallback can be started. At `cancel`:
-//                                                         abandoning, or running if there is no
-//                                                         candidate
+//                                                         preparing at the `confirm` of one that
+//                                                         has closed a pipe, until it fails for
+//                                                         that
+//   switching     active, told to stop  held, or none     when the incumbent has gone: trial, with
+//                 for an upgrade        (sequential)      a trial of 0 running, or rolling_back if
+//                                                         that commit fails; replacing
+//                                                         (sequential); falling_back if its stop
+//                                                         was unclean or the candidate was lost,
+//                                                         ended if no fallback can be started. At
+//                                                         `cancel`: abandoning, or running if there
+//                                                         is no candidate
 //   replacing     -                     held              trial at its `ready`, with a trial of 0
 //                                                         running, or rolling_back if that commit
 //                                                         fails; falling_back if it fails, ended if
@@ -40,10 +41,11 @@
 //   abandoning    active                killed            running, when the candidate has been
 //                                                         reaped: the upgrade has failed;
 //                                                         shutting_down if the incumbent exits
-//   rolling_back  active, told to stop  -                 falling_back when it has gone, ended if no
-//                 for a roll-back                         fallback can be started
-//   falling_back  - or held fallback    killed or -       running at its `ready`; ended if it exits;
-//                                                         shutting_down if it fails otherwise
+//   rolling_back  active, told to stop  -                 falling_back when it has gone, ended if
+//                 for a roll-back                         no fallback can be started
+//   falling_back  - or held fallback    killed or -       running at its `ready`; ended if it
+//                                                         exits; shutting_down if it fails
+//                                                         otherwise
 //   shutting_down told to stop, killed, killed or -       ended when all have been reaped
 //                 or -
 //   ended         -                     -                 nothing

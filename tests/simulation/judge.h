@@ -1,7 +1,7 @@
 // Sits between the real loop and the real supervisor, sees every event and every action, and knows
 // besides what has truly happened on the machine. Says which rule was broken: those of the watcher
-// (tests/support), those of the shell (IO-1 to IO-6), and that everything comes to rest and stays
-// useful.
+// (tests/support), those of the shell (IO-1 to IO-6 of ARCHITECTURE.md), and that everything comes
+// to rest and stays useful. Their names: tests/INVARIANTS.md.
 #pragma once
 
 #include <functional>

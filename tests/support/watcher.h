@@ -1,6 +1,6 @@
 // Watches a supervisor from outside: keeps its own small account of the world from the events that
 // go in and the actions that come out, and says which rule was broken. Never looks into the
-// supervisor. The rules are the safety and answer invariants of the project (S1 to S9, Answers).
+// supervisor. The rules are S1 to S9 and Answers of tests/INVARIANTS.md.
 #pragma once
 
 #include <map>

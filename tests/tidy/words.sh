@@ -1,7 +1,7 @@
 # Checks what files say: nothing left to be done, no sleeping in tests, no path of one machine, one
 # word a thing. The patterns are written so that they do not find themselves.
 
-word_checks='unfinished sleeps machine_paths documents vocabulary'
+word_checks='unfinished sleeps machine_paths documents vocabulary named_rules'
 
 check_unfinished() {
   tree_files | xargs grep -nIE '\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b' | cut -c 1-100
@@ -65,4 +65,25 @@ check_vocabulary() {
 canary_vocabulary() {
   printf '// Planted.\nint maste%s;\n' r >upgrader/planted.h
   echo 'upgrader/planted.h:2:'
+}
+
+# Invariants, rules of the shell and layers of tests are called by names such as these. Each that is
+# used is written down, and once.
+check_named_rules() {
+  name='(S[1-9][0-9]?b?|IO-[1-9][0-9]?|V[1-9][0-9]?)'
+  sed -nE "s/^\| $name \|.*/\1/p" tests/INVARIANTS.md ARCHITECTURE.md >"$scratch/defined"
+  sort "$scratch/defined" | uniq -d | sed 's/$/ is written down twice/'
+  tree_files | grep -vE '^tests/(fuzz/(corpus|seeds)|tidy)/' | xargs grep -noIwE "$name" |
+    while IFS=: read -r file line used; do
+      grep -qxF "$used" "$scratch/defined" ||
+        echo "$file:$line: $used is not in tests/INVARIANTS.md or ARCHITECTURE.md"
+    done
+}
+
+canary_named_rules() {
+  printf '// S%s and IO-%s must hold.\n' 99 98 >upgrader/planted.h
+  echo 'upgrader/planted.h:1: S99 is not'
+  echo 'upgrader/planted.h:1: IO-98 is not'
+  printf '| V%s | planted | twice |\n' 1 >>tests/INVARIANTS.md
+  echo 'V1 is written down twice'
 }
