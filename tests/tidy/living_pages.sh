@@ -1,7 +1,7 @@
-# Checks that what the pages show as running does run: the shell agent, the transcripts and the
-# examples in C and C++.
+# Checks that what the pages show as running does run: the shell agent, the transcripts, the
+# examples in C and C++, and the one service file with steps of its own.
 
-living_checks='shell_agent played_transcripts examples'
+living_checks='shell_agent played_transcripts busybox_stop examples'
 
 # Longer than any of these takes by far; they wait for events, so it only ends what hangs.
 living_limit=60
@@ -20,7 +20,7 @@ live() {
   mkdir "$scratch/live"
   "$@" >"$scratch/live/input"
   timeout "$living_limit" sh "$root/tests/tidy/$script" "$scratch/live" || {
-    echo "man/agent-protocol.7: $script ended with status $?; the log:"
+    echo "$script ended with status $?; the log:"
     cat "$scratch/live/log" 2>/dev/null
   }
 }
@@ -45,6 +45,16 @@ canary_played_transcripts() {
     man/agent-protocol.7
   echo 'as shown: 2< {"type":"activate"}'
   echo 'as heard: 2< {"type":"activate","state":"line 4711","clean":true}'
+}
+
+check_busybox_stop() {
+  upgrader_is_built || return
+  live play_busybox_stop.sh sed 's|/var/lib/sample-agent/lock|lock|' sample-agent/init/busybox/stop
+}
+
+canary_busybox_stop() {
+  sed -i 's/^runs || exit 0$//' sample-agent/init/busybox/stop
+  echo 'busybox/stop signalled a stranger'
 }
 
 # The code between ``` lines of the language $2 in the page $1.

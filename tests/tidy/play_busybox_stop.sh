@@ -1,0 +1,55 @@
+#!/bin/sh
+# Runs what stops the sample agent under busybox init: it signals the upgrader that the lock's file
+# names and waits for its end, and never a stranger that has got the pid of one that is gone.
+#
+# usage: play_busybox_stop.sh DIRECTORY     with the script as DIRECTORY/input, its lock's file
+# being `lock` in the working directory; UPGRADER
+set -u
+cd "$1" || exit 1
+
+stranger=
+upgrader=
+trap '[ -z "$stranger$upgrader" ] || kill -KILL $stranger $upgrader 2>/dev/null' EXIT
+trap 'exit 1' HUP INT TERM
+
+complain() {
+  echo "busybox/stop $*"
+  exit 1
+}
+
+# What only busybox has.
+mkdir bin || exit 1
+printf '#!/bin/sh\nexec sleep 0.1\n' >bin/usleep && chmod +x bin/usleep || exit 1
+PATH=$PWD/bin:$PATH
+
+stop() {
+  sh ./input || complain "ended with status $? $1"
+}
+
+stop 'without a file'
+: >lock
+stop 'when the file is empty'
+
+sh -c 'trap "echo >told; exit" TERM; until [ -e over ]; do sleep 0.1; done' &
+stranger=$!
+read -r line <"/proc/$stranger/stat"
+started=$(echo "${line##*) }" | cut -d ' ' -f 20)
+echo "$stranger $((started - 1))" >lock
+stop 'when the file is stale'
+echo >over
+wait "$stranger"
+[ ! -e told ] || complain 'signalled a stranger'
+stop 'when its process is gone'
+stranger=
+
+# An agent that is still held: the upgrader ends it, and ends well.
+rm lock
+"$UPGRADER" --lock=lock -- sleep 600 2>log &
+upgrader=$!
+until grep -q 'started as process' log; do sleep 0.1; done
+stop 'when the upgrader runs'
+wait "$upgrader"
+status=$?
+upgrader=
+[ "$status" = 0 ] || complain "made the upgrader end with status $status"
+exit 0
