@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the shell agent of agent-protocol(7) under the upgrader: it starts, is upgraded to itself by
-# SIGUSR2, and ends by SIGTERM. Waits for what the agent writes; whoever runs this sets the limit.
+# SIGUSR2, and ends by SIGTERM; and once more, to be killed. Waits for what the agent writes; whoever
+# runs this sets the limit.
 #
 # usage: play_shell_agent.sh DIRECTORY     with the agent as DIRECTORY/input; UPGRADER
 set -u
@@ -40,4 +41,20 @@ echo end >&7
 while read -r pid rest <&7 && [ "$pid" != end ]; do
   [ "$pid" = "$second" ] || complain "wrote as $pid when $second was active"
 done
+
+# An agent that is killed leaves its subshell, which sees the end of input. It must signal nobody:
+# the agent's pid may be a stranger's by then. Shells are traced, for it cannot be seen otherwise.
+mkdir bin && printf '#!/bin/sh\nexec /bin/sh -x "$@"\n' >bin/sh && chmod +x bin/sh || exit 1
+sed '1s/$/ -x/' agent >traced && chmod +x traced && mkfifo trace || exit 1
+cat <trace >log &
+reader=$!
+PATH=$PWD/bin:$PATH "$UPGRADER" -- ./traced work 2>trace 7<&- &
+upgrader=$!
+read -r first rest <&7
+kill -KILL "$first"
+wait "$upgrader"
+upgrader=
+wait "$reader"
+grep -q '^+ hear stop' log || complain 'left no subshell that waits'
+grep -q '^+ kill' log && complain 'left a subshell that signals a pid which may be a stranger'
 exit 0
