@@ -53,12 +53,15 @@ struct PassSignal {
   bool operator==(const PassSignal&) const = default;
 };
 
-// Show that the link can be replaced. Answered by RelinkProved or RelinkProofFailed.
+// Show that the link can be replaced, and make durable all that it needs to name this program: so
+// that Relink, when the old agent has gone, has little left to do that may fail or take long.
+// Answered by RelinkProved or RelinkProofFailed.
 struct ProveRelink {
+  ProgramId program = 0;
   bool operator==(const ProveRelink&) const = default;
 };
 
-// Make the link name this program, durably. Answered by Relinked or RelinkFailed.
+// Make the link name this program, which was proved, durably. Answered by Relinked or RelinkFailed.
 struct Relink {
   ProgramId program = 0;
   bool operator==(const Relink&) const = default;

@@ -80,6 +80,11 @@ int Agents::signal(Generation generation, int signal_number) {
   return send_signal(agent->pid, signal_number);
 }
 
+std::size_t Agents::unread(Generation generation) const {
+  const Running* const agent = find(generation);
+  return agent == nullptr ? 0 : agent->channel.held();
+}
+
 void Agents::take_in_everything(const std::vector<Generation>& late) {
   const auto is_late = [&late](Generation generation) {
     return std::find(late.begin(), late.end(), generation) != late.end();

@@ -54,6 +54,9 @@ class Agents {
   // Returns 0 or an errno value.
   [[nodiscard]] int signal(Generation generation, int signal_number);
 
+  // The bytes that an agent has written and nobody has read.
+  [[nodiscard]] std::size_t unread(Generation generation) const;
+
   // Takes in the exits that the kernel has to tell, each after what its pipe held then. Where that
   // is more than a look has room for, the exit is told some turns later.
   void take_in_exits();

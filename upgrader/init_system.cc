@@ -98,9 +98,22 @@ std::string InitSystem::more_time(const InitNews& before, Time now) {
 
 void InitSystem::keep_alive(Time now) {
   const std::optional<Time> due = next_deadline();
-  if (!due || now < *due) return;
-  next_beat_ = now + std::max(Duration{1}, watchdog_ / 2);
+  if (due && *due <= now) beat(now);
+}
+
+void InitSystem::keep_alive_early(Time now) {
+  const std::optional<Time> due = next_deadline();
+  const Duration early = std::max(Duration::zero(), beat_interval() - early_beat_interval);
+  if (due && *due - early <= now) beat(now);
+}
+
+void InitSystem::beat(Time now) {
+  next_beat_ = now + beat_interval();
   send("WATCHDOG=1\n");
+}
+
+Duration InitSystem::beat_interval() const {
+  return std::max(Duration{1}, watchdog_ / 2);
 }
 
 std::optional<Time> InitSystem::next_deadline() const {

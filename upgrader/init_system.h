@@ -22,6 +22,9 @@ namespace upgrader {
 // What an end that was put off may take behind its deadline, until init sees the upgrader's exit.
 inline constexpr Duration end_margin{1'000};
 
+// At least so far apart is WATCHDOG=1 where it is sent before it is due.
+inline constexpr Duration early_beat_interval{100};
+
 class InitSystem {
  public:
   // `notify_socket` is the value of NOTIFY_SOCKET: an absolute path, or an abstract name behind
@@ -39,6 +42,8 @@ class InitSystem {
   // all is well.
   void keep_alive(Time now);
   [[nodiscard]] std::optional<Time> next_deadline() const;
+  // Says it though it is not due yet, for whoever is about to do what may take long.
+  void keep_alive_early(Time now);
 
   // Adds what an agent says of itself to the status, until one says something else or it has gone.
   void show_agent_status(Generation generation, const std::string& text, Time now);
@@ -48,6 +53,8 @@ class InitSystem {
   [[nodiscard]] std::string state_of(const InitNews& before, Time now);
   [[nodiscard]] std::string more_time(const InitNews& before, Time now);
   [[nodiscard]] bool reload_is_over(const InitNews& before, Time now);
+  void beat(Time now);
+  [[nodiscard]] Duration beat_interval() const;
   void send(const std::string& text) const;
   [[nodiscard]] std::string whole_status(Time now) const;
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "upgrader/errno_name.h"
 
@@ -27,47 +28,65 @@ std::string read_link(const OwnedFd& directory, const std::string& name) {
   return {text, count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
-int sync_open_file(int fd) {
+int sync_file_system(int fd, const BeforeSync& before_sync) {
+  before_sync();
+  return ::syncfs(fd) == 0 ? 0 : errno;
+}
+
+int sync_open_file(int fd, const BeforeSync& before_sync) {
+  before_sync();
   if (::fsync(fd) == 0) return 0;
   // Some file systems sync as a whole or not at all.
-  if (errno == EINVAL && ::syncfs(fd) == 0) return 0;
-  return errno;
+  return errno == EINVAL ? sync_file_system(fd, before_sync) : errno;
 }
 
-// What may not be opened for reading is synced with all else.
-int sync_directory(const std::string& path) {
-  const OwnedFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory) return sync_open_file(directory.get());
-  if (errno != EACCES) return errno;
-  ::sync();
-  return 0;
+OwnedFd open_directory(const std::string& path) {
+  return OwnedFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-// The directories that lead to the program, its own first, as far as they are of one file system:
-// a release may have been put into a new one, and a link that is kept while that is lost would lead
-// nowhere.
-int sync_way_to(const Program& program) {
+// Adds the directories that lead to the program to `way`, its own first, as far as they are of one
+// file system: a release may have been put into a new one, and a link that is kept while that is
+// lost would lead nowhere.
+int find_way_to(const Program& program, std::vector<std::string>& way) {
   std::string directory = program.path();
   dev_t device{};
-  for (bool own = true; directory != "/"; own = false) {
+  while (directory != "/") {
     const std::size_t slash = directory.rfind('/');
     directory.resize(slash == 0 ? 1 : slash);
     struct stat status {};
     if (::stat(directory.c_str(), &status) != 0) return errno;
-    if (own) device = status.st_dev;
+    if (way.empty()) device = status.st_dev;
     if (status.st_dev != device) return 0;
-    if (const int error = sync_directory(directory); error != 0) return error;
+    way.push_back(directory);
   }
   return 0;
 }
 
-int sync_program(const Program& program) {
-  if (program.kind() == ExecutableKind::unreadable) {
-    ::sync();
-  } else if (const int error = sync_open_file(program.descriptor()); error != 0) {
-    return error;
+// By the first of these directories that may be opened for reading.
+int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& before_sync) {
+  for (const std::string& path : way) {
+    const OwnedFd directory = open_directory(path);
+    if (directory) return sync_file_system(directory.get(), before_sync);
+    if (errno != EACCES) return errno;
   }
-  return sync_way_to(program);
+  return EACCES;
+}
+
+// The executable and the directories that lead to it. What may not be opened for reading is synced
+// with all else on its file system.
+int sync_release(const Program& program, const BeforeSync& before_sync) {
+  std::vector<std::string> way;
+  if (const int error = find_way_to(program, way); error != 0) return error;
+  if (program.kind() == ExecutableKind::unreadable) return sync_file_system_of(way, before_sync);
+  const int file = program.descriptor();
+  if (const int error = sync_open_file(file, before_sync); error != 0) return error;
+  for (const std::string& path : way) {
+    const OwnedFd directory = open_directory(path);
+    if (!directory && errno == EACCES) return sync_file_system(file, before_sync);
+    if (!directory) return errno;
+    if (const int error = sync_open_file(directory.get(), before_sync); error != 0) return error;
+  }
+  return 0;
 }
 
 // The path with its links, but from the root.
@@ -112,7 +131,7 @@ std::variant<Link, LinkRefused> Link::open(const std::string& path) {
   std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   std::string parent = slash == std::string::npos ? "." : path.substr(0, slash == 0 ? 1 : slash);
   if (name.empty()) return refused(EINVAL);
-  OwnedFd directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  OwnedFd directory = open_directory(parent);
   if (!directory) return refused(errno);
   std::string target = read_link(directory, name);
   if (target.empty()) return refused(errno);
@@ -170,25 +189,26 @@ int Link::replace(const std::string& target) const {
   return put_temporary_in_place();
 }
 
-int Link::prove() const {
-  if (const int error = directory_changed(); error != 0) return error;
-  const std::string present = read_link(directory_, name_);
-  if (present.empty()) return errno;
-  return replace(present);
-}
-
-int Link::commit(const Program& program) {
+int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   if (const int error = directory_changed(); error != 0) return error;
   const std::string present = read_link(directory_, name_);
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
-  if (const int error = sync_program(program); error != 0) return error;
+  if (const int error = replace(present); error != 0) return error;
+  return sync_release(program, before_sync);
+}
+
+int Link::commit(const Program& program, const BeforeSync& before_sync) {
+  if (const int error = directory_changed(); error != 0) return error;
+  const std::string present = read_link(directory_, name_);
+  if (present.empty()) return errno;
+  if (const int error = program.path_changed(); error != 0) return error;
   std::string target;
   if (const int error = make_temporary_for(program, present[0] != '/', target); error != 0) {
     return error;
   }
   if (const int error = put_temporary_in_place(); error != 0) return error;
-  if (const int error = sync_open_file(directory_.get()); error != 0) {
+  if (const int error = sync_open_file(directory_.get(), before_sync); error != 0) {
     static_cast<void>(replace(present));
     return error;
   }
@@ -196,12 +216,12 @@ int Link::commit(const Program& program) {
   return 0;
 }
 
-int Link::restore() const {
+int Link::restore(const BeforeSync& before_sync) const {
   const std::string present = read_link(directory_, name_);
   if (present == committed_) return 0;
   if (present.empty() && errno != ENOENT) return errno;
   if (const int error = replace(committed_); error != 0) return error;
-  return sync_open_file(directory_.get());
+  return sync_open_file(directory_.get(), before_sync);
 }
 
 }  // namespace upgrader

@@ -3,6 +3,7 @@
 // another by now, nothing is committed: AGENT would not name it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <variant>
 
@@ -18,25 +19,30 @@ struct LinkRefused {
   bool operator==(const LinkRefused&) const = default;
 };
 
+// Called before each sync, which may take long and cannot be interrupted.
+using BeforeSync = std::function<void()>;
+
 class Link {
  public:
   // `path` must be a symbolic link. What it names now counts as committed.
   [[nodiscard]] static std::variant<Link, LinkRefused> open(const std::string& path);
 
   // Shows that a commit will be able to replace the link, by replacing it with a fresh one that
-  // names the same. Returns 0 or an errno value; ESTALE: AGENT's path leads to another directory.
-  [[nodiscard]] int prove() const;
+  // names the same, and syncs the executable of `program` and the directories that lead to it.
+  // Returns 0 or an errno value. ESTALE: AGENT's path leads to another directory, or the program's
+  // path names another file by now. EACCES: neither the executable nor any directory that leads to
+  // it on its file system may be read, so that nothing can be synced.
+  [[nodiscard]] int prove(const Program& program, const BeforeSync& before_sync) const;
 
-  // Makes the link name `program`, relative to the link's directory if what it names now is
-  // relative, and syncs the executable, the directories that lead to it and the link's. Returns 0
-  // when all is durable; otherwise an errno value, and the link is as it was. ESTALE: the program's
-  // path names another file by now, which has passed no trial, or AGENT's leads to another
-  // directory.
-  [[nodiscard]] int commit(const Program& program);
+  // Makes the link name `program`, which was proved, relative to the link's directory if what it
+  // names now is relative, and syncs that directory. Returns 0 when all is durable; otherwise an
+  // errno value, and the link is as it was. ESTALE: the program's path names another file by now,
+  // which has passed no trial, or AGENT's leads to another directory.
+  [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync);
 
   // Puts the link back to what was committed last, if it names anything else or is gone. Returns 0
   // or an errno value.
-  [[nodiscard]] int restore() const;
+  [[nodiscard]] int restore(const BeforeSync& before_sync) const;
 
   // The text of the link as committed last.
   [[nodiscard]] const std::string& committed() const { return committed_; }

@@ -58,6 +58,7 @@ class Loop {
   void set_timer();
   void show(const Notice& notice);
 
+  [[nodiscard]] BeforeSync vouch_before_sync();
   void perform(const Check& check);
   void perform(const Spawn& spawn);
   void perform(const Send& send);

@@ -65,20 +65,37 @@ void Loop::signal(Generation generation, int signal_number) {
                  std::to_string(signal_number) + ": " + error_in_words(error));
 }
 
-void Loop::perform(const ProveRelink&) {
-  const int error = link_->prove();
+// For init's watchdog, before each of several syncs. Nothing that agents write is read meanwhile,
+// so that an active agent has more unread than before is taken for a heartbeat. What it was is
+// judged when the syncs are over.
+BeforeSync Loop::vouch_before_sync() {
+  const Agent active = supervisor_.state().incumbent.value_or(Agent{});
+  if (active.silent) return [] {};
+  return [this, generation = active.generation, owed = active.heartbeat_deadline,
+          before = std::size_t{0}]() mutable {
+    const std::size_t unread = agents_->unread(generation);
+    if (owed && unread != before) owed = now() + init_system_.watchdog();
+    before = unread;
+    if (!owed || now() < *owed) init_system_.keep_alive_early(now());
+  };
+}
+
+void Loop::perform(const ProveRelink& prove) {
+  const Program& program = programs_.at(prove.program);
+  const int error = link_->prove(program, vouch_before_sync());
   if (error == 0) return feed(RelinkProved{});
-  feed(RelinkProofFailed{trouble_of(error, "cannot replace the link " + options_.agent)});
+  feed(RelinkProofFailed{trouble_of(
+      error, "cannot make sure that the link " + options_.agent + " can name " + program.path())});
 }
 
 void Loop::perform(const Relink& relink) {
-  const int error = link_->commit(programs_.at(relink.program));
+  const int error = link_->commit(programs_.at(relink.program), vouch_before_sync());
   if (error == 0) return feed(Relinked{});
   feed(RelinkFailed{trouble_of(error, "cannot commit the link " + options_.agent)});
 }
 
 void Loop::perform(const RestoreLink&) {
-  const int error = link_->restore();
+  const int error = link_->restore(vouch_before_sync());
   if (error == 0) return;
   logbook_.error("cannot put the link " + options_.agent + " back: " + error_in_words(error));
 }

@@ -687,7 +687,7 @@ class Step {
 
   void pass_gate() {
     if (policy_.relink) {
-      order(Pending::relink_proof, ProveRelink{});
+      order(Pending::relink_proof, ProveRelink{*state_.upgrade->program});
       return;
     }
     tell_stop_for_upgrade();

@@ -1,12 +1,14 @@
 // A library to be preloaded that makes any program careless, so that the check of crash states can
 // show that it would notice. CARELESS says how: "file" never syncs a file, "directory" never a
-// directory, "rename" removes what is to be replaced and makes it anew. "sync" syncs nothing, which
-// saves the judges, whose deeds need not last, most of their time.
+// directory, "late" syncs only when an agent has been told to stop what should be durable by then,
+// "rename" removes what is to be replaced and makes it anew. "sync" syncs nothing, which saves the
+// judges, whose deeds need not last, most of their time.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <string_view>
 
@@ -17,9 +19,26 @@ bool careless_of(std::string_view what) {
   return how != nullptr && how == what;
 }
 
+// What "late" has put off, until an agent is told to stop.
+std::array<int, 64> put_off;
+std::size_t put_off_count = 0;
+bool told_to_stop = false;
+
+void catch_up() {
+  told_to_stop = true;
+  for (; put_off_count > 0; --put_off_count) {
+    ::syscall(SYS_fsync, put_off[put_off_count - 1]);
+    ::close(put_off[put_off_count - 1]);
+  }
+}
+
 int sync_with_care(int fd, long call) {
   struct stat status {};
   if (careless_of("sync")) return 0;
+  if (careless_of("late") && !told_to_stop && put_off_count < put_off.size()) {
+    put_off[put_off_count++] = ::fcntl(fd, F_DUPFD_CLOEXEC, 100);
+    return 0;
+  }
   if (::fstat(fd, &status) == 0 && careless_of(S_ISDIR(status.st_mode) ? "directory" : "file")) {
     return 0;
   }
@@ -36,6 +55,14 @@ int fsync(int fd) {
 
 int fdatasync(int fd) {
   return sync_with_care(fd, SYS_fdatasync);
+}
+
+ssize_t write(int fd, const void* bytes, std::size_t size) {
+  const ssize_t written = ::syscall(SYS_write, fd, bytes, size);
+  const std::string_view text(static_cast<const char*>(bytes), size);
+  const bool stop = text.find(R"("type":"stop")") != std::string_view::npos;
+  if (written > 0 && stop && careless_of("late")) catch_up();
+  return written;
 }
 
 int renameat(int from, const char* old_name, int to, const char* new_name) noexcept {

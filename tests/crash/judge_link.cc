@@ -22,8 +22,11 @@ std::string relink(Link& link, const std::string& path, const std::string& to) {
   std::variant<Program, ProgramRefused> checked = check_program(to, to, {});
   const Program* const program = std::get_if<Program>(&checked);
   if (program == nullptr) return "";
-  if (const int error = link.prove(); error != 0) return std::string("proof: ") + strerror(error);
-  if (const int error = link.commit(*program); error != 0) {
+  const BeforeSync nothing = [] {};
+  if (const int error = link.prove(*program, nothing); error != 0) {
+    return std::string("proof: ") + strerror(error);
+  }
+  if (const int error = link.commit(*program, nothing); error != 0) {
     return std::string("commit: ") + strerror(error);
   }
   std::error_code ignored;

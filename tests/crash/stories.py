@@ -119,6 +119,10 @@ class LinkStory:
 
     def verdict(self, moment, tree):
         """What the state says by itself: (which release the link names, what is wrong)."""
+        new = tree.find(self.new)
+        told = any(b'"type":"stop"' in text for text in self.disk.said(moment))
+        if told and (new is None or tree.nodes[new].content != self.complete[self.new]):
+            return "old", "the old agent was told to stop for a release that is not durable"
         number = tree.find(self.link)
         if number is None or tree.nodes[number].kind != "link":
             return "nothing", "there is no link"

@@ -378,7 +378,8 @@ const Named<Effect> effects[] = {
      [](N& n, const H&, A& a) {
        send(a, n.a, Committed{n.request.id, n.request.generation});
      }},
-    {"prove link", [](N&, const H&, A& a) { a.push_back(ProveRelink{}); }},
+    {"prove link",
+     [](N& n, const H&, A& a) { a.push_back(ProveRelink{n.request.program}); }},
     {"relink", [](N& n, const H&, A& a) { a.push_back(Relink{n.a.program}); }},
     {"restore link", [](N& n, const H&, A& a) { restore_link(n, a); }},
     {"upgrade is over", [](N& n, const H&, A&) { n.request = Request{.id = n.request.id}; }},

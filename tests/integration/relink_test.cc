@@ -160,6 +160,26 @@ TEST_CASE("a link that cannot be written at the commit rolls the agent on trial 
   REQUIRE(chmod(world.path("releases").c_str(), 0755) == 0);
 }
 
+TEST_CASE("an executable that its path does not name any more costs nothing before the stop") {
+  World world{World::Later()};
+  const Releases releases(world);
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, releases.two);
+  SECTION("it was deleted") {
+    unlink(releases.two.c_str());
+  }
+  SECTION("it was replaced") {
+    world.install("releases/new");
+    REQUIRE(rename(world.path("releases/new").c_str(), releases.two.c_str()) == 0);
+  }
+
+  next.ready();
+
+  CHECK(old.expect("upgrade_failed").text("stage") == "commit");
+  old.expect_silence();
+  CHECK(target_of(releases.link) == "one");
+}
+
 TEST_CASE("an executable that its path does not name any more cannot be committed") {
   World world{World::Later()};
   const Releases releases(world, {"--trial=1h"});

@@ -217,7 +217,7 @@ inline roll_back() {
 
 inline pass_gate() {
   if
-  :: !calm -> abandon() /* the link cannot be replaced */
+  :: !calm -> abandon() /* the link cannot be replaced, or the executable not synced */
   :: true ->
     assert(sequential || (is_ready[candidate] && !killed[candidate]));
     send_stop(stop_for_upgrade);

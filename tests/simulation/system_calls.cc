@@ -239,15 +239,23 @@ std::variant<Link, LinkRefused> Link::open(const std::string& path) {
   return Link(OwnedFd(), "", "", path, "first");
 }
 
-int Link::prove() const {
+// A sync may take its time.
+int Link::prove(const Program&, const BeforeSync& before_sync) const {
+  for (int syncs = 0; syncs < 3; ++syncs) {
+    before_sync();
+    the_machine->jostle();
+  }
   return the_judge->next_outcome(World::proof) == World::proof_fails ? EIO : 0;
 }
 
-int Link::commit(const Program&) {
+int Link::commit(const Program&, const BeforeSync& before_sync) {
+  before_sync();
+  the_machine->jostle();
   return the_judge->next_outcome(World::relink) == World::relink_fails ? EIO : 0;
 }
 
-int Link::restore() const {
+int Link::restore(const BeforeSync& before_sync) const {
+  before_sync();
   return 0;
 }
 

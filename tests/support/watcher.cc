@@ -47,6 +47,7 @@ void Watcher::see_event(const Event& event, Time now) {
     const auto found = alive_.find(closed->generation);
     if (found != alive_.end() && !found->second.activated) found->second.failed = true;
   }
+  if (std::holds_alternative<RelinkProved>(event)) proved_ = asked_proof_;
   if (const auto* exited = std::get_if<ProcessExited>(&event)) see_exit(exited->generation);
   if (const auto* spawned = std::get_if<Spawned>(&event)) {
     if (spawned->generation <= last_) broken("a generation is used twice");
@@ -102,6 +103,11 @@ void Watcher::see_action(const Action& action, Time now) {
     const auto found = alive_.find(terminate->generation);
     if (found == alive_.end()) broken("S6: a signal to nobody");
     if (found != alive_.end() && found->second.greeted) broken("SIGTERM to one that said hello");
+  } else if (const auto* prove = std::get_if<ProveRelink>(&action)) {
+    asked_proof_ = prove->program;
+    proved_.reset();
+  } else if (const auto* relink = std::get_if<Relink>(&action)) {
+    if (proved_ != relink->program) broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
     if (pass->generation != active()) broken("S6: a signal is passed to one that is not active");
   } else if (std::holds_alternative<Spawn>(action)) {
@@ -131,18 +137,21 @@ void Watcher::see_send(Generation generation, const UpgraderMessage& message, Ti
     } else if (failed->failure.id.rfind("sigusr2-", 0) != 0) {
       see_ending(failed->failure.id, "upgrade_failed");
     }
+    if (failed->failure.stage != Stage::request) proved_.reset();
     if (failed->failure.stage != Stage::shutdown && alive_.size() > 1 &&
         failed->failure.stage != Stage::request) {
       broken("upgrade_failed is sent before the candidate has been reaped");
     }
   }
   if (const auto* committed = std::get_if<Committed>(&message)) {
+    proved_.reset();
     if (!process.on_trial) broken("committed is sent to one that is not on trial");
     process.on_trial = false;
     if (committed->id.rfind("sigusr2-", 0) != 0) see_ending(committed->id, "committed");
   }
   if (const auto* welcome = std::get_if<Welcome>(&message)) {
     if (welcome->role == Role::candidate) process.on_trial = true;
+    if (welcome->role == Role::fallback) proved_.reset();
     if (welcome->failure && welcome->failure->failure.id.rfind("sigusr2-", 0) != 0) {
       see_ending(welcome->failure->failure.id, "failure");
     }
@@ -261,6 +270,7 @@ std::string Watcher::print() const {
     text += ' ';
   }
   text += asked_.value_or("") + "/" + accepted_.value_or("");
+  text += proved_ ? " proved" : "";
   text += shutdown_ ? " shutdown" : "";
   text += quit_ ? " quit" : "";
   text += leaving_ ? " leaving" : "";

@@ -67,8 +67,10 @@ class Watcher {
   Duration exit_grace_;
   std::map<Generation, Process> alive_;
   Generation last_ = 0;
-  std::optional<std::string> asked_;     // an upgrade request that must be answered in this step
-  std::optional<std::string> accepted_;  // an upgrade of an agent that has no ending yet
+  std::optional<std::string> asked_;      // an upgrade request that must be answered in this step
+  std::optional<std::string> accepted_;   // an upgrade of an agent that has no ending yet
+  std::optional<ProgramId> asked_proof_;  // the program that the link is to be able to name
+  std::optional<ProgramId> proved_;       // and can, as the world has answered
   bool shutdown_ = false;
   bool quit_ = false;
   bool leaving_ = false;  // the active agent, or a start that must succeed, has failed

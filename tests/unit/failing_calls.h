@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <cstdarg>
+#include <functional>
 
 enum class Call {
   clone,
@@ -116,7 +117,17 @@ FAILING_CALL(int, flock, (int fd, int how), (fd, how), -1)
 FAILING_CALL(int, fstat, (int fd, void* status), (fd, status), -1)
 FAILING_CALL(int, fstatat, (int fd, const char* path, void* status, int flags),
              (fd, path, status, flags), -1)
-FAILING_CALL(int, fsync, (int fd), (fd), -1)
+
+// Told of every call of fsync(), where a test says so.
+inline std::function<void()> at_fsync;
+
+extern "C" int __real_fsync(int fd);
+extern "C" int __wrap_fsync(int fd);
+extern "C" int __wrap_fsync(int fd) {
+  if (at_fsync) at_fsync();
+  return Failing::fails(Call::fsync) ? -1 : __real_fsync(fd);
+}
+
 FAILING_CALL(int, ftruncate, (int fd, long size), (fd, size), -1)
 FAILING_CALL(char*, getcwd, (char* path, unsigned long size), (path, size), nullptr)
 FAILING_CALL(int, getppid, (), (), -1)

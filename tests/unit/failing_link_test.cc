@@ -4,6 +4,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <functional>
+#include <optional>
+
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/processes.h"
 #include "upgrader/link.h"
@@ -14,6 +17,8 @@ using namespace upgrader;
 namespace {
 
 constexpr int lock_number = 90;
+
+const BeforeSync nothing = [] {};
 
 Program program_of(const std::string& path) {
   std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
@@ -64,90 +69,164 @@ TEST_CASE("a link is found in the present directory too, also where that has no 
   CHECK(error_of_opening("/no-such-link") == ENOENT);
 }
 
-TEST_CASE("a commit that cannot be made durable, or cannot be judged, fails and changes nothing") {
-  Releases releases;
-  Link link = releases.link();
+TEST_CASE("a proof that cannot be had fails, and changes nothing") {
+  const Releases releases;
+  const Link link = releases.link();
   const Program two = program_of(releases.two);
-  // In the order of the commit: the directory's own look; the sync of the executable and of its
-  // directory; the look at the executable; the sync of the link's directory.
+  // The looks at the link's directory and at the executable; the fresh link; the look at the
+  // executable's directory; the syncs of the executable and of its directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
+                                                        {Call::readlinkat, 0},
                                                         {Call::stat, 1},
+                                                        {Call::symlinkat, 0},
+                                                        {Call::stat, 2},
                                                         {Call::fsync, 0},
                                                         {Call::open, 0},
-                                                        {Call::fsync, 1},
-                                                        {Call::symlinkat, 0},
-                                                        {Call::fstat, 1},
-                                                        {Call::fsync, 2}}));
+                                                        {Call::fsync, 1}}));
   {
     const Failing failing(call, EIO, after);
-    CHECK(link.commit(two) == EIO);
+    CHECK(link.prove(two, nothing) == EIO);
     CHECK(failing.fired());
   }
 
   CHECK(releases.target() == "one");
-  CHECK(link.commit(two) == 0);
+  CHECK(link.prove(two, nothing) == 0);
+  CHECK(releases.target() == "one");
+  CHECK(releases.is_tidy());
+}
+
+TEST_CASE("a commit that cannot be made durable, or cannot be judged, fails and changes nothing") {
+  Releases releases;
+  Link link = releases.link();
+  const Program two = program_of(releases.two);
+  // The looks at the link's directory and at the executable; the fresh link, and where it leads;
+  // the sync of the link's directory.
+  const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
+                                                        {Call::stat, 0},
+                                                        {Call::stat, 1},
+                                                        {Call::symlinkat, 0},
+                                                        {Call::fstat, 1},
+                                                        {Call::fsync, 0}}));
+  {
+    const Failing failing(call, EIO, after);
+    CHECK(link.commit(two, nothing) == EIO);
+    CHECK(failing.fired());
+  }
+
+  CHECK(releases.target() == "one");
+  CHECK(link.commit(two, nothing) == 0);
   CHECK(releases.target() == "two");
   CHECK(releases.is_tidy());
 }
 
-TEST_CASE(
-    "a file system that syncs as a whole, and a directory that is not to be read, are synced") {
-  Releases releases;
-  Link link = releases.link();
+TEST_CASE("a file system that syncs as a whole is synced as a whole") {
+  const Releases releases;
+  const Link link = releases.link();
   const Program two = program_of(releases.two);
   {
     const Failing failing(Call::fsync, EINVAL);
-    CHECK(link.commit(two) == 0);
+    CHECK(link.prove(two, nothing) == 0);
     CHECK(failing.fired());
   }
-  {
-    const Failing whole(Call::fsync, EINVAL);
-    const Failing failing(Call::syncfs, EIO);
-    CHECK(link.commit(two) == EIO);
-  }
-  const Failing failing(Call::open, EACCES);
-  const Failing all(Call::sync, 0);
-  CHECK(link.commit(two) == 0);
-  CHECK(failing.fired());
-  CHECK(all.fired());
+  const Failing failing(Call::fsync, EINVAL);
+  const Failing whole(Call::syncfs, EIO);
+  CHECK(link.prove(two, nothing) == EIO);
 }
 
-TEST_CASE("a program that may not be read is synced with all else") {
-  Releases releases;
-  Link link = releases.link();
-  const Failing unreadable(Call::open, EACCES, 1);
+TEST_CASE("a directory that may not be read is synced with its whole file system, and no other") {
+  const Releases releases;
+  const Link link = releases.link();
+  const Program two = program_of(releases.two);
+  const int error = GENERATE(0, EIO);
+  const Failing unreadable(Call::open, EACCES);
+  const Failing all(Call::sync, 0);
+  std::optional<Failing> whole;
+  if (error != 0) whole.emplace(Call::syncfs, error);
+
+  CHECK(link.prove(two, nothing) == error);
+
+  CHECK(unreadable.fired());
+  CHECK_FALSE(all.fired());
+  CHECK((error == 0 || whole->fired()));
+}
+
+TEST_CASE("a program that may not be read is synced by a directory of its file system that may") {
+  const Releases releases;
+  const Link link = releases.link();
+  std::optional<Failing> unreadable(std::in_place, Call::open, EACCES, 1);
   const Program two = program_of(releases.two);
   REQUIRE(two.kind() == ExecutableKind::unreadable);
-  const Failing all(Call::sync, 0);
-
-  CHECK(link.commit(two) == 0);
-
-  CHECK(all.fired());
+  unreadable.reset();
+  {
+    const Failing whole(Call::syncfs, EIO);
+    CHECK(link.prove(two, nothing) == EIO);
+  }
+  {
+    const Failing own_directory(Call::open, EACCES);
+    const Failing files(Call::fsync, EIO);
+    const Failing all(Call::sync, 0);
+    CHECK(link.prove(two, nothing) == 0);
+    CHECK(own_directory.fired());
+    CHECK_FALSE(files.fired());
+    CHECK_FALSE(all.fired());
+  }
+  {
+    const Failing broken(Call::open, EIO);
+    CHECK(link.prove(two, nothing) == EIO);
+  }
+  const Failing none(Call::open, EACCES, 0, 1'000);
+  CHECK(link.prove(two, nothing) == EACCES);
 }
 
-TEST_CASE("a commit syncs the program, its way from the root, and the link") {
+TEST_CASE("the proof syncs the program and its way from the root, the commit the link alone") {
   Releases releases;
   Link link = releases.link();
   const Program two = program_of(releases.two);
   std::filesystem::path way = two.path();
   struct stat own {};
   REQUIRE(::stat(releases.directory.path().c_str(), &own) == 0);
-  int expected = 2;
+  int expected = 1;
   for (struct stat status{}; way != "/"; ++expected) {
     way = way.parent_path();
     REQUIRE(::stat(way.c_str(), &status) == 0);
     if (status.st_dev != own.st_dev) break;
   }
+  const auto syncs_of = [](const std::function<int()>& deed) {
+    int syncs = 0;
+    for (bool all = false; !all; ++syncs) {
+      const Failing failing(Call::fsync, EIO, syncs);
+      all = deed() == 0;
+      CHECK(failing.fired() != all);
+    }
+    return syncs - 1;
+  };
 
-  int syncs = 0;
-  for (bool all = false; !all; ++syncs) {
-    const Failing failing(Call::fsync, EIO, syncs);
-    all = link.commit(two) == 0;
-    CHECK(failing.fired() != all);
-  }
+  CHECK(syncs_of([&] { return link.prove(two, nothing); }) == expected);
+  CHECK(syncs_of([&] { return link.commit(two, nothing); }) == 1);
+}
 
-  CHECK(syncs - 1 == expected);
+TEST_CASE("before each sync whoever wants to know is told") {
+  Releases releases;
+  Link link = releases.link();
+  const Program two = program_of(releases.two);
+  int told = 0;
+  int synced = 0;
+  at_fsync = [&] { CHECK(told == ++synced); };
+  const BeforeSync tell = [&] { ++told; };
+
+  CHECK(link.prove(two, tell) == 0);
+  CHECK(told >= 2);
+  CHECK(link.commit(two, tell) == 0);
+  std::filesystem::remove(releases.path);
+  CHECK(link.restore(tell) == 0);
+  at_fsync = nullptr;
+
+  CHECK(told == synced);
+  told = 0;
+  const Failing as_a_whole(Call::fsync, EINVAL);
+  CHECK(link.commit(two, tell) == 0);
+  CHECK(told == 2);
 }
 
 TEST_CASE("a temporary that cannot be taken away is told, and nothing is committed") {
@@ -156,7 +235,7 @@ TEST_CASE("a temporary that cannot be taken away is told, and nothing is committ
   releases.leave_a_temporary();
   const Failing failing(Call::unlinkat, EPERM);
 
-  CHECK(link.commit(program_of(releases.two)) == EPERM);
+  CHECK(link.commit(program_of(releases.two), nothing) == EPERM);
 
   CHECK(releases.target() == "one");
 }
@@ -168,19 +247,19 @@ TEST_CASE("a link that cannot be put back is told") {
   releases.directory.link("current", "two");
   {
     const Failing failing(Call::symlinkat, ENOSPC);
-    CHECK(link.restore() == ENOSPC);
+    CHECK(link.restore(nothing) == ENOSPC);
   }
   {
     const Failing failing(Call::readlinkat, EIO);
-    CHECK(link.restore() == EIO);
+    CHECK(link.restore(nothing) == EIO);
   }
 
   {
     const Failing failing(Call::fsync, EIO);
-    CHECK(link.restore() == EIO);
+    CHECK(link.restore(nothing) == EIO);
   }
 
-  CHECK(link.restore() == 0);
+  CHECK(link.restore(nothing) == 0);
   CHECK(releases.target() == "one");
 }
 
@@ -294,7 +373,7 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   std::filesystem::rename(agents, elsewhere / "agents");
   std::filesystem::create_symlink(elsewhere / "agents", agents);
 
-  CHECK(link.commit(program_of(releases.two)) == 0);
+  CHECK(link.commit(program_of(releases.two), nothing) == 0);
 
   CHECK(std::filesystem::read_symlink(agents + "/current") == releases.two);
 }
@@ -305,7 +384,7 @@ TEST_CASE("a link that cannot be made to lead to the program is left as it was")
   const Failing relative(Call::fstatat, ENOENT);
   const Failing absolute(Call::fstatat, ENOENT);
 
-  CHECK(link.commit(program_of(releases.two)) == ESTALE);
+  CHECK(link.commit(program_of(releases.two), nothing) == ESTALE);
 
   CHECK(releases.target() == "one");
   CHECK(releases.is_tidy());

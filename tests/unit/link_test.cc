@@ -57,6 +57,8 @@ class Releases {
   std::string second_;
 };
 
+const BeforeSync nothing = [] {};
+
 const std::set<std::string> usual_names{"agent-v1", "agent-v2", "current"};
 
 Program program_of(const std::string& path) {
@@ -136,7 +138,7 @@ TEST_CASE("a commit makes a relative link relative and an absolute one absolute"
   const bool relative = GENERATE(true, false);
   Link link = releases.link(relative ? "agent-v1" : releases.first());
 
-  CHECK(link.commit(program_of(releases.second())) == 0);
+  CHECK(link.commit(program_of(releases.second()), nothing) == 0);
 
   CHECK(releases.target() == (relative ? "agent-v2" : releases.second()));
   CHECK(link.committed() == releases.target());
@@ -152,7 +154,7 @@ TEST_CASE("a relative link finds its way to any directory") {
   const std::string above = releases.directory().write("agent", "#!/bin/true\n");
   Link link = releases.link("agent-v1");
   const auto committed = [&](const std::string& path) {
-    CHECK(link.commit(program_of(path)) == 0);
+    CHECK(link.commit(program_of(path), nothing) == 0);
     CHECK(std::filesystem::canonical(releases.current()) == path);
     return releases.target();
   };
@@ -169,7 +171,7 @@ TEST_CASE("links in the way to the link or to the program are seen through") {
   static_cast<void>(releases.link("agent-v1"));
   Link link = Releases::open(detour + "/current");
 
-  CHECK(link.commit(program_of(detour + "/agent-v2")) == 0);
+  CHECK(link.commit(program_of(detour + "/agent-v2"), nothing) == 0);
 
   CHECK(releases.target() == "agent-v2");
 }
@@ -182,7 +184,7 @@ TEST_CASE("a link without a slash is in the present directory") {
   Link link = Releases::open("current");
   std::filesystem::current_path(before);
 
-  CHECK(link.commit(program_of(releases.second())) == 0);
+  CHECK(link.commit(program_of(releases.second()), nothing) == 0);
 
   CHECK(releases.target() == "agent-v2");
 }
@@ -195,11 +197,11 @@ TEST_CASE("a directory that AGENT's path no longer leads to is left alone") {
   std::filesystem::rename(releases.path(), away + "/moved");
   const std::string outside = releases.directory().write("outside", "#!/bin/true\n");
 
-  CHECK(link.prove() == ENOENT);
-  CHECK(link.commit(program_of(outside)) == ENOENT);
+  CHECK(link.prove(program_of(outside), nothing) == ENOENT);
+  CHECK(link.commit(program_of(outside), nothing) == ENOENT);
   std::filesystem::create_directory(releases.path());
-  CHECK(link.prove() == ESTALE);
-  CHECK(link.commit(program_of(outside)) == ESTALE);
+  CHECK(link.prove(program_of(outside), nothing) == ESTALE);
+  CHECK(link.commit(program_of(outside), nothing) == ESTALE);
 
   CHECK(std::filesystem::read_symlink(away + "/moved/current") == "../releases/agent-v1");
 }
@@ -210,7 +212,7 @@ TEST_CASE("the proof replaces the link by one that names the same") {
   const OwnedFd held(::open(releases.current().c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   const ino_t before = inode_of_link(releases.current());
 
-  CHECK(link.prove() == 0);
+  CHECK(link.prove(program_of(releases.second()), nothing) == 0);
 
   CHECK(inode_of_link(releases.current()) != before);
   CHECK(releases.target() == "agent-v1");
@@ -223,10 +225,23 @@ TEST_CASE("the proof keeps what somebody else has made of the link meanwhile") {
   std::filesystem::remove(releases.current());
   std::filesystem::create_symlink("agent-v2", releases.current());
 
-  CHECK(link.prove() == 0);
+  CHECK(link.prove(program_of(releases.second()), nothing) == 0);
 
   CHECK(releases.target() == "agent-v2");
   CHECK(link.committed() == "agent-v1");
+}
+
+TEST_CASE("the proof fails where the program's path names another file by now") {
+  const Releases releases;
+  const Link link = releases.link("agent-v1");
+  const Program second = program_of(releases.second());
+  std::filesystem::rename(releases.directory().write("new", "#!/bin/true\n"), releases.second());
+
+  CHECK(link.prove(second, nothing) == ESTALE);
+  std::filesystem::remove(releases.second());
+  CHECK(link.prove(second, nothing) == ENOENT);
+
+  CHECK(releases.names() == std::set<std::string>{"agent-v1", "current"});
 }
 
 TEST_CASE("where the link may not be replaced the proof fails, and so does the commit") {
@@ -240,8 +255,8 @@ TEST_CASE("where the link may not be replaced the proof fails, and so does the c
   REQUIRE(::chmod(releases.path().c_str(), sticky ? 01777 : 0755) == 0);
 
   REQUIRE(::seteuid(65534) == 0);
-  const int proof = link.prove();
-  const int commit = link.commit(second);
+  const int proof = link.prove(second, nothing);
+  const int commit = link.commit(second, nothing);
   REQUIRE(::seteuid(0) == 0);
 
   CHECK(proof == (sticky ? EPERM : EACCES));
@@ -257,9 +272,9 @@ TEST_CASE("a program whose path names another file by now is not committed") {
   const Program second = program_of(releases.second());
   std::filesystem::rename(releases.directory().write("new", "#!/bin/true\n"), releases.second());
 
-  CHECK(link.commit(second) == ESTALE);
+  CHECK(link.commit(second, nothing) == ESTALE);
   std::filesystem::remove(releases.second());
-  CHECK(link.commit(second) == ENOENT);
+  CHECK(link.commit(second, nothing) == ENOENT);
 
   CHECK(releases.target() == "agent-v1");
   CHECK(link.committed() == "agent-v1");
@@ -273,7 +288,7 @@ TEST_CASE("a sync that fails after the rename puts the link back") {
   const OwnedFd held(::open(releases.current().c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   const ino_t before = inode_of_link(releases.current());
 
-  CHECK(link.commit(second) == EBADF);
+  CHECK(link.commit(second, nothing) == EBADF);
 
   CHECK(inode_of_link(releases.current()) != before);
   CHECK(releases.target() == "agent-v1");
@@ -287,12 +302,12 @@ TEST_CASE("a link that is no longer there, or no link, is not replaced") {
   const Program second = program_of(releases.second());
   std::filesystem::remove(releases.current());
 
-  CHECK(link.prove() == ENOENT);
-  CHECK(link.commit(second) == ENOENT);
+  CHECK(link.prove(second, nothing) == ENOENT);
+  CHECK(link.commit(second, nothing) == ENOENT);
   releases.directory().write("releases/current", "precious");
-  CHECK(link.prove() == EINVAL);
-  CHECK(link.commit(second) == EINVAL);
-  CHECK(link.restore() == EINVAL);
+  CHECK(link.prove(second, nothing) == EINVAL);
+  CHECK(link.commit(second, nothing) == EINVAL);
+  CHECK(link.restore(nothing) == EINVAL);
 
   CHECK(content_of(releases.current()) == "precious");
 }
@@ -302,7 +317,7 @@ TEST_CASE("what a killed upgrader has left is used again") {
   Link link = releases.link("agent-v1");
   std::filesystem::create_symlink("nonsense", releases.path() + "/.current.upgrader");
 
-  CHECK(link.commit(program_of(releases.second())) == 0);
+  CHECK(link.commit(program_of(releases.second()), nothing) == 0);
 
   CHECK(releases.target() == "agent-v2");
   CHECK(releases.names() == usual_names);
@@ -313,8 +328,8 @@ TEST_CASE("somebody's file with the temporary's name is not touched") {
   Link link = releases.link("agent-v1");
   const std::string path = releases.directory().write("releases/.current.upgrader", "precious");
 
-  CHECK(link.prove() == EEXIST);
-  CHECK(link.commit(program_of(releases.second())) == EEXIST);
+  CHECK(link.prove(program_of(releases.second()), nothing) == EEXIST);
+  CHECK(link.commit(program_of(releases.second()), nothing) == EEXIST);
 
   CHECK(content_of(path) == "precious");
   CHECK(releases.target() == "agent-v1");
@@ -326,8 +341,8 @@ TEST_CASE("a link with the longest name there is can be committed") {
   std::filesystem::create_symlink("agent-v1", path);
   Link link = Releases::open(path);
 
-  CHECK(link.prove() == 0);
-  CHECK(link.commit(program_of(releases.second())) == 0);
+  CHECK(link.prove(program_of(releases.second()), nothing) == 0);
+  CHECK(link.commit(program_of(releases.second()), nothing) == 0);
 
   CHECK(std::filesystem::read_symlink(path) == "agent-v2");
 }
@@ -336,17 +351,17 @@ TEST_CASE("restoring puts back what was committed last, or was there at the star
   const Releases releases;
   Link link = releases.link("agent-v1");
   const ino_t before = inode_of_link(releases.current());
-  CHECK(link.restore() == 0);
+  CHECK(link.restore(nothing) == 0);
   CHECK(inode_of_link(releases.current()) == before);
 
   std::filesystem::remove(releases.current());
-  CHECK(link.restore() == 0);
+  CHECK(link.restore(nothing) == 0);
   CHECK(releases.target() == "agent-v1");
 
-  REQUIRE(link.commit(program_of(releases.second())) == 0);
+  REQUIRE(link.commit(program_of(releases.second()), nothing) == 0);
   std::filesystem::remove(releases.current());
   std::filesystem::create_symlink("agent-v3", releases.current());
-  CHECK(link.restore() == 0);
+  CHECK(link.restore(nothing) == 0);
   CHECK(releases.target() == "agent-v2");
   CHECK(releases.names() == usual_names);
 }
@@ -362,7 +377,8 @@ TEST_CASE("a program that may not be read is committed too") {
   if (root) REQUIRE(::seteuid(0) == 0);
   REQUIRE(second.kind() == ExecutableKind::unreadable);
 
-  CHECK(link.commit(second) == 0);
+  CHECK(link.prove(second, nothing) == 0);
+  CHECK(link.commit(second, nothing) == 0);
 
   CHECK(releases.target() == "agent-v2");
 }
