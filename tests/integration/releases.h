@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -16,7 +17,8 @@ inline std::string target_of(const std::string& link) {
   return std::filesystem::read_symlink(link, missing);
 }
 
-// Two installed agents, and an upgrader of `current`, which names the first.
+// Two installed agents, and an upgrader of `current`, which names the first. Without a trial,
+// unless the options give it one.
 struct Releases {
   explicit Releases(World& world, const Texts& options = {}, bool relative = true,
                     std::function<void()> before_exec = {}) {
@@ -25,8 +27,12 @@ struct Releases {
     two = world.install("releases/two");
     link = world.path("releases/current");
     REQUIRE(symlink(relative ? "one" : one.c_str(), link.c_str()) == 0);
-    Start start{.options = {"--relink", "--trial=0"}, .agent = link, .before_exec = before_exec};
+    Start start{.options = {"--relink"}, .agent = link, .before_exec = before_exec};
     start.options.insert(start.options.end(), options.begin(), options.end());
+    const bool has_trial = std::any_of(options.begin(), options.end(), [](const auto& option) {
+      return option.starts_with("--trial=");
+    });
+    if (!has_trial) start.options.emplace_back("--trial=0");
     world.start(start);
   }
 
