@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the shell agent of agent-protocol(7) under the upgrader: it starts, is upgraded to itself by
-# SIGUSR2, and ends by SIGTERM; and once more, to be killed. Waits for what the agent writes; whoever
-# runs this sets the limit.
+# SIGUSR2, and ends by SIGTERM; and once more, to be killed. Waits for what the agent writes;
+# whoever runs this sets the limit.
 #
 # usage: play_shell_agent.sh DIRECTORY     with the agent as DIRECTORY/input; UPGRADER
 set -u
