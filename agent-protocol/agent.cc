@@ -1,6 +1,7 @@
 // The C interface, whose contract is agent_protocol.h: texts and numbers into messages, refusals
 // into -1 and a sentence. What follows from a call is decided and done behind it: see
 // agent_conversation.h.
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -16,10 +17,15 @@
 #include "agent-protocol/agent_protocol.h"
 #include "agent-protocol/agent_request.h"
 #include "agent-protocol/codec.h"
+#include "agent-protocol/utf8.h"
 
 namespace {
 
 using namespace agent_protocol;
+
+// Leaves most of a message to the check's reason.
+constexpr std::size_t check_name_bytes_max = 128;
+constexpr std::size_t replacement_bytes = 3;  // of U+FFFD, for a byte that is no UTF-8
 
 struct StartUpCheck {
   std::string name;
@@ -31,13 +37,32 @@ std::string_view text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-// What is wrong, or nullopt.
-std::optional<std::string> run(const StartUpCheck& check) {
-  std::string reason(reason_bytes_max + 1, '\0');
-  if (check.check(check.context, reason.data(), reason.size()) == 0) return std::nullopt;
-  reason.resize(std::strlen(reason.c_str()));
-  if (reason.empty()) reason = "failed";
-  return check.name + ": " + reason;
+// What is wrong, as it can be sent, and the errno of ready() then.
+struct Wrong {
+  std::string reason;
+  int error_number = ECANCELED;
+};
+
+// The check's buffer has room for what a message has room for. That a reason was longer can be
+// seen, and what is no UTF-8 is U+FFFD: a check that has failed is told, whatever its words.
+std::optional<Wrong> run(const StartUpCheck& check) {
+  constexpr std::string_view cut = "...";
+  const std::string begin = check.name + ": ";
+  const std::size_t room = reason_bytes_max - begin.size();
+  std::string text(room + 1, '\0');
+  if (check.check(check.context, text.data(), text.size()) == 0) return std::nullopt;
+  const std::size_t end = text.find('\0');
+  text.resize(std::min(end, text.size()));
+  if (text.empty()) text = "failed";
+  std::string fitted = fit_text(text, text.size() * replacement_bytes);
+  Wrong wrong;
+  if (fitted != text) wrong.error_number = EILSEQ;
+  if (fitted.size() > room) {
+    wrong.error_number = EMSGSIZE;
+    fitted = fit_text(fitted, room - cut.size()).append(cut);
+  }
+  wrong.reason = begin + fitted;
+  return wrong;
 }
 
 bool handle_is_open = false;
@@ -50,11 +75,12 @@ struct agent_protocol_agent {
   explicit agent_protocol_agent(std::unique_ptr<Conversation> opened)
       : conversation(std::move(opened)) {}
 
-  int refuse(std::string reason) noexcept {
-    error = std::move(reason);
+  int refuse(Refusal refusal) noexcept {
+    error = std::move(refusal.reason);
+    errno = refusal.error_number;
     return -1;
   }
-  int answer(const Result<Said>& said) noexcept { return said ? 0 : refuse(said.reason()); }
+  int answer(const Result<Said>& said) noexcept { return said ? 0 : refuse(said.refusal()); }
   int say(const AgentMessage& message) noexcept { return answer(conversation->say(message)); }
   int say_at_last(const AgentMessage& message) noexcept {
     return answer(conversation->say_at_last(message));
@@ -74,7 +100,8 @@ struct agent_protocol_agent {
   int request_upgrade(const agent_protocol_upgrade* asked) noexcept;
   int confirm(const char* id) noexcept;
   int cancel(const char* id, const char* reason) noexcept;
-  int stopped(const char* state) noexcept;
+  int stopped(std::optional<std::string> state) noexcept;
+  int stopped_with(const char* state, std::size_t size) noexcept;
   int status(const char* text) noexcept;
 
   std::unique_ptr<Conversation> conversation;
@@ -85,21 +112,27 @@ struct agent_protocol_agent {
 
 int agent_protocol_agent::add_check(const char* name, agent_protocol_check check,
                                     void* context) noexcept {
+  const auto refuse_check = [this](const char* why, int error_number) {
+    return refuse({std::string("cannot add a check: ") + why, error_number});
+  };
   if (name == nullptr || check == nullptr) {
-    return refuse("cannot add a check: it needs a name and a function");
+    return refuse_check("it needs a name and a function", EINVAL);
+  }
+  if (!is_utf8(name)) return refuse_check("its name is no UTF-8", EILSEQ);
+  if (std::strlen(name) > check_name_bytes_max) {
+    return refuse_check("its name is longer than 128 bytes", EMSGSIZE);
   }
   checks.push_back({.name = name, .check = check, .context = context});
   return 0;
 }
 
 int agent_protocol_agent::ready() noexcept {
-  if (std::optional<std::string> why = conversation->why_not(Ready{})) return refuse(*why);
+  if (std::optional<Refusal> why = conversation->why_not(Ready{})) return refuse(*std::move(why));
   for (const StartUpCheck& check : std::exchange(checks, {})) {
     conversation->leave_if_over();
-    if (const std::optional<std::string> wrong = run(check)) {
-      const std::string reason = fit_text(*wrong, reason_bytes_max);
-      say_at_last(Unfit{reason});
-      return refuse("cannot say ready: " + reason);
+    if (const std::optional<Wrong> wrong = run(check)) {
+      say_at_last(Unfit{wrong->reason});
+      return refuse({"cannot say ready: " + wrong->reason, wrong->error_number});
     }
   }
   conversation->leave_if_over();
@@ -107,12 +140,12 @@ int agent_protocol_agent::ready() noexcept {
 }
 
 int agent_protocol_agent::unfit(const char* reason) noexcept {
-  return say_at_last(Unfit{fit_text(text_or_empty(reason), reason_bytes_max)});
+  return say_at_last(Unfit{std::string(text_or_empty(reason))});
 }
 
 int agent_protocol_agent::request_upgrade(const agent_protocol_upgrade* asked) noexcept {
   Result<Upgrade> upgrade = upgrade_from(asked);
-  if (!upgrade) return refuse(upgrade.reason());
+  if (!upgrade) return refuse(upgrade.refusal());
   return say(std::move(upgrade.value()));
 }
 
@@ -122,18 +155,21 @@ int agent_protocol_agent::confirm(const char* id) noexcept {
 
 int agent_protocol_agent::cancel(const char* id, const char* reason) noexcept {
   Cancel cancel{.id = std::string(text_or_empty(id)), .reason = std::nullopt};
-  if (reason != nullptr) cancel.reason = fit_text(reason, reason_bytes_max);
+  if (reason != nullptr) cancel.reason = reason;
   return say(cancel);
 }
 
-int agent_protocol_agent::stopped(const char* state) noexcept {
-  std::optional<std::string> text;
-  if (state != nullptr) text = state;
-  return say_at_last(Stopped{std::move(text)});
+int agent_protocol_agent::stopped(std::optional<std::string> state) noexcept {
+  return say_at_last(Stopped{std::move(state)});
+}
+
+int agent_protocol_agent::stopped_with(const char* state, std::size_t size) noexcept {
+  if (state != nullptr) return stopped(std::string(state, size));
+  return size == 0 ? stopped(std::nullopt) : refuse({"cannot say stopped: there is no state"});
 }
 
 int agent_protocol_agent::status(const char* text) noexcept {
-  return say(Status{fit_text(text_or_empty(text), status_bytes_max)});
+  return say(Status{std::string(text_or_empty(text))});
 }
 
 namespace {
@@ -206,7 +242,11 @@ int agent_protocol_cancel(agent_protocol_agent* agent, const char* id, const cha
 }
 
 int agent_protocol_stopped(agent_protocol_agent* agent, const char* state) {
-  return agent->stopped(state);
+  return agent->stopped_with(state, text_or_empty(state).size());
+}
+
+int agent_protocol_stopped_with(agent_protocol_agent* agent, const char* state, size_t size) {
+  return agent->stopped_with(state, size);
 }
 
 int agent_protocol_healthy(agent_protocol_agent* agent) {

@@ -3,15 +3,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -118,11 +119,14 @@ class Agent {
   // Says what is wrong, or nothing if all is well.
   using Check = std::function<std::optional<std::string>()>;
 
-  // ---- calls; those that answer bool answer false with error() saying why
+  // ---- calls; those that answer bool answer false with errno, and error() saying why. A text that
+  // holds U+0000 is refused with EINVAL: it is never cut there.
 
   // nullopt, with errno, where agent_protocol_open() answers NULL.
   [[nodiscard]] static std::optional<Agent> open(const std::string& version = {}) {
-    agent_protocol_agent* handle = agent_protocol_open(version.c_str());
+    if (has_nul(version)) errno = EINVAL;
+    agent_protocol_agent* handle =
+        has_nul(version) ? nullptr : agent_protocol_open(version.c_str());
     if (handle == nullptr) return std::nullopt;
     return Agent(handle);
   }
@@ -154,35 +158,46 @@ class Agent {
   }
 
   bool add_check(const std::string& name, Check check) {
+    if (!can_send("add a check", name)) return false;
     checks_.push_back(std::make_unique<Check>(std::move(check)));
-    return agent_protocol_add_check(handle_.get(), name.c_str(), &run_check,
-                                    checks_.back().get()) == 0;
+    return done(
+        agent_protocol_add_check(handle_.get(), name.c_str(), &run_check, checks_.back().get()));
   }
 
-  [[nodiscard]] bool ready() { return agent_protocol_ready(handle_.get()) == 0; }
+  [[nodiscard]] bool ready() { return done(agent_protocol_ready(handle_.get())); }
   bool unfit(const std::string& reason) {
-    return agent_protocol_unfit(handle_.get(), reason.c_str()) == 0;
+    return can_send("say unfit", reason) &&
+           done(agent_protocol_unfit(handle_.get(), reason.c_str()));
   }
   [[nodiscard]] bool request_upgrade(const Upgrade& upgrade);
   [[nodiscard]] bool confirm(const std::string& id) {
-    return agent_protocol_confirm(handle_.get(), id.c_str()) == 0;
+    return can_send("confirm an upgrade", id) &&
+           done(agent_protocol_confirm(handle_.get(), id.c_str()));
   }
   [[nodiscard]] bool cancel(const std::string& id, const std::string& reason = {}) {
-    return agent_protocol_cancel(handle_.get(), id.c_str(),
-                                 reason.empty() ? nullptr : reason.c_str()) == 0;
+    return can_send("cancel an upgrade", id) && can_send("cancel an upgrade", reason) &&
+           done(agent_protocol_cancel(handle_.get(), id.c_str(),
+                                      reason.empty() ? nullptr : reason.c_str()));
   }
-  [[nodiscard]] bool stopped(const std::optional<std::string>& state = {}) {
-    return agent_protocol_stopped(handle_.get(), state ? state->c_str() : nullptr) == 0;
+  [[nodiscard]] bool stopped(std::optional<std::string_view> state = {}) {
+    if (!state) return done(agent_protocol_stopped(handle_.get(), nullptr));
+    const char* const bytes = state->empty() ? "" : state->data();
+    return done(agent_protocol_stopped_with(handle_.get(), bytes, state->size()));
   }
-  bool healthy() { return agent_protocol_healthy(handle_.get()) == 0; }
-  bool extend(Milliseconds time) { return agent_protocol_extend(handle_.get(), time.count()) == 0; }
-  bool heartbeat() { return agent_protocol_heartbeat(handle_.get()) == 0; }
+  bool healthy() { return done(agent_protocol_healthy(handle_.get())); }
+  bool extend(Milliseconds time) {
+    return done(agent_protocol_extend(handle_.get(), time.count()));
+  }
+  bool heartbeat() { return done(agent_protocol_heartbeat(handle_.get())); }
   bool status(const std::string& text) {
-    return agent_protocol_status(handle_.get(), text.c_str()) == 0;
+    return can_send("show a status", text) &&
+           done(agent_protocol_status(handle_.get(), text.c_str()));
   }
 
   // Why the last call that answered false did.
-  [[nodiscard]] std::string error() const { return agent_protocol_error(handle_.get()); }
+  [[nodiscard]] std::string error() const {
+    return refusal_.empty() ? agent_protocol_error(handle_.get()) : refusal_;
+  }
 
  private:
   struct Close {
@@ -190,6 +205,19 @@ class Agent {
   };
 
   explicit Agent(agent_protocol_agent* handle) : handle_(handle) {}
+
+  static bool has_nul(std::string_view text) { return text.find('\0') != text.npos; }
+  // The C interface takes a text up to its first U+0000: one with such a byte is refused here.
+  bool can_send(const char* deed, std::string_view text) {
+    if (!has_nul(text)) return true;
+    refusal_ = std::string("cannot ") + deed + ": a text of it holds U+0000";
+    errno = EINVAL;
+    return false;
+  }
+  bool done(int answer) {
+    refusal_.clear();
+    return answer == 0;
+  }
 
   static std::optional<std::string> text_from(const char* text) {
     return text == nullptr ? std::nullopt : std::optional<std::string>(text);
@@ -202,8 +230,10 @@ class Agent {
   static std::optional<Milliseconds> time_from(std::int64_t ms) {
     return ms == -1 ? std::nullopt : std::optional<Milliseconds>(ms);
   }
+  // What is not there is -1. A negative time is refused as out of range, whatever it is.
   static std::int64_t ms_from(std::optional<Milliseconds> time) {
-    return time ? time->count() : -1;
+    if (!time) return -1;
+    return time->count() == -1 ? -2 : time->count();
   }
   static int int_from(Milliseconds time) {
     return static_cast<int>(
@@ -217,14 +247,18 @@ class Agent {
   static int run_check(void* context, char* reason, std::size_t size) noexcept {
     const std::optional<std::string> wrong = (*static_cast<Check*>(context))();
     if (!wrong) return 0;
-    const std::size_t length = std::min(wrong->size(), size - 1);
-    std::memcpy(reason, wrong->data(), length);
-    reason[length] = '\0';
+    // A buffer without a NUL at its end says that the reason is longer, and what is no UTF-8 stands
+    // for a NUL inside it.
+    const std::size_t length = std::min(wrong->size(), size);
+    std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
+                      '\0', '\xff');
+    if (length < size) reason[length] = '\0';
     return 1;
   }
 
   std::vector<std::unique_ptr<Check>> checks_;  // the handle points to them
   std::unique_ptr<agent_protocol_agent, Close> handle_;
+  std::string refusal_;  // of the last call, if it was refused here
 };
 
 inline std::optional<Agent::Failure> Agent::failure_from(const agent_protocol_failure* failure) {
@@ -272,13 +306,17 @@ inline std::optional<Agent::Event> Agent::event_from(const agent_protocol_event&
 }
 
 inline bool Agent::request_upgrade(const Upgrade& upgrade) {
+  constexpr const char* deed = "request an upgrade";
+  if (!can_send(deed, upgrade.id) || !can_send(deed, upgrade.executable)) return false;
   agent_protocol_upgrade request = AGENT_PROTOCOL_UPGRADE_INIT;
   request.id = upgrade.id.c_str();
   request.executable = upgrade.executable.c_str();
   std::vector<const char*> args;
   if (upgrade.args) {
-    for (const std::string& arg : *upgrade.args)
+    for (const std::string& arg : *upgrade.args) {
+      if (!can_send(deed, arg)) return false;
       args.push_back(arg.c_str());
+    }
     args.push_back(nullptr);
     request.args = args.data();
   }
@@ -295,7 +333,7 @@ inline bool Agent::request_upgrade(const Upgrade& upgrade) {
   request.confirm_timeout_ms = ms_from(upgrade.confirm_timeout);
   request.stop_timeout_ms = ms_from(upgrade.stop_timeout);
   request.trial_ms = ms_from(upgrade.trial);
-  return agent_protocol_request_upgrade(handle_.get(), &request) == 0;
+  return done(agent_protocol_request_upgrade(handle_.get(), &request));
 }
 
 }  // namespace agent_protocol

@@ -37,6 +37,12 @@ std::int64_t now_ms() {
 
 std::unique_ptr<Conversation> Conversation::open(std::string_view version) {
   const bool alone = !upgrader_is_there();
+  Hello hello;
+  if (!version.empty()) hello.version = version;
+  if (const Result<std::string> line = encode(hello); !line) {
+    errno = line.refusal().error_number;
+    return nullptr;
+  }
   if (alone && has_mark()) {
     errno = ENOTCONN;
     return nullptr;
@@ -47,9 +53,6 @@ std::unique_ptr<Conversation> Conversation::open(std::string_view version) {
   if (!alone && !conversation->take_channel()) return nullptr;
   keep_lock_private();
   clean_environment();
-
-  Hello hello;
-  if (!version.empty()) hello.version = fit_text(version, version_bytes_max);
   conversation->perform(conversation->session_.say(hello).value());
   return conversation;
 }
@@ -74,11 +77,11 @@ bool Conversation::take_channel() {
 
 // ---- what the program says
 
-std::optional<std::string> Conversation::why_not(const AgentMessage& message) const {
+std::optional<Refusal> Conversation::why_not(const AgentMessage& message) const {
   Session asked = session_;
   const Result<SessionActions> actions = asked.say(message);
   if (actions) return std::nullopt;
-  return actions.reason();
+  return actions.refusal();
 }
 
 Result<Said> Conversation::say(const AgentMessage& message) {
@@ -98,11 +101,14 @@ Result<Said> Conversation::say_at_last(const AgentMessage& message) {
 Result<Said> Conversation::say(const AgentMessage& message, Limit limit) {
   Session next = session_;
   const Result<SessionActions> actions = next.say(message);
-  if (!actions) return Refusal{actions.reason()};
+  if (!actions) return actions.refusal();
   const Result<std::string> line = encode(message);
-  if (!line) return Refusal{"cannot " + deed(message) + ": " + line.reason()};
+  if (!line) {
+    return Refusal{"cannot " + deed(message) + ": " + line.reason(), line.refusal().error_number};
+  }
   if (limit == Limit::kept && channel_ && !channel_->has_room_for(line.value())) {
-    return Refusal{"cannot " + deed(message) + ": the upgrader does not read what has been sent"};
+    return Refusal{"cannot " + deed(message) + ": the upgrader does not read what has been sent",
+                   EAGAIN};
   }
   session_ = std::move(next);
   perform(actions.value());

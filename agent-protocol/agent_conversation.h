@@ -21,7 +21,8 @@ struct Said {};
 class Conversation {
  public:
   // Takes the process over and says hello. Null, with errno, where descriptors have run out, the
-  // pipes are not there, or the process has had its conversation (ENOTCONN).
+  // pipes are not there, the version cannot be sent, or the process has had its conversation
+  // (ENOTCONN).
   [[nodiscard]] static std::unique_ptr<Conversation> open(std::string_view version);
 
   [[nodiscard]] bool alone() const { return !channel_; }
@@ -34,7 +35,7 @@ class Conversation {
   // The same for what a program says before it exits: waits until the upgrader has taken it.
   [[nodiscard]] Result<Said> say_at_last(const AgentMessage& message);
   // Why say() would refuse `message` for what has been before, or nullopt.
-  [[nodiscard]] std::optional<std::string> why_not(const AgentMessage& message) const;
+  [[nodiscard]] std::optional<Refusal> why_not(const AgentMessage& message) const;
 
   // Never waits. Ends the process where the session says so.
   [[nodiscard]] std::optional<SessionEvent> next();

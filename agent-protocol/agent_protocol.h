@@ -7,10 +7,12 @@
  *
  * No function throws (where memory has run out the process ends), blocks without saying so, or
  * writes to standard output. A handle belongs to one thread at a time. Functions that return int
- * return 0, or -1 with agent_protocol_error() telling the deed and the reason; nothing has been
- * sent then. What the upgrader's pipe does not take at once is kept, within limits, and sent by
- * agent_protocol_next() and agent_protocol_wait(), so call one of them whenever the descriptor is
- * readable. */
+ * return 0, or -1 with errno, and with agent_protocol_error() telling the deed and the reason;
+ * nothing has been sent then, but for what agent_protocol_ready() says of a check. Texts are UTF-8:
+ * one that is not (EILSEQ), is too long (EMSGSIZE) or holds a NUL that its length says is part of
+ * it (EINVAL) is refused, never cut or changed. What the upgrader's pipe does not take at once is
+ * kept, within limits, and sent by agent_protocol_next() and agent_protocol_wait(), so call one of
+ * them whenever the descriptor is readable. */
 #ifndef AGENT_PROTOCOL_H
 #define AGENT_PROTOCOL_H
 
@@ -88,17 +90,18 @@ struct agent_protocol_event {
   const struct agent_protocol_failure* failure; /* or NULL */
 };
 
-/* Starts the conversation: the first thing a program does. `version` is the agent's own, cut to 128
- * bytes, or NULL. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the pipes are private
- * and close-on-exec, as is the lock's descriptor, which stays open for the life of the process; the
- * AGENT_PROTOCOL variables are gone from the environment; `hello` is sent; SIGPIPE is caught and
- * does nothing, if it had its default (programs that this one starts get the default back). SIGTERM
- * is caught: a held agent exits at once with status 143, an active one gets AGENT_PROTOCOL_STOP; a
- * process forked from this one dies of it as by default. Without an upgrader descriptors 0 and 1
- * are left alone. NULL, with errno, only where descriptors have run out, the upgrader's
- * pipes are not there, a handle is open already (EBUSY), or this process has had its conversation
- * with an upgrader (ENOTCONN), also if it was forked from the agent since, or has executed itself
- * anew: it must not take itself for a program without an upgrader. */
+/* Starts the conversation: the first thing a program does. `version` is the agent's own, of at
+ * most 128 bytes, or NULL. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the pipes are
+ * private and close-on-exec, as is the lock's descriptor, which stays open for the life of the
+ * process; the AGENT_PROTOCOL variables are gone from the environment; `hello` is sent; SIGPIPE is
+ * caught and does nothing, if it had its default (programs that this one starts get the default
+ * back). SIGTERM is caught: a held agent exits at once with status 143, an active one gets
+ * AGENT_PROTOCOL_STOP; a process forked from this one dies of it as by default. Without an upgrader
+ * descriptors 0 and 1 are left alone. NULL, with errno, only where descriptors have run out, the
+ * upgrader's pipes are not there, `version` cannot be sent, a handle is open already (EBUSY), or
+ * this process has had its conversation with an upgrader (ENOTCONN), also if it was forked from the
+ * agent since, or has executed itself anew: it must not take itself for a program without an
+ * upgrader. */
 AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open(const char* version);
 
 /* Frees the handle and closes its descriptors but the lock's; SIGTERM and SIGPIPE do what they did
@@ -129,18 +132,20 @@ AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_wait(
  * `reason` (`size` bytes, NUL-terminated, empty before). */
 typedef int (*agent_protocol_check)(void* context, char* reason, size_t size);
 
-/* Registers a check, to be run by agent_protocol_ready() in the order of registration. `name` is
- * copied. */
+/* Registers a check, to be run by agent_protocol_ready() in the order of registration. `name`, of
+ * at most 128 bytes, is copied. */
 AGENT_PROTOCOL_API int agent_protocol_add_check(agent_protocol_agent* agent, const char* name,
                                                 agent_protocol_check check, void* context);
 
 /* Runs the checks in order. All well: `ready` is sent. Otherwise the first that fails is sent as
- * `unfit`, with its name and reason, and -1 returned: the program ends without side effect. Between
- * checks a held agent whose input has ended exits at once, as in agent_protocol_next(). */
+ * `unfit`, with its name and reason, and -1 returned: the program ends without side effect. What of
+ * a reason is no UTF-8 becomes U+FFFD, and one that fills its buffer without a NUL ends in "...".
+ * Between checks a held agent whose input has ended exits at once, as in agent_protocol_next(). */
 AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
 
 /* Says that this agent must not be given (held), or must not keep (on trial), the work. A held
- * agent exits next, one on trial is told to stop. Returns when the upgrader's pipe has taken it. */
+ * agent exits next, one on trial is told to stop. `reason` has at most 1,024 bytes. Returns when
+ * the upgrader's pipe has taken it. */
 AGENT_PROTOCOL_API int agent_protocol_unfit(agent_protocol_agent* agent, const char* reason);
 
 /* What is asked of an upgrade. Start from AGENT_PROTOCOL_UPGRADE_INIT; NULL and -1 leave a member
@@ -173,14 +178,21 @@ AGENT_PROTOCOL_API int agent_protocol_request_upgrade(agent_protocol_agent* agen
 AGENT_PROTOCOL_API int agent_protocol_confirm(agent_protocol_agent* agent, const char* id);
 
 /* Gives the upgrade `id` up, also after a stop for it, before stopped: then the agent stays active.
- * `reason`, cut to 1,024 bytes, may be NULL. */
+ * `reason` has at most 1,024 bytes, or is NULL. */
 AGENT_PROTOCOL_API int agent_protocol_cancel(agent_protocol_agent* agent, const char* id,
                                              const char* reason);
 
-/* Confirms a clean stop: all is finished and given up; exit next. `state` is UTF-8 of at most
- * 32,768 bytes for the next agent, or NULL. Returns when the upgrader's pipe has taken it. After a
- * stop that the upgrader did not ask for (a signal, the end of input) it only succeeds. */
+/* Confirms a clean stop: all is finished and given up; exit next. `state`, for the next agent, is a
+ * text in UTF-8 of at most 32,768 bytes, and of at most 65,000 when it is escaped for a message: a
+ * quote, a backslash and each of the control characters \b \f \n \r \t counts 2 bytes, another
+ * control character 6. Or NULL. Where it is refused nothing has been confirmed: call again, with a
+ * state that fits or without one. Returns when the upgrader's pipe has taken it. After a stop that
+ * the upgrader did not ask for (a signal, the end of input) it only succeeds. */
 AGENT_PROTOCOL_API int agent_protocol_stopped(agent_protocol_agent* agent, const char* state);
+
+/* The same with a state of `size` bytes. One that holds a NUL is refused, and not cut there. */
+AGENT_PROTOCOL_API int agent_protocol_stopped_with(agent_protocol_agent* agent, const char* state,
+                                                   size_t size);
 
 /* Vouches for itself on trial: committed at once. */
 AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol_agent* agent);
@@ -191,7 +203,7 @@ AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol_agent* agent, int64_
 /* Says that it is alive: wanted at least every half of watchdog_ms where that is asked for. */
 AGENT_PROTOCOL_API int agent_protocol_heartbeat(agent_protocol_agent* agent);
 
-/* One line for people, cut to 256 bytes. */
+/* One line for people, of at most 256 bytes. */
 AGENT_PROTOCOL_API int agent_protocol_status(agent_protocol_agent* agent, const char* text);
 
 /* Why the last call that returned -1 did; valid until the next call. Never NULL. */

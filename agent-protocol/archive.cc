@@ -57,11 +57,11 @@ std::string listed(std::span<const std::string_view> names) {
 
 // ---- Refusals
 
-void Refusals::refuse_member(std::string_view name, std::string_view what) {
+void Refusals::refuse_member(std::string_view name, std::string_view what, int error_number) {
   std::string reason = element_;
   append_quoted(reason, path_ + std::string(name));
   reason.append(" ").append(what);
-  refuse(std::move(reason));
+  refuse(std::move(reason), error_number);
 }
 
 bool Refusals::keeps_rule(std::string_view name, std::string_view value, const TextRule& rule) {
@@ -75,17 +75,19 @@ bool Refusals::keeps_rule(std::string_view name, std::string_view value, const T
   }
   if (value.size() > rule.bytes_max) {
     refuse_member(
-        name, "is longer than " + in_digits(static_cast<std::int64_t>(rule.bytes_max)) + " bytes");
+        name, "is longer than " + in_digits(static_cast<std::int64_t>(rule.bytes_max)) + " bytes",
+        EMSGSIZE);
   } else if (value.find('\0') != std::string_view::npos) {
     refuse_member(name, "holds U+0000 or a lone surrogate");
   } else if (!is_utf8(value)) {
-    refuse_member(name, "is no UTF-8");
+    refuse_member(name, "is no UTF-8", EILSEQ);
   } else if (form_fault != nullptr) {
     refuse_member(name, form_fault);
   } else if (escaped_bytes(value) > rule.escaped_bytes_max) {
-    refuse_member(name, "is longer than " +
-                            in_digits(static_cast<std::int64_t>(rule.escaped_bytes_max)) +
-                            " bytes when it is escaped");
+    refuse_member(name,
+                  "is longer than " + in_digits(static_cast<std::int64_t>(rule.escaped_bytes_max)) +
+                      " bytes when it is escaped",
+                  EMSGSIZE);
   } else {
     return true;
   }
@@ -102,7 +104,8 @@ bool Refusals::keeps_rule(std::string_view name, std::int64_t value, const Range
 bool Refusals::keeps_count(std::string_view name, std::size_t count, const TextsRule& rule) {
   if (count <= rule.count_max) return true;
   refuse_member(
-      name, "holds more than " + in_digits(static_cast<std::int64_t>(rule.count_max)) + " texts");
+      name, "holds more than " + in_digits(static_cast<std::int64_t>(rule.count_max)) + " texts",
+      EMSGSIZE);
   return false;
 }
 
@@ -116,9 +119,9 @@ WritingArchive::WritingArchive(std::string_view type)
 Result<std::string> WritingArchive::line() {
   line_.append("}\n");
   if (line_.size() > line_bytes_max) {
-    refuse("the message is longer than " + in_digits(line_bytes_max) + " bytes");
+    refuse("the message is longer than " + in_digits(line_bytes_max) + " bytes", EMSGSIZE);
   }
-  if (refusal()) return Refusal{*refusal()};
+  if (refusal()) return Refusal{*refusal(), error_number()};
   return std::move(line_);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cereal/cereal.hpp>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,14 +22,17 @@ namespace agent_protocol {
 class Refusals {
  public:
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
+  [[nodiscard]] int error_number() const { return error_number_; }
 
-  void refuse(std::string reason) {
-    if (!refusal_) refusal_ = std::move(reason);
+  void refuse(std::string reason, int error_number = EINVAL) {
+    if (refusal_) return;
+    refusal_ = std::move(reason);
+    error_number_ = error_number;
   }
 
  protected:
   // Refuses: the member's name in quotes, a blank, and what is wrong.
-  void refuse_member(std::string_view name, std::string_view what);
+  void refuse_member(std::string_view name, std::string_view what, int error_number = EINVAL);
 
   // Answer whether the rule is kept, and refuse if it is not.
   bool keeps_rule(std::string_view name, std::string_view value, const TextRule& rule);
@@ -40,6 +44,7 @@ class Refusals {
 
  private:
   std::optional<std::string> refusal_;
+  int error_number_ = 0;
 };
 
 // Writes a message's members behind its type: compact, and escaped as the protocol wants it.

@@ -2,6 +2,7 @@
 // a peer's mistake is data, never an exception.
 #pragma once
 
+#include <cerrno>
 #include <string>
 #include <utility>
 #include <variant>
@@ -9,7 +10,8 @@
 namespace agent_protocol {
 
 struct Refusal {
-  std::string reason;  // for people, without a full stop
+  std::string reason;         // for people, without a full stop
+  int error_number = EINVAL;  // for an agent's program
 
   bool operator==(const Refusal&) const = default;
 };
@@ -26,8 +28,9 @@ class [[nodiscard]] Result {
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // The sentence. Only where the result holds no value.
-  [[nodiscard]] const std::string& reason() const { return std::get<1>(content_).reason; }
+  // The refusal, and its sentence. Only where the result holds no value.
+  [[nodiscard]] const Refusal& refusal() const { return std::get<1>(content_); }
+  [[nodiscard]] const std::string& reason() const { return refusal().reason; }
 
  private:
   std::variant<Value, Refusal> content_;

@@ -1,6 +1,7 @@
 // The agent's half of the conversation. The states are told at the head of session.h.
 #include "agent-protocol/session.h"
 
+#include <cerrno>
 #include <utility>
 
 namespace agent_protocol {
@@ -22,7 +23,7 @@ StopCause cause_of(StopReason reason) {
 }
 
 Refusal refuse(const AgentMessage& message, const std::string& why) {
-  return Refusal{"cannot " + deed(message) + ": " + why};
+  return Refusal{"cannot " + deed(message) + ": " + why, EPROTO};
 }
 
 SessionActions deliver(SessionEvent event) {

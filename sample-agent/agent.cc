@@ -10,6 +10,7 @@
 #include "sample-agent/fault.h"
 #include "sample-agent/start_checks.h"
 #include "sample-agent/variant.h"
+#include "sample-agent/words.h"
 
 namespace sample_agent {
 namespace {
@@ -276,15 +277,15 @@ void SampleAgent::report(const std::string& text) {
   events_.note(text);
   if (agent_.alone()) {
     std::fprintf(stderr, "sample-agent: %s\n", text.c_str());
-  } else {
-    agent_.status(text);
+  } else if (!agent_.status(text)) {
+    agent_.status(in_short(text, status_bytes_max));
   }
 }
 
 void SampleAgent::fail(const std::string& reason) {
   exit_status_ = 1;
   report(reason);
-  if (on_trial_) agent_.unfit(reason);
+  if (on_trial_ && !agent_.unfit(reason)) agent_.unfit(in_short(reason, reason_bytes_max));
   copier_.reset();
   uv_stop(&loop_);
 }

@@ -10,6 +10,7 @@
 #include "sample-agent/configuration.h"
 #include "sample-agent/start_checks.h"
 #include "sample-agent/variant.h"
+#include "sample-agent/words.h"
 
 namespace sample_agent {
 namespace {
@@ -25,7 +26,7 @@ void print(std::string_view text) {
 int refuse_arguments(const std::string& reason) {
   std::fprintf(stderr, "sample-agent: %s; see --help\n", reason.c_str());
   if (auto agent = agent_protocol::Agent::open(to_string(variant.version))) {
-    agent->unfit("configuration: " + reason);
+    agent->unfit(in_short("configuration: " + reason, reason_bytes_max));
   }
   return usage_status;
 }

@@ -1,9 +1,12 @@
-// Cuts a line of our own small text files into its words, and words into numbers.
+// Cuts a line of our own small text files into its words, and words into numbers; and makes of any
+// text one that an upgrader takes.
 #pragma once
 
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace sample_agent {
@@ -25,6 +28,23 @@ std::optional<Number> to_number(std::string_view text) {
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc{} || rest != end) return std::nullopt;
   return number;
+}
+
+// Limits of the texts for people, as agent-protocol(7) has them.
+inline constexpr std::size_t status_bytes_max = 256;
+inline constexpr std::size_t reason_bytes_max = 1'024;
+
+// `text` for people in at most `bytes_max` bytes of ASCII: a question mark stands for a byte that
+// is no printable character, and three dots for an end that has no room. Names of files may hold
+// any bytes.
+inline std::string in_short(std::string_view text, std::size_t bytes_max) {
+  constexpr std::string_view dots = "...";
+  const bool fits = text.size() <= bytes_max;
+  std::string shortened(text.substr(0, fits ? bytes_max : bytes_max - dots.size()));
+  for (char& c : shortened) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return fits ? shortened : shortened.append(dots);
 }
 
 }  // namespace sample_agent

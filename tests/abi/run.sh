@@ -60,6 +60,20 @@ symbols_of_package() {
   same_symbols "$scratch/packaged"
 }
 
+# The list by which the library is linked names each of them: a pattern would let others out.
+# usage: symbols_of_list FILE
+symbols_of_list() {
+  awk '/^[A-Z]/ { version = $1 } /local:/ { exit } / global:/ { on = 1; next }
+       on { sub(/;.*/, "", $1); print $1 "@@" version }' "$1" | sort >"$scratch/listed"
+  same_symbols "$scratch/listed"
+}
+
+# usage: list_tells SED-COMMAND
+list_tells() {
+  sed "$1" agent-protocol/agent-protocol.map >"$scratch/planted.map"
+  refuses symbols_of_list "$scratch/planted.map"
+}
+
 symbols_missing() { sed 1d "$scratch/exported" >"$scratch/fewer" && same_symbols "$scratch/fewer"; }
 
 symbols_added() {
@@ -145,6 +159,8 @@ headers() {
 }
 
 check 'the library exports what the table says' symbols_of_library
+check 'the list for the linker names what the table says' \
+  symbols_of_list agent-protocol/agent-protocol.map
 check "the package's symbols are those of the table" symbols_of_package
 check 'the soname is libagent-protocol.so.1' soname
 check 'functions have the types of the table' same_types .
@@ -156,6 +172,8 @@ headers "$CC" "$CXX"
 
 check 'canary: a symbol that has gone' refuses symbols_missing
 check 'canary: a symbol that is new' refuses symbols_added
+check 'canary: a list for the linker without a name' list_tells '/agent_protocol_fd;/d'
+check 'canary: a list for the linker with a pattern' list_tells 's/agent_protocol_fd;/agent_*;/'
 check 'canary: a parameter of another type' \
   tells_of same_types 's/, int timeout_ms)/, long timeout_ms)/'
 check 'canary: a result of another type' \

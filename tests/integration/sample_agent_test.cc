@@ -307,15 +307,18 @@ TEST_CASE("a release that is no sample agent fails its self-test and is left alo
   end_with_proof(stage);
 }
 
-TEST_CASE("arguments that are not known make unfit, with their name") {
+TEST_CASE("arguments that are not known make unfit, with their name, whatever its bytes") {
+  const std::string name = GENERATE("--colour", "--colour\xff");
   Stage stage(settings());
   stage.release("1.0.0");
   stage.install("1.0.0");
 
-  stage.start_upgrader({}, {"--colour"});
+  stage.start_upgrader({}, {name});
 
   CHECK(stage.wait_for_upgrader(patience) == 125);
-  CHECK(stage.upgrader_log().find("configuration: unknown argument --colour") != std::string::npos);
+  const std::string shown = name == "--colour" ? name : "--colour?";
+  CHECK(stage.upgrader_log().find("configuration: unknown argument " + shown + ";") !=
+        std::string::npos);
 }
 
 TEST_CASE("the agent runs alone, without an upgrader, through crashes") {

@@ -1,7 +1,7 @@
 # Checks the pages for writers of agents, agent-protocol(7) and agent_protocol(3), against the code,
 # each way round.
 
-protocol_checks='messages values limits transcripts functions constants'
+protocol_checks='messages values limits transcripts functions constants structures'
 
 # Lines `TYPE` and `TYPE MEMBER`, from the code.
 members_in_code() {
@@ -183,4 +183,21 @@ canary_constants() {
   echo 'in agent-protocol/agent_protocol.h and not in man/agent_protocol.3: AGENT_PROTOCOL_PLANTED'
   echo '.Dv AGENT_PROTOCOL_ON_PAGE' >>man/agent_protocol.3
   echo 'in man/agent_protocol.3 and not in agent-protocol/agent_protocol.h: AGENT_PROTOCOL_ON_PAGE'
+}
+
+# The structures of the header are printed on the page, as they are but for the comments.
+check_structures() {
+  awk '/^struct [a-z_]+ \{$/ { inside = 1 } inside; /^\};$/ { inside = 0 }' \
+    agent-protocol/agent_protocol.h | sed -E 's| */\*.*\*/||' >"$scratch/code"
+  sed '/^\.\\" BEGIN structures$/,/^\.\\" END structures$/!d; /^\./d' man/agent_protocol.3 \
+    >"$scratch/page"
+  [ -s "$scratch/code" ] || echo 'agent-protocol/agent_protocol.h: no structures found'
+  diff "$scratch/code" "$scratch/page" | sed -n 's|^[<>]|structures differ:&|p'
+}
+
+canary_structures() {
+  sed -i 's/^  int clean;.*/&\n  int planted_in_code; \/* new *\//' agent-protocol/agent_protocol.h
+  echo 'structures differ:<   int planted_in_code;'
+  sed -i 's/^  int64_t trial_ms;/&\n  int planted_on_page;/' man/agent_protocol.3
+  echo 'structures differ:>   int planted_on_page;'
 }

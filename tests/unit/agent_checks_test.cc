@@ -21,6 +21,12 @@ int fail_with(void* why, char* reason, std::size_t size) {
   return 1;
 }
 
+// Fills the whole buffer, with a NUL at its end.
+int fail_to_the_end(void*, char* reason, std::size_t size) {
+  std::memset(reason, 'x', size - 1);
+  return -1;
+}
+
 // Fills the whole buffer, without a NUL.
 int fail_at_length(void*, char* reason, std::size_t size) {
   std::memset(reason, 'x', size);
@@ -85,23 +91,37 @@ TEST_CASE("the first check that fails is said as unfit, and no other runs") {
   CHECK(upgrader.exit_status() == 7);
 }
 
-TEST_CASE("a check's reason is cut to what a message takes, and never missing") {
-  Upgrader with_long([] {
+TEST_CASE("a check's reason may be as long as its buffer, and one that is longer shows it") {
+  Upgrader with_whole([] {
+    agent_protocol_agent* agent = agent_protocol_open(nullptr);
+    agent_protocol_add_check(agent, "whole", &fail_to_the_end, nullptr);
+    return agent_protocol_ready(agent) == -1 && errno == ECANCELED ? 0 : 1;
+  });
+  Upgrader with_more([] {
     agent_protocol_agent* agent = agent_protocol_open(nullptr);
     agent_protocol_add_check(agent, "long", &fail_at_length, nullptr);
-    return agent_protocol_ready(agent);
+    return agent_protocol_ready(agent) == -1 && errno == EMSGSIZE ? 0 : 1;
   });
-  Upgrader with_none([] {
+
+  CHECK(with_whole.hears() == R"({"type":"hello","protocol":1})");
+  CHECK(with_whole.hears() ==
+        R"({"type":"unfit","reason":"whole: )" + std::string(1'024 - 7, 'x') + R"("})");
+  CHECK(with_whole.exit_status() == 0);
+  CHECK(with_more.hears() == R"({"type":"hello","protocol":1})");
+  CHECK(with_more.hears() ==
+        R"({"type":"unfit","reason":"long: )" + std::string(1'024 - 9, 'x') + R"(..."})");
+  CHECK(with_more.exit_status() == 0);
+}
+
+TEST_CASE("a check's reason is never missing") {
+  Upgrader upgrader([] {
     agent_protocol_agent* agent = agent_protocol_open(nullptr);
     agent_protocol_add_check(agent, "disk", &fail_with, nothing);
     return agent_protocol_ready(agent);
   });
 
-  CHECK(with_long.hears() == R"({"type":"hello","protocol":1})");
-  CHECK(with_long.hears() ==
-        R"({"type":"unfit","reason":"long: )" + std::string(1'024 - 6, 'x') + R"("})");
-  CHECK(with_none.hears() == R"({"type":"hello","protocol":1})");
-  CHECK(with_none.hears() == R"({"type":"unfit","reason":"disk: failed"})");
+  CHECK(upgrader.hears() == R"({"type":"hello","protocol":1})");
+  CHECK(upgrader.hears() == R"({"type":"unfit","reason":"disk: failed"})");
 }
 
 TEST_CASE("an agent whose upgrader goes during a check runs no other and exits at once") {

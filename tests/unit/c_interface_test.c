@@ -2,6 +2,7 @@
  * whole story. Exits 0 if all is as it should be; otherwise says what is not. */
 #define _POSIX_C_SOURCE 200809L
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,12 @@ int main(void) {
   event = agent_protocol_next(agent);
   expect(event != NULL && event->type == AGENT_PROTOCOL_STOP, "SIGTERM comes as stop");
   expect(event != NULL && event->stop_reason == AGENT_PROTOCOL_STOP_SIGNAL, "with its reason");
-  expect(agent_protocol_stopped(agent, "position 7") == 0, "stopped is taken");
+  errno = 0;
+  expect(agent_protocol_stopped_with(agent, "position\0007", 10) == -1, "a state is not cut");
+  expect(errno == EINVAL, "it is refused for its NUL");
+  errno = 0;
+  expect(agent_protocol_stopped(agent, "\xff") == -1 && errno == EILSEQ, "nor is it changed");
+  expect(agent_protocol_stopped_with(agent, "position 7", 10) == 0, "stopped is taken");
   agent_protocol_close(agent);
   printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
