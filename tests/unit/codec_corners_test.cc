@@ -34,6 +34,15 @@ TEST_CASE("more bytes than there was space for are the caller's fault") {
   }));
 }
 
+TEST_CASE("every escape that JSON has is read, in names too") {
+  const Decoded<AgentMessage> message = decode_agent_message(
+      R"({"\u0074\u0079pe":"\u0073tatus","t\u0065xt":"\/\u00E9\u00e9\ud83D\uDe00\u000a\"\\\b\f\r\t"})");
+
+  REQUIRE(std::holds_alternative<AgentMessage>(message));
+  CHECK(std::get<AgentMessage>(message) ==
+        AgentMessage(Status{"/\xc3\xa9\xc3\xa9\xf0\x9f\x98\x80\n\"\\\b\f\r\t"}));
+}
+
 TEST_CASE("an array is refused at its first element that is no text, whatever follows") {
   CHECK(wrong_with(R"({"type":"hello","protocol":1,"features":[1,"a"]})") ==
         wrong_with(R"({"type":"hello","protocol":1,"features":[1]})"));
