@@ -17,7 +17,8 @@ class Canary:
 class RunitWith(Runit):
     """runit with another run script: each (old, new) has been replaced in it."""
 
-    def __init__(self, *replacements):
+    def __init__(self, *replacements, crash_seconds_max=Runit.crash_seconds_max):
+        self.crash_seconds_max = crash_seconds_max
         self.script = (SOURCE / "runit" / "run").read_text()
         for old, new in replacements:
             if self.script.count(old) != 1:
@@ -44,6 +45,11 @@ def upgrade_by_restart(check):
     check.demand_unnoticed(before)
 
 
+# Ten starts, and no more.
+GIVES_UP = """exec 2>&1
+echo started >>/run/starts
+[ "$(wc -l </run/starts)" -le 10 ] || exec sv down sample-agent"""
+
 READY = ("ready", becomes_ready)
 CANARIES = [
     Canary(
@@ -51,6 +57,12 @@ CANARIES = [
         RunitWith((" --lock=/var/lib/sample-agent/lock", "")),
         [READY, ("upgrader killed", Check.upgrader_killed)],
         "was alive after",
+    ),
+    Canary(
+        "a service that is given up after ten starts",
+        RunitWith(("exec 2>&1", GIVES_UP), crash_seconds_max=20),
+        [READY, ("quick crashes", Check.quick_crashes)],
+        "starts of an agent that exits at once; there were ",
     ),
     Canary(
         "an upgrade that restarts the service",

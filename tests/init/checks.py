@@ -4,11 +4,19 @@
 import shutil
 
 from service import EVENTS, UPGRADER
-from waiting import demand, wait_until
+from waiting import NotHere, demand, wait_until
 
 FIRST = "1.0.0"
 GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop: long enough to meet a successor
 BAD = ("5.0.0-crash_on_trial", "3.0.0-crash_at_start")
+QUICK_CRASHES = 20  # more than any init allows unless told otherwise
+MEMORY_LEFT = 100_000_000  # enough for the service, and little for who is greedy
+# A release that passes its self-test, and as a candidate takes ten times that much.
+GREEDY = """#!/bin/sh
+case "$*" in *--self-test*) echo 8.0.0 ok; exit ;; esac
+echo 1000 >/proc/self/oom_score_adj
+taken=$(head -c 1000000000 /dev/zero | tr '\\0' x)
+"""
 STOP_SECONDS_MAX = 10  # after init has said that the service is down
 
 
@@ -47,6 +55,7 @@ class Check:
 
     def becomes_ready(self):
         self.wait_until_up()
+        self.init.inspect(self.machine)
         self.works(FIRST)
         self.service.writer.start()
 
@@ -93,6 +102,29 @@ class Check:
         wait_until("init has started the upgrader again",
                    lambda: self.service.main() not in (None, before))
         self.works("1.0.1")
+
+    def quick_crashes(self):
+        """An agent that cannot start, and then one that can: init has not given up meanwhile."""
+        self.service.break_agent()
+        self.machine.kill(self.service.agents()[0])
+        wait_until(lambda: "%d starts of an agent that exits at once; there were %d"
+                   % (QUICK_CRASHES, self.service.starts()),
+                   lambda: self.service.starts() >= QUICK_CRASHES, self.init.crash_seconds_max)
+        self.service.relink(GOOD)
+        self.works("1.0.1")
+
+    def memory_runs_out(self):
+        """In a candidate: the kernel kills it, and the service goes on."""
+        if not self.machine.limit_memory(MEMORY_LEFT):
+            raise NotHere("no controller of memory in the unified hierarchy")
+        before, killed = self.seen_by_init(), self.machine.memory_kills()
+        failed = self.service.count_events("upgrade_failed")
+        self.service.add_script("8.0.0", GREEDY)
+        self.service.wait_for_event("upgrade_failed", already=failed)
+        demand(self.machine.memory_kills() > killed, "the kernel killed nobody for want of memory")
+        self.works("1.0.1")
+        self.demand_unnoticed(before)
+        self.machine.limit_memory(None)
 
     def upgrader_replaced(self):
         before = self.service.main()
@@ -141,6 +173,8 @@ COLUMNS = [
     ("bad upgrade", Check.bad_upgrade),
     ("agent crashes", Check.agent_crash),
     ("upgrader killed", Check.upgrader_killed),
+    ("quick crashes", Check.quick_crashes),
+    ("memory runs out", Check.memory_runs_out),
     ("upgrader replaced", Check.upgrader_replaced),
     ("clean stop", Check.clean_stop),
 ]

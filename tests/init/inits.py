@@ -1,6 +1,7 @@
 # The init systems, each in its own terms: what Debian packages make its root, where the files of
 # sample-agent/init/ go, and the words in which it is asked and told.
 
+import itertools
 import pathlib
 import re
 
@@ -8,6 +9,7 @@ from waiting import demand
 
 SOURCE = pathlib.Path("sample-agent/init")
 NAME = "sample-agent"
+SETUP = "# Before the first start, as root:"
 
 
 class Init:
@@ -17,7 +19,23 @@ class Init:
     program = ["/sbin/init"]
     watches = False  # ends an agent that hangs
     halts = False  # has a line of its own for the end of the machine
+    crash_seconds_max = 180  # for twenty quick crashes
     said = staticmethod(lambda machine: "nothing")
+
+    def setup(self):
+        """The commands that the comments of the service file give, as a person copies them."""
+        commands = []
+        for file in sorted((SOURCE / self.name).iterdir()):
+            lines = iter(file.read_text().splitlines())
+            for line in lines:
+                if line == SETUP:
+                    commands = [c[4:] for c in itertools.takewhile(
+                        lambda c: c.startswith("#   "), lines)]
+        demand(commands, "no file of %s says what to do before the first start" % self.name)
+        return "\n".join(commands) + "\n"
+
+    def inspect(self, machine):
+        """What else can be asked of the service once it is up."""
 
     def install(self, machine):
         raise NotImplementedError
@@ -114,9 +132,12 @@ exec s6-svscan /run/service
         machine.must("s6-svc", "-wD", "-d", self.PLACE)
 
 
+UNIT = NAME + ".service"
+
+
 class Systemd(Init):
     name = "systemd"
-    packages = ["systemd", "systemd-sysv"]
+    packages = ["systemd", "systemd-sysv", "man-db"]
     versioned = "systemd"
     program = ["/lib/systemd/systemd"]
     watches = True
@@ -124,7 +145,7 @@ class Systemd(Init):
 
     def install(self, machine):
         place = "/etc/systemd/system/"
-        self.put(machine, "sample-agent.service", place + "sample-agent.service")
+        self.put(machine, UNIT, place + UNIT)
         machine.link("../sample-agent.service",
                      place + "multi-user.target.wants/sample-agent.service")
         machine.link("/dev/null", place + "console-getty.service")
@@ -148,6 +169,13 @@ class Systemd(Init):
 
     def restarts(self, machine):
         return int(self.property(machine, "NRestarts"))
+
+    def inspect(self, machine):
+        verified = machine.must("systemd-analyze", "verify", "/etc/systemd/system/" + UNIT)
+        demand(verified == "", "systemd-analyze verify says: " + verified)
+        for name, wanted in (("OOMPolicy", "continue"), ("StartLimitIntervalUSec", "0")):
+            found = self.property(machine, name)
+            demand(found == wanted, "%s is %s, and not %s" % (name, found, wanted))
 
     def upgrade(self, machine):
         machine.must("systemctl", "reload", NAME)
@@ -269,6 +297,7 @@ class WithInittab(Init):
 
 class Sysvinit(WithInittab):
     name = "sysvinit"
+    crash_seconds_max = 420  # `run` waits between them
     packages = ["sysvinit-core", "sysv-rc"]
     versioned = "sysvinit-core"
 

@@ -60,7 +60,7 @@ class Machine:
         self.cgroup = None
         self.stage.mkdir()
 
-    def put(self, source, path, mode=0o644, owner=0):
+    def put(self, source, path, mode=0o644):
         """Puts a file, or text, onto the machine before it is started."""
         place = self.stage / path.lstrip("/")
         self.make_directory(os.path.dirname(path))
@@ -69,17 +69,14 @@ class Machine:
         else:
             shutil.copyfile(source, place)
         place.chmod(mode)
-        os.chown(place, owner, owner)
 
-    def make_directory(self, path, owner=0):
+    def make_directory(self, path):
         """With those above it, of the mode that they have on the root."""
         here = self.stage
         for part in pathlib.PurePath(path.lstrip("/")).parts:
             here = here / part
             if not here.exists():
                 here.mkdir(mode=0o755)
-        if owner:
-            os.chown(here, owner, owner)
 
     def link(self, target, path):
         self.make_directory(os.path.dirname(path))
@@ -100,6 +97,23 @@ class Machine:
         )
         wait_until("the machine has a process 1", self.find_first_process)
         wait_until("process 1 is init", self.has_become_init)
+
+    def limit_memory(self, more):
+        """Leaves the machine so many bytes more than it uses now; None is no limit. False where it
+        has no controller of memory: none is taken from who else uses it."""
+        if "memory" not in (self.cgroup / "cgroup.controllers").read_text().split():
+            return False
+        used = int((self.cgroup / "memory.current").read_text())
+        (self.cgroup / "memory.max").write_text(str(used + more) if more else "max")
+        swap = self.cgroup / "memory.swap.max"
+        if swap.exists():
+            swap.write_text("0" if more else "max")
+        return True
+
+    def memory_kills(self):
+        """How many processes the kernel has killed here since memory ran out."""
+        events = (self.cgroup / "memory.events").read_text().split()
+        return int(events[events.index("oom_kill") + 1])
 
     def keep_console(self, terminal):
         with self.console.open("wb") as kept:

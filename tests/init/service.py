@@ -9,7 +9,8 @@ import threading
 
 from waiting import Failed, demand, wait_until
 
-USER = 64000  # sample-agent, on every root
+USER = "sample-agent"
+AGENT = "/usr/local/bin/sample-agent"
 UPGRADER = "/usr/local/bin/upgrader"
 RELEASES = "/opt/sample-agent/releases"
 STATE = "/var/lib/sample-agent"
@@ -17,6 +18,7 @@ LINK = STATE + "/current"
 INPUT = "/var/log/app.log"
 OUTPUT = STATE + "/copy"
 EVENTS = STATE + "/events"
+STARTS = STATE + "/starts"
 
 
 class Service:
@@ -31,14 +33,15 @@ class Service:
     def variant(self, name):
         return self.build / "sample-agent" / "variants" / name
 
-    def install(self, first):
-        """Before the machine is started: all but what init is told."""
+    def install(self, first, setup):
+        """Before the machine is started: what `make install` puts in place. The rest is made by the
+        commands `setup`, of the service file's own comments; and what init is told."""
         machine = self.machine
         machine.put(self.build / "upgrader", UPGRADER, 0o755)
-        machine.put(self.variant(first), self.release(first), 0o755)
-        machine.make_directory(STATE, USER)
-        machine.link(self.release(first), LINK)
-        machine.put("", INPUT)
+        machine.put(self.variant(first), AGENT, 0o755)
+        for page in pathlib.Path("man").iterdir():
+            machine.put(page, "/usr/local/share/man/man%s/%s" % (page.suffix[1:], page.name))
+        machine.put(setup, "/setup")
 
     @staticmethod
     def release(variant):
@@ -79,6 +82,19 @@ class Service:
         except FileNotFoundError:
             return ""
 
+    # ---- an agent that cannot start
+
+    def break_agent(self):
+        """Makes the link name a release that exits at once, and leaves a line in a file."""
+        place = self.machine.path(RELEASES + "/broken")
+        place.write_text("#!/bin/sh\necho started >>%s\nexit 1\n" % STARTS)
+        place.chmod(0o755)
+        self.link_to(RELEASES + "/broken")
+
+    def starts(self):
+        """How often the broken release was started."""
+        return len(self.read(STARTS).splitlines())
+
     # ---- the processes
 
     def upgraders(self):
@@ -93,7 +109,15 @@ class Service:
         ]
 
     def left(self):
-        return [p for p in self.machine.processes() if p.user == USER or p.name == "upgrader"]
+        user = self.user()
+        return [p for p in self.machine.processes() if p.user == user or p.name == "upgrader"]
+
+    def user(self):
+        """The number of the service's user, as the machine has it."""
+        for line in self.read("/etc/passwd").splitlines():
+            if line.startswith(USER + ":"):
+                return int(line.split(":")[2])
+        raise Failed("there is no user " + USER)
 
     def main(self):
         """The one upgrader's identity, if there is exactly one and it has exactly one agent."""
@@ -134,10 +158,19 @@ class Service:
         place.with_name(".new").chmod(0o755)
         place.with_name(".new").rename(place)
 
+    def add_script(self, version, text):
+        place = self.machine.path(self.release(version))
+        place.with_name(".new").write_text(text)
+        place.with_name(".new").chmod(0o755)
+        place.with_name(".new").rename(place)
+
     def relink(self, variant):
+        self.link_to(self.release(variant))
+
+    def link_to(self, release):
         link = self.machine.path(LINK)
         fresh = link.with_name("current.new")
-        os.symlink(self.release(variant), fresh)
+        os.symlink(release, fresh)
         fresh.rename(link)
 
     def judge(self, keep):

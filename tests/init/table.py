@@ -5,6 +5,7 @@ import pathlib
 import re
 
 PAGE = pathlib.Path("man/upgrader.8")
+NOT_HERE = "cannot be asked here"
 
 
 def table_lines(columns, rows):
@@ -13,7 +14,7 @@ def table_lines(columns, rows):
     form = "%%-%ds  %%-%ds" % tuple(widths)
     lines = [form % ("init", "version") + "".join("%5d" % (n + 1) for n in range(len(columns)))]
     for name, version, answers in rows:
-        cells = ["yes" if answer == "yes" else "-" if answer == "not asked" else "NO"
+        cells = ["yes" if answer == "yes" else "-" if answer in ("not asked", NOT_HERE) else "NO"
                  for answer in answers]
         lines.append(form % (name, version) + "".join("%5s" % cell for cell in cells))
     return lines

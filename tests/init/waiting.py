@@ -10,6 +10,10 @@ class Failed(Exception):
     """A check failed; the words say what was waited for, or what was seen."""
 
 
+class NotHere(Exception):
+    """What a check needs cannot be had on this machine; the words say what."""
+
+
 def wait_until(what, condition, seconds=SECONDS_MAX):
     """Returns the first true answer of condition(). `what` may be a function, for words of then."""
     deadline = time.monotonic() + seconds
