@@ -205,6 +205,7 @@ install: programs
 	install -m 644 completion/upgrader.bash $(DESTDIR)$(BASHDIR)/upgrader
 	install -m 644 completion/upgrader.zsh $(DESTDIR)$(ZSHDIR)/_upgrader
 	cp -R sample-agent/init/. $(DESTDIR)$(DOCDIR)/examples
+	find $(DESTDIR)$(DOCDIR)/examples -type f -exec sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|g' {} +
 	chmod -R u=rwX,go=rX $(DESTDIR)$(DOCDIR)/examples
 
 uninstall:

@@ -14,6 +14,9 @@ root=$scratch/root
 passed=0
 failed=0
 
+# A function that changes directory, and variables.
+in_a_shell() { ("$@"); }
+
 # usage: check NAME COMMAND...
 check() {
   name=$1
@@ -111,10 +114,51 @@ upgrades() {
   wait "$pid"
 }
 
-# The service files are those of the tree, and the scripts among them can be executed.
+# The service files are those of the tree but for where the programs are, and the scripts among them
+# can be executed.
 has_examples() {
-  diff -r sample-agent/init "$root/usr/share/doc/upgrader/examples" &&
+  cp -R sample-agent/init "$scratch/examples" &&
+    find "$scratch/examples" -type f -exec sed -i 's|/usr/local/bin/|/usr/bin/|g' {} + &&
+    diff -r "$scratch/examples" "$root/usr/share/doc/upgrader/examples" &&
     [ -x "$root/usr/share/doc/upgrader/examples/runit/run" ]
+}
+
+# Every init's files name both programs: the one as what is started, the other as what is copied.
+examples_name_what_is_installed() {
+  for directory in "$root"/usr/share/doc/upgrader/examples/*; do
+    for program in upgrader sample-agent; do
+      named=$(grep -rhoE "[^ ='\"]*/bin/$program\\>" "$directory" | sort -u)
+      [ "$named" = "/usr/bin/$program" ] || { echo "$directory: $named"; return 1; }
+      [ -x "$root$named" ] || return 1
+    done
+  done
+}
+
+# What the front page says to do by hand: the paragraphs of commands behind "By hand", typed one
+# after the other, in an empty directory.
+by_hand() {
+  awk -v wanted="$1" '
+    /By hand/ { found = 1 }
+    found && /^    / { if (!inside) number++; inside = 1; if (number == wanted) print; next }
+    { inside = 0 }
+    found && number > wanted { exit }' README.md
+}
+
+runs_by_hand() {
+  by_hand 1 >"$scratch/first" && by_hand 2 >"$scratch/second" || return 1
+  cat "$scratch/first" "$scratch/second"
+  mkdir "$scratch/hand" && cd "$scratch/hand" || return 1
+  PATH=$root/usr/bin:$PATH
+  : >"$scratch/log"
+  . "$scratch/first" 2>>"$scratch/log"
+  pid=$!
+  logged 'generation 1 .*is active' || return 1
+  . "$scratch/second"
+  logged 'generation 2 .*is active' || return 1
+  echo 'another line' >>app.log
+  tail -n +1 -f copy --pid="$pid" | grep -q -m 1 'another line$' || return 1
+  kill -TERM "$pid"
+  wait "$pid"
 }
 
 leaves_nothing() {
@@ -141,6 +185,8 @@ check 'the library exports the C interface only' exports_c_only
 check 'the upgrader needs libc, libstdc++, libgcc and libuv only' needs_little
 check 'the one is upgraded to the other' upgrades
 check 'service files are among the examples' has_examples
+check 'they name the programs where they were installed' examples_name_what_is_installed
+check 'what the front page says to do by hand runs as printed' in_a_shell runs_by_hand
 check 'make uninstall leaves nothing, and what was there before' leaves_nothing
 check 'make uninstall takes its directories with it' leaves_no_directories
 echo "$passed passed, $failed failed"

@@ -45,6 +45,12 @@ in_place() {
     /usr/share/doc/upgrader/NEWS*
 }
 
+# The service files, as they were installed.
+names_itself() {
+  ! grep -r /usr/local /usr/share/doc/upgrader/examples &&
+    grep -r '^ExecStart=/usr/bin/upgrader ' /usr/share/doc/upgrader/examples/systemd
+}
+
 builds() {
   cp -r "$examples" . || return 1
   for release in 1.0.0=none 2.0.0=none 3.0.0=crash_at_start 4.0.0=crash_on_trial; do
@@ -114,6 +120,7 @@ leaves_nothing() { listing >after && diff before after; }
 
 check 'dpkg installs the packages, and what they need is there' installs
 check 'all is in its place, and as it was packed' in_place
+check 'service files name the program where it is' names_itself
 check 'the sample agent is built from the examples by pkg-config alone' builds
 check 'it links the installed library' links_the_library
 check 'the installed upgrader runs it' works
