@@ -1,13 +1,16 @@
 # Checks the pages for users against the code, each way round: what code has is on a page, and what
 # is on a page is in code. Those for writers of agents: see protocol_pages.sh.
 
-page_checks='lint options exit_statuses signals environment links named_code versions'
+page_checks='lint headings options exit_statuses signals environment links named_code versions'
+
+mandoc_is_installed() {
+  command -v mandoc >/dev/null && return
+  echo 'mandoc is not installed'
+  return 77
+}
 
 check_lint() {
-  if ! command -v mandoc >/dev/null; then
-    echo 'mandoc is not installed'
-    return 77
-  fi
+  mandoc_is_installed || return
   page_files | xargs mandoc -Tlint -Wwarning
 }
 
@@ -15,6 +18,27 @@ canary_lint() {
   printf '.\\" Planted.\n.Dd November 20, 2026\n.Dt PLANTED 1\n.Os\n.Sh NAME\n.Nm planted\n' \
     >man/planted.1
   echo 'man/planted.1'
+}
+
+# A heading is rendered as it is written. A word in it that is also the name of a macro, such as No
+# or In, is swallowed without a warning, unless \& stands before it. Rendered headings are the lines
+# that begin at the first column or the fourth, but for the page's first and last.
+check_headings() {
+  mandoc_is_installed || return
+  page_files | while IFS= read -r page; do
+    sed -nE 's/^\.S[hs] +//p' "$page" | sed 's/\\&//g; s/"//g' >"$scratch/written"
+    mandoc -Tascii -Owidth=100 "$page" | sed '1d; $d; s/.\x08//g' |
+      sed -nE 's/^(   )?([^ ].*)/\2/p' >"$scratch/rendered"
+    diff "$scratch/written" "$scratch/rendered" |
+      sed -nE "s|^< |$page: is not rendered as it is written: |p; s|^> |$page: is rendered: |p"
+  done
+}
+
+canary_headings() {
+  printf '.Sh PLANTED\n.Ss No planted word\nText.\n.Ss \\&No planted word\nText.\n' \
+    >>man/upgrader.8
+  echo 'man/upgrader.8: is not rendered as it is written: No planted word'
+  echo 'man/upgrader.8: is rendered: planted word'
 }
 
 # Prints what is in one of two lists only. usage: differ NAME LIST NAME LIST

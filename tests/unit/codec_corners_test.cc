@@ -35,8 +35,10 @@ TEST_CASE("more bytes than there was space for are the caller's fault") {
 }
 
 TEST_CASE("every escape that JSON has is read, in names too") {
-  const Decoded<AgentMessage> message = decode_agent_message(
-      R"({"\u0074\u0079pe":"\u0073tatus","t\u0065xt":"\/\u00E9\u00e9\ud83D\uDe00\u000a\"\\\b\f\r\t"})");
+  const std::string text = R"("\/\u00E9\u00e9\ud83D\uDe00\u000a\"\\\b\f\r\t")";
+
+  const Decoded<AgentMessage> message =
+      decode_agent_message(R"({"\u0074\u0079pe":"\u0073tatus","t\u0065xt":)" + text + "}");
 
   REQUIRE(std::holds_alternative<AgentMessage>(message));
   CHECK(std::get<AgentMessage>(message) ==
