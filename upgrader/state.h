@@ -56,6 +56,12 @@ struct Agent {
   bool killed = false;      // SIGKILL has been ordered
   // To be ready; later to have stopped; later to have exited. Once killed: the next log line.
   std::optional<Time> deadline;
+  // How far off that is in all from when it was set, and how much of it the agent's own `extend`
+  // has added: told to people and to init.
+  Duration allowed{};
+  Duration extended{};
+  // To have said `hello`. When this has passed it is told once, and nothing else follows.
+  std::optional<Time> hello_deadline;
   // To have exited, after it closed a pipe while held, or its input while on trial.
   std::optional<Time> close_deadline;
   // To have said `heartbeat`: of an active agent until it has stopped, is killed or rolled back.

@@ -147,7 +147,9 @@ class Step {
     UPGRADER_CHECK(state_.spawning && state_.spawning->generation == event.generation);
     Agent agent = *std::exchange(state_.spawning, std::nullopt);
     state_.last_generation = std::max(state_.last_generation, agent.generation);
-    agent.deadline = deadline_after(now_, start_timeout_of(agent.role));
+    agent.allowed = start_timeout_of(agent.role);
+    agent.deadline = deadline_after(now_, agent.allowed);
+    agent.hello_deadline = now_ + hello_patience;
     if (agent.role != Role::candidate) {
       state_.incumbent = std::move(agent);
       return;
@@ -355,7 +357,10 @@ class Step {
     const bool stopping = agent.told && !agent.stopped;
     if (!starting && !stopping) return send_error(agent, "extend", "nothing waits for it");
     if (!agent.deadline) return;
-    agent.deadline = std::max(*agent.deadline, now_ + Duration(extend.ms));
+    const Duration added = std::max(Duration{0}, now_ + Duration(extend.ms) - *agent.deadline);
+    *agent.deadline += added;
+    agent.allowed += added;
+    agent.extended += added;
   }
 
   void hear(Agent& agent, const agent_protocol::Heartbeat&) {
@@ -385,6 +390,7 @@ class Step {
 
   void note_hello(Agent& agent, const agent_protocol::Hello& hello) {
     agent.greeted = true;
+    agent.hello_deadline.reset();
     agent.version = hello.version;
     if (was_on_trial(agent)) state_.upgrade->version = hello.version;
   }
@@ -516,7 +522,7 @@ class Step {
     if (upgrade.failure) return unwind();
     const bool fall_back = upgrade.terms.on_unclean_stop == UncleanStop::fall_back;
     if (!gone.stopped && fall_back) {
-      fail_upgrade(Stage::stop, words::unclean_stop(gone, ending, upgrade.terms.stop_timeout), "",
+      fail_upgrade(Stage::stop, words::unclean_stop(gone, ending), "",
                    gone.killed ? nullptr : &ending);
       return;
     }
@@ -557,13 +563,19 @@ class Step {
       heartbeat_missed(agent);
       return true;
     }
+    if (has_passed(agent.hello_deadline)) {
+      agent.hello_deadline.reset();
+      log(LogLevel::warning, words::not_greeted(agent));
+      return true;
+    }
     if (!has_passed(agent.deadline)) return false;
     if (agent.killed) {
       log(LogLevel::warning,
           words::who(agent) + " has been killed, but has not ended yet; waiting");
       agent.deadline = now_ + killed_log_interval;
     } else if (!agent.activated && !agent.terminated) {
-      held_agent_failed(agent, "not ready within " + in_words(start_timeout_of(agent.role)));
+      agent.hello_deadline.reset();  // it has been waited for long enough
+      held_agent_failed(agent, words::not_ready(agent));
     } else {
       log(LogLevel::warning, words::late(agent));
       kill(agent);
@@ -868,8 +880,11 @@ class Step {
       return;
     }
     agent.terminated = true;
+    agent.hello_deadline.reset();
     agent.close_deadline.reset();
-    agent.deadline = now_ + policy_.defaults.stop_timeout;
+    agent.allowed = policy_.defaults.stop_timeout;
+    agent.extended = Duration{0};
+    agent.deadline = now_ + agent.allowed;
     actions_.emplace_back(Terminate{agent.generation});
   }
 
@@ -915,17 +930,23 @@ class Step {
       stop.id = state_.upgrade->id;
       stop.generation = state_.upgrade->generation;
     }
+    const bool again = agent.told.has_value();  // then that goes on for as long as it was to last
     agent.told = reason;
     agent.told_id = stop.id;
     if (reason == StopReason::rollback) await_no_heartbeat(agent);
     agent.close_deadline.reset();
     agent.deadline = now_ + timeout;
+    if (!again) {
+      agent.allowed = timeout;
+      agent.extended = Duration{0};
+    }
     log(LogLevel::info, words::who(agent) + " is told to stop: " + words::why(reason));
     send(agent, std::move(stop));
   }
 
   void kill(Agent& agent) {
     agent.killed = true;
+    agent.hello_deadline.reset();
     agent.heartbeat_deadline.reset();
     agent.close_deadline.reset();
     agent.deadline = now_ + killed_log_interval;
@@ -1041,6 +1062,7 @@ std::optional<Time> Supervisor::next_deadline() const {
     consider((*agent)->deadline);
     consider((*agent)->close_deadline);
     consider((*agent)->heartbeat_deadline);
+    consider((*agent)->hello_deadline);
   }
   if (state_.upgrade) consider(state_.upgrade->deadline);
   return next;
@@ -1054,11 +1076,14 @@ std::vector<Generation> Supervisor::late(Time by) const {
   const auto& [incumbent, candidate] = std::tie(state_.incumbent, state_.candidate);
   // The gate's time and the trial's are the active agent's to keep.
   const bool upgrade_is_late = state_.upgrade && has_passed(state_.upgrade->deadline);
-  if (incumbent && (has_passed(incumbent->deadline) || has_passed(incumbent->close_deadline) ||
-                    has_passed(incumbent->heartbeat_deadline) || upgrade_is_late)) {
+  const auto is_late = [&](const Agent& agent) {
+    return has_passed(agent.deadline) || has_passed(agent.close_deadline) ||
+           has_passed(agent.heartbeat_deadline) || has_passed(agent.hello_deadline);
+  };
+  if (incumbent && (is_late(*incumbent) || upgrade_is_late)) {
     generations.push_back(incumbent->generation);
   }
-  if (candidate && (has_passed(candidate->deadline) || has_passed(candidate->close_deadline))) {
+  if (candidate && is_late(*candidate)) {
     generations.push_back(candidate->generation);
   }
   return generations;

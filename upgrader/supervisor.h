@@ -77,6 +77,8 @@ namespace upgrader {
 
 // Every exit closes the output first, so a closed output is judged only after this.
 inline constexpr Duration close_grace{200};
+// After so long without `hello` it is told that the agent may not speak the protocol.
+inline constexpr Duration hello_patience{5'000};
 // How often a killed process that does not end is logged.
 inline constexpr Duration killed_log_interval{10'000};
 

@@ -53,6 +53,9 @@ class Printer {
     flag("terminated", agent.terminated);
     flag("killed", agent.killed);
     put("deadline", agent.deadline);
+    put("allowed", agent.allowed);
+    put("extended", agent.extended);
+    put("hello_deadline", agent.hello_deadline);
     put("close_deadline", agent.close_deadline);
     put("heartbeat_deadline", agent.heartbeat_deadline);
     flag("silent", agent.silent);

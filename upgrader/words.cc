@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "agent-protocol/codec.h"
+#include "upgrader/supervisor.h"
 
 namespace upgrader {
 
@@ -50,6 +51,20 @@ std::string what_next(const UpgradeUnderWay& upgrade, const std::optional<Agent>
   if (upgrade.generation == incumbent->generation) return "rolling back";
   if (incumbent->told) return who(*incumbent) + " may still take its work back";
   return who(*incumbent) + " stays active";
+}
+
+// "within 5s"; "within 65s in all, extended from 5s", in whole seconds, rounded up.
+std::string within(const Agent& agent) {
+  if (agent.extended == Duration::zero()) return "within " + in_words(agent.allowed);
+  const auto all = std::chrono::ceil<std::chrono::seconds>(agent.allowed);
+  return "within " + in_words(all) + " in all, extended from " +
+         in_words(agent.allowed - agent.extended);
+}
+
+// Behind the failure of an agent that was waited for in vain: what may be the matter with it.
+std::string hint(const Agent& agent) {
+  if (agent.greeted || agent.hello_deadline) return "";
+  return "; it never said hello, so it may not speak agent-protocol(7)";
 }
 
 }  // namespace
@@ -105,22 +120,33 @@ std::string went(const Agent& gone, const Ending& ending) {
 
 std::string failed_to_start(const Agent& gone, const Ending& ending) {
   if (gone.unfit) return "unfit: " + *gone.unfit;
-  return in_words(ending) + (gone.ready ? " before it was activated" : " before it was ready");
+  return in_words(ending) + (gone.ready ? " before it was activated" : " before it was ready") +
+         hint(gone);
 }
 
 std::string closed_its_pipe(const Agent& agent) {
   const std::string pipe = agent.output_closed && !agent.activated ? "output" : "input";
-  return "closed its " + pipe + (agent.activated ? " on trial" : " before it was activated");
+  return "closed its " + pipe + (agent.activated ? " on trial" : " before it was activated") +
+         hint(agent);
 }
 
-std::string unclean_stop(const Agent& gone, const Ending& ending, Duration timeout) {
-  if (gone.killed) return "the active agent did not stop within " + in_words(timeout);
+std::string unclean_stop(const Agent& gone, const Ending& ending) {
+  if (gone.killed) return "the active agent did not stop " + within(gone);
   return "the active agent " + in_words(ending) + " without having confirmed its stop";
+}
+
+std::string not_ready(const Agent& agent) {
+  return "not ready " + within(agent) + hint(agent);
+}
+
+std::string not_greeted(const Agent& agent) {
+  return who(agent) + " has not said hello for " + in_words(hello_patience) +
+         "; it may not speak agent-protocol(7)";
 }
 
 std::string late(const Agent& agent) {
   if (agent.stopped) return who(agent) + " lingers after its clean stop; killing it";
-  return who(agent) + " has not stopped in time; killing it";
+  return who(agent) + " has not stopped " + within(agent) + "; killing it";
 }
 
 std::string failed(const UpgradeUnderWay& upgrade, const agent_protocol::Failure& failure,

@@ -31,7 +31,11 @@ namespace words {
 // Why an agent that exited while held was not fit: its own last words, or how it ended.
 [[nodiscard]] std::string failed_to_start(const Agent& gone, const Ending& ending);
 [[nodiscard]] std::string closed_its_pipe(const Agent& agent);
-[[nodiscard]] std::string unclean_stop(const Agent& gone, const Ending& ending, Duration timeout);
+[[nodiscard]] std::string unclean_stop(const Agent& gone, const Ending& ending);
+// It was late, with all the time that it was given.
+[[nodiscard]] std::string not_ready(const Agent& agent);
+// An agent that has not said `hello` for too long.
+[[nodiscard]] std::string not_greeted(const Agent& agent);
 // Which deadline an agent missed, for which it is killed.
 [[nodiscard]] std::string late(const Agent& agent);
 // "upgrade u7 failed at its start: ...; generation 1 stays active"

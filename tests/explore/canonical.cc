@@ -9,8 +9,9 @@ using namespace agent_protocol;
 
 namespace {
 
-// The one limit that is set where any is; the exploration knows no other.
-constexpr Duration some_limit{10'000};
+// The one limit that is set where any is; the exploration knows no other. It passes before an agent
+// has been waited for so long that its missing `hello` is told.
+constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
 constexpr Duration some_watchdog{20'000};
@@ -122,6 +123,7 @@ class Hash {
     put(agent.deadline);
     put(agent.close_deadline);
     put(agent.heartbeat_deadline);
+    put(agent.hello_deadline);
   }
   void put(const Terms& terms) {
     put(terms.mode);
@@ -179,11 +181,13 @@ std::vector<NamedDeadline> deadlines_of(State& state) {
     all.push_back({"incumbent's close", {Which::close, agent.generation}, &agent.close_deadline});
     all.push_back(
         {"incumbent's heartbeat", {Which::heartbeat, agent.generation}, &agent.heartbeat_deadline});
+    all.push_back({"incumbent's hello", {Which::hello, agent.generation}, &agent.hello_deadline});
   }
   if (state.candidate) {
     Agent& agent = *state.candidate;
     all.push_back({"candidate", {Which::limit, agent.generation}, &agent.deadline});
     all.push_back({"candidate's close", {Which::close, agent.generation}, &agent.close_deadline});
+    all.push_back({"candidate's hello", {Which::hello, agent.generation}, &agent.hello_deadline});
   }
   if (state.upgrade) all.push_back({"upgrade", {Which::upgrade, 0}, &state.upgrade->deadline});
   return all;
@@ -197,6 +201,7 @@ State normalised(State state) {
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
+    (*agent)->allowed = (*agent)->extended = Duration(0);
     // Which pipe a held agent has closed matters to nobody but the log; that an active one has, not
     // even to that.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;

@@ -20,7 +20,7 @@ inline constexpr Time later{3'600'000};
 
 // The deadline that passes: an agent's, or that of the upgrade under way.
 struct Due {
-  enum class What { nothing, limit, close, heartbeat, upgrade };
+  enum class What { nothing, limit, close, heartbeat, hello, upgrade };
   What what = What::nothing;
   Generation generation = 0;
 };
@@ -107,9 +107,11 @@ enum class EventKind : std::uint8_t {
   limit,
   close_limit,
   heartbeat_limit,
+  hello_limit,
   limit_unseen,
   close_limit_unseen,
   heartbeat_limit_unseen,
+  hello_limit_unseen,
   // nobody's
   start,
   sigterm,

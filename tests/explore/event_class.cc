@@ -99,12 +99,15 @@ EventClass class_of_deadline(const State& state, Time by, Time now) {
   const EventKind limit = unseen ? EventKind::limit_unseen : EventKind::limit;
   const EventKind close = unseen ? EventKind::close_limit_unseen : EventKind::close_limit;
   const EventKind beat = unseen ? EventKind::heartbeat_limit_unseen : EventKind::heartbeat_limit;
+  const EventKind hello = unseen ? EventKind::hello_limit_unseen : EventKind::hello_limit;
   if (candidate && is_due(candidate->close_deadline)) return class_for(Speaker::candidate, close);
+  if (candidate && is_due(candidate->hello_deadline)) return class_for(Speaker::candidate, hello);
   if (candidate && is_due(candidate->deadline)) return class_for(Speaker::candidate, limit);
   if (incumbent && is_due(incumbent->close_deadline)) return class_for(Speaker::incumbent, close);
   if (incumbent && is_due(incumbent->heartbeat_deadline)) {
     return class_for(Speaker::incumbent, beat);
   }
+  if (incumbent && is_due(incumbent->hello_deadline)) return class_for(Speaker::incumbent, hello);
   if (incumbent && is_due(incumbent->deadline)) return class_for(Speaker::incumbent, limit);
   return class_for(Speaker::nobody,
                    unseen ? EventKind::upgrade_limit_unseen : EventKind::upgrade_limit);
@@ -223,9 +226,11 @@ constexpr const char* kinds[] = {"hello",
                                  "its deadline",
                                  "its close deadline",
                                  "its heartbeat's deadline",
+                                 "its hello's deadline",
                                  "its deadline, unseen",
                                  "its close deadline, unseen",
                                  "its heartbeat's deadline, unseen",
+                                 "its hello's deadline, unseen",
                                  "start",
                                  "SIGTERM",
                                  "SIGQUIT",

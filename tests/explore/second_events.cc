@@ -11,10 +11,10 @@ namespace {
 using namespace agent_protocol;
 
 constexpr std::array agents_whats{
-    "hello",     "ready",   "unfit",         "upgrade",      "confirm",    "cancel",
-    "stopped",   "healthy", "extend",        "heartbeat",    "status",     "unknown",
-    "malformed", "stray",   "closes output", "closes input", "is deaf",    "exits",
-    "limit",     "grace",   "silence",       "last stopped", "last unfit", "last other"};
+    "hello",         "ready",        "unfit",      "upgrade",   "confirm", "cancel",    "stopped",
+    "healthy",       "extend",       "heartbeat",  "status",    "unknown", "malformed", "stray",
+    "closes output", "closes input", "is deaf",    "exits",     "limit",   "grace",     "silence",
+    "mute",          "last stopped", "last unfit", "last other"};
 constexpr std::array other_whats{
     "start",       "checked", "check fails", "spawned",       "spawn fails", "proved",
     "proof fails", "linked",  "link fails",  "request limit", "sigterm",     "sigquit",
@@ -79,8 +79,10 @@ std::optional<What> what_is_due(const Notes& notes, Time now) {
   if (due(notes.a.limit)) return what_of(false, "limit");
   if (due(notes.a.grace)) return what_of(false, "grace");
   if (due(notes.a.beat)) return what_of(false, "silence");
+  if (due(notes.a.hello)) return what_of(false, "mute");
   if (due(notes.b.limit)) return what_of(true, "limit");
   if (due(notes.b.grace)) return what_of(true, "grace");
+  if (due(notes.b.hello)) return what_of(true, "mute");
   if (due(notes.request.limit)) return what_of("request limit");
   return std::nullopt;
 }

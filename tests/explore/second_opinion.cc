@@ -44,6 +44,7 @@ Deadlines deadlines_of(const State& state) {
     if (*agent) add((*agent)->deadline);
     if (*agent) add((*agent)->close_deadline);
     if (*agent) add((*agent)->heartbeat_deadline);
+    if (*agent) add((*agent)->hello_deadline);
   }
   if (state.upgrade) add(state.upgrade->deadline);
   std::sort(all.begin(), all.end());
@@ -51,8 +52,9 @@ Deadlines deadlines_of(const State& state) {
 }
 
 std::vector<std::optional<Time>*> deadlines_of(Notes& notes) {
-  std::vector<std::optional<Time>*> all{&notes.a.limit, &notes.a.grace, &notes.a.beat,
-                                        &notes.b.limit, &notes.b.grace, &notes.request.limit};
+  std::vector<std::optional<Time>*> all{&notes.a.limit, &notes.a.grace,      &notes.a.beat,
+                                        &notes.a.hello, &notes.b.limit,      &notes.b.grace,
+                                        &notes.b.hello, &notes.request.limit};
   return all;
 }
 
@@ -162,6 +164,7 @@ class SecondOpinion : public Companion {
     if (due.what == Due::What::upgrade) return &notes.request.limit;
     Party& party = due.generation == notes.a.generation ? notes.a : notes.b;
     if (due.what == Due::What::heartbeat) return &party.beat;
+    if (due.what == Due::What::hello) return &party.hello;
     return due.what == Due::What::limit ? &party.limit : &party.grace;
   }
 

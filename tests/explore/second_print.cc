@@ -46,6 +46,7 @@ void Printer::put(const Party& party) {
   put(party.limit);
   put(party.grace);
   put(party.beat);
+  put(party.hello);
   put(std::int64_t{party.silent} * 2 + std::int64_t{party.left_unfit});
 }
 

@@ -110,6 +110,7 @@ void kill_party(Party& party, Time now, Actions& actions) {
   actions.push_back(Kill{party.generation});
   party.limit = now + Duration(10'000);
   party.grace.reset();
+  party.hello.reset();
   party.beat.reset();  // if it is silent, it stays so
 }
 
@@ -121,6 +122,7 @@ void spawn(Party& party, Generation generation, Role role, ProgramId program, Ac
 void welcome(const Notes& notes, Party& party, const Happening& happening, Actions& actions) {
   const auto& hello = said<Hello>(happening);
   party.version = hello.version;
+  party.hello.reset();
   Welcome message;
   message.protocol = std::min(hello.protocol, protocol_version);
   message.generation = party.generation;
@@ -279,7 +281,11 @@ const Named<Effect> effects[] = {
     {"take a generation", [](N& n, const H&, A&) { n.request.generation = ++n.last; }},
     {"kill A", [](N& n, const H& h, A& a) { kill_party(n.a, h.now, a); }},
     {"kill B", [](N& n, const H& h, A& a) { kill_party(n.b, h.now, a); }},
-    {"terminate A", [](N& n, const H&, A& a) { a.push_back(Terminate{n.a.generation}); }},
+    {"terminate A",
+     [](N& n, const H&, A& a) {
+       a.push_back(Terminate{n.a.generation});
+       n.a.hello.reset();
+     }},
     {"forget A", [](N& n, const H&, A&) { n.a = Party{}; }},
     {"forget B", [](N& n, const H&, A&) { n.b = Party{}; }},
     {"B becomes A", [](N& n, const H&, A&) { n.a = std::exchange(n.b, Party{}); }},
@@ -311,6 +317,11 @@ const Named<Effect> effects[] = {
     {"B no limit", [](N& n, const H&, A&) { n.b.limit.reset(); }},
     {"B grace", [](N& n, const H& h, A&) { n.b.grace = h.now + Duration(200); }},
     {"B more time", [](N& n, const H& h, A&) { extend(n.b, h); }},
+    // For five seconds; that it did not come is told to people once, and that is all.
+    {"A owes hello", [](N& n, const H& h, A&) { n.a.hello = h.now + Duration(5'000); }},
+    {"B owes hello", [](N& n, const H& h, A&) { n.b.hello = h.now + Duration(5'000); }},
+    {"A keeps people waiting", [](N& n, const H&, A&) { n.a.hello.reset(); }},
+    {"B keeps people waiting", [](N& n, const H&, A&) { n.b.hello.reset(); }},
     {"limit gate",
      [](N& n, const H& h, A&) {
        n.request.limit = after(h.now, n.request.terms.confirm_timeout);

@@ -24,6 +24,7 @@ struct Party {
   std::optional<Time> limit = {};  // to be ready, to have stopped, to have exited
   std::optional<Time> grace = {};  // to exit after a pipe was closed
   std::optional<Time> beat = {};   // to have said `heartbeat`
+  std::optional<Time> hello = {};  // to have said `hello`, before that is told to people
   bool silent = false;             // that has passed, and it has not said it since
   bool left_unfit = false;         // that it was unfit was found when its exit had been seen
 };

@@ -39,13 +39,15 @@ class Teller {
   bool tell(const Move& move) {
     const EventKind kind = kind_of(move.steps[0]);
     if (kind == EventKind::limit_unseen || kind == EventKind::close_limit_unseen ||
-        kind == EventKind::heartbeat_limit_unseen || kind == EventKind::upgrade_limit_unseen) {
+        kind == EventKind::heartbeat_limit_unseen || kind == EventKind::hello_limit_unseen ||
+        kind == EventKind::upgrade_limit_unseen) {
       return true;  // a look at the clock, which changes nothing
     }
     if (kind == EventKind::is_deaf) return false;  // scenarios have no word for it
     say_outcomes(move);
     if (kind == EventKind::limit || kind == EventKind::close_limit ||
-        kind == EventKind::heartbeat_limit || kind == EventKind::upgrade_limit) {
+        kind == EventKind::heartbeat_limit || kind == EventKind::hello_limit ||
+        kind == EventKind::upgrade_limit) {
       return let_pass(move);
     }
     for (const NamedEvent& each : every_event(supervisor_.state())) {

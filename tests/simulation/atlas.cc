@@ -77,6 +77,7 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
     case EventKind::limit_unseen:
     case EventKind::close_limit_unseen:
     case EventKind::heartbeat_limit_unseen:
+    case EventKind::hello_limit_unseen:
     case EventKind::upgrade_limit_unseen:
       return false;
     case EventKind::is_deaf:

@@ -35,6 +35,7 @@ std::optional<Time> deadline_of(const State& state, test::EventClass event) {
   if (!agent) return std::nullopt;
   if (test::kind_of(event) == EventKind::close_limit) return agent->close_deadline;
   if (test::kind_of(event) == EventKind::heartbeat_limit) return agent->heartbeat_deadline;
+  if (test::kind_of(event) == EventKind::hello_limit) return agent->hello_deadline;
   return agent->deadline;
 }
 
@@ -158,7 +159,7 @@ void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto passes = std::find_if(way_.begin(), way_.end(), [&](std::uint32_t move) {
     const EventKind its = test::kind_of(event_of(move));
     return its == EventKind::limit || its == EventKind::heartbeat_limit ||
-           its == EventKind::upgrade_limit || its == EventKind::extend_at_limit ||
+           its == EventKind::hello_limit || its == EventKind::upgrade_limit || its == EventKind::extend_at_limit ||
            its == EventKind::cancel_at_limit;
   });
   if (passes == way_.end()) return;
@@ -281,6 +282,7 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
     case EventKind::limit:
     case EventKind::close_limit:
     case EventKind::heartbeat_limit:
+    case EventKind::hello_limit:
       return let_pass(event, supervisor);
     case EventKind::exits:
       process.end({Ending::How::exited, 0});

@@ -12,6 +12,7 @@ using namespace upgrader::test;
 using namespace agent_protocol;
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 std::string lines_of(const Actions& actions, LogLevel level) {
   std::string lines;
@@ -50,6 +51,7 @@ TEST_CASE("an active agent that exits with status 0 ends the upgrader with a war
 TEST_CASE("whatever makes the upgrader end by itself is an error with the status") {
   Bench late, fallback, refused;
   late.start();
+  late.hello(1);
   fallback.reach(Phase::falling_back);
   refused.next_spawn_fails("EACCES");
 
@@ -129,4 +131,120 @@ TEST_CASE("an agent that is being rolled back is told that it is too late to be 
 
   CHECK(message_to<Error>(rolled_back, 2)->reason == "it is being rolled back");
   CHECK(message_to<Error>(never, 1)->reason == "it is not on trial");
+}
+
+TEST_CASE("an agent that extended its start is told what it was allowed in all") {
+  Bench bench;
+  bench.reach(Phase::running);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.start_timeout_ms = 5'000;
+  bench.upgrade(request);
+  bench.hello(2);
+  bench.wait(2s);
+  bench.say(2, Extend{1'000});  // less than it has
+  bench.say(2, Extend{62'500});
+
+  const Actions late = bench.wait(62'500ms);
+  const Actions gone = bench.die(2, 9);
+
+  CHECK(message_to<UpgradeFailed>(gone, 1)->failure.reason ==
+        "not ready within 65s in all, extended from 5s");
+  CHECK_THAT(lines_of(late, LogLevel::warning), Contains("within 65s in all, extended from 5s;"));
+}
+
+TEST_CASE("an agent that extended its stop, and an upgrade that failed so, tell of all its time") {
+  Bench bench;
+  bench.reach(Phase::switching);
+  bench.wait(80s);
+  bench.say(1, Extend{40'000});
+
+  const Actions late = bench.wait(40s);
+  const Actions gone = bench.die(1, 9);
+
+  CHECK(lines_of(late, LogLevel::warning) ==
+        "generation 1 has not stopped within 2m in all, extended from 90s; killing it\n");
+  CHECK_THAT(lines_of(gone, LogLevel::warning),
+             Contains("the active agent did not stop within 2m in all, extended from 90s"));
+}
+
+TEST_CASE("a stop that goes on for another reason has what it had, and a new one nothing of it") {
+  Bench goes_on;
+  goes_on.reach(Phase::switching);
+  goes_on.say(1, Extend{100'000});
+  goes_on.take(StopRequested{});
+  goes_on.say(1, Cancel{"u1", std::nullopt});
+  goes_on.die(2, 9);
+  Bench anew;
+  anew.reach(Phase::switching);
+  anew.say(1, Extend{100'000});
+  anew.say(1, Cancel{"u1", std::nullopt});
+  anew.die(2, 9);
+  anew.take(StopRequested{});
+
+  CHECK_THAT(lines_of(goes_on.wait(100s), LogLevel::warning),
+             Contains("has not stopped within 100s in all, extended from 90s;"));
+  CHECK_THAT(lines_of(anew.wait(90s), LogLevel::warning), Contains("has not stopped within 90s;"));
+}
+
+TEST_CASE("an agent that does not say hello for five seconds is told of once, with what it means") {
+  Policy policy = Bench::default_policy();
+  policy.defaults.start_timeout = Duration(0);
+  const bool closed = GENERATE(false, true);
+  Bench bench(policy);
+  bench.reach(Phase::running);
+  bench.upgrade();
+
+  CHECK(bench.wait(4'999ms).empty());
+  CHECK(bench.supervisor().late(bench.now() + 1ms) == std::vector<Generation>{2});
+  const Actions told = bench.wait(1h);
+  CHECK_FALSE(bench.supervisor().next_deadline());
+  if (closed) bench.take(OutputClosed{2});
+  const Actions failed = closed ? bench.wait(close_grace) : bench.exit(2, 3);
+
+  CHECK(log_of(told) ==
+        "generation 2 has not said hello for 5s; it may not speak agent-protocol(7)\n");
+  CHECK(lines_of(told, LogLevel::warning) == log_of(told));
+  CHECK_THAT(log_of(failed),
+             Contains(closed ? "closed its output before it was activated; it never said hello, "
+                               "so it may not speak agent-protocol(7); upgrade u1"
+                             : "exited with status 3 before it was ready; it never said hello, "
+                               "so it may not speak agent-protocol(7); upgrade u1"));
+}
+
+TEST_CASE("an agent that says hello in time, or late, or ends at once, gets no such hint") {
+  Bench in_time, late, crashed;
+  for (Bench* bench : {&in_time, &late, &crashed})
+    bench->start();
+  in_time.wait(4s);
+  in_time.hello(1);
+  late.wait(6s);
+  late.hello(1);
+
+  for (Bench* bench : {&in_time, &late, &crashed}) {
+    CHECK(bench->wait(bench == &crashed ? 1s : 1min).empty());
+    CHECK_THAT(log_of(bench->exit(1, 3)),
+               StartsWith("generation 1 failed: exited with status 3 before it was ready; the "));
+  }
+}
+
+TEST_CASE("a first agent that is not ready in time is told what its silence may mean") {
+  Policy policy = Bench::default_policy();
+  policy.defaults.start_timeout = 2s;
+  Bench bench(policy);
+  bench.start();
+
+  CHECK_THAT(log_of(bench.wait(2s)),
+             Contains("not ready within 2s; it never said hello, so it may not speak"));
+}
+
+TEST_CASE("nobody is told of the silence of an agent that is killed or was asked to end") {
+  Bench killed, asked;
+  killed.reach(Phase::preparing);
+  killed.say(1, Cancel{"u1", std::nullopt});
+  asked.start();
+  asked.take(StopRequested{});
+
+  CHECK(log_of(killed.wait(6s)).empty());
+  CHECK(log_of(asked.wait(6s)).empty());
 }

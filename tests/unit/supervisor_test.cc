@@ -274,6 +274,7 @@ TEST_CASE("a deadline that was set while another was judged is not judged with i
 TEST_CASE("who is late is whose deadline has passed") {
   Bench bench;
   bench.reach(Phase::preparing);
+  bench.hello(2);
   const Time start_limit = *bench.state().candidate->deadline;
 
   CHECK(bench.supervisor().late(start_limit - Time(1)).empty());

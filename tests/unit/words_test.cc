@@ -24,6 +24,7 @@ std::string failed_at(Stage stage, const std::optional<Agent>& incumbent) {
 
 Agent closed(bool output, bool activated) {
   Agent agent;
+  agent.greeted = true;
   agent.output_closed = output;
   agent.input_closed = !output;
   agent.activated = activated;
