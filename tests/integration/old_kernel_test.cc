@@ -1,4 +1,4 @@
-// What the upgrader cannot do where the kernel lacks a call: ODD PLACES in upgrader(8).
+// What the upgrader cannot do where the kernel lacks a call: REQUIREMENTS in upgrader(8).
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

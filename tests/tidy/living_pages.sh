@@ -1,7 +1,7 @@
-# Checks that what the pages show as running does run: the shell agent, the transcripts, the
-# examples in C and C++, and the one service file with steps of its own.
+# Checks that what the pages show as running does run: the shell agent, the transcripts, the log in
+# README.md, the examples in C and C++, and the one service file with steps of its own.
 
-living_checks='shell_agent played_transcripts busybox_stop examples'
+living_checks='shell_agent played_transcripts shown_log busybox_stop examples'
 
 # Longer than any of these takes by far; they wait for events, so it only ends what hangs.
 living_limit=60
@@ -55,6 +55,24 @@ check_busybox_stop() {
 canary_busybox_stop() {
   sed -i 's/^runs || exit 0$//' sample-agent/init/busybox/stop
   echo 'busybox/stop signalled a stranger'
+}
+
+# The lines of the log in README.md, each in one piece again.
+shown_log_lines() {
+  sed -n '/^<!-- BEGIN log/,/^<!-- END log/p' README.md |
+    awk '/^  / { line = line substr($0, 2); next }
+      line { print line }
+      { line = /^upgrader: / ? $0 : "" }'
+}
+
+check_shown_log() {
+  upgrader_is_built || return
+  live play_log.sh shown_log_lines
+}
+
+canary_shown_log() {
+  sed -i '/BEGIN log/,/END log/s/exited with status 3/exited with status 4/' README.md
+  echo 'as shown: upgrader: warning: generation 2: exited with status 4 before it was ready'
 }
 
 # The code between ``` lines of the language $2 in the page $1.
