@@ -35,7 +35,7 @@ void Channel::flush() {
   }
 }
 
-// A line that has been cut may need the room that an error has left: until there are none of both.
+// Drops queued `error`s until the lines that have been read already fit.
 void Channel::make_room() {
   const auto is_error = [](const auto& message) { return std::holds_alternative<Error>(message); };
   do {

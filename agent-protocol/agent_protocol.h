@@ -81,7 +81,7 @@ struct agent_protocol_event {
   int clean; /* 1: the agent before confirmed its stop */
   int64_t generation;
   int64_t deadline_ms; /* what is left to say stopped, at arrival; or -1 */
-  int64_t watchdog_ms; /* heartbeats are wanted twice as often, or -1 */
+  int64_t watchdog_ms; /* send a heartbeat at least every half of this; -1: none */
   const char* id;
   const char* about;
   const char* reason;

@@ -18,7 +18,7 @@
 
 namespace agent_protocol {
 
-// What both archives share: where they are, and what was wrong first.
+// What both archives share: which object and member they are at, and the first refusal.
 class Refusals {
  public:
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }

@@ -63,8 +63,8 @@ std::size_t number_end(const std::string& bytes, std::size_t at) {
 }
 
 // Puts 0e0 in the place of a number that is no short integer: it is as good a number, and as little
-// an integer, but RapidJSON does not refuse the whole line for its size. It joins its neighbours no
-// more than the number did: only a digit could make it longer, and none follows.
+// an integer, but RapidJSON does not refuse the whole line for its size. The replacement cannot
+// merge with what follows, which is never a digit.
 void tame_number(std::string& bytes, std::size_t begin, std::size_t end) {
   const std::string_view number = std::string_view(bytes).substr(begin, end - begin);
   const bool whole = number.find_first_of(".eE") == std::string_view::npos;

@@ -41,8 +41,8 @@ class JsonLine {
   // The index behind a node and all that is in it.
   [[nodiscard]] std::size_t after(std::size_t index) const;
 
-  // A text unescaped; of a number its spelling if it is an integer of at most 18 digits, and
-  // otherwise any other number's that is no such integer.
+  // A text unescaped. A number: its digits, with a minus if it has one, if it is an integer of at
+  // most 18 digits; otherwise a spelling that no integer has.
   [[nodiscard]] std::string_view text(const Node& node) const;
 
   struct Found {

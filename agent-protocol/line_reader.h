@@ -40,7 +40,7 @@ class LineReader {
   [[nodiscard]] bool pending() const;
 
  private:
-  // Forgets the bytes of the line under way but its first, and so becomes free for more.
+  // Discards the line under way but for its first incomplete_bytes_max bytes, to make room.
   void skip_what_is_there();
 
   std::string buffer_;          // of fixed size line_bytes_max

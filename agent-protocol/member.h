@@ -15,7 +15,7 @@
 
 namespace agent_protocol {
 
-// Beyond this JSON's readers need not agree on a number (RFC 8259, section 6).
+// Readers of JSON need not agree on an integer that is larger (RFC 8259, section 6).
 inline constexpr std::int64_t integer_max = 9'007'199'254'740'991;
 
 // Every text is UTF-8 without U+0000.
@@ -23,7 +23,7 @@ struct TextRule {
   enum class Form { any, printable_ascii, absolute_path };
   std::size_t bytes_max = line_bytes_max;          // unescaped
   std::size_t escaped_bytes_max = line_bytes_max;  // as written, without the quotes
-  Form form = Form::any;                           // the latter two are never empty
+  Form form = Form::any;                           // printable_ascii and absolute_path: not empty
 };
 
 struct RangeRule {
@@ -34,7 +34,7 @@ struct RangeRule {
 struct TextsRule {
   std::size_t count_max = 0;
   TextRule each;
-  bool may_be_absent = false;  // for none; so they are written
+  bool may_be_absent = false;  // true: an empty list is written as an absent member
 };
 
 struct NameRule {

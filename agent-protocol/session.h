@@ -7,10 +7,9 @@
 // takes the upgrader's stop for an upgrade back. `stopped` follows its own word. `ended` is a held
 // agent that has said unfit or must exit at once.
 //
-// Messages that do not fit the moment change nothing and are told to nobody: most have crossed one
-// of ours. Two crossings are more than that: a stop for an upgrade that has been cancelled is void,
-// as the upgrader takes our cancel for the answer to it; and a stop that comes after the agent has
-// stopped of itself is answered with `stopped`.
+// Ill-timed messages have mostly crossed one of ours: they change nothing, and nobody is told. Two
+// matter. A stop for an upgrade that the agent has cancelled is void: the upgrader takes the cancel
+// for its answer. A stop that comes after the agent has stopped by itself is answered: `stopped`.
 //
 // Alone, without an upgrader, the program is led through the same story: ready is followed by
 // activate, a signal by stop; a request for an upgrade is refused, and all else does nothing.
@@ -149,7 +148,7 @@ class Session {
   Role role_ = Role::first;
   Trial trial_ = Trial::none;
   std::optional<std::string> request_;   // the id of an `upgrade` that has not been answered
-  std::optional<KnownUpgrade> upgrade_;  // under way away from this agent
+  std::optional<KnownUpgrade> upgrade_;  // under way, and to replace this agent
   std::optional<StopReason> ordered_;    // the upgrader's own stop
   std::optional<Stopped> unsent_;        // said after a stop that the upgrader did not ask for
   bool signalled_ = false;               // SIGTERM has asked for a stop

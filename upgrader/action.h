@@ -13,8 +13,8 @@
 
 namespace upgrader {
 
-// Look at an executable, and whether `present` could be started again. Answered by Checked or
-// CheckFailed.
+// Look whether an executable can be started, and whether `present`, the program that runs now,
+// could be started again. Answered by Checked or CheckFailed.
 struct Check {
   std::optional<std::string> executable;         // none: what AGENT on the command line names now
   std::optional<std::vector<std::string>> args;  // none: those of `present`, or the command line's
@@ -53,15 +53,16 @@ struct PassSignal {
   bool operator==(const PassSignal&) const = default;
 };
 
-// Show that the link can be replaced, and make durable all that it needs to name this program: so
-// that Relink, when the old agent has gone, has little left to do that may fail or take long.
+// Show that the link can be replaced, and sync this program and the directories that lead to it.
+// Relink comes when the old agent has gone: little that may fail or take long is left to it.
 // Answered by RelinkProved or RelinkProofFailed.
 struct ProveRelink {
   ProgramId program = 0;
   bool operator==(const ProveRelink&) const = default;
 };
 
-// Make the link name this program, which was proved, durably. Answered by Relinked or RelinkFailed.
+// Make the link name this program, durably, after RelinkProved. Answered by Relinked or
+// RelinkFailed.
 struct Relink {
   ProgramId program = 0;
   bool operator==(const Relink&) const = default;

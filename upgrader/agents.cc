@@ -108,7 +108,7 @@ Agents::Running* Agents::find(Generation generation) const {
   return nullptr;
 }
 
-// For whoever tells what happens to one after another, which may start more.
+// A snapshot: to report to one agent may start another.
 std::vector<Generation> Agents::generations() const {
   std::vector<Generation> all;
   for (const auto& agent : running_)
@@ -119,8 +119,8 @@ std::vector<Generation> Agents::generations() const {
 void Agents::on_readable(Generation generation) {
   Running* agent = find(generation);
   if (agent == nullptr) return;
-  // Who is dead already says its last words now: nobody is told to stop for its `ready`. The exits
-  // of others come in their own order, behind what was said before them.
+  // If it has exited, these are last words: a `ready` must not stop the active agent. The exits of
+  // others come in their own order, after what was said before them.
   look_for_end(*agent);
   if (agent->ending) {
     bury_the_dead({.bytes = look_bytes_max});

@@ -23,7 +23,7 @@ namespace upgrader {
 
 // Lines taken from an agent in one turn of the loop.
 inline constexpr int lines_a_turn = 32;
-// Reaped in one turn of those that are no agents; there may be any number of them.
+// Orphans reaped in one turn of the loop, at most.
 inline constexpr int strangers_a_turn = 256;
 // Taken from a pipe in one look, before a deadline or an exit is judged: what a pipe holds as it
 // was made. An agent may make it hold more, and must not keep the others waiting by that.
@@ -36,7 +36,7 @@ class Agents {
  public:
   // Takes each event as it happens. It may call start(), send() and signal() meanwhile.
   using Sink = std::function<void(Event)>;
-  // Told behind the events of a turn of the loop, however many they were.
+  // Told once after the events of a turn of the loop, however many they were.
   using TurnOver = std::function<void()>;
 
   // Returns empty if libuv could not give what is needed.
@@ -63,8 +63,9 @@ class Agents {
   // Reaps what has ended and was never an agent: orphans that we were given as process 1 or as a
   // subreaper, children of whoever executed us. For when all exits of agents have been taken in.
   void reap_strangers();
-  // Takes in the exits, those of who is late whole, and what the pipes of the living hold: before a
-  // deadline is judged. Of an agent that must take its replies first only if it is late.
+  // For before a deadline is judged. Takes in the exits (of a late agent with all that it had said)
+  // and what the pipes of living agents hold. Skips an agent that does not read its replies, unless
+  // it is late.
   void take_in_everything(const std::vector<Generation>& late);
 
  private:

@@ -13,7 +13,7 @@
 namespace upgrader {
 namespace {
 
-// As all timeouts. Whoever wants to hear less often hears more often.
+// Capped at a day, as all timeouts are: an agent may send heartbeats more often than asked.
 constexpr Duration watchdog_max = std::chrono::hours{24};
 
 // Of a value that makes no sense, in the log.

@@ -1,5 +1,5 @@
-// The agents' environment, built once at start: the upgrader's own, less what serves the
-// conversation with init, more what the agent protocol says. The same for every agent.
+// The agents' environment, built once at start: the upgrader's own, without what serves the
+// conversation with init, and with what the agent protocol adds. The same for every agent.
 #pragma once
 
 #include <sys/types.h>
@@ -18,9 +18,9 @@ namespace upgrader {
 // descriptor that is not open.
 [[nodiscard]] std::optional<int> passed_sockets(const char* const* inherited, pid_t own_pid);
 
-// How far apart init wants to hear that all is well: WATCHDOG_USEC, in whole milliseconds, at least
-// one and at most a day. Zero where it does not, or wants that of another process (WATCHDOG_PID);
-// where it cannot be read there is a complaint.
+// How far apart init wants WATCHDOG=1: WATCHDOG_USEC, in whole milliseconds, at least one and at
+// most a day. Zero where it wants none, or wants it from another process (WATCHDOG_PID). Where the
+// variables make no sense there is a complaint.
 struct WatchdogWish {
   Duration time{};
   std::string complaint;

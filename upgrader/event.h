@@ -53,16 +53,16 @@ struct StrayReceived {
   std::string text;
 };
 
-// An agent closed its output while its process lives, as far as the kernel has told.
+// An agent closed its output; the kernel has not told of its exit.
 struct OutputClosed {
   Generation generation = 0;
 };
 
-// Something was sent to an agent whose input nobody reads any more, or that was behind with reading
-// by more than the upgrader keeps for it.
+// Something could not be sent to an agent: it has closed its input, or what it has not read exceeds
+// `unsent_bytes_max`.
 struct InputClosed {
   Generation generation = 0;
-  bool activate_lost = false;  // it will never know that it is active
+  bool activate_lost = false;  // its `activate` is among what it never got
 };
 
 // An agent's process has been reaped; all that it had said has been delivered before.
@@ -96,8 +96,8 @@ struct RelinkFailed {  // the link is as it was
   Trouble trouble;
 };
 
-// Deadlines up to `by` have passed; all that the kernel held at that moment has been delivered. One
-// that passed since, or was set meanwhile, needs a look of its own.
+// Deadlines up to `by` have passed, and all that the kernel held at that moment has been delivered.
+// A deadline that has passed since then, or was set since then, is judged after another look.
 struct DeadlinePassed {
   Time by = Time::max();
 };

@@ -69,7 +69,7 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-// Nullopt, or why not: it cannot be read, or is what a file is that ends before.
+// Nothing if all was read; otherwise the error, or `cut_off` where the file ends before.
 std::optional<NotExecutable> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
                                         const Flaw& cut_off) {
   const ssize_t count = read_at(fd, buffer, size, offset);
@@ -78,8 +78,8 @@ std::optional<NotExecutable> read_whole(int fd, void* buffer, std::size_t size, 
   return std::nullopt;
 }
 
-// Opens an interpreter or loader for reading, if it is an executable regular file. An open one, or
-// why not; one that must not be read is none and no refusal.
+// Opens an interpreter or loader for reading, or says why it is no executable regular file. Neither
+// a descriptor nor a refusal where it may be executed but not read.
 std::variant<OwnedFd, NotExecutable> open_interpreter(const std::string& path, const char* what) {
   const auto refused = [&](int error) {
     const std::string reason = std::string("its ") + what + " " + path + ": " +

@@ -10,7 +10,7 @@ namespace upgrader {
 enum class ExecutableKind {
   elf,
   script,
-  unreadable,  // may be executed but not read: left to the kernel, which never asks a shell
+  unreadable,  // may be executed but not read: the kernel judges it, and never asks a shell
 };
 
 struct NotExecutable {

@@ -12,7 +12,8 @@ namespace upgrader {
 
 struct State;
 
-// What an agent is waited for, where init waits for it, too.
+// An agent's `ready` or exit for which the upgrader waits while init itself waits for it: the start
+// of the service, or its stop. Init is told how long that may still take.
 struct InitWait {
   enum class What { ready, stopped };
 
@@ -24,14 +25,14 @@ struct InitWait {
 };
 
 struct InitNews {
-  bool active = false;  // an agent is
+  bool active = false;  // some agent is active
   bool stopping = false;
   bool vouched = true;           // all is as it should be: no active agent is silent
   bool reloading = false;        // an upgrade that SIGUSR2 asked for is under way
   std::int64_t reloads = 0;      // SIGUSR2 so far, those that were refused included
   std::optional<InitWait> wait;  // of a first agent, or of one that was told to stop
   std::string status;            // one line for people
-  std::optional<Time> until;     // how long what the status says may go on
+  std::optional<Time> until;     // when what the status says has to be over
 
   bool operator==(const InitNews&) const = default;
 };

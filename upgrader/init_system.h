@@ -19,10 +19,10 @@
 
 namespace upgrader {
 
-// What an end that was put off may take behind its deadline, until init sees the upgrader's exit.
+// Slack between an extended deadline and our exit.
 inline constexpr Duration end_margin{1'000};
 
-// At least so far apart is WATCHDOG=1 where it is sent before it is due.
+// Minimum time between two WATCHDOG=1 that are sent before they are due.
 inline constexpr Duration early_beat_interval{100};
 
 class InitSystem {
@@ -38,11 +38,10 @@ class InitSystem {
   // Tells what has changed since the last time.
   void tell(const InitNews& news, Time now);
 
-  // Says WATCHDOG=1 if that is due, which it is twice in the watchdog's time while the news is that
-  // all is well.
+  // Sends WATCHDOG=1 if it is due: every half interval, while no active agent is silent.
   void keep_alive(Time now);
   [[nodiscard]] std::optional<Time> next_deadline() const;
-  // Says it though it is not due yet, for whoever is about to do what may take long.
+  // Sends it before it is due, for a caller who is about to do something that may take long.
   void keep_alive_early(Time now);
 
   // Adds what an agent says of itself to the status, until one says something else or it has gone.

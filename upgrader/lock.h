@@ -1,6 +1,6 @@
-// The lock of --lock: at most one upgrader, and what its agents inherit keeps it held when the
-// upgrader dies. It is never released by hand: the kernel does it when the last holder has gone.
-// Waiting is the loop's task.
+// The lock of --lock: at most one upgrader runs, and no agent of an earlier one beside it, since
+// agents inherit the descriptor. Nobody unlocks it: the kernel does when the last process that has
+// the descriptor has gone. Waiting for it is the loop's task.
 #pragma once
 
 #include <sys/types.h>

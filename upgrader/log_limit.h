@@ -17,7 +17,7 @@ namespace upgrader {
 // How loud a notice is: a refused upgrade is a warning.
 [[nodiscard]] LogLevel level_of(const Notice& notice);
 
-// After a line so long none of the same kind is shown.
+// Minimum time between two shown lines of one kind of one agent.
 inline constexpr Duration log_limit_period{1'000};
 
 class LogLimit {

@@ -1,6 +1,7 @@
 // Processes: starts one with its two pipes, learns how it ended, sends it a signal. Knows nothing
-// of what is said on the pipes. Our own clone and exec, since uv_spawn can neither start an open
-// descriptor nor write LISTEN_PID, makes sockets of pipes, and hands what is no program to a shell.
+// of what is said on the pipes. It calls clone and exec itself: uv_spawn cannot start an open
+// descriptor nor write LISTEN_PID, gives children sockets for pipes, and hands a file that is no
+// program to a shell.
 #pragma once
 
 #include <sys/types.h>
@@ -50,8 +51,8 @@ struct StartFailed {
 // that the kernel does not know ended in an unknown way.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 
-// A child that has ended and has not been reaped, ours or one that we were given: as process 1, or
-// because whoever executed us had started it. It stays as it is.
+// A child that has ended and has not been reaped: one that we started, or one that we were given,
+// as process 1 or by whoever executed us and had started it. Looks only, and reaps nobody.
 [[nodiscard]] std::optional<pid_t> ended_child();
 
 // From now on whoever descends from us and loses its parent becomes our child. Returns 0 or an

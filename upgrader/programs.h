@@ -1,5 +1,5 @@
-// The programs that the supervisor names: open executables with their arguments, each closed as
-// soon as it is named no more.
+// The programs that the supervisor names: open executables with their arguments. Each is closed as
+// soon as the supervisor no longer names it.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@ class Programs {
   // Keeps the program under the lowest free number.
   [[nodiscard]] ProgramId add(Program program);
 
-  // One that was added and has been kept since.
+  // The program of a number that add() gave and keep_only() has not dropped.
   [[nodiscard]] const Program& at(ProgramId id) const;
 
   // Closes all others.

@@ -45,8 +45,10 @@ struct Agent {
   std::optional<std::string> version;
   bool ready = false;
   bool activated = false;
-  std::optional<agent_protocol::StopReason> told;  // to stop, and it has not taken that back
-  std::optional<std::string> told_id;              // the upgrade that it was told to stop for
+  // The reason of the `stop` that it was sent, unless a `cancel` has taken that stop back; and the
+  // id of the upgrade, where the stop was for one.
+  std::optional<agent_protocol::StopReason> told;
+  std::optional<std::string> told_id;
   bool stopped = false;
   std::optional<std::string> state;  // that it left with `stopped`
   std::optional<std::string> unfit;  // last words of an agent that exited
@@ -66,7 +68,7 @@ struct Agent {
   std::optional<Time> close_deadline;
   // To have said `heartbeat`: of an active agent until it has stopped, is killed or rolled back.
   std::optional<Time> heartbeat_deadline;
-  bool silent = false;  // that has passed, and it has not said `heartbeat` since
+  bool silent = false;  // heartbeat_deadline has passed, and it has not said `heartbeat` since
   bool operator==(const Agent&) const = default;
 };
 
@@ -89,11 +91,11 @@ struct UpgradeUnderWay {
   bool operator==(const UpgradeUnderWay&) const = default;
 };
 
-// What the agent that was active last left behind.
+// What the agent that was active last has left for the one that is activated next.
 struct Legacy {
   bool clean = false;                // it confirmed its stop
-  std::optional<std::string> state;  // given on, never read
-  int exit_status = 0;               // the upgrader's, should this have been the last agent
+  std::optional<std::string> state;  // its `state`, which goes into `activate` unread
+  int exit_status = 0;               // with which the upgrader exits if no agent follows
   bool operator==(const Legacy&) const = default;
 };
 

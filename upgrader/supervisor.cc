@@ -197,7 +197,7 @@ class Step {
     fail_upgrade(Stage::commit, event.trouble.reason, event.trouble.errno_name);
   }
 
-  // One deadline a step: the shell looks for news of the agents between any two.
+  // Handles at most one deadline: the shell reads what agents have sent before it asks again.
   void take(const DeadlinePassed& event) {
     passed_by_ = std::min(now_, event.by);
     if (state_.candidate && agent_deadline_passed(*state_.candidate)) return;

@@ -1,5 +1,5 @@
-// Owns a libuv handle. libuv frees nothing: the owner asks for the close, and the handle's memory
-// is freed when libuv has let go of it, which takes one more turn of the loop.
+// Owns a libuv handle. The destructor asks libuv to close it; the memory is freed when libuv says
+// that the handle is closed, one turn of the loop later.
 #pragma once
 
 #include <uv.h>

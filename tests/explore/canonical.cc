@@ -60,8 +60,8 @@ State usual(State state) {
   return state;
 }
 
-// Ids in a watcher's account: capital letters behind a "u", or a number behind "sigusr2-".
-// EventKind follows the latter is one character more.
+// A watcher's account with 1 in the place of each id: of the capital letters after a "u", and of
+// the number after "sigusr2-", whose last digit is not the id's but what the account prints next.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {

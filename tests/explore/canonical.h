@@ -32,7 +32,8 @@ struct NamedDeadline {
 };
 [[nodiscard]] std::vector<NamedDeadline> deadlines_of(State& state);
 
-// The same state, seen from now on: deadlines lie ahead. EventKind only people read is left out.
+// The same state with every deadline at `later`, and without what only people read, such as
+// versions and reasons.
 [[nodiscard]] State normalised(State state);
 
 // New numbers for the generations that still matter: 1, 2, ... in their order.

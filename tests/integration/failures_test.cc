@@ -184,7 +184,7 @@ TEST_CASE("after the stop, the old agent is told of a lost candidate and may tak
   CHECK(world.agents_started() == 2);
 }
 
-TEST_CASE("after the stop, an agent that goes on stopping is started again for a lost candidate") {
+TEST_CASE("an agent that stops although its candidate is lost comes back as fallback") {
   World world;
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old);

@@ -29,7 +29,7 @@ TEST_CASE("during an upgrade, before the stop: the agent is told of its end, the
   world.expect_exit(0);
 }
 
-TEST_CASE("after the stop: it keeps its stop, hears of the upgrade's end, nothing is activated") {
+TEST_CASE("SIGTERM after stop: upgrade_failed, the stop stands, nothing is activated") {
   const std::string mode = GENERATE("parallel", "sequential");
   World world({"--mode=" + mode});
   Puppet old = world.first();

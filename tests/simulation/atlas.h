@@ -22,7 +22,7 @@
 
 namespace upgrader::simulation {
 
-// One in a million million of different things have the same.
+// A hash of 64 bits. That two of different things are equal is about 10^-12 likely.
 using Key = std::uint64_t;
 
 // From keys to numbers; filled once.

@@ -159,8 +159,8 @@ void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto passes = std::find_if(way_.begin(), way_.end(), [&](std::uint32_t move) {
     const EventKind its = test::kind_of(event_of(move));
     return its == EventKind::limit || its == EventKind::heartbeat_limit ||
-           its == EventKind::hello_limit || its == EventKind::upgrade_limit || its == EventKind::extend_at_limit ||
-           its == EventKind::cancel_at_limit;
+           its == EventKind::hello_limit || its == EventKind::upgrade_limit ||
+           its == EventKind::extend_at_limit || its == EventKind::cancel_at_limit;
   });
   if (passes == way_.end()) return;
   const std::optional<Time> deadline = deadline_of(supervisor.state(), event_of(*passes));
@@ -365,12 +365,13 @@ void MapGuide::clog(Process& process, EventKind said) {
   process.input.capacity = said == EventKind::ready ? 65'536 : 0;
 }
 
-// Something is to be sent to it, and does not fit in.
+// Something is queued for it that its input has no room for.
 bool MapGuide::has_unsent(const Process& process) {
   return process.input.capacity == 0 && !process.orders.empty();
 }
 
-// It is noticed by what waits, or by an answer to what nobody understands. False: by nothing.
+// Closes the agent's input. The upgrader notices by unsent output, or by a provoked `error` that it
+// cannot write. False, and not closed: it would notice by neither.
 bool MapGuide::close_input(Process& process, const Agent& agent) {
   if (!process.input.reader || !has_unsent(process)) {
     if (agent.killed || agent.terminated || !process.output.writer) return false;
@@ -381,14 +382,14 @@ bool MapGuide::close_input(Process& process, const Agent& agent) {
   return true;
 }
 
-// To the supervisor it is one which end is closed.
+// True if closing either end leads to the same place.
 bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   const Event closes_input =
       test::class_for(test::speaker_of(closes_output), EventKind::closes_input);
   return !agent.output_closed && destination(closes_output) == destination(closes_input);
 }
 
-// Something waits for whoever may close its input later, unnoticed otherwise.
+// Leaves replies unsent, so that a later close of the input is noticed.
 void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   if (clog_ == Clog::never) return;
   const State& state = supervisor.state();

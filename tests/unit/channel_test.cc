@@ -191,7 +191,7 @@ TEST_CASE("a channel whose ends are closed leaves nothing on the loop") {
   CHECK(uv_loop_alive(&bench.loop) == 0);
 }
 
-TEST_CASE("a channel that is gone has closed both of its ends, and one that is closed only that") {
+TEST_CASE("destroying a channel closes both ends, close_output() only one") {
   Bench bench;
   bench.channel->close_output();
   CHECK(::write(bench.agent_output.get(), "x", 1) == -1);
