@@ -3,7 +3,7 @@
 # names and waits for its end, and never a stranger that has got the pid of one that is gone.
 #
 # usage: play_busybox_stop.sh DIRECTORY     with the script as DIRECTORY/input, its lock's file
-# being `lock` in the working directory; UPGRADER
+# being `lock` in the working directory, and no pause between two looks; UPGRADER
 set -u
 cd "$1" || exit 1
 
@@ -17,9 +17,7 @@ complain() {
   exit 1
 }
 
-# What only busybox has; it need not take its time here.
-mkdir bin && echo '#!/bin/sh' >bin/usleep && chmod +x bin/usleep && mkfifo over errors || exit 1
-PATH=$PWD/bin:$PATH
+mkfifo over errors || exit 1
 exec 3<>over 4<>errors
 
 stop() {
