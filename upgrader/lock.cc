@@ -6,9 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <utility>
+#include <vector>
+
+#include "upgrader/errno_name.h"
+#include "upgrader/lock_holders.h"
 
 namespace upgrader {
 namespace {
@@ -16,8 +21,11 @@ namespace {
 // FILE may be replaced while we open it, but not for ever.
 constexpr int attempts_max = 8;
 
-// More than two numbers and what stands between them need.
+// More than two numbers and what stands between them need: what is longer is no lock's.
 constexpr std::size_t holder_bytes_max = 64;
+
+// So many of those that hold it are named.
+constexpr std::size_t holders_named_max = 4;
 
 // More than the longest /proc/PID/stat there is: fifty numbers and a short name.
 constexpr std::size_t stat_bytes_max = 2'048;
@@ -42,11 +50,22 @@ bool take(std::string_view& text, char character) {
   return true;
 }
 
+// Two decimal numbers, however large, with a blank between and a newline behind or none.
+bool is_a_locks(std::string_view text) {
+  const auto take_digits = [&] {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(digits);
+    return digits > 0;
+  };
+  if (text.size() >= holder_bytes_max || !take_digits() || !take(text, ' ')) return false;
+  return take_digits() && (text.empty() || text == "\n");
+}
+
 std::optional<Holder> parse_holder(std::string_view text) {
   Holder holder;
-  const bool well_formed = take_number(text, holder.pid) && take(text, ' ') &&
-                           take_number(text, holder.start_time) && take(text, '\n');
-  if (!well_formed || holder.pid <= 0) return std::nullopt;
+  const bool known = is_a_locks(text) && take_number(text, holder.pid) && take(text, ' ') &&
+                     take_number(text, holder.start_time);
+  if (!known || holder.pid <= 0) return std::nullopt;
   return holder;
 }
 
@@ -55,6 +74,14 @@ std::string read_at_start(int fd, std::size_t bytes_max) {
   const ssize_t count = ::pread(fd, text.data(), text.size(), 0);
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   return text;
+}
+
+std::string in_words(const std::vector<pid_t>& processes) {
+  std::string words;
+  for (std::size_t i = 0; i < std::min(processes.size(), holders_named_max); ++i)
+    words += (i == 0 ? "" : ", ") + process_in_words(processes[i]);
+  if (processes.size() > holders_named_max) words += " and others";
+  return words;
 }
 
 bool is_alive(const Holder& holder) {
@@ -83,12 +110,19 @@ bool Lock::has_file() const {
   struct stat ours {};
   struct stat named {};
   return ::fstat(descriptor_.get(), &ours) == 0 && S_ISREG(ours.st_mode) &&
-         ::stat(path_.c_str(), &named) == 0 && ours.st_dev == named.st_dev &&
-         ours.st_ino == named.st_ino;
+         ::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
+// What is no regular file is not even opened: that may have an effect on a device.
 int Lock::open_file() {
-  OwnedFd file(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600));
+  struct stat named {};
+  if (::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (S_ISLNK(named.st_mode)) return ELOOP;
+    if (!S_ISREG(named.st_mode)) return EINVAL;
+  }
+  constexpr int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  OwnedFd file(::open(path_.c_str(), flags, 0600));
   if (!file) return errno;
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return errno;
@@ -107,6 +141,7 @@ int Lock::try_lock() {
     } while (result != 0 && errno == EINTR);
     if (result != 0) return errno;
     if (has_file()) {
+      if (const int error = is_anothers(); error != 0) return error;
       write_holder();
       return 0;
     }
@@ -114,24 +149,54 @@ int Lock::try_lock() {
   return EWOULDBLOCK;
 }
 
+// Not 0 if FILE holds what no lock has written. Nobody else writes to a lock's while it is ours.
+int Lock::is_anothers() const {
+  char text[holder_bytes_max];
+  ssize_t count = 0;
+  do {
+    count = ::pread(descriptor_.get(), text, sizeof text, 0);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return errno;
+  return count == 0 || is_a_locks({text, static_cast<std::size_t>(count)}) ? 0 : EEXIST;
+}
+
 // Whether it can be written does not matter to the lock: a full disk must not keep an agent from
-// its work. What an earlier holder has written must not stay.
+// its work. What an earlier holder has written must not stay, and whoever is killed on the way must
+// leave a file that the next one takes for a lock's.
 void Lock::write_holder() const {
   const std::string text = std::to_string(::getpid()) + " " +
                            std::to_string(process_start_time(::getpid()).value_or(0)) + "\n";
+  if (::ftruncate(descriptor_.get(), 0) != 0) return;
   const ssize_t written = ::pwrite(descriptor_.get(), text.data(), text.size(), 0);
   const bool whole = written == static_cast<ssize_t>(text.size());
-  static_cast<void>(::ftruncate(descriptor_.get(), whole ? written : 0) == 0);
+  if (!whole) static_cast<void>(::ftruncate(descriptor_.get(), 0) == 0);
+}
+
+std::string Lock::refusal_in_words(int error) {
+  const std::string name = " (" + errno_name(error) + ")";
+  if (error == EINVAL) return "it is no regular file" + name;
+  if (error == ELOOP) return "it is a symbolic link, and none is followed" + name;
+  if (error == EEXIST) return "it holds what no lock has written, and is left as it is" + name;
+  return error_in_words(error);
 }
 
 std::string Lock::holder_in_words() const {
   const std::optional<Holder> holder =
       parse_holder(read_at_start(descriptor_.get(), holder_bytes_max));
-  if (!holder) return path_ + " does not say who holds it";
+  const std::vector<pid_t> found = lock_holders(descriptor_.get());
+  const std::string hold = found.size() == 1 ? " holds it" : " hold it";
+  if (!holder) {
+    return found.empty() ? path_ + " does not say who holds it" : in_words(found) + hold;
+  }
   const std::string process = "process " + std::to_string(holder->pid);
-  if (is_alive(*holder)) return process + " holds it";
+  if (is_alive(*holder)) {
+    const bool holds =
+        found.empty() || std::find(found.begin(), found.end(), holder->pid) != found.end();
+    return holds ? process_in_words(holder->pid) + " holds it" : in_words(found) + hold;
+  }
   if (!process_start_time(::getpid())) return process + " or an agent of it holds it";  // no /proc
-  return process + ", which " + path_ + " names, is gone: one of its agents still holds it";
+  return process + ", which " + path_ + " names, is gone: one of its agents still holds it" +
+         (found.empty() ? "" : ": " + in_words(found));
 }
 
 std::optional<std::uint64_t> process_start_time(pid_t pid) {

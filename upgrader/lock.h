@@ -21,12 +21,17 @@ class Lock {
   Lock(std::string path, int number);
 
   // 0: it is ours, and FILE says so. EWOULDBLOCK: it is held; ask again later. Otherwise why FILE
-  // cannot be opened or locked, as an errno value; EINVAL: it is no regular file. A FILE that is
-  // made is readable by its owner only: whoever can open it can lock it.
+  // cannot be opened or locked, as an errno value; EINVAL: it is no regular file; ELOOP: it is a
+  // symbolic link; EEXIST: it holds what no lock has written, which stays. A FILE that is made is
+  // readable by its owner only: whoever can open it can lock it.
   [[nodiscard]] int try_lock();
 
-  // Who holds it, by what FILE says, as a sentence without a full stop: "process 4711 holds it";
-  // "process 4711, which FILE names, is gone: one of its agents still holds it".
+  // Such a value in words.
+  [[nodiscard]] static std::string refusal_in_words(int error);
+
+  // Who holds it, by what FILE and /proc say, as a sentence without a full stop: "process 4711
+  // (upgrader) holds it"; "process 4711, which FILE names, is gone: one of its agents still holds
+  // it: process 4712 (agent)".
   [[nodiscard]] std::string holder_in_words() const;
 
   [[nodiscard]] int number() const { return number_; }
@@ -35,6 +40,7 @@ class Lock {
   [[nodiscard]] bool has_file() const;
   [[nodiscard]] int keep_at_number(OwnedFd fd);
   [[nodiscard]] int open_file();
+  [[nodiscard]] int is_anothers() const;
   void write_holder() const;
 
   std::string path_;

@@ -161,6 +161,7 @@ void Loop::on_timer() {
 }
 
 void Loop::try_lock() {
+  const std::string& file = *options_.lock_file;
   const int error = lock_->try_lock();
   if (error == 0) {
     lock_retry_.reset();
@@ -168,17 +169,17 @@ void Loop::try_lock() {
     return;
   }
   if (error != EWOULDBLOCK) {
-    logbook_.error("cannot lock " + *options_.lock_file + ": " + error_in_words(error));
+    logbook_.error("cannot lock " + file + ": " + Lock::refusal_in_words(error));
     end(exit_own_failure);
     return;
   }
   if (lock_deadline_ && *lock_deadline_ <= now()) {
-    logbook_.error("cannot lock " + *options_.lock_file + " within " +
-                   in_words(lock_timeout_of(options_)) + ": " + lock_->holder_in_words());
+    logbook_.error("cannot lock " + file + " within " + in_words(lock_timeout_of(options_)) + ": " +
+                   lock_->holder_in_words());
     end(exit_own_failure);
     return;
   }
-  if (!lock_retry_) logbook_.info("waiting for " + *options_.lock_file);
+  if (!lock_retry_) logbook_.info("waiting for " + file + ": " + lock_->holder_in_words());
   lock_retry_ = now() + lock_retry_interval;
   set_timer();
 }

@@ -42,7 +42,7 @@ TEST_CASE("the lock's file is locked, and holds the upgrader's pid and start tim
 
 TEST_CASE("what stood in the lock's file before is gone") {
   World world{World::Later()};
-  world.write("lock", "4194304 99999999999999999999 and more", 0600);
+  world.write("lock", "4194304 99999999999999999999", 0600);
   Upgrader& upgrader = world.start({"--lock=" + world.path("lock")});
   world.first();
 
@@ -76,6 +76,18 @@ TEST_CASE("a second upgrader waits for the lock, and goes on when it gets it") {
 
   world.first();
   CHECK(trimmed(world.read("lock")) == std::to_string(two.pid()) + " " + start_time_of(two.pid()));
+}
+
+TEST_CASE("a second upgrader says at once who holds the lock") {
+  World world{World::Later()};
+  Upgrader& one = world.start({"--lock=" + world.path("lock")});
+  world.first();
+
+  world.start({"--lock=" + world.path("lock"), "--lock-timeout=1h"});
+
+  world.wait_for_log("waiting for " + world.path("lock") + ": process " +
+                     std::to_string(one.pid()) + " (");
+  CHECK(world.log().find(") holds it") != std::string::npos);
 }
 
 TEST_CASE("a second upgrader that waits in vain says who holds the lock, and exits with 125") {
@@ -118,6 +130,22 @@ TEST_CASE("an agent that outlives its upgrader keeps the lock until it has gone"
     CHECK(world.log().find(std::to_string(one.pid())) != std::string::npos);
     CHECK(world.log().find("agent") != std::string::npos);
   }
+}
+
+TEST_CASE("an agent that holds the lock after its upgrader is named, at once and when time is up") {
+  World world{World::Later()};
+  world.start({"--lock=" + world.path("lock")});
+  Puppet first = world.first();
+  world.signal(SIGKILL);
+  world.expect_killed(SIGKILL);
+
+  world.start({"--lock=" + world.path("lock"), "--lock-timeout=100ms"});
+
+  world.expect_exit(125);
+  const std::string words = "still holds it: process " + std::to_string(first.pid()) + " (";
+  const std::size_t waiting = world.log().find(words);
+  REQUIRE(waiting != std::string::npos);
+  CHECK(world.log().find(words, waiting + 1) != std::string::npos);
 }
 
 TEST_CASE("a candidate that outlives its upgrader keeps the lock, too") {
@@ -164,6 +192,38 @@ TEST_CASE("SIGTERM or SIGINT while it waits for the lock: 0") {
   CHECK(one.running());
   CHECK(world.agents_started() == 1);
   first.expect_silence();
+}
+
+TEST_CASE("a file that is not a lock's is refused, and nothing of it is changed") {
+  World world{World::Later()};
+  std::string reason = "it holds what no lock has written";
+  std::string file = world.path("lock");
+  SECTION("a configuration") {
+    world.write("lock", "user = nobody\n", 0644);
+  }
+  SECTION("the numbers of a lock, and more") {
+    world.write("lock", "4194304 99999999999999999999 and more", 0600);
+  }
+  SECTION("a link") {
+    world.write("target", "", 0600);
+    file = world.path("link");
+    REQUIRE(symlink("target", file.c_str()) == 0);
+    reason = "it is a symbolic link";
+  }
+  SECTION("a named pipe") {
+    file = world.path("pipe");
+    REQUIRE(mkfifo(file.c_str(), 0600) == 0);
+    reason = "it is no regular file";
+  }
+  const std::string before = file == world.path("lock") ? world.read("lock") : "";
+
+  world.start({"--lock=" + file});
+
+  world.expect_exit(125);
+  CHECK(world.log().find("cannot lock " + file + ": " + reason) != std::string::npos);
+  CHECK(world.agents_started() == 0);
+  if (file == world.path("lock")) CHECK(world.read("lock") == before);
+  if (file == world.path("link")) CHECK(world.read("target").empty());
 }
 
 TEST_CASE("a lock that cannot be had at all: 125") {

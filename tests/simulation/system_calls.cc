@@ -268,6 +268,10 @@ int Lock::try_lock() {
   return free || the_machine->calm || the_machine->lock_is_free ? 0 : EWOULDBLOCK;
 }
 
+std::string Lock::refusal_in_words(int error) {
+  return std::to_string(error);
+}
+
 std::string Lock::holder_in_words() const {
   return "another holds it";
 }

@@ -88,6 +88,8 @@ layer_table() {
 3 upgrader/readiness.h
 3 upgrader/lock.cc
 3 upgrader/lock.h
+3 upgrader/lock_holders.cc
+3 upgrader/lock_holders.h
 3 upgrader/log.cc
 3 upgrader/log.h
 3 upgrader/loop_actions.cc

@@ -11,6 +11,7 @@
 #include "tests/unit/processes.h"
 #include "upgrader/link.h"
 #include "upgrader/lock.h"
+#include "upgrader/lock_holders.h"
 
 using namespace upgrader;
 
@@ -263,10 +264,13 @@ TEST_CASE("a link that cannot be put back is told") {
   CHECK(releases.target() == "one");
 }
 
-TEST_CASE("a lock whose file cannot be looked at, or put at its number, is not taken") {
+TEST_CASE("a lock whose file cannot be looked at, read, or put at its number, is not taken") {
   const TemporaryDirectory directory;
-  const auto [call, error] = GENERATE(table<Call, int>(
-      {{Call::fstat, EIO}, {Call::dup3, EBUSY}, {Call::flock, ENOLCK}, {Call::open, EMFILE}}));
+  const auto [call, error] = GENERATE(table<Call, int>({{Call::fstat, EIO},
+                                                        {Call::dup3, EBUSY},
+                                                        {Call::flock, ENOLCK},
+                                                        {Call::open, EMFILE},
+                                                        {Call::pread, EIO}}));
   Lock lock(directory / "lock", lock_number);
   {
     // The first look is at what keeps the place.
@@ -290,10 +294,10 @@ TEST_CASE("a lock for which no place could be kept is taken all the same") {
   CHECK(lock.holder_in_words().ends_with(" holds it"));
 }
 
-TEST_CASE("an interrupted attempt at a lock is made again") {
+TEST_CASE("an interrupted attempt at a lock, or look at its file, is made again") {
   const TemporaryDirectory directory;
   Lock lock(directory / "lock", lock_number);
-  const Failing failing(Call::flock, EINTR);
+  const Failing failing(GENERATE(Call::flock, Call::pread), EINTR);
 
   CHECK(lock.try_lock() == 0);
   CHECK(failing.fired());
@@ -302,18 +306,21 @@ TEST_CASE("an interrupted attempt at a lock is made again") {
 TEST_CASE("a lock whose file is replaced again and again is not taken, nor tried for ever") {
   const TemporaryDirectory directory;
   Lock lock(directory / "lock", lock_number);
-  const Failing failing(Call::stat, ENOENT, 0, 1'000);
+  const Failing failing(Call::fstatat, ENOENT, 0, 1'000);
 
   CHECK(lock.try_lock() == EWOULDBLOCK);
 }
 
-TEST_CASE("what an earlier holder has written goes even if it cannot be cut off") {
+TEST_CASE("a file that cannot be emptied stays what the next one takes for a lock's") {
   const TemporaryDirectory directory;
-  Lock lock(directory / "lock", lock_number);
+  const std::string path = directory.write("lock", "4194304 99999999999999999999\n", 0600);
+  Lock lock(path, lock_number);
   const Failing failing(Call::ftruncate, EIO);
 
   CHECK(lock.try_lock() == 0);
+
   CHECK(failing.fired());
+  CHECK(content_of(path) == "4194304 99999999999999999999\n");
 }
 
 TEST_CASE("a holder without a start time is judged by whether its process is there") {
@@ -329,10 +336,10 @@ TEST_CASE("a holder without a start time is judged by whether its process is the
   };
 
   const std::string own = std::to_string(::getpid());
-  CHECK(holder_in(own + " 0\n") == "process " + own + " holds it");
+  CHECK(holder_in(own + " 0\n") == process_in_words(::getpid()) + " holds it");
   {
     const Failing others(Call::kill, EPERM);
-    CHECK(holder_in("1 0\n") == "process 1 holds it");
+    CHECK(holder_in("1 0\n") == process_in_words(1) + " holds it");
     CHECK(others.fired());
   }
   CHECK(holder_in("999999999 0\n").find("is gone") != std::string::npos);
@@ -348,11 +355,32 @@ TEST_CASE("where nothing is known of processes no holder is said to be gone") {
   // Behind the read of the file: what there is in /proc of the holder, and of us.
   const Failing of_holder(Call::pread, EIO, 1);
   const Failing of_us(Call::pread, EIO, 1);
+  const Failing of_any(Call::opendir, ENOENT);
 
   CHECK(lock.holder_in_words() == "process 1 or an agent of it holds it");
 
   CHECK(of_holder.fired());
   CHECK(of_us.fired());
+  CHECK(of_any.fired());
+}
+
+TEST_CASE("a process of which nothing can be read is neither named nor said to hold a lock") {
+  const TemporaryDirectory directory;
+  Lock lock(directory / "lock", lock_number);
+  REQUIRE(lock.try_lock() == 0);
+  {
+    const Failing unnamed(Call::open, EMFILE);
+    CHECK(process_in_words(::getpid()) == "process " + std::to_string(::getpid()));
+  }
+  {
+    const Failing untold(Call::read, EIO, 0, 1'000'000);
+    CHECK(lock_holders(lock_number).empty());
+  }
+  {
+    const Failing unseen(Call::stat, EACCES, 0, 1'000'000);
+    CHECK(lock_holders(lock_number).empty());
+  }
+  CHECK(lock_holders(lock_number) == std::vector<pid_t>{::getpid()});
 }
 
 TEST_CASE("a start time is taken only from a line that has one") {

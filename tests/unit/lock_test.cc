@@ -3,14 +3,19 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 
 #include "tests/unit/processes.h"
+#include "upgrader/lock_holders.h"
 
 using namespace upgrader;
 
@@ -22,6 +27,13 @@ constexpr int other_number = 91;
 std::string own_line() {
   return std::to_string(::getpid()) + " " + std::to_string(process_start_time(::getpid()).value()) +
          "\n";
+}
+
+// "process 4711 (lock_test)", as the kernel cuts the name.
+std::string we() {
+  std::string name = content_of("/proc/self/comm");
+  name.pop_back();
+  return "process " + std::to_string(::getpid()) + " (" + name + ")";
 }
 
 ino_t inode_at(int fd) {
@@ -129,7 +141,8 @@ TEST_CASE("the lock is given its number even where that is the lowest free one")
 
 TEST_CASE("a file with older and longer content holds the new holder only") {
   const TemporaryDirectory directory;
-  const std::string path = directory.write("lock", std::string(500, '9') + "\n", 0644);
+  const std::string path =
+      directory.write("lock", "99999999999999999999 " + std::string(40, '9') + "\n", 0644);
   Lock lock(path, number);
 
   CHECK(lock.try_lock() == 0);
@@ -144,7 +157,7 @@ TEST_CASE("a held lock is refused, with its holder's name") {
   Lock second(directory / "lock", other_number);
 
   CHECK(second.try_lock() == EWOULDBLOCK);
-  CHECK(second.holder_in_words() == "process " + std::to_string(::getpid()) + " holds it");
+  CHECK(second.holder_in_words() == we() + " holds it");
   CHECK(content_of(directory / "lock") == own_line());
 }
 
@@ -160,25 +173,136 @@ TEST_CASE("a lock is free once its only holder is gone") {
   CHECK(second.try_lock() == 0);
 }
 
-TEST_CASE("an inherited descriptor keeps the lock held, and the words say so") {
+TEST_CASE("an inherited descriptor keeps the lock held, and the words say where it is") {
   const TemporaryDirectory directory;
   const std::string path = directory / "lock";
+  const int agents = GENERATE(1, 2, 6);
   Background upgrader([&](int end) {
     Lock lock(path, number);
     if (lock.try_lock() != 0) return;
-    if (::fork() == 0) wait_for_end_of(end);  // the agent
+    // An agent, its child, the child of that.
+    int depth = 0;
+    while (depth < agents && ::fork() == 0)
+      ++depth;
+    if (depth == 0) return;
+    ::prctl(PR_SET_NAME, "the agent");
+    wait_for_end_of(end);
   });
   REQUIRE(ends(upgrader.pid()));
-  const std::string process = "process " + std::to_string(upgrader.pid());
   Lock lock(path, other_number);
+  REQUIRE(lock.try_lock() == EWOULDBLOCK);
 
-  CHECK(lock.try_lock() == EWOULDBLOCK);
-  CHECK(lock.holder_in_words() ==
-        process + ", which " + path + " names, is gone: one of its agents still holds it");
+  // Some may not have their name yet.
+  std::string words = lock.holder_in_words();
+  const auto count_named = [&] {
+    words = lock.holder_in_words();
+    int named = 0;
+    for (auto at = words.find(" (the agent)"); at != std::string::npos;
+         at = words.find(" (the agent)", at + 1))
+      ++named;
+    return named;
+  };
+  CHECK(comes_true([&] { return count_named() == std::min(agents, 4); }));
+  CHECK(words.starts_with("process " + std::to_string(upgrader.pid()) + ", which " + path +
+                          " names, is gone: one of its agents still holds it: process "));
+  CHECK(words.ends_with(" and others") == (agents > 4));
 
   upgrader.release();
   CHECK(comes_true([&] { return lock.try_lock() == 0; }));
   CHECK(content_of(path) == own_line());
+}
+
+TEST_CASE("who only waits for the lock, or reads its file, does not hold it") {
+  const TemporaryDirectory directory;
+  std::optional<Lock> first(std::in_place, directory / "lock", number);
+  REQUIRE(first->try_lock() == 0);
+  const OwnedFd reader(::open((directory / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+  Lock second(directory / "lock", other_number);
+  REQUIRE(second.try_lock() == EWOULDBLOCK);
+  const OwnedFd other_lock(::open((directory / "other").c_str(), O_RDWR | O_CREAT, 0600));
+  REQUIRE(::flock(other_lock.get(), LOCK_EX | LOCK_NB) == 0);
+
+  CHECK(lock_holders(number) == std::vector<pid_t>{::getpid()});
+  CHECK(lock_holders(reader.get()) == std::vector<pid_t>{::getpid()});
+  first.reset();
+  CHECK(lock_holders(other_number).empty());
+  CHECK(lock_holders(-1).empty());
+}
+
+TEST_CASE("a file that is not a lock's is refused, and stays as it was") {
+  const TemporaryDirectory directory;
+  const std::string content = GENERATE(
+      values<std::string>({"x", "\n", "12", "12 ", "12  5", " 12 5", "12\t5\n", "12 5 \n",
+                           "12 5\n\n", "12 x\n", "-1 5\n", "+1 5\n", "1 5 6\n", "#!/bin/sh\n",
+                           std::string("12 5\0", 5), "12 " + std::string(100, '5')}));
+  const std::string path = directory.write("lock", content, 0644);
+  Lock lock(path, number);
+
+  CHECK(lock.try_lock() == EEXIST);
+
+  CHECK(content_of(path) == content);
+  CHECK(Lock::refusal_in_words(EEXIST) ==
+        "it holds what no lock has written, and is left as it is (EEXIST)");
+}
+
+TEST_CASE("a file that is empty or a lock's is taken") {
+  const TemporaryDirectory directory;
+  const std::string content =
+      GENERATE(values<std::string>({"", "12 5", "12 5\n", "0 0\n", "99999999999999999999 5\n"}));
+  const std::string path = directory.write("lock", content, 0644);
+  Lock lock(path, number);
+
+  CHECK(lock.try_lock() == 0);
+
+  CHECK(content_of(path) == own_line());
+}
+
+TEST_CASE("a holder that can be written in part only leaves what the next one takes for a lock's") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("lock", "12 5\n", 0600);
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{.rlim_cur = 2, .rlim_max = before.rlim_max};
+  Lock lock(path, number);
+
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const int error = lock.try_lock();
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+
+  CHECK(error == 0);
+  CHECK(content_of(path).empty());
+}
+
+TEST_CASE("no link is followed, and nothing but a regular file is opened") {
+  const TemporaryDirectory directory;
+  const std::string target = directory / "target";
+  const bool dangling = GENERATE(false, true);
+  if (!dangling) directory.write("target", "");
+  Lock by_link(directory.link("link", "target"), number);
+  REQUIRE(::mkfifo((directory / "fifo").c_str(), 0600) == 0);
+  Lock fifo(directory / "fifo", other_number);
+
+  CHECK(by_link.try_lock() == ELOOP);
+  CHECK(std::filesystem::exists(target) != dangling);
+  CHECK(fifo.try_lock() == EINVAL);
+  CHECK(Lock::refusal_in_words(ELOOP) == "it is a symbolic link, and none is followed (ELOOP)");
+  CHECK(Lock::refusal_in_words(EINVAL) == "it is no regular file (EINVAL)");
+  CHECK(Lock::refusal_in_words(EACCES) == "Permission denied (EACCES)");
+}
+
+TEST_CASE("a lock whose file a link leads to by now is not taken") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "lock";
+  Lock holder(path, number);
+  REQUIRE(holder.try_lock() == 0);
+  Lock waiter(path, other_number);
+  REQUIRE(waiter.try_lock() == EWOULDBLOCK);
+
+  std::filesystem::rename(path, directory / "elsewhere");
+  std::filesystem::create_symlink("elsewhere", path);
+
+  CHECK(waiter.try_lock() == ELOOP);
 }
 
 TEST_CASE("a holder is gone when its number belongs to another process by now") {
@@ -200,21 +324,23 @@ TEST_CASE("a holder without a start time is known by its number alone") {
   Lock second(directory / "lock", other_number);
   REQUIRE(second.try_lock() == EWOULDBLOCK);
 
-  CHECK(second.holder_in_words() == "process " + std::to_string(::getpid()) + " holds it");
+  CHECK(second.holder_in_words() == we() + " holds it");
 }
 
-TEST_CASE("a file that names nobody is said to do so") {
+TEST_CASE("whoever holds the lock is named where the file names nobody, or another") {
   const TemporaryDirectory directory;
   const std::string path = directory / "lock";
   Lock first(path, number);
   REQUIRE(first.try_lock() == 0);
-  const std::string content = GENERATE(values<std::string>(
-      {"", "x", "12", "12 ", "12 x\n", "-1 5\n", "0 5\n", "12 5", "99999999999999999999 5\n"}));
+  const std::string living =
+      std::to_string(::getppid()) + " " + std::to_string(process_start_time(::getppid()).value());
+  const std::string content = GENERATE_COPY(
+      values<std::string>({"", "x", "12", "-1 5\n", "0 5\n", "99999999999999999999 5\n", living}));
   directory.write("lock", content, 0600);
   Lock second(path, other_number);
   REQUIRE(second.try_lock() == EWOULDBLOCK);
 
-  CHECK(second.holder_in_words() == path + " does not say who holds it");
+  CHECK(second.holder_in_words() == we() + " holds it");
 }
 
 TEST_CASE("a path that has been replaced is locked anew") {
@@ -242,7 +368,7 @@ TEST_CASE("what cannot be locked is told by its errno") {
   const auto error_of = [](const std::string& path) { return Lock(path, number).try_lock(); };
 
   CHECK(error_of(directory / "none/lock") == ENOENT);
-  CHECK(error_of(directory.path()) == EISDIR);
+  CHECK(error_of(directory.path()) == EINVAL);
   CHECK(error_of(directory / "fifo") == EINVAL);
   CHECK(error_of("/dev/null") == EINVAL);
   CHECK(Lock(directory / "none/lock", number).holder_in_words().find("does not say") !=
