@@ -93,6 +93,8 @@ check_heads() {
     case $file in
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/scenario/*.txt) continue ;;  # its name says it
+      agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;  # npm's, cargo's
+      agent-protocol/*/*/*.toml | agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
       debian/rules) opening='^# *[A-Za-z]' ;;
       debian/*) continue ;;  # what Debian wants them to be
       sample-agent/init/s6/timeout-kill) continue ;;  # a number, and s6 takes nothing beside it
@@ -100,7 +102,13 @@ check_heads() {
       sample-agent/init/*.service | sample-agent/init/*.conf) opening='^# *[A-Za-z`]' ;;
       sample-agent/init/*/inittab | sample-agent/init/dinit/*) opening='^# *[A-Za-z`]' ;;
       tests/fuzz/corpus/*.input | tests/fuzz/seeds/*.input) continue ;;  # any bytes
-      *.h | *.cc | *.c | *.pml) opening='^(//|/\*) *[A-Za-z0-9`-]' ;;
+      *_test.go) opening='^package ' ;;  # as Go wants it; its name says it
+      agent-protocol/go/event.go | agent-protocol/go/message.go | agent-protocol/go/session.go)
+        opening='^package '
+        ;;
+      *.h | *.cc | *.c | *.pml | *.go | *.rs | *.ts) opening='^(//!?|/\*) *[A-Za-z0-9`-]' ;;
+      *.test.js) opening='^import ' ;;  # its name says it
+      *.js) opening='^// *[A-Za-z]' ;;
       man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
       Makefile | */Makefile | *.mk | .clang-tidy | *.sh | *.bash | *.zsh | *.table | *.dict)
         opening='^# *[A-Za-z`]'
@@ -125,8 +133,8 @@ canary_heads() {
   echo 'upgrader/planted.cc: does not open'
   printf '#!/bin/sh\nset -e\n' >tests/planted.sh
   echo 'tests/planted.sh: does not open'
-  echo planted >upgrader/planted.rs
-  echo 'upgrader/planted.rs: of no known kind'
+  echo planted >upgrader/planted.odd
+  echo 'upgrader/planted.odd: of no known kind'
 }
 
 clang_format() {

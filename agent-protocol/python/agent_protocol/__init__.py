@@ -1,0 +1,35 @@
+"""The agent's half of agent-protocol(7): how a program lets itself be replaced by `upgrader`."""
+
+from .aio import AsyncAgent
+from .agent import Agent
+from .events import (
+    Accepted,
+    Activate,
+    CandidateLost,
+    CandidateReady,
+    Committed,
+    Error,
+    Event,
+    Failure,
+    Stop,
+    UpgradeFailed,
+    Welcome,
+)
+from .session import Refused
+
+__all__ = [
+    "Accepted",
+    "Activate",
+    "Agent",
+    "AsyncAgent",
+    "CandidateLost",
+    "CandidateReady",
+    "Committed",
+    "Error",
+    "Event",
+    "Failure",
+    "Refused",
+    "Stop",
+    "UpgradeFailed",
+    "Welcome",
+]

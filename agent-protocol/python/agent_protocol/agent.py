@@ -1,0 +1,184 @@
+"""An agent's end of the conversation, for programs that wait by themselves: see README.md.
+
+Where there is no upgrader the same calls work and lead the program through the same story.
+"""
+
+import errno
+import time
+from types import TracebackType
+from typing import Callable, Iterator, Optional, Sequence
+
+from . import events, messages
+from .conversation import Conversation
+from .messages import encode
+from .session import Refused
+
+_opened = False  # by this process; the conversation can be had once
+
+
+class Agent(Conversation):
+    """One process has one agent, opened first of all, in the main thread.
+
+    A context manager that closes it at the end, and an iterator over its events. The calls that say
+    something raise Refused where the protocol does not allow it now and ValueError where it cannot
+    be sent; nothing has been sent then.
+    """
+
+    def __init__(self, version: Optional[str] = None) -> None:
+        """Starts the conversation. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the
+        AGENT_PROTOCOL variables are gone from the environment, and SIGTERM is caught: a held agent
+        exits at once with status 143, an active one gets Stop. Raises OSError with EBUSY if this
+        process has opened one before, closed or not.
+        """
+        global _opened
+        if _opened:
+            raise OSError(errno.EBUSY, "this process has opened its conversation already")
+        if version is not None:
+            messages.check_text("version", version, messages.VERSION_BYTES_MAX)
+        super().__init__()
+        _opened = True
+        self._say("hello", protocol=messages.PROTOCOL, version=version)
+
+    def __enter__(self) -> "Agent":
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    # ---- what has happened
+
+    def fileno(self) -> int:
+        """A descriptor that polls readable when next() may have something; for any event loop."""
+        return self._poll.fileno()
+
+    def wait(self, timeout: Optional[float] = None) -> Optional[events.Event]:
+        """The next event; waits for up to `timeout` seconds, or without limit. None: time is up."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            event = self.next()
+            if event is not None:
+                return event
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return None
+            self._poll.poll(left)
+
+    def __iter__(self) -> Iterator[events.Event]:
+        """Events without end. The program leaves the loop when it has stopped."""
+        while True:
+            event = self.wait()
+            if event is not None:
+                yield event
+
+    # ---- what the program says
+
+    def add_check(self, name: str, check: Callable[[], Optional[str]]) -> None:
+        """Adds a start-up check for ready(): it returns what is wrong, or None."""
+        self._checks.append((name, check))
+
+    def ready(self) -> None:
+        """Runs the checks in order, and says `ready`. The first that fails is said as `unfit`, and
+        Refused is raised: the program ends without side effect.
+        """
+        self._ask("ready")
+        checks, self._checks = self._checks, []
+        for name, check in checks:
+            self._leave_if_over()
+            wrong = check()
+            if wrong is not None:
+                self.unfit(f"{name}: {wrong}")
+                raise Refused(f"cannot say ready: {name}: {wrong}")
+        self._leave_if_over()
+        self._say("ready")
+
+    def unfit(self, reason: str) -> None:
+        """This agent must not be given, or must not keep, the work. `reason` is cut to 1,024
+        bytes. Returns when the upgrader's pipe has taken it."""
+        self._say("unfit", at_last=True, reason=messages.fit(reason, messages.REASON_BYTES_MAX))
+
+    def upgrade(
+        self,
+        id: str,
+        executable: str,
+        args: Optional[Sequence[str]] = None,
+        *,
+        mode: Optional[str] = None,
+        gate: Optional[str] = None,
+        commit: Optional[str] = None,
+        on_unclean_stop: Optional[str] = None,
+        start_timeout: Optional[float] = None,
+        confirm_timeout: Optional[float] = None,
+        stop_timeout: Optional[float] = None,
+        trial: Optional[float] = None,
+    ) -> None:
+        """Asks to be replaced. Answered by Accepted or UpgradeFailed. What is left out is the
+        upgrader's own default; times are seconds."""
+        messages.check_id(id)
+        messages.check_text("executable", executable, messages.EXECUTABLE_BYTES_MAX)
+        if not executable.startswith("/"):
+            raise ValueError("executable is not an absolute path")
+        if args is not None:
+            if len(args) > messages.ARGS_MAX:
+                raise ValueError(f"args are {len(args)}: {messages.ARGS_MAX} can be sent")
+            for arg in args:
+                messages.check_text("an argument", arg, messages.LINE_BYTES_MAX)
+
+        def ms(name: str, seconds: Optional[float], least: int = 0) -> Optional[int]:
+            return None if seconds is None else messages.milliseconds(name, seconds, least)
+
+        self._say(
+            "upgrade",
+            id=id,
+            executable=executable,
+            args=None if args is None else list(args),
+            mode=mode,
+            gate=gate,
+            commit=commit,
+            on_unclean_stop=on_unclean_stop,
+            start_timeout_ms=ms("start_timeout", start_timeout),
+            confirm_timeout_ms=ms("confirm_timeout", confirm_timeout),
+            stop_timeout_ms=ms("stop_timeout", stop_timeout, 1),
+            trial_ms=ms("trial", trial),
+        )
+
+    def confirm(self, id: str) -> None:
+        """Opens the gate of the upgrade, whose candidate is ready."""
+        self._say("confirm", id=messages.check_id(id))
+
+    def cancel(self, id: str, reason: Optional[str] = None) -> None:
+        """Gives the upgrade up, also after a Stop for it, before stopped(): the agent stays active.
+        `reason` is cut to 1,024 bytes."""
+        cut = None if reason is None else messages.fit(reason, messages.REASON_BYTES_MAX)
+        self._say("cancel", id=messages.check_id(id), reason=cut)
+
+    def stopped(self, state: Optional[str] = None) -> None:
+        """Confirms a clean stop: all is finished and given up; exit next. `state`, at most 32,768
+        bytes (65,000 when it is escaped), goes to the next agent. Returns when the upgrader's pipe
+        has taken it."""
+        if state is not None:
+            messages.check_state(state)
+        if not self._session.stop_ordered:
+            self._hear_what_is_there()
+        self._unsent_stopped = encode("stopped", state=state)
+        self._say("stopped", at_last=True, state=state)
+
+    def healthy(self) -> None:
+        """Vouches for itself on trial: committed at once."""
+        self._say("healthy")
+
+    def extend(self, seconds: float) -> None:
+        """Moves the running deadline to at least so far from now, 1 ms to 24 h."""
+        self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
+
+    def heartbeat(self) -> None:
+        """Says that it is alive: at least every half of Welcome.watchdog, where that is given."""
+        self._say("heartbeat")
+
+    def status(self, text: str) -> None:
+        """One line for people, cut to 256 bytes."""
+        self._say("status", text=messages.fit(text, messages.STATUS_BYTES_MAX))

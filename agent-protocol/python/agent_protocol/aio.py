@@ -1,0 +1,60 @@
+"""The same conversation for asyncio: the verbs of Agent, and events that can be awaited."""
+
+import asyncio
+from typing import Any, AsyncIterator, Optional
+
+from . import events
+from .agent import Agent
+
+
+class AsyncAgent:
+    """An Agent whose wait() does not block the loop. Open it in the main thread.
+
+    Everything else (ready, stopped, healthy, ...) is Agent's own; stopped() and unfit() return when
+    the upgrader's pipe has taken the message, which is at once unless the upgrader is stuck.
+    """
+
+    def __init__(self, version: Optional[str] = None) -> None:
+        self._agent = Agent(version)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._agent, name)
+
+    async def wait(self, timeout: Optional[float] = None) -> Optional[events.Event]:
+        """The next event; None when `timeout` seconds are over."""
+        loop = asyncio.get_running_loop()
+        deadline = None if timeout is None else loop.time() + timeout
+        while True:
+            event = self._agent.next()
+            if event is not None:
+                return event
+            left = None if deadline is None else deadline - loop.time()
+            if left is not None and left <= 0:
+                return None
+            await self._readable(loop, left)
+
+    async def _readable(self, loop: asyncio.AbstractEventLoop, seconds: Optional[float]) -> None:
+        told = asyncio.Event()
+        number = self._agent.fileno()
+        loop.add_reader(number, told.set)
+        try:
+            await asyncio.wait_for(told.wait(), seconds)
+        except asyncio.TimeoutError:
+            pass
+        finally:
+            loop.remove_reader(number)
+
+    def __aiter__(self) -> AsyncIterator[events.Event]:
+        return self._all()
+
+    async def _all(self) -> AsyncIterator[events.Event]:
+        while True:
+            event = await self.wait()
+            if event is not None:
+                yield event
+
+    async def __aenter__(self) -> "AsyncAgent":
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        self._agent.close()

@@ -1,0 +1,104 @@
+"""An agent's two pipes: bytes to lines, lines to bytes. Never blocks, but in flush()."""
+
+import os
+import select
+from typing import Optional
+
+from . import events
+from .messages import LINE_BYTES_MAX, decode
+
+PIPE_BUF = 4_096  # a pipe that polls writable takes as much at once
+UNSENT_BYTES_MAX = 131_072  # as much as the upgrader keeps for an agent
+
+
+class Channel:
+    """Owns both descriptors."""
+
+    def __init__(self, input: int, output: int) -> None:
+        self.input = input
+        self.output = output
+        self.over = False  # nothing more can be read
+        self.unsent = b""
+        self._unread = bytearray()
+        self._skipping = False  # the rest of a line that is too long
+
+    def close(self) -> None:
+        os.close(self.input)
+        os.close(self.output)
+
+    def has_room_for(self, line: bytes) -> bool:
+        return len(self.unsent) + len(line) <= UNSENT_BYTES_MAX
+
+    def queue(self, line: bytes) -> None:
+        self.unsent += line
+
+    def exchange(self) -> None:
+        """Reads and writes what can be without waiting."""
+        while self._turn(0):
+            pass
+
+    def flush(self) -> None:
+        """Waits until the upgrader's pipe has taken all that was queued, or nobody reads it."""
+        while self.unsent and not self.over:
+            self._turn(None)
+
+    def take(self) -> Optional[events.Event]:
+        """The next message that has come, if there is one. Lines that are none are passed over."""
+        while True:
+            end = self._unread.find(b"\n")
+            if end < 0:
+                if len(self._unread) >= LINE_BYTES_MAX:
+                    self._skipping = True
+                    self._unread.clear()
+                return None
+            line = bytes(self._unread[:end])
+            del self._unread[: end + 1]
+            if self._skipping:
+                self._skipping = False
+                continue
+            if message := decode(line):
+                return message
+
+    @property
+    def input_waits(self) -> bool:
+        """True if a whole line has been read and not been taken."""
+        return b"\n" in self._unread
+
+    def _full(self) -> bool:
+        return len(self._unread) >= 2 * LINE_BYTES_MAX
+
+    def _turn(self, timeout: Optional[int]) -> bool:
+        if self.over:
+            return False
+        poll = select.poll()
+        if not self._full() or timeout is None:
+            poll.register(self.input, select.POLLIN)
+        poll.register(self.output, select.POLLOUT if self.unsent else 0)
+        ready = dict(poll.poll(timeout))
+        if not ready:
+            return False
+        if ready.get(self.input):
+            self._read_some()
+        told = ready.get(self.output, 0)
+        if not told & (select.POLLERR | select.POLLHUP | select.POLLNVAL):
+            if told:
+                self._write_some()
+            return True
+        # Nobody reads the output any more. What the input holds still counts, and comes first.
+        self.unsent = b""
+        if not ready.get(self.input) and not self._full():
+            self.over = True
+        return bool(ready.get(self.input))
+
+    def _read_some(self) -> None:
+        data = os.read(self.input, LINE_BYTES_MAX)
+        self._unread += data
+        self.over = not data
+
+    def _write_some(self) -> None:
+        try:
+            written = os.write(self.output, self.unsent[:PIPE_BUF])
+        except BrokenPipeError:
+            self.unsent = b""
+            return
+        self.unsent = self.unsent[written:]

@@ -1,0 +1,193 @@
+"""What carries a session's decisions out: two pipes, SIGTERM, and a descriptor to wait on. What a
+program calls is Agent."""
+
+import copy
+import fcntl
+import os
+import select
+import signal
+from collections import deque
+from types import FrameType
+from typing import Any, Callable, Optional
+
+from . import events
+from .channel import Channel
+from .messages import encode
+from .session import Action, Deliver, ExitAtOnce, Refused, Send, SendStopped, Session
+
+FIRST_PRIVATE = 3  # above the standard descriptors
+
+
+def _take_pipes() -> Channel:
+    """Moves the pipes away from descriptors 0 and 1, so that no child and no print reaches them."""
+    input = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
+    output = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
+    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    os.dup2(null, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # standard error is closed
+        os.dup2(null, 1)
+    os.close(null)
+    return Channel(input, output)
+
+
+def _keep_lock_private() -> None:
+    number = os.environ.get("AGENT_PROTOCOL_LOCK_FD", "")
+    if number.isdecimal() and int(number) >= FIRST_PRIVATE:
+        try:
+            os.set_inheritable(int(number), False)
+        except OSError:
+            pass  # it is not open: then there is nothing to keep
+
+
+class Conversation:
+    """Owns the pipes. Has to be made in the main thread, for the sake of SIGTERM."""
+
+    def __init__(self) -> None:
+        self.alone = "AGENT_PROTOCOL" not in os.environ
+        self._session = Session(self.alone)
+        self._channel: Optional[Channel] = None
+        self._events: deque[events.Event] = deque()
+        self._checks: list[tuple[str, Callable[[], Optional[str]]]] = []
+        self._unsent_stopped = b""
+        self._told_over = False
+        self._terminated = False
+        self._owner = os.getpid()
+        self._woken, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._old_handler = signal.signal(signal.SIGTERM, self._on_sigterm)
+        signal.siginterrupt(signal.SIGTERM, False)
+        self._poll = select.epoll()
+        self._poll.register(self._woken, select.EPOLLIN)
+        if not self.alone:
+            self._channel = _take_pipes()
+            self._poll.register(self._channel.input, select.EPOLLIN)
+            self._poll.register(self._channel.output, 0)
+        _keep_lock_private()
+        for name in [name for name in os.environ if name.startswith("AGENT_PROTOCOL")]:
+            del os.environ[name]
+
+    def close(self) -> None:
+        """Gives the descriptors back, but the lock's. Says nothing to the upgrader."""
+        if self._poll.closed:
+            return
+        signal.signal(signal.SIGTERM, self._old_handler)
+        self._poll.close()
+        os.close(self._woken)
+        os.close(self._wake)
+        if self._channel:
+            self._channel.close()
+
+    def next(self) -> Optional[events.Event]:
+        """The next event, or None if there is none now. Never waits.
+
+        At the end of input a held agent exits here, at once, with status 1.
+        """
+        self._drain_wake()
+        self._leave_if_over()
+        if self._channel:
+            self._channel.exchange()
+        while not self._events and self._channel:
+            message = self._channel.take()
+            if message is None:
+                break
+            self._perform(self._session.hear(message))
+        if not self._events and self._terminated:
+            self._terminated = False
+            self._perform(self._session.terminated())
+        over = self._channel and self._channel.over and not self._channel.input_waits
+        if not self._events and over:
+            self._told_over = True
+            self._perform(self._session.input_ended())
+        event = self._events.popleft() if self._events else None
+        self._watch()
+        return event
+
+    # ---- within
+
+    def _ask(self, word: str, id: str = "") -> None:
+        """Raises Refused where `word` may not be said, and changes nothing."""
+        copy.copy(self._session).say(word, id)
+
+    def _say(self, word: str, at_last: bool = False, **members: Any) -> None:
+        id = members.get("id", "")
+        self._ask(word, id)
+        line = encode(word, **members)
+        if not at_last and self._channel and not self._channel.has_room_for(line):
+            raise Refused(f"cannot say {word}: the upgrader does not read what has been sent")
+        self._perform(self._session.say(word, id), line)
+        if at_last and self._channel:
+            self._channel.flush()
+        self._watch()
+
+    def _perform(self, actions: list[Action], line: bytes = b"") -> None:
+        for action in actions:
+            if isinstance(action, Deliver):
+                self._events.append(action.event)
+            elif isinstance(action, ExitAtOnce):
+                os._exit(action.status)
+            elif self._channel and isinstance(action, Send):
+                self._channel.queue(line)
+            elif self._channel and isinstance(action, SendStopped):
+                self._channel.queue(self._unsent_stopped)
+        if self._channel:
+            self._channel.exchange()
+
+    def _hear_what_is_there(self) -> None:
+        if not self._channel:
+            return
+        self._channel.exchange()
+        while message := self._channel.take():
+            self._perform(self._session.hear(message))
+
+    def _leave_if_over(self) -> None:
+        if not self._session.held:
+            return
+        if self._channel:
+            self._channel.exchange()
+        if self._terminated:
+            self._perform(self._session.terminated())
+        if self._channel and self._channel.over:
+            self._perform(self._session.input_ended())
+
+    def _watch(self) -> None:
+        """Makes fileno() poll readable while next() has something to do."""
+        channel = self._channel
+        more = bool(self._events) or self._terminated
+        if channel:
+            more = more or channel.input_waits or (channel.over and not self._told_over)
+        if more:
+            self._rouse()
+        if not channel:
+            return
+        if channel.over:
+            for number in (channel.input, channel.output):
+                try:
+                    self._poll.unregister(number)
+                except FileNotFoundError:
+                    pass
+            return
+        self._poll.modify(channel.output, select.EPOLLOUT if channel.unsent else 0)
+
+    def _rouse(self) -> None:
+        try:
+            os.write(self._wake, b"!")
+        except BlockingIOError:
+            pass  # full: it polls readable already
+
+    def _drain_wake(self) -> None:
+        try:
+            while os.read(self._woken, 4096):
+                pass
+        except BlockingIOError:
+            pass
+
+    def _on_sigterm(self, number: int, frame: Optional[FrameType]) -> None:
+        if os.getpid() != self._owner:  # a child that was forked, and took the handler along
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        elif self._session.held:
+            os._exit(128 + number)
+        else:
+            self._terminated = True
+            self._rouse()

@@ -1,0 +1,116 @@
+"""What the upgrader tells an agent, as the program sees it.
+
+Texts and numbers that do not apply are None. Times are seconds.
+"""
+
+from dataclasses import dataclass
+from typing import Optional, Union
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why an upgrade failed. `stage` and `errno` are words of agent-protocol(7)."""
+
+    id: str
+    stage: str
+    reason: str
+    version: Optional[str] = None
+    errno: Optional[str] = None
+    exit_status: Optional[int] = None
+    signal: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """The answer to `hello`. `role` is "first", "candidate" or "fallback"."""
+
+    generation: int
+    role: str
+    protocol: int = 1
+    features: tuple[str, ...] = ()
+    previous_version: Optional[str] = None
+    failure: Optional[Failure] = None
+    watchdog: Optional[float] = None  # send a heartbeat at least every half of it
+
+
+@dataclass(frozen=True)
+class Activate:
+    """The work is yours, now. Where `clean` is False, recover as after a crash."""
+
+    clean: bool = False
+    state: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Finish, give everything up, say `stopped`, exit with status 0.
+
+    `reason` is "upgrade", "rollback" or "shutdown" where the upgrader asks for it; "signal" where
+    SIGTERM reached this process; "end_of_input" where the upgrader has gone.
+    """
+
+    reason: str
+    deadline: Optional[float] = None
+    id: Optional[str] = None
+    generation: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The upgrade `id` is under way."""
+
+    id: str
+    generation: int
+
+
+@dataclass(frozen=True)
+class CandidateReady:
+    """The candidate waits at the gate: call `confirm` or `cancel`."""
+
+    id: str
+    generation: int
+    version: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class CandidateLost:
+    """The candidate failed after this agent was told to stop: call `cancel` to keep the work."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class UpgradeFailed:
+    """The upgrade is over, and this agent is active as before."""
+
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class Committed:
+    """This agent has passed its trial."""
+
+    id: str
+    generation: int
+
+
+@dataclass(frozen=True)
+class Error:
+    """Something that this agent sent was not obeyed."""
+
+    reason: str
+    about: Optional[str] = None
+
+
+Event = Union[
+    Welcome,
+    Activate,
+    Stop,
+    Accepted,
+    CandidateReady,
+    CandidateLost,
+    UpgradeFailed,
+    Committed,
+    Error,
+]

@@ -1,0 +1,208 @@
+"""A message as a line, and back. Knows the limits of agent-protocol(7), and no state.
+
+What is to be sent is refused with ValueError where the upgrader would not take it: nothing is ever
+cut without being asked for. What has been received is None where the page says to ignore it.
+"""
+
+import json
+from typing import Any, Callable, Optional
+
+from . import events
+
+LINE_BYTES_MAX = 65_536
+VERSION_BYTES_MAX = 128
+REASON_BYTES_MAX = 1_024
+STATUS_BYTES_MAX = 256
+STATE_BYTES_MAX = 32_768
+STATE_ESCAPED_BYTES_MAX = 65_000
+EXECUTABLE_BYTES_MAX = 4_095
+ARGS_MAX = 1_024
+ID_BYTES_MAX = 64
+DAY_MS = 86_400_000
+PROTOCOL = 1
+
+
+def dump(value: Any) -> str:
+    """JSON in its shortest form: only the quote, the backslash and controls are escaped."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def check_text(name: str, text: str, bytes_max: int, bytes_min: int = 0) -> str:
+    """Returns `text` if it can be sent as it is, and raises ValueError otherwise."""
+    if not isinstance(text, str):
+        raise ValueError(f"{name} is not a text")
+    if "\0" in text:
+        raise ValueError(f"{name} holds U+0000")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} holds a lone surrogate") from None
+    if not bytes_min <= size <= bytes_max:
+        raise ValueError(f"{name} has {size} bytes: {bytes_min} to {bytes_max} can be sent")
+    return text
+
+
+def check_id(text: str) -> str:
+    """The name of an upgrade: printable ASCII."""
+    check_text("id", text, ID_BYTES_MAX, 1)
+    if not all(" " <= character <= "~" for character in text):
+        raise ValueError("id has bytes that are not printable ASCII")
+    return text
+
+
+def check_state(text: str) -> str:
+    """What `stopped` leaves to the next agent: both limits of the page."""
+    check_text("state", text, STATE_BYTES_MAX)
+    escaped = len(dump(text).encode()) - 2
+    if escaped > STATE_ESCAPED_BYTES_MAX:
+        raise ValueError(
+            f"state has {escaped} bytes when it is escaped: {STATE_ESCAPED_BYTES_MAX} can be sent"
+        )
+    return text
+
+
+def fit(text: str, bytes_max: int) -> str:
+    """Texts for people are cut to what can be sent, between two characters."""
+    clean = text.encode("utf-8", "replace").replace(b"\0", b"?")
+    return clean[:bytes_max].decode("utf-8", "ignore")
+
+
+def milliseconds(name: str, seconds: float, least: int = 0) -> int:
+    """Seconds as the whole milliseconds of a message."""
+    value = round(seconds * 1000)
+    if not least <= value <= DAY_MS:
+        raise ValueError(f"{name} is {seconds} s: {least} ms to 24 h can be sent")
+    return value
+
+
+def encode(type_name: str, **members: Any) -> bytes:
+    """The line that says this; members that are None are left out."""
+    message = {"type": type_name}
+    message.update((name, value) for name, value in members.items() if value is not None)
+    line = dump(message).encode() + b"\n"
+    if len(line) > LINE_BYTES_MAX:
+        raise ValueError(f"the message has {len(line)} bytes: {LINE_BYTES_MAX} can be sent")
+    return line
+
+
+# ---- what comes from the upgrader
+
+
+class Malformed(Exception):
+    """A line that agent-protocol(7) says to ignore."""
+
+
+class Members(dict[str, Any]):
+    """The members of an object, of which a name may have been there twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.doubled = {name for name, _ in pairs} if len(self) != len(pairs) else set()
+        if self.doubled:
+            names = [name for name, _ in pairs]
+            self.doubled = {name for name in names if names.count(name) > 1}
+
+
+def take(members: Members, name: str, kind: type, required: bool = True) -> Any:
+    """The member of this name, of this very type; None where it is absent and may be."""
+    if name in members.doubled:
+        raise Malformed(name)
+    if name not in members:
+        if required:
+            raise Malformed(name)
+        return None
+    value = members[name]
+    if type(value) is not kind:
+        raise Malformed(name)
+    if isinstance(value, str):
+        try:
+            check_text(name, value, LINE_BYTES_MAX)
+        except ValueError:
+            raise Malformed(name) from None
+    return value
+
+
+def take_failure(members: Members) -> events.Failure:
+    """The members of `upgrade_failed`, and of `failure` in `welcome`."""
+    return events.Failure(
+        id=take(members, "id", str),
+        stage=take(members, "stage", str),
+        reason=take(members, "reason", str),
+        version=take(members, "version", str, False),
+        errno=take(members, "errno", str, False),
+        exit_status=take(members, "exit_status", int, False),
+        signal=take(members, "signal", int, False),
+    )
+
+
+def take_seconds(members: Members, name: str) -> Optional[float]:
+    """Milliseconds of a message as seconds."""
+    value = take(members, name, int, False)
+    return None if value is None else value / 1000
+
+
+def take_welcome(members: Members) -> events.Welcome:
+    role = take(members, "role", str)
+    if role not in ("first", "candidate", "fallback"):
+        raise Malformed("role")
+    features = take(members, "features", list, False) or []
+    if not all(isinstance(feature, str) for feature in features):
+        raise Malformed("features")
+    failure = take(members, "failure", Members, False)
+    return events.Welcome(
+        generation=take(members, "generation", int),
+        role=role,
+        protocol=take(members, "protocol", int),
+        features=tuple(features),
+        previous_version=take(members, "previous_version", str, False),
+        failure=None if failure is None else take_failure(failure),
+        watchdog=take_seconds(members, "watchdog_ms"),
+    )
+
+
+def take_stop(members: Members) -> events.Stop:
+    reason = take(members, "reason", str)
+    if reason not in ("upgrade", "rollback", "shutdown"):
+        raise Malformed("reason")
+    return events.Stop(
+        reason=reason,
+        deadline=take_seconds(members, "deadline_ms"),
+        id=take(members, "id", str, False),
+        generation=take(members, "generation", int, False),
+    )
+
+
+READERS: dict[str, Callable[[Members], events.Event]] = {
+    "welcome": take_welcome,
+    "activate": lambda m: events.Activate(
+        clean=take(m, "clean", bool), state=take(m, "state", str, False)
+    ),
+    "stop": take_stop,
+    "accepted": lambda m: events.Accepted(take(m, "id", str), take(m, "generation", int)),
+    "candidate_ready": lambda m: events.CandidateReady(
+        take(m, "id", str), take(m, "generation", int), take(m, "version", str, False)
+    ),
+    "candidate_lost": lambda m: events.CandidateLost(take(m, "id", str), take(m, "reason", str)),
+    "upgrade_failed": lambda m: events.UpgradeFailed(take_failure(m)),
+    "committed": lambda m: events.Committed(take(m, "id", str), take(m, "generation", int)),
+    "error": lambda m: events.Error(
+        reason=take(m, "reason", str), about=take(m, "about", str, False)
+    ),
+}
+
+
+def refuse_number(text: str) -> None:
+    """NaN and Infinity are not JSON."""
+    raise ValueError(text)
+
+
+def decode(line: bytes) -> Optional[events.Event]:
+    """What a line of the upgrader's says, or None if it is to be ignored."""
+    try:
+        members = json.loads(line.decode(), object_pairs_hook=Members, parse_constant=refuse_number)
+        if not isinstance(members, Members):
+            return None
+        reader = READERS.get(take(members, "type", str))
+        return None if reader is None else reader(members)
+    except (ValueError, RecursionError, Malformed):
+        return None

@@ -1,0 +1,240 @@
+"""The agent's half of the conversation, decided: what the program may say now, what of the
+upgrader's messages it is told, and when it must exit. No input or output, and no clock.
+
+An agent is "silent" until it has said hello, then held: "starting", and "ready" once it has said
+so. `activate` makes it "active"; a stop, whoever asks for it, makes it "stopping", and a cancel
+takes the upgrader's stop for an upgrade back. "stopped" follows its own word. "ended" is a held
+agent that has said unfit or must exit at once.
+
+A message that does not fit the moment has crossed one of ours: it changes nothing and is told to
+nobody. Two crossings matter. A `stop` for an upgrade that this agent has cancelled is void. A
+`stop` that comes when this agent has stopped of itself is answered with `stopped`.
+
+Alone, without an upgrader, the program is led through the same story: ready is followed by
+activate and SIGTERM by a stop; a request for an upgrade is refused; all else does nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Union
+
+from . import events
+from .standing import Standing
+
+EXIT_INPUT_ENDED = 1
+EXIT_TERMINATED = 128 + 15  # as a shell reports SIGTERM
+
+HEARD = {
+    events.Welcome: "welcome",
+    events.Activate: "activate",
+    events.Stop: "stop",
+    events.Accepted: "accepted",
+    events.CandidateReady: "candidate_ready",
+    events.CandidateLost: "candidate_lost",
+    events.UpgradeFailed: "upgrade_failed",
+    events.Committed: "committed",
+    events.Error: "error",
+}
+
+
+class Refused(Exception):
+    """The program asked for something that the protocol does not allow now; nothing was sent."""
+
+
+@dataclass(frozen=True)
+class Send:
+    """Say what the program asked to say."""
+
+
+@dataclass(frozen=True)
+class SendStopped:
+    """Say `stopped`, which was said before the upgrader asked for it."""
+
+
+@dataclass(frozen=True)
+class Deliver:
+    """Tell the program."""
+
+    event: events.Event
+
+
+@dataclass(frozen=True)
+class ExitAtOnce:
+    """End the process, without any side effect."""
+
+    status: int
+
+
+Action = Union[Send, SendStopped, Deliver, ExitAtOnce]
+
+
+class Session(Standing):
+    """One agent's conversation. `alone` is True where there is no upgrader."""
+
+    # ---- what the program says
+
+    def say(self, word: str, id: str = "") -> list[Action]:
+        """The program says `word`. Raises Refused, and changes nothing, where it must not."""
+        why: str = getattr(self, "_why_not_" + word)(id)
+        if self.alone and why and word not in ("ready", "upgrade"):
+            return []
+        if why:
+            about = f" {id}" if id else ""
+            raise Refused(f"cannot say {word}{about}: {why}")
+        said = getattr(self, "_said_" + word, None)
+        actions: list[Action] = said(id) if said else [Send()]
+        if not self.alone:
+            return actions
+        if word == "ready":
+            self.life = "active"
+            return [Deliver(events.Activate())]
+        return [action for action in actions if not isinstance(action, Send)]
+
+    def _said_hello(self, _: str) -> list[Action]:
+        self.life = "starting"
+        return [Send()]
+
+    def _said_ready(self, _: str) -> list[Action]:
+        self.life = "ready"
+        return [Send()]
+
+    def _said_unfit(self, _: str) -> list[Action]:
+        if self.life == "active":
+            self.trial = "unfit"
+        else:
+            self.life = "ended"
+        return [Send()]
+
+    def _said_upgrade(self, id: str) -> list[Action]:
+        self.request = id
+        return [Send()]
+
+    def _said_confirm(self, _: str) -> list[Action]:
+        self.step = "confirmed"
+        return [Send()]
+
+    def _said_cancel(self, _: str) -> list[Action]:
+        self.step = "cancelled"
+        self.life = "active"
+        self.ordered = None
+        return [Send()]
+
+    def _said_stopped(self, _: str) -> list[Action]:
+        self.life = "stopped"
+        return [Send()] if self.stop_ordered else []
+
+    def _said_extend(self, _: str) -> list[Action]:
+        # A stop that the upgrader did not ask for has no deadline.
+        return [] if self.life == "stopping" and self.ordered is None else [Send()]
+
+    # ---- what the upgrader says
+
+    def hear(self, event: events.Event) -> list[Action]:
+        """The upgrader said this."""
+        if self.alone or self.gone or self.life in ("silent", "ended"):
+            return []
+        name = "_heard_" + HEARD[type(event)]
+        told: list[Action] = getattr(self, name)(event)
+        return told
+
+    def _heard_welcome(self, event: events.Welcome) -> list[Action]:
+        if self.welcomed or self.life not in ("starting", "ready"):
+            return []
+        self.welcomed = True
+        self.role = event.role
+        return [Deliver(event)]
+
+    def _heard_activate(self, event: events.Activate) -> list[Action]:
+        if self.life != "ready":
+            return []
+        self.life = "active"
+        self.trial = "running" if self.role == "candidate" else "none"
+        return [Deliver(event)]
+
+    def _note_order(self, event: events.Stop) -> None:
+        self.ordered = event.reason
+        self.trial = "none"
+        if event.reason == "upgrade" and event.id is not None:
+            self.upgrade, self.step = event.id, "accepted"
+
+    def _heard_stop(self, event: events.Stop) -> list[Action]:
+        cancelled = self.upgrade is not None and self.step == "cancelled"
+        if cancelled and event.reason == "upgrade" and event.id == self.upgrade:
+            return []
+        if self.life in ("stopping", "stopped") and self.ordered is None:
+            self._note_order(event)
+            return [SendStopped()] if self.life == "stopped" else []
+        if self.life != "active":
+            return []
+        self.life = "stopping"
+        self._note_order(event)
+        return [Deliver(event)]
+
+    def _heard_accepted(self, event: events.Accepted) -> list[Action]:
+        if self.life == "stopped" or self.request != event.id:
+            return []
+        self.request = None
+        self.upgrade, self.step = event.id, "accepted"
+        return [Deliver(event)]
+
+    def _heard_candidate_ready(self, event: events.CandidateReady) -> list[Action]:
+        if self.life == "stopped" or self.upgrade != event.id:
+            return []
+        if self.step != "accepted" or self.ordered is not None:
+            return []
+        self.step = "candidate_ready"
+        return [Deliver(event)]
+
+    def _heard_candidate_lost(self, event: events.CandidateLost) -> list[Action]:
+        if self.life != "stopping" or self.ordered != "upgrade" or self.upgrade != event.id:
+            return []
+        return [Deliver(event)]
+
+    def _heard_upgrade_failed(self, event: events.UpgradeFailed) -> list[Action]:
+        if self.life == "stopped":
+            return []
+        if self.request is not None and self.request == event.failure.id:
+            self.request = None
+        elif self.upgrade is not None and self.upgrade == event.failure.id:
+            self.upgrade = None
+        else:
+            return []
+        return [Deliver(event)]
+
+    def _heard_committed(self, event: events.Committed) -> list[Action]:
+        if self.life == "stopped" or self.trial == "none":
+            return []
+        self.trial = "none"
+        return [Deliver(event)]
+
+    def _heard_error(self, event: events.Error) -> list[Action]:
+        if event.about == "upgrade":
+            self.request = None
+        return [Deliver(event)]
+
+    # ---- what befalls it
+
+    def input_ended(self) -> list[Action]:
+        """The upgrader has gone."""
+        if self.alone or self.gone:
+            return []
+        self.gone = True
+        if self.held:
+            self.life = "ended"
+            return [ExitAtOnce(EXIT_INPUT_ENDED)]
+        if self.life != "active":
+            return []
+        self.life = "stopping"
+        return [Deliver(events.Stop("end_of_input"))]
+
+    def terminated(self) -> list[Action]:
+        """SIGTERM has come."""
+        if self.held:
+            self.life = "ended"
+            return [ExitAtOnce(EXIT_TERMINATED)]
+        if self.life == "stopped":
+            return []
+        self.signalled = True
+        if self.life == "stopping":
+            return []
+        self.life = "stopping"
+        return [Deliver(events.Stop("signal"))]

@@ -1,0 +1,123 @@
+"""Where a conversation stands, and why a word may not be said there: see session.py."""
+
+from typing import Optional
+
+STANDING = {
+    "silent": "hello has not been said",
+    "starting": "this agent is held",
+    "ready": "this agent has said ready and is held",
+    "active": "this agent is active",
+    "stopping": "this agent has been told to stop",
+    "stopped": "this agent has said stopped",
+    "ended": "this agent's part has ended",
+}
+
+
+class Standing:
+    """The facts of a session. What changes them is Session."""
+
+    def __init__(self, alone: bool) -> None:
+        self.alone = alone
+        self.life = "silent"
+        self.welcomed = False
+        self.role = "first"
+        self.trial = "none"  # or "running", or "unfit": it has said so
+        self.request: Optional[str] = None  # the id of an upgrade that has not been answered
+        self.upgrade: Optional[str] = None  # the id of the one under way away from this agent
+        self.step = ""  # of that: "accepted", "candidate_ready", "confirmed", "cancelled"
+        self.ordered: Optional[str] = None  # the reason of the upgrader's own stop
+        self.signalled = False  # SIGTERM has asked for a stop
+        self.gone = False  # the input has ended
+
+    @property
+    def held(self) -> bool:
+        """True while there is nothing that the agent would have to give up before it exits."""
+        return self.life in ("silent", "starting", "ready", "ended")
+
+    @property
+    def stop_ordered(self) -> bool:
+        """True if `stopped` would be sent, not only noted."""
+        return self.ordered is not None and not self.gone
+
+    # ---- why a word may not be said now; empty if it may
+
+    def _standing(self) -> str:
+        return "the upgrader has gone" if self.gone else STANDING[self.life]
+
+    def _why_not_hello(self, _: str) -> str:
+        return "" if self.life == "silent" else "it has been said already"
+
+    def _why_not_ready(self, _: str) -> str:
+        return "" if self.life == "starting" else self._standing()
+
+    def _why_not_unfit(self, _: str) -> str:
+        if self.life in ("starting", "ready"):
+            return ""
+        if self.life != "active":
+            return self._standing()
+        if self.trial == "running":
+            return ""
+        return "this agent is not on trial" if self.trial == "none" else "it has been said already"
+
+    def _why_not_upgrade(self, _: str) -> str:
+        if self.alone:
+            return "there is no upgrader"
+        if self.life != "active":
+            return self._standing()
+        if self.trial != "none":
+            return "this agent is on trial"
+        if self.request is not None:
+            return f"upgrade {self.request} has been requested"
+        if self.upgrade is not None:
+            return f"upgrade {self.upgrade} is under way"
+        return ""
+
+    def _why_not_known(self, id: str) -> str:
+        if self.request == id:
+            return "it has not been accepted"
+        if self.upgrade is None or self.upgrade != id:
+            return "no such upgrade is under way"
+        return "it has been cancelled" if self.step == "cancelled" else ""
+
+    def _why_not_confirm(self, id: str) -> str:
+        if self.life != "active":
+            return self._standing()
+        if why := self._why_not_known(id):
+            return why
+        if self.step == "accepted":
+            return "its candidate is not ready"
+        return "it has been confirmed" if self.step == "confirmed" else ""
+
+    def _why_not_cancel(self, id: str) -> str:
+        if self.gone or self.life not in ("active", "stopping"):
+            return self._standing()
+        if self.signalled:
+            return "SIGTERM has told this agent to stop"
+        if self.life == "stopping" and self.ordered != "upgrade":
+            return self._standing()
+        return self._why_not_known(id)
+
+    def _why_not_stopped(self, _: str) -> str:
+        if self.life == "stopping":
+            return ""
+        if self.life == "active":
+            return "this agent has not been told to stop"
+        return self._standing()
+
+    def _why_not_healthy(self, _: str) -> str:
+        if self.life != "active":
+            return self._standing()
+        if self.trial == "running":
+            return ""
+        return "this agent is not on trial" if self.trial == "none" else "this agent has said unfit"
+
+    def _why_not_extend(self, _: str) -> str:
+        fits = not self.gone and self.life in ("starting", "stopping")
+        return "" if fits else self._standing()
+
+    def _why_not_heartbeat(self, _: str) -> str:
+        fits = not self.gone and self.life in ("active", "stopping")
+        return "" if fits else self._standing()
+
+    def _why_not_status(self, _: str) -> str:
+        return self._standing() if self.gone or self.life == "silent" else ""

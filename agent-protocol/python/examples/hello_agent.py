@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+"""Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+
+hello_agent.py PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
+power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
+written, and not sent before a crash, is skipped.
+"""
+
+import os
+import selectors
+import socket
+import sys
+
+from agent_protocol import Activate, Agent, Stop
+
+VERSION = "1.0"
+
+
+class Counter:
+    """The last number given away, durable before it is used."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def problem(self) -> str | None:
+        """A check that changes nothing: could this agent do its work here?"""
+        try:
+            self.last()
+        except (OSError, ValueError) as error:
+            return f"cannot read {self.path}: {error}"
+        if not os.access(os.path.dirname(os.path.abspath(self.path)), os.W_OK):
+            return f"cannot write beside {self.path}"
+        return None
+
+    def last(self) -> int:
+        try:
+            with open(self.path, encoding="ascii") as file:
+                return int(file.read())
+        except FileNotFoundError:
+            return 0
+
+    def next(self) -> int:
+        number = self.last() + 1
+        with open(self.path + ".new", "w", encoding="ascii") as file:
+            file.write(str(number))
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(self.path + ".new", self.path)
+        directory = os.open(os.path.dirname(os.path.abspath(self.path)), os.O_RDONLY)
+        os.fsync(directory)
+        os.close(directory)
+        return number
+
+
+def listen(port: int) -> socket.socket:
+    """A socket that init passed stays open through every upgrade; else one of our own."""
+    if os.environ.get("LISTEN_PID") == str(os.getpid()):
+        return socket.socket(fileno=3)
+    return socket.create_server(("127.0.0.1", port))
+
+
+def serve(listener: socket.socket, counter: Counter) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        try:
+            connection.sendall(f"{counter.next()}\n".encode())
+        except OSError:
+            pass  # whoever asked has gone; the number is skipped
+
+
+def main() -> int:
+    port, counter = int(sys.argv[1]), Counter(sys.argv[2])
+    with Agent(VERSION) as agent, selectors.DefaultSelector() as selector:
+        agent.add_check("counter", counter.problem)
+        agent.ready()
+        selector.register(agent, selectors.EVENT_READ)
+        listener = None
+        while True:
+            for key, _ in selector.select():
+                if key.fileobj is listener:
+                    serve(listener, counter)
+            while event := agent.next():
+                if isinstance(event, Activate):
+                    listener = listen(port)
+                    selector.register(listener, selectors.EVENT_READ)
+                elif isinstance(event, Stop):
+                    if listener:
+                        listener.close()
+                    agent.stopped()
+                    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

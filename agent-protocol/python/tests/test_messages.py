@@ -1,0 +1,86 @@
+"""Lines and messages, against the limits of agent-protocol(7)."""
+
+import unittest
+
+from agent_protocol import Activate, Stop, UpgradeFailed, Welcome, messages
+
+
+class Encode(unittest.TestCase):
+    def test_only_what_must_be_escaped_is_escaped_in_the_shortest_form(self) -> None:
+        line = messages.encode("status", text='"\\\n\t\x01\x7fü/')
+        expected = '{"type":"status","text":"\\"\\\\\\n\\t\\u0001\x7fü/"}\n'
+        self.assertEqual(line.decode(), expected)
+
+    def test_absent_members_are_left_out(self) -> None:
+        self.assertEqual(messages.encode("stopped", state=None), b'{"type":"stopped"}\n')
+
+    def test_state_has_a_limit_plain_and_one_escaped(self) -> None:
+        messages.check_state("x" * 32_768)
+        with self.assertRaisesRegex(ValueError, "32769 bytes"):
+            messages.check_state("x" * 32_769)
+        with self.assertRaisesRegex(ValueError, "when it is escaped"):
+            messages.check_state("\x01" * 11_000)
+
+    def test_what_cannot_be_sent_is_refused_and_never_cut_in_silence(self) -> None:
+        for text in ("a\0b", "\ud800"):
+            with self.assertRaises(ValueError):
+                messages.check_state(text)
+        with self.assertRaisesRegex(ValueError, "printable ASCII"):
+            messages.check_id("ü")
+        with self.assertRaises(ValueError):
+            messages.check_id("")
+        with self.assertRaises(ValueError):
+            messages.milliseconds("trial", 90_000)
+
+    def test_texts_for_people_are_cut_between_two_characters(self) -> None:
+        self.assertEqual(messages.fit("aüü", 4), "aü")
+
+
+class Decode(unittest.TestCase):
+    def test_a_message_with_members_that_are_not_known(self) -> None:
+        line = b' {"new":[1,{"x":null}],"state":"\\u00e4","clean":true,"type":"activate"} '
+        self.assertEqual(messages.decode(line), Activate(clean=True, state="ä"))
+
+    def test_every_member_of_welcome(self) -> None:
+        line = (
+            b'{"type":"welcome","protocol":1,"features":[],"generation":3,"role":"fallback",'
+            b'"failure":{"id":"u","stage":"trial","reason":"r","signal":9},"watchdog_ms":1500}'
+        )
+        told = messages.decode(line)
+        assert isinstance(told, Welcome) and told.failure is not None
+        self.assertEqual((told.role, told.failure.signal, told.watchdog), ("fallback", 9, 1.5))
+
+    def test_what_is_malformed_or_no_message_is_ignored(self) -> None:
+        for line in (
+            b"",
+            b"[]",
+            b"{",
+            b'{"type":"new"}',
+            b'{"type":"activate"}',  # clean is required
+            b'{"type":"activate","clean":1}',
+            b'{"type":"activate","clean":null}',
+            b'{"type":"activate","clean":true,"clean":true}',
+            b'{"type":"activate","type":"activate","clean":true}',
+            b'{"type":"activate","clean":true,"state":"\\u0000"}',
+            b'{"type":"activate","clean":true,"state":"\\ud800"}',
+            b'{"type":"activate","clean":true,"state":"\xff"}',
+            b'{"type":"committed","id":"u","generation":1.0}',
+            b'{"type":"committed","id":"u","generation":NaN}',
+            b'{"type":"committed","id":"u","generation":true}',
+            b'{"type":"welcome","protocol":1,"generation":1,"role":"boss"}',
+            b"[" * 60_000,
+        ):
+            self.assertIsNone(messages.decode(line), line[:60])
+
+    def test_a_stop_and_a_failure(self) -> None:
+        stop = b'{"type":"stop","reason":"upgrade","deadline_ms":90000,"id":"u","generation":2}'
+        self.assertEqual(messages.decode(stop), Stop("upgrade", 90.0, "u", 2))
+        failed = messages.decode(
+            b'{"type":"upgrade_failed","id":"u","stage":"spawn","reason":"r","errno":"ENOENT"}'
+        )
+        assert isinstance(failed, UpgradeFailed)
+        self.assertEqual(failed.failure.errno, "ENOENT")
+
+
+if __name__ == "__main__":
+    unittest.main()
