@@ -1,0 +1,462 @@
+// Package agentprotocol is the agent's half of agent-protocol(7): how a program lets itself be
+// replaced by upgrader(8) while it works.
+//
+// Open starts the conversation, first of all. Where there is no upgrader the same calls work and
+// lead the program through the same story. See README.md.
+package agentprotocol
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// unsentBytesMax is as much as the upgrader keeps for an agent.
+const unsentBytesMax = 131072
+
+// ErrOpened is given by Open when this process has opened its conversation before.
+var ErrOpened = errors.New("this process has opened its conversation already")
+
+var (
+	openMutex sync.Mutex
+	opened    bool
+)
+
+// Agent is one process's end of the conversation. Its methods may be called from any goroutine.
+// Those that give an error have sent nothing then.
+type Agent struct {
+	alone  bool
+	input  *os.File
+	output *os.File
+	events chan Event
+
+	mutex          sync.Mutex
+	session        sessionState
+	checks         []check
+	unsentStopped  []byte
+	pending        []Event // told, and not yet taken by the program
+	pendingChanged chan struct{}
+	unsent         []byte
+	unsentChanged  *sync.Cond
+	writeFailed    bool
+}
+
+type check struct {
+	name string
+	run  func() error
+}
+
+// Open starts the conversation: the first thing a program does. version is the program's own, at
+// most 128 bytes, or empty.
+//
+// Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL variables are gone
+// from the environment, and SIGTERM is caught: a held agent exits at once with status 143, an
+// active one gets Stop. Without an upgrader descriptors and environment are left alone.
+func Open(version string) (*Agent, error) {
+	openMutex.Lock()
+	defer openMutex.Unlock()
+	if opened {
+		return nil, ErrOpened
+	}
+	hello := newWriter("hello")
+	hello.name("protocol")
+	hello.line = strconv.AppendInt(hello.line, protocolVersion, 10)
+	hello.optionalText("version", version, versionBytesMax)
+	line, err := hello.end()
+	if err != nil {
+		return nil, fmt.Errorf("cannot say hello: %w", err)
+	}
+	_, there := os.LookupEnv("AGENT_PROTOCOL")
+	a := &Agent{
+		alone:          !there,
+		events:         make(chan Event),
+		pendingChanged: make(chan struct{}, 1),
+	}
+	a.session.alone = a.alone
+	a.unsentChanged = sync.NewCond(&a.mutex)
+	if there {
+		if err := a.takePipes(); err != nil {
+			return nil, err
+		}
+		keepLockPrivate()
+		for _, variable := range os.Environ() {
+			if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AGENT_PROTOCOL") {
+				os.Unsetenv(name)
+			}
+		}
+	}
+	opened = true
+	a.mutex.Lock()
+	_ = a.say("hello", "", line, nil)
+	a.mutex.Unlock()
+	terms := make(chan os.Signal, 1)
+	signal.Notify(terms, syscall.SIGTERM)
+	go a.watchSignals(terms)
+	go a.tell()
+	if !a.alone {
+		go a.read()
+		go a.write()
+	}
+	return a, nil
+}
+
+// takePipes moves the pipes away from descriptors 0 and 1, so that no child and no print reaches
+// them.
+func (a *Agent) takePipes() error {
+	private := func(number int, name string) (*os.File, error) {
+		const firstPrivate = 3
+		copied, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(number),
+			syscall.F_DUPFD_CLOEXEC, firstPrivate)
+		if errno != 0 {
+			return nil, fmt.Errorf("cannot copy the upgrader's pipe: %w", errno)
+		}
+		return os.NewFile(copied, name), nil
+	}
+	var err error
+	if a.input, err = private(0, "from the upgrader"); err != nil {
+		return err
+	}
+	if a.output, err = private(1, "to the upgrader"); err != nil {
+		return err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	if err := syscall.Dup3(int(null.Fd()), 0, 0); err != nil {
+		return err
+	}
+	if syscall.Dup3(2, 1, 0) != nil { // standard error is closed
+		return syscall.Dup3(int(null.Fd()), 1, 0)
+	}
+	return nil
+}
+
+func keepLockPrivate() {
+	number, err := strconv.Atoi(os.Getenv("AGENT_PROTOCOL_LOCK_FD"))
+	if err == nil && number > 2 {
+		syscall.CloseOnExec(number)
+	}
+}
+
+// Alone is true where there is no upgrader.
+func (a *Agent) Alone() bool { return a.alone }
+
+// Events gives what happens, in order. The channel is never closed: the program leaves when it has
+// stopped.
+func (a *Agent) Events() <-chan Event { return a.events }
+
+// Wait gives the next event, or the context's error.
+func (a *Agent) Wait(ctx context.Context) (Event, error) {
+	select {
+	case event := <-a.events:
+		return event, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// ---- what the program says
+
+// AddCheck adds a start-up check for Ready. It gives what is wrong, or nil.
+func (a *Agent) AddCheck(name string, run func() error) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.checks = append(a.checks, check{name, run})
+}
+
+// Ready runs the checks in order and says ready. The first that fails is said as unfit, with its
+// name and reason, and given as the error: the program ends without side effect.
+func (a *Agent) Ready() error {
+	a.mutex.Lock()
+	asked := a.session
+	checks := a.checks
+	a.checks = nil
+	a.mutex.Unlock()
+	if _, err := asked.say("ready", ""); err != nil {
+		return err
+	}
+	for _, check := range checks {
+		if err := check.run(); err != nil {
+			reason := check.name + ": " + err.Error()
+			_ = a.Unfit(reason)
+			return fmt.Errorf("cannot say ready: %s", reason)
+		}
+	}
+	return a.sayPlain("ready")
+}
+
+// Unfit says that this agent must not be given (held), or must not keep (on trial), the work. The
+// reason is cut to 1,024 bytes. It returns when the upgrader's pipe has taken it.
+func (a *Agent) Unfit(reason string) error {
+	w := newWriter("unfit")
+	w.text("reason", fit(reason, reasonBytesMax), reasonBytesMax)
+	return a.sayAtLast("unfit", w)
+}
+
+// Upgrade is what is asked of an upgrade. What is empty or nil is the upgrader's own default.
+type Upgrade struct {
+	ID             string   // required: 1 to 64 bytes of printable ASCII
+	Executable     string   // required: an absolute path
+	Args           []string // nil: those of this agent
+	Mode           string   // "parallel", "sequential"
+	Gate           string   // "none", "confirm"
+	Commit         string   // "survive", "healthy"
+	OnUncleanStop  string   // "fallback", "continue"
+	StartTimeout   *time.Duration
+	ConfirmTimeout *time.Duration
+	StopTimeout    *time.Duration
+	Trial          *time.Duration
+}
+
+// RequestUpgrade asks to be replaced. Answered by Accepted or UpgradeFailed.
+func (a *Agent) RequestUpgrade(upgrade Upgrade) error {
+	w := newWriter("upgrade")
+	w.id(upgrade.ID)
+	w.text("executable", upgrade.Executable, executableBytesMax)
+	if w.err == nil && !strings.HasPrefix(upgrade.Executable, "/") {
+		w.err = errors.New("executable is not an absolute path")
+	}
+	if upgrade.Args != nil {
+		if w.err == nil && len(upgrade.Args) > argsMax {
+			w.err = fmt.Errorf("args are %d: %d can be sent", len(upgrade.Args), argsMax)
+		}
+		w.name("args")
+		w.line = append(w.line, '[')
+		for i, arg := range upgrade.Args {
+			if i > 0 {
+				w.line = append(w.line, ',')
+			}
+			if w.err == nil {
+				w.err = checkText("an argument", arg, lineBytesMax)
+			}
+			w.line = appendQuoted(w.line, arg)
+		}
+		w.line = append(w.line, ']')
+	}
+	w.optionalText("mode", upgrade.Mode, lineBytesMax)
+	w.optionalText("gate", upgrade.Gate, lineBytesMax)
+	w.optionalText("commit", upgrade.Commit, lineBytesMax)
+	w.optionalText("on_unclean_stop", upgrade.OnUncleanStop, lineBytesMax)
+	w.milliseconds("start_timeout_ms", upgrade.StartTimeout, 0)
+	w.milliseconds("confirm_timeout_ms", upgrade.ConfirmTimeout, 0)
+	w.milliseconds("stop_timeout_ms", upgrade.StopTimeout, time.Millisecond)
+	w.milliseconds("trial_ms", upgrade.Trial, 0)
+	return a.sayAbout("upgrade", upgrade.ID, w)
+}
+
+// Confirm opens the gate of the upgrade, whose candidate is ready.
+func (a *Agent) Confirm(id string) error {
+	w := newWriter("confirm")
+	w.id(id)
+	return a.sayAbout("confirm", id, w)
+}
+
+// Cancel gives the upgrade up, also after a Stop for it and before Stopped: the agent stays active.
+// The reason is cut to 1,024 bytes.
+func (a *Agent) Cancel(id, reason string) error {
+	w := newWriter("cancel")
+	w.id(id)
+	w.optionalText("reason", fit(reason, reasonBytesMax), reasonBytesMax)
+	return a.sayAbout("cancel", id, w)
+}
+
+// Stopped confirms a clean stop: all is finished and given up; the program exits next. It returns
+// when the upgrader's pipe has taken it.
+func (a *Agent) Stopped() error { return a.stopped(newWriter("stopped")) }
+
+// StoppedWithState is Stopped, and leaves state to the next agent: UTF-8 without U+0000, at most
+// 32,768 bytes, and at most 65,000 when it is escaped.
+func (a *Agent) StoppedWithState(state string) error {
+	w := newWriter("stopped")
+	w.text("state", state, stateBytesMax)
+	if size := len(appendQuoted(nil, state)) - 2; w.err == nil && size > stateEscapedBytesMax {
+		w.err = fmt.Errorf("state has %d bytes when it is escaped: %d can be sent", size,
+			stateEscapedBytesMax)
+	}
+	return a.stopped(w)
+}
+
+func (a *Agent) stopped(w *writer) error {
+	if line, err := w.end(); err == nil {
+		a.mutex.Lock()
+		a.unsentStopped = line
+		a.mutex.Unlock()
+	}
+	return a.sayAtLast("stopped", w)
+}
+
+// Healthy vouches for this agent on trial: it is committed at once.
+func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
+
+// Heartbeat says that this agent is alive.
+func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
+
+// Extend moves the running deadline to at least so far from now, 1 ms to 24 h.
+func (a *Agent) Extend(by time.Duration) error {
+	w := newWriter("extend")
+	w.milliseconds("ms", &by, time.Millisecond)
+	return a.sayAbout("extend", "", w)
+}
+
+// Status is one line for people, cut to 256 bytes.
+func (a *Agent) Status(text string) error {
+	w := newWriter("status")
+	w.text("text", fit(text, statusBytesMax), statusBytesMax)
+	return a.sayAbout("status", "", w)
+}
+
+// ---- within
+
+func (a *Agent) sayPlain(word string) error { return a.sayAbout(word, "", newWriter(word)) }
+
+func (a *Agent) sayAbout(word, id string, w *writer) error {
+	line, err := w.end()
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	return a.say(word, id, line, err)
+}
+
+// sayAtLast also waits until the upgrader's pipe has taken all that was said.
+func (a *Agent) sayAtLast(word string, w *writer) error {
+	if err := a.sayAbout(word, "", w); err != nil {
+		return err
+	}
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	for len(a.unsent) > 0 && !a.writeFailed {
+		a.unsentChanged.Wait()
+	}
+	return nil
+}
+
+// say needs the mutex. unfit and stopped find room whatever waits.
+func (a *Agent) say(word, id string, line []byte, malformed error) error {
+	asked := a.session
+	actions, err := asked.say(word, id)
+	if err != nil {
+		return err
+	}
+	if malformed != nil {
+		return fmt.Errorf("cannot say %s: %w", word, malformed)
+	}
+	last := word == "unfit" || word == "stopped"
+	if !last && len(a.unsent)+len(line) > unsentBytesMax {
+		return fmt.Errorf("cannot say %s: the upgrader does not read what has been sent", word)
+	}
+	a.session = asked
+	a.perform(actions, line)
+	return nil
+}
+
+// perform needs the mutex.
+func (a *Agent) perform(actions []action, line []byte) {
+	for _, each := range actions {
+		switch action := each.(type) {
+		case sendThis:
+			a.queue(line)
+		case sendStopped:
+			a.queue(a.unsentStopped)
+		case exitAtOnce:
+			os.Exit(action.status)
+		case deliver:
+			a.pending = append(a.pending, action.event)
+			select {
+			case a.pendingChanged <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+func (a *Agent) queue(line []byte) {
+	if a.writeFailed {
+		return
+	}
+	a.unsent = append(a.unsent, line...)
+	a.unsentChanged.Broadcast()
+}
+
+// tell hands the events over one by one, so that nobody who holds the mutex waits for the program.
+func (a *Agent) tell() {
+	for range a.pendingChanged {
+		for {
+			a.mutex.Lock()
+			if len(a.pending) == 0 {
+				a.mutex.Unlock()
+				break
+			}
+			event := a.pending[0]
+			a.pending = a.pending[1:]
+			a.mutex.Unlock()
+			a.events <- event
+		}
+	}
+}
+
+func (a *Agent) watchSignals(terms <-chan os.Signal) {
+	for range terms {
+		a.mutex.Lock()
+		a.perform(a.session.terminated(), nil)
+		a.mutex.Unlock()
+	}
+}
+
+func (a *Agent) read() {
+	lines := bufio.NewReaderSize(a.input, lineBytesMax)
+	skipping := false // the rest of a line that is too long
+	for {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			skipping = true
+			continue
+		}
+		if err != nil {
+			break // at the end of input, or of all reading
+		}
+		if skipping {
+			skipping = false
+			continue
+		}
+		event := decode(bytes.TrimSuffix(line, []byte("\n")))
+		if event == nil {
+			continue
+		}
+		a.mutex.Lock()
+		a.perform(a.session.hear(event), nil)
+		a.mutex.Unlock()
+	}
+	a.mutex.Lock()
+	a.perform(a.session.inputEnded(), nil)
+	a.mutex.Unlock()
+}
+
+func (a *Agent) write() {
+	for {
+		a.mutex.Lock()
+		for len(a.unsent) == 0 {
+			a.unsentChanged.Wait()
+		}
+		line := append([]byte(nil), a.unsent...)
+		a.mutex.Unlock()
+		written, err := a.output.Write(line)
+		a.mutex.Lock()
+		a.unsent = a.unsent[written:]
+		if err != nil && !errors.Is(err, io.ErrShortWrite) {
+			a.writeFailed, a.unsent = true, nil
+		}
+		a.unsentChanged.Broadcast()
+		a.mutex.Unlock()
+	}
+}

@@ -1,0 +1,3 @@
+module agent-protocol
+
+go 1.19

@@ -1,0 +1,366 @@
+package agentprotocol
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits of agent-protocol(7), in bytes of UTF-8.
+const (
+	lineBytesMax         = 65536
+	versionBytesMax      = 128
+	reasonBytesMax       = 1024
+	statusBytesMax       = 256
+	stateBytesMax        = 32768
+	stateEscapedBytesMax = 65000
+	executableBytesMax   = 4095
+	argsMax              = 1024
+	idBytesMax           = 64
+	timeMax              = 24 * time.Hour
+	protocolVersion      = 1
+)
+
+// ---- what is said
+
+// appendQuoted escapes only the quote, the backslash and controls, in the shortest form.
+func appendQuoted(line []byte, text string) []byte {
+	const hex = "0123456789abcdef"
+	line = append(line, '"')
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if short := strings.IndexByte("\"\\\b\f\n\r\t", c); short >= 0 {
+			line = append(line, '\\', "\"\\bfnrt"[short])
+		} else if c < 0x20 {
+			line = append(line, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		} else {
+			line = append(line, c)
+		}
+	}
+	return append(line, '"')
+}
+
+// writer builds one line. The first member that cannot be sent is remembered, and refused by end.
+type writer struct {
+	line []byte
+	err  error
+}
+
+func newWriter(kind string) *writer {
+	return &writer{line: appendQuoted([]byte(`{"type":`), kind)}
+}
+
+func (w *writer) name(name string) {
+	w.line = append(appendQuoted(append(w.line, ','), name), ':')
+}
+
+func (w *writer) text(name, value string, bytesMax int) {
+	if w.err == nil {
+		w.err = checkText(name, value, bytesMax)
+	}
+	w.name(name)
+	w.line = appendQuoted(w.line, value)
+}
+
+func (w *writer) optionalText(name string, value string, bytesMax int) {
+	if value != "" {
+		w.text(name, value, bytesMax)
+	}
+}
+
+func (w *writer) id(value string) {
+	if w.err == nil && value == "" {
+		w.err = errors.New("id is empty")
+	}
+	for i := 0; i < len(value) && w.err == nil; i++ {
+		if value[i] < ' ' || value[i] > '~' {
+			w.err = errors.New("id has bytes that are not printable ASCII")
+		}
+	}
+	w.text("id", value, idBytesMax)
+}
+
+// milliseconds writes a time that was given; least and the limit of a day are judged in
+// milliseconds.
+func (w *writer) milliseconds(name string, value *time.Duration, least time.Duration) {
+	if value == nil {
+		return
+	}
+	if w.err == nil && (*value < least || *value > timeMax) {
+		w.err = fmt.Errorf("%s is %v: %v to %v can be sent", name, *value, least, timeMax)
+	}
+	w.name(name)
+	w.line = strconv.AppendInt(w.line, value.Milliseconds(), 10)
+}
+
+// end gives the line. It may be asked for more than once.
+func (w *writer) end() ([]byte, error) {
+	line := append(append([]byte(nil), w.line...), '}', '\n')
+	if w.err == nil && len(line) > lineBytesMax {
+		return nil, fmt.Errorf("the message has %d bytes: %d can be sent", len(line), lineBytesMax)
+	}
+	return line, w.err
+}
+
+func checkText(name, value string, bytesMax int) error {
+	switch {
+	case len(value) > bytesMax:
+		return fmt.Errorf("%s has %d bytes: %d can be sent", name, len(value), bytesMax)
+	case strings.IndexByte(value, 0) >= 0:
+		return fmt.Errorf("%s holds U+0000", name)
+	case !utf8.ValidString(value):
+		return fmt.Errorf("%s is no UTF-8", name)
+	}
+	return nil
+}
+
+// fit cuts a text for people to what can be sent, between two characters.
+func fit(text string, bytesMax int) string {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "?"), "\uFFFD")
+	for len(text) > bytesMax {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
+	}
+	return text
+}
+
+// ---- what is heard
+
+var errMalformed = errors.New("malformed")
+
+// members are those of one JSON object; a name that was there twice has a value that no member may
+// have.
+type members map[string]json.RawMessage
+
+func readMembers(line []byte) (members, error) {
+	if !utf8.Valid(line) {
+		return nil, errMalformed
+	}
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	open, err := decoder.Token()
+	if err != nil || open != json.Delim('{') {
+		return nil, errMalformed
+	}
+	all := members{}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return nil, errMalformed
+		}
+		var value json.RawMessage
+		if decoder.Decode(&value) != nil {
+			return nil, errMalformed
+		}
+		if _, twice := all[name.(string)]; twice {
+			value = json.RawMessage("null")
+		}
+		all[name.(string)] = value
+	}
+	if _, err := decoder.Token(); err != nil {
+		return nil, errMalformed
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, errMalformed
+	}
+	return all, nil
+}
+
+// reader takes members out of an object, and remembers whether one was not as it must be.
+type reader struct {
+	all members
+	bad bool
+}
+
+func (r *reader) fail() { r.bad = true }
+
+// find gives the member of that name; nil where it is absent, which is bad if it is required.
+func (r *reader) find(name string, required bool) json.RawMessage {
+	value, there := r.all[name]
+	if !there && required {
+		r.fail()
+	}
+	if there && string(value) == "null" {
+		r.fail()
+		return nil
+	}
+	return value
+}
+
+func (r *reader) optionalText(name string, required bool) *string {
+	value := r.find(name, required)
+	if value == nil {
+		return nil
+	}
+	var text string
+	// A lone surrogate is read as U+FFFD, which is then longer or shorter than what stood there.
+	if value[0] != '"' || json.Unmarshal(value, &text) != nil || hasLoneSurrogate(value) ||
+		strings.IndexByte(text, 0) >= 0 {
+		r.fail()
+		return nil
+	}
+	return &text
+}
+
+func (r *reader) text(name string, required bool) string {
+	if text := r.optionalText(name, required); text != nil {
+		return *text
+	}
+	return ""
+}
+
+func (r *reader) optionalInteger(name string, required bool) *int64 {
+	value := r.find(name, required)
+	if value == nil {
+		return nil
+	}
+	number, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		r.fail()
+		return nil
+	}
+	return &number
+}
+
+func (r *reader) integer(name string, required bool) int64 {
+	if number := r.optionalInteger(name, required); number != nil {
+		return *number
+	}
+	return 0
+}
+
+func (r *reader) milliseconds(name string) time.Duration {
+	return time.Duration(r.integer(name, false)) * time.Millisecond
+}
+
+func (r *reader) truth(name string) bool {
+	switch string(r.find(name, true)) {
+	case "true":
+		return true
+	case "false":
+	default:
+		r.fail()
+	}
+	return false
+}
+
+func (r *reader) oneOf(name string, allowed ...string) string {
+	text := r.text(name, true)
+	for _, word := range allowed {
+		if text == word {
+			return text
+		}
+	}
+	r.fail()
+	return ""
+}
+
+func (r *reader) failure() Failure {
+	return Failure{
+		ID:         r.text("id", true),
+		Stage:      r.text("stage", true),
+		Reason:     r.text("reason", true),
+		Version:    r.text("version", false),
+		Errno:      r.text("errno", false),
+		ExitStatus: r.optionalInteger("exit_status", false),
+		Signal:     r.optionalInteger("signal", false),
+	}
+}
+
+func (r *reader) welcome() Welcome {
+	welcome := Welcome{
+		Protocol:        r.integer("protocol", true),
+		Generation:      r.integer("generation", true),
+		Role:            r.oneOf("role", "first", "candidate", "fallback"),
+		PreviousVersion: r.text("previous_version", false),
+		Watchdog:        r.milliseconds("watchdog_ms"),
+	}
+	if value := r.find("features", false); value != nil {
+		if json.Unmarshal(value, &welcome.Features) != nil {
+			r.fail()
+		}
+	}
+	if value := r.find("failure", false); value != nil {
+		inner, err := readMembers(value)
+		nested := reader{all: inner, bad: err != nil}
+		failure := nested.failure()
+		welcome.Failure = &failure
+		r.bad = r.bad || nested.bad
+	}
+	return welcome
+}
+
+// hasLoneSurrogate looks at a text as it is spelt.
+func hasLoneSurrogate(spelt []byte) bool {
+	unit := func(at int) (uint64, bool) {
+		if at+6 > len(spelt) || spelt[at] != '\\' || spelt[at+1] != 'u' {
+			return 0, false
+		}
+		number, err := strconv.ParseUint(string(spelt[at+2:at+6]), 16, 16)
+		return number, err == nil
+	}
+	for i := 0; i < len(spelt); i++ {
+		if spelt[i] != '\\' {
+			continue
+		}
+		number, escaped := unit(i)
+		i++ // whatever follows the backslash belongs to it
+		if !escaped || number < 0xD800 || number > 0xDFFF {
+			continue
+		}
+		low, follows := unit(i + 5)
+		if number > 0xDBFF || !follows || low < 0xDC00 || low > 0xDFFF {
+			return true
+		}
+		i += 10
+	}
+	return false
+}
+
+// decode gives what a line says, or nil if agent-protocol(7) says to ignore it.
+func decode(line []byte) Event {
+	all, err := readMembers(line)
+	if err != nil {
+		return nil
+	}
+	r := reader{all: all}
+	var event Event
+	switch r.text("type", true) {
+	case "welcome":
+		event = r.welcome()
+	case "activate":
+		event = Activate{Clean: r.truth("clean"), State: r.optionalText("state", false)}
+	case "stop":
+		event = Stop{
+			Reason:     r.oneOf("reason", "upgrade", "rollback", "shutdown"),
+			Deadline:   r.milliseconds("deadline_ms"),
+			ID:         r.text("id", false),
+			Generation: r.integer("generation", false),
+		}
+	case "accepted":
+		event = Accepted{ID: r.text("id", true), Generation: r.integer("generation", true)}
+	case "candidate_ready":
+		event = CandidateReady{
+			ID:         r.text("id", true),
+			Generation: r.integer("generation", true),
+			Version:    r.text("version", false),
+		}
+	case "candidate_lost":
+		event = CandidateLost{ID: r.text("id", true), Reason: r.text("reason", true)}
+	case "upgrade_failed":
+		event = UpgradeFailed{Failure: r.failure()}
+	case "committed":
+		event = Committed{ID: r.text("id", true), Generation: r.integer("generation", true)}
+	case "error":
+		event = Error{About: r.text("about", false), Reason: r.text("reason", true)}
+	}
+	if r.bad {
+		return nil
+	}
+	return event
+}

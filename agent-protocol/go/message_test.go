@@ -1,0 +1,84 @@
+package agentprotocol
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOnlyWhatMustBeEscapedIsEscapedInTheShortestForm(t *testing.T) {
+	got := string(appendQuoted(nil, "\"\\\n\t\x01\x7fü/<>&\u2028"))
+	if wanted := "\"\\\"\\\\\\n\\t\\u0001\x7fü/<>&\u2028\""; got != wanted {
+		t.Errorf("got %q, wanted %q", got, wanted)
+	}
+}
+
+func TestWhatCannotBeSentIsRefusedAndNeverCutInSilence(t *testing.T) {
+	refused := func(write func(*writer), why string) {
+		t.Helper()
+		w := newWriter("x")
+		write(w)
+		if _, err := w.end(); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("got %v, wanted %q", err, why)
+		}
+	}
+	refused(func(w *writer) { w.text("state", "a\x00b", stateBytesMax) }, "U+0000")
+	refused(func(w *writer) { w.text("state", "\xff", stateBytesMax) }, "no UTF-8")
+	refused(func(w *writer) { w.text("state", strings.Repeat("x", 32769), stateBytesMax) }, "32769")
+	refused(func(w *writer) { w.id("") }, "empty")
+	refused(func(w *writer) { w.id("ü") }, "printable ASCII")
+	refused(func(w *writer) { w.text("a", strings.Repeat("x", 65536), lineBytesMax) }, "message has")
+	day := 25 * time.Hour
+	refused(func(w *writer) { w.milliseconds("trial_ms", &day, 0) }, "24h")
+}
+
+func TestTextsForPeopleAreCutBetweenTwoCharacters(t *testing.T) {
+	if got := fit("aüü", 4); got != "aü" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAMessageWithMembersThatAreNotKnown(t *testing.T) {
+	state := "ä😀"
+	got := decode([]byte(` {"new":[1,{"x":null}],"new":2,"state":"\u00e4\ud83d\ude00",` +
+		`"clean":true,"type":"activate"} `))
+	if !reflect.DeepEqual(got, Activate{Clean: true, State: &state}) {
+		t.Errorf("got %#v", got)
+	}
+}
+
+func TestEveryMemberOfWelcome(t *testing.T) {
+	got := decode([]byte(`{"type":"welcome","protocol":1,"features":["f"],"generation":3,` +
+		`"role":"fallback","failure":{"id":"u","stage":"trial","reason":"r","signal":9},` +
+		`"watchdog_ms":1500}`))
+	welcome, fits := got.(Welcome)
+	if !fits || welcome.Role != "fallback" || *welcome.Failure.Signal != 9 ||
+		welcome.Watchdog != 1500*time.Millisecond || welcome.Features[0] != "f" {
+		t.Errorf("got %#v", got)
+	}
+}
+
+func TestWhatIsMalformedOrNoMessageIsIgnored(t *testing.T) {
+	for _, line := range []string{
+		``, `[]`, `{`, `{} {}`, `{"type":"new"}`, `{"type":"activate"}`,
+		`{"type":"activate","clean":1}`, `{"type":"activate","clean":null}`,
+		`{"type":"activate","clean":true,"clean":true}`,
+		`{"type":"activate","type":"activate","clean":true}`,
+		`{"type":"activate","Clean":true}`,
+		`{"type":"activate","clean":true,"state":"\u0000"}`,
+		`{"type":"activate","clean":true,"state":"\ud800"}`,
+		`{"type":"activate","clean":true,"state":"\ud800\u0041"}`,
+		`{"type":"activate","clean":true,"state":"\udc00"}`,
+		"{\"type\":\"activate\",\"clean\":true,\"state\":\"\xff\"}",
+		`{"type":"committed","id":"u","generation":1.0}`,
+		`{"type":"committed","id":"u","generation":1e3}`,
+		`{"type":"committed","id":"u","generation":"1"}`,
+		`{"type":"welcome","protocol":1,"generation":1,"role":"boss"}`,
+		strings.Repeat("[", 60000),
+	} {
+		if got := decode([]byte(line)); got != nil {
+			t.Errorf("%.60s: got %#v", line, got)
+		}
+	}
+}

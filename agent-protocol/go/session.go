@@ -1,0 +1,374 @@
+package agentprotocol
+
+import "fmt"
+
+// The agent's half of the conversation, decided: what the program may say now, what of the
+// upgrader's messages it is told, and when it must exit. No input or output, and no clock.
+//
+// An agent is silent until it has said hello, then held: starting, and ready once it has said so.
+// activate makes it active; a stop, whoever asks for it, makes it stopping, and a cancel takes the
+// upgrader's stop for an upgrade back. stopped follows its own word. ended is a held agent that has
+// said unfit or must exit at once.
+//
+// A message that does not fit the moment has crossed one of ours: it changes nothing and is told to
+// nobody. Two crossings matter. A stop for an upgrade that this agent has cancelled is void. A stop
+// that comes when this agent has stopped of itself is answered with stopped.
+//
+// Alone, without an upgrader, the program is led through the same story: ready is followed by
+// activate and SIGTERM by a stop; a request for an upgrade is refused; all else does nothing.
+
+type life int
+
+const (
+	silent life = iota
+	starting
+	ready
+	active
+	stopping
+	stopped
+	ended
+)
+
+var standings = [...]string{
+	"hello has not been said",
+	"this agent is held",
+	"this agent has said ready and is held",
+	"this agent is active",
+	"this agent has been told to stop",
+	"this agent has said stopped",
+	"this agent's part has ended",
+}
+
+type trial int
+
+const (
+	noTrial trial = iota
+	onTrial
+	saidUnfit
+)
+
+type step int
+
+const (
+	isAccepted step = iota
+	isReady
+	isConfirmed
+	isCancelled
+)
+
+// What is to be done, in order.
+type (
+	action       interface{}
+	sendThis     struct{} // send what the program asked to say
+	sendStopped  struct{} // send the stopped that was said before the upgrader asked for it
+	deliver      struct{ event Event }
+	exitAtOnce   struct{ status int }
+	sessionState struct {
+		alone     bool
+		life      life
+		welcomed  bool
+		role      string
+		trial     trial
+		request   string // the id of an upgrade that has not been answered
+		upgrade   string // the id of the one under way away from this agent
+		step      step   // of that
+		ordered   string // the reason of the upgrader's own stop
+		signalled bool   // SIGTERM has asked for a stop
+		gone      bool   // the input has ended
+	}
+)
+
+const (
+	exitInputEnded = 1
+	exitTerminated = 128 + 15 // as a shell reports SIGTERM
+)
+
+func (s *sessionState) held() bool        { return s.life < active || s.life == ended }
+func (s *sessionState) stopOrdered() bool { return s.ordered != "" && !s.gone }
+
+// ---- what the program says
+
+// say takes a word of agent-protocol(7) that the program wants to say. It gives an error, and
+// changes nothing, where the protocol does not allow that now.
+func (s *sessionState) say(word, id string) ([]action, error) {
+	why := s.whyNot(word, id)
+	if why != "" && s.alone && word != "ready" && word != "upgrade" {
+		return nil, nil
+	}
+	if why != "" {
+		if id != "" {
+			word += " " + id
+		}
+		return nil, fmt.Errorf("cannot say %s: %s", word, why)
+	}
+	actions := s.said(word, id)
+	if !s.alone {
+		return actions, nil
+	}
+	if word == "ready" {
+		s.life = active
+		return []action{deliver{Activate{}}}, nil
+	}
+	return nil, nil
+}
+
+func (s *sessionState) standing() string {
+	if s.gone {
+		return "the upgrader has gone"
+	}
+	return standings[s.life]
+}
+
+// fits gives no reason where something holds, and otherwise where this agent stands.
+func (s *sessionState) fits(holds bool) string {
+	if holds {
+		return ""
+	}
+	return s.standing()
+}
+
+func (s *sessionState) whyNot(word, id string) string {
+	switch word {
+	case "hello":
+		if s.life != silent {
+			return "it has been said already"
+		}
+	case "ready":
+		return s.fits(s.life == starting)
+	case "unfit":
+		if s.life == active {
+			return [...]string{"this agent is not on trial", "", "it has been said already"}[s.trial]
+		}
+		return s.fits(s.life == starting || s.life == ready)
+	case "upgrade":
+		return s.whyNoUpgrade()
+	case "confirm":
+		return s.whyNotConfirm(id)
+	case "cancel":
+		return s.whyNotCancel(id)
+	case "stopped":
+		if s.life == active {
+			return "this agent has not been told to stop"
+		}
+		return s.fits(s.life == stopping)
+	case "healthy":
+		if s.life == active {
+			return [...]string{"this agent is not on trial", "", "this agent has said unfit"}[s.trial]
+		}
+		return s.standing()
+	case "extend":
+		return s.fits(!s.gone && (s.life == starting || s.life == stopping))
+	case "heartbeat":
+		return s.fits(!s.gone && (s.life == active || s.life == stopping))
+	case "status":
+		return s.fits(!s.gone && s.life != silent)
+	}
+	return ""
+}
+
+func (s *sessionState) whyNoUpgrade() string {
+	switch {
+	case s.alone:
+		return "there is no upgrader"
+	case s.life != active:
+		return s.standing()
+	case s.trial != noTrial:
+		return "this agent is on trial"
+	case s.request != "":
+		return "upgrade " + s.request + " has been requested"
+	case s.upgrade != "":
+		return "upgrade " + s.upgrade + " is under way"
+	}
+	return ""
+}
+
+func (s *sessionState) whyNotKnown(id string) string {
+	switch {
+	case id != "" && s.request == id:
+		return "it has not been accepted"
+	case id == "" || s.upgrade != id:
+		return "no such upgrade is under way"
+	case s.step == isCancelled:
+		return "it has been cancelled"
+	}
+	return ""
+}
+
+func (s *sessionState) whyNotConfirm(id string) string {
+	if s.life != active {
+		return s.standing()
+	}
+	if why := s.whyNotKnown(id); why != "" {
+		return why
+	}
+	switch s.step {
+	case isAccepted:
+		return "its candidate is not ready"
+	case isConfirmed:
+		return "it has been confirmed"
+	}
+	return ""
+}
+
+func (s *sessionState) whyNotCancel(id string) string {
+	if s.gone || (s.life != active && s.life != stopping) {
+		return s.standing()
+	}
+	if s.signalled {
+		return "SIGTERM has told this agent to stop"
+	}
+	if s.life == stopping && s.ordered != "upgrade" {
+		return s.standing()
+	}
+	return s.whyNotKnown(id)
+}
+
+func (s *sessionState) said(word, id string) []action {
+	switch word {
+	case "hello":
+		s.life = starting
+	case "ready":
+		s.life = ready
+	case "unfit":
+		if s.life == active {
+			s.trial = saidUnfit
+		} else {
+			s.life = ended
+		}
+	case "upgrade":
+		s.request = id
+	case "confirm":
+		s.step = isConfirmed
+	case "cancel":
+		s.step, s.life, s.ordered = isCancelled, active, ""
+	case "stopped":
+		s.life = stopped
+		if !s.stopOrdered() {
+			return nil
+		}
+	case "extend":
+		// A stop that the upgrader did not ask for has no deadline.
+		if s.life == stopping && s.ordered == "" {
+			return nil
+		}
+	}
+	return []action{sendThis{}}
+}
+
+// ---- what the upgrader says
+
+func (s *sessionState) hear(event Event) []action {
+	if s.alone || s.gone || s.life == silent || s.life == ended {
+		return nil
+	}
+	told := []action{deliver{event}}
+	switch e := event.(type) {
+	case Welcome:
+		if s.welcomed || (s.life != starting && s.life != ready) {
+			return nil
+		}
+		s.welcomed, s.role = true, e.Role
+	case Activate:
+		if s.life != ready {
+			return nil
+		}
+		s.life = active
+		if s.role == "candidate" {
+			s.trial = onTrial
+		}
+	case Stop:
+		return s.heardStop(e)
+	case Accepted:
+		if s.life == stopped || s.request != e.ID {
+			return nil
+		}
+		s.request, s.upgrade, s.step = "", e.ID, isAccepted
+	case CandidateReady:
+		if s.life == stopped || s.upgrade != e.ID || s.step != isAccepted || s.ordered != "" {
+			return nil
+		}
+		s.step = isReady
+	case CandidateLost:
+		if s.life != stopping || s.ordered != "upgrade" || s.upgrade != e.ID {
+			return nil
+		}
+	case UpgradeFailed:
+		if s.life == stopped {
+			return nil
+		}
+		switch e.Failure.ID {
+		case s.request:
+			s.request = ""
+		case s.upgrade:
+			s.upgrade = ""
+		default:
+			return nil
+		}
+	case Committed:
+		if s.life == stopped || s.trial == noTrial {
+			return nil
+		}
+		s.trial = noTrial
+	case Error:
+		if e.About == "upgrade" {
+			s.request = ""
+		}
+	}
+	return told
+}
+
+func (s *sessionState) heardStop(stop Stop) []action {
+	if s.step == isCancelled && stop.Reason == "upgrade" && stop.ID != "" && stop.ID == s.upgrade {
+		return nil
+	}
+	before := s.life
+	if s.ordered != "" || before < active || before > stopped {
+		return nil
+	}
+	s.ordered, s.trial = stop.Reason, noTrial
+	if stop.Reason == "upgrade" && stop.ID != "" {
+		s.upgrade, s.step = stop.ID, isAccepted
+	}
+	switch before {
+	case active:
+		s.life = stopping
+		return []action{deliver{stop}}
+	case stopped:
+		return []action{sendStopped{}}
+	}
+	return nil
+}
+
+// ---- what befalls it
+
+func (s *sessionState) inputEnded() []action {
+	if s.alone || s.gone {
+		return nil
+	}
+	s.gone = true
+	if s.held() {
+		s.life = ended
+		return []action{exitAtOnce{exitInputEnded}}
+	}
+	if s.life != active {
+		return nil
+	}
+	s.life = stopping
+	return []action{deliver{Stop{Reason: "end_of_input"}}}
+}
+
+func (s *sessionState) terminated() []action {
+	if s.held() {
+		s.life = ended
+		return []action{exitAtOnce{exitTerminated}}
+	}
+	if s.life == stopped {
+		return nil
+	}
+	s.signalled = true
+	if s.life == stopping {
+		return nil
+	}
+	s.life = stopping
+	return []action{deliver{Stop{Reason: "signal"}}}
+}
