@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+// Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+//
+// hello-agent.js PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
+// power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
+// written, and not sent before a crash, is skipped.
+
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+
+import { Agent } from '../index.js';
+
+const [port, file] = process.argv.slice(2);
+const agent = Agent.open('1.0');
+
+function last() {
+  if (!fs.existsSync(file)) return 0;
+  const number = Number(fs.readFileSync(file, 'ascii'));
+  if (!Number.isSafeInteger(number)) throw new Error(`${file} holds no number`);
+  return number;
+}
+
+// Makes the next number durable before it gives it away. Everything here is synchronous, so that
+// two connections cannot get the same one.
+function next() {
+  const number = last() + 1;
+  const fresh = fs.openSync(`${file}.new`, 'w');
+  fs.writeSync(fresh, String(number));
+  fs.fsyncSync(fresh);
+  fs.closeSync(fresh);
+  fs.renameSync(`${file}.new`, file);
+  const directory = fs.openSync(path.dirname(path.resolve(file)), 'r');
+  fs.fsyncSync(directory);
+  fs.closeSync(directory);
+  return number;
+}
+
+const server = net.createServer((connection) => {
+  connection.on('error', () => {}); // whoever asked has gone; the number is skipped
+  connection.end(`${next()}\n`);
+});
+
+agent.addCheck('counter', () => {
+  try {
+    last();
+    return null;
+  } catch (error) {
+    return error.message;
+  }
+});
+await agent.ready();
+for await (const event of agent) {
+  if (event.type === 'activate') {
+    server.listen(Number(port), '127.0.0.1');
+  } else if (event.type === 'stop') {
+    await new Promise((resolve) => server.close(resolve)); // what was begun is finished
+    await agent.stopped();
+    process.exit(0);
+  }
+}

@@ -1,0 +1,251 @@
+// An agent's end of the conversation: the session's decisions, carried out on two pipes.
+
+import fs from 'node:fs';
+import net from 'node:net';
+import process from 'node:process';
+
+import * as messages from './messages.js';
+import { Session } from './session.js';
+
+const protocolVersion = 1;
+const unsentBytesMax = 131_072; // as much as the upgrader keeps for an agent
+const newline = 0x0a;
+
+let opened = false; // by this process; the conversation can be had once
+
+// Moves the pipes away from descriptors 0 and 1, so that no child and no print reaches them. There
+// is no dup2 in Node: a pipe is opened once more by its name in /proc, and what is closed first is
+// the number that the next open gets.
+function takePipes() {
+  const input = fs.openSync('/proc/self/fd/0', 'r');
+  const output = fs.openSync('/proc/self/fd/1', 'w');
+  fs.closeSync(0);
+  fs.openSync('/dev/null', 'r');
+  fs.closeSync(1);
+  try {
+    fs.openSync('/proc/self/fd/2', 'a');
+  } catch {
+    fs.openSync('/dev/null', 'w'); // standard error is a socket, or closed
+  }
+  return {
+    input: new net.Socket({ fd: input, readable: true, writable: false }),
+    output: new net.Socket({ fd: output, readable: false, writable: true }),
+  };
+}
+
+function cleanEnvironment() {
+  for (const name of Object.keys(process.env)) {
+    if (name.startsWith('AGENT_PROTOCOL')) delete process.env[name];
+  }
+}
+
+export class Agent {
+  #session;
+  #pipes = null;
+  #events = [];
+  #waiting = []; // callbacks of those who wait for an event
+  #checks = [];
+  #unsentStopped = '';
+  #unread = Buffer.alloc(0);
+  #skipping = false; // the rest of a line that is too long
+  #onTerm = () => this.#perform(this.#session.terminated());
+
+  // Starts the conversation: the first thing a program does. `version` is the program's own, at
+  // most 128 bytes. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL
+  // variables are gone from the environment, and SIGTERM is caught: a held agent exits at once with
+  // status 143, an active one gets a stop. Throws an error with code EBUSY if this process has
+  // opened its conversation before.
+  static open(version) {
+    if (opened) {
+      const error = new Error('this process has opened its conversation already');
+      error.code = 'EBUSY';
+      throw error;
+    }
+    if (version !== undefined) messages.checkText('version', version, messages.versionBytesMax);
+    const agent = new Agent(process.env.AGENT_PROTOCOL === undefined, version);
+    opened = true;
+    return agent;
+  }
+
+  constructor(alone, version) {
+    this.#session = new Session(alone);
+    process.on('SIGTERM', this.#onTerm);
+    if (!alone) {
+      this.#pipes = takePipes();
+      this.#pipes.input.on('data', (bytes) => this.#read(bytes));
+      this.#pipes.input.on('close', () => this.#perform(this.#session.inputEnded()));
+      this.#pipes.input.on('error', () => {}); // 'close' follows
+      this.#pipes.output.on('error', () => {}); // the end of input tells that nobody reads it
+      cleanEnvironment();
+    }
+    this.#say('hello', { protocol: protocolVersion, version });
+  }
+
+  // True where there is no upgrader.
+  get alone() {
+    return this.#session.alone;
+  }
+
+  // Gives the pipes back. Says nothing to the upgrader.
+  close() {
+    process.off('SIGTERM', this.#onTerm);
+    this.#pipes?.input.removeAllListeners('close').destroy();
+    this.#pipes?.output.destroy();
+  }
+
+  // ---- what has happened
+
+  // The next event, or null if there is none now.
+  next() {
+    return this.#events.shift() ?? null;
+  }
+
+  // The next event; null when `timeout` milliseconds are over, or when `signal` aborts.
+  wait({ timeout, signal } = {}) {
+    const event = this.next();
+    if (event || timeout <= 0 || signal?.aborted) return Promise.resolve(event);
+    return new Promise((resolve) => {
+      let timer;
+      const done = (told) => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        this.#waiting = this.#waiting.filter((other) => other !== done);
+        resolve(told?.type === 'abort' && told instanceof Event ? null : told);
+      };
+      if (timeout !== undefined) timer = setTimeout(() => done(null), timeout);
+      signal?.addEventListener('abort', done);
+      this.#waiting.push(done);
+    });
+  }
+
+  // Events without end: the program leaves the loop when it has stopped.
+  async *[Symbol.asyncIterator]() {
+    for (;;) yield await this.wait();
+  }
+
+  // ---- what the program says
+
+  // Adds a start-up check for ready(): it gives, or promises, what is wrong, or nothing.
+  addCheck(name, check) {
+    this.#checks.push({ name, check });
+  }
+
+  // Runs the checks in order and says ready. The first that fails is said as unfit, and thrown: the
+  // program ends without side effect.
+  async ready() {
+    this.#ask('ready');
+    for (const { name, check } of this.#checks.splice(0)) {
+      const wrong = await check();
+      if (wrong) {
+        await this.unfit(`${name}: ${wrong}`);
+        throw new Error(`cannot say ready: ${name}: ${wrong}`);
+      }
+    }
+    this.#say('ready');
+  }
+
+  // This agent must not be given, or must not keep, the work. `reason` is cut to 1,024 bytes.
+  // Resolves when the upgrader's pipe has taken it.
+  unfit(reason) {
+    return this.#sayAtLast('unfit', { reason: messages.fit(reason, messages.reasonBytesMax) });
+  }
+
+  // Asks to be replaced. Answered by `accepted` or `upgrade_failed`.
+  upgrade(asked) {
+    this.#say('upgrade', messages.checkUpgrade(asked));
+  }
+
+  confirm(id) {
+    this.#say('confirm', { id: messages.checkId(id) });
+  }
+
+  cancel(id, reason) {
+    const cut = reason === undefined ? reason : messages.fit(reason, messages.reasonBytesMax);
+    this.#say('cancel', { id: messages.checkId(id), reason: cut });
+  }
+
+  // Confirms a clean stop: all is finished and given up; the program exits next. `state`, at most
+  // 32,768 bytes, and 65,000 when it is escaped, goes to the next agent. Resolves when the
+  // upgrader's pipe has taken it.
+  stopped(state) {
+    if (state !== undefined) messages.checkState(state);
+    this.#unsentStopped = messages.encode('stopped', { state });
+    return this.#sayAtLast('stopped', { state });
+  }
+
+  healthy() {
+    this.#say('healthy');
+  }
+
+  // Moves the running deadline to at least so many milliseconds from now.
+  extend(ms) {
+    this.#say('extend', { ms: messages.checkMilliseconds('ms', ms, 1) });
+  }
+
+  heartbeat() {
+    this.#say('heartbeat');
+  }
+
+  // One line for people, cut to 256 bytes.
+  status(text) {
+    this.#say('status', { text: messages.fit(text, messages.statusBytesMax) });
+  }
+
+  // ---- within
+
+  #ask(word, id) {
+    const why = this.#session.whyNot(word, id);
+    const bears = this.alone && word !== 'ready' && word !== 'upgrade';
+    if (why && !bears) throw new Error(`cannot say ${word}${id ? ` ${id}` : ''}: ${why}`);
+  }
+
+  #say(word, members = {}, last = false) {
+    this.#ask(word, members.id);
+    const line = messages.encode(word, members);
+    const waits = this.#pipes?.output.writableLength ?? 0;
+    if (!last && waits + Buffer.byteLength(line) > unsentBytesMax) {
+      throw new Error(`cannot say ${word}: the upgrader does not read what has been sent`);
+    }
+    this.#perform(this.#session.say(word, members.id), line);
+  }
+
+  #sayAtLast(word, members) {
+    this.#say(word, members, true);
+    const output = this.#pipes?.output;
+    if (!output || output.destroyed) return Promise.resolve();
+    return new Promise((resolve) => {
+      output.once('close', resolve);
+      output.write('', resolve);
+    });
+  }
+
+  #perform(actions, line) {
+    for (const action of actions) {
+      if (action.exit !== undefined) process.exit(action.exit);
+      if (action.send) this.#pipes?.output.write(line);
+      if (action.sendStopped) this.#pipes?.output.write(this.#unsentStopped);
+      if (action.deliver) this.#tell(action.deliver);
+    }
+  }
+
+  #tell(event) {
+    const waiting = this.#waiting.shift();
+    if (waiting) waiting(event);
+    else this.#events.push(event);
+  }
+
+  #read(bytes) {
+    this.#unread = Buffer.concat([this.#unread, bytes]);
+    for (let end; (end = this.#unread.indexOf(newline)) >= 0; ) {
+      const line = this.#unread.subarray(0, end);
+      this.#unread = this.#unread.subarray(end + 1);
+      const event = this.#skipping ? null : messages.decode(line);
+      this.#skipping = false;
+      if (event) this.#perform(this.#session.hear(event));
+    }
+    if (this.#unread.length >= messages.lineBytesMax) {
+      this.#skipping = true;
+      this.#unread = Buffer.alloc(0);
+    }
+  }
+}

@@ -1,0 +1,192 @@
+// A message as a line, and back. Knows the limits of agent-protocol(7), and no state. What is to be
+// sent is refused by RangeError or TypeError where the upgrader would not take it: nothing is cut
+// in silence. What has been received is null where the page says to ignore it.
+
+import { Members, Spelt, parseLine } from './json.js';
+
+export const lineBytesMax = 65_536;
+export const versionBytesMax = 128;
+export const reasonBytesMax = 1_024;
+export const statusBytesMax = 256;
+const stateBytesMax = 32_768;
+const stateEscapedBytesMax = 65_000;
+const executableBytesMax = 4_095;
+const argsMax = 1_024;
+const idBytesMax = 64;
+const dayMs = 86_400_000;
+
+const bytesOf = (text) => Buffer.byteLength(text);
+// The `u` flag makes a surrogate match only where it stands alone.
+const hasLoneSurrogate = (text) => /\p{Surrogate}/u.test(text);
+
+export function checkText(name, text, bytesMax) {
+  if (typeof text !== 'string') throw new TypeError(`${name} is not a text`);
+  if (text.includes('\0')) throw new RangeError(`${name} holds U+0000`);
+  if (hasLoneSurrogate(text)) throw new RangeError(`${name} holds a lone surrogate`);
+  const bytes = bytesOf(text);
+  if (bytes > bytesMax) throw new RangeError(`${name} has ${bytes} bytes: ${bytesMax} can be sent`);
+  return text;
+}
+
+export function checkId(text) {
+  checkText('id', text, idBytesMax);
+  if (!/^[ -~]+$/.test(text)) throw new RangeError('id is not printable ASCII of 1 to 64 bytes');
+  return text;
+}
+
+export function checkState(text) {
+  checkText('state', text, stateBytesMax);
+  const bytes = bytesOf(JSON.stringify(text)) - 2;
+  if (bytes > stateEscapedBytesMax) {
+    throw new RangeError(
+      `state has ${bytes} bytes when it is escaped: ${stateEscapedBytesMax} can be sent`,
+    );
+  }
+  return text;
+}
+
+// A text for people, cut to what can be sent, between two characters.
+export function fit(text, bytesMax) {
+  let clean = String(text).replaceAll('\0', '?').replace(/\p{Surrogate}/gu, '\ufffd');
+  if (bytesOf(clean) <= bytesMax) return clean;
+  clean = Buffer.from(clean).subarray(0, bytesMax).toString();
+  return clean.replace(/\ufffd+$/, '');
+}
+
+export function checkMilliseconds(name, value, least = 0) {
+  if (value === undefined) return undefined;
+  if (!Number.isInteger(value) || value < least || value > dayMs) {
+    throw new RangeError(`${name} is ${value}: whole milliseconds, ${least} to 24 h, can be sent`);
+  }
+  return value;
+}
+
+// The members of `upgrade`, checked. Times are milliseconds.
+export function checkUpgrade(asked) {
+  const { id, executable, args, mode, gate, commit, onUncleanStop } = asked;
+  checkId(id);
+  checkText('executable', executable, executableBytesMax);
+  if (!executable.startsWith('/')) throw new RangeError('executable is not an absolute path');
+  if (args !== undefined) {
+    if (args.length > argsMax) {
+      throw new RangeError(`args are ${args.length}: ${argsMax} can be sent`);
+    }
+    for (const arg of args) checkText('an argument', arg, lineBytesMax);
+  }
+  return {
+    id,
+    executable,
+    args,
+    mode,
+    gate,
+    commit,
+    on_unclean_stop: onUncleanStop,
+    start_timeout_ms: checkMilliseconds('startTimeout', asked.startTimeout),
+    confirm_timeout_ms: checkMilliseconds('confirmTimeout', asked.confirmTimeout),
+    stop_timeout_ms: checkMilliseconds('stopTimeout', asked.stopTimeout, 1),
+    trial_ms: checkMilliseconds('trial', asked.trial),
+  };
+}
+
+// The line that says this; members that are undefined are left out. JSON.stringify escapes the
+// quote, the backslash and controls alone (and lone surrogates, which have been refused).
+export function encode(type, members = {}) {
+  const line = `${JSON.stringify({ type, ...members })}\n`;
+  const bytes = bytesOf(line);
+  if (bytes > lineBytesMax) {
+    throw new RangeError(`the message has ${bytes} bytes: ${lineBytesMax} can be sent`);
+  }
+  return line;
+}
+
+// ---- what comes from the upgrader
+
+class Malformed extends Error {}
+
+// The member of this name if it is there, judged; undefined if it is absent and may be.
+function take(members, name, fits, required) {
+  if (members.twice.has(name)) throw new Malformed(name);
+  const value = members.get(name);
+  if (value === undefined && !required) return undefined;
+  if (!fits(value)) throw new Malformed(name);
+  return value;
+}
+
+const isText = (value) =>
+  typeof value === 'string' && !value.includes('\0') && !hasLoneSurrogate(value);
+const isInteger = (value) => value instanceof Spelt && /^-?[0-9]{1,16}$/.test(value.text);
+const isTruth = (value) => typeof value === 'boolean';
+const isTexts = (value) => Array.isArray(value) && value.every(isText);
+const isObject = (value) => value instanceof Members;
+
+const text = (members, name, required = true) => take(members, name, isText, required);
+const integer = (members, name, required = true) => {
+  const value = take(members, name, isInteger, required);
+  return value === undefined ? undefined : Number(value.text);
+};
+const oneOf = (members, name, words) => {
+  const value = text(members, name);
+  if (!words.includes(value)) throw new Malformed(name);
+  return value;
+};
+
+const takeFailure = (members) => ({
+  id: text(members, 'id'),
+  stage: text(members, 'stage'),
+  reason: text(members, 'reason'),
+  version: text(members, 'version', false),
+  errno: text(members, 'errno', false),
+  exitStatus: integer(members, 'exit_status', false),
+  signal: integer(members, 'signal', false),
+});
+
+const readers = {
+  welcome(members) {
+    const failure = take(members, 'failure', isObject, false);
+    return {
+      protocol: integer(members, 'protocol'),
+      features: take(members, 'features', isTexts, false) ?? [],
+      generation: integer(members, 'generation'),
+      role: oneOf(members, 'role', ['first', 'candidate', 'fallback']),
+      previousVersion: text(members, 'previous_version', false),
+      failure: failure && takeFailure(failure),
+      watchdog: integer(members, 'watchdog_ms', false),
+    };
+  },
+  activate: (members) => ({
+    clean: take(members, 'clean', isTruth, true),
+    state: text(members, 'state', false),
+  }),
+  stop: (members) => ({
+    reason: oneOf(members, 'reason', ['upgrade', 'rollback', 'shutdown']),
+    deadline: integer(members, 'deadline_ms', false),
+    id: text(members, 'id', false),
+    generation: integer(members, 'generation', false),
+  }),
+  accepted: (members) => ({ id: text(members, 'id'), generation: integer(members, 'generation') }),
+  candidate_ready: (members) => ({
+    id: text(members, 'id'),
+    generation: integer(members, 'generation'),
+    version: text(members, 'version', false),
+  }),
+  candidate_lost: (members) => ({ id: text(members, 'id'), reason: text(members, 'reason') }),
+  upgrade_failed: (members) => ({ failure: takeFailure(members) }),
+  committed: (members) => ({ id: text(members, 'id'), generation: integer(members, 'generation') }),
+  error: (members) => ({ about: text(members, 'about', false), reason: text(members, 'reason') }),
+};
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+// What a line (bytes, without its newline) says, or null if it is to be ignored.
+export function decode(line) {
+  try {
+    const members = parseLine(utf8.decode(line));
+    const type = text(members, 'type');
+    return Object.hasOwn(readers, type) ? { type, ...readers[type](members) } : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError || error instanceof Malformed) {
+      return null;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,266 @@
+// The agent's half of the conversation, decided: what the program may say now, what of the
+// upgrader's messages it is told, and when it must exit. No input or output, and no clock.
+//
+// An agent is `silent` until it has said hello, then held: `starting`, and `ready` once it has said
+// so. `activate` makes it `active`; a stop, whoever asks for it, makes it `stopping`, and a cancel
+// takes the upgrader's stop for an upgrade back. `stopped` follows its own word. `ended` is a held
+// agent that has said unfit or must exit at once.
+//
+// A message that does not fit the moment has crossed one of ours: it changes nothing and is told to
+// nobody. Two crossings matter. A `stop` for an upgrade that this agent has cancelled is void. A
+// `stop` that comes when this agent has stopped of itself is answered with `stopped`.
+//
+// Alone, without an upgrader, the program is led through the same story: ready is followed by
+// activate and SIGTERM by a stop; a request for an upgrade is refused; all else does nothing.
+
+const exitInputEnded = 1;
+const exitTerminated = 128 + 15; // as a shell reports SIGTERM
+
+const standings = {
+  silent: 'hello has not been said',
+  starting: 'this agent is held',
+  ready: 'this agent has said ready and is held',
+  active: 'this agent is active',
+  stopping: 'this agent has been told to stop',
+  stopped: 'this agent has said stopped',
+  ended: "this agent's part has ended",
+};
+
+// Actions are { send: true }, { sendStopped: true }, { deliver: event } and { exit: status }.
+const send = { send: true };
+
+export class Session {
+  constructor(alone) {
+    this.alone = alone;
+    this.life = 'silent';
+    this.welcomed = false;
+    this.role = 'first';
+    this.trial = 'none'; // or 'running', or 'unfit': it has said so
+    this.request = null; // the id of an upgrade that has not been answered
+    this.upgrade = null; // the id of the one under way away from this agent
+    this.step = ''; // of that: 'accepted', 'candidate_ready', 'confirmed', 'cancelled'
+    this.ordered = null; // the reason of the upgrader's own stop
+    this.signalled = false; // SIGTERM has asked for a stop
+    this.gone = false; // the input has ended
+  }
+
+  // True while there is nothing that the agent would have to give up before it exits.
+  get held() {
+    return ['silent', 'starting', 'ready', 'ended'].includes(this.life);
+  }
+
+  get stopOrdered() {
+    return this.ordered !== null && !this.gone;
+  }
+
+  get standing() {
+    return this.gone ? 'the upgrader has gone' : standings[this.life];
+  }
+
+  // ---- what the program says
+
+  // Why `word` may not be said now; '' if it may.
+  whyNot(word, id = '') {
+    const fits = (holds) => (holds ? '' : this.standing);
+    const { life, trial } = this;
+    switch (word) {
+      case 'hello':
+        return life === 'silent' ? '' : 'it has been said already';
+      case 'ready':
+        return fits(life === 'starting');
+      case 'unfit':
+        if (life !== 'active') return fits(life === 'starting' || life === 'ready');
+        if (trial === 'running') return '';
+        return trial === 'none' ? 'this agent is not on trial' : 'it has been said already';
+      case 'upgrade':
+        return this.#whyNoUpgrade();
+      case 'confirm':
+        return this.#whyNotConfirm(id);
+      case 'cancel':
+        return this.#whyNotCancel(id);
+      case 'stopped':
+        if (life === 'active') return 'this agent has not been told to stop';
+        return fits(life === 'stopping');
+      case 'healthy':
+        if (life !== 'active') return this.standing;
+        if (trial === 'running') return '';
+        return trial === 'none' ? 'this agent is not on trial' : 'this agent has said unfit';
+      case 'extend':
+        return fits(!this.gone && (life === 'starting' || life === 'stopping'));
+      case 'heartbeat':
+        return fits(!this.gone && (life === 'active' || life === 'stopping'));
+      default: // status
+        return fits(!this.gone && life !== 'silent');
+    }
+  }
+
+  #whyNoUpgrade() {
+    if (this.alone) return 'there is no upgrader';
+    if (this.life !== 'active') return this.standing;
+    if (this.trial !== 'none') return 'this agent is on trial';
+    if (this.request !== null) return `upgrade ${this.request} has been requested`;
+    return this.upgrade === null ? '' : `upgrade ${this.upgrade} is under way`;
+  }
+
+  #whyNotKnown(id) {
+    if (this.request === id) return 'it has not been accepted';
+    if (this.upgrade !== id) return 'no such upgrade is under way';
+    return this.step === 'cancelled' ? 'it has been cancelled' : '';
+  }
+
+  #whyNotConfirm(id) {
+    if (this.life !== 'active') return this.standing;
+    const why = this.#whyNotKnown(id);
+    if (why) return why;
+    if (this.step === 'accepted') return 'its candidate is not ready';
+    return this.step === 'confirmed' ? 'it has been confirmed' : '';
+  }
+
+  #whyNotCancel(id) {
+    if (this.gone || (this.life !== 'active' && this.life !== 'stopping')) return this.standing;
+    if (this.signalled) return 'SIGTERM has told this agent to stop';
+    if (this.life === 'stopping' && this.ordered !== 'upgrade') return this.standing;
+    return this.#whyNotKnown(id);
+  }
+
+  // The program says `word`, which whyNot() allows or, alone, makes nothing of.
+  say(word, id = '') {
+    if (this.whyNot(word, id)) return [];
+    const actions = this.#said(word, id);
+    if (!this.alone) return actions;
+    if (word !== 'ready') return [];
+    this.life = 'active';
+    return [{ deliver: { type: 'activate', clean: false } }];
+  }
+
+  #said(word, id) {
+    switch (word) {
+      case 'hello':
+        this.life = 'starting';
+        break;
+      case 'ready':
+        this.life = 'ready';
+        break;
+      case 'unfit':
+        if (this.life === 'active') this.trial = 'unfit';
+        else this.life = 'ended';
+        break;
+      case 'upgrade':
+        this.request = id;
+        break;
+      case 'confirm':
+        this.step = 'confirmed';
+        break;
+      case 'cancel':
+        this.step = 'cancelled';
+        this.life = 'active';
+        this.ordered = null;
+        break;
+      case 'stopped':
+        this.life = 'stopped';
+        if (!this.stopOrdered) return [];
+        break;
+      case 'extend':
+        // A stop that the upgrader did not ask for has no deadline.
+        if (this.life === 'stopping' && this.ordered === null) return [];
+        break;
+      default: // healthy, heartbeat and status change nothing
+    }
+    return [send];
+  }
+
+  // ---- what the upgrader says
+
+  hear(event) {
+    if (this.alone || this.gone || this.life === 'silent' || this.life === 'ended') return [];
+    if (event.type === 'stop') return this.#heardStop(event);
+    return this.#heard(event) ? [{ deliver: event }] : [];
+  }
+
+  // Takes the event in, and tells whether the program is told.
+  #heard(event) {
+    switch (event.type) {
+      case 'welcome':
+        if (this.welcomed || !['starting', 'ready'].includes(this.life)) return false;
+        this.welcomed = true;
+        this.role = event.role;
+        return true;
+      case 'activate':
+        if (this.life !== 'ready') return false;
+        this.life = 'active';
+        this.trial = this.role === 'candidate' ? 'running' : 'none';
+        return true;
+      case 'accepted':
+        if (this.life === 'stopped' || this.request !== event.id) return false;
+        this.request = null;
+        this.upgrade = event.id;
+        this.step = 'accepted';
+        return true;
+      case 'candidate_ready':
+        if (this.life === 'stopped' || this.upgrade !== event.id) return false;
+        if (this.step !== 'accepted' || this.ordered !== null) return false;
+        this.step = 'candidate_ready';
+        return true;
+      case 'candidate_lost':
+        return (
+          this.life === 'stopping' && this.ordered === 'upgrade' && this.upgrade === event.id
+        );
+      case 'upgrade_failed':
+        if (this.life === 'stopped') return false;
+        if (this.request === event.failure.id) this.request = null;
+        else if (this.upgrade === event.failure.id) this.upgrade = null;
+        else return false;
+        return true;
+      case 'committed':
+        if (this.life === 'stopped' || this.trial === 'none') return false;
+        this.trial = 'none';
+        return true;
+      default: // error
+        if (event.about === 'upgrade') this.request = null;
+        return true;
+    }
+  }
+
+  #heardStop(stop) {
+    const forUpgrade = stop.reason === 'upgrade' && stop.id !== undefined;
+    if (forUpgrade && this.step === 'cancelled' && this.upgrade === stop.id) return [];
+    const { life } = this;
+    if (this.ordered !== null || !['active', 'stopping', 'stopped'].includes(life)) return [];
+    this.ordered = stop.reason;
+    this.trial = 'none';
+    if (forUpgrade) {
+      this.upgrade = stop.id;
+      this.step = 'accepted';
+    }
+    if (life === 'stopped') return [{ sendStopped: true }];
+    if (life === 'stopping') return [];
+    this.life = 'stopping';
+    return [{ deliver: stop }];
+  }
+
+  // ---- what befalls it
+
+  inputEnded() {
+    if (this.alone || this.gone) return [];
+    this.gone = true;
+    if (this.held) {
+      this.life = 'ended';
+      return [{ exit: exitInputEnded }];
+    }
+    if (this.life !== 'active') return [];
+    this.life = 'stopping';
+    return [{ deliver: { type: 'stop', reason: 'end_of_input' } }];
+  }
+
+  terminated() {
+    if (this.held) {
+      this.life = 'ended';
+      return [{ exit: exitTerminated }];
+    }
+    if (this.life === 'stopped') return [];
+    this.signalled = true;
+    if (this.life === 'stopping') return [];
+    this.life = 'stopping';
+    return [{ deliver: { type: 'stop', reason: 'signal' } }];
+  }
+}

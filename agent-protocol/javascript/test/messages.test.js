@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import * as messages from '../lib/messages.js';
+
+const decode = (line) => messages.decode(Buffer.from(line));
+
+test('only what must be escaped is escaped, in the shortest form', () => {
+  const line = messages.encode('status', { text: '"\\\n\t\x01\x7fü/<>&\u2028' });
+  assert.equal(line, '{"type":"status","text":"\\"\\\\\\n\\t\\u0001\x7fü/<>&\u2028"}\n');
+});
+
+test('members that are undefined are left out', () => {
+  assert.equal(messages.encode('stopped', { state: undefined }), '{"type":"stopped"}\n');
+});
+
+test('what cannot be sent is refused, and never cut in silence', () => {
+  assert.equal(messages.checkState('x'.repeat(32_768)).length, 32_768);
+  assert.throws(() => messages.checkState('x'.repeat(32_769)), /32769 bytes/);
+  assert.throws(() => messages.checkState('\x01'.repeat(11_000)), /when it is escaped/);
+  assert.throws(() => messages.checkState('a\0b'), /U\+0000/);
+  assert.throws(() => messages.checkState('\ud800'), /surrogate/);
+  assert.throws(() => messages.checkId('ü'), /printable ASCII/);
+  assert.throws(() => messages.checkId(''), /printable ASCII/);
+  assert.throws(() => messages.checkMilliseconds('trial', 90_000_000), /24 h/);
+  assert.throws(() => messages.checkMilliseconds('trial', 1.5), /whole/);
+  assert.throws(() => messages.checkUpgrade({ id: 'u', executable: 'true' }), /absolute/);
+});
+
+test('texts for people are cut between two characters', () => {
+  assert.equal(messages.fit('aüü', 4), 'aü');
+  assert.equal(messages.fit('a\0\ud800', 10), 'a?\ufffd');
+});
+
+test('a message may have members that are not known', () => {
+  const line = ' {"new":[1,{"x":null}],"new":2,"state":"\\u00e4","clean":true,"type":"activate"} ';
+  assert.deepEqual(decode(line), { type: 'activate', clean: true, state: 'ä' });
+});
+
+test('every member of welcome is read', () => {
+  const told = decode(
+    '{"type":"welcome","protocol":1,"features":["f"],"generation":3,"role":"fallback",' +
+      '"failure":{"id":"u","stage":"trial","reason":"r","signal":9},"watchdog_ms":1500}',
+  );
+  assert.equal(told.role, 'fallback');
+  assert.equal(told.failure.signal, 9);
+  assert.equal(told.watchdog, 1500);
+  assert.deepEqual(told.features, ['f']);
+});
+
+test('what is malformed, or no message, is ignored', () => {
+  for (const line of [
+    '',
+    '[]',
+    '{',
+    '{} {}',
+    "{'type':'ready'}",
+    '{"type":"new"}',
+    '{"type":"constructor"}',
+    '{"type":"activate"}',
+    '{"type":"activate","clean":1}',
+    '{"type":"activate","clean":null}',
+    '{"type":"activate","clean":true,"clean":true}',
+    '{"type":"activate","type":"activate","clean":true}',
+    '{"type":"activate","clean":true,"state":"\\u0000"}',
+    '{"type":"activate","clean":true,"state":"\\ud800"}',
+    '{"type":"committed","id":"u","generation":1.0}',
+    '{"type":"committed","id":"u","generation":1e3}',
+    '{"type":"committed","id":"u","generation":01}',
+    '{"type":"committed","id":"u","generation":true}',
+    '{"type":"welcome","protocol":1,"generation":1,"role":"boss"}',
+    '['.repeat(60_000),
+    `{"type":"error","reason":"r","deep":${'['.repeat(40)}${']'.repeat(40)}}`,
+  ]) {
+    assert.equal(decode(line), null, line.slice(0, 60));
+  }
+  assert.equal(messages.decode(Buffer.from([0x7b, 0xff, 0x7d])), null);
+});
