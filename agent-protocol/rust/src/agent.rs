@@ -1,0 +1,422 @@
+//! An agent's end of the conversation.
+
+use crate::channel::{pollfd, Channel};
+use crate::event::Event;
+use crate::message::{self, Writer};
+use crate::session::{Action, Session, Word};
+use crate::surroundings::{self, Signals};
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+static OPENED: AtomicBool = AtomicBool::new(false); // by this process
+
+/// Why a call did nothing: the deed and the reason, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused(String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// What is asked of an upgrade. `None` is the upgrader's own default.
+#[derive(Clone, Debug, Default)]
+pub struct Upgrade {
+    /// Required: 1 to 64 bytes of printable ASCII.
+    pub id: String,
+    /// Required: an absolute path.
+    pub executable: String,
+    /// The arguments after the program's name; `None`: those of this agent.
+    pub args: Option<Vec<String>>,
+    /// "parallel" or "sequential".
+    pub mode: Option<String>,
+    /// "none" or "confirm".
+    pub gate: Option<String>,
+    /// "survive" or "healthy".
+    pub commit: Option<String>,
+    /// "fallback" or "continue".
+    pub on_unclean_stop: Option<String>,
+    pub start_timeout: Option<Duration>,
+    pub confirm_timeout: Option<Duration>,
+    pub stop_timeout: Option<Duration>,
+    pub trial: Option<Duration>,
+}
+
+type Check = Box<dyn FnOnce() -> Result<(), String>>;
+
+/// One process has one agent, opened first of all. What it says is refused, and nothing is sent,
+/// where the protocol does not allow it now or the upgrader would not take it.
+pub struct Agent {
+    session: Session,
+    channel: Option<Channel>,
+    signals: Signals,
+    watch: OwnedFd,
+    events: VecDeque<Event>,
+    checks: Vec<(String, Check)>,
+    unsent_stopped: String,
+    told_over: bool,
+}
+
+impl Agent {
+    /// Starts the conversation. `version` is the program's own, at most 128 bytes.
+    ///
+    /// Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL variables are
+    /// gone from the environment, and SIGTERM is caught: a held agent exits at once with status
+    /// 143, an active one gets `Stop`. Fails with EBUSY if this process has opened its conversation
+    /// before.
+    pub fn open(version: Option<&str>) -> io::Result<Agent> {
+        let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
+        if let Some(version) = version {
+            message::check_text("version", version, message::VERSION_BYTES_MAX).map_err(invalid)?;
+        }
+        if OPENED.swap(true, Ordering::Relaxed) {
+            return Err(io::Error::from_raw_os_error(libc::EBUSY));
+        }
+        let opened = Agent::open_first(version);
+        OPENED.store(opened.is_ok(), Ordering::Relaxed);
+        opened
+    }
+
+    fn open_first(version: Option<&str>) -> io::Result<Agent> {
+        let alone = std::env::var_os("AGENT_PROTOCOL").is_none();
+        let signals = Signals::catch()?;
+        // SAFETY: what epoll_create1 gives is new, and nobody else's.
+        let watch = unsafe {
+            let number = libc::epoll_create1(libc::EPOLL_CLOEXEC);
+            if number < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(number)
+        };
+        let mut agent = Agent {
+            session: Session::new(alone),
+            channel: None,
+            signals,
+            watch,
+            events: VecDeque::new(),
+            checks: Vec::new(),
+            unsent_stopped: String::new(),
+            told_over: false,
+        };
+        agent.control(libc::EPOLL_CTL_ADD, agent.signals.descriptor(), libc::EPOLLIN)?;
+        if !alone {
+            let channel = surroundings::take_pipes()?;
+            agent.control(libc::EPOLL_CTL_ADD, channel.input.as_raw_fd(), libc::EPOLLIN)?;
+            agent.control(libc::EPOLL_CTL_ADD, channel.output.as_raw_fd(), 0)?;
+            agent.channel = Some(channel);
+            surroundings::keep_lock_private();
+            surroundings::clean_environment();
+        }
+        let hello = Writer::new("hello")
+            .integer("protocol", Some(message::PROTOCOL))
+            .text("version", version);
+        // A version that was checked, in a first message: it cannot be refused.
+        let _ = agent.say(Word::Hello, hello, false);
+        Ok(agent)
+    }
+
+    /// True where there is no upgrader.
+    pub fn alone(&self) -> bool {
+        self.session.alone()
+    }
+
+    // ---- what has happened
+
+    /// The next event, or `None` if there is none now. Never waits. At the end of input a held
+    /// agent exits here, at once, with status 1.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.signals.drain();
+        self.leave_if_over();
+        if let Some(channel) = &mut self.channel {
+            channel.exchange();
+        }
+        self.hear_until_told();
+        if self.events.is_empty() && self.signals.terminated() {
+            self.signals.take_terminated();
+            let actions = self.session.terminated();
+            self.perform(actions, "");
+        }
+        let over = matches!(&self.channel, Some(channel) if channel.over && !channel.input_waits());
+        if self.events.is_empty() && over {
+            self.told_over = true;
+            let actions = self.session.input_ended();
+            self.perform(actions, "");
+        }
+        let event = self.events.pop_front();
+        self.settle();
+        event
+    }
+
+    /// The next event; waits for up to `timeout`, or without limit. `None`: the time is over.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Option<Event> {
+        let begin = Instant::now();
+        loop {
+            if let Some(event) = self.next_event() {
+                return Some(event);
+            }
+            let left_ms = match timeout {
+                None => -1,
+                Some(timeout) => {
+                    let left =
+                        timeout.checked_sub(begin.elapsed()).filter(|left| !left.is_zero())?;
+                    i32::try_from(left.as_micros() / 1000 + 1).unwrap_or(i32::MAX)
+                }
+            };
+            let mut watched = pollfd(self.watch.as_raw_fd(), libc::POLLIN);
+            // SAFETY: one structure, as is said.
+            unsafe { libc::poll(&mut watched, 1, left_ms) };
+        }
+    }
+
+    // ---- what the program says
+
+    /// Adds a start-up check for ready().
+    pub fn add_check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String> + 'static) {
+        self.checks.push((name.to_string(), Box::new(check)));
+    }
+
+    /// Runs the checks in order and says `ready`. The first that fails is said as `unfit` and given
+    /// as the error: the program ends without side effect.
+    pub fn ready(&mut self) -> Result<(), Refused> {
+        self.session.ask(&Word::Ready).map_err(Refused)?;
+        for (name, check) in std::mem::take(&mut self.checks) {
+            self.leave_if_over();
+            if let Err(wrong) = check() {
+                let reason = format!("{name}: {wrong}");
+                self.unfit(&reason)?;
+                return Err(Refused(format!("cannot say ready: {reason}")));
+            }
+        }
+        self.leave_if_over();
+        self.say(Word::Ready, Writer::new("ready"), false)
+    }
+
+    /// This agent must not be given, or must not keep, the work. `reason` is cut to 1,024 bytes.
+    /// Returns when the upgrader's pipe has taken it.
+    pub fn unfit(&mut self, reason: &str) -> Result<(), Refused> {
+        let reason = message::fit(reason, message::REASON_BYTES_MAX);
+        let line = Writer::new("unfit").text("reason", Some(&reason));
+        self.say(Word::Unfit, line, true)
+    }
+
+    /// Asks to be replaced. Answered by `Accepted` or `UpgradeFailed`.
+    pub fn request_upgrade(&mut self, upgrade: &Upgrade) -> Result<(), Refused> {
+        let line = upgrade_line(upgrade)
+            .map_err(|why| Refused(format!("cannot request upgrade {}: {why}", upgrade.id)))?;
+        self.say(Word::Upgrade(upgrade.id.clone()), line, false)
+    }
+
+    /// Opens the gate of the upgrade, whose candidate is ready.
+    pub fn confirm(&mut self, id: &str) -> Result<(), Refused> {
+        let line = Writer::new("confirm").text("id", Some(id));
+        self.say(Word::Confirm(id.to_string()), line, false)
+    }
+
+    /// Gives the upgrade up, also after a stop for it, before stopped(): the agent stays active.
+    /// `reason` is cut to 1,024 bytes.
+    pub fn cancel(&mut self, id: &str, reason: Option<&str>) -> Result<(), Refused> {
+        let reason = reason.map(|text| message::fit(text, message::REASON_BYTES_MAX));
+        let line = Writer::new("cancel").text("id", Some(id)).text("reason", reason.as_deref());
+        self.say(Word::Cancel(id.to_string()), line, false)
+    }
+
+    /// Confirms a clean stop: all is finished and given up; the program exits next. `state`, at
+    /// most 32,768 bytes, and 65,000 when it is escaped, goes to the next agent. Returns when the
+    /// upgrader's pipe has taken it.
+    pub fn stopped(&mut self, state: Option<&str>) -> Result<(), Refused> {
+        if let Some(state) = state {
+            message::check_state(state)
+                .map_err(|why| Refused(format!("cannot say stopped: {why}")))?;
+        }
+        if !self.session.stop_ordered() {
+            self.hear_what_is_there();
+        }
+        let line = || Writer::new("stopped").text("state", state);
+        self.unsent_stopped = line().end().map_err(Refused)?;
+        self.say(Word::Stopped, line(), true)
+    }
+
+    /// Vouches for this agent on trial: it is committed at once.
+    pub fn healthy(&mut self) -> Result<(), Refused> {
+        self.say(Word::Healthy, Writer::new("healthy"), false)
+    }
+
+    /// Moves the running deadline to at least so far from now, 1 ms to 24 h.
+    pub fn extend(&mut self, by: Duration) -> Result<(), Refused> {
+        let ms = message::check_time("the time", by, Duration::from_millis(1))
+            .map_err(|why| Refused(format!("cannot extend the deadline: {why}")))?;
+        let line = Writer::new("extend").integer("ms", Some(ms));
+        self.say(Word::Extend, line, false)
+    }
+
+    /// Says that this agent is alive.
+    pub fn heartbeat(&mut self) -> Result<(), Refused> {
+        self.say(Word::Heartbeat, Writer::new("heartbeat"), false)
+    }
+
+    /// One line for people, cut to 256 bytes.
+    pub fn status(&mut self, text: &str) -> Result<(), Refused> {
+        let text = message::fit(text, message::STATUS_BYTES_MAX);
+        self.say(Word::Status, Writer::new("status").text("text", Some(&text)), false)
+    }
+
+    // ---- within
+
+    fn say(&mut self, word: Word, line: Writer, last: bool) -> Result<(), Refused> {
+        self.session.ask(&word).map_err(Refused)?;
+        let line = line.end().map_err(Refused)?;
+        if let (Some(channel), false) = (&self.channel, last) {
+            if !channel.has_room_for(&line) {
+                let why = "the upgrader does not read what has been sent";
+                return Err(Refused(format!("cannot say more: {why}")));
+            }
+        }
+        let actions = self.session.say(&word);
+        self.perform(actions, &line);
+        if let (Some(channel), true) = (&mut self.channel, last) {
+            channel.flush();
+        }
+        self.settle();
+        Ok(())
+    }
+
+    fn perform(&mut self, actions: Vec<Action>, line: &str) {
+        self.signals.set_held(self.session.held());
+        for action in actions {
+            match (action, &mut self.channel) {
+                (Action::Deliver(event), _) => self.events.push_back(event),
+                // SAFETY: ends the process.
+                (Action::ExitAtOnce(status), _) => unsafe { libc::_exit(status) },
+                (Action::Send, Some(channel)) => channel.queue(line),
+                (Action::SendStopped, Some(channel)) => channel.queue(&self.unsent_stopped),
+                (Action::Send | Action::SendStopped, None) => {}
+            }
+        }
+        if let Some(channel) = &mut self.channel {
+            channel.exchange();
+        }
+    }
+
+    fn hear_until_told(&mut self) {
+        while self.events.is_empty() {
+            match self.channel.as_mut().and_then(Channel::take) {
+                Some(event) => {
+                    let actions = self.session.hear(event);
+                    self.perform(actions, "");
+                }
+                None => return,
+            }
+        }
+    }
+
+    fn hear_what_is_there(&mut self) {
+        if let Some(channel) = &mut self.channel {
+            channel.exchange();
+        }
+        while let Some(event) = self.channel.as_mut().and_then(Channel::take) {
+            let actions = self.session.hear(event);
+            self.perform(actions, "");
+        }
+    }
+
+    fn leave_if_over(&mut self) {
+        if !self.session.held() {
+            return;
+        }
+        if let Some(channel) = &mut self.channel {
+            channel.exchange();
+            if channel.over {
+                let actions = self.session.input_ended();
+                self.perform(actions, "");
+            }
+        }
+        if self.signals.terminated() {
+            let actions = self.session.terminated();
+            self.perform(actions, "");
+        }
+    }
+
+    fn control(
+        &self,
+        operation: libc::c_int,
+        number: RawFd,
+        events: libc::c_int,
+    ) -> io::Result<()> {
+        let mut interest = libc::epoll_event { events: events as u32, u64: 0 };
+        // SAFETY: one structure, as is said.
+        let result =
+            unsafe { libc::epoll_ctl(self.watch.as_raw_fd(), operation, number, &mut interest) };
+        if result < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+
+    /// Makes the descriptor poll readable while next_event() has something to do.
+    fn settle(&self) {
+        let mut more = !self.events.is_empty() || self.signals.terminated();
+        if let Some(channel) = &self.channel {
+            let (input, output) = (channel.input.as_raw_fd(), channel.output.as_raw_fd());
+            more = more || channel.input_waits() || (channel.over && !self.told_over);
+            // What is no longer watched answers ENOENT, which changes nothing.
+            let _ = if channel.over {
+                self.control(libc::EPOLL_CTL_DEL, input, 0)
+                    .and_then(|()| self.control(libc::EPOLL_CTL_DEL, output, 0))
+            } else {
+                let events = if channel.output_waits() { libc::EPOLLOUT } else { 0 };
+                self.control(libc::EPOLL_CTL_MOD, output, events)
+            };
+        }
+        if more {
+            self.signals.wake();
+        }
+    }
+}
+
+/// A descriptor that polls readable when next_event() may have something; for any event loop.
+impl AsRawFd for Agent {
+    fn as_raw_fd(&self) -> RawFd {
+        self.watch.as_raw_fd()
+    }
+}
+
+fn upgrade_line(upgrade: &Upgrade) -> Result<Writer, String> {
+    message::check_id(&upgrade.id)?;
+    message::check_text("executable", &upgrade.executable, message::EXECUTABLE_BYTES_MAX)?;
+    if !upgrade.executable.starts_with('/') {
+        return Err("executable is not an absolute path".to_string());
+    }
+    let args = upgrade.args.as_deref();
+    if args.map_or(0, <[String]>::len) > message::ARGS_MAX {
+        return Err(format!("args are too many: {} can be sent", message::ARGS_MAX));
+    }
+    for arg in args.unwrap_or_default() {
+        message::check_text("an argument", arg, message::LINE_BYTES_MAX)?;
+    }
+    let time = |name, time: Option<Duration>, least| {
+        time.map(|time| message::check_time(name, time, least)).transpose()
+    };
+    let zero = Duration::ZERO;
+    Ok(Writer::new("upgrade")
+        .text("id", Some(&upgrade.id))
+        .text("executable", Some(&upgrade.executable))
+        .texts("args", args)
+        .text("mode", upgrade.mode.as_deref())
+        .text("gate", upgrade.gate.as_deref())
+        .text("commit", upgrade.commit.as_deref())
+        .text("on_unclean_stop", upgrade.on_unclean_stop.as_deref())
+        .integer("start_timeout_ms", time("start_timeout", upgrade.start_timeout, zero)?)
+        .integer("confirm_timeout_ms", time("confirm_timeout", upgrade.confirm_timeout, zero)?)
+        .integer(
+            "stop_timeout_ms",
+            time("stop_timeout", upgrade.stop_timeout, Duration::from_millis(1))?,
+        )
+        .integer("trial_ms", time("trial", upgrade.trial, zero)?))
+}

@@ -1,0 +1,149 @@
+//! An agent's two pipes: bytes to lines, lines to bytes. Never blocks, but in flush().
+
+use crate::event::Event;
+use crate::message::{decode, LINE_BYTES_MAX};
+use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
+
+const PIPE_BUF: usize = 4_096; // a pipe that polls writable takes as much at once
+const UNSENT_BYTES_MAX: usize = 131_072; // as much as the upgrader keeps for an agent
+
+pub struct Channel {
+    pub input: OwnedFd,
+    pub output: OwnedFd,
+    /// Nothing more can be read.
+    pub over: bool,
+    unsent: Vec<u8>,
+    unread: Vec<u8>,
+    /// The rest of a line that is too long.
+    skipping: bool,
+}
+
+impl Channel {
+    pub fn new(input: OwnedFd, output: OwnedFd) -> Channel {
+        Channel {
+            input,
+            output,
+            over: false,
+            unsent: Vec::new(),
+            unread: Vec::new(),
+            skipping: false,
+        }
+    }
+
+    pub fn has_room_for(&self, line: &str) -> bool {
+        self.unsent.len() + line.len() <= UNSENT_BYTES_MAX
+    }
+
+    pub fn queue(&mut self, line: &str) {
+        self.unsent.extend_from_slice(line.as_bytes());
+    }
+
+    pub fn output_waits(&self) -> bool {
+        !self.unsent.is_empty()
+    }
+
+    /// True if a whole line has been read and not been taken.
+    pub fn input_waits(&self) -> bool {
+        self.unread.contains(&b'\n')
+    }
+
+    /// Reads and writes what can be without waiting.
+    pub fn exchange(&mut self) {
+        while self.turn(0) {}
+    }
+
+    /// Waits until the upgrader's pipe has taken all that was queued, or nobody reads it.
+    pub fn flush(&mut self) {
+        while self.output_waits() && !self.over {
+            self.turn(-1);
+        }
+    }
+
+    /// The next message that has come, if there is one. Lines that are none are passed over.
+    pub fn take(&mut self) -> Option<Event> {
+        while let Some(end) = self.unread.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = self.unread.drain(..=end).collect();
+            if std::mem::take(&mut self.skipping) {
+                continue;
+            }
+            if let Some(event) = decode(&line[..end]) {
+                return Some(event);
+            }
+        }
+        if self.unread.len() >= LINE_BYTES_MAX {
+            self.skipping = true;
+            self.unread.clear();
+        }
+        None
+    }
+
+    fn full(&self) -> bool {
+        self.unread.len() >= 2 * LINE_BYTES_MAX
+    }
+
+    fn turn(&mut self, timeout_ms: i32) -> bool {
+        if self.over {
+            return false;
+        }
+        let reads = !self.full() || timeout_ms < 0;
+        let mut ends = [
+            pollfd(if reads { self.input.as_raw_fd() } else { -1 }, libc::POLLIN),
+            pollfd(self.output.as_raw_fd(), if self.output_waits() { libc::POLLOUT } else { 0 }),
+        ];
+        // SAFETY: `ends` is an array of two.
+        let count = unsafe { libc::poll(ends.as_mut_ptr(), 2, timeout_ms) };
+        if count <= 0 {
+            return count < 0 && interrupted();
+        }
+        let heard = ends[0].revents != 0;
+        if heard {
+            self.read_some();
+        }
+        if ends[1].revents & (libc::POLLERR | libc::POLLHUP | libc::POLLNVAL) == 0 {
+            if ends[1].revents != 0 {
+                self.write_some();
+            }
+            return true;
+        }
+        // Nobody reads the output any more. What the input holds still counts, and comes first.
+        self.unsent.clear();
+        if !heard && !self.full() {
+            self.over = true;
+        }
+        heard
+    }
+
+    fn read_some(&mut self) {
+        let mut bytes = [0u8; 16_384];
+        // SAFETY: `bytes` is as large as is said.
+        let count =
+            unsafe { libc::read(self.input.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len()) };
+        match usize::try_from(count) {
+            Ok(count) if count > 0 => self.unread.extend_from_slice(&bytes[..count]),
+            Err(_) if interrupted() => {}
+            _ => self.over = true,
+        }
+    }
+
+    fn write_some(&mut self) {
+        let size = self.unsent.len().min(PIPE_BUF);
+        // SAFETY: `unsent` holds at least `size` bytes.
+        let count =
+            unsafe { libc::write(self.output.as_raw_fd(), self.unsent.as_ptr().cast(), size) };
+        match usize::try_from(count) {
+            Ok(count) => drop(self.unsent.drain(..count)),
+            Err(_) if interrupted() => {}
+            Err(_) => self.unsent.clear(),
+        }
+    }
+}
+
+pub fn pollfd(fd: RawFd, events: libc::c_short) -> libc::pollfd {
+    let revents = 0;
+    libc::pollfd { fd, events, revents }
+}
+
+fn interrupted() -> bool {
+    let error = std::io::Error::last_os_error().raw_os_error();
+    matches!(error, Some(libc::EINTR | libc::EAGAIN))
+}

@@ -1,0 +1,79 @@
+//! What the upgrader tells an agent.
+
+use std::time::Duration;
+
+/// Why an upgrade failed. `stage` and `errno` are words of agent-protocol(7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub id: String,
+    pub stage: String,
+    pub reason: String,
+    /// The failed agent's, if it is known.
+    pub version: Option<String>,
+    pub errno: Option<String>,
+    pub exit_status: Option<i64>,
+    pub signal: Option<i64>,
+}
+
+/// What this agent was started as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    First,
+    Candidate,
+    Fallback,
+}
+
+/// Who asks for a stop: the upgrader for one of three reasons, SIGTERM to this process, or the end
+/// of the upgrader itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    Upgrade,
+    Rollback,
+    Shutdown,
+    Signal,
+    EndOfInput,
+}
+
+/// One event. Later versions add kinds, so a `match` has an arm for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The answer to `hello`.
+    Welcome {
+        protocol: i64,
+        features: Vec<String>,
+        generation: i64,
+        role: Role,
+        previous_version: Option<String>,
+        failure: Option<Failure>,
+        /// Send a heartbeat at least every half of it.
+        watchdog: Option<Duration>,
+    },
+    /// The work is yours, now. Where `clean` is false, recover as after a crash.
+    Activate { clean: bool, state: Option<String> },
+    /// Finish, give everything up, call `stopped`, exit with status 0.
+    Stop {
+        reason: StopReason,
+        deadline: Option<Duration>,
+        id: Option<String>,
+        generation: Option<i64>,
+    },
+    /// The upgrade is under way.
+    Accepted { id: String, generation: i64 },
+    /// The candidate waits at the gate: call `confirm` or `cancel`.
+    CandidateReady { id: String, generation: i64, version: Option<String> },
+    /// The candidate failed after this agent was told to stop: call `cancel` to keep the work.
+    CandidateLost { id: String, reason: String },
+    /// The upgrade is over, and this agent is active as before.
+    UpgradeFailed(Failure),
+    /// This agent has passed its trial.
+    Committed { id: String, generation: i64 },
+    /// Something that this agent sent was not obeyed.
+    Error { about: Option<String>, reason: String },
+}
+
+impl Event {
+    pub(crate) fn stop(reason: StopReason) -> Event {
+        Event::Stop { reason, deadline: None, id: None, generation: None }
+    }
+}

@@ -1,0 +1,650 @@
+//! The agent's half of the conversation, decided: what the program may say now, what of the
+//! upgrader's messages it is told, and when it must exit. No input or output, and no clock.
+//!
+//! An agent is `Silent` until it has said hello, then held: `Starting`, and `Ready` once it has
+//! said so. `activate` makes it `Active`; a stop, whoever asks for it, makes it `Stopping`, and a
+//! cancel takes the upgrader's stop for an upgrade back. `Stopped` follows its own word. `Ended` is
+//! a held agent that has said unfit or must exit at once.
+//!
+//! A message that does not fit the moment has crossed one of ours: it changes nothing and is told
+//! to nobody. Two crossings matter. A `stop` for an upgrade that this agent has cancelled is void.
+//! A `stop` that comes when this agent has stopped of itself is answered with `stopped`.
+//!
+//! Alone, without an upgrader, the program is led through the same story: ready is followed by
+//! activate and SIGTERM by a stop; a request for an upgrade is refused; all else does nothing.
+
+use crate::event::{Event, Role, StopReason};
+
+pub const EXIT_INPUT_ENDED: i32 = 1;
+pub const EXIT_TERMINATED: i32 = 128 + 15; // as a shell reports SIGTERM
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    Silent,
+    Starting,
+    Ready,
+    Active,
+    Stopping,
+    Stopped,
+    Ended,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trial {
+    None,
+    Running,
+    SaidUnfit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Accepted,
+    CandidateReady,
+    Confirmed,
+    Cancelled,
+}
+
+/// What a program may say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    Hello,
+    Ready,
+    Unfit,
+    Upgrade(String),
+    Confirm(String),
+    Cancel(String),
+    Stopped,
+    Healthy,
+    Extend,
+    Heartbeat,
+    Status,
+}
+
+impl Word {
+    fn deed(&self) -> String {
+        match self {
+            Word::Hello => "say hello".to_string(),
+            Word::Ready => "say ready".to_string(),
+            Word::Unfit => "say unfit".to_string(),
+            Word::Upgrade(id) => format!("request upgrade {id}"),
+            Word::Confirm(id) => format!("confirm upgrade {id}"),
+            Word::Cancel(id) => format!("cancel upgrade {id}"),
+            Word::Stopped => "say stopped".to_string(),
+            Word::Healthy => "say healthy".to_string(),
+            Word::Extend => "extend the deadline".to_string(),
+            Word::Heartbeat => "send a heartbeat".to_string(),
+            Word::Status => "show a status".to_string(),
+        }
+    }
+}
+
+/// What is to be done, in order.
+#[allow(clippy::large_enum_variant)] // there is one at a time
+#[derive(Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Send what the program asked to say.
+    Send,
+    /// Send the `stopped` that was said before the upgrader asked for it.
+    SendStopped,
+    Deliver(Event),
+    ExitAtOnce(i32),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    alone: bool,
+    life: Life,
+    welcomed: bool,
+    role: Role,
+    trial: Trial,
+    /// The id of an upgrade that has not been answered.
+    request: Option<String>,
+    /// The one under way away from this agent.
+    upgrade: Option<(String, Step)>,
+    /// The upgrader's own stop.
+    ordered: Option<StopReason>,
+    /// SIGTERM has asked for a stop.
+    signalled: bool,
+    /// The input has ended.
+    gone: bool,
+}
+
+type Why = Result<(), String>;
+
+fn because(reason: &str) -> Why {
+    Err(reason.to_string())
+}
+
+impl Session {
+    pub fn new(alone: bool) -> Session {
+        Session {
+            alone,
+            life: Life::Silent,
+            welcomed: false,
+            role: Role::First,
+            trial: Trial::None,
+            request: None,
+            upgrade: None,
+            ordered: None,
+            signalled: false,
+            gone: false,
+        }
+    }
+
+    pub fn alone(&self) -> bool {
+        self.alone
+    }
+
+    /// True while there is nothing that the agent would have to give up before it exits.
+    pub fn held(&self) -> bool {
+        !matches!(self.life, Life::Active | Life::Stopping | Life::Stopped)
+    }
+
+    /// True if `stopped` would be sent, not only noted.
+    pub fn stop_ordered(&self) -> bool {
+        self.ordered.is_some() && !self.gone
+    }
+
+    // ---- what the program says
+
+    /// Why the program may not say `word` now, as a sentence.
+    pub fn ask(&self, word: &Word) -> Why {
+        let bears = self.alone && !matches!(word, Word::Ready | Word::Upgrade(_));
+        match self.why_not(word) {
+            Err(why) if !bears => Err(format!("cannot {}: {why}", word.deed())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The program says `word`. Changes nothing where ask() refuses it.
+    pub fn say(&mut self, word: &Word) -> Vec<Action> {
+        if self.why_not(word).is_err() {
+            return Vec::new();
+        }
+        let sends = self.said(word);
+        if self.alone && *word == Word::Ready {
+            self.life = Life::Active;
+            let (clean, state) = (false, None);
+            return vec![Action::Deliver(Event::Activate { clean, state })];
+        }
+        if sends && !self.alone {
+            vec![Action::Send]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn standing(&self) -> Why {
+        if self.gone {
+            return because("the upgrader has gone");
+        }
+        because(match self.life {
+            Life::Silent => "hello has not been said",
+            Life::Starting => "this agent is held",
+            Life::Ready => "this agent has said ready and is held",
+            Life::Active => "this agent is active",
+            Life::Stopping => "this agent has been told to stop",
+            Life::Stopped => "this agent has said stopped",
+            Life::Ended => "this agent's part has ended",
+        })
+    }
+
+    fn fits(&self, holds: bool) -> Why {
+        if holds {
+            Ok(())
+        } else {
+            self.standing()
+        }
+    }
+
+    fn why_not(&self, word: &Word) -> Why {
+        use Life::*;
+        let life = self.life;
+        match word {
+            Word::Hello if life == Silent => Ok(()),
+            Word::Hello => because("it has been said already"),
+            Word::Ready => self.fits(life == Starting),
+            Word::Unfit if life == Active => match self.trial {
+                Trial::Running => Ok(()),
+                Trial::None => because("this agent is not on trial"),
+                Trial::SaidUnfit => because("it has been said already"),
+            },
+            Word::Unfit => self.fits(life == Starting || life == Ready),
+            Word::Upgrade(_) => self.why_no_upgrade(),
+            Word::Confirm(id) => self.why_not_confirm(id),
+            Word::Cancel(id) => self.why_not_cancel(id),
+            Word::Stopped if life == Active => because("this agent has not been told to stop"),
+            Word::Stopped => self.fits(life == Stopping),
+            Word::Healthy if life == Active => match self.trial {
+                Trial::Running => Ok(()),
+                Trial::None => because("this agent is not on trial"),
+                Trial::SaidUnfit => because("this agent has said unfit"),
+            },
+            Word::Healthy => self.standing(),
+            Word::Extend => self.fits(!self.gone && (life == Starting || life == Stopping)),
+            Word::Heartbeat => self.fits(!self.gone && (life == Active || life == Stopping)),
+            Word::Status => self.fits(!self.gone && life != Silent),
+        }
+    }
+
+    fn why_no_upgrade(&self) -> Why {
+        if self.alone {
+            return because("there is no upgrader");
+        }
+        if self.life != Life::Active {
+            return self.standing();
+        }
+        if self.trial != Trial::None {
+            return because("this agent is on trial");
+        }
+        if let Some(id) = &self.request {
+            return Err(format!("upgrade {id} has been requested"));
+        }
+        match &self.upgrade {
+            Some((id, _)) => Err(format!("upgrade {id} is under way")),
+            None => Ok(()),
+        }
+    }
+
+    /// The step of the upgrade `id`, if it is under way away from this agent.
+    fn step_of(&self, id: &str) -> Result<Step, String> {
+        if self.request.as_deref() == Some(id) {
+            return Err("it has not been accepted".to_string());
+        }
+        match &self.upgrade {
+            Some((known, Step::Cancelled)) if known == id => {
+                Err("it has been cancelled".to_string())
+            }
+            Some((known, step)) if known == id => Ok(*step),
+            _ => Err("no such upgrade is under way".to_string()),
+        }
+    }
+
+    fn why_not_confirm(&self, id: &str) -> Why {
+        if self.life != Life::Active {
+            return self.standing();
+        }
+        match self.step_of(id)? {
+            Step::Accepted => because("its candidate is not ready"),
+            Step::Confirmed => because("it has been confirmed"),
+            Step::CandidateReady | Step::Cancelled => Ok(()),
+        }
+    }
+
+    fn why_not_cancel(&self, id: &str) -> Why {
+        let stopping = self.life == Life::Stopping;
+        if self.gone || (self.life != Life::Active && !stopping) {
+            return self.standing();
+        }
+        if self.signalled {
+            return because("SIGTERM has told this agent to stop");
+        }
+        if stopping && self.ordered != Some(StopReason::Upgrade) {
+            return self.standing();
+        }
+        self.step_of(id).map(|_| ())
+    }
+
+    fn set_step(&mut self, to: Step) {
+        if let Some((_, step)) = &mut self.upgrade {
+            *step = to;
+        }
+    }
+
+    /// Changes the session as saying the word does, and tells whether it is sent.
+    fn said(&mut self, word: &Word) -> bool {
+        match word {
+            Word::Hello => self.life = Life::Starting,
+            Word::Ready => self.life = Life::Ready,
+            Word::Unfit if self.life == Life::Active => self.trial = Trial::SaidUnfit,
+            Word::Unfit => self.life = Life::Ended,
+            Word::Upgrade(id) => self.request = Some(id.clone()),
+            Word::Confirm(_) => self.set_step(Step::Confirmed),
+            Word::Cancel(_) => {
+                self.set_step(Step::Cancelled);
+                self.life = Life::Active;
+                self.ordered = None;
+            }
+            Word::Stopped => {
+                self.life = Life::Stopped;
+                return self.stop_ordered();
+            }
+            // A stop that the upgrader did not ask for has no deadline.
+            Word::Extend => return self.life == Life::Starting || self.ordered.is_some(),
+            Word::Healthy | Word::Heartbeat | Word::Status => {}
+        }
+        true
+    }
+
+    // ---- what the upgrader says
+
+    pub fn hear(&mut self, event: Event) -> Vec<Action> {
+        if self.alone || self.gone || matches!(self.life, Life::Silent | Life::Ended) {
+            return Vec::new();
+        }
+        if let Event::Stop { reason, id, .. } = &event {
+            let (reason, id) = (*reason, id.clone());
+            return self.heard_stop(reason, id, event);
+        }
+        if self.heard(&event) {
+            vec![Action::Deliver(event)]
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Takes the event in, and tells whether the program is told.
+    fn heard(&mut self, event: &Event) -> bool {
+        let stopped = self.life == Life::Stopped;
+        match event {
+            Event::Welcome { role, .. } => {
+                if self.welcomed || !matches!(self.life, Life::Starting | Life::Ready) {
+                    return false;
+                }
+                self.welcomed = true;
+                self.role = *role;
+            }
+            Event::Activate { .. } => {
+                if self.life != Life::Ready {
+                    return false;
+                }
+                self.life = Life::Active;
+                if self.role == Role::Candidate {
+                    self.trial = Trial::Running;
+                }
+            }
+            Event::Accepted { id, .. } => {
+                if stopped || self.request.as_ref() != Some(id) {
+                    return false;
+                }
+                self.request = None;
+                self.upgrade = Some((id.clone(), Step::Accepted));
+            }
+            Event::CandidateReady { id, .. } => {
+                let waits = Some((id.clone(), Step::Accepted));
+                if stopped || self.ordered.is_some() || self.upgrade != waits {
+                    return false;
+                }
+                self.set_step(Step::CandidateReady);
+            }
+            Event::CandidateLost { id, .. } => {
+                return self.life == Life::Stopping
+                    && self.ordered == Some(StopReason::Upgrade)
+                    && self.is_under_way(id);
+            }
+            Event::UpgradeFailed(failure) => {
+                if stopped {
+                    return false;
+                }
+                if self.request.as_ref() == Some(&failure.id) {
+                    self.request = None;
+                } else if self.is_under_way(&failure.id) {
+                    self.upgrade = None;
+                } else {
+                    return false;
+                }
+            }
+            Event::Committed { .. } => {
+                if stopped || self.trial == Trial::None {
+                    return false;
+                }
+                self.trial = Trial::None;
+            }
+            Event::Error { about, .. } => {
+                if about.as_deref() == Some("upgrade") {
+                    self.request = None;
+                }
+            }
+            Event::Stop { .. } => return false,
+        }
+        true
+    }
+
+    fn is_under_way(&self, id: &str) -> bool {
+        matches!(&self.upgrade, Some((known, _)) if known == id)
+    }
+
+    fn heard_stop(&mut self, reason: StopReason, id: Option<String>, event: Event) -> Vec<Action> {
+        let cancelled = id.clone().map(|id| (id, Step::Cancelled));
+        if reason == StopReason::Upgrade && cancelled.is_some() && self.upgrade == cancelled {
+            return Vec::new();
+        }
+        if self.ordered.is_some() || self.held() {
+            return Vec::new();
+        }
+        self.ordered = Some(reason);
+        self.trial = Trial::None;
+        if let (StopReason::Upgrade, Some(id)) = (reason, id) {
+            self.upgrade = Some((id, Step::Accepted));
+        }
+        match self.life {
+            Life::Stopped => vec![Action::SendStopped],
+            Life::Active => {
+                self.life = Life::Stopping;
+                vec![Action::Deliver(event)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    // ---- what befalls it
+
+    /// The upgrader has gone.
+    pub fn input_ended(&mut self) -> Vec<Action> {
+        if self.alone || self.gone {
+            return Vec::new();
+        }
+        self.gone = true;
+        if self.held() {
+            self.life = Life::Ended;
+            return vec![Action::ExitAtOnce(EXIT_INPUT_ENDED)];
+        }
+        if self.life != Life::Active {
+            return Vec::new();
+        }
+        self.life = Life::Stopping;
+        vec![Action::Deliver(Event::stop(StopReason::EndOfInput))]
+    }
+
+    /// SIGTERM has come.
+    pub fn terminated(&mut self) -> Vec<Action> {
+        if self.held() {
+            self.life = Life::Ended;
+            return vec![Action::ExitAtOnce(EXIT_TERMINATED)];
+        }
+        if self.life == Life::Stopped {
+            return Vec::new();
+        }
+        self.signalled = true;
+        if self.life == Life::Stopping {
+            return Vec::new();
+        }
+        self.life = Life::Stopping;
+        vec![Action::Deliver(Event::stop(StopReason::Signal))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Failure;
+
+    fn welcome(role: Role) -> Event {
+        Event::Welcome {
+            protocol: 1,
+            features: Vec::new(),
+            generation: 1,
+            role,
+            previous_version: None,
+            failure: None,
+            watchdog: None,
+        }
+    }
+
+    fn held(role: Role) -> Session {
+        let mut session = Session::new(false);
+        session.say(&Word::Hello);
+        session.hear(welcome(role));
+        session.say(&Word::Ready);
+        session
+    }
+
+    fn active(role: Role) -> Session {
+        let mut session = held(role);
+        session.hear(activate());
+        session
+    }
+
+    fn activate() -> Event {
+        let (clean, state) = (true, None);
+        Event::Activate { clean, state }
+    }
+
+    fn stop_for(id: &str) -> Event {
+        Event::Stop {
+            reason: StopReason::Upgrade,
+            deadline: None,
+            id: Some(id.to_string()),
+            generation: Some(2),
+        }
+    }
+
+    fn accepted(id: &str) -> Event {
+        let (id, generation) = (id.to_string(), 2);
+        Event::Accepted { id, generation }
+    }
+
+    fn id(id: &str) -> String {
+        id.to_string()
+    }
+
+    fn refused(session: &Session, word: Word, why: &str) {
+        let told = session.ask(&word).expect_err("it may be said");
+        assert!(told.contains(why), "{told}");
+        let mut same = session.clone();
+        assert!(same.say(&word).is_empty());
+        assert_eq!(same, *session);
+    }
+
+    #[test]
+    fn a_held_agent_exits_at_once_at_the_end_of_input_and_at_sigterm() {
+        assert_eq!(held(Role::First).input_ended(), [Action::ExitAtOnce(1)]);
+        assert_eq!(held(Role::First).terminated(), [Action::ExitAtOnce(143)]);
+    }
+
+    #[test]
+    fn an_active_agent_is_told_to_stop_once_whoever_asks() {
+        let mut session = active(Role::First);
+        let told = [Action::Deliver(Event::stop(StopReason::Signal))];
+        assert_eq!(session.terminated(), told);
+        assert_eq!(session.hear(Event::stop(StopReason::Shutdown)), []);
+        assert_eq!(session.input_ended(), []);
+    }
+
+    #[test]
+    fn a_stop_that_crosses_our_own_stopped_is_answered_with_it() {
+        let mut session = active(Role::First);
+        session.terminated();
+        assert_eq!(session.say(&Word::Stopped), []);
+        assert_eq!(session.hear(stop_for("u")), [Action::SendStopped]);
+    }
+
+    #[test]
+    fn a_stop_for_an_upgrade_that_was_cancelled_is_void() {
+        let mut session = active(Role::First);
+        session.say(&Word::Upgrade(id("u")));
+        session.hear(accepted("u"));
+        session.say(&Word::Cancel(id("u")));
+        assert_eq!(session.hear(stop_for("u")), []);
+        assert_eq!(session.life, Life::Active);
+    }
+
+    #[test]
+    fn work_can_be_taken_back_when_the_candidate_is_lost() {
+        let mut session = active(Role::First);
+        session.hear(stop_for("u"));
+        let reason = id("it died");
+        let lost = Event::CandidateLost { id: id("u"), reason };
+        assert_eq!(session.hear(lost.clone()), [Action::Deliver(lost)]);
+        assert_eq!(session.say(&Word::Cancel(id("u"))), [Action::Send]);
+        let failed = Event::UpgradeFailed(Failure {
+            id: id("u"),
+            stage: id("start"),
+            reason: id("it died"),
+            version: None,
+            errno: None,
+            exit_status: None,
+            signal: None,
+        });
+        assert_eq!(session.hear(failed.clone()), [Action::Deliver(failed)]);
+        assert_eq!(session.say(&Word::Upgrade(id("next"))), [Action::Send]);
+    }
+
+    #[test]
+    fn the_gate_is_opened_once() {
+        let mut session = active(Role::First);
+        session.say(&Word::Upgrade(id("u")));
+        refused(&session, Word::Confirm(id("u")), "it has not been accepted");
+        session.hear(accepted("u"));
+        refused(&session, Word::Confirm(id("u")), "its candidate is not ready");
+        let (generation, version) = (2, None);
+        session.hear(Event::CandidateReady { id: id("u"), generation, version });
+        session.say(&Word::Confirm(id("u")));
+        refused(&session, Word::Confirm(id("u")), "it has been confirmed");
+    }
+
+    #[test]
+    fn only_a_candidate_is_on_trial() {
+        let mut session = active(Role::Candidate);
+        refused(&session, Word::Upgrade(id("u")), "on trial");
+        assert_eq!(session.say(&Word::Healthy), [Action::Send]);
+        session.hear(Event::Committed { id: id("v"), generation: 2 });
+        refused(&session, Word::Healthy, "not on trial");
+        refused(&active(Role::Fallback), Word::Unfit, "not on trial");
+    }
+
+    #[test]
+    fn what_may_not_be_said_changes_nothing() {
+        for word in [
+            Word::Ready,
+            Word::Stopped,
+            Word::Healthy,
+            Word::Heartbeat,
+            Word::Extend,
+            Word::Upgrade(id("u")),
+            Word::Confirm(id("u")),
+            Word::Cancel(id("u")),
+        ] {
+            refused(&held(Role::First), word, "held");
+        }
+    }
+
+    #[test]
+    fn messages_that_do_not_fit_are_told_to_nobody() {
+        let mut session = held(Role::First);
+        assert_eq!(session.hear(stop_for("u")), []);
+        assert_eq!(session.hear(accepted("u")), []);
+        assert_eq!(session.hear(Event::Committed { id: id("u"), generation: 1 }), []);
+        session.hear(activate());
+        assert_eq!(session.hear(activate()), []);
+        assert_eq!(session.hear(welcome(Role::First)), []);
+    }
+
+    #[test]
+    fn alone_the_same_story_is_told_without_an_upgrader() {
+        let mut session = Session::new(true);
+        assert_eq!(session.say(&Word::Hello), []);
+        let (clean, state) = (false, None);
+        let told = [Action::Deliver(Event::Activate { clean, state })];
+        assert_eq!(session.say(&Word::Ready), told);
+        for word in [Word::Heartbeat, Word::Healthy, Word::Status, Word::Cancel(id("u"))] {
+            assert!(session.ask(&word).is_ok());
+            assert_eq!(session.say(&word), []);
+        }
+        refused(&session, Word::Upgrade(id("u")), "there is no upgrader");
+        assert_eq!(session.input_ended(), []);
+        let told = [Action::Deliver(Event::stop(StopReason::Signal))];
+        assert_eq!(session.terminated(), told);
+        assert_eq!(session.say(&Word::Stopped), []);
+    }
+}

@@ -1,0 +1,146 @@
+//! What the upgrader has put into the process, taken away from the program; and SIGTERM.
+
+use crate::channel::Channel;
+use crate::session::EXIT_TERMINATED;
+use std::io::{Error, Result};
+use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+const FIRST_PRIVATE: libc::c_int = 3;
+
+static TERMINATED: AtomicBool = AtomicBool::new(false);
+static HELD: AtomicBool = AtomicBool::new(true);
+static WAKE: AtomicI32 = AtomicI32::new(-1);
+static OWNER: AtomicI32 = AtomicI32::new(0);
+
+fn checked(result: libc::c_int) -> Result<libc::c_int> {
+    if result < 0 {
+        Err(Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// A private, close-on-exec copy.
+fn private_copy(number: RawFd) -> Result<OwnedFd> {
+    // SAFETY: what fcntl gives is new, and nobody else's.
+    unsafe {
+        let copy = checked(libc::fcntl(number, libc::F_DUPFD_CLOEXEC, FIRST_PRIVATE))?;
+        Ok(OwnedFd::from_raw_fd(copy))
+    }
+}
+
+/// Moves the pipes away from descriptors 0 and 1, so that no child and no print reaches them.
+pub fn take_pipes() -> Result<Channel> {
+    let (input, output) = (private_copy(0)?, private_copy(1)?);
+    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    // SAFETY: dup2 of descriptors that are open, or an error.
+    unsafe {
+        checked(libc::dup2(null.as_raw_fd(), 0))?;
+        if libc::dup2(2, 1) < 0 {
+            checked(libc::dup2(null.as_raw_fd(), 1))?; // standard error is closed
+        }
+    }
+    Ok(Channel::new(input, output))
+}
+
+/// The lock's descriptor stays open for the life of the process, and is no child's.
+pub fn keep_lock_private() {
+    let text = std::env::var("AGENT_PROTOCOL_LOCK_FD").unwrap_or_default();
+    if let Ok(number) = text.parse::<libc::c_int>() {
+        if number >= FIRST_PRIVATE {
+            // SAFETY: changes a flag; a descriptor that is not open is an error without effect.
+            unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
+}
+
+pub fn clean_environment() {
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("AGENT_PROTOCOL") {
+            std::env::remove_var(name);
+        }
+    }
+}
+
+extern "C" fn note_term(signal: libc::c_int) {
+    // SAFETY: only what is async-signal-safe is called.
+    unsafe {
+        let error = *libc::__errno_location();
+        if libc::getpid() != OWNER.load(Ordering::Relaxed) {
+            libc::signal(signal, libc::SIG_DFL); // a child that was forked
+            libc::raise(signal);
+        } else if HELD.load(Ordering::Relaxed) {
+            libc::_exit(EXIT_TERMINATED);
+        } else {
+            TERMINATED.store(true, Ordering::Relaxed);
+            add_one(WAKE.load(Ordering::Relaxed));
+        }
+        *libc::__errno_location() = error;
+    }
+}
+
+fn add_one(number: RawFd) {
+    let one = 1u64;
+    // SAFETY: writes eight bytes. Full means that it polls readable already.
+    unsafe { libc::write(number, (&one as *const u64).cast(), 8) };
+}
+
+/// Catches SIGTERM while it lives. Polls readable after it, and after wake().
+pub struct Signals {
+    event: OwnedFd,
+    before: libc::sigaction,
+}
+
+impl Signals {
+    pub fn catch() -> Result<Signals> {
+        // SAFETY: the structures are plain data, filled in before they are used.
+        unsafe {
+            let number = checked(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?;
+            let event = OwnedFd::from_raw_fd(number);
+            WAKE.store(number, Ordering::Relaxed);
+            OWNER.store(libc::getpid(), Ordering::Relaxed);
+            let mut action: libc::sigaction = std::mem::zeroed();
+            let handler: extern "C" fn(libc::c_int) = note_term;
+            action.sa_sigaction = handler as usize;
+            action.sa_flags = libc::SA_RESTART;
+            let mut before: libc::sigaction = std::mem::zeroed();
+            checked(libc::sigaction(libc::SIGTERM, &action, &mut before))?;
+            Ok(Signals { event, before })
+        }
+    }
+
+    pub fn descriptor(&self) -> RawFd {
+        self.event.as_raw_fd()
+    }
+
+    pub fn wake(&self) {
+        add_one(self.descriptor());
+    }
+
+    pub fn drain(&self) {
+        let mut count = 0u64;
+        // SAFETY: reads eight bytes into a number of eight.
+        unsafe { libc::read(self.descriptor(), (&mut count as *mut u64).cast(), 8) };
+    }
+
+    /// Whether a SIGTERM ends the process at once.
+    pub fn set_held(&self, held: bool) {
+        HELD.store(held, Ordering::Relaxed);
+    }
+
+    pub fn terminated(&self) -> bool {
+        TERMINATED.load(Ordering::Relaxed)
+    }
+
+    pub fn take_terminated(&self) {
+        TERMINATED.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // SAFETY: puts back what sigaction gave.
+        unsafe { libc::sigaction(libc::SIGTERM, &self.before, std::ptr::null_mut()) };
+    }
+}
