@@ -64,6 +64,7 @@ help:
 	@echo 'make check      install what is missing, build and run all tests'
 	@echo 'make quick      what a change of the decisions needs: units, scenarios, every state'
 	@echo 'make verify     every layer of verification; its figures go into tests/VERIFICATION.md'
+	@echo 'make check-languages   the libraries for Python, Go, Rust, JavaScript, with their tools'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
 	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|armhf)'
 	@echo 'make check-static   the integration tests on it; or upgrades in an emulator'
@@ -71,7 +72,6 @@ help:
 	@echo 'make install    honours PREFIX and DESTDIR; make uninstall takes it back'
 	@echo 'make deb        packages for Debian in $(BUILD)/deb/, tried in a Debian of their own'
 	@echo 'make dist       the release archive; make check-dist builds it without network and git'
-	@echo 'make check-targets   each of these targets alone, in a fresh clone (TARGETS="quick size")'
 	@echo 'make clean      remove $(BUILD)/'
 	@echo
 	@echo 'The layers of make verify, each by itself; short, or with LONG=1 to the full bar:'
@@ -88,7 +88,6 @@ help:
 	@echo 'make analyze    clang-tidy, cppcheck, both compilers, symbols of the core'
 	@echo 'make check-init real init systems as process 1, and the service files (ONLY=NAME)'
 	@echo 'make coverage   branches that no test takes'
-	@echo 'make lines      how much there is to be read of the program'
 	@echo 'make endurance  1,000 upgrades of one upgrader, 3 of 10 bad (10,000)'
 
 # ---- programs and libraries
@@ -175,7 +174,7 @@ quick:
 	@tests/run $(BUILD) $(quick_tests)
 
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet)
-	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
+	@tests/run $(BUILD) tests/languages/run tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
 	  tests/completion/run tests/abi/run.sh tests/packages/archive.sh tests/places/run.sh \
 	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests))
 

@@ -1,0 +1,93 @@
+// Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+//
+// hello-agent PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
+// power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
+// written, and not sent before a crash, is skipped.
+#include <agent-protocol/agent.h>
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+
+using agent_protocol::Agent;
+
+namespace {
+
+// The last number given away: 0 where there is none yet, nothing where it cannot be read.
+std::optional<long> last(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return 0;
+  long number = -1;
+  if (!(std::ifstream(path) >> number)) return std::nullopt;
+  return number;
+}
+
+bool sync(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool durable = file >= 0 && ::fsync(file) == 0;
+  ::close(file);
+  return durable;
+}
+
+// Makes the next number durable before it gives it away.
+std::optional<long> next(const std::filesystem::path& path) {
+  const std::optional<long> before = last(path);
+  const std::filesystem::path fresh = path.string() + ".new";
+  if (!before || !(std::ofstream(fresh) << *before + 1).flush() || !sync(fresh)) return {};
+  if (std::rename(fresh.c_str(), path.c_str()) != 0) return {};
+  if (!sync(std::filesystem::absolute(path).parent_path())) return {};
+  return *before + 1;
+}
+
+int listen_on(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int one = 1;
+  ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  const auto* bound = reinterpret_cast<const sockaddr*>(&address);
+  if (::bind(listener, bound, sizeof address) != 0) return -1;
+  return ::listen(listener, SOMAXCONN) == 0 ? listener : -1;
+}
+
+void serve(int listener, const std::filesystem::path& path) {
+  const int connection = ::accept(listener, nullptr, nullptr);
+  if (connection < 0) return;
+  // Whoever asked may have gone; then the number is skipped.
+  if (const std::optional<long> number = next(path)) ::dprintf(connection, "%ld\n", *number);
+  ::close(connection);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::optional<Agent> agent = Agent::open("1.0");  // first of all
+  if (!agent || argc != 3) return 2;
+  const std::filesystem::path path = argv[2];
+  agent->add_check("counter", [&]() -> std::optional<std::string> {
+    if (last(path)) return std::nullopt;
+    return "cannot read a number from " + path.string();
+  });
+  if (!agent->ready()) return 1;
+  for (int listener = -1;;) {
+    pollfd watched[] = {{agent->fd(), POLLIN, 0}, {listener, POLLIN, 0}};
+    if (::poll(watched, 2, -1) > 0 && watched[1].revents != 0) serve(listener, path);
+    while (const std::optional<Agent::Event> event = agent->next()) {
+      if (std::get_if<Agent::Activate>(&*event)) {
+        if ((listener = listen_on(std::atoi(argv[1]))) < 0) return 1;
+      } else if (std::get_if<Agent::Stop>(&*event)) {
+        ::close(listener);  // the port is given up before stopped is said
+        return agent->stopped() ? 0 : 1;
+      }
+    }
+  }
+}

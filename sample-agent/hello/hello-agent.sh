@@ -1,0 +1,71 @@
+#!/bin/sh
+# Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+#
+# hello-agent.sh PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
+# power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
+# written, and not sent before a crash, is skipped. Needs socat, and flock and setpriv of
+# util-linux.
+#
+# Two processes: this one talks to the upgrader; socat listens, and runs this script again, with
+# --next, for each connection. Numbers are taken under a lock, in whose file stands the agent that
+# is active: whoever connects too late for one agent gets nothing, and asks the next one.
+
+number_next() { # FILE AGENT
+  exec 5<"$1.active"
+  flock 5
+  read -r active <"$1.active" && [ "$active" = "$2" ] || return
+  number=0
+  [ ! -e "$1" ] || read -r number <"$1"
+  number=$((number + 1))
+  echo "$number" >"$1.new" && sync "$1.new" && mv "$1.new" "$1" && sync "$(dirname "$1")" &&
+    echo "$number"
+}
+
+if [ "$1" = --next ]; then
+  number_next "$2" "$3"
+  exit
+fi
+
+port=$1 file=$2
+alone=
+if [ "${AGENT_PROTOCOL-}" ]; then
+  exec 8<&0 9>&1 </dev/null >&2 # no child and no print reaches the pipes
+else
+  alone=yes
+  exec 8</dev/null 9>/dev/null
+fi
+unset AGENT_PROTOCOL AGENT_PROTOCOL_LOCK_FD
+
+say() { printf '{"type":%s}\n' "$1" >&9; }
+hear() { # waits for a message of this type and skips all others; fails at the end of input
+  while read -r line <&8; do
+    line=$(printf %s "$line" | tr -d ' \t\r')
+    case $line in *\"type\":\"$1\"*) return 0 ;; esac
+  done
+  return 1
+}
+
+trap 'exit 143' TERM # held, SIGTERM ends it at once
+say '"hello","protocol":1,"version":"1.0"'
+if [ -e "$file" ] && ! grep -qx '[0-9]*' "$file"; then
+  say '"unfit","reason":"the counter file holds no number"'
+  exit 1
+fi
+say '"ready"'
+[ "$alone" ] || hear activate || exit 1
+
+stopping=
+trap 'stopping=yes' TERM
+# A stop, or the end of input, becomes SIGTERM to this process, and to no other that has its pid.
+[ "$alone" ] || { hear stop; exec sh -c '[ $PPID = $0 ] && kill $0' $$; } 9>&- &
+(exec 5>>"$file.active"; flock 5; echo $$ >"$file.active")
+# It dies with this process, however that ends: nobody else would give the port back.
+setpriv --pdeathsig KILL socat "TCP-LISTEN:$port,bind=127.0.0.1,reuseaddr,fork" \
+  "EXEC:$0 --next $file $$" 8<&- 9>&- &
+listener=$!
+until [ "$stopping" ]; do wait "$listener" || kill -0 "$listener" 2>/dev/null || break; done
+kill "$listener" 2>/dev/null
+wait "$listener" 2>/dev/null
+# What was begun is finished, and nothing more begins.
+(exec 5>>"$file.active"; flock 5; : >"$file.active")
+say '"stopped"'

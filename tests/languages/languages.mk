@@ -1,0 +1,11 @@
+# make check-languages: the libraries for agents in other languages, with all that Debian has for
+# them. `make check` runs those whose tools are there, and says which are not.
+languages_packages = $(build_packages) gcc python3 black flake8 mypy python3-build \
+  python3-setuptools python3-wheel golang-go nodejs npm cargo rustc rustfmt rust-clippy \
+  librust-libc-dev librust-serde-json-dev socat util-linux
+
+.PHONY: check-languages
+check-languages:
+	@tests/need-packages $(languages_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(programs)
+	@BUILD=$(BUILD) tests/languages/run ALL

@@ -1,0 +1,226 @@
+#!/usr/bin/python3
+"""Plays with a counter agent in any language: play_counter.py UPGRADER NAME COMMAND [ARG ...]
+
+COMMAND PORT FILE is an agent as the hello-agents are: it serves the next number to each
+connection. What must hold, whatever happens: no number is given away twice; none is lost but by a
+crash; the agent says nothing that the upgrader does not understand; held, it does nothing; without
+an upgrader it serves all the same. Prints `ok` lines and at the end `N passed, N failed`.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+DEADLINE = 60.0  # for one condition, on a loaded machine
+
+upgrader, name, *command = sys.argv[1:]
+passed = failed = 0
+
+
+def check(what, holds, detail=""):
+    global passed, failed
+    if holds:
+        passed += 1
+        print(f"ok {name}: {what}")
+    else:
+        failed += 1
+        print(f"not ok {name}: {what}: {detail}")
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        threading.Event().wait(0.005)  # looks again soon; the condition decides
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def ask(port):
+    """One number, or None where nobody answers."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as connection:
+            text = connection.makefile().read()
+            return int(text) if text.endswith("\n") else None
+    except OSError:
+        return None
+
+
+class Customer(threading.Thread):
+    """Asks without a pause, and keeps what it got."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.port, self.numbers, self.enough = port, [], threading.Event()
+
+    def run(self):
+        while not self.enough.is_set():
+            number = ask(self.port)
+            if number is not None:
+                self.numbers.append(number)
+
+    def gets_more(self, what):
+        before = len(self.numbers)
+        wait_until(lambda: len(self.numbers) >= before + 5, what)
+
+
+class Service:
+    """The agent under the upgrader, and what the upgrader's log has said."""
+
+    def __init__(self, port, file):
+        self.lines = []
+        self.process = subprocess.Popen(
+            [upgrader, "--trial=100ms", "--", *command, str(port), file],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        self.lines.extend(self.process.stderr)
+
+    def said(self, text):
+        return sum(text in line for line in self.lines)
+
+    def upgrade(self):
+        before = self.said("is committed")
+        self.process.send_signal(signal.SIGUSR2)
+        wait_until(lambda: self.said("is committed") > before, "an upgrade is committed")
+
+    def agent(self):
+        """The process of the agent that was started last."""
+        return [int(line.split("started as process ")[1].split(",")[0])
+                for line in self.lines if "started as process" in line][-1]
+
+    def end(self, number):
+        self.process.send_signal(number)
+        status = self.process.wait(DEADLINE)
+        self.reader.join(DEADLINE)
+        return status
+
+
+def play_upgrades(directory):
+    port, file = free_port(), os.path.join(directory, "count")
+    service = Service(port, file)
+    customer = Customer(port)
+    customer.start()
+    customer.gets_more("the first agent serves")
+    for _ in range(3):
+        service.upgrade()
+        customer.gets_more("the new agent serves")
+    log = list(service.lines)
+    os.kill(service.agent(), signal.SIGKILL)
+    check("a crash of the agent ends the upgrader with its status",
+          service.process.wait(DEADLINE) == 128 + signal.SIGKILL, service.lines[-1:])
+    service = Service(port, file)
+    customer.gets_more("the service is back after a crash")
+    status = service.end(signal.SIGTERM)
+    customer.enough.set()
+    customer.join(DEADLINE)
+    check("it stops cleanly with the upgrader", status == 0, f"status {status}")
+    numbers = customer.numbers
+    check("no number is given away twice, through three upgrades and a crash",
+          all(one < two for one, two in zip(numbers, numbers[1:])), numbers)
+    missing = numbers[-1] - numbers[0] + 1 - len(numbers)
+    check("none is lost but one by the crash, and what a stop cut off", missing <= 5, missing)
+    noise = [line for line in log + service.lines
+             if "stray output" in line or "not obeyed" in line or "without having" in line]
+    check("the upgrader understands all that it says", not noise, noise)
+
+
+@contextlib.contextmanager
+def held_agent(port, file):
+    """The agent with this script in the upgrader's place: it says hello, and ready."""
+    process = subprocess.Popen([*command, str(port), file], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "AGENT_PROTOCOL": "1"})
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def say(process, **message):
+    process.stdin.write(json.dumps(message).encode() + b"\n")
+    process.stdin.flush()
+
+
+def hear(process):
+    return json.loads(process.stdout.readline() or b"null")
+
+
+def play_held(directory):
+    port, file = free_port(), os.path.join(directory, "untouched")
+    for what, number, status in (("the end of input", None, 1), ("SIGTERM", signal.SIGTERM, 143)):
+        with held_agent(port, file) as process:
+            hello = hear(process)
+            check(f"it says hello first ({what})", (hello or {}).get("type") == "hello", hello)
+            say(process, type="welcome", protocol=1, features=[], generation=2, role="candidate")
+            ready = hear(process)
+            check(f"it says ready when it is held ({what})", ready == {"type": "ready"}, ready)
+            check(f"held, it serves nobody and touches nothing ({what})",
+                  ask(port) is None and not os.path.exists(file))
+            if number is None:
+                process.stdin.close()
+            else:
+                process.send_signal(number)
+            got = process.wait(DEADLINE)
+            got = 128 - got if got < 0 else got
+            check(f"held, {what} ends it at once", got == status, f"status {got}")
+
+
+def play_odd_words(directory):
+    """What it does not know, and what crossed, changes nothing; the state of its life is kept."""
+    port, file = free_port(), os.path.join(directory, "odd")
+    with held_agent(port, file) as process:
+        hear(process)
+        process.stdin.write(b'\xff\n[]\n{"type":"new"}\n{"type":"activate"}\n')
+        process.stdin.write(b"x" * 70_000 + b"\n")
+        say(process, type="welcome", protocol=1, features=[], generation=1, role="first", new=[1])
+        hear(process)
+        say(process, type="error", about="ready", reason="crossed")
+        say(process, type="activate", clean=False, state="é\n\"\\\u2028😀", new={"a": None})
+        wait_until(lambda: ask(port) is not None, "it serves once it is active")
+        check("stray, unknown and malformed lines change nothing", process.poll() is None)
+        process.stdin.close()
+        status = process.wait(DEADLINE)
+        check("active, the end of input makes it stop cleanly", status == 0, f"status {status}")
+
+
+def play_alone(directory):
+    port, file = free_port(), os.path.join(directory, "alone")
+    environment = {key: value for key, value in os.environ.items()
+                   if not key.startswith("AGENT_PROTOCOL")}
+    process = subprocess.Popen([*command, str(port), file], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, env=environment)
+    try:
+        wait_until(lambda: ask(port) is not None, "it serves without an upgrader")
+        process.send_signal(signal.SIGTERM)
+        status, output = process.wait(DEADLINE), process.stdout.read()
+        check("without an upgrader it serves, and SIGTERM stops it cleanly",
+              status == 0 and output == b"", f"status {status}, output {output}")
+    finally:
+        process.kill()
+        process.wait()
+
+
+for play in (play_upgrades, play_held, play_odd_words, play_alone):
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            play(scratch)
+        except Exception as error:  # whatever it is, it is this play's failure
+            check(play.__name__, False, repr(error))
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed != 0)
