@@ -65,4 +65,9 @@ ERRORS = [
         '    if (winding_down()) return "busy: the upgrader is stopping";\n',
         "",
     ),
+    (
+        "wrong program: what runs already is made durable, not what the link is to name",
+        "ProveRelink{*state_.upgrade->program}",
+        "ProveRelink{state_.upgrade->previous}",
+    ),
 ]
