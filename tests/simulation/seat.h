@@ -11,7 +11,8 @@ class SeatedSupervisor {
  public:
   explicit SeatedSupervisor(const Policy& policy) : supervisor_(policy) {}
 
-  [[nodiscard]] Actions step(const Event& event, Time now) {
+  // The memory is given to save time, and the judge copies what it sees in any case.
+  [[nodiscard]] Actions step(const Event& event, Time now, const Actions&) {
     return simulation::the_judge->step(supervisor_, event, now);
   }
   [[nodiscard]] std::optional<Time> next_deadline() const { return supervisor_.next_deadline(); }
