@@ -13,8 +13,10 @@ DOCDIR ?= $(PREFIX)/share/doc/upgrader
 CXX ?= g++
 CXXFLAGS ?= -O2
 CPPFLAGS += -I.
+# Offsets in files and times have 64 bits on every machine, also where glibc's default is 32.
+wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
+COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC $(wide_types) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
 LINK = $(CXX) $(CXXFLAGS) $(LDFLAGS)
 
 version := $(shell sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' upgrader/version.h)
@@ -98,7 +100,7 @@ $(BUILD)/objects/%.o: %.cc
 
 $(BUILD)/objects/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -Wall -Wextra -Wpedantic -D_GNU_SOURCE -O2 -I. -MMD -MP -c -o $@ $<
+	$(CC) -std=c99 -Wall -Wextra -Wpedantic -D_GNU_SOURCE $(wide_types) -O2 -I. -MMD -MP -c -o $@ $<
 
 # Only the C interface is to be seen from outside: the rest may change without a new soname.
 $(protocol_objects): CXXFLAGS += -fvisibility=hidden

@@ -3,11 +3,16 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <utility>
 
 namespace agent_protocol {
+
+// As everywhere in the project, also where the C library's default is less.
+static_assert(sizeof(off_t) >= 8 && sizeof(std::time_t) >= 8);
 
 // Private descriptors have at least this number: 0 to 9 are a shell's, and stray prints go to 1
 // and 2, also where those are closed.

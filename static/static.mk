@@ -36,9 +36,9 @@ static_flags = -specs=$(static)/musl.specs -Oz -flto -fPIE -ffunction-sections -
   -fno-asynchronous-unwind-tables -fstack-protector -fno-inline-functions-called-once \
   -fno-caller-saves -fno-partial-inlining -DNDEBUG $(static_flags_$(ARCH))
 static_flags_amd64 = -malign-data=abi -fno-jump-tables
-static_cxx_flags = -std=c++20 $(WARNINGS) -fno-exceptions -fno-threadsafe-statics -nostdinc++ \
-  -isystem static/shims -isystem $(static)/include $(static_c++:%=-isystem %) -I.
-static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
+static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-threadsafe-statics \
+  -nostdinc++ -isystem static/shims -isystem $(static)/include $(static_c++:%=-isystem %) -I.
+static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_types) \
   -I$(static_libuv)/include
 # -Wno-odr: what stands in run_time.cc for tables of types is no type.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \

@@ -1,12 +1,18 @@
 // A file descriptor with one owner, which closes it.
 #pragma once
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 #include <utility>
 
 namespace upgrader {
+
+// Programs are larger than 2 GiB, and files younger than 2038, on machines of 32 bits, too: where
+// the C library's default is less, _FILE_OFFSET_BITS and _TIME_BITS are to be 64.
+static_assert(sizeof(off_t) >= 8 && sizeof(std::time_t) >= 8);
 
 class OwnedFd {
  public:

@@ -14,7 +14,8 @@ fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/fuzz/*.cc)) 
 # The fuzzer's objects lie apart: another compiler, with sanitizers. Only the program counts edges:
 # what the harness does is no news.
 fuzz_sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=undefined
-fuzz_compile = clang++-14 -std=c++20 $(WARNINGS) $(CPPFLAGS) -O2 -g1 $(fuzz_sanitizers) -MMD -MP
+fuzz_compile = clang++-14 -std=c++20 $(WARNINGS) $(wide_types) $(CPPFLAGS) -O2 -g1 \
+  $(fuzz_sanitizers) -MMD -MP
 fuzz_objects := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(fuzz_sources) tests/fuzz/fuzzer.cc)
 $(BUILD)/fuzz/objects/%.o: %.cc
 	@mkdir -p $(@D)

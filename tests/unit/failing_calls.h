@@ -96,13 +96,17 @@ class Failing {
 
 // A call NAME that is RESULT (type) as GIVEN (parameters), is passed on as PASSED (arguments), and
 // answers FAILED where it fails.
-#define FAILING_CALL(RESULT, NAME, GIVEN, PASSED, FAILED) \
-  extern "C" RESULT __real_##NAME GIVEN;                  \
-  extern "C" RESULT __wrap_##NAME GIVEN;                  \
-  extern "C" RESULT __wrap_##NAME GIVEN {                 \
-    if (Failing::fails(Call::NAME)) return FAILED;        \
-    return __real_##NAME PASSED;                          \
+#define FAILING_SYMBOL(RESULT, NAME, SYMBOL, GIVEN, PASSED, FAILED) \
+  extern "C" RESULT __real_##SYMBOL GIVEN;                          \
+  extern "C" RESULT __wrap_##SYMBOL GIVEN;                          \
+  extern "C" RESULT __wrap_##SYMBOL GIVEN {                         \
+    if (Failing::fails(Call::NAME)) return FAILED;                  \
+    return __real_##SYMBOL PASSED;                                  \
   }
+#define FAILING_CALL(RESULT, NAME, GIVEN, PASSED, FAILED) \
+  FAILING_SYMBOL(RESULT, NAME, NAME, GIVEN, PASSED, FAILED)
+#define FAILING_CALL_64(RESULT, NAME, GIVEN, PASSED, FAILED) \
+  FAILING_SYMBOL(RESULT, NAME, NAME##64, GIVEN, PASSED, FAILED)
 
 FAILING_CALL(int, clone, (int (*run)(void*), void* stack, int flags, void* data),
              (run, stack, flags, data), -1)
@@ -114,9 +118,9 @@ FAILING_CALL(int, eventfd, (unsigned count, int flags), (count, flags), -1)
 FAILING_CALL(int, faccessat, (int fd, const char* path, int mode, int flags),
              (fd, path, mode, flags), -1)
 FAILING_CALL(int, flock, (int fd, int how), (fd, how), -1)
-FAILING_CALL(int, fstat, (int fd, void* status), (fd, status), -1)
-FAILING_CALL(int, fstatat, (int fd, const char* path, void* status, int flags),
-             (fd, path, status, flags), -1)
+FAILING_CALL_64(int, fstat, (int fd, void* status), (fd, status), -1)
+FAILING_CALL_64(int, fstatat, (int fd, const char* path, void* status, int flags),
+                (fd, path, status, flags), -1)
 
 // Told of every call of fsync(), where a test says so.
 inline std::function<void()> at_fsync;
@@ -128,10 +132,10 @@ extern "C" int __wrap_fsync(int fd) {
   return Failing::fails(Call::fsync) ? -1 : __real_fsync(fd);
 }
 
-FAILING_CALL(int, ftruncate, (int fd, long size), (fd, size), -1)
+FAILING_CALL_64(int, ftruncate, (int fd, long size), (fd, size), -1)
 FAILING_CALL(char*, getcwd, (char* path, unsigned long size), (path, size), nullptr)
 FAILING_CALL(int, getppid, (), (), -1)
-FAILING_CALL(int, getrlimit, (int what, void* limit), (what, limit), -1)
+FAILING_CALL_64(int, getrlimit, (int what, void* limit), (what, limit), -1)
 FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
 
 // Where branches are counted this stands for the call: tests/coverage/dump.cc.
@@ -158,10 +162,10 @@ extern "C" int __wrap_poll(void* ends, unsigned long count, int timeout) {
 }
 
 FAILING_CALL(int, prctl, (int what, unsigned long argument), (what, argument), -1)
-FAILING_CALL(long, pread, (int fd, void* bytes, unsigned long size, long offset),
-             (fd, bytes, size, offset), -1)
-FAILING_CALL(long, pwrite, (int fd, const void* bytes, unsigned long size, long offset),
-             (fd, bytes, size, offset), -1)
+FAILING_CALL_64(long, pread, (int fd, void* bytes, unsigned long size, long offset),
+                (fd, bytes, size, offset), -1)
+FAILING_CALL_64(long, pwrite, (int fd, const void* bytes, unsigned long size, long offset),
+                (fd, bytes, size, offset), -1)
 FAILING_CALL(long, read, (int fd, void* bytes, unsigned long size), (fd, bytes, size), -1)
 FAILING_CALL(long, readlinkat, (int fd, const char* path, char* text, unsigned long size),
              (fd, path, text, size), -1)
@@ -172,7 +176,19 @@ FAILING_CALL(int, setenv, (const char* name, const char* value, int over), (name
 FAILING_CALL(int, setsid, (), (), -1)
 FAILING_CALL(int, signalfd, (int fd, const void* mask, int flags), (fd, mask, flags), -1)
 FAILING_CALL(int, sigprocmask, (int how, const void* set, void* before), (how, set, before), -1)
-FAILING_CALL(int, stat, (const char* path, void* status), (path, status), -1)
+
+// Told of every call of stat() that has been let through, when it is over, where a test says so.
+inline void (*after_stat)(const char* path) = nullptr;
+
+extern "C" int __real_stat64(const char* path, void* status);
+extern "C" int __wrap_stat64(const char* path, void* status);
+extern "C" int __wrap_stat64(const char* path, void* status) {
+  if (Failing::fails(Call::stat)) return -1;
+  const int result = __real_stat64(path, status);
+  if (after_stat != nullptr) after_stat(path);
+  return result;
+}
+
 FAILING_CALL(int, symlinkat, (const char* target, int fd, const char* path), (target, fd, path), -1)
 FAILING_CALL(void, sync, (), (), )
 FAILING_CALL(int, syncfs, (int fd), (fd), -1)
@@ -193,16 +209,16 @@ extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long
 }
 
 // With one argument that need not be there.
-#define FAILING_CALL_OF_ANY(NAME, TYPE, LAST)             \
-  extern "C" int __real_##NAME(TYPE, int, ...);           \
-  extern "C" int __wrap_##NAME(TYPE, int, ...);           \
-  extern "C" int __wrap_##NAME(TYPE what, int how, ...) { \
-    if (Failing::fails(Call::NAME)) return -1;            \
-    va_list given;                                        \
-    va_start(given, how);                                 \
-    LAST last = va_arg(given, LAST);                      \
-    va_end(given);                                        \
-    return __real_##NAME(what, how, last);                \
+#define FAILING_CALL_OF_ANY(NAME, TYPE, LAST)                 \
+  extern "C" int __real_##NAME##64(TYPE, int, ...);           \
+  extern "C" int __wrap_##NAME##64(TYPE, int, ...);           \
+  extern "C" int __wrap_##NAME##64(TYPE what, int how, ...) { \
+    if (Failing::fails(Call::NAME)) return -1;                \
+    va_list given;                                            \
+    va_start(given, how);                                     \
+    LAST last = va_arg(given, LAST);                          \
+    va_end(given);                                            \
+    return __real_##NAME##64(what, how, last);                \
   }
 
 FAILING_CALL_OF_ANY(fcntl, int, long)
