@@ -15,12 +15,17 @@
 #include <vector>
 
 #include "upgrader/descriptors.h"
+#include "upgrader/execution.h"
 
 namespace upgrader {
 namespace {
 
-constexpr int signals_max = 64;
+// The kernel's sets of signals are whole words of 64 bits: 128 signals on MIPS, 64 elsewhere.
+constexpr int signals_max = (_NSIG - 1 + 63) / 64 * 64;
 constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
+
+// Up to here the protocol promises an agent the defaults; above are the real-time signals.
+constexpr int promised_signal_max = 31;
 
 // Enough for the child's few calls many times over, also where a sanitizer pads what is on it, and
 // little enough for a main stack of 64 KiB.
@@ -101,13 +106,16 @@ class Vectors {
 // allowed, and what it changes stays changed
 
 // By the kernel's own call: the C library keeps two signals for itself and refuses to name them,
-// but whoever started us may have ignored those too.
+// but whoever started us may have ignored those too. SIGKILL and SIGSTOP nobody can change.
 bool reset_signals() {
   struct {
     unsigned long words[8];  // longer than any kernel's; all zero is SIG_DFL everywhere
   } const defaults{};
   for (int number = 1; number <= signals_max; ++number) {
-    ::syscall(SYS_rt_sigaction, number, &defaults, nullptr, kernel_signal_set_bytes);
+    const bool done =
+        ::syscall(SYS_rt_sigaction, number, &defaults, nullptr, kernel_signal_set_bytes) == 0;
+    const bool promised = number <= promised_signal_max && number != SIGKILL && number != SIGSTOP;
+    if (promised && !done) return false;
   }
   const sigset_t none{};  // as sigemptyset makes it
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
@@ -123,19 +131,31 @@ bool put_descriptors_in_place(const Pipes& pipes, int passed) {
   return true;
 }
 
-// By its path while that names the same file, since the kernel names the process after what it was
-// started by; otherwise, unless it is a script, by the open descriptor. Returns only with a
-// failure.
-int execute(const Program& program, const Vectors& vectors) {
-  int error = program.path_changed();
-  if (error == 0) {
-    ::execve(program.path().c_str(), vectors.argv(), vectors.envp());
-    error = errno;
-    if (program.path_changed() == 0) return error;
-  }
-  if (program.kind() == ExecutableKind::script) return error;
+// By its path, or by the open descriptor.
+enum class By { path, descriptor };
+
+int execute_path(const Program& program, const Vectors& vectors) {
+  ::execve(program.path().c_str(), vectors.argv(), vectors.envp());
+  return errno;
+}
+
+int execute_descriptor(const Program& program, const Vectors& vectors) {
   ::syscall(SYS_execveat, program.descriptor(), "", vectors.argv(), vectors.envp(), AT_EMPTY_PATH);
   return errno;
+}
+
+// Returns only with a failure. Where the one way fails for reasons of its own the other is taken:
+// if the path has come to name another file, or none; if the kernel, a filter of system calls or
+// what runs programs of another machine does not execute descriptors.
+int execute(const Program& program, const Vectors& vectors, By by) {
+  if (by == By::path) {
+    const int error = execute_path(program, vectors);
+    const bool refused = program.kind() == ExecutableKind::script || program.path_changed() == 0;
+    return refused ? error : execute_descriptor(program, vectors);
+  }
+  const int error = execute_descriptor(program, vectors);
+  const bool no_such_way = error == ENOSYS || error == EPERM || error == ENOENT;
+  return no_such_way && program.path_changed() == 0 ? execute_path(program, vectors) : error;
 }
 
 // SIGTERM when the upgrader dies; a kernel that knows no such thing refuses. Where it has died
@@ -150,6 +170,7 @@ struct Birth {
   const Vectors& vectors;
   const Pipes& pipes;
   int passed;
+  By by;
   pid_t upgrader;
 };
 
@@ -160,7 +181,8 @@ int run_child(void* data) {
   if (!follow_into_death(birth.upgrader)) return 2;
   StartFailed failure;
   if (::setsid() >= 0 && reset_signals() && put_descriptors_in_place(birth.pipes, birth.passed)) {
-    failure = {.where = StartFailed::Where::exec, .error = execute(birth.program, birth.vectors)};
+    failure = {.where = StartFailed::Where::exec,
+               .error = execute(birth.program, birth.vectors, birth.by)};
   } else {
     failure = {.where = StartFailed::Where::resources, .error = errno};
   }
@@ -173,21 +195,21 @@ int run_child(void* data) {
 // A child that shares our memory until it has been executed, on a stack of its own, as posix_spawn
 // makes it: no page is copied, which would be a sixth of the time of a start (measured with musl,
 // to the agent's main). We sleep until then. No handler runs in it, since the upgrader has none.
-pid_t make_child(const Program& program, const Vectors& vectors, const Pipes& pipes, int passed) {
+pid_t make_child(const Program& program, const Vectors& vectors, const Pipes& pipes, int passed,
+                 By by) {
   alignas(16) char stack[child_stack_bytes];
-  Birth birth{program, vectors, pipes, passed, ::getpid()};
+  Birth birth{program, vectors, pipes, passed, by, ::getpid()};
   return ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
 }
 
-// Waits for the exec. What the child says, or nothing once the program runs.
+// Waits for the exec: what the child says, or nothing once the program runs.
 std::optional<StartFailed> failure_of(const OwnedFd& report) {
   StartFailed failure;
-  ssize_t count = 0;
-  do {
-    count = ::read(report.get(), &failure, sizeof failure);
-  } while (count < 0 && errno == EINTR);
-  if (count == sizeof failure) return failure;
-  return std::nullopt;
+  for (;;) {
+    const ssize_t count = ::read(report.get(), &failure, sizeof failure);
+    if (count == sizeof failure) return failure;
+    if (count >= 0 || errno != EINTR) return std::nullopt;
+  }
 }
 
 void reap(pid_t pid) {
@@ -195,16 +217,19 @@ void reap(pid_t pid) {
   }
 }
 
-}  // namespace
+// One that is to be undone. Whom we may not kill ends when it finds its pipes closed.
+void kill_and_reap(pid_t pid) {
+  if (::kill(pid, SIGKILL) == 0) reap(pid);
+}
 
-std::variant<Started, StartFailed> start_process(const Program& program,
-                                                 const ChildSetting& setting) {
+std::variant<Started, StartFailed> start_by(By by, const Program& program,
+                                            const ChildSetting& setting) {
   Pipes pipes;
   if (!make_pipes(pipes)) {
     return StartFailed{.where = StartFailed::Where::resources, .error = errno};
   }
   const Vectors vectors(program, setting.environment);
-  const pid_t pid = make_child(program, vectors, pipes, setting.passed);
+  const pid_t pid = make_child(program, vectors, pipes, setting.passed, by);
   if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
 
   pipes.report.write.reset();
@@ -214,6 +239,33 @@ std::variant<Started, StartFailed> start_process(const Program& program,
   }
   return Started{
       .pid = pid, .input = std::move(pipes.input.write), .output = std::move(pipes.output.read)};
+}
+
+}  // namespace
+
+// By its path while that names the same file, since the kernel names the process after what it was
+// started by. A script has no other way, and its interpreter opens the path again in any case.
+std::variant<Started, StartFailed> start_process(const Program& program,
+                                                 const ChildSetting& setting) {
+  const int changed = program.path_changed();
+  if (program.kind() == ExecutableKind::script) {
+    if (changed != 0) return StartFailed{.where = StartFailed::Where::exec, .error = changed};
+    return start_by(By::path, program, setting);
+  }
+  if (changed != 0 || !executions_can_be_seen()) {
+    return start_by(By::descriptor, program, setting);
+  }
+  auto result = start_by(By::path, program, setting);
+  const auto* const started = std::get_if<Started>(&result);
+  if (started == nullptr) return result;
+  const Runs runs = what_runs(started->pid, program);
+  if (runs == Runs::program) return result;
+
+  kill_and_reap(started->pid);
+  const int exchanged = runs == Runs::another ? program.path_changed() : 0;
+  if (exchanged != 0) return StartFailed{.where = StartFailed::Where::exec, .error = exchanged};
+  // The path names the file again, or still does and the program has executed another one since.
+  return start_by(By::descriptor, program, setting);
 }
 
 std::optional<Ending> try_reap(pid_t pid) {

@@ -140,7 +140,7 @@ Program::Program(std::string name, std::vector<std::string> args, std::string pa
 int Program::path_changed() const {
   struct stat status {};
   if (::stat(path_.c_str(), &status) != 0) return errno;
-  return status.st_dev == device_ && status.st_ino == inode_ ? 0 : ESTALE;
+  return is_file(status.st_dev, status.st_ino) ? 0 : ESTALE;
 }
 
 std::variant<Program, ProgramRefused> check_program(const std::string& path, std::string name,

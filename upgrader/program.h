@@ -26,6 +26,9 @@ class Program {
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   [[nodiscard]] ExecutableKind kind() const { return kind_; }
 
+  [[nodiscard]] bool is_file(dev_t device, ino_t inode) const {
+    return device == device_ && inode == inode_;
+  }
   // 0 while the resolved path still names this very file; otherwise why not (ESTALE: it names
   // another one). Async-signal-safe.
   [[nodiscard]] int path_changed() const;

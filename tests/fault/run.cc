@@ -325,6 +325,7 @@ void Run::idle() {
 std::string Run::story() const {
   std::string text;
   for (const Agent& agent : agents_) {
+    if (agent.types.empty() && agent.ended) continue;  // it came to nothing
     if (!text.empty()) text += "; ";
     text += agent.role.empty() ? "an agent" : agent.role;
     for (const std::string& type : agent.types)

@@ -78,6 +78,8 @@ layer_table() {
 3 upgrader/errno_name.h
 3 upgrader/executable.cc
 3 upgrader/executable.h
+3 upgrader/execution.cc
+3 upgrader/execution.h
 3 upgrader/link.cc
 3 upgrader/link.h
 2 upgrader/init_news.cc

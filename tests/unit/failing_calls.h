@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <functional>
+#include <string_view>
 
 enum class Call {
   clone,
@@ -177,15 +178,16 @@ FAILING_CALL(int, setsid, (), (), -1)
 FAILING_CALL(int, signalfd, (int fd, const void* mask, int flags), (fd, mask, flags), -1)
 FAILING_CALL(int, sigprocmask, (int how, const void* set, void* before), (how, set, before), -1)
 
-// Told of every call of stat() that has been let through, when it is over, where a test says so.
-inline void (*after_stat)(const char* path) = nullptr;
+// Told of every call of stat() that is let through, before it and after it, where a test says so.
+inline std::function<void(std::string_view path, bool done)> at_stat;
 
 extern "C" int __real_stat64(const char* path, void* status);
 extern "C" int __wrap_stat64(const char* path, void* status);
 extern "C" int __wrap_stat64(const char* path, void* status) {
   if (Failing::fails(Call::stat)) return -1;
+  if (at_stat) at_stat(path, false);
   const int result = __real_stat64(path, status);
-  if (after_stat != nullptr) after_stat(path);
+  if (at_stat) at_stat(path, true);
   return result;
 }
 

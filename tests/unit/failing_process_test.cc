@@ -2,6 +2,7 @@
 // and nothing is left behind; a call that was only interrupted is made again.
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 
 #include "tests/unit/failing_calls.h"
@@ -34,7 +35,161 @@ int error_of_checking(const std::string& path) {
   return refusal != nullptr ? refusal->error : 0;
 }
 
+// A script whose interpreter has gone: only the kernel finds out.
+Program orphaned_script(const TemporaryDirectory& directory) {
+  const std::string interpreter = directory.link("interpreter", "/bin/sh");
+  Program script = program_of(directory.write("script", "#!" + interpreter + "\n"));
+  std::filesystem::remove(interpreter);
+  return script;
+}
+
+// From now on something is done before or after each look at a path.
+struct AtStat {
+  explicit AtStat(std::function<void(std::string_view path, bool done)> deed) {
+    at_stat = std::move(deed);
+  }
+  ~AtStat() { at_stat = nullptr; }
+  AtStat(const AtStat&) = delete;
+  AtStat& operator=(const AtStat&) = delete;
+};
+
+bool is_other_process(std::string_view path) {
+  return path.starts_with("/proc/") && !path.starts_with("/proc/self");
+}
+
+void exchange(const std::string& one, const std::string& other) {
+  REQUIRE(::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0);
+}
+
+// Whether what was started copies its input to its output.
+bool is_cat(Started& started) {
+  static_cast<void>(::write(started.input.get(), "x", 1));
+  const bool answers = read_from(started.output.get(), 1) == "x";
+  ::kill(started.pid, SIGKILL);
+  ::waitpid(started.pid, nullptr, 0);
+  return answers;
+}
+
+bool no_child_is_left() {
+  return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
+}
+
 }  // namespace
+
+TEST_CASE("a program that was exchanged before its exec is killed, and has not been started") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("agent", content_of("/bin/cat"));
+  const std::string other = directory.write("other", content_of("/bin/cat"));
+  const Program program = program_of(path);
+  const std::size_t before = descriptors_of(::getpid()).size();
+  const AtStat swapper([&](std::string_view looked_at, bool done) {
+    if (done && looked_at == path) exchange(path, other);
+  });
+
+  auto result = start_process(program, {});
+
+  if (auto* started = std::get_if<Started>(&result)) FAIL(is_cat(*started));
+  CHECK(std::get<StartFailed>(result) == StartFailed{.where = Where::exec, .error = ESTALE});
+  CHECK(no_child_is_left());
+  CHECK(descriptors_of(::getpid()).size() == before);
+}
+
+TEST_CASE("a program that was exchanged before its exec, and back after it, is started as it was") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("agent", content_of("/bin/cat"));
+  const std::string other = directory.write("other", content_of("/usr/bin/tail"));
+  const Program program = program_of(path);
+  int exchanges = 0;
+  const AtStat swapper([&](std::string_view looked_at, bool done) {
+    const bool due = exchanges == 0 ? looked_at == path : is_other_process(looked_at);
+    if (!done || !due || exchanges == 2) return;
+    exchange(path, other);
+    ++exchanges;
+  });
+
+  auto result = start_process(program, {});
+
+  CHECK(exchanges == 2);
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(is_cat(std::get<Started>(result)));
+  CHECK(no_child_is_left());
+}
+
+TEST_CASE("a program that has executed another one when it is looked at is started all the same") {
+  const Program program = program_of("/usr/bin/env", {"cat"});
+  bool waited = false;
+  const AtStat waiter([&](std::string_view looked_at, bool done) {
+    if (done || !is_other_process(looked_at)) return;
+    const std::string process(looked_at.substr(0, looked_at.rfind('/')));
+    for (int look = 0; look < patience_ms && content_of(process + "/comm") != "cat\n"; ++look)
+      ::poll(nullptr, 0, 1);
+    waited = true;
+  });
+
+  auto result = start_process(program, {});
+
+  CHECK(waited);
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(is_cat(std::get<Started>(result)));
+  CHECK(no_child_is_left());
+}
+
+TEST_CASE("a program that has ended when it is looked at has been started") {
+  const Program program = program_of("/bin/true");
+  const AtStat waiter([](std::string_view looked_at, bool done) {
+    if (done || !is_other_process(looked_at)) return;
+    const pid_t pid = std::stoi(std::string(looked_at.substr(6)));
+    REQUIRE(ends(pid));
+  });
+
+  auto result = start_process(program, {});
+
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(try_reap(std::get<Started>(result).pid) == Ending{Ending::How::exited, 0});
+}
+
+TEST_CASE("where it cannot be seen what a process runs, the open file is executed") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("agent", content_of("/bin/cat"));
+  const Program program = program_of(path);
+  const bool no_proc = GENERATE(false, true);
+  const int looks_before = no_proc ? 0 : 2;  // at itself, at the path, at the process
+  const Failing failing(Call::stat, EACCES, looks_before);
+
+  auto result = start_process(program, {});
+
+  CHECK(failing.fired());
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(is_cat(std::get<Started>(result)));
+  CHECK(no_child_is_left());
+}
+
+TEST_CASE("where neither can be had, the path is executed") {
+  const Program program = program_of("/bin/cat");
+  const Failing looking(Call::stat, ENOENT);
+  const int error = GENERATE(ENOSYS, EPERM, ENOENT);
+  constexpr int signals = 64;
+  const Failing executing(Call::syscall, error, signals);
+
+  auto result = start_process(program, {});
+
+  CHECK(executing.fired());
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(is_cat(std::get<Started>(result)));
+}
+
+TEST_CASE("a start whose process cannot give a signal its default fails, but for two of them") {
+  const Program program = program_of("/bin/true");
+  const int signal_number = GENERATE(1, 2, 31, SIGKILL, SIGSTOP, 32, 64);
+  const Failing failing(Call::syscall, EINVAL, signal_number - 1);
+  const bool promised = signal_number <= 31 && signal_number != SIGKILL && signal_number != SIGSTOP;
+
+  const auto failure = failure_of(program);
+
+  CHECK(failing.fired());
+  CHECK(failure.has_value() == promised);
+  if (promised) CHECK(failure == StartFailed{.where = Where::resources, .error = EINVAL});
+}
 
 TEST_CASE("a start for which a pipe is not to be had fails, and leaves no descriptor behind") {
   const Program program = program_of("/bin/true");
@@ -84,8 +239,7 @@ TEST_CASE("a start whose process cannot pass a descriptor on fails") {
 
 TEST_CASE("a process that cannot tell why it was not executed ends by itself") {
   const TemporaryDirectory directory;
-  const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
-  std::filesystem::remove(directory / "script");
+  const Program program = orphaned_script(directory);
   const Failing failing(Call::write, EPIPE);
 
   auto result = start_process(program, {});
@@ -98,8 +252,7 @@ TEST_CASE("a process that cannot tell why it was not executed ends by itself") {
 
 TEST_CASE("an interrupted wait for the exec, or for a child, goes on") {
   const TemporaryDirectory directory;
-  const Program gone = program_of(directory.write("script", "#!/bin/sh\n"));
-  std::filesystem::remove(directory / "script");
+  const Program gone = orphaned_script(directory);
   const Failing reading(Call::read, EINTR);
   const Failing waiting(Call::waitpid, EINTR);
 
@@ -112,8 +265,7 @@ TEST_CASE("an interrupted wait for the exec, or for a child, goes on") {
 
 TEST_CASE("a child that another has reaped is not waited for for ever") {
   const TemporaryDirectory directory;
-  const Program gone = program_of(directory.write("script", "#!/bin/sh\n"));
-  std::filesystem::remove(directory / "script");
+  const Program gone = orphaned_script(directory);
   const Failing waiting(Call::waitpid, ECHILD);
 
   CHECK(failure_of(gone) == StartFailed{.where = Where::exec, .error = ENOENT});
