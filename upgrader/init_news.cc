@@ -8,6 +8,9 @@ namespace {
 
 using agent_protocol::Role;
 
+// A whole reason would leave no room for what an agent says of itself.
+constexpr std::size_t reason_bytes_shown = 200;
+
 // "v2 (generation 3)"
 std::string name_of(const Agent& agent) {
   const std::string generation = words::generation(agent.generation);
@@ -30,12 +33,18 @@ std::string starting(const std::optional<Agent>& agent) {
   return agent ? "starting " + name_of(*agent) : "starting";
 }
 
+// That an upgrade has failed must not look like a success, for as long as no other is under way.
+std::string last_failure(const State& state) {
+  if (!state.last_failure) return "";
+  return "; " + words::in_short(*state.last_failure, reason_bytes_shown);
+}
+
 std::string status_of(const State& state) {
   switch (phase_of(state)) {
     case Phase::starting:
       return starting(state.incumbent);
     case Phase::running:
-      return running(state);
+      return running(state) + last_failure(state);
     case Phase::preparing:
       return running(state) + "; " + upgrade_of(state) + ": " + starting(state.candidate);
     case Phase::confirming:
@@ -53,7 +62,7 @@ std::string status_of(const State& state) {
     case Phase::falling_back:
       return starting(state.incumbent) + "; " + upgrade_of(state) + " has failed, falling back";
     case Phase::shutting_down:
-      return state.incumbent ? stopping(state) : "stopping";
+      return (state.incumbent ? stopping(state) : "stopping") + last_failure(state);
     case Phase::ended:
       return "stopping";
   }
@@ -91,9 +100,10 @@ std::optional<InitWait> wait_of(const State& state) {
   const std::optional<Time> deadline = deadline_of(state.incumbent);
   if (!deadline) return std::nullopt;
   const Agent& agent = *state.incumbent;
-  if (agent.told) return InitWait{InitWait::What::stopped, agent.generation, *deadline};
+  const bool extended = agent.extended != Duration::zero();
+  if (agent.told) return InitWait{InitWait::What::stopped, agent.generation, *deadline, extended};
   if (agent.role != Role::first || agent.terminated) return std::nullopt;
-  return InitWait{InitWait::What::ready, agent.generation, *deadline};
+  return InitWait{InitWait::What::ready, agent.generation, *deadline, extended};
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct InitWait {
   What what = What::ready;
   Generation generation = 0;
   Time deadline{};
+  bool extended = false;  // the agent asked for more than it was given at first
 
   bool operator==(const InitWait&) const = default;
 };

@@ -124,9 +124,10 @@ struct State {
   std::optional<Agent> candidate;  // held
   std::optional<UpgradeUnderWay> upgrade;
   std::optional<Legacy> legacy;
-  std::optional<int> exit_with;  // decided; the rest is reaped first
-  bool shutdown = false;         // SIGTERM or SIGINT came
-  bool quit = false;             // SIGQUIT came
+  std::optional<agent_protocol::Failure> last_failure;  // of the upgrade before, until the next one
+  std::optional<int> exit_with;                         // decided; the rest is reaped first
+  bool shutdown = false;                                // SIGTERM or SIGINT came
+  bool quit = false;                                    // SIGQUIT came
   bool ended = false;
   Generation last_generation = 0;
   std::int64_t upgrade_signals = 0;  // SIGUSR2 so far

@@ -443,6 +443,7 @@ class Step {
     if (agent.role == Role::fallback) {
       log(LogLevel::warning, "upgrade " + state_.upgrade->id + " failed; " + words::who(agent) +
                                  " is active again with the previous program");
+      state_.last_failure = std::move(state_.upgrade->failure);
       state_.upgrade.reset();
     } else {
       log(LogLevel::info, words::who(agent) + " is active");
@@ -633,6 +634,7 @@ class Step {
 
   void begin_upgrade(const agent_protocol::Upgrade& request, Origin origin) {
     const Agent& active = *state_.incumbent;
+    state_.last_failure.reset();
     state_.upgrade = UpgradeUnderWay{};
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.id = request.id;
@@ -816,6 +818,7 @@ class Step {
 
   void end_failed_upgrade() {
     const UpgradeUnderWay upgrade = *std::exchange(state_.upgrade, std::nullopt);
+    state_.last_failure = upgrade.failure;
     if (!upgrade.known_to_agent) return;
     send(*state_.incumbent, agent_protocol::UpgradeFailed{*upgrade.failure});
   }

@@ -130,6 +130,7 @@ std::string Supervisor::print() const {
   printer.put("candidate", state_.candidate);
   printer.put("upgrade", state_.upgrade);
   printer.put("legacy", state_.legacy);
+  printer.put("last_failure", state_.last_failure);
   printer.put("exit_with", state_.exit_with);
   printer.flag("shutdown", state_.shutdown);
   printer.flag("quit", state_.quit);

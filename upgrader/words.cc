@@ -157,5 +157,10 @@ std::string failed(const UpgradeUnderWay& upgrade, const agent_protocol::Failure
   return text + "; " + what_next(upgrade, incumbent);
 }
 
+std::string in_short(const agent_protocol::Failure& failure, std::size_t bytes_max) {
+  return "upgrade " + failure.id + " " + std::string(when(failure.stage)) + ": " +
+         agent_protocol::fit_text(failure.reason, bytes_max);
+}
+
 }  // namespace words
 }  // namespace upgrader

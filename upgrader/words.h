@@ -1,6 +1,7 @@
 // What the supervisor says to people: sentences for the log and for `reason`. Decides nothing.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -42,6 +43,9 @@ namespace words {
 [[nodiscard]] std::string failed(const UpgradeUnderWay& upgrade,
                                  const agent_protocol::Failure& failure,
                                  const std::optional<Agent>& incumbent);
+
+// "upgrade u7 failed at its start: ...", with at most so much of the reason.
+[[nodiscard]] std::string in_short(const agent_protocol::Failure& failure, std::size_t bytes_max);
 
 }  // namespace words
 }  // namespace upgrader

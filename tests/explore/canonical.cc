@@ -209,6 +209,7 @@ State normalised(State state) {
     (*agent)->input_closed = false;
   }
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
+  state.last_failure.reset();  // what people read of the upgrade before
   return state;
 }
 

@@ -39,8 +39,9 @@ const Told all_told[]{
     {Phase::ended, false, true, "stopping", std::nullopt},
 };
 
-InitWait waits_to(InitWait::What what, Generation generation, Time deadline) {
-  return {what, generation, deadline};
+InitWait waits_to(InitWait::What what, Generation generation, Time deadline,
+                  bool extended = false) {
+  return {what, generation, deadline, extended};
 }
 
 }  // namespace
@@ -152,4 +153,70 @@ TEST_CASE("init does not wait for an agent that will not be ready, nor for a fal
   terminated.take(StopRequested{});
   CHECK(terminated.state().incumbent->terminated);
   CHECK_FALSE(init_news(terminated.state()).wait);
+}
+
+TEST_CASE("an upgrade that has failed is told of until the next one begins") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+  bench.exit(2, 3);
+  const std::string failed =
+      "; upgrade u1 failed at its start: exited with status 3 before it was ready";
+  CHECK(init_news(bench.state()).status == "running generation 1" + failed);
+
+  bench.upgrade("u2");
+  CHECK(init_news(bench.state()).status.find("u1") == std::string::npos);
+  bench.say(1, agent_protocol::Cancel{"u2", std::nullopt});
+  bench.die(3, 9);
+  CHECK(init_news(bench.state()).status ==
+        "running generation 1; upgrade u2 was given up: cancelled by the active agent");
+  bench.upgrade("u3");
+  bench.ready(4);
+  bench.stopped(1);
+  bench.exit(1);
+  bench.wait(30s);
+
+  CHECK(init_news(bench.state()).status == "running generation 4");
+}
+
+TEST_CASE("an upgrade that was refused or fell back is told of, also while the upgrader stops") {
+  Bench refused, fell_back;
+  refused.reach(Phase::running);
+  refused.next_check_fails("ENOENT");
+  refused.take(UpgradeRequested{});
+  fell_back.reach(Phase::falling_back);
+  fell_back.ready(3);
+
+  CHECK(init_news(refused.state()).status ==
+        "running generation 1; upgrade sigusr2-1 was refused: the test wants it so");
+  CHECK(init_news(fell_back.state()).status ==
+        "running generation 3; upgrade u1 failed on trial: unfit: broken");
+  fell_back.take(StopRequested{});
+  CHECK(init_news(fell_back.state()).status ==
+        "stopping generation 3; upgrade u1 failed on trial: unfit: broken");
+}
+
+TEST_CASE("a long reason leaves room for what an agent says of itself") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+  bench.hello(2);
+  bench.say(2, agent_protocol::Unfit{std::string(1'000, 'x')});
+  bench.die(2, 9);
+
+  CHECK(init_news(bench.state()).status.size() < 300);
+}
+
+TEST_CASE("init is told whether what it waits for was given more time than at first") {
+  Bench bench;
+  bench.start();
+  bench.hello(1);
+  bench.say(1, agent_protocol::Extend{1'000});
+  CHECK_FALSE(init_news(bench.state()).wait->extended);
+  bench.say(1, agent_protocol::Extend{400'000});
+  CHECK(init_news(bench.state()).wait ==
+        waits_to(InitWait::What::ready, 1, bench.now() + 400s, true));
+  bench.say(1, agent_protocol::Ready{});
+
+  bench.take(StopRequested{});
+
+  CHECK_FALSE(init_news(bench.state()).wait->extended);
 }
