@@ -1,6 +1,7 @@
 #include "upgrader/init_system.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <ctime>
@@ -37,6 +38,22 @@ bool is_same(const std::optional<InitWait>& one, const std::optional<InitWait>& 
   return one && other && one->what == other->what && one->generation == other->generation;
 }
 
+// Whether they say the same but for how long something may take.
+bool differ_in_time_only(InitNews one, const InitNews& other) {
+  one.until = other.until;
+  if (is_same(one.wait, other.wait)) one.wait = other.wait;
+  return one == other;
+}
+
+bool is_full(int error) {
+  return error == EAGAIN || error == ENOBUFS || error == ENOMEM || error == EINTR;
+}
+
+std::optional<Time> earlier_of(std::optional<Time> one, std::optional<Time> other) {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
+
 }  // namespace
 
 InitSystem::InitSystem(const char* notify_socket, Duration watchdog, Readiness readiness)
@@ -53,72 +70,151 @@ InitSystem::InitSystem(const char* notify_socket, Duration watchdog, Readiness r
 }
 
 void InitSystem::tell(const InitNews& news, Time now) {
-  if (news == told_) return;
-  const InitNews before = std::exchange(told_, news);
-  if (news.active) readiness_.tell();
-  const std::string state = state_of(before, now);
-  send(state + more_time(before, now) + whole_status(now));
+  if (news == news_) return;
+  const InitNews before = std::exchange(news_, news);
+  if (news.active && !before.active) tell_readiness(now);
+  if (news.stopping) readiness_retry_.reset();
+  note_what_is_owed(before);
+  news_due_ = agent_has_spoken_ || !(news_ == told_);
   if (news.vouched && !before.vouched) next_beat_ = now;
-  keep_alive(now);
+  tell_what_is_due(now);
 }
 
-std::string InitSystem::state_of(const InitNews& before, Time now) {
-  if (told_.stopping) return before.stopping ? "" : "STOPPING=1\n";
-  // Before it was ready there is nothing that could be loaded again.
-  const bool over = ready_told_ && reload_is_over(before, now);
-  const bool first = told_.active && !ready_told_;
-  ready_told_ = ready_told_ || told_.active;
-  return over || first ? "READY=1\n" : "";
-}
-
-// Says RELOADING=1 where a reload begins, in a message of its own: one that fails at once is over
-// before it is told. Returns whether READY=1 is due.
-bool InitSystem::reload_is_over(const InitNews& before, Time now) {
-  if (told_.reloads != before.reloads && !reloading_told_) {
-    reloading_told_ = true;
-    send("RELOADING=1\nMONOTONIC_USEC=" + monotonic_clock() + "\n" + whole_status(now));
+void InitSystem::note_what_is_owed(const InitNews& before) {
+  if (news_.stopping) {
+    if (!before.stopping) owe(Owed::stopping);
+    return;
   }
-  if (!reloading_told_ || told_.reloading) return false;
-  reloading_told_ = false;
+  // Before it was ready there is nothing that could be loaded again.
+  const bool reload_begins = was_ready_ && news_.reloads != before.reloads && !is_reloading_;
+  if (news_.active && !was_ready_) {
+    was_ready_ = true;
+    owe(Owed::ready);
+  }
+  if (reload_begins) {
+    is_reloading_ = true;
+    owe(Owed::reloading);
+  }
+  // One that fails at once is over before it is told.
+  if (is_reloading_ && !news_.reloading) {
+    is_reloading_ = false;
+    owe(Owed::ready);
+  }
+}
+
+void InitSystem::owe(Owed what) {
+  if (!socket_) return;
+  owed_retry_.reset();
+  if (what == Owed::stopping) owed_.clear();
+  // A reload of which init has heard nothing, and another: to init they are one that goes on.
+  const std::size_t count = owed_.size();
+  const bool goes_on = what == Owed::reloading && count >= 2 &&
+                       owed_[count - 2] == Owed::reloading && owed_[count - 1] == Owed::ready;
+  if (goes_on) {
+    owed_.pop_back();
+  } else {
+    owed_.push_back(what);
+  }
+}
+
+void InitSystem::tell_what_is_due(Time now) {
+  tell_news_due(now);
+  const std::optional<Time> due = beat_time();
+  if (due && *due <= now) beat(now);
+}
+
+void InitSystem::tell_news_due(Time now) {
+  if (readiness_retry_ && *readiness_retry_ <= now) tell_readiness(now);
+  if (!tell_what_is_owed(now)) return;
+  const std::optional<Time> due = news_time();
+  // If it is lost, the next news has it all again.
+  if (due && *due <= now) static_cast<void>(tell_all(now, ""));
+}
+
+// False if something still is: it goes before all other news, and tells them, too.
+bool InitSystem::tell_what_is_owed(Time now) {
+  while (!owed_.empty()) {
+    if (const std::optional<Time> due = owed_time(); due && now < *due) return false;
+    std::string head = "READY=1\n";
+    if (owed_.front() == Owed::stopping) head = "STOPPING=1\n";
+    if (owed_.front() == Owed::reloading) {
+      head = "RELOADING=1\nMONOTONIC_USEC=" + monotonic_clock() + "\n";
+    }
+    if (!tell_all(now, head)) {
+      owed_retry_ = now + owed_retry_interval;
+      return false;
+    }
+    owed_retry_.reset();
+    owed_.erase(owed_.begin());
+  }
+  return true;
+}
+
+void InitSystem::tell_readiness(Time now) {
+  readiness_retry_.reset();
+  if (!readiness_.tell()) readiness_retry_ = now + owed_retry_interval;
+}
+
+// When the first of what is owed may go; nothing: at once.
+std::optional<Time> InitSystem::owed_time() const {
+  if (owed_retry_) return owed_retry_;
+  return owed_.front() == Owed::reloading ? pace_.next() : std::nullopt;
+}
+
+// When what has changed is to be told; nothing: not at all.
+std::optional<Time> InitSystem::news_time() const {
+  if (!socket_ || !news_due_) return std::nullopt;
+  const Time turn = pace_.next().value_or(Time{});
+  if (agent_has_spoken_ || !differ_in_time_only(news_, told_)) return turn;
+  return std::max(turn, told_at_ + time_news_interval);
+}
+
+// False if the socket is full.
+bool InitSystem::tell_all(Time now, const std::string& head) {
+  const bool sent = send(head + more_time(now) + whole_status(now));
+  if (sent) pace_.note(now);
+  if (!sent && !head.empty()) return false;
+  told_ = news_;
+  told_at_ = now;
+  news_due_ = agent_has_spoken_ = false;
   return true;
 }
 
 // Init has limits of its own for a start and for a stop, which an agent's `extend` must move, too.
-std::string InitSystem::more_time(const InitNews& before, Time now) {
-  const std::optional<InitWait>& wait = told_.wait;
-  const bool same = is_same(wait, before.wait);
-  const bool longer = same && wait->deadline > before.wait->deadline;
-  extended_ = (same && extended_) || longer;
-  const bool begins = told_.stopping && !before.stopping;
-  const bool waits = told_.stopping || !ready_told_;
-  if (!extended_ || !waits || !(longer || begins)) return "";
+std::string InitSystem::more_time(Time now) const {
+  const std::optional<InitWait>& wait = news_.wait;
+  const bool waits = news_.stopping || !was_ready_;
+  if (!waits || !wait || !wait->extended) return "";
+  const bool begins = news_.stopping && !told_.stopping;
+  const bool longer = !is_same(wait, told_.wait) || wait->deadline > told_.wait->deadline;
+  if (!longer && !begins) return "";
   const Duration left = std::max(Duration::zero(), wait->deadline - now) + end_margin;
   return "EXTEND_TIMEOUT_USEC=" + in_microseconds(left) + "\n";
 }
 
-void InitSystem::keep_alive(Time now) {
-  const std::optional<Time> due = next_deadline();
-  if (due && *due <= now) beat(now);
-}
-
 void InitSystem::keep_alive_early(Time now) {
-  const std::optional<Time> due = next_deadline();
+  const std::optional<Time> due = beat_time();
   const Duration early = std::max(Duration::zero(), beat_interval() - early_beat_interval);
   if (due && *due - early <= now) beat(now);
 }
 
 void InitSystem::beat(Time now) {
   next_beat_ = now + beat_interval();
-  send("WATCHDOG=1\n");
+  static_cast<void>(send("WATCHDOG=1\n"));
 }
 
 Duration InitSystem::beat_interval() const {
   return std::max(Duration{1}, watchdog_ / 2);
 }
 
-std::optional<Time> InitSystem::next_deadline() const {
-  if (!socket_ || watchdog_ == Duration::zero() || !told_.vouched) return std::nullopt;
+std::optional<Time> InitSystem::beat_time() const {
+  if (!socket_ || watchdog_ == Duration::zero() || !news_.vouched) return std::nullopt;
   return next_beat_;
+}
+
+std::optional<Time> InitSystem::next_deadline() const {
+  const std::optional<Time> news = owed_.empty() ? news_time() : owed_time();
+  return earlier_of(earlier_of(readiness_retry_, beat_time()), news);
 }
 
 void InitSystem::forget_agent(Generation generation) {
@@ -128,22 +224,23 @@ void InitSystem::forget_agent(Generation generation) {
 void InitSystem::show_agent_status(Generation generation, const std::string& text, Time now) {
   speaker_ = generation;
   agent_status_ = text;
-  send(whole_status(now));
+  agent_has_spoken_ = news_due_ = true;
+  tell_news_due(now);
 }
 
 std::string InitSystem::whole_status(Time now) const {
-  const std::string left = told_.until ? time_left(*told_.until, now) : "";
+  const std::string left = news_.until ? time_left(*news_.until, now) : "";
   const std::string agent = agent_status_.empty() ? "" : "; " + agent_status_;
-  return "STATUS=" + escape(told_.status + left + agent, status_bytes_shown) + "\n";
+  return "STATUS=" + escape(news_.status + left + agent, status_bytes_shown) + "\n";
 }
 
-// What cannot be told now is not told: the next news has it all again, but for READY, RELOADING and
-// STOPPING, for which init has time limits of its own.
-void InitSystem::send(const std::string& text) const {
-  if (!socket_) return;
+// False if it may be tried again later: there was no room for it.
+bool InitSystem::send(const std::string& text) const {
+  if (!socket_) return true;
   const auto* address = reinterpret_cast<const sockaddr*>(&address_);
-  static_cast<void>(::sendto(socket_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
-                             address, address_bytes_));
+  const ssize_t sent = ::sendto(socket_.get(), text.data(), text.size(),
+                                MSG_DONTWAIT | MSG_NOSIGNAL, address, address_bytes_);
+  return sent >= 0 || !is_full(errno);
 }
 
 }  // namespace upgrader

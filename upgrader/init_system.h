@@ -2,7 +2,8 @@
 // once an agent is active, STATUS= in words, STOPPING=1, RELOADING=1 and READY=1 around an upgrade
 // by a signal, EXTEND_TIMEOUT_USEC= when an agent that init waits for was given more time, and
 // WATCHDOG=1 while all is well. And by one newline on a descriptor: readiness.h. What has vanished
-// or is full costs the news, never service.
+// costs the news, never service. Where the socket is full, READY=1 and STOPPING=1 stay owed and are
+// tried again; all else is in the next news. Whatever agents do, init hears at most ten a second.
 #pragma once
 
 #include <sys/socket.h>
@@ -10,17 +11,24 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "upgrader/event.h"
 #include "upgrader/init_news.h"
 #include "upgrader/owned_fd.h"
+#include "upgrader/pace.h"
 #include "upgrader/readiness.h"
 #include "upgrader/time.h"
 
 namespace upgrader {
 
-// Slack between an extended deadline and our exit.
-inline constexpr Duration end_margin{1'000};
+// News that differ only in how long something may take are told so far apart.
+inline constexpr Duration time_news_interval{1'000};
+// How long what is owed waits for room in a full socket, or pipe, until it is tried again.
+inline constexpr Duration owed_retry_interval{100};
+// What init is asked to wait beyond a deadline that was put off: for the end of the upgrader that
+// follows it, and for news of it, which may be a second old.
+inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 
 // Minimum time between two WATCHDOG=1 that are sent before they are due.
 inline constexpr Duration early_beat_interval{100};
@@ -35,38 +43,56 @@ class InitSystem {
 
   [[nodiscard]] Duration watchdog() const { return watchdog_; }
 
-  // Tells what has changed since the last time.
+  // Tells what has changed since the last time, now or as soon as its turn comes.
   void tell(const InitNews& news, Time now);
-
-  // Sends WATCHDOG=1 if it is due: every half interval, while no active agent is silent.
-  void keep_alive(Time now);
-  [[nodiscard]] std::optional<Time> next_deadline() const;
+  // Tells what was put off, if its time has come, and sends WATCHDOG=1 if it is due: every half
+  // interval, while no active agent is silent.
+  void tell_what_is_due(Time now);
   // Sends it before it is due, for a caller who is about to do something that may take long.
   void keep_alive_early(Time now);
+  // When something will be due. Nothing: no need to wake.
+  [[nodiscard]] std::optional<Time> next_deadline() const;
 
   // Adds what an agent says of itself to the status, until one says something else or it has gone.
   void show_agent_status(Generation generation, const std::string& text, Time now);
   void forget_agent(Generation generation);
 
  private:
-  [[nodiscard]] std::string state_of(const InitNews& before, Time now);
-  [[nodiscard]] std::string more_time(const InitNews& before, Time now);
-  [[nodiscard]] bool reload_is_over(const InitNews& before, Time now);
+  // What init acts on, and so must not miss, in the order in which it must hear it.
+  enum class Owed { ready, reloading, stopping };
+
+  void tell_news_due(Time now);
+  [[nodiscard]] std::optional<Time> beat_time() const;
   void beat(Time now);
   [[nodiscard]] Duration beat_interval() const;
-  void send(const std::string& text) const;
+  void note_what_is_owed(const InitNews& before);
+  void owe(Owed what);
+  [[nodiscard]] bool tell_what_is_owed(Time now);
+  void tell_readiness(Time now);
+  [[nodiscard]] std::optional<Time> news_time() const;
+  [[nodiscard]] std::optional<Time> owed_time() const;
+  [[nodiscard]] bool tell_all(Time now, const std::string& head);
+  [[nodiscard]] std::string more_time(Time now) const;
   [[nodiscard]] std::string whole_status(Time now) const;
+  [[nodiscard]] bool send(const std::string& text) const;
 
   OwnedFd socket_;
   sockaddr_un address_{};
   socklen_t address_bytes_ = 0;
   Duration watchdog_;
   Readiness readiness_;
-  Time next_beat_{};  // at once
-  InitNews told_;
-  bool ready_told_ = false;
-  bool reloading_told_ = false;  // and not yet READY=1
-  bool extended_ = false;        // what init waits for was given more time
+  std::optional<Time> readiness_retry_;  // its pipe was full
+  Time next_beat_{};                     // at once
+  InitNews news_;                        // as things stand
+  InitNews told_;                        // as they stood when init was told last
+  Time told_at_{};
+  bool news_due_ = false;           // init has not been told all
+  bool agent_has_spoken_ = false;   // since then
+  std::vector<Owed> owed_;          // at most three
+  std::optional<Time> owed_retry_;  // the socket was full
+  Pace pace_;
+  bool was_ready_ = false;     // READY=1 was told or is owed
+  bool is_reloading_ = false;  // RELOADING=1 was told or is owed, and its READY=1 is not
   Generation speaker_ = 0;
   std::string agent_status_;
 };

@@ -139,7 +139,7 @@ void Loop::on_signal(int signal_number) {
 
 void Loop::on_timer() {
   if (lock_retry_) {
-    init_system_.keep_alive(now());
+    init_system_.tell_what_is_due(now());
     try_lock();
     return;
   }
@@ -156,7 +156,7 @@ void Loop::on_timer() {
   settle();
   // Only when nothing is left to be judged that may say otherwise.
   if (is_due()) return;
-  init_system_.keep_alive(looked);
+  init_system_.tell_what_is_due(looked);
   set_timer();
 }
 

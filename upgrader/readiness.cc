@@ -22,14 +22,16 @@ std::variant<Readiness, std::string> Readiness::take(int number, int lowest) {
   return Readiness(std::move(moved));
 }
 
-void Readiness::tell() {
-  const OwnedFd descriptor = std::move(descriptor_);
-  if (!descriptor) return;
+bool Readiness::tell() {
+  OwnedFd descriptor = std::move(descriptor_);
+  if (!descriptor) return true;
   // Others may share it, so it is left as it was.
   const int flags = ::fcntl(descriptor.get(), F_GETFL);
-  if (flags < 0 || ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK) != 0) return;
-  static_cast<void>(::write(descriptor.get(), "\n", 1));
+  if (flags < 0 || ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK) != 0) return true;
+  const bool full = ::write(descriptor.get(), "\n", 1) < 0 && errno == EAGAIN;
   ::fcntl(descriptor.get(), F_SETFL, flags);
+  if (full) descriptor_ = std::move(descriptor);
+  return !full;
 }
 
 }  // namespace upgrader

@@ -19,9 +19,9 @@ class Readiness {
   // stop.
   [[nodiscard]] static std::variant<Readiness, std::string> take(int number, int lowest);
 
-  // Only the first time counts. Never waits: a pipe that is full, or that nobody reads, costs the
-  // news.
-  void tell();
+  // Once it has been told nothing more is. Never waits; false if the pipe is full, so that it is to
+  // be tried again. A pipe that nobody reads costs the news.
+  [[nodiscard]] bool tell();
 
  private:
   explicit Readiness(OwnedFd descriptor) : descriptor_(std::move(descriptor)) {}

@@ -83,3 +83,70 @@ TEST_CASE("a socket of init that is not there costs nothing") {
 
   world.hand_over(old).expect("committed");
 }
+
+TEST_CASE("an agent that floods the upgrader with extend does not flood init") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(Start{.options = {"--start-timeout=1h"}, .environment = {init.variable()}});
+  const bool of_a_candidate = GENERATE(false, true);
+  Puppet active = of_a_candidate ? world.first() : world.agent();
+  if (!of_a_candidate) active.hello();
+  Puppet flooding = of_a_candidate ? world.begin_upgrade(active) : active;
+  const std::int64_t began = Init::milliseconds_now();
+  const std::size_t before = init.messages();
+
+  flooding.flood(R"({"type":"extend","ms":86400000})", 20'000);
+  flooding.say(R"({"type":"status","text":"all said"})");
+
+  init.hears(world, "all said");
+  const auto seconds = static_cast<std::size_t>((Init::milliseconds_now() - began) / 1'000) + 1;
+  CHECK(init.messages() - before <= 10 * seconds);
+}
+
+TEST_CASE("READY=1 and STOPPING=1 come as soon as a full socket of init has room again") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  init.fill();
+  world.start(Start{.environment = {init.variable()}});
+  Puppet active = world.first();
+  init.hears(world, "READY=1\n");
+  CHECK(init.count("READY=1") == 1);
+  init.fill();
+
+  world.signal(SIGTERM);
+  active.expect("stop");
+  init.hears(world, "STOPPING=1\n");
+
+  active.say_type("stopped");
+  active.exit(0);
+  world.expect_exit(0);
+}
+
+TEST_CASE("the end of the upgrader waits for nobody who does not read init's socket") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(Start{.environment = {init.variable()}});
+  Puppet active = world.first();
+  init.hears(world, "READY=1\n");
+  init.fill();
+  world.signal(SIGTERM);
+  active.stop_cleanly();
+
+  world.expect_exit(0);
+}
+
+TEST_CASE("init is told that an upgrade has failed until the next one begins") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(Start{.options = {"--trial=0"}, .environment = {init.variable()}});
+  Puppet active = world.first();
+
+  world.begin_upgrade(active).exit(3);
+  active.expect("upgrade_failed");
+  init.hears(world,
+             "STATUS=running 1.0 (generation 1); upgrade u1 failed at its start: exited with "
+             "status 3 before it was ready\n");
+  world.hand_over(active).expect("committed");
+
+  init.hears(world, "STATUS=running 2.0 (generation 3)\n");
+}

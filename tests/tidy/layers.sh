@@ -37,6 +37,7 @@ layer_table() {
 2 upgrader/event.h
 2 upgrader/log_limit.cc
 2 upgrader/log_limit.h
+2 upgrader/pace.h
 2 upgrader/options.cc
 2 upgrader/options.h
 2 upgrader/state.cc

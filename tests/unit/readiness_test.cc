@@ -47,8 +47,8 @@ TEST_CASE("the descriptor is told one newline, once, and closed") {
   REQUIRE(std::holds_alternative<Readiness>(taken));
   Readiness readiness = std::get<Readiness>(std::move(taken));
 
-  readiness.tell();
-  readiness.tell();
+  CHECK(readiness.tell());
+  CHECK(readiness.tell());
 
   CHECK(read_to_end(pipe.read.get()) == "\n");
 }
@@ -100,7 +100,7 @@ TEST_CASE("what others share stays as it was, also where it does not block") {
   put_at(number, pipe.write);
   auto taken = Readiness::take(number, lowest);
 
-  std::get<Readiness>(taken).tell();
+  CHECK(std::get<Readiness>(taken).tell());
 
   CHECK(::fcntl(pipe.write.get(), F_GETFL) == before);
 }
@@ -118,7 +118,7 @@ TEST_CASE("a pipe that is full, or that nobody reads, is not waited for, and sta
   put_at(number, pipe.write);
   auto taken = Readiness::take(number, lowest);
 
-  std::get<Readiness>(taken).tell();
+  CHECK(std::get<Readiness>(taken).tell() == !full);
 
   CHECK((::fcntl(pipe.write.get(), F_GETFL) & O_NONBLOCK) == 0);
 }
@@ -126,7 +126,7 @@ TEST_CASE("a pipe that is full, or that nobody reads, is not waited for, and sta
 TEST_CASE("nobody is told anything where nobody asked") {
   const auto before = descriptors_of(::getpid());
 
-  Readiness().tell();
+  CHECK(Readiness().tell());
 
   CHECK(descriptors_of(::getpid()) == before);
 }
