@@ -89,7 +89,7 @@ std::variant<OwnedFd, NotExecutable> open_interpreter(const std::string& path, c
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return refused(errno);
   if (!S_ISREG(status.st_mode)) return refused(EACCES);
-  if (::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0) return refused(errno);
+  if (const int error = may_execute(path.c_str()); error != 0) return refused(error);
   return OwnedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
 
@@ -195,6 +195,14 @@ Judgement judge(int fd, int scripts_before) {
 }
 
 }  // namespace
+
+// access(), since the C library makes the newer call for every faccessat(). It asks for the real
+// user, who is the effective one unless the upgrader is set-user-ID; the exec has the last word.
+int may_execute(const char* path) {
+  if (::faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0) return 0;
+  if (!is_unknown_call(errno)) return errno;
+  return ::access(path, X_OK) == 0 ? 0 : errno;
+}
 
 Judgement judge_executable(int fd) {
   return judge(fd, 0);

@@ -74,9 +74,7 @@ std::optional<std::string> resolve(const std::string& path) {
 // 0 if we may execute the open file, which is called `path`.
 int executable_by_us(int fd, const std::string& path) {
   if (::faccessat(fd, "", X_OK, AT_EACCESS | AT_EMPTY_PATH) == 0) return 0;
-  const bool unknown_here = errno == EINVAL || errno == ENOSYS || errno == EPERM;
-  if (!unknown_here) return errno;
-  return ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
+  return is_unknown_call(errno) ? may_execute(path.c_str()) : errno;
 }
 
 bool same_file(const struct stat& one, const struct stat& other) {
@@ -185,8 +183,7 @@ std::variant<std::string, ProgramRefused> find_in_path(std::string_view name,
         directory.empty() ? "./" + agent : std::string(directory) + "/" + agent;
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) {
-      const bool executable =
-          S_ISREG(status.st_mode) && ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
+      const bool executable = S_ISREG(status.st_mode) && may_execute(path.c_str()) == 0;
       if (executable) return path;
       if (!not_executable) not_executable = path;
     }

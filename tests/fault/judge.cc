@@ -64,7 +64,7 @@ bool matches(const std::string& expected, const std::string& outcome, const Faul
 }
 
 bool costs_a_line(const Fault& fault) {
-  if (fault.kills() || fault.lasts()) return false;
+  if (fault.kills() || fault.lasts() || fault.is_repeated()) return false;
   const bool writes = fault.call == "write.log" || fault.call == "sendto.log";
   return fault.call == "poll" || (writes && fault.what != "EINTR");
 }

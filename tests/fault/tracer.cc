@@ -86,7 +86,7 @@ bool waits_in(const RawCall& call, int timeout_argument) {
 }  // namespace
 
 int Fault::error() const {
-  return error_number(lasts() ? what.substr(0, what.size() - 1) : what);
+  return error_number(lasts() || is_repeated() ? what.substr(0, what.size() - 1) : what);
 }
 
 std::string Fault::text() const {
@@ -219,6 +219,9 @@ void Tracer::enter(pid_t pid, Tracee& tracee) {
 
 bool Tracer::is_due(const Tracee& tracee) const {
   if (!fault_) return false;
+  if (fired_ > 0 && fault_->is_repeated()) {
+    return fired_ == 1 && !faults_over_ && tracee.who == fault_->who && tracee.name == fault_->call;
+  }
   if (fired_ > 0)
     return fault_->lasts() && !faults_over_ && shortage(tracee.name) == shortage(fault_->call);
   return tracee.who == fault_->who && tracee.name == fault_->call && tracee.k == fault_->k;

@@ -43,11 +43,13 @@ struct Fault {
   std::string play;
   std::string who;  // "upgrader", or "child1" for the child of its first fork, and so on
   std::string call;
-  std::string what;  // an error's name, KILL; `+` behind it: every call from the k-th on
+  // An error's name, or KILL; `+` behind it: every call from the k-th on; `*`: its repetition, too.
+  std::string what;
   int k = 1;
 
   [[nodiscard]] bool kills() const { return what == kill_fault; }
   [[nodiscard]] bool lasts() const { return what.ends_with('+'); }
+  [[nodiscard]] bool is_repeated() const { return what.ends_with('*'); }
   [[nodiscard]] int error() const;
   [[nodiscard]] std::string text() const;  // PLAY:WHO:CALL:WHAT:K
 };

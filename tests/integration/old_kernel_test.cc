@@ -1,4 +1,5 @@
-// What the upgrader cannot do where the kernel lacks a call: REQUIREMENTS in upgrader(8).
+// What the upgrader does without, and what it cannot do, where the kernel lacks a call or a filter
+// forbids it: REQUIREMENTS in upgrader(8).
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -15,18 +16,23 @@ using namespace integration;
 
 namespace {
 
-// In the process itself and all that it starts: execveat() is unknown, as before Linux 3.19.
-void forget_execveat() {
+// In the process itself and all that it starts, that call fails so.
+void let_fail(unsigned call, unsigned error) {
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const sock_fprog filter{.len = std::size(program), .filter = program};
   const bool done = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
   if (!done) _exit(120);
+}
+
+// As before Linux 3.19.
+void forget_execveat() {
+  let_fail(SYS_execveat, ENOSYS);
 }
 
 Puppet agent_on_trial(World& world, const std::string& path) {
@@ -42,6 +48,19 @@ TEST_CASE("on an old kernel an upgrade that fails is fallen back from") {
 
   next.exit(1);
 
+  world.fallback();
+}
+
+TEST_CASE("in an old container, whose filter forbids what it does not know, agents are started") {
+  World world{World::Later()};
+  const std::string script = world.write("script", "#!" + World::puppet() + "\n");
+  const bool is_script = GENERATE(false, true);
+  world.start({.agent = is_script ? script : world.install("agent"),
+               .before_exec = [] { let_fail(SYS_faccessat2, EPERM); }});
+
+  Puppet next = world.hand_over(world.first());
+
+  next.exit(7);
   world.fallback();
 }
 
