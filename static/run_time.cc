@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <new>
 #include <string>
 
@@ -17,20 +18,26 @@ extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 namespace {
 
 // musl fills in the addresses of a program that relocates itself, but leaves the pages writable,
-// although the program's headers ask for them to be protected.
+// although the program's headers ask for them to be protected. They are whole: nothing else lies in
+// them, see layout.ld.
 __attribute__((constructor)) void protect_relocated_pages() {
   const auto base = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
   const auto* const headers = reinterpret_cast<const ElfW(Phdr)*>(base + __ehdr_start.e_phoff);
-  const auto page_mask = ~(static_cast<std::uintptr_t>(getpagesize()) - 1);
+  const auto page_mask = static_cast<std::uintptr_t>(getpagesize()) - 1;
   for (std::size_t i = 0; i < __ehdr_start.e_phnum; ++i) {
     if (headers[i].p_type != PT_GNU_RELRO) continue;
-    const std::uintptr_t begin = (base + headers[i].p_vaddr) & page_mask;
-    const std::uintptr_t end = (base + headers[i].p_vaddr + headers[i].p_memsz) & page_mask;
-    if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ) != 0) std::abort();
+    const std::uintptr_t begin = base + headers[i].p_vaddr;
+    const std::uintptr_t end = begin + headers[i].p_memsz;
+    void* const first = reinterpret_cast<void*>(begin & ~page_mask);
+    const std::size_t size = ((end + page_mask) & ~page_mask) - (begin & ~page_mask);
+    if (mprotect(first, size, PROT_READ) != 0) std::abort();
   }
 }
 
 }  // namespace
+
+// In every build: times beyond 2038 and files beyond 2 GiB.
+static_assert(sizeof(std::time_t) == 8 && sizeof(off_t) == 8);
 
 void* operator new(std::size_t size) {
   void* const memory = std::malloc(size);

@@ -42,8 +42,8 @@ static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_ty
   -I$(static_libuv)/include
 # -Wno-odr: what stands in run_time.cc for tables of types is no type.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
-  -Wl,--sort-section=alignment -Wl,-z,noseparate-code -Wl,-z,common-page-size=64 \
-  -Wl,-z,relro -Wl,-z,now -Wl,--build-id=none -Wno-odr
+  -Wl,--sort-section=alignment -Wl,-T,static/layout.ld -Wl,--orphan-handling=error \
+  -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
 
 # cereal asks what types are called; nobody else does.
 static_with_types = agent-protocol/archive.cc agent-protocol/codec.cc
@@ -67,7 +67,7 @@ static:
 static-program: $(upgrader_static)
 	@file=$(upgrader_static); echo "$$file: $$(stat -c %s "$$file") bytes"
 
-$(upgrader_static): $(static_objects) $(static_libuv_objects) static/static.mk
+$(upgrader_static): $(static_objects) $(static_libuv_objects) static/static.mk static/layout.ld
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) -o $@ \
 	  $(static_objects) $(static_libuv_objects)
 
@@ -107,7 +107,8 @@ $(static_libuv)/fetched: static/fetch
 
 # The agent with which `make size` measures is made like the upgrader: what the other C library does
 # before it comes to main would be most of an agent's start, whoever starts it.
-$(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(static)/musl.specs
+$(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(static)/musl.specs \
+    static/layout.ld
 	@mkdir -p $(@D)
 	$(static_compile_c) -I. $(static_link_flags) -o $@ $<
 
