@@ -74,6 +74,7 @@ help:
 	@echo 'make install    honours PREFIX and DESTDIR; make uninstall takes it back'
 	@echo 'make deb        packages for Debian in $(BUILD)/deb/, tried in a Debian of their own'
 	@echo 'make dist       the release archive; make check-dist builds it without network and git'
+	@echo 'make check-targets   each of these targets alone, in a fresh clone (TARGETS="quick size")'
 	@echo 'make clean      remove $(BUILD)/'
 	@echo
 	@echo 'The layers of make verify, each by itself; short, or with LONG=1 to the full bar:'
@@ -90,6 +91,7 @@ help:
 	@echo 'make analyze    clang-tidy, cppcheck, both compilers, symbols of the core'
 	@echo 'make check-init real init systems as process 1, and the service files (ONLY=NAME)'
 	@echo 'make coverage   branches that no test takes'
+	@echo 'make lines      how much there is to be read of the program'
 	@echo 'make endurance  1,000 upgrades of one upgrader, 3 of 10 bad (10,000)'
 
 # ---- programs and libraries

@@ -1,8 +1,11 @@
 // Measures what the static program is held to, each against its bar: bars DIRECTORY UPGRADER AGENT
 // DIRECTORY is empty, and takes all that is written. Prints a row of a Markdown table each, and
-// exits with 1 if a bar is not met. Ratios are of pairs: both sides right after one another.
+// exits with 1 if a bar is not met. A figure is the worst of three runs, or of as many as its row
+// says. What is compared runs in turn.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 
 #include "tests/benchmark/figures.h"
 #include "tests/benchmark/hand_over.h"
@@ -13,24 +16,58 @@ namespace {
 
 using namespace benchmark;
 
+constexpr int runs_of_each = 3;
 constexpr int start_rounds = 200;
-constexpr int hand_over_pairs = 15;
-constexpr int memory_looks = 3;
+constexpr int share_pairs = 15;
 
-constexpr double file_bytes_max = 160 * 1024;
+// A gap is measured in more runs, since some may be over its bar.
+constexpr std::size_t gap_runs = 10;
+constexpr std::size_t gap_runs_within_min = 9;
+constexpr int gap_pairs = 2;  // in a run: each side begins once
+constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
+                                   {.start_ms = 100, .handovers = 8},
+                                   {.start_ms = 1000, .handovers = 4}};
+
+constexpr double file_bytes_max = 176 * 1024;
 constexpr double pss_kb_max = 350;
 constexpr double of_tini_max = 0.5;
 constexpr double of_tini_static_max = 1;
-constexpr double of_minimal_max = 1.25;
+constexpr double of_minimal_max = 1.1;
 
 bool all_met = true;
 
+void print_figure(const std::string& what, const std::string& figure, const std::string& bar,
+                  const std::string& outcome) {
+  std::printf("| %s | %s | %s | %s |\n", what.c_str(), figure.c_str(), bar.c_str(),
+              outcome.c_str());
+  std::fflush(stdout);
+}
+
 void print_bar(const std::string& what, const std::string& figure, const std::string& bar,
                bool met) {
-  std::printf("| %s | %s | %s | %s |\n", what.c_str(), figure.c_str(), bar.c_str(),
-              met ? "met" : "not met");
-  std::fflush(stdout);
+  print_figure(what, figure, bar, met ? "met" : "not met");
   all_met = all_met && met;
+}
+
+// What was measured, and how it is shown. The greater, the worse.
+struct Figure {
+  double value = 0;
+  std::string text;
+};
+
+bool is_better(const Figure& a, const Figure& b) {
+  return a.value < b.value;
+}
+
+Figure worst_of(const std::vector<Figure>& figures) {
+  return *std::max_element(figures.begin(), figures.end(), is_better);
+}
+
+Figure worst_of_runs(const std::function<Figure()>& measure) {
+  std::vector<Figure> figures;
+  for (int run = 0; run < runs_of_each; ++run)
+    figures.push_back(measure());
+  return worst_of(figures);
 }
 
 void judge_file(const Place& place) {
@@ -39,14 +76,14 @@ void judge_file(const Place& place) {
             "at most " + fixed(file_bytes_max, 0), bytes <= file_bytes_max);
 }
 
-// Some looks: pages that another program shares count in part.
 void judge_memory(const Place& place) {
-  std::vector<double> looks;
-  for (int look = 0; look < memory_looks; ++look)
-    looks.push_back(memory_with_one_agent(place, the_upgrader(place)).pss_kb);
-  const double pss_kb = median(looks);
-  print_bar("its memory with one agent at rest (PSS)", fixed(pss_kb, 0) + " KiB",
-            "at most " + fixed(pss_kb_max, 0), pss_kb <= pss_kb_max);
+  const auto kib = [](double kb) { return Figure{kb, fixed(kb, 0) + " KiB"}; };
+  const Figure one =
+      worst_of_runs([&] { return kib(memory_with_one_agent(place, the_upgrader(place)).pss_kb); });
+  print_bar("its memory with one agent at rest (PSS)", one.text, "at most " + fixed(pss_kb_max, 0),
+            one.value <= pss_kb_max);
+  const Figure two = worst_of_runs([&] { return kib(memory_with_two_agents(place).pss_kb); });
+  print_figure("at its peak, with two agents in an upgrade (PSS)", two.text, "none", "");
 }
 
 double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Milliseconds>& theirs) {
@@ -57,31 +94,62 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
 }
 
 // What a direct exec of the agent takes is part of every figure, and shown beside them.
+Figure start_up_by(const std::vector<StartUps>& all, std::size_t other) {
+  const double ratio = ratio_of(all[1].to_start, all[other].to_start);
+  return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[1].to_start), 2) + " by " +
+                     fixed(median(all[other].to_start), 2) + " ms; a direct exec " +
+                     fixed(median(all[0].to_start), 2) + ")"};
+}
+
 void judge_start_up(const Place& place) {
   std::vector<Contender> contenders = {direct_exec(), the_upgrader(place)};
   for (const Contender& reaper : installed_reapers())
     contenders.push_back(reaper);
-  const std::vector<StartUps> all = start_in_turn(place, contenders, start_rounds);
-  if (all.size() != 4) give_up("tini and tini-static are not both installed");
-  const auto judge = [&](const StartUps& other, double bar) {
-    const double ratio = ratio_of(all[1].to_start, other.to_start);
-    print_bar("start-up of an agent under it, by " + other.contender.name + "'s",
-              fixed(ratio, 3) + " (" + fixed(median(all[1].to_start), 2) + " by " +
-                  fixed(median(other.to_start), 2) + " ms; a direct exec " +
-                  fixed(median(all[0].to_start), 2) + ")",
-              "less than " + fixed(bar, 2), ratio < bar);
+  if (contenders.size() != 4) give_up("tini and tini-static are not both installed");
+  std::vector<Figure> by_tini;
+  std::vector<Figure> by_tini_static;
+  for (int run = 0; run < runs_of_each; ++run) {
+    const std::vector<StartUps> all = start_in_turn(place, contenders, start_rounds);
+    by_tini.push_back(start_up_by(all, 2));
+    by_tini_static.push_back(start_up_by(all, 3));
+  }
+  const auto judge = [&](const std::string& other, const Figure& worst, double bar) {
+    print_bar("start-up of an agent under it, by " + other + "'s", worst.text,
+              "less than " + fixed(bar, 2), worst.value < bar);
   };
-  judge(all[2], of_tini_max);
-  judge(all[3], of_tini_static_max);
+  judge(contenders[2].name, worst_of(by_tini), of_tini_max);
+  judge(contenders[3].name, worst_of(by_tini_static), of_tini_static_max);
 }
 
-void judge_hand_over(const Place& place) {
-  const HandOvers found = hand_over_in_pairs(place, hand_over_pairs);
-  const double ratio = median(found.ratios);
-  print_bar("a hand-over, by the minimal C program's",
-            fixed(ratio, 2) + " (" + fixed(median(found.upgrader), 3) + " by " +
-                fixed(median(found.minimal), 3) + " ms)",
-            "at most " + fixed(of_minimal_max, 2), ratio <= of_minimal_max);
+// Of all of a run: a pair at a slow start-up has too few hand-overs for a ratio of its own.
+Figure by_minimal(const HandOvers& found) {
+  const double ratio = median(found.upgrader) / median(found.minimal);
+  return {ratio, fixed(ratio, 2) + " (" + fixed(median(found.upgrader), 3) + " by " +
+                     fixed(median(found.minimal), 3) + " ms)"};
+}
+
+void judge_gap(const Place& place, const Gap& gap) {
+  std::vector<Figure> figures;
+  for (std::size_t run = 0; run < gap_runs; ++run)
+    figures.push_back(by_minimal(gaps_in_pairs(place, gap, gap_pairs)));
+  const auto within = static_cast<std::size_t>(
+      std::count_if(figures.begin(), figures.end(),
+                    [](const Figure& figure) { return figure.value <= of_minimal_max; }));
+  const std::string of_runs = " of " + std::to_string(gap_runs) + " runs";
+  print_bar("the gap, last tick to first, with " + std::to_string(gap.start_ms) +
+                " ms of start-up, by a minimal C program's",
+            worst_of(figures).text + " in the worst" + of_runs + ", " + std::to_string(within) +
+                " within the bar",
+            "at most " + fixed(of_minimal_max, 2) + " in " + std::to_string(gap_runs_within_min) +
+                of_runs,
+            within >= gap_runs_within_min);
+}
+
+void show_share(const Place& place) {
+  const Figure worst =
+      worst_of_runs([&] { return by_minimal(shares_in_pairs(place, share_pairs)); });
+  print_figure("the upgrader's share of that, from an exit to `activate`, by a minimal C program's",
+               worst.text, "none", "");
 }
 
 }  // namespace
@@ -96,6 +164,10 @@ int main(int argc, char** argv) {
   judge_file(place);
   judge_memory(place);
   judge_start_up(place);
-  judge_hand_over(place);
+  Place ordinary = place;
+  ordinary.agent = own / "ordinary_agent";
+  for (const Gap& gap : gaps_to_measure)
+    judge_gap(ordinary, gap);
+  show_share(place);
   return all_met ? 0 : 1;
 }

@@ -49,6 +49,7 @@ Command command_of(const Contender& contender, const Task& task, const std::stri
       STAMP_START_MS "=" + std::to_string(task.start_ms),
       STAMP_WORK_MS "=" + std::to_string(task.work_ms),
   };
+  if (task.ticks) command.settings.emplace_back(STAMP_TICKS "=1");
   // What restarts its agent would do so for ever.
   if (task.stays || serves) command.settings.emplace_back(STAMP_STAYS "=1");
   if (contender.hears_ready) {

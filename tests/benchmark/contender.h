@@ -40,6 +40,7 @@ struct Task {
   int handovers = 0;
   int start_ms = 0;
   int work_ms = 0;
+  bool ticks = false;
   bool stays = false;
 };
 

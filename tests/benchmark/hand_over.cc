@@ -12,16 +12,40 @@ namespace {
 
 constexpr int handovers_a_run = 40;
 
-std::vector<Milliseconds> gaps_of(const Place& place, const Contender& contender) {
-  Run run(place, contender, {.handovers = handovers_a_run});
+// What one run of a contender shows.
+using Measure = std::vector<Milliseconds> (StampFile::*)() const;
+
+std::vector<Milliseconds> gaps_of(const Place& place, const Contender& contender, const Task& task,
+                                  Measure measure) {
+  Run run(place, contender, task);
   run.finish();
-  std::vector<Milliseconds> gaps = run.stamps().gaps();
-  if (gaps.size() != handovers_a_run) give_up(contender.name + " lost a hand-over");
+  std::vector<Milliseconds> gaps = (run.stamps().*measure)();
+  if (gaps.size() != static_cast<std::size_t>(task.handovers)) {
+    give_up(contender.name + " lost a hand-over");
+  }
   return gaps;
 }
 
 void append(std::vector<Milliseconds>& all, const std::vector<Milliseconds>& more) {
   all.insert(all.end(), more.begin(), more.end());
+}
+
+// The first of a pair is the other one in the next.
+HandOvers in_pairs(const Place& place, const Task& task, Measure measure, int pairs) {
+  const std::array<Contender, 2> contenders = {the_upgrader(place), the_minimal(place)};
+  HandOvers found;
+  const std::array<std::vector<Milliseconds>*, 2> gaps = {&found.upgrader, &found.minimal};
+  for (int pair = 0; pair < pairs; ++pair) {
+    std::array<double, 2> medians{};
+    for (std::size_t turn = 0; turn < 2; ++turn) {
+      const std::size_t which = pair % 2 == 0 ? turn : 1 - turn;
+      const std::vector<Milliseconds> fresh = gaps_of(place, contenders[which], task, measure);
+      medians[which] = median(fresh);
+      append(*gaps[which], fresh);
+    }
+    found.ratios.push_back(medians[0] / medians[1]);
+  }
+  return found;
 }
 
 void print(const std::string& name, const std::vector<Milliseconds>& gaps,
@@ -31,26 +55,18 @@ void print(const std::string& name, const std::vector<Milliseconds>& gaps,
 
 }  // namespace
 
-HandOvers hand_over_in_pairs(const Place& place, int pairs) {
-  const std::array<Contender, 2> contenders = {the_upgrader(place), the_minimal(place)};
-  HandOvers found;
-  const std::array<std::vector<Milliseconds>*, 2> gaps = {&found.upgrader, &found.minimal};
-  for (int pair = 0; pair < pairs; ++pair) {
-    std::array<double, 2> medians{};
-    for (std::size_t turn = 0; turn < 2; ++turn) {
-      const std::size_t which = pair % 2 == 0 ? turn : 1 - turn;
-      const std::vector<Milliseconds> fresh = gaps_of(place, contenders[which]);
-      medians[which] = median(fresh);
-      append(*gaps[which], fresh);
-    }
-    found.ratios.push_back(medians[0] / medians[1]);
-  }
-  return found;
+HandOvers shares_in_pairs(const Place& place, int pairs) {
+  return in_pairs(place, {.handovers = handovers_a_run}, &StampFile::gaps, pairs);
+}
+
+HandOvers gaps_in_pairs(const Place& place, const Gap& gap, int pairs) {
+  const Task task{.handovers = gap.handovers, .start_ms = gap.start_ms, .ticks = true};
+  return in_pairs(place, task, &StampFile::gaps_in_work, pairs);
 }
 
 std::string measure_hand_over(const Place& place) {
   constexpr int pairs = 15;
-  const HandOvers found = hand_over_in_pairs(place, pairs);
+  const HandOvers found = shares_in_pairs(place, pairs);
 
   const double ratio = median(found.upgrader) / median(found.minimal);
   print_heading("1. The upgrader's share of a hand-over",

@@ -1,4 +1,5 @@
-// Hand-overs, one right after the other, of the upgrader and of the minimal program in turn.
+// Hand-overs of the upgrader and of the minimal program, which waits for the old agent's exit as
+// the upgrader does, in turn.
 #pragma once
 
 #include <vector>
@@ -9,13 +10,22 @@
 namespace benchmark {
 
 struct HandOvers {
-  // From the exit of the old agent until the next one has read `activate`.
   std::vector<Milliseconds> upgrader = {};
   std::vector<Milliseconds> minimal = {};
   // The upgrader's median by the minimal program's, of each pair of runs.
   std::vector<double> ratios = {};
 };
 
-[[nodiscard]] HandOvers hand_over_in_pairs(const Place& place, int pairs);
+// The upgrader's own share of it: from the exit of the old agent until the next one has read
+// `activate`; one right after the other.
+[[nodiscard]] HandOvers shares_in_pairs(const Place& place, int pairs);
+
+// All that is noticed of it: from the old agent's last tick to the next one's first. So often in a
+// run, and by how long an agent takes to start.
+struct Gap {
+  int start_ms = 0;
+  int handovers = 0;
+};
+[[nodiscard]] HandOvers gaps_in_pairs(const Place& place, const Gap& gap, int pairs);
 
 }  // namespace benchmark

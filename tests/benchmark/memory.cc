@@ -1,7 +1,7 @@
 #include "tests/benchmark/memory.h"
 
 #include <fstream>
-#include <optional>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -20,23 +20,29 @@ char state_of(pid_t pid) {
   return name_end == std::string::npos || name_end + 2 >= line.size() ? '?' : line[name_end + 2];
 }
 
-Memory memory_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/smaps_rollup");
-  Memory memory;
+// The sum of the lines `NAME: N kB` of a file under /proc/PID. Gives up if there is none.
+double kb_of(pid_t pid, const std::string& file_name, const std::set<std::string>& names) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/" + file_name);
+  double sum = 0;
   bool found = false;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string name;
     double kb = 0;
-    if (!(words >> name >> kb)) continue;
-    if (name == "Pss:") {
-      memory.pss_kb = kb;
-      found = true;
-    }
-    if (name == "Private_Clean:" || name == "Private_Dirty:") memory.private_kb += kb;
+    if (!(words >> name >> kb) || names.count(name) == 0) continue;
+    sum += kb;
+    found = true;
   }
   if (!found) give_up("cannot read the memory of a process");
-  return memory;
+  return sum;
+}
+
+// Of a run at rest.
+Memory memory_of(const Run& run) {
+  const pid_t pid = run.child().pid();
+  wait_until([pid] { return state_of(pid) == 'S'; }, "a program at rest");
+  return {.pss_kb = kb_of(pid, "smaps_rollup", {"Pss:"}),
+          .private_kb = kb_of(pid, "smaps_rollup", {"Private_Clean:", "Private_Dirty:"})};
 }
 
 }  // namespace
@@ -44,8 +50,17 @@ Memory memory_of(pid_t pid) {
 Memory memory_with_one_agent(const Place& place, const Contender& contender) {
   Run run(place, contender, {.stays = true});
   run.wait_for_last_agent();
-  wait_until([&run] { return state_of(run.child().pid()) == 'S'; }, contender.name + " at rest");
-  const Memory memory = memory_of(run.child().pid());
+  const Memory memory = memory_of(run);
+  run.end();
+  return memory;
+}
+
+Memory memory_with_two_agents(const Place& place) {
+  constexpr int longer_than_the_look_ms = 60'000;
+  Run run(place, the_upgrader(place),
+          {.handovers = 1, .start_ms = longer_than_the_look_ms, .stays = true});
+  wait_until([&run] { return run.stamps().count(stamp_started) == 2; }, "a candidate");
+  const Memory memory = memory_of(run);
   run.end();
   return memory;
 }

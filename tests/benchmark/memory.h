@@ -12,4 +12,7 @@ struct Memory {
 
 [[nodiscard]] Memory memory_with_one_agent(const Place& place, const Contender& contender);
 
+// While it waits for a candidate that takes its time to start, beside the active agent.
+[[nodiscard]] Memory memory_with_two_agents(const Place& place);
+
 }  // namespace benchmark

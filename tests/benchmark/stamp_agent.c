@@ -1,7 +1,8 @@
 /* The agent that is measured: quick to start and to end, and the same under everything that runs
- * it. It notes when it was started, when it could begin to work and when it ended: see stamps.h.
- * It speaks the protocol by hand, without any library. */
+ * it. It notes when it was started, when it could begin to work, when it last worked and when it
+ * ended: see stamps.h. It speaks the protocol by hand, without any library. */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,11 +86,15 @@ static const char* next_line(void) {
 }
 
 /* Nothing else may be said but what is skipped here: a failed upgrade ends the measurement. */
+static int next_line_is(const char* type) {
+  const char* const line = next_line();
+  if (strstr(line, type) != NULL) return 1;
+  if (strstr(line, "\"type\":\"accepted\"") == NULL) _exit(exit_failure);
+  return 0;
+}
+
 static void wait_for(const char* type) {
-  for (;;) {
-    const char* const line = next_line();
-    if (strstr(line, type) != NULL) return;
-    if (strstr(line, "\"type\":\"accepted\"") == NULL) _exit(exit_failure);
+  while (!next_line_is(type)) {
   }
 }
 
@@ -99,6 +104,18 @@ static void ask_for_upgrade(const char* path) {
                             "{\"type\":\"upgrade\",\"id\":\"next\",\"executable\":\"%s\"}\n", path);
   if (size < 0 || (size_t)size >= sizeof line) _exit(exit_failure);
   say(line);
+}
+
+/* Works while there is nothing to read, and notes when it last did. */
+static void tick_until_told_to_stop(void) {
+  struct pollfd told = {.fd = STDIN_FILENO, .events = POLLIN};
+  int64_t last = 0;
+  do {
+    do {
+      last = now_ns();
+    } while (taken == held && poll(&told, 1, 0) == 0);
+  } while (!next_line_is("\"type\":\"stop\""));
+  stamp(stamp_last_tick, last);
 }
 
 static void work_under_upgrader(unsigned long handovers, const char* path) {
@@ -119,7 +136,11 @@ static void work_under_upgrader(unsigned long handovers, const char* path) {
   } else if (setting(STAMP_STAYS) == 0) {
     return;
   }
-  wait_for("\"type\":\"stop\"");
+  if (setting(STAMP_TICKS) != 0) {
+    tick_until_told_to_stop();
+  } else {
+    wait_for("\"type\":\"stop\"");
+  }
   say("{\"type\":\"stopped\"}\n");
 }
 

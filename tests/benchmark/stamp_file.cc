@@ -48,10 +48,10 @@ std::optional<std::int64_t> StampFile::time_of(stamp_kind kind, std::uint32_t ge
   return std::nullopt;
 }
 
-std::vector<Milliseconds> StampFile::gaps() const {
+std::vector<Milliseconds> StampFile::from(stamp_kind last) const {
   std::vector<Milliseconds> found;
   for (std::uint32_t generation = 1;; ++generation) {
-    const auto end = time_of(stamp_exiting, generation);
+    const auto end = time_of(last, generation);
     const auto begin = time_of(stamp_activated, generation + 1);
     if (!end || !begin) return found;
     found.push_back(static_cast<double>(*begin - *end) / 1e6);

@@ -28,12 +28,16 @@ class StampFile {
                                                     std::uint32_t generation) const;
 
   // From the end of each agent to the beginning of the next one's work.
-  [[nodiscard]] std::vector<Milliseconds> gaps() const;
+  [[nodiscard]] std::vector<Milliseconds> gaps() const { return from(stamp_exiting); }
+  // From the last that each agent did to the first that the next one does.
+  [[nodiscard]] std::vector<Milliseconds> gaps_in_work() const { return from(stamp_last_tick); }
 
  private:
   struct Unmap {
     void operator()(stamp_page* page) const;
   };
+
+  [[nodiscard]] std::vector<Milliseconds> from(stamp_kind last) const;
 
   std::string path_;
   std::unique_ptr<stamp_page, Unmap> page_;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum stamp_kind { stamp_none, stamp_started, stamp_activated, stamp_exiting };
+enum stamp_kind { stamp_none, stamp_started, stamp_activated, stamp_last_tick, stamp_exiting };
 
 struct stamp {
   int64_t time_ns;     /* CLOCK_MONOTONIC */
@@ -25,13 +25,15 @@ struct stamp_page {
 
 /* Names of the agent's settings in its environment: the path of the page; whether it runs without
  * an upgrader; how many times it is to be replaced; milliseconds that it takes to start, and that
- * it works before it is to be replaced; whether the last one stays until it is told to go; the
- * descriptor on which whoever runs it hears, by a newline, that it works. */
+ * it works before it is to be replaced; whether it works on until it is told to stop, a tick after
+ * the other without a pause; whether the last one stays until it is told to go; the descriptor on
+ * which whoever runs it hears, by a newline, that it works. */
 #define STAMP_PAGE "STAMP_PAGE"
 #define STAMP_ALONE "STAMP_ALONE"
 #define STAMP_HANDOVERS "STAMP_HANDOVERS"
 #define STAMP_START_MS "STAMP_START_MS"
 #define STAMP_WORK_MS "STAMP_WORK_MS"
+#define STAMP_TICKS "STAMP_TICKS"
 #define STAMP_STAYS "STAMP_STAYS"
 #define STAMP_READY_FD "STAMP_READY_FD"
 

@@ -4,7 +4,7 @@
 seeded_programs := $(addprefix $(BUILD)/tests/,explore/explore_test explore/second_table_test \
   scenario/scenario_test unit/supervisor_test simulation/simulation_test)
 
-.PHONY: verify seeded
+.PHONY: verify seeded lines check-targets
 seeded:
 	@tests/need-packages $(check_packages) python3
 	@$(MAKE) $(jobs) --no-print-directory $(seeded_programs)
@@ -15,3 +15,14 @@ seeded:
 verify:
 	@tests/need-packages $(check_packages) python3 git
 	@BUILD=$(BUILD) LONG=$(LONG) tests/verify/verify $(STEPS)
+
+# How much there is to be read of the program.
+lines:
+	@tests/need-packages $(build_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader
+	@BUILD=$(BUILD) CXX='$(CXX)' tests/verify/lines
+
+# Every target of `make help`, each by itself in a clone of its own. TARGETS: only these.
+check-targets:
+	@tests/need-packages git
+	@tests/verify/targets $(TARGETS)
