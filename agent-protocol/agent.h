@@ -252,7 +252,7 @@ class Agent {
     const std::size_t length = std::min(wrong->size(), size);
     std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
                       '\0', '\xff');
-    if (length < size) reason[length] = '\0';
+    std::fill(reason + length, reason + size, '\0');
     return 1;
   }
 

@@ -1,7 +1,10 @@
 // A process has one conversation with its upgrader. One that has had it, and no longer sees the
 // upgrader in its environment, must not take itself for a program without an upgrader: it would
 // activate itself beside the agent that is active.
+#include <sys/prctl.h>
+
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <string>
 
 #include "agent-protocol/agent.h"
@@ -188,6 +191,34 @@ TEST_CASE("the mark names the process and its start, and an unknown start is any
 
   CHECK(upgrader.is_reported() == "named");
   CHECK(upgrader.is_reported() == "refused");
+}
+
+namespace {
+
+// As the kernel shows it, of a process whose name has no blanks.
+std::string start_of_process() {
+  std::ifstream stat("/proc/self/stat");
+  std::string field;
+  for (int number = 1; number <= 22; ++number)
+    stat >> field;
+  return field;
+}
+
+}  // namespace
+
+TEST_CASE("the mark has the start of the process, whatever its name") {
+  const std::string name = GENERATE("agent", ") R 1 2", "a b)", "has a blank ");
+  Upgrader upgrader([&name] {
+    ::prctl(PR_SET_NAME, name.c_str());
+    talk();
+    ::prctl(PR_SET_NAME, "agent");
+    const bool found = value_of_mark() == std::to_string(::getpid()) + " " + start_of_process();
+    report(found ? "found" : value_of_mark());
+    return 0;
+  });
+
+  INFO(name);
+  CHECK(upgrader.is_reported() == "found");
 }
 
 TEST_CASE("alone, a program's environment is left as it is") {

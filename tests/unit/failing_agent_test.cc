@@ -97,6 +97,19 @@ TEST_CASE("an agent knows that it has been one where its start cannot be read, t
   CHECK(upgrader.exit_status() == 0);
 }
 
+TEST_CASE("a mark that names the process is believed where its start cannot be read") {
+  Upgrader nobody([] {
+    ::unsetenv("AGENT_PROTOCOL");
+    ::setenv("LIBAGENT_PROTOCOL_PROCESS", (std::to_string(::getpid()) + " 7").c_str(), 1);
+    const Failing failing(Call::open, EACCES);
+    report(agent_protocol_open("1.2") == nullptr && errno == ENOTCONN ? "refused" : "opened");
+    return failing.fired() ? 0 : 1;
+  });
+
+  CHECK(nobody.is_reported() == "refused");
+  CHECK(nobody.exit_status() == 0);
+}
+
 TEST_CASE("an agent that can have no standard output of its own gets its input back") {
   Upgrader upgrader([] {
     // The second and the third move fail: to standard error's file, and to /dev/null's.
