@@ -1,4 +1,5 @@
 // Stands between the init system and an agent: see upgrader(8).
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -92,6 +93,22 @@ int run(const Options& options) {
   Loop loop(options, logbook, init_system, lock.get());
   return loop.run(std::move(setting));
 }
+
+// Until they are blocked, the signals that are ours end us, as is the kernel's default: so this is
+// the first that the program does. glibc calls what stands in .preinit_array before the libraries'
+// constructors; musl does not, and has none.
+#ifdef __GLIBC__
+#define FIRST_OF_ALL ".preinit_array"
+#else
+#define FIRST_OF_ALL ".init_array.00101"
+#endif
+[[gnu::no_sanitize_address]] void block_signals_early() {
+  sigset_t ours{};
+  for (const int signal_number : read_signals)
+    ::sigaddset(&ours, signal_number);
+  ::sigprocmask(SIG_BLOCK, &ours, nullptr);
+}
+[[gnu::section(FIRST_OF_ALL), gnu::used]] void (*const first_of_all)() = block_signals_early;
 
 }  // namespace
 

@@ -137,6 +137,10 @@ void World::listen() {
   REQUIRE(::listen(listener_, 100) == 0);
 }
 
+std::string World::program() {
+  return upgrader_executable();
+}
+
 std::string World::puppet() {
   return std::filesystem::weakly_canonical(beside_test("PUPPET", "../integration/puppet"));
 }

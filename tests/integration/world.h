@@ -72,7 +72,8 @@ class World {
 
   // ---- files
   [[nodiscard]] std::string path(std::string_view name) const;
-  [[nodiscard]] static std::string puppet();          // the puppet's own executable
+  [[nodiscard]] static std::string program();         // the upgrader's executable
+  [[nodiscard]] static std::string puppet();          // the puppet's own
   std::string install(std::string_view name);         // a copy of it in this directory
   std::string install_script(std::string_view name);  // a script whose interpreter it is
   std::string write(std::string_view name, std::string_view content, mode_t mode = 0755);
