@@ -84,9 +84,9 @@ class Loop {
 
   uv_loop_t loop_{};
   bool loop_made_ = false;
-  // Signals by a descriptor of our own: a handler that writes to libuv's pipe, which is read behind
-  // all others, would put a signal behind what agents did after it, and cost a tenth of the time
-  // between an exit and `activate`.
+  // Signals by a descriptor of our own: a handler would run in the child, too, that shares our
+  // memory; and libuv's, which writes to a pipe that is read behind all others, would put a signal
+  // behind what agents did after it.
   OwnedFd signals_;
   UvHandle<uv_poll_t> signals_poll_;
   UvHandle<uv_timer_t> timer_;
