@@ -19,6 +19,9 @@ namespace {
 // So often must the upgrader be seen to wait for ever, a millisecond apart.
 constexpr int idle_looks_wanted = 2;
 
+// So often does a socket of init that stays full refuse what is owed to it, before there is room.
+constexpr int tries_in_vain = 12;
+
 // So long is waited for the upgrader to take notice of an agent, in looks of a millisecond.
 constexpr int notice_looks_max = 10;
 
@@ -56,6 +59,8 @@ Report Run::perform() {
 
 bool Run::step_once() {
   if (tracer_->take_stops()) return true;
+  // What is tried again until it is sent never rests.
+  if (init_was_full() && tracer_->times_fired() >= tries_in_vain) tracer_->stop_faults();
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
@@ -319,7 +324,18 @@ void Run::idle() {
   if (probing_ && !report_.probed) {
     violation("a further upgrade was not committed: " + story());
   }
+  if (init_awaits_ready()) return;  // for ever: then it hangs
   if (report_.end_signal == 0) signal(SIGTERM);
+}
+
+bool Run::init_was_full() const {
+  return fault_ && tracer_->fired() && fault_->call == "sendto.init" &&
+         (fault_->what == "EAGAIN" || fault_->what.starts_with("ENOBUFS"));
+}
+
+// A socket of init that was full must not cost it the news that an agent is active.
+bool Run::init_awaits_ready() const {
+  return init_was_full() && !init_heard_ready_;
 }
 
 std::string Run::story() const {

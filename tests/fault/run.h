@@ -138,6 +138,8 @@ class Run {
   void order(Agent& agent, const std::string& text);
   void end_agent(Agent& agent, const std::string& order_text);
   void idle();
+  [[nodiscard]] bool init_was_full() const;
+  [[nodiscard]] bool init_awaits_ready() const;
   void finish_upgrade();
   [[nodiscard]] std::string story() const;
 
@@ -158,7 +160,8 @@ class Run {
   int log_reader_ = -1;
   int log_writer_ = -1;
   int notify_ = -1;  // what init is told comes here
-  int wake_ = -1;    // readable when a child has something to tell
+  bool init_heard_ready_ = false;
+  int wake_ = -1;  // readable when a child has something to tell
   std::deque<Agent> agents_;
   std::vector<std::pair<int, pid_t>> sockets_;  // pid: 0 until it has introduced itself
   bool begun_ = false;

@@ -140,8 +140,10 @@ void Run::open_log() {
 
 void Run::drain_log() {
   char part[4096];
-  while (recv(notify_, part, sizeof part, MSG_DONTWAIT) > 0)
-    continue;
+  for (ssize_t size; (size = recv(notify_, part, sizeof part, MSG_DONTWAIT)) > 0;) {
+    const std::string_view told(part, static_cast<std::size_t>(size));
+    if (told.starts_with("READY=1\n")) init_heard_ready_ = true;
+  }
   if (log_reader_ < 0) return;
   for (ssize_t size; (size = read(log_reader_, part, sizeof part)) > 0;) {
     report_.log.append(part, static_cast<std::size_t>(size));

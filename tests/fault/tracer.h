@@ -97,6 +97,7 @@ class Tracer {
   void stop_faults() { faults_over_ = true; }  // of those that last
   void enter_end() { ending_ = true; }         // from here on, Phase::end
   [[nodiscard]] bool fired() const { return fired_ > 0; }
+  [[nodiscard]] int times_fired() const { return fired_; }
   [[nodiscard]] Phase fault_phase() const { return fault_phase_; }
   [[nodiscard]] pid_t active_at_fault() const { return active_at_fault_; }
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
