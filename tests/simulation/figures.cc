@@ -72,4 +72,15 @@ bool print_figures(std::uint64_t seeds, const Tally& tally, const Visits& visits
   return missing.empty();
 }
 
+void Tally::add(const Tally& other) {
+  runs += other.runs;
+  events += other.events;
+  accepted += other.accepted;
+  committed += other.committed;
+  failed += other.failed;
+  rolled_back += other.rolled_back;
+  cut_short += other.cut_short;
+  useful += other.useful;
+}
+
 }  // namespace upgrader::simulation

@@ -54,17 +54,6 @@ const std::vector<test::NamedEvent>& stale_events() {
 
 }  // namespace
 
-void Tally::add(const Tally& other) {
-  runs += other.runs;
-  events += other.events;
-  accepted += other.accepted;
-  committed += other.committed;
-  failed += other.failed;
-  rolled_back += other.rolled_back;
-  cut_short += other.cut_short;
-  useful += other.useful;
-}
-
 Judge::Judge(Machine& machine, Director& director, const StepFunction& step, Tracker* tracker,
              std::string* trace)
     : machine_(machine),
@@ -259,6 +248,7 @@ void Judge::see_send(const Send& send) {
   if (process == nullptr || process->life == Process::Life::reaped) return;
   if (const auto* activate = std::get_if<Activate>(&send.message)) {
     process->activated = true;
+    agent_was_active_ = true;
     see_activate(*process, *activate);
   }
   if (const auto* stop = std::get_if<Stop>(&send.message)) {
@@ -363,10 +353,13 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  const bool busy = supervisor_ == nullptr || supervisor_->next_deadline();
+  // With a watchdog init is told that all is well also where nobody has a deadline.
+  const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
+                    machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {
     broken("it will wake though nothing is to be done");
   }
+  if (!timer || *timer > machine_.now() + std::chrono::seconds(1)) check_init();
   const bool acted = director_.act(supervisor_);
   if (!director_.complaint().empty()) broken(director_.complaint());
   if (!acted && !timer && !machine_.next()) broken("Time: it waits for nothing");

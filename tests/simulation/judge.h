@@ -4,6 +4,7 @@
 // to rest and stays useful. Their names: tests/INVARIANTS.md.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -81,6 +82,7 @@ class Judge {
   void signal_sent(Process& process, int signal);
   void signal_taken(int signal);
   void bytes_read(Process& process, std::size_t count);
+  void init_told(std::string_view text);
   void timer_set();
 
   // ---- the agents
@@ -98,6 +100,7 @@ class Judge {
 
  private:
   void see_event(const Event& event);
+  void check_init();
   void see_line(Process* process, const Meaning& meaning);
   void see_word(Process& process, const MessageReceived& received);
   void see_exit(Process& process);
@@ -130,6 +133,11 @@ class Judge {
   int turns_at_once_ = 0;
   int timer_settings_ = 0;  // in this turn
   Time event_at_{0};
+  std::deque<Time> init_told_at_;  // in the last second
+  bool agent_was_active_ = false;  // one has been sent `activate`
+  bool init_heard_ready_ = false;
+  bool init_heard_stopping_ = false;
+  bool init_reloads_ = false;  // as it has been told
   std::string verdict_;
   Tally tally_;
 };

@@ -138,6 +138,11 @@ class Machine {
   void raise(int signal) { pending_signals_ |= 1ULL << static_cast<unsigned>(signal); }
   void schedule(Time at, int signal) { scheduled_.push_back({at, signal}); }
   void unschedule() { scheduled_.clear(); }
+  // Init reads its socket, or leaves it full for some time.
+  [[nodiscard]] bool init_is_full() const {
+    return !calm && swarm.init_reads > Duration(0) &&
+           now_.count() / swarm.init_reads.count() % 2 == 1;
+  }
   // The next pending signal, or 0.
   int take_signal();
 

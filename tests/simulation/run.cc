@@ -41,6 +41,7 @@ void leave_to_guide(Swarm& swarm, int policy, Random& random) {
     swarm.watchdog = random.chance(50) ? explored.watchdog : Duration(86'400'000);
   }
   swarm.guided = true;
+  swarm.init_reads = Duration(0);
   swarm.signals.clear();
   swarm.hold_ups = swarm.jostles = swarm.stale_events = 0;
   swarm.input_capacity = swarm.output_capacity = 65'536;

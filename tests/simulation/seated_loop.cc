@@ -17,7 +17,7 @@ Logbook& silent_log() {
 
 int run_loop(const Swarm& swarm) {
   Lock lock("", 0);
-  InitSystem init_system(nullptr, swarm.watchdog);
+  InitSystem init_system("/nowhere", swarm.watchdog);
   Loop loop(swarm.options, silent_log(), init_system, swarm.waits_for_lock ? &lock : nullptr);
   return loop.run({});
 }

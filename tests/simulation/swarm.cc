@@ -61,6 +61,7 @@ void draw_machine(Random& random, Swarm& swarm) {
   if (swarm.waits_for_lock) swarm.options.lock_file = "lock";
   swarm.lock_free_at_delay = swarm.waits_for_lock ? some_time(random) : Duration(0);
   // Longer than the trial of the good upgrade at the end, in which puppets have no heartbeat.
+  if (random.chance(20)) swarm.init_reads = some_time(random);
   if (random.chance(20)) swarm.watchdog = some_time(random) + Duration(2'000);
 }
 

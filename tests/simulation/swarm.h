@@ -91,6 +91,7 @@ struct Swarm {
   int odd_requests = 0;  // any combination of members
   int stale_events = 0;  // of generations that have gone
   bool guided = false;
+  Duration init_reads{0};  // and as long it does not; zero: always
 
   // People and init.
   std::vector<std::pair<Duration, int>> signals;
