@@ -57,8 +57,8 @@ ERRORS = [
     ),
     (
         "stale state: a failed upgrade stays the one under way",
-        "std::exchange(state_.upgrade, std::nullopt);\n    if (!upgrade.known_to_agent)",
-        "state_.upgrade;\n    if (!upgrade.known_to_agent)",
+        "std::exchange(state_.upgrade, std::nullopt);\n    state_.last_failure",
+        "state_.upgrade;\n    state_.last_failure",
     ),
     (
         "after the end: an upgrade is begun although the upgrader has been told to stop",
