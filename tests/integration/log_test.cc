@@ -1,4 +1,7 @@
-// What of an agent's output goes to the log, and how much of it: LINES in agent-protocol(7).
+// What goes to the log, of an agent's output and of its fate, and how much of it: LINES in
+// agent-protocol(7), LOG in upgrader(8).
+#include <signal.h>
+
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -122,4 +125,39 @@ TEST_CASE("errors are limited in the log likewise, but each one is sent") {
     first.expect_error("odd");
 
   CHECK(count_of(world.log(), "odd") <= 4);
+}
+
+TEST_CASE(
+    "an agent that never says hello is named in the log, and in its failure, with what it means") {
+  World world({"--trial=0"});
+  Puppet active = world.first();
+  active.request_upgrade("u1");
+  Puppet mute = world.agent();
+
+  world.wait_for_log(
+      "upgrader: warning: generation 2 has not said hello for 5s; it may not speak "
+      "agent-protocol(7)\n");
+  mute.exit(1);
+
+  active.expect("accepted");
+  CHECK(active.expect("upgrade_failed").text("reason") ==
+        "exited with status 1 before it was ready; it never said hello, so it may not speak "
+        "agent-protocol(7)");
+}
+
+TEST_CASE("the log says that an agent has taken its work back, and why") {
+  World world({"--trial=0"});
+  Puppet active = world.first();
+  Puppet candidate = world.begin_upgrade(active);
+  candidate.ready();
+  active.expect("stop");
+  candidate.kill(SIGKILL);
+  active.expect("candidate_lost");
+
+  active.say_type("cancel", R"("id":"u1","reason":"my files are still open")");
+
+  active.expect("upgrade_failed");
+  world.wait_for_log(
+      "upgrader: generation 1 (version 1.0) has taken its work back, and stays active: my files "
+      "are still open\n");
 }

@@ -115,6 +115,10 @@ void Watcher::see_action(const Action& action, Time now) {
     if (leaving_) broken("something is started though the active agent has exited");
   } else if (std::holds_alternative<Exit>(action)) {
     if (!alive_.empty()) broken("the upgrader exits while an agent lives");
+    const bool asked_for = shutdown_ || quit_;
+    if (std::get<Exit>(action).status == 0 && !asked_for && !served_) {
+      broken("it ends with status 0, though nothing has ever served");
+    }
     exited_ = true;
     accepted_.reset();
   }
@@ -167,6 +171,7 @@ void Watcher::see_activate(Generation generation, Process& process) {
   if (process.killed || process.failed) broken("S2: activated though it has failed");
   if (winding_down()) broken("S8: activated though the upgrader is stopping");
   process.activated = true;
+  served_ = true;
 }
 
 void Watcher::see_stop(Generation generation, Process& process, const Stop& stop, Time now) {
@@ -274,6 +279,7 @@ std::string Watcher::print() const {
   text += shutdown_ ? " shutdown" : "";
   text += quit_ ? " quit" : "";
   text += leaving_ ? " leaving" : "";
+  text += served_ ? " served" : "";
   text += exited_ ? " exited" : "";
   return text;
 }

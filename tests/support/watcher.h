@@ -74,6 +74,7 @@ class Watcher {
   bool shutdown_ = false;
   bool quit_ = false;
   bool leaving_ = false;  // the active agent, or a start that must succeed, has failed
+  bool served_ = false;   // an agent has been activated
   bool exited_ = false;
   std::vector<std::string> violations_;
 };
