@@ -29,10 +29,17 @@ struct Spawn {
   bool operator==(const Spawn&) const = default;
 };
 
+// An `activate` is answered by ActivateSent; nothing else is.
 struct Send {
   Generation generation = 0;
   agent_protocol::UpgraderMessage message;
   bool operator==(const Send&) const = default;
+};
+
+// Write nothing more to an agent, not even what waits.
+struct CloseInput {
+  Generation generation = 0;
+  bool operator==(const CloseInput&) const = default;
 };
 
 // SIGKILL.
@@ -95,8 +102,8 @@ struct Exit {
   bool operator==(const Exit&) const = default;
 };
 
-using Action = std::variant<Check, Spawn, Send, Kill, Terminate, PassSignal, ProveRelink, Relink,
-                            RestoreLink, Log, Notice, Exit>;
+using Action = std::variant<Check, Spawn, Send, CloseInput, Kill, Terminate, PassSignal,
+                            ProveRelink, Relink, RestoreLink, Log, Notice, Exit>;
 using Actions = std::vector<Action>;
 
 }  // namespace upgrader

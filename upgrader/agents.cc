@@ -61,16 +61,30 @@ pid_t Agents::pid_of(Generation generation) const {
   return found == nullptr || found->ending ? -1 : found->pid;
 }
 
-void Agents::send(Generation generation, const agent_protocol::UpgraderMessage& message) {
+ActivateSent::How Agents::send(Generation generation,
+                               const agent_protocol::UpgraderMessage& message) {
+  using How = ActivateSent::How;
   Running* agent = find(generation);
-  if (agent == nullptr || agent->ending) return;
-  if (is_reply(message) && agent->channel.unsent() >= unsent_replies_bytes_max) return;
+  if (agent == nullptr || agent->ending) return How::lost;
+  Channel& channel = agent->channel;
+  if (is_reply(message) && channel.unsent() >= unsent_replies_bytes_max) return How::lost;
   const auto line = agent_protocol::encode(message);
   UPGRADER_CHECK(static_cast<bool>(line));
+  const bool kept = channel.send(line.value());
+  if (!kept) sink_(InputClosed{generation});
+  watch_as_fits(*agent);
+  if (!kept) return How::lost;
+  tell_activate_written(*agent);
+  if (channel.unsent() == 0) return How::written;
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
-  agent->activate_unsent = agent->activate_unsent || activate;
-  if (!agent->channel.send(line.value())) tell_input_closed(*agent);
-  if (agent->channel.unsent() == 0) agent->activate_unsent = false;
+  if (activate) agent->activate_end = channel.written() + channel.unsent();
+  return How::waits;
+}
+
+void Agents::close_input(Generation generation) {
+  Running* agent = find(generation);
+  if (agent == nullptr) return;
+  agent->channel.close_input();
   watch_as_fits(*agent);
 }
 
@@ -97,6 +111,7 @@ void Agents::take_in_everything(const std::vector<Generation>& late) {
   for (const Generation generation : generations()) {
     Running* const agent = find(generation);
     if (agent->ending) continue;
+    flush(*agent);  // that it has made room is a thing that it did
     if (is_late(generation) || !must_read_replies_first(*agent)) take_what_is_held(*agent);
   }
 }
@@ -139,13 +154,21 @@ void Agents::on_readable(Generation generation) {
 void Agents::on_writable(Generation generation) {
   Running* agent = find(generation);
   if (agent == nullptr || agent->ending) return;
-  if (!agent->channel.flush()) tell_input_closed(*agent);
-  if (agent->channel.unsent() == 0) agent->activate_unsent = false;
+  flush(*agent);
   watch_as_fits(*agent);
 }
 
-void Agents::tell_input_closed(Running& agent) {
-  sink_(InputClosed{agent.generation, agent.activate_unsent});
+void Agents::flush(Running& agent) {
+  if (agent.channel.unsent() == 0) return;
+  if (!agent.channel.flush()) return sink_(InputClosed{agent.generation});
+  tell_activate_written(agent);
+}
+
+// An `activate` that waited may have gone with what was written behind it.
+void Agents::tell_activate_written(Running& agent) {
+  if (!agent.activate_end || agent.channel.written() < *agent.activate_end) return;
+  agent.activate_end.reset();
+  sink_(ActivateWritten{agent.generation});
 }
 
 // What a turn whose budget was used up has left.

@@ -49,8 +49,10 @@ class Agents {
   // -1 once it has been reaped.
   [[nodiscard]] pid_t pid_of(Generation generation) const;
 
-  // Orders to an agent that has been reaped are dropped.
-  void send(Generation generation, const agent_protocol::UpgraderMessage& message);
+  // Orders to an agent that has been reaped are dropped. Returns what has become of the message; an
+  // `activate` that waits is told of by ActivateWritten when it has been written whole.
+  ActivateSent::How send(Generation generation, const agent_protocol::UpgraderMessage& message);
+  void close_input(Generation generation);
   // Returns 0 or an errno value.
   [[nodiscard]] int signal(Generation generation, int signal_number);
 
@@ -79,9 +81,9 @@ class Agents {
     Generation generation;
     pid_t pid;
     Channel channel;
-    std::optional<Ending> ending;  // it has been reaped: pid is no longer ours
-    std::size_t last_words = 0;    // bytes of what it had said then, not yet taken
-    bool activate_unsent = false;  // `activate` is among what has not been sent yet
+    std::optional<Ending> ending;               // it has been reaped: pid is no longer ours
+    std::size_t last_words = 0;                 // bytes of what it had said then, not yet taken
+    std::optional<std::uint64_t> activate_end;  // of all that is written: where it will be whole
   };
 
   Agents(ChildSetting setting, Sink sink, TurnOver turn_over)
@@ -94,7 +96,8 @@ class Agents {
   void on_writable(Generation generation);
   void on_backlog();
   void start_backlog();
-  void tell_input_closed(Running& agent);
+  void flush(Running& agent);
+  void tell_activate_written(Running& agent);
 
   void take_lines(Running& agent);
   void take_line(Running& agent, const agent_protocol::Line& line);

@@ -58,6 +58,7 @@ bool Channel::flush() {
     const ssize_t count = ::write(input_.get(), unsent_.data() + sent_, unsent());
     if (count >= 0) {
       sent_ += static_cast<std::size_t>(count);
+      written_ += static_cast<std::uint64_t>(count);
       continue;
     }
     if (errno == EINTR) continue;

@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -43,8 +44,11 @@ class Channel {
   // unsent than is kept: then the input is closed for good.
   [[nodiscard]] bool send(std::string_view line);
   [[nodiscard]] std::size_t unsent() const { return unsent_.size() - sent_; }
+  [[nodiscard]] std::uint64_t written() const { return written_; }  // bytes, in all
   // Writes what can be written of the unsent output. False as above.
   [[nodiscard]] bool flush();
+  // What is unsent never will be.
+  void close_input();
 
   enum class Read { bytes, nothing, end };
   // Reads once, at most `bytes_max`, into the line reader. Only while it has no line pending.
@@ -59,7 +63,6 @@ class Channel {
   void watch_output(bool wanted);
 
  private:
-  void close_input();
   void watch_input(bool wanted);
 
   OwnedFd input_;
@@ -73,6 +76,7 @@ class Channel {
   agent_protocol::LineReader lines_;
   std::string unsent_;
   std::size_t sent_ = 0;  // of unsent_, already written
+  std::uint64_t written_ = 0;
 };
 
 }  // namespace upgrader

@@ -62,7 +62,11 @@ struct OutputClosed {
 // `unsent_bytes_max`.
 struct InputClosed {
   Generation generation = 0;
-  bool activate_lost = false;  // its `activate` is among what it never got
+};
+
+// An `activate` that had to wait for an agent to read has been written whole.
+struct ActivateWritten {
+  Generation generation = 0;
 };
 
 // An agent's process has been reaped; all that it had said has been delivered before.
@@ -95,6 +99,11 @@ struct Relinked {};
 struct RelinkFailed {  // the link is as it was
   Trouble trouble;
 };
+struct ActivateSent {
+  enum class How { written, waits, lost };  // it waits behind a full pipe; the input was closed
+  Generation generation = 0;
+  How how = How::written;
+};
 
 // Deadlines up to `by` have passed, and all that the kernel held at that moment has been delivered.
 // A deadline that has passed since then, or was set since then, is judged after another look.
@@ -111,8 +120,8 @@ struct SignalReceived {      // one that is passed on: SIGHUP, SIGUSR1
 
 using Event =
     std::variant<StartRequested, MessageReceived, MessageRefused, StrayReceived, OutputClosed,
-                 InputClosed, ProcessExited, Checked, CheckFailed, Spawned, SpawnFailed,
-                 RelinkProved, RelinkProofFailed, Relinked, RelinkFailed, DeadlinePassed,
-                 StopRequested, QuitRequested, UpgradeRequested, SignalReceived>;
+                 InputClosed, ActivateWritten, ProcessExited, Checked, CheckFailed, Spawned,
+                 SpawnFailed, RelinkProved, RelinkProofFailed, Relinked, RelinkFailed, ActivateSent,
+                 DeadlinePassed, StopRequested, QuitRequested, UpgradeRequested, SignalReceived>;
 
 }  // namespace upgrader

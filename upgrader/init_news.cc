@@ -102,7 +102,7 @@ std::optional<InitWait> wait_of(const State& state) {
   const Agent& agent = *state.incumbent;
   const bool extended = agent.extended != Duration::zero();
   if (agent.told) return InitWait{InitWait::What::stopped, agent.generation, *deadline, extended};
-  if (agent.role != Role::first || agent.terminated) return std::nullopt;
+  if (agent.role != Role::first || agent.terminated || agent.activate_waits) return std::nullopt;
   return InitWait{InitWait::What::ready, agent.generation, *deadline, extended};
 }
 

@@ -62,6 +62,7 @@ class Loop {
   void perform(const Check& check);
   void perform(const Spawn& spawn);
   void perform(const Send& send);
+  void perform(const CloseInput& close);
   void perform(const Kill& kill);
   void perform(const Terminate& terminate);
   void perform(const PassSignal& pass);

@@ -43,7 +43,13 @@ void Loop::perform(const Spawn& spawn) {
 }
 
 void Loop::perform(const Send& send) {
-  agents_->send(send.generation, send.message);
+  const ActivateSent::How how = agents_->send(send.generation, send.message);
+  const bool activate = std::holds_alternative<agent_protocol::Activate>(send.message);
+  if (activate) feed(ActivateSent{send.generation, how});
+}
+
+void Loop::perform(const CloseInput& close) {
+  agents_->close_input(close.generation);
 }
 
 void Loop::perform(const Kill& kill) {

@@ -44,7 +44,9 @@ struct Agent {
   bool greeted = false;  // it said `hello`
   std::optional<std::string> version;
   bool ready = false;
-  bool activated = false;
+  bool activate_waits = false;  // it has been sent, and not been written whole
+  bool activate_late = false;   // that took too long
+  bool activated = false;       // it has been written whole
   // The reason of the `stop` that it was sent, unless a `cancel` has taken that stop back; and the
   // id of the upgrade, where the stop was for one.
   std::optional<agent_protocol::StopReason> told;
@@ -56,7 +58,8 @@ struct Agent {
   bool input_closed = false;
   bool terminated = false;  // SIGTERM has been ordered (a held first agent)
   bool killed = false;      // SIGKILL has been ordered
-  // To be ready; later to have stopped; later to have exited. Once killed: the next log line.
+  // To be ready; to have taken its `activate`, where that waits; later to have stopped; later to
+  // have exited. Once killed: the next log line.
   std::optional<Time> deadline;
   // How far off that is in all from when it was set, and how much of it the agent's own `extend`
   // has added: told to people and to init.
@@ -64,7 +67,7 @@ struct Agent {
   Duration extended{};
   // To have said `hello`. When this has passed it is told once, and nothing else follows.
   std::optional<Time> hello_deadline;
-  // To have exited, after it closed a pipe while held, or its input while on trial.
+  // To have exited, after it closed a pipe while held, or was not reached by its `activate`.
   std::optional<Time> close_deadline;
   // To have said `heartbeat`: of an active agent until it has stopped, is killed or rolled back.
   std::optional<Time> heartbeat_deadline;
@@ -116,7 +119,7 @@ enum class Phase {
 [[nodiscard]] std::string_view name_of(Phase phase);
 
 // The outcome that must be the next event.
-enum class Pending { nothing, check, spawn, relink_proof, relink };
+enum class Pending { nothing, check, spawn, relink_proof, relink, activate };
 
 // All that the supervisor knows.
 struct State {

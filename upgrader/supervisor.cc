@@ -89,6 +89,7 @@ class Step {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->output_closed) return;
     agent->output_closed = true;
+    if (agent->activate_waits) return;  // what counts is whether it takes that
     if (!agent->activated) {
       start_close_grace(*agent);
     } else if (!agent->stopped) {
@@ -99,13 +100,18 @@ class Step {
   void take(const InputClosed& event) {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->input_closed) return;
+    if (agent->activate_waits) return activate_lost(*agent);
     agent->input_closed = true;
-    const bool deaf_on_trial = on_trial(*agent) && !agent->told && event.activate_lost;
-    if (!agent->activated || deaf_on_trial) {
+    if (!agent->activated) {
       start_close_grace(*agent);
     } else {
       log(LogLevel::debug, words::who(*agent) + " no longer reads its input");
     }
+  }
+
+  void take(const ActivateWritten& event) {
+    const Agent* agent = find(event.generation);
+    if (agent != nullptr && agent->activate_waits) activated();
   }
 
   void take(const ProcessExited& event) {
@@ -195,6 +201,14 @@ class Step {
   void take(const RelinkFailed& event) {
     if (!expect(Pending::relink)) return;
     fail_upgrade(Stage::commit, event.trouble.reason, event.trouble.errno_name);
+  }
+
+  void take(const ActivateSent& event) {
+    if (!expect(Pending::activate)) return;
+    Agent* agent = find(event.generation);
+    UPGRADER_CHECK(agent != nullptr && agent->activate_waits);
+    if (event.how == ActivateSent::How::written) activated();
+    if (event.how == ActivateSent::How::lost) activate_lost(*agent);
   }
 
   // Handles at most one deadline: the shell reads what agents have sent before it asks again.
@@ -430,38 +444,68 @@ class Step {
   }
 
   void activate_incumbent() {
-    Agent& agent = *state_.incumbent;
-    agent_protocol::Activate activate;
-    if (agent.role == Role::fallback) {
-      activate.state = state_.legacy->state;
-      activate.clean = state_.legacy->clean;
-    }
-    state_.legacy.reset();
-    agent.activated = true;
-    await_heartbeat(agent);
-    send(agent, std::move(activate));
-    if (agent.role == Role::fallback) {
-      log(LogLevel::warning, "upgrade " + state_.upgrade->id + " failed; " + words::who(agent) +
-                                 " is active again with the previous program");
-      state_.last_failure = std::move(state_.upgrade->failure);
-      state_.upgrade.reset();
-    } else {
-      log(LogLevel::info, words::who(agent) + " is active");
-    }
+    const bool is_fallback = state_.incumbent->role == Role::fallback;
+    send_activate(*state_.incumbent,
+                  is_fallback ? state_.upgrade->terms.stop_timeout : policy_.defaults.stop_timeout);
   }
 
   void activate_candidate() {
     UPGRADER_CHECK(!state_.incumbent && state_.candidate->ready && !has_closed(*state_.candidate));
-    state_.incumbent = std::exchange(state_.candidate, std::nullopt);
+    const Terms& terms = state_.upgrade->terms;
+    send_activate(*state_.candidate,
+                  terms.trial == Duration::zero() ? terms.stop_timeout : terms.trial);
+  }
+
+  // Until it has been written whole the agent is held, and may not take longer than `timeout` to
+  // read what is before it; and what the agent before it left is kept.
+  void send_activate(Agent& agent, Duration timeout) {
+    agent.activate_waits = true;
+    agent.allowed = timeout;
+    agent.extended = Duration{0};
+    agent.deadline = now_ + timeout;
+    agent_protocol::Activate activate;
+    if (state_.legacy) activate = {state_.legacy->state, state_.legacy->clean};
+    order(Pending::activate, Send{agent.generation, std::move(activate)});
+  }
+
+  // The agent that was sent `activate` has the work now.
+  void activated() {
+    if (state_.candidate) state_.incumbent = std::exchange(state_.candidate, std::nullopt);
     Agent& agent = *state_.incumbent;
+    const std::optional<Time> trial_end = std::exchange(agent.deadline, std::nullopt);
+    agent.activate_waits = false;
     agent.activated = true;
-    await_heartbeat(agent);
-    send(agent, agent_protocol::Activate{state_.legacy->state, state_.legacy->clean});
     state_.legacy.reset();
+    await_heartbeat(agent);
+    switch (agent.role) {
+      case Role::first:
+        log(LogLevel::info, words::who(agent) + " is active");
+        return;
+      case Role::candidate:
+        begin_trial(agent, trial_end);
+        return;
+      case Role::fallback:
+        log(LogLevel::warning, "upgrade " + state_.upgrade->id + " failed; " + words::who(agent) +
+                                   " is active again with the previous program");
+        state_.last_failure = std::move(state_.upgrade->failure);
+        state_.upgrade.reset();
+        return;
+    }
+  }
+
+  void begin_trial(const Agent& agent, const std::optional<Time>& end) {
     const Duration trial = state_.upgrade->terms.trial;
     log(LogLevel::info, words::who(agent) + " is active, " + words::on_trial(trial));
-    state_.upgrade->deadline = deadline_after(now_, trial);
-    if (trial == Duration::zero()) commit();
+    if (trial == Duration::zero()) return commit();
+    state_.upgrade->deadline = end;
+  }
+
+  // It was never activated, and fails like any held agent that has closed a pipe.
+  void activate_lost(Agent& agent) {
+    agent.activate_waits = false;
+    agent.input_closed = true;
+    agent.deadline.reset();
+    start_close_grace(agent);
   }
 
   // ---- how agents go
@@ -553,11 +597,7 @@ class Step {
   bool agent_deadline_passed(Agent& agent) {
     if (has_passed(agent.close_deadline)) {
       agent.close_deadline.reset();
-      if (agent.activated) {
-        fail_upgrade(Stage::trial, words::closed_its_pipe(agent));
-      } else {
-        held_agent_failed(agent, words::closed_its_pipe(agent));
-      }
+      held_agent_failed(agent, words::closed_its_pipe(agent));
       return true;
     }
     if (has_passed(agent.heartbeat_deadline)) {
@@ -574,6 +614,10 @@ class Step {
       log(LogLevel::warning,
           words::who(agent) + " has been killed, but has not ended yet; waiting");
       agent.deadline = now_ + killed_log_interval;
+    } else if (agent.activate_waits) {
+      agent.activate_late = true;
+      actions_.emplace_back(CloseInput{agent.generation});
+      activate_lost(agent);
     } else if (!agent.activated && !agent.terminated) {
       agent.hello_deadline.reset();  // it has been waited for long enough
       held_agent_failed(agent, words::not_ready(agent));
@@ -725,7 +769,6 @@ class Step {
     const UpgradeUnderWay& upgrade = *state_.upgrade;
     log(LogLevel::info,
         words::who(*state_.incumbent) + " has passed; upgrade " + upgrade.id + " is committed");
-    state_.incumbent->close_deadline.reset();
     send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
     state_.upgrade.reset();
   }
@@ -937,7 +980,6 @@ class Step {
     agent.told = reason;
     agent.told_id = stop.id;
     if (reason == StopReason::rollback) await_no_heartbeat(agent);
-    agent.close_deadline.reset();
     agent.deadline = now_ + timeout;
     if (!again) {
       agent.allowed = timeout;
@@ -948,7 +990,10 @@ class Step {
   }
 
   void kill(Agent& agent) {
+    // Not a byte more of it: the agent that comes next gets what was left.
+    if (agent.activate_waits) actions_.emplace_back(CloseInput{agent.generation});
     agent.killed = true;
+    agent.activate_waits = false;
     agent.hello_deadline.reset();
     agent.heartbeat_deadline.reset();
     agent.close_deadline.reset();
@@ -1003,10 +1048,13 @@ bool is_outcome(const Event& event) {
          std::holds_alternative<Spawned>(event) || std::holds_alternative<SpawnFailed>(event) ||
          std::holds_alternative<RelinkProved>(event) ||
          std::holds_alternative<RelinkProofFailed>(event) ||
-         std::holds_alternative<Relinked>(event) || std::holds_alternative<RelinkFailed>(event);
+         std::holds_alternative<Relinked>(event) || std::holds_alternative<RelinkFailed>(event) ||
+         std::holds_alternative<ActivateSent>(event);
 }
 
 bool has_outcome(const Action& action) {
+  const auto* send = std::get_if<Send>(&action);
+  if (send != nullptr) return std::holds_alternative<agent_protocol::Activate>(send->message);
   return std::holds_alternative<Check>(action) || std::holds_alternative<Spawn>(action) ||
          std::holds_alternative<ProveRelink>(action) || std::holds_alternative<Relink>(action);
 }
@@ -1017,6 +1065,13 @@ void check_heartbeat(const std::optional<Agent>& agent) {
   const bool awaited = agent->heartbeat_deadline.has_value();
   UPGRADER_CHECK(!awaited || (agent->activated && !agent->stopped && !agent->killed));
   UPGRADER_CHECK(!agent->silent || (agent->activated && !agent->stopped && !awaited));
+}
+
+// An `activate` waits for a ready agent that is held and alone.
+void check_activate(const std::optional<Agent>& agent, const std::optional<Agent>& other) {
+  if (!agent || !agent->activate_waits) return;
+  UPGRADER_CHECK(agent->ready && !agent->activated && !agent->killed && !agent->input_closed);
+  UPGRADER_CHECK(agent->deadline && !agent->close_deadline && !other);
 }
 
 // What holds after every step, whatever has happened.
@@ -1032,6 +1087,8 @@ void check_state(const State& state, const Actions& actions) {
   UPGRADER_CHECK(!incumbent || incumbent->activated || !candidate);
   check_heartbeat(incumbent);
   check_heartbeat(candidate);
+  check_activate(incumbent, candidate);
+  check_activate(candidate, incumbent);
   UPGRADER_CHECK(!state.ended || (!incumbent && !candidate && !state.spawning));
   UPGRADER_CHECK((state.pending == Pending::spawn) == state.spawning.has_value());
   for (const Action& action : actions) {

@@ -6,9 +6,11 @@
 //
 // clang-format off
 //   phase         the incumbent is      the candidate is  goes on to
-//   starting      held first agent      -                 running at its `ready`; ended if it exits
-//                                                         or cannot be started; shutting_down if it
-//                                                         is unfit, late or closes a pipe
+//   starting      held first agent      -                 running when its `activate`, sent at its
+//                                                         `ready`, has been written; ended if it
+//                                                         exits or cannot be started; shutting_down
+//                                                         if it is unfit, late, closes a pipe or
+//                                                         cannot be written to
 //   running       active                -                 preparing at an `upgrade`, switching at a
 //                                                         sequential one; ended if it exits
 //   preparing     active                held, not ready   confirming (with a gate) or switching at
@@ -26,15 +28,19 @@
 //   switching     active, told to stop  held, or none     when the incumbent has gone: trial, with
 //                 for an upgrade        (sequential)      a trial of 0 running, or rolling_back if
 //                                                         that commit fails; replacing
-//                                                         (sequential); falling_back if its stop
+//                                                         (sequential, or where the candidate's
+//                                                         `activate` cannot be written at once, or
+//                                                         at all); falling_back if its stop
 //                                                         was unclean or the candidate was lost,
 //                                                         ended if no fallback can be started. At
 //                                                         `cancel`: abandoning, or running if there
 //                                                         is no candidate
-//   replacing     -                     held              trial at its `ready`, with a trial of 0
-//                                                         running, or rolling_back if that commit
-//                                                         fails; falling_back if it fails, ended if
-//                                                         no fallback can be started
+//   replacing     -                     held              when its `activate`, sent at its `ready`,
+//                                                         has been written: trial, with a trial of
+//                                                         0 running, or rolling_back if that commit
+//                                                         fails; falling_back if it fails or cannot
+//                                                         be written to, ended if no fallback can
+//                                                         be started
 //   trial         active, activated     -                 running at the commit; rolling_back if it
 //                 by the upgrade                          fails; falling_back if it exits, ended if
 //                                                         no fallback can be started
@@ -43,9 +49,10 @@
 //                                                         shutting_down if the incumbent exits
 //   rolling_back  active, told to stop  -                 falling_back when it has gone, ended if
 //                 for a roll-back                         no fallback can be started
-//   falling_back  - or held fallback    killed or -       running at its `ready`; ended if it
+//   falling_back  - or held fallback    killed or -       running when its `activate`, sent at its
+//                                                         `ready`, has been written; ended if it
 //                                                         exits; shutting_down if it fails
-//                                                         otherwise
+//                                                         otherwise or cannot be written to
 //   shutting_down told to stop, killed, killed or -       ended when all have been reaped
 //                 or -
 //   ended         -                     -                 nothing
@@ -57,9 +64,11 @@
 //
 // From every phase SIGTERM and SIGQUIT lead to shutting_down.
 //
-// A candidate becomes the incumbent when it is activated. At most two agents exist, and at most one
-// is active. Tests compare the last column with every step that there is (tests/explore) and with
-// the scenarios.
+// A candidate becomes the incumbent when it is activated, which it is when its `activate` has been
+// written whole. Where the agent does not read, that may take a while: until then it is held, and
+// the work is promised to it; nobody else can get it before that one has been reaped. At most two
+// agents exist, and at most one is active. Tests compare the last column with every step that there
+// is (tests/explore) and with the scenarios.
 #pragma once
 
 #include <cstddef>

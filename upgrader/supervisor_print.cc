@@ -42,6 +42,8 @@ class Printer {
     flag("greeted", agent.greeted);
     put("version", agent.version);
     flag("ready", agent.ready);
+    flag("activate_waits", agent.activate_waits);
+    flag("activate_late", agent.activate_late);
     flag("activated", agent.activated);
     if (agent.told) put_enum("told", *agent.told);
     put("told_id", agent.told_id);

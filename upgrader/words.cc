@@ -125,9 +125,9 @@ std::string failed_to_start(const Agent& gone, const Ending& ending) {
 }
 
 std::string closed_its_pipe(const Agent& agent) {
-  const std::string pipe = agent.output_closed && !agent.activated ? "output" : "input";
-  return "closed its " + pipe + (agent.activated ? " on trial" : " before it was activated") +
-         hint(agent);
+  if (agent.activate_late) return "did not read its activate " + within(agent);
+  const std::string pipe = agent.output_closed ? "output" : "input";
+  return "closed its " + pipe + " before it was activated" + hint(agent);
 }
 
 std::string unclean_stop(const Agent& gone, const Ending& ending) {

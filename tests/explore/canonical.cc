@@ -110,8 +110,8 @@ class Hash {
     put(agent.program);
     unsigned flags = 0;
     for (const bool flag :
-         {agent.greeted, agent.ready, agent.activated, agent.stopped, agent.output_closed,
-          agent.input_closed, agent.terminated, agent.killed, agent.silent}) {
+         {agent.greeted, agent.ready, agent.activate_waits, agent.activated, agent.stopped,
+          agent.output_closed, agent.input_closed, agent.terminated, agent.killed, agent.silent}) {
       flags = flags * 2 + (flag ? 1 : 0);
     }
     put(flags);
@@ -203,10 +203,11 @@ State normalised(State state) {
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
     // Which pipe a held agent has closed matters to nobody but the log; that an active one has, not
-    // even to that.
+    // even to that; and of one whose `activate` waits, which end it still has is seen by that.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
-    (*agent)->output_closed = closed && !(*agent)->activated;
+    (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;
+    (*agent)->activate_late = false;
   }
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   state.last_failure.reset();  // what people read of the upgrade before

@@ -100,7 +100,7 @@ enum class EventKind : std::uint8_t {
   stray,
   closes_output,
   closes_input,
-  is_deaf,
+  takes_activate,
   exits,
   is_killed,
   extend_at_limit,
@@ -132,6 +132,9 @@ enum class EventKind : std::uint8_t {
   proof_fails,
   relinked,
   relink_fails,
+  activate_written,
+  activate_waits,
+  activate_lost,
   count
 };
 [[nodiscard]] constexpr EventClass class_for(Speaker who, EventKind what) {
@@ -161,8 +164,8 @@ struct Map {
   struct Place {
     std::uint64_t key = 0;
     bool ended = false;
-    bool incumbent_active = false;
-    Move how;  // that first led here
+    Speaker promised = Speaker::nobody;  // whose `activate` waits
+    Move how;                            // that first led here
   };
   std::vector<Place> places;
   std::vector<Move> moves;

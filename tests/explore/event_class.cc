@@ -120,8 +120,14 @@ std::optional<EventKind> kind_of_other(const Event& event) {
   if (const auto* failed = std::get_if<SpawnFailed>(&event)) {
     return failed->not_executable ? EventKind::spawn_refused : EventKind::spawn_fails;
   }
+  if (const auto* sent = std::get_if<ActivateSent>(&event)) {
+    constexpr EventKind hows[] = {EventKind::activate_written, EventKind::activate_waits,
+                                  EventKind::activate_lost};
+    return hows[static_cast<std::size_t>(sent->how)];
+  }
   constexpr EventKind none = EventKind::count;
   constexpr EventKind plain[] = {EventKind::start,
+                                 none,
                                  none,
                                  none,
                                  none,
@@ -136,6 +142,7 @@ std::optional<EventKind> kind_of_other(const Event& event) {
                                  EventKind::proof_fails,
                                  EventKind::relinked,
                                  EventKind::relink_fails,
+                                 none,
                                  none,
                                  EventKind::sigterm,
                                  EventKind::sigquit,
@@ -174,8 +181,10 @@ EventClass class_of(const State& before, const Event& event, Time now) {
     kind = kind_is(*refused);
   } else if (const auto* exited = std::get_if<ProcessExited>(&event)) {
     kind = kind_is(*exited);
-  } else if (const auto* closed = std::get_if<InputClosed>(&event)) {
-    kind = closed->activate_lost ? EventKind::is_deaf : EventKind::closes_input;
+  } else if (std::holds_alternative<InputClosed>(event)) {
+    kind = EventKind::closes_input;
+  } else if (std::holds_alternative<ActivateWritten>(event)) {
+    kind = EventKind::takes_activate;
   } else if (std::holds_alternative<OutputClosed>(event)) {
     kind = EventKind::closes_output;
   } else if (std::holds_alternative<StrayReceived>(event)) {
@@ -218,7 +227,7 @@ constexpr const char* kinds[] = {"hello",
                                  "stray output",
                                  "closes its output",
                                  "closes its input",
-                                 "closes its input, activate unread",
+                                 "has its activate whole",
                                  "exits",
                                  "is killed",
                                  "extend at its deadline",
@@ -247,7 +256,10 @@ constexpr const char* kinds[] = {"hello",
                                  "proved",
                                  "proof fails",
                                  "relinked",
-                                 "relink fails"};
+                                 "relink fails",
+                                 "activate written",
+                                 "activate waits",
+                                 "activate lost"};
 static_assert(std::size(kinds) == static_cast<std::size_t>(EventKind::count));
 
 }  // namespace

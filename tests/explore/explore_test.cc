@@ -25,7 +25,7 @@ std::size_t kind() {
 bool may_happen(Phase phase, std::size_t event) {
   if (event == kind<DeadlinePassed>()) return phase != Phase::ended;
   if (event == kind<StartRequested>()) return phase == Phase::starting;
-  return event < kind<Checked>() || event > kind<RelinkFailed>();
+  return event < kind<Checked>() || event > kind<ActivateSent>();
 }
 
 std::vector<std::pair<Phase, std::size_t>> possible_cells() {
@@ -213,6 +213,48 @@ TEST_CASE("canary: a kill of the agent that serves is found") {
 
   INFO(violation);
   tell_canary("a kill of the agent that serves", violation.find("S5") != std::string::npos);
+}
+
+TEST_CASE("canary: an agent that has not got its activate, and counts as active, is found") {
+  struct Fault {
+    const char* what;
+    ActivateSent::How mistaken;
+    const char* found;
+  };
+  const Fault faults[]{
+      {"an agent that was not reached counts as active", ActivateSent::How::lost,
+       "S1b: init is told that an agent is active that is not"},
+      {"an activate that waits counts as read", ActivateSent::How::waits,
+       "S1b: init is told that an agent is active that is not"},
+  };
+  for (const Fault& fault : faults) {
+    const std::string violation =
+        first_violation([&fault](Supervisor& supervisor, const Event& event, Time now) {
+          const auto* sent = std::get_if<ActivateSent>(&event);
+          if (sent == nullptr || sent->how != fault.mistaken) return supervisor.step(event, now);
+          return supervisor.step(ActivateSent{sent->generation}, now);
+        });
+
+    INFO(violation);
+    tell_canary(fault.what, violation.find(fault.found) != std::string::npos);
+  }
+}
+
+TEST_CASE("canary: a state that is lost with an activate is found") {
+  const std::string violation =
+      first_violation([](Supervisor& supervisor, const Event& event, Time now) {
+        Actions actions = supervisor.step(event, now);
+        const auto* sent = std::get_if<ActivateSent>(&event);
+        if (sent == nullptr || sent->how != ActivateSent::How::lost) return actions;
+        State state = supervisor.state();
+        if (state.legacy) state.legacy->state.reset();
+        supervisor = Supervisor(explored_policy(1), state);
+        return actions;
+      });
+
+  INFO(violation);
+  tell_canary("a state that is lost with an activate",
+              violation.find("S1b: what the agent that was active last left") != std::string::npos);
 }
 
 TEST_CASE("canary: a gate that is never shut for being late is found") {

@@ -7,6 +7,7 @@
 
 #include "tests/explore/story.h"
 #include "tests/explore/vouching.h"
+#include "upgrader/init_news.h"
 
 namespace upgrader::test {
 namespace {
@@ -49,6 +50,9 @@ Duration limit_of(const Policy& policy, const State& state) {
   const auto of_stop = [&](Duration stop_timeout) {
     return state.incumbent && state.incumbent->stopped ? policy.exit_grace : stop_timeout;
   };
+  for (const std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    if (*agent && (*agent)->activate_waits) return policy.defaults.stop_timeout;
+  }
   switch (phase_of(state)) {
     case Phase::starting:
       return policy.defaults.start_timeout;
@@ -150,7 +154,10 @@ class Walk {
     const auto vouching = broken_vouching(policy_, before, due, event, supervisor);
     for (const std::string& violation : vouching)
       report(move, violation);
-    if (report_all(move, watchers) || !vouching.empty()) return;
+    const bool ready_too_early =
+        init_news(supervisor.state()).active && !watchers.watcher.anyone_active();
+    if (ready_too_early) report(move, "S1b: init is told that an agent is active that is not");
+    if (report_all(move, watchers) || !vouching.empty() || ready_too_early) return;
     move.whole = supervisor.state().pending == Pending::nothing;
     if (move.whole) {
       note_phases(move, supervisor.phase());
@@ -208,8 +215,12 @@ class Walk {
     if (phase_of(state) == Phase::running) ++result_.running_states;
     check_rest(state, how);
     if (map_ != nullptr) {
-      map_->places.push_back({key_of(state, watchers.watcher.print()), state.ended,
-                              state.incumbent && state.incumbent->activated, how});
+      const bool incumbents = state.incumbent && state.incumbent->activate_waits;
+      const bool candidates = state.candidate && state.candidate->activate_waits;
+      const Speaker promised = incumbents   ? Speaker::incumbent
+                               : candidates ? Speaker::candidate
+                                            : Speaker::nobody;
+      map_->places.push_back({key_of(state, watchers.watcher.print()), state.ended, promised, how});
     }
     nodes_.push_back({state, std::move(watchers.watcher), std::move(watchers.companion),
                       std::move(accounts), how});

@@ -10,15 +10,24 @@ namespace {
 
 using namespace agent_protocol;
 
-constexpr std::array agents_whats{
-    "hello",         "ready",        "unfit",      "upgrade",   "confirm", "cancel",    "stopped",
-    "healthy",       "extend",       "heartbeat",  "status",    "unknown", "malformed", "stray",
-    "closes output", "closes input", "is deaf",    "exits",     "limit",   "grace",     "silence",
-    "mute",          "last stopped", "last unfit", "last other"};
+constexpr std::array agents_whats{"hello",          "ready",
+                                  "unfit",          "upgrade",
+                                  "confirm",        "cancel",
+                                  "stopped",        "healthy",
+                                  "extend",         "heartbeat",
+                                  "status",         "unknown",
+                                  "malformed",      "stray",
+                                  "closes output",  "closes input",
+                                  "takes activate", "exits",
+                                  "limit",          "grace",
+                                  "silence",        "mute",
+                                  "last stopped",   "last unfit",
+                                  "last other",     "activate written",
+                                  "activate waits", "activate lost"};
 constexpr std::array other_whats{
     "start",       "checked", "check fails", "spawned",       "spawn fails", "proved",
     "proof fails", "linked",  "link fails",  "request limit", "sigterm",     "sigquit",
-    "sigusr2",     "signal",  "go",          "begin trial",   "commit",      "fall back"};
+    "sigusr2",     "signal",  "go",          "commit",        "fall back"};
 constexpr std::size_t others_begin = 2 * agents_whats.size();
 
 What what_of(bool from_b, std::string_view name) {
@@ -58,7 +67,14 @@ About about(const Event& event) {
     return {closed->generation, "closes output"};
   }
   if (const auto* closed = std::get_if<InputClosed>(&event)) {
-    return {closed->generation, closed->activate_lost ? "is deaf" : "closes input"};
+    return {closed->generation, "closes input"};
+  }
+  if (const auto* written = std::get_if<ActivateWritten>(&event)) {
+    return {written->generation, "takes activate"};
+  }
+  if (const auto* sent = std::get_if<ActivateSent>(&event)) {
+    constexpr std::array hows{"activate written", "activate waits", "activate lost"};
+    return {sent->generation, hows[static_cast<std::size_t>(sent->how)]};
   }
   if (const auto* exited = std::get_if<ProcessExited>(&event)) return {exited->generation, "exits"};
   return {};
@@ -66,9 +82,10 @@ About about(const Event& event) {
 
 const char* name_of_other(const Event& event) {
   constexpr std::array<const char*, std::variant_size_v<Event>> names{
-      "start",      nullptr,       nullptr,   nullptr,       nullptr,   nullptr,       nullptr,
-      "checked",    "check fails", "spawned", "spawn fails", "proved",  "proof fails", "linked",
-      "link fails", nullptr,       "sigterm", "sigquit",     "sigusr2", "signal"};
+      "start",   nullptr,       nullptr,   nullptr,       nullptr,   nullptr,
+      nullptr,   nullptr,       "checked", "check fails", "spawned", "spawn fails",
+      "proved",  "proof fails", "linked",  "link fails",  nullptr,   nullptr,
+      "sigterm", "sigquit",     "sigusr2", "signal"};
   return names[event.index()];
 }
 

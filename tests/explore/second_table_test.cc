@@ -85,7 +85,7 @@ const std::vector<SeededError> seeded_errors{
      "undo works shot, B exits"},
     {"a cause without its exit status",
      [](Rows& rows) {
-       replace(row(rows, "trial %works -", "A exits").effects, "trial ending", "trial");
+       replace(row(rows, "trial works -", "A exits").effects, "trial ending", "trial");
      },
      "back silent -, A hello"},
     {"the wrong clean flag",
@@ -124,7 +124,7 @@ const std::vector<SeededError> seeded_errors{
      "prepare works silent, A cancel"},
     {"a guard is turned round: survive and healthy",
      [](Rows& rows) {
-       row(rows, "trial %works -", "request limit", "must be healthy").guards = "!must be healthy";
+       row(rows, "trial works -", "request limit", "must be healthy").guards = "!must be healthy";
      },
      "trial works -, request limit"},
     {"the wrong exit status",
@@ -132,9 +132,9 @@ const std::vector<SeededError> seeded_errors{
      "new silent -, A exits"},
     {"a deadline that is not set: the first heartbeat is not waited for",
      [](Rows& rows) {
-       replace(row(rows, "new greeted -", "A ready").effects, ", A owes a heartbeat", "");
+       replace(row(rows, "new given,waits -", "A %takes").effects, ", A owes a heartbeat", "");
      },
-     "new greeted -, A ready", watchdog_policy},
+     "new given -, A activate written", watchdog_policy},
     {"a deadline that runs on: a heartbeat does not start the time anew",
      [](Rows& rows) { drop(rows, row(rows, "* %active *", "A heartbeat", "owes a heartbeat")); },
      "idle works -, A heartbeat", watchdog_policy},
@@ -145,15 +145,36 @@ const std::vector<SeededError> seeded_errors{
      "hand yields -, A stopped", watchdog_policy},
     {"a deadline that runs on: heartbeats are waited for while it is rolled back",
      [](Rows& rows) {
-       replace(row(rows, "trial %works -", "A unfit").effects, ", A owes no heartbeat", "");
+       replace(row(rows, "trial works -", "A unfit").effects, ", A owes no heartbeat", "");
      },
      "trial works -, A unfit", watchdog_policy},
     {"a row is dropped: silence on trial is no failure",
-     [](Rows& rows) { drop(rows, row(rows, "trial %works -", "A silence")); },
+     [](Rows& rows) { drop(rows, row(rows, "trial works -", "A silence")); },
      "trial works -, A silence", watchdog_policy},
+    {"an agent that was not reached is active",
+     [](Rows& rows) {
+       row(rows, "new,back given,waits -", "A %misses") = {
+           1,  "new,back given,waits -",       "A %misses",
+           "", "A is not reached, A no limit", "idle works -"};
+     },
+     "new given -, A activate lost"},
+    {"an activate that waits for ever",
+     [](Rows& rows) {
+       replace(row(rows, "new greeted -", "A ready").effects, ", A limit stop", "");
+     },
+     "new greeted -, A ready"},
+    {"an activate that is given up, and may be read all the same",
+     [](Rows& rows) { row(rows, "swap - waits", "B limit").effects = "B no limit, B grace"; },
+     "swap - waits, B limit"},
+    {"what was left is lost with the activate",
+     [](Rows& rows) {
+       replace(row(rows, "swap - given,waits", "B %misses").effects, "B grace",
+               "B grace, A has the work");
+     },
+     "down - shot, B exits"},
     {"a silent agent that is vouched for",
      [](Rows& rows) {
-       replace(row(rows, "* works,works!,yields,stops *", "A silence").effects, "is silent",
+       replace(row(rows, "* works,yields,stops *", "A silence").effects, "is silent",
                "owes no heartbeat");
      },
      "idle works -, A silence", watchdog_policy},

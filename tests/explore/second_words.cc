@@ -1,4 +1,6 @@
-#include "tests/explore/second_words.h"
+// The effects of the second table. Written from the protocol page, without a look at the
+// supervisor.
+#include "tests/explore/second_notes.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,34 +10,7 @@ namespace {
 
 using namespace agent_protocol;
 
-template <class Kind>
-const Kind& as(const Happening& happening) {
-  return std::get<Kind>(*happening.event);
-}
-
-template <class Kind>
-const Kind& said(const Happening& happening) {
-  return std::get<Kind>(as<MessageReceived>(happening).message);
-}
-
 // ---- requests
-
-Duration or_default(std::optional<std::int64_t> ms, Duration value) {
-  return ms ? Duration(*ms) : value;
-}
-
-Terms terms_of(const Policy& policy, const Upgrade& asked) {
-  Terms terms = policy.defaults;
-  terms.mode = asked.mode.value_or(terms.mode);
-  terms.gate = asked.gate.value_or(Gate::none);
-  terms.commit = asked.commit.value_or(CommitRule::survive);
-  terms.start_timeout = or_default(asked.start_timeout_ms, terms.start_timeout);
-  terms.confirm_timeout = or_default(asked.confirm_timeout_ms, Duration(0));
-  terms.stop_timeout = or_default(asked.stop_timeout_ms, terms.stop_timeout);
-  terms.trial = or_default(asked.trial_ms, terms.trial);
-  terms.on_unclean_stop = asked.on_unclean_stop.value_or(terms.on_unclean_stop);
-  return terms;
-}
 
 Request request_of(const Notes& notes, const Upgrade& asked) {
   Request request;
@@ -106,7 +81,18 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
   actions.push_back(Send{party.generation, std::move(message)});
 }
 
+void offer(const Notes& notes, Party& party, Actions& actions) {
+  party.offered = true;
+  send(actions, party, Activate{notes.left, notes.clean});
+}
+
+void close_input(Party& party, Actions& actions) {
+  party.offered = false;
+  actions.push_back(CloseInput{party.generation});
+}
+
 void kill_party(Party& party, Time now, Actions& actions) {
+  if (party.offered) close_input(party, actions);
   actions.push_back(Kill{party.generation});
   party.limit = now + Duration(10'000);
   party.grace.reset();
@@ -138,11 +124,8 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   send(actions, party, message);
 }
 
-// What the agent that was active last left is given on once.
-void activate(Notes& notes, Party& party, Actions& actions) {
-  party.limit.reset();
-  party.left_unfit = false;
-  send(actions, party, Activate{notes.left, notes.clean});
+// What the agent that was active last left is given on to one that gets all of its `activate`.
+void forget_what_was_left(Notes& notes) {
   notes.clean = false;
   notes.left.reset();
   notes.end = 0;
@@ -217,50 +200,9 @@ void note_end(Notes& notes, const Happening& happening, bool clean) {
 
 // ---- the rows' own names for them
 
-template <class Function>
-struct Named {
-  const char* name;
-  Function function;
-};
-
 using N = Notes;
 using H = Happening;
 using A = Actions;
-
-const Named<Guard> guards[] = {
-    {"fit",
-     [](const N& n, const H& h) {
-       const Terms terms = terms_of(n.policy, said<Upgrade>(h));
-       const bool gate = terms.gate == Gate::none || terms.mode == Mode::parallel;
-       const bool commit = terms.commit == CommitRule::survive || terms.trial != Duration::zero();
-       return gate && commit;
-     }},
-    {"its id",
-     [](const N& n, const H& h) {
-       const auto& message = as<MessageReceived>(h).message;
-       const auto* confirm = std::get_if<Confirm>(&message);
-       return (confirm ? confirm->id : std::get<Cancel>(message).id) == n.request.id;
-     }},
-    {"told", [](const N& n, const H&) { return n.request.told; }},
-    {"by signal", [](const N& n, const H&) { return n.request.by_signal; }},
-    {"way back", [](const N&, const H& h) { return as<Checked>(h).way_back; }},
-    {"sequential", [](const N& n, const H&) { return n.request.terms.mode == Mode::sequential; }},
-    {"gate", [](const N& n, const H&) { return n.request.terms.gate == Gate::confirm; }},
-    {"continue",
-     [](const N& n, const H&) { return n.request.terms.on_unclean_stop == UncleanStop::carry_on; }},
-    {"must be healthy",
-     [](const N& n, const H&) { return n.request.terms.commit == CommitRule::healthy; }},
-    {"no trial", [](const N& n, const H&) { return n.request.terms.trial == Duration::zero(); }},
-    {"relink", [](const N& n, const H&) { return n.policy.relink; }},
-    {"owes a heartbeat", [](const N& n, const H&) { return n.a.beat || n.a.silent; }},
-    {"quitting", [](const N& n, const H&) { return n.verdict == 131; }},
-    {"A left unfit", [](const N& n, const H&) { return n.a.left_unfit; }},
-    {"exec refused", [](const N&, const H& h) { return as<SpawnFailed>(h).not_executable; }},
-    {"an upgrade's",
-     [](const N&, const H& h) {
-       return std::get<Malformed>(as<MessageRefused>(h).what).id.has_value();
-     }},
-};
 
 const Named<Effect> effects[] = {
     // Processes.
@@ -304,6 +246,8 @@ const Named<Effect> effects[] = {
      }},
     {"A limit stop",
      [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.defaults.stop_timeout); }},
+    {"A limit its stop",
+     [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.request.terms.stop_timeout); }},
     {"A limit exit",
      [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.exit_grace); }},
     {"A limit log", [](N& n, const H& h, A&) { n.a.limit = h.now + Duration(10'000); }},
@@ -313,6 +257,12 @@ const Named<Effect> effects[] = {
     {"A more time", [](N& n, const H& h, A&) { extend(n.a, h); }},
     {"B limit start",
      [](N& n, const H& h, A&) { n.b.limit = after(h.now, n.request.terms.start_timeout); }},
+    {"B limit trial",
+     [](N& n, const H& h, A&) {
+       const Terms& terms = n.request.terms;
+       const bool none = terms.trial == Duration::zero();
+       n.b.limit = after(h.now, none ? terms.stop_timeout : terms.trial);
+     }},
     {"B limit log", [](N& n, const H& h, A&) { n.b.limit = h.now + Duration(10'000); }},
     {"B no limit", [](N& n, const H&, A&) { n.b.limit.reset(); }},
     {"B grace", [](N& n, const H& h, A&) { n.b.grace = h.now + Duration(200); }},
@@ -326,8 +276,7 @@ const Named<Effect> effects[] = {
      [](N& n, const H& h, A&) {
        n.request.limit = after(h.now, n.request.terms.confirm_timeout);
      }},
-    {"limit trial",
-     [](N& n, const H& h, A&) { n.request.limit = after(h.now, n.request.terms.trial); }},
+    {"trial until its limit", [](N& n, const H&, A&) { n.request.limit = n.b.limit; }},
     {"no request limit",
      [](N& n, const H&, A&) {
        n.request.limit.reset();
@@ -424,8 +373,17 @@ const Named<Effect> effects[] = {
      [](N& n, const H& h, A&) {
        n.request.failed_version = said<Hello>(h).version;
      }},
-    {"activate A", [](N& n, const H&, A& a) { activate(n, n.a, a); }},
-    {"activate B", [](N& n, const H&, A& a) { activate(n, n.b, a); }},
+    {"offer A", [](N& n, const H&, A& a) { offer(n, n.a, a); }},
+    {"offer B", [](N& n, const H&, A& a) { offer(n, n.b, a); }},
+    {"A is not reached", [](N& n, const H&, A&) { n.a.offered = false; }},
+    {"B is not reached", [](N& n, const H&, A&) { n.b.offered = false; }},
+    {"A has the work",
+     [](N& n, const H&, A&) {
+       n.a.left_unfit = n.a.offered = false;
+       forget_what_was_left(n);
+     }},
+    {"close A", [](N& n, const H&, A& a) { close_input(n.a, a); }},
+    {"close B", [](N& n, const H&, A& a) { close_input(n.b, a); }},
     {"stop upgrade",
      [](N& n, const H& h, A& a) {
        stop(n, StopReason::upgrade, n.request.terms.stop_timeout, h.now, a);
@@ -475,19 +433,7 @@ const Named<Effect> effects[] = {
      }},
 };
 
-template <class Function, std::size_t size>
-Function named(const Named<Function> (&all)[size], std::string_view name) {
-  for (const auto& one : all) {
-    if (one.name == name) return one.function;
-  }
-  return nullptr;
-}
-
 }  // namespace
-
-Guard guard_named(std::string_view name) {
-  return named(guards, name);
-}
 
 Effect effect_named(std::string_view name) {
   return named(effects, name);

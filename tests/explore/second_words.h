@@ -26,6 +26,7 @@ struct Party {
   std::optional<Time> beat = {};   // to have said `heartbeat`
   std::optional<Time> hello = {};  // to have said `hello`, before that is told to people
   bool silent = false;             // that has passed, and it has not said it since
+  bool offered = false;            // its `activate` is being written, or waits
   bool left_unfit = false;         // that it was unfit was found when its exit had been seen
 };
 

@@ -43,7 +43,6 @@ class Teller {
         kind == EventKind::upgrade_limit_unseen) {
       return true;  // a look at the clock, which changes nothing
     }
-    if (kind == EventKind::is_deaf) return false;  // scenarios have no word for it
     say_outcomes(move);
     if (kind == EventKind::limit || kind == EventKind::close_limit ||
         kind == EventKind::heartbeat_limit || kind == EventKind::hello_limit ||
@@ -90,11 +89,11 @@ class Teller {
   }
 
   void say_outcome(EventClass happens) {
-    for (const Pending pending :
-         {Pending::check, Pending::spawn, Pending::relink_proof, Pending::relink}) {
+    for (const Pending pending : {Pending::check, Pending::spawn, Pending::relink_proof,
+                                  Pending::relink, Pending::activate}) {
       State asked;
       asked.pending = pending;
-      asked.spawning = Agent{};
+      asked.spawning = asked.incumbent = Agent{};
       for (const NamedEvent& outcome : every_outcome(asked)) {
         const bool is_it = class_of(asked, outcome.event, now_) == happens;
         if (is_it && !outcome.name.empty()) story_.text += outcome.name + "\n";

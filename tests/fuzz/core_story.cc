@@ -226,9 +226,9 @@ Happening take_happening(Bytes& bytes, const State& state) {
     case 50:
       return {who.name + "closes output", {OutputClosed{who.generation}}};
     case 51:
-      return {who.name + "closes input", {InputClosed{who.generation, false}}};
+      return {who.name + "closes input", {InputClosed{who.generation}}};
     case 52:
-      return {who.name + "is deaf", {InputClosed{who.generation, true}}};
+      return {who.name + "takes activate", {ActivateWritten{who.generation}}};
     case 53:
       return {"sigterm", {StopRequested{}}};
     case 54:

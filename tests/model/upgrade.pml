@@ -14,7 +14,9 @@
  *   A phase has one deadline. `stopped` sets a new one in its place.
  * - What was asked for is chosen where it matters: the gate at `ready`, what an unclean stop leads
  *   to at that stop, what the end of a trial means at its end. Upgrades by SIGUSR2 are requests.
- * - A closed pipe of a held agent: its `unfit`. SIGQUIT: the upgrader's death.
+ * - A closed pipe of a held agent, one that its `activate` finds closed included: its `unfit`.
+ * - How long an `activate` waits that cannot be written: until it is written, or the deadline.
+ * SIGQUIT: the upgrader's death.
  *
  * Assumed: a process that got SIGKILL ends, and an agent whose input ends exits, both some time
  * later. An agent keeps the lock's descriptor until it exits. There is room for two processes: the
@@ -58,6 +60,7 @@ bit calm, sigterm;
 mtype:phase phase = ended;
 byte incumbent = none, candidate = none;
 bit is_ready[2], to_stop[2], has_stopped[2];
+bit promised[2];    /* `activate` was sent, and waits behind a full pipe, or is lost */
 bit sequential;     /* the upgrade under way */
 bit failed;         /* the upgrade under way: what is left is the way back */
 bit passed;         /* the deadline of this phase */
@@ -102,7 +105,7 @@ inline forget(i) {
   empty_pipe(said[i]);
   empty_pipe(told[i]);
   life[i] = absent; mind[i] = hung; crooked[i] = 0; trialled[i] = 0; killed[i] = 0; orphan[i] = 0;
-  is_ready[i] = 0; to_stop[i] = 0; has_stopped[i] = 0; is_active[i] = 0
+  is_ready[i] = 0; promised[i] = 0; to_stop[i] = 0; has_stopped[i] = 0; is_active[i] = 0
 }
 
 inline exit(i) { /* init reaps an orphan */
@@ -137,20 +140,13 @@ inline start(i, as_candidate) { /* i is none afterwards if the system refuses */
 /* ---- what the upgrader does */
 inline go_to(where) { phase = where; passed = 0 }
 
-inline kill(i) { killed[i] = 1 }
+inline kill(i) { killed[i] = 1; promised[i] = 0 }
 
 inline tell(i, what) {
   if
   :: crooked[i] || life[i] == exited || killed[i]
   :: !(crooked[i] || life[i] == exited || killed[i]) -> assert(nfull(told[i])); told[i]!what
   fi
-}
-
-inline send_activate(i) {
-  assert(!is_active[0] && !is_active[1]);
-  assert(is_ready[i] && !killed[i] && !sigterm);
-  is_active[i] = 1;
-  tell(i, activate)
 }
 
 inline send_stop(how) {
@@ -228,19 +224,47 @@ inline pass_gate() {
 inline commit() {
   if
   :: !calm -> roll_back() /* the link cannot be written */
-  :: true -> tell(incumbent, committed); wish = 0; upgrade_ends()
+  :: true -> assert(is_active[incumbent]); tell(incumbent, committed); wish = 0; upgrade_ends()
+  fi
+}
+
+inline activate_is_written(i) {
+  assert(!is_active[0] && !is_active[1] && !killed[i]);
+#ifndef SEED_DEAF_IS_ACTIVE
+  is_active[i] = 1;
+#else
+  is_active[i] = !promised[i];
+#endif
+  promised[i] = 0;
+  tell(i, activate);
+  if
+  :: phase == starting -> go_to(running)
+  :: phase == falling_back -> upgrade_ends()
+  :: phase == replacing ->
+    incumbent = candidate;
+    candidate = none;
+    go_to(trial);
+    if
+    :: true
+    :: true -> commit() /* a trial of 0 */
+    fi
+  fi
+}
+
+/* A straight agent reads. With a crooked one it may wait, for ever even. */
+inline send_activate(i) {
+  assert(!is_active[0] && !is_active[1]);
+  assert(!promised[0] && !promised[1]);
+  assert(is_ready[i] && !killed[i] && !sigterm);
+  if
+  :: true -> activate_is_written(i)
+  :: crooked[i] -> promised[i] = 1; passed = 0
   fi
 }
 
 inline activate_candidate() {
-  incumbent = candidate;
-  candidate = none;
-  send_activate(incumbent);
-  go_to(trial);
-  if
-  :: true
-  :: true -> commit() /* a trial of 0 */
-  fi
+  go_to(replacing);
+  send_activate(candidate)
 }
 
 inline lose_candidate() { /* it is killed, or has been reaped */
@@ -257,8 +281,7 @@ inline lose_candidate() { /* it is killed, or has been reaped */
 inline hear_ready(i) {
   is_ready[i] = 1;
   if
-  :: i == incumbent && phase == starting -> send_activate(i); go_to(running)
-  :: i == incumbent && phase == falling_back -> send_activate(i); upgrade_ends()
+  :: i == incumbent && (phase == starting || phase == falling_back) -> send_activate(i)
   :: i == candidate && phase == preparing -> tell(incumbent, candidate_ready); go_to(confirming)
   :: i == candidate && phase == preparing -> pass_gate()
   :: i == candidate && phase == replacing -> activate_candidate()
@@ -427,7 +450,7 @@ inline die() {
   i = 0;
   do
   :: i < 2 && life[i] == exited -> forget(i); i++
-  :: i < 2 && life[i] == living -> orphan[i] = 1; i++
+  :: i < 2 && life[i] == living -> orphan[i] = 1; promised[i] = 0; i++
   :: i < 2 && life[i] == absent -> i++
   :: i == 2 -> i = 0; break
   od;
@@ -536,6 +559,10 @@ end:
        :: exit_is_seen(1) -> i = 1
        fi;
        reap(i);
+       i = 0 }
+  :: atomic { (promised[0] || promised[1]) && !passed && !exit_is_seen(0) && !exit_is_seen(1) ->
+       i = promised[1];
+       activate_is_written(i);
        i = 0 }
   :: atomic { is_heard(0) || is_heard(1) ->
        if

@@ -80,8 +80,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
     case EventKind::hello_limit_unseen:
     case EventKind::upgrade_limit_unseen:
       return false;
-    case EventKind::is_deaf:
-      return speaker == Speaker::incumbent && place.incumbent_active;
+    case EventKind::takes_activate:
+      return speaker == place.promised;
     default:
       return true;
   }

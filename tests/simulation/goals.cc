@@ -15,8 +15,8 @@ bool comes_by_the_way(const test::Move& move) {
   if (test::speaker_of(move.steps[0]) == Speaker::stranger) return true;
   const EventKind kind = test::kind_of(move.steps[0]);
   return kind != EventKind::cancel_at_limit && kind != EventKind::extend_at_limit &&
-         kind != EventKind::is_deaf && kind != EventKind::closes_output &&
-         kind != EventKind::closes_input && !is_last_word(move.steps[0]);
+         kind != EventKind::closes_output && kind != EventKind::closes_input &&
+         !is_last_word(move.steps[0]);
 }
 
 Goals::Goals(const Atlas& atlas) {

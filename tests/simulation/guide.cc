@@ -48,17 +48,19 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   choose_clog();
 }
 
-// An agent's closed input is noticed only when something is sent to it, or has been waiting; and an
-// `activate` that waits is another matter.
+// An agent's closed input is noticed only when something is sent to it, or has been waiting; and
+// nothing may wait where an `activate` is to be what finds it closed.
 void MapGuide::choose_clog() {
   const auto comes = [&](EventKind kind) {
     return std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
-      return test::kind_of(sheet_.map.moves[move].steps[0]) == kind;
+      const test::Move& its = sheet_.map.moves[move];
+      return std::any_of(its.steps, its.steps + its.length,
+                         [kind](Event step) { return test::kind_of(step) == kind; });
     });
   };
   const bool closes = comes(EventKind::closes_input) || comes(EventKind::closes_output);
-  if (comes(EventKind::is_deaf)) {
-    clog_ = Clog::from_ready;
+  if (comes(EventKind::activate_lost)) {
+    clog_ = Clog::never;
   } else if (machine_.random.chance(closes ? 85 : 20)) {
     clog_ = closes || machine_.random.chance(50) ? Clog::but_activate : Clog::from_ready;
   }
@@ -76,7 +78,7 @@ void MapGuide::plan_way(std::uint32_t place, Speaker dying) {
       test::kind_of(sheet_.map.moves[way_.empty() ? 0 : way_.front()].steps[0]) == EventKind::start;
   if (way_.empty() || !starts_at_once) return;
   const test::Move& start = sheet_.map.moves[way_.front()];
-  expect_outcomes(start);
+  expect_outcomes(start, State{});
   expected_ = start.to;
   way_.pop_front();
 }
@@ -85,9 +87,27 @@ bool MapGuide::begins_early() const {
   return expected_ == 0;
 }
 
-void MapGuide::expect_outcomes(const test::Move& move) {
-  for (std::size_t step = 1; step < move.length; ++step)
-    machine_.outcomes.push_back(move.steps[step]);
+void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
+  for (std::size_t step = 1; step < move.length; ++step) {
+    const EventKind outcome = test::kind_of(move.steps[step]);
+    const bool of_activate = outcome == EventKind::activate_written ||
+                             outcome == EventKind::activate_waits ||
+                             outcome == EventKind::activate_lost;
+    if (of_activate) {
+      let_activate(outcome, state);
+    } else {
+      machine_.outcomes.push_back(move.steps[step]);
+    }
+  }
+}
+
+// What will become of the `activate` that is to be sent to the agent that is held.
+void MapGuide::let_activate(EventKind outcome, const State& state) {
+  const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
+  Process* process = agent ? machine_.of(agent->generation) : nullptr;
+  if (process == nullptr) return;
+  process->input.capacity = outcome == EventKind::activate_waits ? 0 : 65'536;
+  if (outcome == EventKind::activate_lost) process->close_input();
 }
 
 bool MapGuide::act(const Supervisor& supervisor) {
@@ -211,7 +231,7 @@ bool MapGuide::perform(const test::Move& move, const Supervisor& supervisor) {
   }
   if (speaker == Speaker::nobody) {
     if (!let_pass(event, supervisor)) return false;
-    expect_outcomes(move);
+    expect_outcomes(move, state);
     return true;
   }
   const std::optional<Agent>& agent =
@@ -219,7 +239,7 @@ bool MapGuide::perform(const test::Move& move, const Supervisor& supervisor) {
   Process* process = agent ? machine_.of(agent->generation) : nullptr;
   if (process == nullptr || process->life != Process::Life::running) return false;
   if (!perform_of(*process, *agent, event, supervisor)) return false;
-  expect_outcomes(move);
+  expect_outcomes(move, state);
   return true;
 }
 
@@ -298,9 +318,8 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
       return true;
     case EventKind::closes_input:
       return close_input(process, agent);
-    case EventKind::is_deaf:
-      if (process.input.capacity != 0) return false;
-      process.close_input();
+    case EventKind::takes_activate:
+      process.input.capacity = 65'536;
       return true;
     case EventKind::extend_at_limit:
     case EventKind::cancel_at_limit:
@@ -331,7 +350,7 @@ bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
     const test::EventClass ahead = sheet_.map.moves[way_[1]].steps[0];
     by_signal = test::kind_of(ahead) == EventKind::is_killed;
     way_.pop_front();
-    expect_outcomes(sheet_.map.moves[way_.front()]);
+    expect_outcomes(sheet_.map.moves[way_.front()], state);
   }
   process.end(by_signal ? Ending{Ending::How::signalled, SIGKILL} : Ending{Ending::How::exited, 0});
   return said;

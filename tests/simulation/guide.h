@@ -26,7 +26,8 @@ class MapGuide : public Guide {
  private:
   using Event = test::EventClass;
   void plan_way(std::uint32_t place, test::Speaker dying);
-  void expect_outcomes(const test::Move& move);
+  void expect_outcomes(const test::Move& move, const State& state);
+  void let_activate(test::EventKind outcome, const State& state);
   bool go_on(const Supervisor& supervisor);
   bool wander(const Supervisor& supervisor);
   void say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most);

@@ -1,6 +1,7 @@
 #include "tests/simulation/judge.h"
 
 #include <algorithm>
+#include <climits>
 #include <csignal>
 
 #include "tests/simulation/print.h"
@@ -17,8 +18,6 @@ namespace {
 
 // Turns of the loop without an event at a new instant: more than the longest flood takes.
 constexpr int turns_at_once_max = 20'000;
-// In one turn, of one callback: however many lines it takes in, the timer is set for all of them.
-constexpr int timer_settings_max = 4;
 // And this is more than any run has events, however time creeps on meanwhile.
 constexpr std::uint64_t events_max = 50'000;
 
@@ -153,6 +152,10 @@ void Judge::see_event(const Event& event) {
     std::visit([&](const auto& what) { see_line(process, what); }, refused->what);
   } else if (std::holds_alternative<StrayReceived>(event)) {
     see_line(process, Stray{});
+  } else if (const auto* sent = std::get_if<ActivateSent>(&event)) {
+    see_activated(process, sent->how == ActivateSent::How::written);
+  } else if (std::holds_alternative<ActivateWritten>(event)) {
+    see_activated(process, true);
   } else if (std::holds_alternative<ProcessExited>(event)) {
     if (process != nullptr) see_exit(*process);
   }
@@ -209,12 +212,21 @@ void Judge::see_exit(Process& process) {
   if (!silent) broken("IO-2: an exit is told before what was said");
 }
 
+// What is told of its `activate` is so.
+void Judge::see_activated(const Process* process, bool whole) {
+  if (process == nullptr || !process->promised) return broken("an activate that was not sent");
+  if (process->activated != whole) broken("S1b: what is told of an activate is not so");
+}
+
 // IO-1: what was there when the shell began to look has been told.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
     const bool deaf = process->input.bytes.size() >= process->input.capacity;
     if (process->ended_at_look) broken("IO-1: a deadline is judged before an exit that was there");
+    if (process->promised && !process->activated && process->taken == process->taken_at_look) {
+      broken("IO-1: a deadline is judged before an activate was written that had room");
+    }
     if (process->told < process->held_at_look && !deaf) {
       broken("IO-1: a deadline is judged before what an agent had said");
     }
@@ -245,10 +257,10 @@ void Judge::see_actions(const Actions& actions) {
 void Judge::see_send(const Send& send) {
   count(send.message);
   Process* process = machine_.of(send.generation);
+  if (std::holds_alternative<Committed>(send.message)) see_commit(process);
   if (process == nullptr || process->life == Process::Life::reaped) return;
   if (const auto* activate = std::get_if<Activate>(&send.message)) {
-    process->activated = true;
-    agent_was_active_ = true;
+    process->promised = true;
     see_activate(*process, *activate);
   }
   if (const auto* stop = std::get_if<Stop>(&send.message)) {
@@ -264,14 +276,20 @@ void Judge::see_send(const Send& send) {
 void Judge::see_activate(const Process& process, const Activate& activate) {
   const Process* last = nullptr;
   for (const auto& other : machine_.processes()) {
-    if (other.get() == &process || !other->activated) continue;
+    if (other.get() == &process || !other->promised) continue;
     if (other->life != Process::Life::reaped) broken("S1: an active process has not been reaped");
-    last = other.get();
+    if (other->activated) last = other.get();
   }
   const bool clean = last != nullptr && last->confirmed;
   if (activate.clean != clean) broken("a stop counts as clean, or not, against the truth");
   const auto& left = last != nullptr ? last->left : std::optional<std::string>();
   if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
+}
+
+void Judge::see_commit(const Process* process) {
+  if (process == nullptr || !process->activated) {
+    broken("S1b: committed goes to one that has not got its activate");
+  }
 }
 
 void Judge::count(const UpgraderMessage& message) {
@@ -314,6 +332,10 @@ void Judge::look_begins() {
         std::count_if(process->spoken.begin(), process->spoken.end(),
                       [&](const auto& spoken) { return spoken.end <= process->written; });
     process->held_at_look = process->told + static_cast<std::size_t>(held);
+    const Pipe& input = process->input;
+    const bool has_room =
+        input.reader && input.writer && input.bytes.size() + PIPE_BUF <= input.capacity;
+    process->taken_at_look = has_room ? std::optional(process->taken) : std::nullopt;
   }
 }
 
@@ -364,128 +386,6 @@ bool Judge::at_rest(const std::optional<Time>& timer) {
   if (!director_.complaint().empty()) broken(director_.complaint());
   if (!acted && !timer && !machine_.next()) broken("Time: it waits for nothing");
   return acted;
-}
-
-// ---- the calls of the shell
-
-// What the guide wants; a way back is asked for when the check has gone well.
-World Judge::guided_outcome(World asked) {
-  using test::EventKind;
-  if (machine_.calm || machine_.outcomes.empty()) return asked;
-  const EventKind kind = test::kind_of(machine_.outcomes.front());
-  if (asked == World::check && kind != EventKind::check_fails) return asked;
-  machine_.outcomes.pop_front();
-  switch (kind) {
-    case EventKind::check_fails:
-      return World::check_fails;
-    case EventKind::no_way_back:
-      return World::no_way_back;
-    case EventKind::spawn_refused:
-      return World::spawn_refused;
-    case EventKind::spawn_fails:
-      return World::spawn_fails;
-    case EventKind::proof_fails:
-      return World::proof_fails;
-    case EventKind::relink_fails:
-      return World::relink_fails;
-    default:
-      return asked;
-  }
-}
-
-World Judge::next_outcome(World asked) {
-  if (machine_.swarm.guided) return guided_outcome(asked);
-  const auto fails = [this](int percent) {
-    return !machine_.calm && machine_.random.chance(percent);
-  };
-  const Swarm& swarm = machine_.swarm;
-  switch (asked) {
-    case World::check:
-      return fails(swarm.check_failures) ? World::check_fails : asked;
-    case World::way_back:
-      return fails(swarm.lost_ways_back) ? World::no_way_back : asked;
-    case World::spawn:
-      if (!fails(swarm.spawn_failures)) return asked;
-      return fails(50) ? World::spawn_refused : World::spawn_fails;
-    case World::proof:
-      return fails(swarm.proof_failures) ? World::proof_fails : asked;
-    case World::relink:
-      return fails(swarm.relink_failures) ? World::relink_fails : asked;
-    default:
-      return asked;
-  }
-}
-
-void Judge::check_start() {
-  if (shutdown_) broken("S8: a process is started after SIGTERM");
-}
-
-void Judge::signal_sent(Process& process, int signal) {
-  if (process.signals_due.empty() || process.signals_due.front() != signal) {
-    return broken("S6: a signal that was not ordered");
-  }
-  process.signals_due.pop_front();
-}
-
-void Judge::signal_taken(int signal) {
-  if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) shutdown_ = true;
-  if (signal != SIGCHLD) note("signal " + std::to_string(signal));
-}
-
-void Judge::bytes_read(Process& process, std::size_t count) {
-  if (looking_ || process.life == Process::Life::reaped) return;
-  process.bytes_in_turn += count;
-  if (process.bytes_in_turn > read_bytes_a_turn) broken("IO-5: more bytes than a turn may take");
-}
-
-void Judge::timer_set() {
-  if (++timer_settings_ > timer_settings_max) broken("the timer is set anew for every line");
-}
-
-// ---- the agents' own view
-
-void Judge::heard(Process& process, std::string_view line) {
-  auto& orders = process.orders;
-  while (!orders.empty() && orders.front().may_be_lost &&
-         orders.front().line != std::string(line) + "\n") {
-    orders.pop_front();
-  }
-  if (orders.empty() || orders.front().line != std::string(line) + "\n") {
-    return broken("an agent hears what was not said to it");
-  }
-  orders.pop_front();
-  if (line.rfind("{\"type\":\"activate\"", 0) != 0) return;
-  process.knows_it = true;
-  for (const auto& other : machine_.processes()) {
-    const bool alive = other.get() != &process && other->life == Process::Life::running;
-    if (alive && other->knows_it) broken("S1: two agents know that they are active");
-  }
-}
-
-std::string Judge::next_request() {
-  std::string id = "u";
-  for (int left = ++requests_; left > 0; left /= 26)
-    id += static_cast<char>('A' + left % 26);
-  return id;
-}
-
-// ---- the end
-
-void Judge::run_ended(int status) {
-  if (!verdict_.empty()) return;
-  check_orders();
-  if (!exit_) broken("it ends without having been told to");
-  if (exit_ && *exit_ != status) broken("its exit status is not what was decided");
-  for (const auto& process : machine_.processes()) {
-    if (process->life != Process::Life::reaped) broken("it exits while an agent lives");
-  }
-  using What = Descriptor::What;
-  for (const What what : {What::input, What::output, What::signals, What::program}) {
-    if (machine_.open_count(what) != 0) broken("Resources: a descriptor is left open");
-  }
-  if (!director_.expects_clean_end()) return;
-  ++tally_.useful;
-  if (status != 0) broken("it was told to stop, and does not exit with 0");
 }
 
 }  // namespace upgrader::simulation

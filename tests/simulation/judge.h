@@ -83,6 +83,7 @@ class Judge {
   void signal_taken(int signal);
   void bytes_read(Process& process, std::size_t count);
   void init_told(std::string_view text);
+  void bytes_written(Process& process, std::string_view bytes);
   void timer_set();
 
   // ---- the agents
@@ -104,11 +105,13 @@ class Judge {
   void see_line(Process* process, const Meaning& meaning);
   void see_word(Process& process, const MessageReceived& received);
   void see_exit(Process& process);
+  void see_activated(const Process* process, bool whole);
   void see_deadline();
   void see_actions(const Actions& actions);
   void see_send(const Send& send);
   void see_activate(const Process& process, const agent_protocol::Activate& activate);
   void order_signal(Generation generation, int signal);
+  void see_commit(const Process* process);
   void count(const agent_protocol::UpgraderMessage& message);
   void check_orders();
   void check_resources();
@@ -134,7 +137,7 @@ class Judge {
   int timer_settings_ = 0;  // in this turn
   Time event_at_{0};
   std::deque<Time> init_told_at_;  // in the last second
-  bool agent_was_active_ = false;  // one has been sent `activate`
+  bool agent_was_active_ = false;  // one has got its `activate`
   bool init_heard_ready_ = false;
   bool init_heard_stopping_ = false;
   bool init_reloads_ = false;  // as it has been told

@@ -88,7 +88,11 @@ class Process {
   std::deque<int> signals_due;  // ordered, not yet sent
   std::size_t bytes_in_turn = 0;
   int lines_in_turn = 0;
-  bool activated = false;  // `activate` was ordered
+  bool promised = false;                     // `activate` was ordered
+  bool activated = false;                    // and is whole in the pipe
+  std::string incoming;                      // the line that is being written to it
+  std::size_t taken = 0;                     // bytes that its input took
+  std::optional<std::size_t> taken_at_look;  // by then, if there was room for more
   bool told_to_stop = false;
   std::optional<std::string> stop_id;
   bool confirmed = false;  // its stop

@@ -29,6 +29,7 @@ constexpr std::array<const char*, std::variant_size_v<Event>> kinds{"start",
                                                                     "stray output",
                                                                     "closes output",
                                                                     "closes input",
+                                                                    "has its activate whole",
                                                                     "exits",
                                                                     "checked",
                                                                     "check fails",
@@ -38,6 +39,7 @@ constexpr std::array<const char*, std::variant_size_v<Event>> kinds{"start",
                                                                     "link proof fails",
                                                                     "relinked",
                                                                     "relink fails",
+                                                                    "activate",
                                                                     "deadline",
                                                                     "told to stop",
                                                                     "told to quit",
@@ -62,8 +64,9 @@ std::string detail(const Event& event) {
   if (const auto* stray = std::get_if<StrayReceived>(&event)) {
     return " " + stray->text.substr(0, 40);
   }
-  if (const auto* closed = std::get_if<InputClosed>(&event)) {
-    return closed->activate_lost ? ", activate unread" : "";
+  if (const auto* sent = std::get_if<ActivateSent>(&event)) {
+    constexpr const char* hows[] = {" written", " waits", " lost"};
+    return hows[static_cast<std::size_t>(sent->how)];
   }
   return "";
 }

@@ -95,6 +95,7 @@ ssize_t __wrap_write(int fd, const void* buffer, size_t size) {
     count = PIPE_BUF + the_machine->random.below(count - PIPE_BUF + 1);
   }
   pipe.bytes.append(static_cast<const char*>(buffer), count);
+  the_judge->bytes_written(*descriptor->process, {static_cast<const char*>(buffer), count});
   descriptor->process->agent->wake();
   return static_cast<ssize_t>(count);
 }

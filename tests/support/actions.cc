@@ -108,6 +108,9 @@ std::string line_for(const Send& send) {
   return "send " + std::to_string(send.generation) + " " + std::string(type_name(send.message)) +
          " " + std::visit([](const auto& message) { return detail(message); }, send.message);
 }
+std::string line_for(const CloseInput& close) {
+  return "close input of " + std::to_string(close.generation);
+}
 std::string line_for(const Kill& kill) {
   return "kill " + std::to_string(kill.generation);
 }

@@ -32,6 +32,9 @@ Event Bench::outcome_of(const Action& action) {
     const bool not_executable = failure != "EAGAIN";
     return SpawnFailed{spawn->generation, take_failure(failure), not_executable};
   }
+  if (const auto* send = std::get_if<Send>(&action)) {
+    return ActivateSent{send->generation, std::exchange(activate_, ActivateSent::How::written)};
+  }
   if (std::holds_alternative<ProveRelink>(action)) {
     if (proof_failure_.empty()) return RelinkProved{};
     return RelinkProofFailed{take_failure(proof_failure_)};

@@ -85,8 +85,8 @@ void add_events_of(Generation generation, std::vector<NamedEvent>& events) {
                     MessageRefused{generation, Malformed{"extend", "bad", std::nullopt}}});
   events.push_back({who + "stray oops", StrayReceived{generation, "oops"}});
   events.push_back({who + "closes output", OutputClosed{generation}});
-  events.push_back({who + "closes input", InputClosed{generation, false}});
-  events.push_back({who + "is deaf", InputClosed{generation, true}});
+  events.push_back({who + "closes input", InputClosed{generation}});
+  events.push_back({who + "takes activate", ActivateWritten{generation}});
   events.push_back({who + "exits 0", ProcessExited{generation, {Ending::How::exited, 0}}});
   events.push_back(
       {who + "exits signal 9", ProcessExited{generation, {Ending::How::signalled, 9}}});
@@ -125,6 +125,13 @@ std::vector<NamedEvent> every_outcome(const State& state) {
       return {{"", RelinkProved{}}, {"next proof fails EIO", RelinkProofFailed{trouble}}};
     case Pending::relink:
       return {{"", Relinked{}}, {"next relink fails EIO", RelinkFailed{trouble}}};
+    case Pending::activate: {
+      using How = ActivateSent::How;
+      const Agent& agent = state.incumbent ? *state.incumbent : *state.candidate;
+      return {{"", ActivateSent{agent.generation, How::written}},
+              {"next activate waits", ActivateSent{agent.generation, How::waits}},
+              {"next activate is lost", ActivateSent{agent.generation, How::lost}}};
+    }
   }
   return {};
 }

@@ -103,6 +103,7 @@ std::optional<Event> event_of(const Words& words) {
   }
   if (deed == "closes output") return OutputClosed{generation};
   if (deed == "closes input") return InputClosed{generation};
+  if (deed == "takes activate") return ActivateWritten{generation};
   if (words[1] == "stray") return StrayReceived{generation, rest_of(words, 2)};
   if (words[1] == "unknown") return MessageRefused{generation, Unknown{rest_of(words, 2)}};
   if (words[1] == "malformed" && words.size() > 2) {
@@ -162,6 +163,8 @@ class Player {
     if (words.size() == 4 && words[1] == "proof") return bench_.next_proof_fails(words[3]);
     if (words.size() == 4 && words[1] == "relink") return bench_.next_relink_fails(words[3]);
     if (deed == "way back is gone") return bench_.next_way_back_is_gone();
+    if (deed == "activate waits") return bench_.next_activate(ActivateSent::How::waits);
+    if (deed == "activate is lost") return bench_.next_activate(ActivateSent::How::lost);
     outcome_.mistakes.push_back(rest_of(words, 0));
   }
 

@@ -15,9 +15,16 @@ Generation Watcher::active() const {
   return 0;
 }
 
+// The work is, or is promised.
+bool Watcher::is_anothers(Generation generation) const {
+  return std::any_of(alive_.begin(), alive_.end(), [generation](const auto& entry) {
+    return entry.first != generation && (entry.second.promised || entry.second.activated);
+  });
+}
+
 void Watcher::see(const Event& event, const Actions& actions, Time now) {
   const bool outcome =
-      event.index() >= Event(Checked{}).index() && event.index() <= Event(RelinkFailed{}).index();
+      event.index() >= Event(Checked{}).index() && event.index() <= Event(ActivateSent{}).index();
   if (asked_ && !outcome) broken("Answers: a request was not answered");
   if (!outcome) asked_.reset();
   see_event(event, now);
@@ -41,11 +48,17 @@ void Watcher::see_event(const Event& event, Time now) {
   }
   if (const auto* closed = std::get_if<OutputClosed>(&event)) {
     const auto found = alive_.find(closed->generation);
-    if (found != alive_.end() && !found->second.activated) found->second.failed = true;
+    if (found != alive_.end() && !found->second.activated && !found->second.promised) {
+      found->second.failed = true;
+    }
   }
-  if (const auto* closed = std::get_if<InputClosed>(&event)) {
-    const auto found = alive_.find(closed->generation);
-    if (found != alive_.end() && !found->second.activated) found->second.failed = true;
+  if (const auto* closed = std::get_if<InputClosed>(&event)) see_not_reached(closed->generation);
+  if (const auto* written = std::get_if<ActivateWritten>(&event)) {
+    see_activated(written->generation);
+  }
+  if (const auto* sent = std::get_if<ActivateSent>(&event)) {
+    if (sent->how == ActivateSent::How::written) see_activated(sent->generation);
+    if (sent->how == ActivateSent::How::lost) see_not_reached(sent->generation);
   }
   if (std::holds_alternative<RelinkProved>(event)) proved_ = asked_proof_;
   if (const auto* exited = std::get_if<ProcessExited>(&event)) see_exit(exited->generation);
@@ -64,6 +77,7 @@ void Watcher::see_message(Generation generation, const AgentMessage& message, bo
   Process& process = found->second;
   if (std::holds_alternative<Stopped>(message) && process.told && !process.stopped) {
     process.stopped = true;
+    process.state = std::get<Stopped>(message).state;
     process.kill_from = now + exit_grace_;
     if (exit_grace_ == Duration::zero()) process.kill_from.reset();
   }
@@ -89,7 +103,9 @@ void Watcher::see_message(Generation generation, const AgentMessage& message, bo
 void Watcher::see_exit(Generation generation) {
   const auto found = alive_.find(generation);
   if (found == alive_.end()) return;
-  if (found->second.activated && !found->second.told && !found->second.on_trial) leaving_ = true;
+  const Process& process = found->second;
+  if (process.activated && !process.told && !process.on_trial) leaving_ = true;
+  if (process.activated) left_ = Left{process.stopped, process.state};
   alive_.erase(found);
 }
 
@@ -97,6 +113,12 @@ void Watcher::see_action(const Action& action, Time now) {
   if (exited_) broken("something is done after the exit");
   if (const auto* send = std::get_if<Send>(&action)) {
     see_send(send->generation, send->message, now);
+  } else if (const auto* close = std::get_if<CloseInput>(&action)) {
+    const auto found = alive_.find(close->generation);
+    if (found == alive_.end() || !found->second.promised) broken("an input is closed for nothing");
+    see_not_reached(close->generation);
+  } else if (std::holds_alternative<Relink>(action)) {
+    if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
   } else if (const auto* kill = std::get_if<Kill>(&action)) {
     see_kill(kill->generation, now);
   } else if (const auto* terminate = std::get_if<Terminate>(&action)) {
@@ -128,7 +150,9 @@ void Watcher::see_send(Generation generation, const UpgraderMessage& message, Ti
   const auto found = alive_.find(generation);
   if (found == alive_.end()) return broken("S6: a message to nobody");
   Process& process = found->second;
-  if (std::holds_alternative<Activate>(message)) see_activate(generation, process);
+  if (const auto* activate = std::get_if<Activate>(&message)) {
+    see_activate(generation, process, *activate);
+  }
   if (const auto* stop = std::get_if<Stop>(&message)) see_stop(generation, process, *stop, now);
   if (const auto* accepted = std::get_if<Accepted>(&message)) {
     see_answer(accepted->id, "accepted");
@@ -150,6 +174,7 @@ void Watcher::see_send(Generation generation, const UpgraderMessage& message, Ti
   if (const auto* committed = std::get_if<Committed>(&message)) {
     proved_.reset();
     if (!process.on_trial) broken("committed is sent to one that is not on trial");
+    if (!process.activated) broken("S1b: committed is sent to one that has not got its activate");
     process.on_trial = false;
     if (committed->id.rfind("sigusr2-", 0) != 0) see_ending(committed->id, "committed");
   }
@@ -164,14 +189,34 @@ void Watcher::see_send(Generation generation, const UpgraderMessage& message, Ti
   }
 }
 
-void Watcher::see_activate(Generation generation, Process& process) {
-  if (active() != 0 && active() != generation) broken("S1: two agents are active");
-  if (process.activated) broken("S2: activated twice");
+void Watcher::see_activate(Generation generation, Process& process, const Activate& activate) {
+  if (is_anothers(generation)) broken("S1: two agents are active");
+  if (process.activated || process.promised) broken("S2: activated twice");
   if (!process.ready) broken("S2: activated before it was ready");
   if (process.killed || process.failed) broken("S2: activated though it has failed");
   if (winding_down()) broken("S8: activated though the upgrader is stopping");
-  process.activated = true;
+  const Left left = left_.value_or(Left{});
+  if (activate.clean != left.clean || activate.state != left.state) {
+    broken("S1b: what the agent that was active last left is lost, or is another's");
+  }
+  process.promised = true;
+}
+
+// One that was promised the work has got its `activate`, and nobody else will get what was left.
+void Watcher::see_activated(Generation generation) {
+  const auto found = alive_.find(generation);
+  if (found == alive_.end() || !found->second.promised) return;
+  found->second.promised = false;
+  found->second.activated = true;
+  left_.reset();
   served_ = true;
+}
+
+void Watcher::see_not_reached(Generation generation) {
+  const auto found = alive_.find(generation);
+  if (found == alive_.end() || found->second.activated) return;
+  found->second.promised = false;
+  found->second.failed = true;
 }
 
 void Watcher::see_stop(Generation generation, Process& process, const Stop& stop, Time now) {
@@ -209,6 +254,7 @@ void Watcher::see_kill(Generation generation, Time now) {
   Process& process = found->second;
   if (process.killed) broken("killed twice");
   process.killed = true;
+  process.promised = false;
   if (!process.activated || quit_) return;
   if (!process.kill_from || now < *process.kill_from) {
     broken("S5: an active agent is killed before its deadline");
@@ -266,16 +312,19 @@ std::string Watcher::print() const {
   std::string text;
   for (const auto& [generation, process] : alive_) {
     text += std::to_string(generation) + ":";
-    for (const bool flag : {process.greeted, process.ready, process.activated, process.on_trial,
-                            process.told, process.stopped, process.killed, process.failed}) {
+    for (const bool flag :
+         {process.greeted, process.ready, process.promised, process.activated, process.on_trial,
+          process.told, process.stopped, process.killed, process.failed}) {
       text += flag ? '1' : '0';
     }
+    if (process.state) text += '+';
     text += process.stop_id.value_or("");
     text += process.kill_from ? std::to_string(process.kill_from->count()) : "-";
     text += ' ';
   }
   text += asked_.value_or("") + "/" + accepted_.value_or("");
   text += proved_ ? " proved" : "";
+  if (left_) text += std::string(left_->clean ? " clean" : " unclean") + (left_->state ? "+" : "");
   text += shutdown_ ? " shutdown" : "";
   text += quit_ ? " quit" : "";
   text += leaving_ ? " leaving" : "";

@@ -1,6 +1,6 @@
 // Watches a supervisor from outside: keeps its own small account of the world from the events that
 // go in and the actions that come out, and says which rule was broken. Never looks into the
-// supervisor. The rules are S1 to S9 and Answers of tests/INVARIANTS.md.
+// supervisor. The rules are S1 to S9, S1b and Answers of tests/INVARIANTS.md.
 #pragma once
 
 #include <map>
@@ -23,6 +23,9 @@ class Watcher {
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
+  // Somebody is active: its `activate` has been written whole.
+  [[nodiscard]] bool anyone_active() const { return active() != 0; }
+
   // Makes the account one of an instant in which no deadline has passed but this agent's (0: none).
   void let_time_pass(Generation generation);
 
@@ -36,12 +39,14 @@ class Watcher {
   struct Process {
     bool greeted = false;
     bool ready = false;
-    bool activated = false;
+    bool promised = false;   // `activate` was sent, and has not been written whole
+    bool activated = false;  // it has been
     bool on_trial = false;
     bool told = false;  // a stop is in force
     bool stopped = false;
     bool killed = false;
-    bool failed = false;                 // it closed a pipe while held
+    bool failed = false;                 // it closed a pipe while held, or was not reached
+    std::optional<std::string> state;    // that it left with `stopped`
     std::optional<std::string> stop_id;  // of the upgrade that the stop was for
     std::optional<Time> kill_from;       // an active one may be killed from then on
   };
@@ -52,7 +57,10 @@ class Watcher {
   void see_exit(Generation generation);
   void see_action(const Action& action, Time now);
   void see_send(Generation generation, const agent_protocol::UpgraderMessage& message, Time now);
-  void see_activate(Generation generation, Process& process);
+  void see_activate(Generation generation, Process& process,
+                    const agent_protocol::Activate& activate);
+  void see_activated(Generation generation);
+  void see_not_reached(Generation generation);
   void see_stop(Generation generation, Process& process, const agent_protocol::Stop& stop,
                 Time now);
   void see_kill(Generation generation, Time now);
@@ -61,12 +69,20 @@ class Watcher {
   void check_quiet(const Event& event, const Actions& actions);
 
   [[nodiscard]] Generation active() const;  // 0: nobody
+  [[nodiscard]] bool is_anothers(Generation generation) const;
   [[nodiscard]] bool winding_down() const { return shutdown_ || quit_ || leaving_; }
   void broken(const std::string& rule) { violations_.push_back(rule); }
+
+  // What the agent that was active last left behind.
+  struct Left {
+    bool clean = false;
+    std::optional<std::string> state;
+  };
 
   Duration exit_grace_;
   std::map<Generation, Process> alive_;
   Generation last_ = 0;
+  std::optional<Left> left_;              // nobody has got it yet
   std::optional<std::string> asked_;      // an upgrade request that must be answered in this step
   std::optional<std::string> accepted_;   // an upgrade of an agent that has no ending yet
   std::optional<ProgramId> asked_proof_;  // the program that the link is to be able to name

@@ -182,7 +182,7 @@ TEST_CASE("lines that were read wait, too, while replies must be taken first") {
   CHECK(agent.heard().empty());
   for (int turns = 0; turns < 4; ++turns)
     bench.turn();
-  CHECK(bench.events.size() == lines_a_turn + 5);
+  CHECK(bench.count<StrayReceived>() == lines_a_turn + 5);
 }
 
 TEST_CASE("a backlog waits while replies must be taken first, and no other's with it") {
@@ -202,7 +202,7 @@ TEST_CASE("a backlog waits while replies must be taken first, and no other's wit
   CHECK(one.heard().empty());
   for (int turns = 0; turns < 3; ++turns)
     bench.turn();
-  CHECK(bench.events.size() == 2 * lines_a_turn + 2);
+  CHECK(bench.count<StrayReceived>() == 2 * lines_a_turn + 2);
 }
 
 TEST_CASE("replies are lost to an agent that is far behind; orders and endings are not") {
@@ -251,26 +251,90 @@ TEST_CASE("a refusal reaches an agent that is not behind") {
   CHECK(agent.heard() == line_of(failed_at(Stage::request)));
 }
 
-TEST_CASE("of a lost input it is told whether `activate` was still to be sent") {
-  enum class Sent { at_once, later, in_part, never };
-  const auto sent = GENERATE(Sent::at_once, Sent::later, Sent::in_part, Sent::never);
+TEST_CASE("an `activate` that waits is told of when its last byte has been written") {
   Bench bench;
   const Puppet agent(bench, 1);
-  if (sent != Sent::at_once) agent.fill();
-  bench.agents->send(1, order_of(30'000));
-  if (sent == Sent::later) CHECK(agent.heard().empty());
-  if (sent == Sent::in_part) agent.hear_a_page();
-  bench.turn();
+  CHECK(bench.agents->send(1, order_of(100)) == ActivateSent::How::written);
   agent.fill();
+  const auto order = order_of(10'000);
 
+  CHECK(bench.agents->send(1, order) == ActivateSent::How::waits);
+  // What comes behind it is no part of it.
+  CHECK(bench.agents->send(1, Error{"about", std::string(1'000, 'x')}) == ActivateSent::How::waits);
+  std::size_t turns_before = 0;
+  for (; bench.events.empty() && turns_before < 100; ++turns_before) {
+    agent.hear_a_page();
+    bench.turn();
+  }
+
+  REQUIRE(bench.events.size() == 1);
+  CHECK(std::get<ActivateWritten>(bench.events[0]).generation == 1);
+  CHECK(turns_before > 1);
+  (void)agent.heard();
+  bench.turn();
+  CHECK(bench.events.size() == 1);
+}
+
+TEST_CASE("an `activate` that waited is told of, too, when a later message takes it with it") {
+  Bench bench;
+  const Puppet agent(bench, 1);
+  agent.fill();
+  CHECK(bench.agents->send(1, order_of(1'000)) == ActivateSent::How::waits);
+  (void)agent.heard();
+
+  CHECK(bench.agents->send(1, Error{"about", ""}) == ActivateSent::How::written);
+
+  REQUIRE(bench.events.size() == 1);
+  CHECK(std::get<ActivateWritten>(bench.events[0]).generation == 1);
+}
+
+TEST_CASE("an `activate` that can be written is written before a deadline is judged") {
+  Bench bench;
+  const Puppet agent(bench, 1);
+  agent.fill();
+  CHECK(bench.agents->send(1, order_of(1'000)) == ActivateSent::How::waits);
+  bench.agents->take_in_everything({1});
+  CHECK(bench.events.empty());
+  (void)agent.heard();
+
+  bench.agents->take_in_everything({});
+
+  CHECK(bench.count<ActivateWritten>() == 1);
+  CHECK(agent.heard() == line_of(order_of(1'000)));
+}
+
+TEST_CASE("an `activate` for which there is no room is lost, and so is one for the dead") {
+  Bench bench;
+  const Puppet agent(bench, 1);
+  agent.fill();
   const agent_protocol::CandidateLost order{.id = "u1", .reason = std::string(1'000, 'x')};
-  for (std::size_t bytes = 0; bytes <= unsent_bytes_max; bytes += line_of(order).size())
-    bench.agents->send(1, order);
+  while (bench.agents->send(1, order) == ActivateSent::How::waits) {
+  }
 
-  REQUIRE(bench.count<InputClosed>() > 0);
+  CHECK(bench.agents->send(1, order_of(100)) == ActivateSent::How::lost);
+  CHECK(bench.count<InputClosed>() == 2);
   CHECK(std::get<InputClosed>(bench.events[0]).generation == 1);
-  CHECK(std::get<InputClosed>(bench.events[0]).activate_lost ==
-        (sent == Sent::never || sent == Sent::in_part));
+  CHECK(bench.agents->send(7, order_of(100)) == ActivateSent::How::lost);
+  CHECK(bench.events.size() == 2);
+}
+
+TEST_CASE("behind a closed input nothing is written any more, not even what waits") {
+  Bench bench;
+  const Puppet agent(bench, 1);
+  agent.fill();
+  CHECK(bench.agents->send(1, order_of(30'000)) == ActivateSent::How::waits);
+
+  bench.agents->close_input(1);
+  bench.agents->close_input(7);
+
+  CHECK(agent.heard().empty());
+  bench.turn();
+  bench.agents->take_in_everything({});
+  CHECK(agent.heard().empty());
+  CHECK(bench.events.empty());
+  agent.say("x\n");  // it is read from again
+  bench.turn();
+  CHECK(bench.count<StrayReceived>() == 1);
 }
 
 TEST_CASE("a living agent that closes its output is told once, with what it had begun to say") {

@@ -394,33 +394,11 @@ TEST_CASE("an agent on trial that closes its input is none the worse for it") {
   Bench bench;
   bench.reach(Phase::trial);
 
-  bench.take(InputClosed{2, false});
+  bench.take(InputClosed{2});
   bench.wait(std::chrono::seconds(30));
 
   CHECK(bench.phase() == Phase::running);
   CHECK(bench.active() == 2);
-}
-
-TEST_CASE("an agent on trial that never got its activate is rolled back") {
-  Bench bench;
-  bench.reach(Phase::trial);
-
-  const Actions at_once = bench.take(InputClosed{2, true});
-  const Actions actions = bench.wait(close_grace);
-
-  CHECK(at_once.empty());
-  CHECK(bench.phase() == Phase::rolling_back);
-  CHECK(messages_to(actions, 2) == Types{"stop"});
-}
-
-TEST_CASE("an agent on trial that exits with a closed input has exited") {
-  Bench bench;
-  bench.reach(Phase::trial);
-  bench.take(InputClosed{2, true});
-
-  bench.exit(2, 3);
-
-  CHECK(bench.state().upgrade->failure->exit_status == 3);
 }
 
 TEST_CASE("a link that cannot be committed rolls the agent on trial back") {

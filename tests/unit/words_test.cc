@@ -22,12 +22,13 @@ std::string failed_at(Stage stage, const std::optional<Agent>& incumbent) {
   return words::failed(upgrade, failure, incumbent);
 }
 
-Agent closed(bool output, bool activated) {
+Agent closed(bool output, bool late) {
   Agent agent;
   agent.greeted = true;
   agent.output_closed = output;
   agent.input_closed = !output;
-  agent.activated = activated;
+  agent.activate_late = late;
+  agent.allowed = Duration(30'000);
   return agent;
 }
 
@@ -79,8 +80,8 @@ TEST_CASE("only an agent that has neither stopped nor been killed may take its w
 TEST_CASE("an agent that closed a pipe is said to have closed that which counts") {
   CHECK(words::closed_its_pipe(closed(true, false)) == "closed its output before it was activated");
   CHECK(words::closed_its_pipe(closed(false, false)) == "closed its input before it was activated");
-  CHECK(words::closed_its_pipe(closed(false, true)) == "closed its input on trial");
-  CHECK(words::closed_its_pipe(closed(true, true)) == "closed its input on trial");
+  CHECK(words::closed_its_pipe(closed(false, true)) == "did not read its activate within 30s");
+  CHECK(words::closed_its_pipe(closed(true, true)) == "did not read its activate within 30s");
 }
 
 TEST_CASE("init is told of a candidate also in the moment in which it has no process") {

@@ -1,0 +1,71 @@
+// The guards of the second table. Written from the protocol page, without a look at the supervisor.
+#include "tests/explore/second_notes.h"
+
+namespace upgrader::test {
+
+using namespace agent_protocol;
+
+namespace {
+
+Duration or_default(std::optional<std::int64_t> ms, Duration value) {
+  return ms ? Duration(*ms) : value;
+}
+
+using N = Notes;
+using H = Happening;
+
+const Named<Guard> guards[] = {
+    {"fit",
+     [](const N& n, const H& h) {
+       const Terms terms = terms_of(n.policy, said<Upgrade>(h));
+       const bool gate = terms.gate == Gate::none || terms.mode == Mode::parallel;
+       const bool commit = terms.commit == CommitRule::survive || terms.trial != Duration::zero();
+       return gate && commit;
+     }},
+    {"its id",
+     [](const N& n, const H& h) {
+       const auto& message = as<MessageReceived>(h).message;
+       const auto* confirm = std::get_if<Confirm>(&message);
+       return (confirm ? confirm->id : std::get<Cancel>(message).id) == n.request.id;
+     }},
+    {"told", [](const N& n, const H&) { return n.request.told; }},
+    {"by signal", [](const N& n, const H&) { return n.request.by_signal; }},
+    {"way back", [](const N&, const H& h) { return as<Checked>(h).way_back; }},
+    {"sequential", [](const N& n, const H&) { return n.request.terms.mode == Mode::sequential; }},
+    {"gate", [](const N& n, const H&) { return n.request.terms.gate == Gate::confirm; }},
+    {"continue",
+     [](const N& n, const H&) { return n.request.terms.on_unclean_stop == UncleanStop::carry_on; }},
+    {"must be healthy",
+     [](const N& n, const H&) { return n.request.terms.commit == CommitRule::healthy; }},
+    {"no trial", [](const N& n, const H&) { return n.request.terms.trial == Duration::zero(); }},
+    {"relink", [](const N& n, const H&) { return n.policy.relink; }},
+    {"owes a heartbeat", [](const N& n, const H&) { return n.a.beat || n.a.silent; }},
+    {"quitting", [](const N& n, const H&) { return n.verdict == 131; }},
+    {"A left unfit", [](const N& n, const H&) { return n.a.left_unfit; }},
+    {"exec refused", [](const N&, const H& h) { return as<SpawnFailed>(h).not_executable; }},
+    {"an upgrade's",
+     [](const N&, const H& h) {
+       return std::get<Malformed>(as<MessageRefused>(h).what).id.has_value();
+     }},
+};
+
+}  // namespace
+
+Terms terms_of(const Policy& policy, const Upgrade& asked) {
+  Terms terms = policy.defaults;
+  terms.mode = asked.mode.value_or(terms.mode);
+  terms.gate = asked.gate.value_or(Gate::none);
+  terms.commit = asked.commit.value_or(CommitRule::survive);
+  terms.start_timeout = or_default(asked.start_timeout_ms, terms.start_timeout);
+  terms.confirm_timeout = or_default(asked.confirm_timeout_ms, Duration(0));
+  terms.stop_timeout = or_default(asked.stop_timeout_ms, terms.stop_timeout);
+  terms.trial = or_default(asked.trial_ms, terms.trial);
+  terms.on_unclean_stop = asked.on_unclean_stop.value_or(terms.on_unclean_stop);
+  return terms;
+}
+
+Guard guard_named(std::string_view name) {
+  return named(guards, name);
+}
+
+}  // namespace upgrader::test

@@ -1,0 +1,36 @@
+// What the guards and the effects of the second table share: how they read what happens, and how
+// they are found by their names.
+#pragma once
+
+#include "tests/explore/second_words.h"
+
+namespace upgrader::test {
+
+template <class Kind>
+const Kind& as(const Happening& happening) {
+  return std::get<Kind>(*happening.event);
+}
+
+template <class Kind>
+const Kind& said(const Happening& happening) {
+  return std::get<Kind>(as<MessageReceived>(happening).message);
+}
+
+// An upgrade's terms, the defaults filled in.
+[[nodiscard]] Terms terms_of(const Policy& policy, const agent_protocol::Upgrade& asked);
+
+template <class Function>
+struct Named {
+  const char* name;
+  Function function;
+};
+
+template <class Function, std::size_t size>
+Function named(const Named<Function> (&all)[size], std::string_view name) {
+  for (const auto& one : all) {
+    if (one.name == name) return one.function;
+  }
+  return nullptr;
+}
+
+}  // namespace upgrader::test
