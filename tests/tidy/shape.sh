@@ -109,6 +109,7 @@ check_heads() {
       *.h | *.cc | *.c | *.pml | *.go | *.rs | *.ts) opening='^(//!?|/\*) *[A-Za-z0-9`-]' ;;
       *.test.js) opening='^import ' ;;  # its name says it
       *.js) opening='^// *[A-Za-z]' ;;
+      *.ld) opening='^/\* *[A-Za-z`]' ;;
       man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
       Makefile | */Makefile | *.mk | .clang-tidy | *.sh | *.bash | *.zsh | *.table | *.dict)
         opening='^# *[A-Za-z`]'
