@@ -25,7 +25,6 @@ using namespace agent_protocol;
 
 // Leaves most of a message to the check's reason.
 constexpr std::size_t check_name_bytes_max = 128;
-constexpr std::size_t replacement_bytes = 3;  // of U+FFFD, for a byte that is no UTF-8
 
 struct StartUpCheck {
   std::string name;
@@ -54,7 +53,7 @@ std::optional<Wrong> run(const StartUpCheck& check) {
   const std::size_t end = text.find('\0');
   text.resize(std::min(end, text.size()));
   if (text.empty()) text = "failed";
-  std::string fitted = fit_text(text, text.size() * replacement_bytes);
+  std::string fitted = fit_text(text, text.max_size());
   Wrong wrong;
   if (fitted != text) wrong.error_number = EILSEQ;
   if (fitted.size() > room) {

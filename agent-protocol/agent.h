@@ -124,9 +124,11 @@ class Agent {
 
   // nullopt, with errno, where agent_protocol_open() answers NULL.
   [[nodiscard]] static std::optional<Agent> open(const std::string& version = {}) {
-    if (has_nul(version)) errno = EINVAL;
-    agent_protocol_agent* handle =
-        has_nul(version) ? nullptr : agent_protocol_open(version.c_str());
+    if (has_nul(version)) {
+      errno = EINVAL;
+      return std::nullopt;
+    }
+    agent_protocol_agent* handle = agent_protocol_open(version.c_str());
     if (handle == nullptr) return std::nullopt;
     return Agent(handle);
   }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -30,13 +31,13 @@ std::string start_of_process() {
   std::array<char, 1024> bytes{};
   const Descriptor file(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
   const ssize_t count = ::read(file.number(), bytes.data(), bytes.size());
-  if (count <= 0) return unknown_start;
-  std::string_view rest(bytes.data(), static_cast<std::size_t>(count));
-  rest.remove_prefix(rest.rfind(')') + 1);  // the name may hold blanks and brackets
+  std::string_view rest(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  rest.remove_prefix(std::min(rest.rfind(')'), rest.size()));  // the name may hold blanks, too
   for (int field = first_field_behind_name; field <= start_field; ++field) {
     rest.remove_prefix(rest.find(' ') + 1);
   }
-  return std::string(rest.substr(0, rest.find(' ')));
+  const std::string_view start = rest.substr(0, rest.find(' '));
+  return start.empty() ? unknown_start : std::string(start);
 }
 
 std::string number_of_process() {

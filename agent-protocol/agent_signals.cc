@@ -47,7 +47,7 @@ void note_term(int signal) {
 
 void do_nothing(int) {}
 
-// Puts back what was before, unless the program has set a handler of its own since.
+// Puts back what was before where our handler is set: the program may have set another since.
 void restore(int signal, void (*ours)(int), const struct sigaction& before) {
   struct sigaction now {};
   ::sigaction(signal, nullptr, &now);
@@ -72,8 +72,7 @@ Signals::Signals() {
   ::sigaction(SIGTERM, &on_term, &old_term_);
 
   ::sigaction(SIGPIPE, nullptr, &old_pipe_);
-  pipe_caught_ = old_pipe_.sa_handler == SIG_DFL;
-  if (!pipe_caught_) return;
+  if (old_pipe_.sa_handler != SIG_DFL) return;
   struct sigaction on_pipe {};
   on_pipe.sa_handler = &do_nothing;
   on_pipe.sa_flags = SA_RESTART;
@@ -81,9 +80,8 @@ Signals::Signals() {
 }
 
 Signals::~Signals() {
-  if (!event_.open()) return;
   restore(SIGTERM, &note_term, old_term_);
-  if (pipe_caught_) restore(SIGPIPE, &do_nothing, old_pipe_);
+  restore(SIGPIPE, &do_nothing, old_pipe_);
   // A handler of the program's may go on calling ours.
   term_leaves = false;
   event_number = -1;

@@ -38,7 +38,6 @@ class Signals {
   Descriptor event_;
   struct sigaction old_term_ {};
   struct sigaction old_pipe_ {};
-  bool pipe_caught_ = false;
 };
 
 }  // namespace agent_protocol

@@ -148,6 +148,32 @@ TEST_CASE("a program that was started without an upgrader may open as often as i
   CHECK(nobody.exit_status() == 0);
 }
 
+TEST_CASE("a process that is given an upgrader once more may talk to it") {
+  Upgrader upgrader([] {
+    const int input = ::dup(STDIN_FILENO);
+    const int output = ::dup(STDOUT_FILENO);
+    talk();
+    ::dup2(input, STDIN_FILENO);
+    ::dup2(output, STDOUT_FILENO);
+    ::setenv("AGENT_PROTOCOL", "1", 1);
+    open_again();
+    return 0;
+  });
+
+  CHECK(upgrader.is_reported() == "an upgrader is there");
+}
+
+TEST_CASE("the mark of an agent that has started this one is replaced") {
+  Upgrader upgrader([] {
+    ::setenv(mark, "1 1", 1);
+    talk();
+    execute_anew();
+    return 0;
+  });
+
+  CHECK(upgrader.is_reported() == "refused");
+}
+
 TEST_CASE("an open that failed may be made again") {
   Upgrader upgrader([] {
     const int input = ::dup(STDIN_FILENO);

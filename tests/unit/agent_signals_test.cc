@@ -205,6 +205,7 @@ TEST_CASE("a handler of the program's that calls the library's may do so after t
     agent_protocol_close(agent);
     // Whoever gets the number of a descriptor that the library had is not written to.
     const int reused = ::memfd_create("reused", 0);
+    ::dup2(reused, STDIN_FILENO);
     for (int fd = 10; fd < 16; ++fd)
       ::dup2(reused, fd);
     ::raise(SIGTERM);
