@@ -55,6 +55,17 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .PHONY: all programs samples demo check check-here quick install uninstall clean help packages \
   dist deb
 
+# The programs that stand beside the upgrader on one machine: each has a directory below node/, with
+# a .mk that adds to these lists. Programs and libraries are built by `make` and installed; tests
+# are what tests/run can run, for `make check`; packages are what all that needs of Debian.
+node_programs :=
+node_libraries :=
+node_tests :=
+node_packages :=
+include $(wildcard node/*/*.mk)
+programs += $(node_programs) $(node_libraries)
+check_packages += $(node_packages)
+
 # What a directory of tests adds: programs, targets of its own, tests for `make check`.
 include $(wildcard tests/*/*.mk)
 
@@ -177,10 +188,11 @@ quick:
 	@$(MAKE) $(jobs) --no-print-directory $(quick_tests)
 	@tests/run $(BUILD) $(quick_tests)
 
-check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet)
+check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
+    $(filter $(BUILD)/%,$(node_tests))
 	@tests/run $(BUILD) tests/languages/run tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
 	  tests/completion/run tests/abi/run.sh tests/packages/archive.sh tests/places/run.sh \
-	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests))
+	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests)) $(node_tests)
 
 demo:
 	@tests/need-packages $(build_packages)
@@ -194,9 +206,12 @@ own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
   $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) $(DOCDIR)/examples $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
+# The programs whose options a shell completes.
+completed = $(patsubst completion/%.bash,%,$(wildcard completion/*.bash))
+
 install: programs
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(own_directories))
-	install -m 755 $(BUILD)/upgrader $(sample_agent) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BUILD)/upgrader $(sample_agent) $(node_programs) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(protocol_library) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(BUILD)/$(soname) $(DESTDIR)$(LIBDIR)
 	ln -sf $(soname) $(DESTDIR)$(LIBDIR)/libagent-protocol.so
@@ -207,14 +222,15 @@ install: programs
 	  agent-protocol/agent-protocol.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
 	for section in 1 3 7 8; do \
 	  install -m 644 man/*.$$section $(DESTDIR)$(MANDIR)/man$$section; done
-	install -m 644 completion/upgrader.bash $(DESTDIR)$(BASHDIR)/upgrader
-	install -m 644 completion/upgrader.zsh $(DESTDIR)$(ZSHDIR)/_upgrader
+	for name in $(completed); do \
+	  install -m 644 completion/$$name.bash $(DESTDIR)$(BASHDIR)/$$name; \
+	  install -m 644 completion/$$name.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done
 	cp -R sample-agent/init/. $(DESTDIR)$(DOCDIR)/examples
 	find $(DESTDIR)$(DOCDIR)/examples -type f -exec sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|g' {} +
 	chmod -R u=rwX,go=rX $(DESTDIR)$(DOCDIR)/examples
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/upgrader $(DESTDIR)$(PREFIX)/bin/sample-agent
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,upgrader sample-agent $(notdir $(node_programs)))
 	rm -f $(DESTDIR)$(LIBDIR)/libagent-protocol.a $(DESTDIR)$(LIBDIR)/libagent-protocol.so \
 	  $(DESTDIR)$(LIBDIR)/$(soname) $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
 	rm -f $(DESTDIR)$(PREFIX)/include/agent-protocol/agent_protocol.h \
@@ -222,7 +238,8 @@ uninstall:
 	rm -rf $(DESTDIR)$(DOCDIR)/examples
 	for page in man/*.[1378]; do \
 	  rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
-	rm -f $(DESTDIR)$(BASHDIR)/upgrader $(DESTDIR)$(ZSHDIR)/_upgrader
+	rm -f $(addprefix $(DESTDIR)$(BASHDIR)/,$(completed))
+	rm -f $(addprefix $(DESTDIR)$(ZSHDIR)/_,$(completed))
 	-for directory in $(own_directories); do test ! -d $(DESTDIR)$$directory || \
 	  rmdir --ignore-fail-on-non-empty $(DESTDIR)$$directory; done
 
