@@ -1,9 +1,12 @@
 #include "upgrader/check.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
+
+#include "upgrader/no_wait.h"
 
 namespace upgrader {
 
@@ -11,7 +14,10 @@ void check_failed(const char* condition, const char* file, int line) {
   const std::string place = std::string(file) + ":" + std::to_string(line);
   const std::string text = std::string("upgrader: error: a rule of its own is broken: ") +
                            condition + " (" + place + ")\n";
-  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) std::abort();
+  struct stat status {};
+  if (::fstat(STDERR_FILENO, &status) == 0) {
+    static_cast<void>(write_without_waiting(STDERR_FILENO, status.st_mode, text));
+  }
   std::abort();
 }
 

@@ -1,8 +1,6 @@
 #include "upgrader/log.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +8,8 @@
 #include <cerrno>
 #include <climits>
 #include <utility>
+
+#include "upgrader/no_wait.h"
 
 namespace upgrader {
 namespace {
@@ -91,11 +91,6 @@ OwnedFd open_anew(int descriptor) {
   return OwnedFd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
 }
 
-bool takes_bytes_now(int descriptor) {
-  pollfd one{.fd = descriptor, .events = POLLOUT, .revents = 0};
-  return ::poll(&one, 1, 0) == 1 && (one.revents & POLLOUT) != 0;
-}
-
 }  // namespace
 
 std::string escape(std::string_view bytes, std::size_t bytes_max) {
@@ -123,9 +118,7 @@ Logbook::Logbook(LogLevel level, const char* journal_stream, int descriptor)
     journal_ =
         std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) == journal_stream;
   }
-  if (S_ISSOCK(status.st_mode)) means_ = Means::send;
-  // Some devices, such as the kernel's log, are written to well, but never poll as writable.
-  if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) means_ = Means::write_to_own;
+  mode_ = status.st_mode;
 }
 
 void Logbook::write(LogLevel level, std::string_view text) {
@@ -163,20 +156,15 @@ bool Logbook::deliver(const std::string& line) {
   return true;
 }
 
-// How many bytes were taken: 0 where it would have to wait, and on every error.
+// How many bytes were taken: 0 where it would have to wait, and on every error. Some devices, such
+// as the kernel's log, are written to well, but never poll as writable.
 std::size_t Logbook::put(std::string_view bytes) {
   if (bytes.empty()) return 0;
-  if (means_ == Means::write_to_own && !own_) own_ = open_anew(descriptor_);
+  if (!own_ && (S_ISFIFO(mode_) || S_ISCHR(mode_))) own_ = open_anew(descriptor_);
+  if (!own_) return write_without_waiting(descriptor_, mode_, bytes);
   ssize_t count = -1;
   do {
-    if (means_ == Means::send) {
-      count = ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    } else if (own_) {
-      count = ::write(own_.get(), bytes.data(), bytes.size());
-    } else {
-      if (!takes_bytes_now(descriptor_)) return 0;
-      count = ::write(descriptor_, bytes.data(), bytes.size());
-    }
+    count = ::write(own_.get(), bytes.data(), bytes.size());
   } while (count < 0 && errno == EINTR);
   return count > 0 ? static_cast<std::size_t>(count) : 0;
 }

@@ -2,6 +2,8 @@
 // nothing here blocks, and what could not be written is counted and told later.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -42,8 +44,6 @@ class Logbook {
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:
-  enum class Means { send, write_to_own, poll_and_write };
-
   [[nodiscard]] std::string line(LogLevel level, std::string_view text) const;
   [[nodiscard]] bool deliver(const std::string& line);
   [[nodiscard]] std::size_t put(std::string_view bytes);
@@ -51,8 +51,8 @@ class Logbook {
   LogLevel level_;
   int descriptor_;
   bool journal_ = false;
-  Means means_ = Means::poll_and_write;
-  OwnedFd own_;       // for write_to_own, from the first line on; without it, poll_and_write
+  mode_t mode_ = 0;  // what kind of stream it is
+  OwnedFd own_;      // the same pipe or terminal, opened anew for the first line, where that can be
   std::string tail_;  // of a line that was taken in part
   std::uint64_t lost_ = 0;
 };

@@ -34,7 +34,7 @@ const std::map<long, const char*>& names() {
       CALL(signalfd4),    CALL(epoll_create1),  CALL(epoll_ctl),  CALL(epoll_pwait),
       CALL(ppoll),        CALL(futex),          CALL(getrandom),  CALL(clock_gettime),
       CALL(close_range),  CALL(madvise),        CALL(prctl),      CALL(restart_syscall),
-      CALL(statx),        CALL(getppid),
+      CALL(statx),        CALL(getppid),        CALL(pwritev2),   CALL(splice),
 #ifdef SYS_open
       CALL(open),         CALL(stat),           CALL(lstat),      CALL(access),
       CALL(readlink),     CALL(poll),           CALL(epoll_wait), CALL(dup2),

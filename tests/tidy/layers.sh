@@ -98,6 +98,8 @@ layer_table() {
 3 upgrader/loop_actions.cc
 3 upgrader/loop.cc
 3 upgrader/loop.h
+3 upgrader/no_wait.cc
+3 upgrader/no_wait.h
 3 upgrader/owned_fd.h
 3 upgrader/process.cc
 3 upgrader/process.h

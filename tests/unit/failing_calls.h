@@ -154,12 +154,15 @@ FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
 
 // Told of every call of poll() and its timeout, where a test says so.
 inline void (*at_poll)(int timeout_ms) = nullptr;
+inline std::function<void()> after_poll;
 
 extern "C" int __real_poll(void* ends, unsigned long count, int timeout);
 extern "C" int __wrap_poll(void* ends, unsigned long count, int timeout);
 extern "C" int __wrap_poll(void* ends, unsigned long count, int timeout) {
   if (at_poll != nullptr) at_poll(timeout);
-  return Failing::fails(Call::poll) ? -1 : __real_poll(ends, count, timeout);
+  const int result = Failing::fails(Call::poll) ? -1 : __real_poll(ends, count, timeout);
+  if (after_poll) after_poll();
+  return result;
 }
 
 FAILING_CALL(int, prctl, (int what, unsigned long argument), (what, argument), -1)

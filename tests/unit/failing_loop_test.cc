@@ -387,7 +387,7 @@ TEST_CASE("a log that nobody can read any more, and cannot be opened anew, costs
   const Failing failing(Call::open, ENXIO, 0, 2);
   Logbook logbook(LogLevel::info, nullptr, writer.get());
   {
-    const Failing interrupted(Call::write, EINTR);
+    const Failing interrupted(Call::syscall, EINTR);
     logbook.info("here");
     CHECK(interrupted.fired());
     CHECK(logbook.lost() == 0);
