@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent-protocol/message.h"
 #include "upgrader/event.h"
@@ -134,6 +135,7 @@ struct State {
   bool ended = false;
   Generation last_generation = 0;
   std::int64_t upgrade_signals = 0;  // SIGUSR2 so far
+  std::vector<Time> put_off;         // deadlines that are judged when they pass, however late
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose start is pending
   bool operator==(const State&) const = default;

@@ -37,6 +37,19 @@ Duration longer_of(Duration one, Duration other) {
   return std::max(one, other);
 }
 
+// All that may be set.
+std::vector<std::optional<Time>*> deadlines_of(State& state) {
+  std::vector<std::optional<Time>*> all;
+  for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    if (!*agent) continue;
+    Agent& its = **agent;
+    all.insert(all.end(),
+               {&its.deadline, &its.hello_deadline, &its.close_deadline, &its.heartbeat_deadline});
+  }
+  if (state.upgrade) all.push_back(&state.upgrade->deadline);
+  return all;
+}
+
 class Step {
  public:
   Step(const Policy& policy, State& state, Time now, Actions& actions)
@@ -214,6 +227,7 @@ class Step {
   // Handles at most one deadline: the shell reads what agents have sent before it asks again.
   void take(const DeadlinePassed& event) {
     passed_by_ = std::min(now_, event.by);
+    put_off_what_is_late();
     if (state_.candidate && agent_deadline_passed(*state_.candidate)) return;
     if (state_.incumbent && agent_deadline_passed(*state_.incumbent)) return;
     if (state_.upgrade && has_passed(state_.upgrade->deadline)) upgrade_deadline_passed();
@@ -591,6 +605,31 @@ class Step {
 
   bool has_passed(const std::optional<Time>& deadline) const {
     return deadline && *deadline <= passed_by_;
+  }
+
+  // Who was as frozen as the upgrader has as much time again as it lost. Once: however often the
+  // upgrader does not run, every deadline is judged in the end.
+  void put_off_what_is_late() {
+    const std::vector<std::optional<Time>*> deadlines = deadlines_of(state_);
+    std::erase_if(state_.put_off, [&](Time before) {
+      return std::none_of(deadlines.begin(), deadlines.end(),
+                          [before](const auto* deadline) { return *deadline == before; });
+    });
+    Duration longest{};
+    for (std::optional<Time>* const deadline : deadlines) {
+      if (!has_passed(*deadline) || is_put_off(**deadline)) continue;
+      const Duration late = now_ - **deadline;
+      if (late <= late_at_most) continue;
+      longest = std::max(longest, late);
+      *deadline = now_ + std::min(late, grace_max);
+      state_.put_off.push_back(**deadline);
+    }
+    if (longest != Duration::zero()) log(LogLevel::warning, words::put_off(longest));
+  }
+
+  bool is_put_off(Time deadline) const {
+    return std::find(state_.put_off.begin(), state_.put_off.end(), deadline) !=
+           state_.put_off.end();
   }
 
   // True if a deadline of this agent had passed, and has been dealt with.

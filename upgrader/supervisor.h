@@ -62,6 +62,9 @@
 // has stopped or is rolled back. One that is silent is rolled back on trial; in every other phase
 // it goes on as it was, and is not vouched for (init_news.h).
 //
+// A deadline that comes much too late, after a freeze or a suspend, is put off once: it leads
+// nowhere until then.
+//
 // From every phase SIGTERM and SIGQUIT lead to shutting_down.
 //
 // A candidate becomes the incumbent when it is activated, which it is when its `activate` has been
@@ -88,6 +91,10 @@ namespace upgrader {
 inline constexpr Duration close_grace{200};
 // After so long without `hello` it is told that the agent may not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
+// A deadline that is judged later than this after it has passed is put off once, by as much as it
+// was late, but by no more than `grace_max`: the upgrader did not run, and perhaps nobody did.
+inline constexpr Duration late_at_most{1'000};
+inline constexpr Duration grace_max{10'000};
 // How often a killed process that does not end is logged.
 inline constexpr Duration killed_log_interval{10'000};
 

@@ -139,6 +139,8 @@ std::string Supervisor::print() const {
   printer.flag("ended", state_.ended);
   printer.put("last_generation", state_.last_generation);
   printer.put("upgrade_signals", state_.upgrade_signals);
+  for (const Time deadline : state_.put_off)
+    printer.put("put_off", deadline);
   printer.put_enum("pending", state_.pending);
   printer.put("spawning", state_.spawning);
   return printer.take();

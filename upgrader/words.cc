@@ -144,6 +144,15 @@ std::string not_greeted(const Agent& agent) {
          "; it may not speak agent-protocol(7)";
 }
 
+std::string put_off(Duration late) {
+  const auto in_seconds = [](Duration time) {
+    return in_words(std::chrono::ceil<std::chrono::seconds>(time));
+  };
+  return "deadlines come " + in_seconds(late) +
+         " late: the upgrader did not run; what was due has " +
+         in_seconds(std::min(late, grace_max)) + " more";
+}
+
 std::string late(const Agent& agent) {
   if (agent.stopped) return who(agent) + " lingers after its clean stop; killing it";
   return who(agent) + " has not stopped " + within(agent) + "; killing it";

@@ -37,6 +37,8 @@ namespace words {
 [[nodiscard]] std::string not_ready(const Agent& agent);
 // An agent that has not said `hello` for too long.
 [[nodiscard]] std::string not_greeted(const Agent& agent);
+// Deadlines are judged late, by so much at most.
+[[nodiscard]] std::string put_off(Duration late);
 // Which deadline an agent missed, for which it is killed.
 [[nodiscard]] std::string late(const Agent& agent);
 // "upgrade u7 failed at its start: ...; generation 1 stays active"

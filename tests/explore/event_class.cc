@@ -88,8 +88,17 @@ std::optional<EventKind> kind_is(const ProcessExited& event) {
   return std::nullopt;
 }
 
+// One of those that are due comes so late that it may be put off.
+bool is_judged_late(State state, Time by, Time now) {
+  const std::vector<NamedDeadline> deadlines = deadlines_of(state);
+  return std::any_of(deadlines.begin(), deadlines.end(), [&](const NamedDeadline& named) {
+    return *named.deadline && **named.deadline <= by && now - **named.deadline > late_at_most;
+  });
+}
+
 // The first of those that are due, in the order in which they are judged.
 EventClass class_of_deadline(const State& state, Time by, Time now) {
+  if (is_judged_late(state, by, now)) return other_event;
   const auto is_due = [now](const std::optional<Time>& deadline) {
     return deadline && *deadline <= now;
   };

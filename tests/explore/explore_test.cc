@@ -257,6 +257,36 @@ TEST_CASE("canary: a state that is lost with an activate is found") {
               violation.find("S1b: what the agent that was active last left") != std::string::npos);
 }
 
+TEST_CASE("canary: a deadline that is judged too early after a freeze, or never, is found") {
+  struct Fault {
+    const char* what;
+    bool (*fault)(State&);  // false: the step is as it should be
+  };
+  const Fault faults[]{
+      {"a deadline that is judged however late it comes",
+       [](State& state) {
+         for (const NamedDeadline& named : deadlines_of(state)) {
+           if (*named.deadline) state.put_off.push_back(**named.deadline);
+         }
+         return true;
+       }},
+      {"a deadline that is put off again and again",
+       [](State& state) { return !std::exchange(state.put_off, {}).empty(); }},
+  };
+  for (const Fault& fault : faults) {
+    const std::string violation =
+        first_violation([&fault](Supervisor& supervisor, const Event& event, Time now) {
+          State state = supervisor.state();
+          const bool passes = std::holds_alternative<DeadlinePassed>(event);
+          if (passes && fault.fault(state)) supervisor = Supervisor(explored_policy(1), state);
+          return supervisor.step(event, now);
+        });
+
+    INFO(violation);
+    tell_canary(fault.what, violation.find("is not put off once") != std::string::npos);
+  }
+}
+
 TEST_CASE("canary: a gate that is never shut for being late is found") {
   const std::string violation =
       first_violation([](Supervisor& supervisor, const Event& event, Time now) {

@@ -129,13 +129,66 @@ class Walk {
       take(at, timed, named.due,
            {who + " cancel u1" + when, MessageReceived{owner, Cancel{"u1", std::nullopt}, false}});
     }
+    check_lateness(at, timed, named);
     *named.deadline = later;
+  }
+
+  // What is judged too late is put off, once, by as much, within limits. It leads to no new state:
+  // all deadlines are alike there.
+  void check_lateness(std::size_t at, const State& timed, const NamedDeadline& named) {
+    struct Judged {
+      Actions actions;
+      State state;
+      std::optional<Time> deadline;
+    };
+    const auto judged = [&](Time due_at, bool put_off) {
+      *named.deadline = due_at;
+      Supervisor supervisor(policy_, timed);
+      if (put_off) {
+        State state = timed;
+        state.put_off = {due_at};
+        supervisor = Supervisor(policy_, state);
+      }
+      Watchers watchers = copied(nodes_[at].watcher, nodes_[at].companion.get());
+      if (watchers.companion) watchers.companion->set_deadlines(later, named.due, due_at, put_off);
+      Judged outcome{step_(supervisor, DeadlinePassed{}, Time(0)), supervisor.state(), {}};
+      ++result_.edges;
+      if (watchers.companion)
+        watchers.companion->see(DeadlinePassed{}, outcome.actions, supervisor);
+      Move move;
+      move.from = static_cast<std::uint32_t>(at);
+      report_all(move, watchers);
+      std::erase_if(outcome.actions,
+                    [](const Action& action) { return std::holds_alternative<Log>(action); });
+      State after = outcome.state;
+      for (const NamedDeadline& each : deadlines_of(after)) {
+        if (std::string_view(each.name) == named.name) outcome.deadline = *each.deadline;
+      }
+      outcome.state = normalised(outcome.state);
+      return outcome;
+    };
+    const Judged in_time = judged(Time(0), false);
+    const auto as_in_time = [&](const Judged& other) {
+      return other.actions == in_time.actions && other.state == in_time.state;
+    };
+    const auto put_off_to = [&](const Judged& other, Time when) {
+      return other.actions.empty() && other.state == normalised(timed) && other.deadline == when;
+    };
+    const bool good = as_in_time(judged(Time(-1'000), false)) &&
+                      put_off_to(judged(Time(-1'001), false), Time(1'001)) &&
+                      put_off_to(judged(Time(-3'600'000), false), Time(10'000)) &&
+                      as_in_time(judged(Time(-3'600'000), true));
+    if (good) return;
+    Move move;
+    move.from = static_cast<std::uint32_t>(at);
+    report(move,
+           "Time: the " + std::string(named.name) + "'s deadline, too late, is not put off once");
   }
 
   void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
     Watchers watchers = copied(nodes_[at].watcher, nodes_[at].companion.get());
     watchers.watcher.let_time_pass(due.what == Due::What::limit ? due.generation : 0);
-    if (watchers.companion) watchers.companion->set_deadlines(later, due);
+    if (watchers.companion) watchers.companion->set_deadlines(later, due, Time(0), false);
     Move move;
     move.from = static_cast<std::uint32_t>(at);
     branch(move, Supervisor(policy_, state), std::move(watchers), next.event, due);
@@ -202,7 +255,7 @@ class Walk {
     watchers.watcher.renumber(ranks);
     std::string accounts = watchers.watcher.print();
     if (watchers.companion) {
-      watchers.companion->set_deadlines(later, {});
+      watchers.companion->set_deadlines(later, {}, Time(0), false);
       watchers.companion->renumber(ranks);
       accounts += watchers.companion->print();
     }

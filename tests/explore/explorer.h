@@ -41,8 +41,9 @@ class Companion {
   virtual ~Companion() = default;
   [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
 
-  // Every deadline that is set lies at `later` now, but the one that is due lies at 0.
-  virtual void set_deadlines(Time later, const Due& due) = 0;
+  // Every deadline that is set lies at `later` now, but the one that is due lies at `due_at`, which
+  // it was put off to or not.
+  virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
   // Call once a step, at instant 0. Afterwards violations() has what was wrong, in words.
   virtual void see(const Event& event, const Actions& actions, const Supervisor& after) = 0;
   [[nodiscard]] virtual const std::vector<std::string>& violations() const = 0;

@@ -27,7 +27,7 @@ constexpr std::array agents_whats{"hello",          "ready",
 constexpr std::array other_whats{
     "start",       "checked", "check fails", "spawned",       "spawn fails", "proved",
     "proof fails", "linked",  "link fails",  "request limit", "sigterm",     "sigquit",
-    "sigusr2",     "signal",  "go",          "commit",        "fall back"};
+    "sigusr2",     "signal",  "go",          "commit",        "fall back",   "late"};
 constexpr std::size_t others_begin = 2 * agents_whats.size();
 
 What what_of(bool from_b, std::string_view name) {
@@ -113,6 +113,15 @@ std::string_view wire_name(const AgentMessage& message) {
   return names[message.index()];
 }
 
+std::optional<Time>* deadline_due(Notes& notes, Time now) {
+  for (std::optional<Time>* deadline :
+       {&notes.a.limit, &notes.a.grace, &notes.a.beat, &notes.a.hello, &notes.b.limit,
+        &notes.b.grace, &notes.b.hello, &notes.request.limit}) {
+    if (*deadline && **deadline <= now) return deadline;
+  }
+  return nullptr;
+}
+
 What what_named(std::string_view name) {
   for (What what = 0; what < count_of_whats(); ++what) {
     if (name_of_what(what) == name) return what;
@@ -133,9 +142,12 @@ std::size_t count_of_whats() {
 std::optional<Happening> happening_of(const Notes& notes, const Event& event, Time now) {
   Happening happening{.event = &event, .now = now};
   if (const auto* passed = std::get_if<DeadlinePassed>(&event)) {
-    const std::optional<What> due = what_is_due(notes, std::min(passed->by, now));
+    const Time by = std::min(passed->by, now);
+    const std::optional<What> due = what_is_due(notes, by);
     if (!due) return std::nullopt;
-    happening.what = *due;
+    Notes copy = notes;
+    const bool late = now - **deadline_due(copy, by) > std::chrono::seconds(1);
+    happening.what = late && !notes.put_off ? what_of("late") : *due;
     return happening;
   }
   if (const char* name = name_of_other(event)) {

@@ -100,11 +100,12 @@ class SecondOpinion : public Companion {
     return std::make_unique<SecondOpinion>(*this);
   }
 
-  void set_deadlines(Time later, const Due& due) override {
+  void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) override {
+    reading_.notes().put_off = put_off;
     for (std::optional<Time>* deadline : deadlines_of(reading_.notes())) {
       if (*deadline) *deadline = later;
     }
-    if (std::optional<Time>* deadline = named(due); deadline && *deadline) *deadline = Time(0);
+    if (std::optional<Time>* deadline = named(due); deadline && *deadline) *deadline = due_at;
   }
 
   void see(const Event& event, const Actions& actions, const Supervisor& after) override {

@@ -172,6 +172,8 @@ const std::vector<SeededError> seeded_errors{
                "B grace, A has the work");
      },
      "down - shot, B exits"},
+    {"a deadline that is judged, however late",
+     [](Rows& rows) { drop(rows, row(rows, "* * *", "late")); }, "new silent -, late"},
     {"a silent agent that is vouched for",
      [](Rows& rows) {
        replace(row(rows, "* works,yields,stops *", "A silence").effects, "is silent",

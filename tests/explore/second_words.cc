@@ -281,6 +281,11 @@ const Named<Effect> effects[] = {
      [](N& n, const H&, A&) {
        n.request.limit.reset();
      }},
+    {"put it off",
+     [](N& n, const H& h, A&) {
+       std::optional<Time>& deadline = *deadline_due(n, h.now);
+       deadline = h.now + std::min(h.now - *deadline, Duration(10'000));
+     }},
     {"A owes a heartbeat",
      [](N& n, const H& h, A&) {
        n.a.beat = after(h.now, n.policy.watchdog);

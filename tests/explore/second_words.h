@@ -59,6 +59,7 @@ struct Notes {
   int end = 0;
   std::optional<int> verdict;  // what the upgrader exits with whatever else comes
   int signals = 0;             // SIGUSR2 so far
+  bool put_off = false;        // the deadline that is due has been put off before
 };
 
 // A kind of event, as rows name it: an index into the names.
@@ -74,6 +75,9 @@ struct Happening {
   bool from_b = false;
   Time now{};
 };
+
+// The first deadline that has passed, or null.
+[[nodiscard]] std::optional<Time>* deadline_due(Notes& notes, Time now);
 
 // The name on the wire, which is the table's, too.
 [[nodiscard]] std::string_view wire_name(const agent_protocol::AgentMessage& message);

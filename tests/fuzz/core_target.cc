@@ -41,7 +41,7 @@ bool knows(const State& state, Generation generation) {
          (state.candidate && state.candidate->generation == generation);
 }
 
-// Each agent may have two deadlines, and the upgrade one; all at the same instant.
+// Each agent may have several deadlines, and the upgrade one; all at the same instant.
 constexpr int deadlines_max = 5;
 // A killed agent that does not end is logged for ever; a long wait is cut short.
 constexpr int looks_max = 50;
@@ -92,6 +92,8 @@ class Stage {
     if (!encodable) return;
     const Supervisor before = supervisor_;
     step(event);
+    must(!is_too_late(before, event) || is_patient(),
+         "Time: a deadline is judged at once, though late");
     const Generation generation = subject(event);
     const bool strange = generation != 0 && !knows(before.state(), generation);
     must(!strange || supervisor_ == before, "S7: an agent that is no more changes something");
@@ -107,6 +109,26 @@ class Stage {
     return said == nullptr || agent_protocol::encode(said->message);
   }
 
+  // All that is due came more than a second ago, and none of it was put off before.
+  [[nodiscard]] bool is_too_late(const Supervisor& before, const Event& event) const {
+    const auto* passed = std::get_if<DeadlinePassed>(&event);
+    if (passed == nullptr || !before.state().put_off.empty()) return false;
+    State state = before.state();
+    bool due = false, late = true;
+    for (const test::NamedDeadline& named : test::deadlines_of(state)) {
+      if (!*named.deadline || **named.deadline > std::min(passed->by, now_)) continue;
+      due = true;
+      late = late && now_ - **named.deadline > std::chrono::seconds(1);
+    }
+    return due && late;
+  }
+
+  // The last step did nothing but say something.
+  [[nodiscard]] bool is_patient() const {
+    return std::all_of(actions_.begin(), actions_.end(),
+                       [](const Action& action) { return std::holds_alternative<Log>(action); });
+  }
+
   void step(const Event& event) {
     Actions actions = supervisor_.step(event, now_);
     plant(event, actions);
@@ -116,6 +138,7 @@ class Stage {
     must(actions.size() <= actions_max, "too many actions for an event");
     for (const Action& action : actions)
       look_at(action);
+    actions_ = actions;
     must(phase_of(supervisor_.state()) != Phase::ended || !supervisor_.next_deadline(),
          "there is an end, and a deadline after it");
   }
@@ -156,6 +179,7 @@ class Stage {
   std::string* story_;  // or null: nobody wants it
   Time now_{1'000'000};
   int outcome_ = 0;
+  Actions actions_;  // of the last step
 };
 
 void play(std::string_view input, std::string* story) {

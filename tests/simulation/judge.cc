@@ -90,8 +90,11 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   event_at_ = now;
   director_.count_event(supervisor);
   if (tracker_ != nullptr) tracker_->before(supervisor, event, now);
+  const auto* passed = std::get_if<DeadlinePassed>(&event);
+  const std::optional<State> before = passed ? std::optional(supervisor.state()) : std::nullopt;
   const Actions actions = step_(supervisor, event, now);
   watcher_.see(event, actions, now);
+  if (passed) check_put_off(*before, passed->by, now, supervisor.state());
   see_actions(actions);
   if (trace_ != nullptr) {
     for (const std::string& line : print(actions))
@@ -229,6 +232,34 @@ void Judge::see_deadline() {
     }
     if (process->told < process->held_at_look && !deaf) {
       broken("IO-1: a deadline is judged before what an agent had said");
+    }
+  }
+}
+
+// A deadline that is judged more than a second late is put off, once, by as much; no longer than
+// ten seconds.
+void Judge::check_put_off(const State& before, Time by, Time now, const State& after) {
+  const auto names_of = [](State state) {
+    std::map<std::string, Time> times;
+    for (const test::NamedDeadline& named : test::deadlines_of(state)) {
+      const std::string name = named.name + (" " + std::to_string(named.due.generation));
+      if (*named.deadline) times[name] = **named.deadline;
+    }
+    return times;
+  };
+  const auto times = names_of(before), times_after = names_of(after);
+  for (const auto& [name, time] : times) {
+    const Duration late = now - time;
+    if (time > by || late <= std::chrono::seconds(1) || put_off_[name] == time) continue;
+    const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
+    const auto found = times_after.find(name);
+    put_off_[name] = until;
+    // Unless another was judged in this step, and ended what this one was about.
+    const bool others = std::any_of(times.begin(), times.end(), [&](const auto& other) {
+      return other.second <= by && now - other.second <= std::chrono::seconds(1);
+    });
+    if (!others && (found == times_after.end() || found->second != until)) {
+      broken("Time: a deadline that comes late is not put off by as much: " + name);
     }
   }
 }

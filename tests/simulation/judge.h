@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -107,6 +108,7 @@ class Judge {
   void see_exit(Process& process);
   void see_activated(const Process* process, bool whole);
   void see_deadline();
+  void check_put_off(const State& before, Time by, Time now, const State& after);
   void see_actions(const Actions& actions);
   void see_send(const Send& send);
   void see_activate(const Process& process, const agent_protocol::Activate& activate);
@@ -136,8 +138,9 @@ class Judge {
   int turns_at_once_ = 0;
   int timer_settings_ = 0;  // in this turn
   Time event_at_{0};
-  std::deque<Time> init_told_at_;  // in the last second
-  bool agent_was_active_ = false;  // one has got its `activate`
+  std::map<std::string, Time> put_off_;  // deadlines, by their names, that have been put off once
+  std::deque<Time> init_told_at_;        // in the last second
+  bool agent_was_active_ = false;        // one has got its `activate`
   bool init_heard_ready_ = false;
   bool init_heard_stopping_ = false;
   bool init_reloads_ = false;  // as it has been told

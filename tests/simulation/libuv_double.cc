@@ -151,6 +151,10 @@ bool turn() {
     if (!the_machine->calm && the_machine->random.chance(the_machine->swarm.hold_ups)) {
       the_machine->hold_up(Duration(the_machine->random.between(1, the_machine->swarm.hold_up_ms)));
     }
+    if (!the_machine->calm && the_machine->random.chance(the_machine->swarm.freezes)) {
+      const auto longest = the_machine->swarm.hold_up_ms;
+      the_machine->pass_to(the_machine->now() + Duration(the_machine->random.between(1, longest)));
+    }
     if (!is_idle_wanted() && !wait_for_anything()) return false;
     uv_update_time(nullptr);
     poll();

@@ -43,7 +43,7 @@ void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   swarm.guided = true;
   swarm.init_reads = Duration(0);
   swarm.signals.clear();
-  swarm.hold_ups = swarm.jostles = swarm.stale_events = 0;
+  swarm.hold_ups = swarm.freezes = swarm.jostles = swarm.stale_events = 0;
   swarm.input_capacity = swarm.output_capacity = 65'536;
   swarm.waits_for_lock = false;
 }

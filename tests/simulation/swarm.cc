@@ -47,6 +47,7 @@ void draw_machine(Random& random, Swarm& swarm) {
   swarm.jostles = rarely(random, 40, 30);
   swarm.hold_ups = rarely(random, 30, 20);
   swarm.hold_up_ms = some_time(random).count();
+  swarm.freezes = rarely(random, 15, 10);
   swarm.late_kills = rarely(random, 20, 100);
   swarm.check_failures = rarely(random, 10, 40);
   swarm.lost_ways_back = rarely(random, 5, 40);

@@ -71,6 +71,7 @@ struct Swarm {
   int jostles = 0;  // something happens during a system call
   int hold_ups = 0;
   std::int64_t hold_up_ms = 1;
+  int freezes = 0;  // nobody runs for as long as a hold-up may last
   int late_kills = 0;
   int check_failures = 0;
   int lost_ways_back = 0;

@@ -74,6 +74,11 @@ Actions Bench::wait(Duration duration) {
   return all;
 }
 
+Actions Bench::freeze(Duration duration) {
+  now_ += duration;
+  return wait(Duration(0));
+}
+
 Actions Bench::start() {
   return take(StartRequested{1});
 }

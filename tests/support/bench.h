@@ -28,6 +28,8 @@ class Bench {
   Actions take(const Event& event);
   // Lets time pass, delivering each deadline as it comes.
   Actions wait(Duration duration);
+  // The same, but nobody runs meanwhile, the supervisor included: deadlines come behind it.
+  Actions freeze(Duration duration);
 
   // ---- whole stretches of a story
   Actions hello(Generation generation, const std::string& version = "");

@@ -176,6 +176,7 @@ class Player {
                                                     {"sigusr1", SignalReceived{SIGUSR1}}};
     if (words[0] == "start") return bench_.start();
     if (words[0] == "wait" && words.size() == 2) return bench_.wait(duration_of(words[1]));
+    if (words[0] == "freeze" && words.size() == 2) return bench_.freeze(duration_of(words[1]));
     if (const auto found = plain.find(words[0]); found != plain.end()) {
       return bench_.take(found->second);
     }
