@@ -1,6 +1,6 @@
 # make static, make check-static [ARCH=amd64|arm64|armhf]: the upgrader as one small file without
-# any library, from Debian's packages alone: musl, libuv compiled from its source package, and the
-# headers of libstdc++ with a run-time of our own (run_time.cc). The build with glibc stays the
+# any library, from Debian's packages alone: musl and libuv compiled from their source packages, and
+# the headers of libstdc++ with a run-time of our own (run_time.cc). The build with glibc stays the
 # reference.
 
 ARCH ?= amd64
@@ -19,8 +19,9 @@ static_packages = dpkg-dev libcereal-dev $(static_compiler_$(ARCH))
 
 # Fetched once, and unpacked: nothing of another machine is installed.
 static_libuv := $(BUILD)/static/libuv
-static_root := $(static)/root
-static_musl = $(subst -gnu,-musl,$(static_triplet))
+static_musl := $(BUILD)/static/musl
+static_musl_built := $(static)/musl
+static_libc := $(static_musl_built)/lib/libc.a
 
 # libstdc++'s headers lie here for the machine's own compiler, and there for one for another.
 static_c++ = /usr/include/c++/12 /usr/include/$(static_triplet)/c++/12
@@ -32,10 +33,11 @@ endif
 # Small before all else. Nothing is thrown, and there is one thread. A stronger protector would also
 # guard every function that has a text in it, for 6 KB. At an address of its own in every process,
 # and what the loader has filled in is made read-only (run_time.cc does what musl leaves out).
-static_flags = -specs=$(static)/musl.specs -Oz -flto -fPIE -ffunction-sections -fdata-sections \
-  -fno-asynchronous-unwind-tables -fstack-protector -fno-inline-functions-called-once \
-  -fno-caller-saves -fno-partial-inlining -DNDEBUG $(static_flags_$(ARCH))
-static_flags_amd64 = -malign-data=abi -fno-jump-tables
+static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables \
+  -fstack-protector -fno-inline-functions-called-once -fno-caller-saves -fno-partial-inlining \
+  $(static_small_$(ARCH))
+static_small_amd64 = -malign-data=abi -fno-jump-tables
+static_flags = -specs=$(static)/musl.specs $(static_small) -flto -fPIE -DNDEBUG
 static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-threadsafe-statics \
   -nostdinc++ -isystem static/shims -isystem $(static)/include $(static_c++:%=-isystem %) -I.
 static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_types) \
@@ -67,9 +69,15 @@ static:
 static-program: $(upgrader_static)
 	@file=$(upgrader_static); echo "$$file: $$(stat -c %s "$$file") bytes"
 
-$(upgrader_static): $(static_objects) $(static_libuv_objects) static/static.mk static/layout.ld
+# Linked twice. What the first time leaves of all sources asks less of musl than they do, so that the
+# second time takes in what is needed, and no more.
+$(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) static/static.mk \
+    static/layout.ld
+	@mkdir -p $(static)/linked
+	$(static_triplet)-gcc $(static_flags) $(static_link_flags) -save-temps \
+	  -o $(static)/linked/upgrader $(static_objects) $(static_libuv_objects)
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) -o $@ \
-	  $(static_objects) $(static_libuv_objects)
+	  $(static)/linked/upgrader.ltrans0.ltrans.o
 
 $(static_objects): $(static)/objects/%.o: %.cc $(static)/musl.specs $(static)/include
 	@mkdir -p $(@D)
@@ -89,25 +97,39 @@ $(static)/include: $(static_libuv)/fetched
 	ln -s /usr/include/cereal /usr/include/rapidjson $(abspath $(static_libuv))/include/* $@
 	: >$@/iostream
 
-# The wrapper's own settings for the compiler, with its paths where it is unpacked, and with musl's
-# start of a program that has no loader and relocates itself, which the wrapper does not know of.
-# All that is compiled depends on it, and so on the flags that stand here.
-$(static)/musl.specs: $(static_root)/fetched static/static.mk
-	sed -e 's|/usr/|$(abspath $(static_root))/usr/|g' -e 's|Scrt1[.]o|rcrt1.o|' \
-	  -e 's|-dynamic-linker [^ ]*|-static -pie --no-dynamic-linker -z text|' \
-	  $(static_root)/usr/lib/$(static_musl)/musl-gcc.specs >$@
+# What musl's wrapper tells the compiler, and musl's start of a program that has no loader and
+# relocates itself, which the wrapper does not know of. All that is compiled depends on it, and so on
+# the flags that stand here.
+$(static)/musl.specs: $(static_musl_built)/config.mak
+	$(static_make_musl) install-headers
+	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
+	  $(abspath $(static_musl_built))/lib none | sed -e 's|Scrt1[.]o|rcrt1.o|' \
+	  -e 's|-dynamic-linker none|-static -pie --no-dynamic-linker -z text|' >$@
 
-$(static_root)/fetched: static/fetch
-	static/fetch $(static)/apt binary musl-dev $(ARCH) $(static_root)
+$(static_libc): $(static)/musl.specs
+	$(static_make_musl) $(jobs) lib/libc.a lib/rcrt1.o lib/crti.o lib/crtn.o
+
+# By itself: it has an ARCH of its own.
+static_make_musl = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u ARCH \
+  $(MAKE) -s -C $(static_musl_built)
+$(static_musl_built)/config.mak: $(static_musl)/fetched static/static.mk
+	rm -rf $(@D)
+	mkdir -p $(@D)
+	cd $(@D) && $(abspath $(static_musl))/configure --target=$(static_triplet) \
+	  --prefix=$(abspath $(@D)) --disable-shared --enable-optimize=no CFLAGS='$(static_small)' >configured
+
+# Not both at a time: they keep apt's lists in one place.
+$(static_musl)/fetched: static/fetch | $(static_libuv)/fetched
+	static/fetch $(BUILD)/static/apt musl $(static_musl)
 	touch $@
 
 $(static_libuv)/fetched: static/fetch
-	static/fetch $(BUILD)/static/apt source libuv1 $(static_libuv)
+	static/fetch $(BUILD)/static/apt libuv1 $(static_libuv)
 	touch $@
 
 # The agent with which `make size` measures is made like the upgrader: what the other C library does
 # before it comes to main would be most of an agent's start, whoever starts it.
-$(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(static)/musl.specs \
+$(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(static_libc) \
     static/layout.ld
 	@mkdir -p $(@D)
 	$(static_compile_c) -I. $(static_link_flags) -o $@ $<
@@ -121,13 +143,13 @@ static_emulator = $(static_emulator_$(ARCH))
 # What tests/static tries: see there.
 static_link_c++ = $(static_triplet)-g++ $(static_flags) $(static_cxx_flags) $(static_link_flags) \
   -nodefaultlibs -o $@ $(filter %.cc %.o,$^) -lc -lgcc
-$(static)/tests/kind: tests/static/kind.cc $(static)/objects/static/run_time.o
+$(static)/tests/kind: tests/static/kind.cc $(static)/objects/static/run_time.o $(static_libc)
 	@mkdir -p $(@D)
 	$(static_link_c++)
-$(static)/tests/asks: tests/static/kind.cc $(static)/objects/static/run_time.o
+$(static)/tests/asks: tests/static/kind.cc $(static)/objects/static/run_time.o $(static_libc)
 	@mkdir -p $(@D)
 	$(static_link_c++) -DASKS
-$(static)/tests/maps: tests/static/maps.c $(static)/musl.specs
+$(static)/tests/maps: tests/static/maps.c $(static_libc)
 	@mkdir -p $(@D)
 	$(static_compile_c) $(static_link_flags) -o $@ $<
 
