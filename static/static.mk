@@ -107,7 +107,7 @@ $(static)/musl.specs: $(static_musl_built)/config.mak
 	  -e 's|-dynamic-linker none|-static -pie --no-dynamic-linker -z text|' >$@
 
 $(static_libc): $(static)/musl.specs
-	$(static_make_musl) $(jobs) lib/libc.a lib/rcrt1.o lib/crti.o lib/crtn.o
+	$(static_make_musl) -j$(shell nproc) lib/libc.a lib/rcrt1.o lib/crti.o lib/crtn.o
 
 # By itself: it has an ARCH of its own.
 static_make_musl = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u ARCH \
