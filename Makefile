@@ -32,8 +32,9 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Objects lie apart: $(BUILD)/upgrader is the program.
 objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
-protocol_objects := $(call objects,$(wildcard agent-protocol/*.cc))
-upgrader_objects := $(call objects,$(filter-out upgrader/main.cc,$(wildcard upgrader/*.cc)))
+protocol_objects := $(call objects, \
+  $(wildcard $(addsuffix /*.cc,$(addprefix agent-protocol/,wire session agent))))
+upgrader_objects := $(call objects,$(wildcard upgrader/core/*.cc upgrader/shell/*.cc))
 support_objects := $(call objects,$(filter-out %_test.cc %/puppet.cc, \
   $(wildcard tests/support/*.cc tests/explore/*.cc tests/integration/*.cc)))
 protocol_library := $(BUILD)/libagent-protocol.a

@@ -48,7 +48,7 @@ static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
 
 # cereal asks what types are called; nobody else does.
-static_with_types = agent-protocol/archive.cc agent-protocol/codec.cc
+static_with_types = agent-protocol/wire/archive.cc agent-protocol/wire/codec.cc
 
 # What has to do with threads, names and files is never called, and left out when it is linked.
 static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv-common \
@@ -58,7 +58,8 @@ static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv
   udp)
 
 static_objects := $(patsubst %.cc,$(static)/objects/%.o,static/run_time.cc \
-  $(wildcard upgrader/*.cc) $(filter-out agent-protocol/agent%,$(wildcard agent-protocol/*.cc)))
+  $(wildcard upgrader/*.cc upgrader/core/*.cc upgrader/shell/*.cc \
+  agent-protocol/wire/*.cc agent-protocol/session/*.cc))
 static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o)
 
 .PHONY: static static-program check-static check-static-here
@@ -69,8 +70,8 @@ static:
 static-program: $(upgrader_static)
 	@file=$(upgrader_static); echo "$$file: $$(stat -c %s "$$file") bytes"
 
-# Linked twice. What the first time leaves of all sources asks less of musl than they do, so that the
-# second time takes in what is needed, and no more.
+# Linked twice. What the first time leaves of all sources asks less of musl than they do, so that
+# the second time takes in what is needed, and no more.
 $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) static/static.mk \
     static/layout.ld
 	@mkdir -p $(static)/linked
@@ -98,8 +99,8 @@ $(static)/include: $(static_libuv)/fetched
 	: >$@/iostream
 
 # What musl's wrapper tells the compiler, and musl's start of a program that has no loader and
-# relocates itself, which the wrapper does not know of. All that is compiled depends on it, and so on
-# the flags that stand here.
+# relocates itself, which the wrapper does not know of. All that is compiled depends on it, and so
+# on the flags that stand here.
 $(static)/musl.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
@@ -116,7 +117,8 @@ $(static_musl_built)/config.mak: $(static_musl)/fetched static/static.mk
 	rm -rf $(@D)
 	mkdir -p $(@D)
 	cd $(@D) && $(abspath $(static_musl))/configure --target=$(static_triplet) \
-	  --prefix=$(abspath $(@D)) --disable-shared --enable-optimize=no CFLAGS='$(static_small)' >configured
+	  --prefix=$(abspath $(@D)) --disable-shared --enable-optimize=no \
+	  CFLAGS='$(static_small)' >configured
 
 # Not both at a time: they keep apt's lists in one place.
 $(static_musl)/fetched: static/fetch | $(static_libuv)/fetched

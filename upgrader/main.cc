@@ -9,16 +9,16 @@
 #include <string_view>
 #include <variant>
 
-#include "upgrader/descriptors.h"
-#include "upgrader/environment.h"
-#include "upgrader/errno_name.h"
-#include "upgrader/init_system.h"
-#include "upgrader/lock.h"
-#include "upgrader/log.h"
-#include "upgrader/loop.h"
-#include "upgrader/options.h"
-#include "upgrader/process.h"
-#include "upgrader/readiness.h"
+#include "upgrader/core/options.h"
+#include "upgrader/shell/descriptors.h"
+#include "upgrader/shell/environment.h"
+#include "upgrader/shell/errno_name.h"
+#include "upgrader/shell/init_system.h"
+#include "upgrader/shell/lock.h"
+#include "upgrader/shell/log.h"
+#include "upgrader/shell/loop.h"
+#include "upgrader/shell/process.h"
+#include "upgrader/shell/readiness.h"
 
 namespace {
 

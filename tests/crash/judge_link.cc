@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "upgrader/link.h"
-#include "upgrader/program.h"
+#include "upgrader/shell/program.h"
+#include "upgrader/shell/relink.h"
 
 using namespace upgrader;
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/support/watcher.h"
-#include "upgrader/supervisor.h"
+#include "upgrader/core/supervisor.h"
 
 namespace upgrader::test {
 

@@ -52,7 +52,7 @@ const std::vector<Exploration>& walks() {
 }
 
 std::string text_of_supervisor_header() {
-  std::ifstream file(SOURCE_DIRECTORY "/upgrader/supervisor.h");
+  std::ifstream file(SOURCE_DIRECTORY "/upgrader/core/supervisor.h");
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

@@ -7,7 +7,7 @@
 
 #include "tests/explore/story.h"
 #include "tests/explore/vouching.h"
-#include "upgrader/init_news.h"
+#include "upgrader/core/init_news.h"
 
 namespace upgrader::test {
 namespace {

@@ -15,7 +15,7 @@
 #include "tests/support/every_event.h"
 #include "tests/support/phase_table.h"
 #include "tests/support/watcher.h"
-#include "upgrader/supervisor.h"
+#include "upgrader/core/supervisor.h"
 
 namespace upgrader::test {
 

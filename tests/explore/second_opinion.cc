@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tests/support/bench.h"
-#include "upgrader/init_news.h"
+#include "upgrader/core/init_news.h"
 
 namespace upgrader::test {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/explore/vouching.h"
 
-#include "upgrader/init_news.h"
+#include "upgrader/core/init_news.h"
 
 namespace upgrader::test {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/fuzz/agent_watcher.h"
 
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 #include "tests/fuzz/second_decoder.h"
 #include "tests/fuzz/target.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "agent-protocol/session.h"
+#include "agent-protocol/session/session.h"
 
 namespace fuzz {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 #include "tests/fuzz/members_of.h"
 #include "tests/fuzz/second_decoder.h"
 #include "tests/fuzz/target.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tests/fuzz/unfold.h"
-#include "upgrader/event.h"
-#include "upgrader/supervisor.h"
+#include "upgrader/core/event.h"
+#include "upgrader/core/supervisor.h"
 
 namespace fuzz {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 #include "tests/explore/explorer.h"
 #include "tests/fuzz/core_story.h"
 #include "tests/fuzz/second_decoder.h"

@@ -5,9 +5,11 @@
 fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/fuzz/*.cc)) \
   tests/support/actions.cc tests/support/watcher.cc tests/support/every_event.cc \
   $(filter-out %_test.cc tests/explore/second%,$(wildcard tests/explore/*.cc)) \
-  $(addprefix agent-protocol/,archive.cc codec.cc escape.cc json_line.cc line_reader.cc \
-    session.cc session_print.cc session_refusals.cc utf8.cc) \
-  $(addprefix upgrader/,check.cc ending.cc init_news.cc options.cc state.cc supervisor.cc \
+  $(addprefix agent-protocol/wire/,archive.cc codec.cc escape.cc json_line.cc line_reader.cc \
+    utf8.cc) \
+  $(addprefix agent-protocol/session/,session.cc session_print.cc session_refusals.cc) \
+  $(addprefix upgrader/shell/,check.cc) \
+  $(addprefix upgrader/core/,ending.cc init_news.cc options.cc state.cc supervisor.cc \
     supervisor_print.cc words.cc) \
   $(addprefix sample-agent/,configuration.cc position.cc)
 

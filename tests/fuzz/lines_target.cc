@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "agent-protocol/line_reader.h"
+#include "agent-protocol/wire/line_reader.h"
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/unfold.h"
 

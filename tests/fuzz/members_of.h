@@ -2,7 +2,7 @@
 // message.h; no code in common with the archives.
 #pragma once
 
-#include "agent-protocol/message.h"
+#include "agent-protocol/wire/message.h"
 #include "tests/fuzz/second_decoder.h"
 
 namespace fuzz {

@@ -5,9 +5,9 @@
 //     !MESSAGE   the program says this, a line of an agent, whether it may or not
 //     ?          SIGTERM
 //     $          the input ends
-#include "agent-protocol/codec.h"
-#include "agent-protocol/line_reader.h"
-#include "agent-protocol/session.h"
+#include "agent-protocol/session/session.h"
+#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/line_reader.h"
 #include "tests/fuzz/agent_watcher.h"
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/unfold.h"

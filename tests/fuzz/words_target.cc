@@ -8,7 +8,7 @@
 #include "sample-agent/position.h"
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/unfold.h"
-#include "upgrader/options.h"
+#include "upgrader/core/options.h"
 
 namespace fuzz {
 

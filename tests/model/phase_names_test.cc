@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "upgrader/state.h"
+#include "upgrader/core/state.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
  * active, and that nothing waits for ever. `make model` checks it. To be read beside
  * agent-protocol(7).
  *
- * A phase is that of the same name in upgrader/supervisor.h; but here it is a variable, and what
+ * A phase is that of the same name in upgrader/core/supervisor.h; but here it is a variable, and what
  * the page says is written out event by event. A step of the upgrader takes one event to its end;
  * its death falls between two steps.
  *

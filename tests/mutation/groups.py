@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 # Left out: what only tests call, what only stops a program that is wrong already, a version, the C
 # header, which has no code, and plain data whose makers give every member.
-LEFT_OUT = {'upgrader/supervisor_print.cc', 'agent-protocol/session_print.cc', 'upgrader/check.cc',
-            'upgrader/check.h', 'upgrader/event.h', 'upgrader/action.h', 'upgrader/version.h',
-            'agent-protocol/agent_protocol.h'}
+LEFT_OUT = {'upgrader/core/supervisor_print.cc', 'agent-protocol/session/session_print.cc',
+            'upgrader/shell/check.cc', 'upgrader/core/check.h', 'upgrader/core/event.h',
+            'upgrader/core/action.h', 'upgrader/version.h', 'agent-protocol/agent_protocol.h'}
 CORE = {'supervisor', 'state', 'words', 'ending', 'time', 'log_limit', 'init_news'}
 # What their paths begin with. The parts that decide and that read are judged by tests of their own
 # alone, without a process.
@@ -30,16 +30,21 @@ class Group:
         return case.program.startswith(self.tests)
 
 
+def sources(directory):
+    return [path for kind in ('cc', 'h')
+            for path in glob.glob(f'{directory}/**/*.{kind}', recursive=True)]
+
+
 def stem(path):
     return path.rsplit('/', 1)[1].rsplit('.', 1)[0]
 
 
 def groups():
-    upgrader = glob.glob('upgrader/*.cc') + glob.glob('upgrader/*.h')
-    protocol = glob.glob('agent-protocol/*.cc') + glob.glob('agent-protocol/*.h')
+    upgrader = sources('upgrader')
+    protocol = sources('agent-protocol')
     upgrader, protocol = (sorted(set(paths) - LEFT_OUT) for paths in (upgrader, protocol))
     # What init has been told at first is the shell's.
-    core = [p for p in upgrader if stem(p) in CORE and p != 'upgrader/init_news.h']
+    core = [p for p in upgrader if stem(p) in CORE and p != 'upgrader/core/init_news.h']
     agent = [p for p in protocol if stem(p).startswith('agent')]
     return [
         Group('core', 'the decisions', core, 0, False,

@@ -4,11 +4,11 @@ import find
 
 # What must become of it, the file, what stands there, and what stands there instead.
 PLANTED = [
-    ('killed', 'upgrader/state.cc', 'state.incumbent && state.incumbent->activated',
+    ('killed', 'upgrader/core/state.cc', 'state.incumbent && state.incumbent->activated',
      '!(state.incumbent && state.incumbent->activated)'),
-    ('survived', 'upgrader/ending.cc', '128 + ending.value', '128 + ending.value + 0'),
-    ('killed', 'agent-protocol/escape.cc', 'is_control(c) ? 6 : 1', 'is_control(c) ? 5 : 1'),
-    ('survived', 'agent-protocol/line_reader.cc', 'end_ - begin_ == buffer_.size()',
+    ('survived', 'upgrader/core/ending.cc', '128 + ending.value', '128 + ending.value + 0'),
+    ('killed', 'agent-protocol/wire/escape.cc', 'is_control(c) ? 6 : 1', 'is_control(c) ? 5 : 1'),
+    ('survived', 'agent-protocol/wire/line_reader.cc', 'end_ - begin_ == buffer_.size()',
      'end_ - begin_ + 0 == buffer_.size()'),
     ('killed', 'upgrader/main.cc', 'first_passed_descriptor + sockets.value_or(0)',
      'first_passed_descriptor + 1 + sockets.value_or(0)'),

@@ -92,8 +92,8 @@ TEST_CASE("every scenario ends as the table says that was written by hand") {
 }
 
 TEST_CASE("no scenario goes from phase to phase otherwise than the table of supervisor.h says") {
-  auto steps =
-      upgrader::test::steps_of_table(text_of(fs::path(SOURCE_DIRECTORY) / "upgrader/supervisor.h"));
+  auto steps = upgrader::test::steps_of_table(
+      text_of(fs::path(SOURCE_DIRECTORY) / "upgrader/core/supervisor.h"));
   REQUIRE(steps.size() >= 30);
   for (const fs::path& path : scenarios()) {
     std::istringstream lines(text_of(path));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 #include "tests/simulation/judge.h"
 #include "tests/simulation/machine.h"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "agent-protocol/line_reader.h"
-#include "agent-protocol/session.h"
+#include "agent-protocol/session/session.h"
+#include "agent-protocol/wire/line_reader.h"
 #include "tests/simulation/swarm.h"
-#include "upgrader/event.h"
+#include "upgrader/core/event.h"
 
 namespace upgrader::simulation {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tests/simulation/machine.h"
-#include "upgrader/supervisor.h"
+#include "upgrader/core/supervisor.h"
 
 namespace upgrader::simulation {
 

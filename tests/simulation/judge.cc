@@ -6,7 +6,7 @@
 
 #include "tests/simulation/print.h"
 #include "tests/support/every_event.h"
-#include "upgrader/agents.h"
+#include "upgrader/shell/agents.h"
 
 namespace upgrader::simulation {
 

@@ -14,7 +14,7 @@
 #include "tests/simulation/director.h"
 #include "tests/simulation/machine.h"
 #include "tests/support/watcher.h"
-#include "upgrader/supervisor.h"
+#include "upgrader/core/supervisor.h"
 
 namespace upgrader::simulation {
 

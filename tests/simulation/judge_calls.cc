@@ -3,7 +3,7 @@
 #include <csignal>
 
 #include "tests/simulation/judge.h"
-#include "upgrader/agents.h"
+#include "upgrader/shell/agents.h"
 
 namespace upgrader::simulation {
 

@@ -12,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 #include "tests/explore/canonical.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/swarm.h"
-#include "upgrader/ending.h"
-#include "upgrader/event.h"
+#include "upgrader/core/ending.h"
+#include "upgrader/core/event.h"
 
 namespace upgrader::simulation {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 #include "tests/support/bench.h"
 
 namespace upgrader::simulation {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "upgrader/action.h"
-#include "upgrader/event.h"
+#include "upgrader/core/action.h"
+#include "upgrader/core/event.h"
 
 namespace upgrader::simulation {
 

@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "agent-protocol/message.h"
+#include "agent-protocol/wire/message.h"
 #include "tests/explore/canonical.h"
 #include "tests/simulation/random.h"
-#include "upgrader/state.h"
+#include "upgrader/core/state.h"
 
 namespace upgrader::simulation {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tests/simulation/judge.h"
-#include "upgrader/supervisor.h"
+#include "upgrader/core/supervisor.h"
 
 namespace upgrader {
 

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "upgrader/loop.h"
+#include "upgrader/shell/loop.h"
 
 namespace upgrader::simulation {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/simulation/random.h"
-#include "upgrader/options.h"
+#include "upgrader/core/options.h"
 
 namespace upgrader::simulation {
 

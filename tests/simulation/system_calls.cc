@@ -16,10 +16,10 @@
 #include "tests/simulation/agent_double.h"
 #include "tests/simulation/judge.h"
 #include "tests/simulation/machine.h"
-#include "upgrader/link.h"
-#include "upgrader/lock.h"
-#include "upgrader/process.h"
-#include "upgrader/program.h"
+#include "upgrader/shell/lock.h"
+#include "upgrader/shell/process.h"
+#include "upgrader/shell/program.h"
+#include "upgrader/shell/relink.h"
 
 using upgrader::simulation::Descriptor;
 using upgrader::simulation::Pipe;

@@ -1,5 +1,5 @@
 // What is in a list of actions, for tests to ask.
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 #include "tests/support/bench.h"
 
 namespace upgrader::test {

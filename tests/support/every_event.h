@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "upgrader/event.h"
-#include "upgrader/supervisor.h"
+#include "upgrader/core/event.h"
+#include "upgrader/core/supervisor.h"
 
 namespace upgrader::test {
 

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "upgrader/state.h"
+#include "upgrader/core/state.h"
 
 namespace upgrader::test {
 namespace {

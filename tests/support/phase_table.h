@@ -1,5 +1,5 @@
-// The table of phases at the head of upgrader/supervisor.h, as data: from which phase an event may
-// lead to which. For tests that compare it with what the supervisor does.
+// The table of phases at the head of upgrader/core/supervisor.h, as data: from which phase an event
+// may lead to which. For tests that compare it with what the supervisor does.
 #pragma once
 
 #include <set>

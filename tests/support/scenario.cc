@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "tests/support/bench.h"
-#include "upgrader/options.h"
+#include "upgrader/core/options.h"
 
 namespace upgrader::test {
 namespace {

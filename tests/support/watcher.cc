@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 
 namespace upgrader::test {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "upgrader/action.h"
-#include "upgrader/event.h"
-#include "upgrader/supervisor.h"
+#include "upgrader/core/action.h"
+#include "upgrader/core/event.h"
+#include "upgrader/core/supervisor.h"
 
 namespace upgrader::test {
 

@@ -74,9 +74,9 @@ options_in_help() {
 }
 
 check_options() {
-  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' upgrader/options.cc >"$scratch/code"
+  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' upgrader/core/options.cc >"$scratch/code"
   options_on_page man/upgrader.8 >"$scratch/page"
-  differ upgrader/options.cc "$scratch/code" man/upgrader.8 "$scratch/page"
+  differ upgrader/core/options.cc "$scratch/code" man/upgrader.8 "$scratch/page"
   grep -ohE '"--[a-z-]+' sample-agent/configuration.cc | tr -d '"' >"$scratch/code"
   options_on_page man/sample-agent.1 >"$scratch/page"
   differ sample-agent/configuration.cc "$scratch/code" man/sample-agent.1 "$scratch/page"
@@ -88,24 +88,24 @@ check_options() {
 
 canary_options() {
   printf '.It Fl -planted-page\nNothing.\n' >>man/upgrader.8
-  echo 'in man/upgrader.8 and not in upgrader/options.cc: --planted-page'
+  echo 'in man/upgrader.8 and not in upgrader/core/options.cc: --planted-page'
   echo 'in man/upgrader.8 and not in upgrader --help: --planted-page'
-  echo 'if (name == "--planted-code") return;' >>upgrader/options.cc
-  echo 'in upgrader/options.cc and not in man/upgrader.8: --planted-code'
+  echo 'if (name == "--planted-code") return;' >>upgrader/core/options.cc
+  echo 'in upgrader/core/options.cc and not in man/upgrader.8: --planted-code'
   echo 'PathOption{"--planted-code="}' >>sample-agent/configuration.cc
   echo 'in sample-agent/configuration.cc and not in man/sample-agent.1: --planted-code'
 }
 
 check_exit_statuses() {
-  cat upgrader/*.h upgrader/*.cc | sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' \
-    >"$scratch/code"
+  cat upgrader/*/*.h upgrader/*.cc upgrader/*/*.cc |
+    sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' >"$scratch/code"
   echo 0 >>"$scratch/code"
   section man/upgrader.8 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
   differ upgrader/ "$scratch/code" man/upgrader.8 "$scratch/page"
 }
 
 canary_exit_statuses() {
-  echo 'inline constexpr int exit_planted = 99;' >>upgrader/supervisor.h
+  echo 'inline constexpr int exit_planted = 99;' >>upgrader/core/supervisor.h
   echo 'in upgrader/ and not in man/upgrader.8: 99'
   printf '.Sh EXIT STATUS\n.It 98\n' >>man/upgrader.8
   echo 'in man/upgrader.8 and not in upgrader/: 98'
@@ -113,7 +113,8 @@ canary_exit_statuses() {
 
 # The signals that the upgrader takes are those that it reads, but for the one that is no order.
 check_signals() {
-  awk '/ read_signals\[\]/ { on = 1 } on { print } on && /;/ { exit }' upgrader/descriptors.h |
+  awk '/ read_signals\[\]/ { on = 1 } on { print } on && /;/ { exit }' \
+    upgrader/shell/descriptors.h |
     grep -ohE '\bSIG[A-Z]+[0-9]?\b' |
     grep -vx SIGCHLD >"$scratch/code"
   section man/upgrader.8 SIGNALS | tags Dv >"$scratch/page"
@@ -124,7 +125,7 @@ check_signals() {
 }
 
 canary_signals() {
-  sed -i 's/ read_signals\[\] = {/&SIGWINCH, /' upgrader/descriptors.h
+  sed -i 's/ read_signals\[\] = {/&SIGWINCH, /' upgrader/shell/descriptors.h
   echo 'in read_signals and not in man/upgrader.8: SIGWINCH'
   printf '.Sh SIGNALS\n.It Dv SIGPWR\n' >>man/upgrader.8
   echo 'in man/upgrader.8 and not in read_signals: SIGPWR'
@@ -170,6 +171,7 @@ check_links() {
   grep -ohE '`[a-z_/-]+\.(h|cc|sh)`' ARCHITECTURE.md STYLE.md | tr -d '`' | grep -vx uv.h |
     sort -u | while IFS= read -r path; do
       [ -e "$path" ] || [ -e "upgrader/$path" ] || [ -e "agent-protocol/$path" ] ||
+        tree_files | grep -qE "^(upgrader|agent-protocol)/[a-z]+/$path\$" ||
         echo "ARCHITECTURE.md or STYLE.md: $path does not exist"
     done
 }

@@ -29,7 +29,7 @@ members_in_code() {
         count = split(members[name], member, " ")
         for (i = 1; i <= count; i++) print type[name], member[i]
       }
-    }' agent-protocol/serialize.h
+    }' agent-protocol/wire/serialize.h
 }
 
 # The same from the page: a list of types, each with a list of its members.
@@ -47,18 +47,18 @@ members_on_page() {
 check_messages() {
   members_in_code >"$scratch/code"
   members_on_page >"$scratch/page"
-  differ agent-protocol/serialize.h "$scratch/code" man/agent-protocol.7 "$scratch/page"
+  differ agent-protocol/wire/serialize.h "$scratch/code" man/agent-protocol.7 "$scratch/page"
 }
 
 canary_messages() {
-  cat >>agent-protocol/serialize.h <<'CODE'
+  cat >>agent-protocol/wire/serialize.h <<'CODE'
 inline constexpr std::string_view type_of<Planted> = "planted";
 void serialize(Archive& archive, Planted& message) {
   archive(make_nvp("in_code", message.in_code));
 }
 CODE
-  echo 'in agent-protocol/serialize.h and not in man/agent-protocol.7: planted'
-  echo 'in agent-protocol/serialize.h and not in man/agent-protocol.7: planted in_code'
+  echo 'in agent-protocol/wire/serialize.h and not in man/agent-protocol.7: planted'
+  echo 'in agent-protocol/wire/serialize.h and not in man/agent-protocol.7: planted in_code'
   cat >>man/agent-protocol.7 <<'PAGE'
 .Sh MESSAGES TO AN AGENT
 .Bl -tag
@@ -68,12 +68,12 @@ CODE
 .El
 .El
 PAGE
-  echo 'in man/agent-protocol.7 and not in agent-protocol/serialize.h: stop on_page'
+  echo 'in man/agent-protocol.7 and not in agent-protocol/wire/serialize.h: stop on_page'
 }
 
 # Every value of an enumeration is on the page, and the stages are exactly those of the page.
 check_values() {
-  tr '\n' ' ' <agent-protocol/names.h | tr ';' '\n' |
+  tr '\n' ' ' <agent-protocol/wire/names.h | tr ';' '\n' |
     sed -nE 's/.*names_of<([A-Za-z]+)>\{(.*)\}.*/\1 \2/p' | tr -d '",' >"$scratch/enums"
   while read -r enum values; do
     for value in $values; do
@@ -83,21 +83,21 @@ check_values() {
   done <"$scratch/enums"
   sed -n 's/^Stage //p' "$scratch/enums" | tr ' ' '\n' | grep . >"$scratch/code"
   section man/agent-protocol.7 FAILURES | tags Ql >"$scratch/page"
-  differ agent-protocol/names.h "$scratch/code" man/agent-protocol.7 "$scratch/page"
+  differ agent-protocol/wire/names.h "$scratch/code" man/agent-protocol.7 "$scratch/page"
 }
 
 canary_values() {
-  echo 'names_of<Planted>{"planted_value"};' >>agent-protocol/names.h
+  echo 'names_of<Planted>{"planted_value"};' >>agent-protocol/wire/names.h
   echo 'the value planted_value of Planted is missing'
   printf '.Sh FAILURES\n.It Ql planted_stage\n' >>man/agent-protocol.7
-  echo 'in man/agent-protocol.7 and not in agent-protocol/names.h: planted_stage'
+  echo 'in man/agent-protocol.7 and not in agent-protocol/wire/names.h: planted_stage'
 }
 
 # Every limit of message.h is on the page, as a reader writes numbers: 65,536.
 check_limits() {
   sed -nE "s/^inline constexpr [a-z:0-9_]+ ([a-z_]+_max) = ([0-9']+);.*/\1 \2/p" \
-    agent-protocol/message.h | tr "'" ',' >"$scratch/limits"
-  [ -s "$scratch/limits" ] || echo 'agent-protocol/message.h: no limits found'
+    agent-protocol/wire/message.h | tr "'" ',' >"$scratch/limits"
+  [ -s "$scratch/limits" ] || echo 'agent-protocol/wire/message.h: no limits found'
   while read -r name number; do
     grep -qE "(^|[^0-9,])$number([^0-9,]|,?$|, )" man/agent-protocol.7 ||
       echo "man/agent-protocol.7: $name is $number, which is not on the page"
@@ -105,7 +105,7 @@ check_limits() {
 }
 
 canary_limits() {
-  sed -i "s/^\(inline constexpr .*state_bytes_max =\).*/\1 32'769;/" agent-protocol/message.h
+  sed -i "s/^\(inline constexpr .*state_bytes_max =\).*/\1 32'769;/" agent-protocol/wire/message.h
   echo 'state_bytes_max is 32,769'
 }
 
@@ -126,7 +126,7 @@ transcript_lines() {
 check_transcripts() {
   members_in_code >"$scratch/code"
   sed -nE '/serialize\(Archive& archive, (Past)?Failure&/,/^\}/s/.*make_nvp\("([a-z_]+)".*/\1/p' \
-    agent-protocol/serialize.h | sed 's/^/welcome /' >>"$scratch/code"
+    agent-protocol/wire/serialize.h | sed 's/^/welcome /' >>"$scratch/code"
   transcript_lines | grep -E '^[0-9]+[<>] ' >"$scratch/lines"
   [ -s "$scratch/lines" ] || echo 'man/agent-protocol.7: no transcript found'
   while IFS= read -r line; do

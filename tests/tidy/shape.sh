@@ -28,8 +28,8 @@ canary_columns() {
 long_files() {
   sed 's/ *#.*//' <<'TABLE'
 agent-protocol/agent.h   # what is installed for C++ is one header
-upgrader/supervisor.cc   # the state machine stays whole
-upgrader/supervisor.h    # with its table of phases
+upgrader/core/supervisor.cc   # the state machine stays whole
+upgrader/core/supervisor.h    # with its table of phases
 TABLE
 }
 
@@ -130,7 +130,7 @@ check_heads() {
 canary_heads() {
   echo '#pragma once' >upgrader/planted.h
   echo 'upgrader/planted.h: does not open'
-  echo '#include "upgrader/time.h"' >upgrader/planted.cc
+  echo '#include "upgrader/core/time.h"' >upgrader/planted.cc
   echo 'upgrader/planted.cc: does not open'
   printf '#!/bin/sh\nset -e\n' >tests/planted.sh
   echo 'tests/planted.sh: does not open'

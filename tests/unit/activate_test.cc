@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "tests/support/bench.h"
-#include "upgrader/words.h"
+#include "upgrader/core/words.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The agent's two pipes by themselves: what is kept and what waits, to the byte where that counts.
-#include "agent-protocol/agent_channel.h"
+#include "agent-protocol/agent/agent_channel.h"
 
 #include <limits.h>
 #include <sys/ioctl.h>

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 #include "tests/unit/processes.h"
-#include "upgrader/agents.h"
+#include "upgrader/shell/agents.h"
 
 namespace test {
 

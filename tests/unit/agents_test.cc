@@ -2,7 +2,7 @@
 // them become lines and signals. How agents end: agents_end_test; where calls fail:
 // failing_loop_test.
 #include "tests/unit/agents_on_a_loop.h"
-#include "upgrader/channel.h"
+#include "upgrader/shell/channel.h"
 
 using namespace test;
 using agent_protocol::Error;

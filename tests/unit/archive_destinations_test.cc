@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "agent-protocol/archive.h"
-#include "agent-protocol/serialize.h"
+#include "agent-protocol/wire/archive.h"
+#include "agent-protocol/wire/serialize.h"
 
 using namespace agent_protocol;
 

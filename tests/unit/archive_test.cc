@@ -1,13 +1,13 @@
 // What each member may hold: the table below is written by hand from the protocol page, and every
 // row is tried at its limits, beyond them, and with everything that makes a member malformed.
-#include "agent-protocol/archive.h"
+#include "agent-protocol/wire/archive.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 
 using namespace agent_protocol;
 

@@ -1,6 +1,6 @@
 // A channel: what is sent goes when the agent takes it, up to a limit; what is watched wakes, and
 // nothing else does. Where calls fail: failing_loop_test.
-#include "upgrader/channel.h"
+#include "upgrader/shell/channel.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "agent-protocol/archive.h"
-#include "agent-protocol/codec.h"
-#include "agent-protocol/line_reader.h"
-#include "agent-protocol/utf8.h"
+#include "agent-protocol/wire/archive.h"
+#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/line_reader.h"
+#include "agent-protocol/wire/utf8.h"
 #include "tests/unit/aborts.h"
 
 using namespace agent_protocol;

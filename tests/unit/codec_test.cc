@@ -1,6 +1,6 @@
 // Messages as lines, and back: what every message looks like on the wire, which type a line is
 // taken for, and what is refused before it is sent. What members may hold is in archive_test.cc.
-#include "agent-protocol/codec.h"
+#include "agent-protocol/wire/codec.h"
 
 #include <catch2/catch.hpp>
 #include <set>

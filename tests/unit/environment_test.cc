@@ -1,5 +1,5 @@
 // What of the upgrader's environment reaches the agents.
-#include "upgrader/environment.h"
+#include "upgrader/shell/environment.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // What makes a file a program, at its limits: files made by hand, each as small as can be. What the
 // kernel thinks of such files: program_test.
-#include "upgrader/executable.h"
+#include "upgrader/shell/executable.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/unit/temporary_directory.h"
-#include "upgrader/owned_fd.h"
+#include "upgrader/shell/owned_fd.h"
 
 using namespace upgrader;
 

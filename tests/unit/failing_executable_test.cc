@@ -1,11 +1,11 @@
 // A program on a disk that fails: that is told, and not that the program is a bad one.
-#include "upgrader/executable.h"
+#include "upgrader/shell/executable.h"
 
 #include <fcntl.h>
 
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/temporary_directory.h"
-#include "upgrader/owned_fd.h"
+#include "upgrader/shell/owned_fd.h"
 
 using namespace upgrader;
 

@@ -9,9 +9,9 @@
 
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/processes.h"
-#include "upgrader/link.h"
-#include "upgrader/lock.h"
-#include "upgrader/lock_holders.h"
+#include "upgrader/shell/lock.h"
+#include "upgrader/shell/lock_holders.h"
+#include "upgrader/shell/relink.h"
 
 using namespace upgrader;
 

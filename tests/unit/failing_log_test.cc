@@ -10,8 +10,8 @@
 
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/processes.h"
-#include "upgrader/check.h"
-#include "upgrader/log.h"
+#include "upgrader/core/check.h"
+#include "upgrader/shell/log.h"
 
 using namespace upgrader;
 

@@ -8,12 +8,12 @@
 
 #include "tests/unit/agents_on_a_loop.h"
 #include "tests/unit/failing_calls.h"
-#include "upgrader/descriptors.h"
-#include "upgrader/errno_name.h"
-#include "upgrader/init_system.h"
-#include "upgrader/lock.h"
-#include "upgrader/log.h"
-#include "upgrader/loop.h"
+#include "upgrader/shell/descriptors.h"
+#include "upgrader/shell/errno_name.h"
+#include "upgrader/shell/init_system.h"
+#include "upgrader/shell/lock.h"
+#include "upgrader/shell/log.h"
+#include "upgrader/shell/loop.h"
 
 using namespace test;
 

@@ -7,8 +7,8 @@
 
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/processes.h"
-#include "upgrader/descriptors.h"
-#include "upgrader/process.h"
+#include "upgrader/shell/descriptors.h"
+#include "upgrader/shell/process.h"
 
 using namespace upgrader;
 using Where = StartFailed::Where;

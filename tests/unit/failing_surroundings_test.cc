@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "tests/unit/failing_calls.h"
-#include "upgrader/channel.h"
-#include "upgrader/descriptors.h"
-#include "upgrader/errno_name.h"
-#include "upgrader/process.h"
-#include "upgrader/readiness.h"
+#include "upgrader/shell/channel.h"
+#include "upgrader/shell/descriptors.h"
+#include "upgrader/shell/errno_name.h"
+#include "upgrader/shell/process.h"
+#include "upgrader/shell/readiness.h"
 
 using namespace upgrader;
 

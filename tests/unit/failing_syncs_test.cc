@@ -9,10 +9,10 @@
 
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/processes.h"
-#include "upgrader/descriptors.h"
-#include "upgrader/init_system.h"
-#include "upgrader/log.h"
-#include "upgrader/loop.h"
+#include "upgrader/shell/descriptors.h"
+#include "upgrader/shell/init_system.h"
+#include "upgrader/shell/log.h"
+#include "upgrader/shell/loop.h"
 
 using namespace upgrader;
 

@@ -5,7 +5,7 @@
 
 #include "tests/support/bench.h"
 #include "tests/unit/aborts.h"
-#include "upgrader/init_news.h"
+#include "upgrader/core/init_news.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tests/unit/temporary_directory.h"
-#include "upgrader/init_system.h"
+#include "upgrader/shell/init_system.h"
 
 namespace upgrader::test {
 

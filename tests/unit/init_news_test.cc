@@ -1,5 +1,5 @@
 // What init is told in every phase.
-#include "upgrader/init_news.h"
+#include "upgrader/core/init_news.h"
 
 #include <catch2/catch.hpp>
 

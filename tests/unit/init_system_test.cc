@@ -1,5 +1,5 @@
 // What goes to init's socket, and when: on a clock of the test's own.
-#include "upgrader/init_system.h"
+#include "upgrader/shell/init_system.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
 // The syntax of lines: what JSON is and is not, however hostile, and at what cost.
-#include "agent-protocol/json_line.h"
+#include "agent-protocol/wire/json_line.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "agent-protocol/codec.h"
-#include "agent-protocol/message.h"
+#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/message.h"
 #include "tests/unit/counted_memory.h"
 
 using namespace agent_protocol;

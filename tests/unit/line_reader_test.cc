@@ -1,5 +1,5 @@
 // Streams cut into lines: the same lines however the bytes arrive, and never more memory.
-#include "agent-protocol/line_reader.h"
+#include "agent-protocol/wire/line_reader.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // The link of --relink: what a commit makes of it, and that a failure leaves it as it was.
-#include "upgrader/link.h"
+#include "upgrader/shell/relink.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // The lock: who has it, who is told to have it, and that it outlives the upgrader in its agents.
-#include "upgrader/lock.h"
+#include "upgrader/shell/lock.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include <chrono>
 
 #include "tests/unit/processes.h"
-#include "upgrader/lock_holders.h"
+#include "upgrader/shell/lock_holders.h"
 
 using namespace upgrader;
 

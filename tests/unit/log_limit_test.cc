@@ -1,5 +1,5 @@
 // How much of what an agent causes reaches the log.
-#include "upgrader/log_limit.h"
+#include "upgrader/core/log_limit.h"
 
 #include <catch2/catch.hpp>
 

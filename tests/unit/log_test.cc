@@ -1,5 +1,5 @@
 // The log: what a line looks like, and that a log that nobody reads costs lines and nothing else.
-#include "upgrader/log.h"
+#include "upgrader/shell/log.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,12 +1,12 @@
 // The vocabulary: names of the enumerators, and the defaults that the page gives.
-#include "agent-protocol/message.h"
+#include "agent-protocol/wire/message.h"
 
 #include <catch2/catch.hpp>
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/names.h"
-#include "agent-protocol/result.h"
+#include "agent-protocol/wire/names.h"
+#include "agent-protocol/wire/result.h"
 
 using namespace agent_protocol;
 

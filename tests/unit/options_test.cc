@@ -1,5 +1,5 @@
 // The command line: every option's values, limits and refusals.
-#include "upgrader/options.h"
+#include "upgrader/core/options.h"
 
 #include <catch2/catch.hpp>
 

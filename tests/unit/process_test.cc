@@ -1,6 +1,6 @@
 // Processes, real ones: what a started one has and has not, how failures look, how endings are
 // learnt.
-#include "upgrader/process.h"
+#include "upgrader/shell/process.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/processes.h"
-#include "upgrader/descriptors.h"
+#include "upgrader/shell/descriptors.h"
 
 using namespace upgrader;
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "tests/unit/temporary_directory.h"
-#include "upgrader/owned_fd.h"
+#include "upgrader/shell/owned_fd.h"
 
 // Longer than any machine needs; a test that waits so long has failed.
 inline constexpr int patience_ms = 20'000;

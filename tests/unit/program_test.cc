@@ -1,6 +1,6 @@
 // Which files are programs, and what is kept of them. What the check says of a file is compared
 // with what the kernel says of it wherever the two must agree.
-#include "upgrader/program.h"
+#include "upgrader/shell/program.h"
 
 #include <elf.h>
 #include <fcntl.h>

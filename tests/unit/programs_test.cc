@@ -1,5 +1,5 @@
 // The programs that are kept: under which numbers, and for how long.
-#include "upgrader/programs.h"
+#include "upgrader/shell/programs.h"
 
 #include <catch2/catch.hpp>
 

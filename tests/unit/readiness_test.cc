@@ -1,5 +1,5 @@
 // One newline on a descriptor, once.
-#include "upgrader/readiness.h"
+#include "upgrader/shell/readiness.h"
 
 #include <fcntl.h>
 #include <signal.h>

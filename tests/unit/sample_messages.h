@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent-protocol/message.h"
+#include "agent-protocol/wire/message.h"
 
 namespace agent_protocol::test {
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "agent-protocol/session.h"
+#include "agent-protocol/session/session.h"
 
 namespace session_roads {
 

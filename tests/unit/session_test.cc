@@ -1,6 +1,6 @@
 // The agent's half of the conversation: its sentences, and messages that cross. The tables of what
 // is allowed and what is told are in session_table_test.cc.
-#include "agent-protocol/session.h"
+#include "agent-protocol/session/session.h"
 
 #include <catch2/catch.hpp>
 #include <string>

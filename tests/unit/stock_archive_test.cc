@@ -20,8 +20,8 @@
 #include <type_traits>
 #include <variant>
 
-#include "agent-protocol/codec.h"
-#include "agent-protocol/serialize.h"
+#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/serialize.h"
 #include "tests/unit/sample_messages.h"
 
 namespace agent_protocol {

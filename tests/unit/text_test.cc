@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "agent-protocol/codec.h"
-#include "agent-protocol/escape.h"
-#include "agent-protocol/utf8.h"
+#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/escape.h"
+#include "agent-protocol/wire/utf8.h"
 
 using namespace agent_protocol;
 

@@ -1,11 +1,11 @@
 // What is said to people: durations, endings of upgrades, and the status for init, of states that
 // are rare or last a moment.
-#include "upgrader/words.h"
+#include "upgrader/core/words.h"
 
 #include <catch2/catch.hpp>
 
 #include "tests/support/bench.h"
-#include "upgrader/init_news.h"
+#include "upgrader/core/init_news.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
-# Errors to be seeded in upgrader/supervisor.cc, each of another kind: what it is, the text that is
-# replaced, which must stand there exactly once, and what takes its place.
+# Errors to be seeded in upgrader/core/supervisor.cc, each of another kind: what it is, the text
+# that is replaced, which must stand there exactly once, and what takes its place.
 
 ERRORS = [
     (

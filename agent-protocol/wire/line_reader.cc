@@ -1,0 +1,62 @@
+#include "agent-protocol/wire/line_reader.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace agent_protocol {
+
+LineReader::LineReader() : buffer_(line_bytes_max, '\0') {
+  skipped_prefix_.reserve(incomplete_bytes_max);
+}
+
+std::span<char> LineReader::space() {
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    searched_ -= begin_;
+    begin_ = 0;
+  }
+  return std::span<char>(buffer_).subspan(end_);
+}
+
+void LineReader::written(std::size_t count) {
+  if (count > buffer_.size() - end_) std::abort();
+  end_ += count;
+}
+
+std::optional<Line> LineReader::next() {
+  const std::string_view unsearched(buffer_.data() + searched_, end_ - searched_);
+  const std::size_t newline = unsearched.find('\n');
+  if (newline == std::string_view::npos) {
+    searched_ = end_;
+    if (end_ - begin_ == buffer_.size()) skip_what_is_there();
+    return std::nullopt;
+  }
+  const std::string_view text(buffer_.data() + begin_, searched_ + newline - begin_);
+  begin_ = searched_ = searched_ + newline + 1;
+  if (!skipping_) return Line{.text = text, .complete = true};
+  skipping_ = false;
+  return Line{.text = skipped_prefix_, .complete = false};
+}
+
+std::optional<Line> LineReader::rest() {
+  if (!skipping_ && begin_ == end_) return std::nullopt;
+  skip_what_is_there();
+  skipping_ = false;
+  return Line{.text = skipped_prefix_, .complete = false};
+}
+
+bool LineReader::pending() const {
+  return searched_ < end_;
+}
+
+void LineReader::skip_what_is_there() {
+  if (!skipping_) {
+    skipped_prefix_.assign(buffer_, begin_, std::min(end_ - begin_, incomplete_bytes_max));
+  }
+  skipping_ = true;
+  begin_ = end_ = searched_ = 0;
+}
+
+}  // namespace agent_protocol

@@ -1,0 +1,54 @@
+#include "agent-protocol/wire/utf8.h"
+
+namespace agent_protocol {
+namespace {
+
+unsigned byte_at(std::string_view text, std::size_t index) {
+  return index < text.size() ? static_cast<unsigned char>(text[index]) : 0;
+}
+
+bool continues(unsigned byte) {
+  return (byte & 0xc0U) == 0x80;
+}
+
+// The range of a second byte depends on the first: that is what shuts out overlong forms,
+// surrogates and what is above U+10FFFF.
+bool fits_after(unsigned first, unsigned second) {
+  switch (first) {
+    case 0xe0:
+      return second >= 0xa0;
+    case 0xed:
+      return second < 0xa0;
+    case 0xf0:
+      return second >= 0x90;
+    case 0xf4:
+      return second < 0x90;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+std::size_t utf8_character_bytes(std::string_view text) {
+  if (text.empty()) return 0;
+  const unsigned first = byte_at(text, 0);
+  if (first < 0x80) return 1;
+  const unsigned second = byte_at(text, 1);
+  if (first < 0xc2 || first > 0xf4 || !continues(second) || !fits_after(first, second)) return 0;
+  if (first < 0xe0) return 2;
+  if (!continues(byte_at(text, 2))) return 0;
+  if (first < 0xf0) return 3;
+  return continues(byte_at(text, 3)) ? 4 : 0;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t bytes = utf8_character_bytes(text);
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
+}  // namespace agent_protocol

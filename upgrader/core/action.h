@@ -1,0 +1,109 @@
+// What the supervisor wants done, as plain data, to be carried out in order. Orders to an agent go
+// by its generation; the shell drops those for a process that has been reaped.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent-protocol/wire/message.h"
+#include "upgrader/core/event.h"
+#include "upgrader/core/log_level.h"
+
+namespace upgrader {
+
+// Look whether an executable can be started, and whether `present`, the program that runs now,
+// could be started again. Answered by Checked or CheckFailed.
+struct Check {
+  std::optional<std::string> executable;         // none: what AGENT on the command line names now
+  std::optional<std::vector<std::string>> args;  // none: those of `present`, or the command line's
+  ProgramId present = 0;
+  bool operator==(const Check&) const = default;
+};
+
+// Start a process. Answered by Spawned or SpawnFailed.
+struct Spawn {
+  Generation generation = 0;
+  ProgramId program = 0;
+  bool operator==(const Spawn&) const = default;
+};
+
+// An `activate` is answered by ActivateSent; nothing else is.
+struct Send {
+  Generation generation = 0;
+  agent_protocol::UpgraderMessage message;
+  bool operator==(const Send&) const = default;
+};
+
+// Write nothing more to an agent, not even what waits.
+struct CloseInput {
+  Generation generation = 0;
+  bool operator==(const CloseInput&) const = default;
+};
+
+// SIGKILL.
+struct Kill {
+  Generation generation = 0;
+  bool operator==(const Kill&) const = default;
+};
+
+// SIGTERM, for a first agent that has not said that it speaks the protocol.
+struct Terminate {
+  Generation generation = 0;
+  bool operator==(const Terminate&) const = default;
+};
+
+struct PassSignal {
+  Generation generation = 0;
+  int signal = 0;
+  bool operator==(const PassSignal&) const = default;
+};
+
+// Show that the link can be replaced, and sync this program and the directories that lead to it.
+// Relink comes when the old agent has gone: little that may fail or take long is left to it.
+// Answered by RelinkProved or RelinkProofFailed.
+struct ProveRelink {
+  ProgramId program = 0;
+  bool operator==(const ProveRelink&) const = default;
+};
+
+// Make the link name this program, durably, after RelinkProved. Answered by Relinked or
+// RelinkFailed.
+struct Relink {
+  ProgramId program = 0;
+  bool operator==(const Relink&) const = default;
+};
+
+// Make the link name again what it named at the last commit, or at the start.
+struct RestoreLink {
+  bool operator==(const RestoreLink&) const = default;
+};
+
+struct Log {
+  LogLevel level = LogLevel::info;
+  std::string text;
+  bool operator==(const Log&) const = default;
+};
+
+// A log line that an agent can cause as often as it likes: at most one of each kind a second is
+// shown (log_limit.h).
+enum class NoticeKind { stray, status, error, refusal };
+struct Notice {
+  Generation generation = 0;
+  NoticeKind kind = NoticeKind::stray;
+  std::string text;
+  bool operator==(const Notice&) const = default;
+};
+
+// The upgrader ends with this status. Always the last action of all.
+struct Exit {
+  int status = 0;
+  bool operator==(const Exit&) const = default;
+};
+
+using Action = std::variant<Check, Spawn, Send, CloseInput, Kill, Terminate, PassSignal,
+                            ProveRelink, Relink, RestoreLink, Log, Notice, Exit>;
+using Actions = std::vector<Action>;
+
+}  // namespace upgrader

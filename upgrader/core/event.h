@@ -1,0 +1,127 @@
+// What may happen to the upgrader, as plain data. The shell makes events; the supervisor judges
+// them. An event that carries a generation is about that agent's process and no other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/message.h"
+#include "upgrader/core/ending.h"
+#include "upgrader/core/time.h"
+
+namespace upgrader {
+
+// Counts the processes started, from 1. Names an agent everywhere but in the shell, which alone
+// knows pids.
+using Generation = std::int64_t;
+
+// Names a program (a checked executable, kept open, with its arguments) that the shell keeps for as
+// long as the supervisor names it in programs().
+using ProgramId = int;
+
+// Why the world refused something.
+struct Trouble {
+  std::string errno_name;  // such as "ENOENT"; empty where no errno applies
+  std::string reason;      // names the deed and the reason
+  bool operator==(const Trouble&) const = default;
+};
+
+// The upgrader has started, and AGENT on its command line is fit to be started.
+struct StartRequested {
+  ProgramId program = 0;
+};
+
+// An agent said something well formed. Posthumous: it was found in the pipe when the exit of its
+// process had already been seen.
+struct MessageReceived {
+  Generation generation = 0;
+  agent_protocol::AgentMessage message;
+  bool posthumous = false;
+};
+
+// An agent sent a JSON object with a type that is unknown or malformed.
+struct MessageRefused {
+  Generation generation = 0;
+  std::variant<agent_protocol::Unknown, agent_protocol::Malformed> what;
+};
+
+// An agent wrote a line that is no message. `text` is its beginning, fit for the log.
+struct StrayReceived {
+  Generation generation = 0;
+  std::string text;
+};
+
+// An agent closed its output; the kernel has not told of its exit.
+struct OutputClosed {
+  Generation generation = 0;
+};
+
+// Something could not be sent to an agent: it has closed its input, or what it has not read exceeds
+// `unsent_bytes_max`.
+struct InputClosed {
+  Generation generation = 0;
+};
+
+// An `activate` that had to wait for an agent to read has been written whole.
+struct ActivateWritten {
+  Generation generation = 0;
+};
+
+// An agent's process has been reaped; all that it had said has been delivered before.
+struct ProcessExited {
+  Generation generation = 0;
+  Ending ending;
+};
+
+// Outcomes. Each answers the last action of the step before, and comes before any other event.
+struct Checked {
+  ProgramId program = 0;  // the executable asked for is fit to be started
+  bool way_back = true;   // the active agent's program could be started again
+};
+struct CheckFailed {
+  Trouble trouble;
+};
+struct Spawned {
+  Generation generation = 0;
+};
+struct SpawnFailed {
+  Generation generation = 0;
+  Trouble trouble;
+  bool not_executable = false;  // exec was refused, rather than a process or descriptor
+};
+struct RelinkProved {};
+struct RelinkProofFailed {
+  Trouble trouble;
+};
+struct Relinked {};
+struct RelinkFailed {  // the link is as it was
+  Trouble trouble;
+};
+struct ActivateSent {
+  enum class How { written, waits, lost };  // it waits behind a full pipe; the input was closed
+  Generation generation = 0;
+  How how = How::written;
+};
+
+// Deadlines up to `by` have passed, and all that the kernel held at that moment has been delivered.
+// A deadline that has passed since then, or was set since then, is judged after another look.
+struct DeadlinePassed {
+  Time by = Time::max();
+};
+
+struct StopRequested {};     // SIGTERM or SIGINT
+struct QuitRequested {};     // SIGQUIT
+struct UpgradeRequested {};  // SIGUSR2
+struct SignalReceived {      // one that is passed on: SIGHUP, SIGUSR1
+  int signal = 0;
+};
+
+using Event =
+    std::variant<StartRequested, MessageReceived, MessageRefused, StrayReceived, OutputClosed,
+                 InputClosed, ActivateWritten, ProcessExited, Checked, CheckFailed, Spawned,
+                 SpawnFailed, RelinkProved, RelinkProofFailed, Relinked, RelinkFailed, ActivateSent,
+                 DeadlinePassed, StopRequested, QuitRequested, UpgradeRequested, SignalReceived>;
+
+}  // namespace upgrader

@@ -1,0 +1,123 @@
+#include "upgrader/core/init_news.h"
+
+#include "upgrader/core/state.h"
+#include "upgrader/core/words.h"
+
+namespace upgrader {
+namespace {
+
+using agent_protocol::Role;
+
+// A whole reason would leave no room for what an agent says of itself.
+constexpr std::size_t reason_bytes_shown = 200;
+
+// "v2 (generation 3)"
+std::string name_of(const Agent& agent) {
+  const std::string generation = words::generation(agent.generation);
+  return agent.version ? *agent.version + " (" + generation + ")" : generation;
+}
+
+std::string upgrade_of(const State& state) {
+  return "upgrade " + state.upgrade->id;
+}
+
+std::string running(const State& state) {
+  return "running " + name_of(*state.incumbent) + (state.incumbent->silent ? ", silent" : "");
+}
+
+std::string stopping(const State& state) {
+  return "stopping " + name_of(*state.incumbent) + (state.incumbent->silent ? ", silent" : "");
+}
+
+std::string starting(const std::optional<Agent>& agent) {
+  return agent ? "starting " + name_of(*agent) : "starting";
+}
+
+// That an upgrade has failed must not look like a success, for as long as no other is under way.
+std::string last_failure(const State& state) {
+  if (!state.last_failure) return "";
+  return "; " + words::in_short(*state.last_failure, reason_bytes_shown);
+}
+
+std::string status_of(const State& state) {
+  switch (phase_of(state)) {
+    case Phase::starting:
+      return starting(state.incumbent);
+    case Phase::running:
+      return running(state) + last_failure(state);
+    case Phase::preparing:
+      return running(state) + "; " + upgrade_of(state) + ": " + starting(state.candidate);
+    case Phase::confirming:
+      return running(state) + "; " + upgrade_of(state) + " waits to be confirmed";
+    case Phase::switching:
+      return stopping(state) + "; " + upgrade_of(state);
+    case Phase::replacing:
+      return starting(state.candidate) + "; " + upgrade_of(state) + ", nobody is active";
+    case Phase::trial:
+      return running(state) + "; " + upgrade_of(state) + " on trial";
+    case Phase::abandoning:
+      return running(state) + "; " + upgrade_of(state) + " has failed";
+    case Phase::rolling_back:
+      return stopping(state) + "; " + upgrade_of(state) + " has failed, rolling back";
+    case Phase::falling_back:
+      return starting(state.incumbent) + "; " + upgrade_of(state) + " has failed, falling back";
+    case Phase::shutting_down:
+      return (state.incumbent ? stopping(state) : "stopping") + last_failure(state);
+    case Phase::ended:
+      return "stopping";
+  }
+  return "";
+}
+
+std::optional<Time> deadline_of(const std::optional<Agent>& agent) {
+  if (!agent || agent->killed) return std::nullopt;  // then it is the next log line's
+  return agent->deadline;
+}
+
+std::optional<Time> until_of(const State& state) {
+  switch (phase_of(state)) {
+    case Phase::preparing:
+    case Phase::replacing:
+      return deadline_of(state.candidate);
+    case Phase::confirming:
+    case Phase::trial:
+      return state.upgrade->deadline;
+    case Phase::starting:
+    case Phase::switching:
+    case Phase::rolling_back:
+    case Phase::falling_back:
+    case Phase::shutting_down:
+      return deadline_of(state.incumbent);
+    case Phase::running:
+    case Phase::abandoning:
+    case Phase::ended:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<InitWait> wait_of(const State& state) {
+  const std::optional<Time> deadline = deadline_of(state.incumbent);
+  if (!deadline) return std::nullopt;
+  const Agent& agent = *state.incumbent;
+  const bool extended = agent.extended != Duration::zero();
+  if (agent.told) return InitWait{InitWait::What::stopped, agent.generation, *deadline, extended};
+  if (agent.role != Role::first || agent.terminated || agent.activate_waits) return std::nullopt;
+  return InitWait{InitWait::What::ready, agent.generation, *deadline, extended};
+}
+
+}  // namespace
+
+InitNews init_news(const State& state) {
+  const Phase phase = phase_of(state);
+  return {.active = state.incumbent && state.incumbent->activated,
+          .stopping = phase == Phase::shutting_down || phase == Phase::ended,
+          .vouched = !state.incumbent || !state.incumbent->silent,
+          .reloading = state.upgrade && state.upgrade->origin == Origin::signal,
+          .reloads = state.upgrade_signals,
+          .wait = wait_of(state),
+          .status = status_of(state),
+          .until = until_of(state)};
+}
+
+}  // namespace upgrader

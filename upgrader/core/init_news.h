@@ -1,0 +1,43 @@
+// What init is to know of a state, as plain data. Telling it is init_system's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "upgrader/core/event.h"
+#include "upgrader/core/time.h"
+
+namespace upgrader {
+
+struct State;
+
+// An agent's `ready` or exit for which the upgrader waits while init itself waits for it: the start
+// of the service, or its stop. Init is told how long that may still take.
+struct InitWait {
+  enum class What { ready, stopped };
+
+  What what = What::ready;
+  Generation generation = 0;
+  Time deadline{};
+  bool extended = false;  // the agent asked for more than it was given at first
+
+  bool operator==(const InitWait&) const = default;
+};
+
+struct InitNews {
+  bool active = false;  // some agent is active
+  bool stopping = false;
+  bool vouched = true;           // all is as it should be: no active agent is silent
+  bool reloading = false;        // an upgrade that SIGUSR2 asked for is under way
+  std::int64_t reloads = 0;      // SIGUSR2 so far, those that were refused included
+  std::optional<InitWait> wait;  // of a first agent, or of one that was told to stop
+  std::string status;            // one line for people
+  std::optional<Time> until;     // when what the status says has to be over
+
+  bool operator==(const InitNews&) const = default;
+};
+
+[[nodiscard]] InitNews init_news(const State& state);
+
+}  // namespace upgrader

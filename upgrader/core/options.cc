@@ -1,0 +1,250 @@
+#include "upgrader/core/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "upgrader/version.h"
+
+namespace upgrader {
+namespace {
+
+constexpr Duration duration_max = std::chrono::hours{24};
+
+// Behind standard input, output and error.
+constexpr int first_free_descriptor = 3;
+
+constexpr std::string_view duration_form =
+    "needs =D, where D is a whole number and ms, s, m or h, at most 24h; or 0";
+
+std::optional<Duration> parse_duration(std::string_view text) {
+  std::int64_t number = 0;
+  std::size_t digits = 0;
+  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
+    number = number * 10 + (text[digits] - '0');
+    if (number > duration_max.count()) return std::nullopt;
+    ++digits;
+  }
+  if (digits == 0) return std::nullopt;
+  const std::string_view unit = text.substr(digits);
+  Duration duration{0};
+  if (unit == "ms") {
+    duration = Duration{number};
+  } else if (unit == "s") {
+    duration = std::chrono::seconds{number};
+  } else if (unit == "m") {
+    duration = std::chrono::minutes{number};
+  } else if (unit == "h") {
+    duration = std::chrono::hours{number};
+  } else if (text != "0") {
+    return std::nullopt;
+  }
+  if (duration > duration_max) return std::nullopt;
+  return duration;
+}
+
+// One `--name` or `--name=value`, taken apart.
+struct Argument {
+  std::string_view whole;
+  std::string_view name;
+  std::optional<std::string_view> value;
+};
+
+Argument take_apart(std::string_view whole) {
+  const std::size_t equals = whole.find('=');
+  if (equals == std::string_view::npos) return {whole, whole, std::nullopt};
+  return {whole, whole.substr(0, equals), whole.substr(equals + 1)};
+}
+
+// Nothing: the argument was well formed. Otherwise what is wrong with it.
+using Complaint = std::optional<UsageError>;
+
+Complaint complain(const Argument& argument, std::string_view what) {
+  return UsageError{std::string(argument.whole) + ": " + std::string(what)};
+}
+
+Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_zero) {
+  const std::optional<Duration> parsed = parse_duration(argument.value.value_or(""));
+  if (!parsed) return complain(argument, duration_form);
+  if (*parsed == Duration{0} && !may_be_zero) return complain(argument, "must not be 0");
+  duration = *parsed;
+  return std::nullopt;
+}
+
+template <class Value>
+struct Choice {
+  std::string_view word;
+  Value value;
+};
+
+template <class Value, std::size_t count>
+Complaint set_choice(const Argument& argument, const Choice<Value> (&choices)[count],
+                     Value& value) {
+  std::string allowed;
+  for (const Choice<Value>& choice : choices) {
+    if (argument.value == choice.word) {
+      value = choice.value;
+      return std::nullopt;
+    }
+    allowed += (allowed.empty() ? "needs =" : " or =") + std::string(choice.word);
+  }
+  return complain(argument, allowed);
+}
+
+constexpr Choice<agent_protocol::Mode> modes[] = {
+    {"parallel", agent_protocol::Mode::parallel},
+    {"sequential", agent_protocol::Mode::sequential},
+};
+constexpr Choice<agent_protocol::UncleanStop> unclean_stops[] = {
+    {"fallback", agent_protocol::UncleanStop::fall_back},
+    {"continue", agent_protocol::UncleanStop::carry_on},
+};
+constexpr Choice<LogLevel> log_levels[] = {
+    {"error", LogLevel::error},
+    {"warning", LogLevel::warning},
+    {"info", LogLevel::info},
+    {"debug", LogLevel::debug},
+};
+
+Complaint set_flag(const Argument& argument, bool& flag) {
+  if (argument.value) return complain(argument, "takes no value");
+  flag = true;
+  return std::nullopt;
+}
+
+Complaint set_notify_fd(const Argument& argument, Options& options) {
+  const std::string_view text = argument.value.value_or("");
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < first_free_descriptor) {
+    return complain(argument, "needs =N, where N is the number of a descriptor, 3 or more");
+  }
+  options.notify_fd = number;
+  return std::nullopt;
+}
+
+Complaint set_lock_file(const Argument& argument, Options& options) {
+  if (argument.value.value_or("").empty()) {
+    return complain(argument, "needs =FILE, where FILE is a path");
+  }
+  options.lock_file = std::string(*argument.value);
+  return std::nullopt;
+}
+
+Complaint set_lock_timeout(const Argument& argument, Options& options) {
+  Duration timeout{0};
+  Complaint complaint = set_duration(argument, timeout, true);
+  if (!complaint) options.lock_timeout = timeout;
+  return complaint;
+}
+
+Complaint set_option(const Argument& argument, Options& options) {
+  const std::string_view name = argument.name;
+  if (name == "--mode") return set_choice(argument, modes, options.mode);
+  if (name == "--start-timeout") return set_duration(argument, options.start_timeout, true);
+  if (name == "--stop-timeout") return set_duration(argument, options.stop_timeout, false);
+  if (name == "--exit-grace") return set_duration(argument, options.exit_grace, true);
+  if (name == "--trial") return set_duration(argument, options.trial, true);
+  if (name == "--on-unclean-stop") {
+    return set_choice(argument, unclean_stops, options.on_unclean_stop);
+  }
+  if (name == "--relink") return set_flag(argument, options.relink);
+  if (name == "--lock") return set_lock_file(argument, options);
+  if (name == "--lock-timeout") return set_lock_timeout(argument, options);
+  if (name == "--notify-fd") return set_notify_fd(argument, options);
+  if (name == "--subreaper") return set_flag(argument, options.subreaper);
+  if (name == "--log-level") return set_choice(argument, log_levels, options.log_level);
+  return complain(argument, "no such option; --help names them all");
+}
+
+// Whether an option of this name stands before the one at `at`.
+bool is_repeated(std::string_view name, const char* const* argv, int at) {
+  return std::any_of(argv + 1, argv + at,
+                     [name](const char* other) { return take_apart(other).name == name; });
+}
+
+// What no option by itself can be wrong with.
+Complaint judge_together(const Options& options) {
+  if (options.lock_timeout && !options.lock_file) {
+    return UsageError{"--lock-timeout: needs --lock=FILE"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  Options options;
+  int at = 1;
+  for (; at < argc; ++at) {
+    const std::string_view text = argv[at];
+    if (text == "--help" || text == "-h") return HelpWanted{};
+    if (text == "--version") return VersionWanted{};
+    if (text.size() < 2 || text[0] != '-') break;
+    if (text == "--") {
+      ++at;
+      break;
+    }
+    const Argument argument = take_apart(text);
+    if (Complaint complaint = set_option(argument, options)) return *std::move(complaint);
+    if (is_repeated(argument.name, argv, at)) return *complain(argument, "is given twice");
+  }
+  if (at >= argc || *argv[at] == '\0') {
+    return UsageError{"AGENT is missing: upgrader [options] [--] AGENT [ARG ...]"};
+  }
+  options.agent = argv[at];
+  options.args.assign(argv + at + 1, argv + argc);
+  if (Complaint complaint = judge_together(options)) return *std::move(complaint);
+  return options;
+}
+
+Duration lock_timeout_of(const Options& options) {
+  if (options.lock_timeout) return *options.lock_timeout;
+  if (options.exit_grace == Duration{0}) return Duration{0};
+  return options.stop_timeout + options.exit_grace;
+}
+
+std::string help_text() {
+  return "Usage: upgrader [options] [--] AGENT [ARG ...]\n"
+         "\n"
+         "Runs AGENT, and when it asks for it replaces it by its next version; falls back by\n"
+         "itself when that fails. AGENT is a path, or a name that is looked up in PATH.\n"
+         "\n"
+         "  --mode=parallel|sequential  for upgrades that do not say (parallel)\n"
+         "  --start-timeout=D           from the start of a process to its ready (5m); 0: no "
+         "limit\n"
+         "  --stop-timeout=D            from stop to stopped (90s); not 0\n"
+         "  --exit-grace=D              from stopped to the exit (10s); 0: no limit\n"
+         "  --trial=D                   from activate to the commit (30s); 0: commit at once\n"
+         "  --on-unclean-stop=fallback|continue\n"
+         "                              what follows an unclean stop (fallback)\n"
+         "  --relink                    AGENT is a symbolic link: make it name what is committed\n"
+         "  --lock=FILE                 at most one active agent, by a lock that agents inherit\n"
+         "  --lock-timeout=D            how long to wait for it (stop timeout + exit grace);\n"
+         "                              0: no limit\n"
+         "  --notify-fd=N               write a newline to descriptor N when the first agent is\n"
+         "                              active, and close it\n"
+         "  --subreaper                 reap orphans of agents, as process 1 does\n"
+         "  --log-level=error|warning|info|debug\n"
+         "                              what to log on standard error (info)\n"
+         "  -h, --help                  print this, and exit\n"
+         "  --version                   print the version, and exit\n"
+         "\n"
+         "D is a whole number and ms, s, m or h, at most 24h; or 0. No option may be given twice.\n"
+         "\n"
+         "  SIGUSR2                     upgrade to what AGENT names now\n"
+         "  SIGTERM, SIGINT             stop the agent, and exit\n"
+         "  SIGQUIT                     kill all agents at once, and exit\n"
+         "  SIGHUP, SIGUSR1             passed on to the agent\n"
+         "\n"
+         "More in upgrader(8).\n";
+}
+
+std::string version_text() {
+  return "upgrader " + std::string(upgrader_version) + ", agent protocol " +
+         std::to_string(agent_protocol::protocol_version) + "\n";
+}
+
+}  // namespace upgrader

@@ -1,0 +1,61 @@
+// The command line as plain data. What the options mean is on the page upgrader(8).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent-protocol/wire/message.h"
+#include "upgrader/core/log_level.h"
+#include "upgrader/core/time.h"
+
+namespace upgrader {
+
+struct Options {
+  agent_protocol::Mode mode = agent_protocol::Mode::parallel;
+  Duration start_timeout{std::chrono::minutes{5}};  // 0: no limit
+  Duration stop_timeout{std::chrono::seconds{90}};  // never 0
+  Duration exit_grace{std::chrono::seconds{10}};    // 0: no limit
+  Duration trial{std::chrono::seconds{30}};         // 0: commit at once
+  agent_protocol::UncleanStop on_unclean_stop = agent_protocol::UncleanStop::fall_back;
+  bool relink = false;
+  std::optional<std::string> lock_file;
+  std::optional<Duration> lock_timeout;  // as given; see lock_timeout_of()
+  std::optional<int> notify_fd;          // above the standard descriptors
+  bool subreaper = false;
+  LogLevel log_level = LogLevel::info;
+  std::string agent;
+  std::vector<std::string> args;
+
+  bool operator==(const Options&) const = default;
+};
+
+struct HelpWanted {
+  bool operator==(const HelpWanted&) const = default;
+};
+
+struct VersionWanted {
+  bool operator==(const VersionWanted&) const = default;
+};
+
+struct UsageError {
+  std::string reason;  // names the argument and what is allowed
+
+  bool operator==(const UsageError&) const = default;
+};
+
+using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
+
+// Options end at AGENT or at `--`. An option that is given twice is a usage error: whichever of the
+// two counted, somebody would believe that it was the other one.
+[[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
+
+// How long to wait for the lock: as given, or the longest that a predecessor's agent may take to
+// end, stop timeout and exit grace. 0: no limit.
+[[nodiscard]] Duration lock_timeout_of(const Options& options);
+
+[[nodiscard]] std::string help_text();
+[[nodiscard]] std::string version_text();
+
+}  // namespace upgrader

@@ -1,0 +1,59 @@
+#include "upgrader/core/state.h"
+
+namespace upgrader {
+namespace {
+
+using agent_protocol::StopReason;
+
+Phase phase_of_upgrade(const State& state) {
+  const UpgradeUnderWay& upgrade = *state.upgrade;
+  if (!state.incumbent) return upgrade.failure ? Phase::falling_back : Phase::replacing;
+  const Agent& incumbent = *state.incumbent;
+  if (!incumbent.activated) return Phase::falling_back;
+  if (incumbent.told == StopReason::rollback) return Phase::rolling_back;
+  if (incumbent.told) return Phase::switching;
+  if (upgrade.generation == incumbent.generation) return Phase::trial;
+  if (upgrade.failure) return Phase::abandoning;
+  return upgrade.waits_for_confirm ? Phase::confirming : Phase::preparing;
+}
+
+}  // namespace
+
+Phase phase_of(const State& state) {
+  if (state.ended) return Phase::ended;
+  if (state.shutdown || state.quit || state.exit_with) return Phase::shutting_down;
+  if (state.upgrade) return phase_of_upgrade(state);
+  return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
+}
+
+std::string_view name_of(Phase phase) {
+  switch (phase) {
+    case Phase::starting:
+      return "starting";
+    case Phase::running:
+      return "running";
+    case Phase::preparing:
+      return "preparing";
+    case Phase::confirming:
+      return "confirming";
+    case Phase::switching:
+      return "switching";
+    case Phase::replacing:
+      return "replacing";
+    case Phase::trial:
+      return "trial";
+    case Phase::abandoning:
+      return "abandoning";
+    case Phase::rolling_back:
+      return "rolling_back";
+    case Phase::falling_back:
+      return "falling_back";
+    case Phase::shutting_down:
+      return "shutting_down";
+    case Phase::ended:
+      return "ended";
+  }
+  return "";
+}
+
+}  // namespace upgrader

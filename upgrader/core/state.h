@@ -1,0 +1,146 @@
+// What the supervisor knows, as plain data: the facts, and the phases that are names for
+// combinations of them. What changes them is in supervisor.h, with the table of phases.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent-protocol/wire/message.h"
+#include "upgrader/core/event.h"
+#include "upgrader/core/time.h"
+
+namespace upgrader {
+
+// How an upgrade is to go: what was asked for, the defaults filled in. A zero timeout is no limit.
+struct Terms {
+  agent_protocol::Mode mode = agent_protocol::Mode::parallel;
+  agent_protocol::Gate gate = agent_protocol::Gate::none;
+  agent_protocol::CommitRule commit = agent_protocol::CommitRule::survive;
+  Duration start_timeout{};
+  Duration confirm_timeout{};
+  Duration stop_timeout{};
+  Duration trial{};
+  agent_protocol::UncleanStop on_unclean_stop = agent_protocol::UncleanStop::fall_back;
+  bool operator==(const Terms&) const = default;
+};
+
+// What the command line fixes for the upgrader's whole life.
+struct Policy {
+  Terms defaults;  // for upgrades that do not say; its stop timeout is a shutdown's, too
+  Duration exit_grace{};
+  Duration watchdog{};  // how far apart an agent's heartbeats may be; zero: none are wanted
+  bool relink = false;
+  bool operator==(const Policy&) const = default;
+};
+
+// One process that has been started and not been reaped. Facts are independent; `held`, `active`
+// and the rest are read off them.
+struct Agent {
+  Generation generation = 0;
+  agent_protocol::Role role = agent_protocol::Role::first;
+  ProgramId program = 0;
+  bool greeted = false;  // it said `hello`
+  std::optional<std::string> version;
+  bool ready = false;
+  bool activate_waits = false;  // it has been sent, and not been written whole
+  bool activate_late = false;   // that took too long
+  bool activated = false;       // it has been written whole
+  // The reason of the `stop` that it was sent, unless a `cancel` has taken that stop back; and the
+  // id of the upgrade, where the stop was for one.
+  std::optional<agent_protocol::StopReason> told;
+  std::optional<std::string> told_id;
+  bool stopped = false;
+  std::optional<std::string> state;  // that it left with `stopped`
+  std::optional<std::string> unfit;  // last words of an agent that exited
+  bool output_closed = false;
+  bool input_closed = false;
+  bool terminated = false;  // SIGTERM has been ordered (a held first agent)
+  bool killed = false;      // SIGKILL has been ordered
+  // To be ready; to have taken its `activate`, where that waits; later to have stopped; later to
+  // have exited. Once killed: the next log line.
+  std::optional<Time> deadline;
+  // How far off that is in all from when it was set, and how much of it the agent's own `extend`
+  // has added: told to people and to init.
+  Duration allowed{};
+  Duration extended{};
+  // To have said `hello`. When this has passed it is told once, and nothing else follows.
+  std::optional<Time> hello_deadline;
+  // To have exited, after it closed a pipe while held, or was not reached by its `activate`.
+  std::optional<Time> close_deadline;
+  // To have said `heartbeat`: of an active agent until it has stopped, is killed or rolled back.
+  std::optional<Time> heartbeat_deadline;
+  bool silent = false;  // heartbeat_deadline has passed, and it has not said `heartbeat` since
+  bool operator==(const Agent&) const = default;
+};
+
+enum class Origin { agent, signal };
+
+// The upgrade under way, from request to its end.
+struct UpgradeUnderWay {
+  std::string id;
+  Origin origin = Origin::agent;
+  Terms terms;
+  ProgramId previous = 0;  // what a fallback runs
+  std::optional<std::string> previous_version;
+  std::optional<ProgramId> program;                // once the executable has been checked
+  std::optional<Generation> generation;            // once accepted
+  std::optional<std::string> version;              // the candidate's
+  bool waits_for_confirm = false;                  // the gate is shut
+  bool known_to_agent = false;                     // it asked for it, or was sent a `stop` for it
+  std::optional<Time> deadline;                    // the gate's, later the trial's
+  std::optional<agent_protocol::Failure> failure;  // the first cause
+  bool operator==(const UpgradeUnderWay&) const = default;
+};
+
+// What the agent that was active last has left for the one that is activated next.
+struct Legacy {
+  bool clean = false;                // it confirmed its stop
+  std::optional<std::string> state;  // its `state`, which goes into `activate` unread
+  int exit_status = 0;               // with which the upgrader exits if no agent follows
+  bool operator==(const Legacy&) const = default;
+};
+
+enum class Phase {
+  starting,
+  running,
+  preparing,
+  confirming,
+  switching,
+  replacing,
+  trial,
+  abandoning,
+  rolling_back,
+  falling_back,
+  shutting_down,
+  ended,
+};
+[[nodiscard]] std::string_view name_of(Phase phase);
+
+// The outcome that must be the next event.
+enum class Pending { nothing, check, spawn, relink_proof, relink, activate };
+
+// All that the supervisor knows.
+struct State {
+  std::optional<Agent> incumbent;  // has the work, or gets it at its `ready` (first, fallback)
+  std::optional<Agent> candidate;  // held
+  std::optional<UpgradeUnderWay> upgrade;
+  std::optional<Legacy> legacy;
+  std::optional<agent_protocol::Failure> last_failure;  // of the upgrade before, until the next one
+  std::optional<int> exit_with;                         // decided; the rest is reaped first
+  bool shutdown = false;                                // SIGTERM or SIGINT came
+  bool quit = false;                                    // SIGQUIT came
+  bool ended = false;
+  Generation last_generation = 0;
+  std::int64_t upgrade_signals = 0;  // SIGUSR2 so far
+  std::vector<Time> put_off;         // deadlines that are judged when they pass, however late
+  Pending pending = Pending::nothing;
+  std::optional<Agent> spawning;  // the agent whose start is pending
+  bool operator==(const State&) const = default;
+};
+
+[[nodiscard]] Phase phase_of(const State& state);
+
+}  // namespace upgrader

@@ -1,0 +1,141 @@
+// Decides. Takes one event at a time and says what is to be done; does nothing itself, reads no
+// clock, knows no pid. The contract is the page agent-protocol(7).
+//
+// THE PHASES. A phase is a name for a combination of facts (phase_of() in state.h), never a
+// variable.
+//
+// clang-format off
+//   phase         the incumbent is      the candidate is  goes on to
+//   starting      held first agent      -                 running when its `activate`, sent at its
+//                                                         `ready`, has been written; ended if it
+//                                                         exits or cannot be started; shutting_down
+//                                                         if it is unfit, late, closes a pipe or
+//                                                         cannot be written to
+//   running       active                -                 preparing at an `upgrade`, switching at a
+//                                                         sequential one; ended if it exits
+//   preparing     active                held, not ready   confirming (with a gate) or switching at
+//                                                         its `ready`; running if the candidate
+//                                                         exits; abandoning if it fails otherwise,
+//                                                         and at `cancel`; shutting_down if the
+//                                                         incumbent exits
+//   confirming    active                held, ready       switching at `confirm`; running if the
+//                                                         candidate exits; abandoning if it fails
+//                                                         otherwise, at `cancel`, and when time is
+//                                                         up; shutting_down if the incumbent exits;
+//                                                         preparing at the `confirm` of one that
+//                                                         has closed a pipe, until it fails for
+//                                                         that
+//   switching     active, told to stop  held, or none     when the incumbent has gone: trial, with
+//                 for an upgrade        (sequential)      a trial of 0 running, or rolling_back if
+//                                                         that commit fails; replacing
+//                                                         (sequential, or where the candidate's
+//                                                         `activate` cannot be written at once, or
+//                                                         at all); falling_back if its stop
+//                                                         was unclean or the candidate was lost,
+//                                                         ended if no fallback can be started. At
+//                                                         `cancel`: abandoning, or running if there
+//                                                         is no candidate
+//   replacing     -                     held              when its `activate`, sent at its `ready`,
+//                                                         has been written: trial, with a trial of
+//                                                         0 running, or rolling_back if that commit
+//                                                         fails; falling_back if it fails or cannot
+//                                                         be written to, ended if no fallback can
+//                                                         be started
+//   trial         active, activated     -                 running at the commit; rolling_back if it
+//                 by the upgrade                          fails; falling_back if it exits, ended if
+//                                                         no fallback can be started
+//   abandoning    active                killed            running, when the candidate has been
+//                                                         reaped: the upgrade has failed;
+//                                                         shutting_down if the incumbent exits
+//   rolling_back  active, told to stop  -                 falling_back when it has gone, ended if
+//                 for a roll-back                         no fallback can be started
+//   falling_back  - or held fallback    killed or -       running when its `activate`, sent at its
+//                                                         `ready`, has been written; ended if it
+//                                                         exits; shutting_down if it fails
+//                                                         otherwise or cannot be written to
+//   shutting_down told to stop, killed, killed or -       ended when all have been reaped
+//                 or -
+//   ended         -                     -                 nothing
+// clang-format on
+//
+// Where init watches the upgrader, an active agent sends heartbeats from its activation until it
+// has stopped or is rolled back. One that is silent is rolled back on trial; in every other phase
+// it goes on as it was, and is not vouched for (init_news.h).
+//
+// A deadline that comes much too late, after a freeze or a suspend, is put off once: it leads
+// nowhere until then.
+//
+// From every phase SIGTERM and SIGQUIT lead to shutting_down.
+//
+// A candidate becomes the incumbent when it is activated, which it is when its `activate` has been
+// written whole. Where the agent does not read, that may take a while: until then it is held, and
+// the work is promised to it; nobody else can get it before that one has been reaped. At most two
+// agents exist, and at most one is active. Tests compare the last column with every step that there
+// is (tests/explore) and with the scenarios.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "upgrader/core/action.h"
+#include "upgrader/core/event.h"
+#include "upgrader/core/state.h"
+#include "upgrader/core/time.h"
+
+namespace upgrader {
+
+// Every exit closes the output first, so a closed output is judged only after this.
+inline constexpr Duration close_grace{200};
+// After so long without `hello` it is told that the agent may not speak the protocol.
+inline constexpr Duration hello_patience{5'000};
+// A deadline that is judged later than this after it has passed is put off once, by as much as it
+// was late, but by no more than `grace_max`: the upgrader did not run, and perhaps nobody did.
+inline constexpr Duration late_at_most{1'000};
+inline constexpr Duration grace_max{10'000};
+// How often a killed process that does not end is logged.
+inline constexpr Duration killed_log_interval{10'000};
+
+// Exit statuses of the upgrader's own.
+inline constexpr int exit_own_failure = 125;
+inline constexpr int exit_not_executable = 126;
+inline constexpr int exit_not_found = 127;
+inline constexpr int exit_quit = 131;  // 128 + SIGQUIT
+
+class Supervisor {
+ public:
+  explicit Supervisor(Policy policy) : policy_(policy) {}
+  // Goes on from a state that another has had.
+  Supervisor(Policy policy, State state) : policy_(policy), state_(std::move(state)) {}
+
+  // Takes any event in any phase, and returns what is to be done, in order. An action that has an
+  // outcome is the last of its list, and the outcome must be the next event. They are put into
+  // `memory`, in place of what it holds: who keeps it from step to step allocates less.
+  [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
+
+  // The earliest deadline, or nullopt: then nothing needs to happen until the next event.
+  [[nodiscard]] std::optional<Time> next_deadline() const;
+
+  // The agents whose own time is up: those that a deadline up to `by` is about.
+  [[nodiscard]] std::vector<Generation> late(Time by) const;
+
+  // The programs that are still needed. The shell may close all others.
+  [[nodiscard]] std::vector<ProgramId> programs() const;
+
+  [[nodiscard]] Phase phase() const { return phase_of(state_); }
+  [[nodiscard]] const State& state() const { return state_; }
+
+  // The whole state as text: equal for equal supervisors, different for different ones.
+  [[nodiscard]] std::string print() const;
+  [[nodiscard]] std::size_t hash() const;
+
+  bool operator==(const Supervisor&) const = default;
+
+ private:
+  Policy policy_;
+  State state_;
+};
+
+}  // namespace upgrader

@@ -1,0 +1,153 @@
+// Prints a supervisor's whole state, so that states can be read, compared and counted.
+#include <functional>
+#include <string>
+
+#include "upgrader/core/supervisor.h"
+
+namespace upgrader {
+namespace {
+
+class Printer {
+ public:
+  // Quoted, so that no text of an agent looks like what stands behind it.
+  void put(const char* name, const std::string& text) {
+    text_ += std::string(name) + "=\"";
+    for (const char byte : text) {
+      if (byte == '"' || byte == '\\') text_ += '\\';
+      text_ += byte;
+    }
+    text_ += "\" ";
+  }
+  void put(const char* name, std::int64_t value) {
+    text_ += std::string(name) + "=" + std::to_string(value) + " ";
+  }
+  void put(const char* name, Duration value) { put(name, value.count()); }
+  void flag(const char* name, bool value) {
+    if (value) text_ += std::string(name) + " ";
+  }
+  template <class Value>
+  void put(const char* name, const std::optional<Value>& value) {
+    if (value) put(name, *value);
+  }
+  template <class Enum>
+  void put_enum(const char* name, Enum value) {
+    put(name, static_cast<std::int64_t>(value));
+  }
+
+  void put(const char* name, const Agent& agent) {
+    text_ += std::string(name) + "{ ";
+    put("generation", agent.generation);
+    put_enum("role", agent.role);
+    put("program", agent.program);
+    flag("greeted", agent.greeted);
+    put("version", agent.version);
+    flag("ready", agent.ready);
+    flag("activate_waits", agent.activate_waits);
+    flag("activate_late", agent.activate_late);
+    flag("activated", agent.activated);
+    if (agent.told) put_enum("told", *agent.told);
+    put("told_id", agent.told_id);
+    flag("stopped", agent.stopped);
+    put("state", agent.state);
+    put("unfit", agent.unfit);
+    flag("output_closed", agent.output_closed);
+    flag("input_closed", agent.input_closed);
+    flag("terminated", agent.terminated);
+    flag("killed", agent.killed);
+    put("deadline", agent.deadline);
+    put("allowed", agent.allowed);
+    put("extended", agent.extended);
+    put("hello_deadline", agent.hello_deadline);
+    put("close_deadline", agent.close_deadline);
+    put("heartbeat_deadline", agent.heartbeat_deadline);
+    flag("silent", agent.silent);
+    text_ += "} ";
+  }
+
+  void put(const char* name, const UpgradeUnderWay& upgrade) {
+    text_ += std::string(name) + "{ ";
+    put("id", upgrade.id);
+    put_enum("origin", upgrade.origin);
+    put("terms", upgrade.terms);
+    put("previous", upgrade.previous);
+    put("previous_version", upgrade.previous_version);
+    put("program", upgrade.program);
+    put("generation", upgrade.generation);
+    put("version", upgrade.version);
+    flag("waits_for_confirm", upgrade.waits_for_confirm);
+    flag("known_to_agent", upgrade.known_to_agent);
+    put("deadline", upgrade.deadline);
+    put("failure", upgrade.failure);
+    text_ += "} ";
+  }
+
+  void put(const char* name, const Terms& terms) {
+    text_ += std::string(name) + "{ ";
+    put_enum("mode", terms.mode);
+    put_enum("gate", terms.gate);
+    put_enum("commit", terms.commit);
+    put("start_timeout", terms.start_timeout);
+    put("confirm_timeout", terms.confirm_timeout);
+    put("stop_timeout", terms.stop_timeout);
+    put("trial", terms.trial);
+    put_enum("on_unclean_stop", terms.on_unclean_stop);
+    text_ += "} ";
+  }
+
+  void put(const char* name, const agent_protocol::Failure& failure) {
+    text_ += std::string(name) + "{ ";
+    put("id", failure.id);
+    put_enum("stage", failure.stage);
+    put("reason", failure.reason);
+    put("exit_status", failure.exit_status);
+    put("signal", failure.signal);
+    put("errno", failure.errno_name);
+    text_ += "} ";
+  }
+
+  void put(const char* name, const Legacy& legacy) {
+    text_ += std::string(name) + "{ ";
+    flag("clean", legacy.clean);
+    put("state", legacy.state);
+    put("exit_status", legacy.exit_status);
+    text_ += "} ";
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+std::string Supervisor::print() const {
+  Printer printer;
+  printer.put("phase", std::string(name_of(phase())));
+  printer.put("defaults", policy_.defaults);
+  printer.put("exit_grace", policy_.exit_grace);
+  printer.put("watchdog", policy_.watchdog);
+  printer.flag("relink", policy_.relink);
+  printer.put("incumbent", state_.incumbent);
+  printer.put("candidate", state_.candidate);
+  printer.put("upgrade", state_.upgrade);
+  printer.put("legacy", state_.legacy);
+  printer.put("last_failure", state_.last_failure);
+  printer.put("exit_with", state_.exit_with);
+  printer.flag("shutdown", state_.shutdown);
+  printer.flag("quit", state_.quit);
+  printer.flag("ended", state_.ended);
+  printer.put("last_generation", state_.last_generation);
+  printer.put("upgrade_signals", state_.upgrade_signals);
+  for (const Time deadline : state_.put_off)
+    printer.put("put_off", deadline);
+  printer.put_enum("pending", state_.pending);
+  printer.put("spawning", state_.spawning);
+  return printer.take();
+}
+
+std::size_t Supervisor::hash() const {
+  return std::hash<std::string>{}(print());
+}
+
+}  // namespace upgrader

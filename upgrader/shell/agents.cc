@@ -1,0 +1,256 @@
+#include "upgrader/shell/agents.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent-protocol/wire/codec.h"
+#include "upgrader/core/check.h"
+#include "upgrader/shell/log.h"
+
+namespace upgrader {
+namespace {
+
+// What may be lost to an agent that sends without reading: it can repeat the request. Orders and
+// the endings of upgrades that were under way are never lost.
+bool is_reply(const agent_protocol::UpgraderMessage& message) {
+  if (std::holds_alternative<agent_protocol::Error>(message)) return true;
+  const auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message);
+  return failed != nullptr && failed->failure.stage == agent_protocol::Stage::request;
+}
+
+}  // namespace
+
+std::unique_ptr<Agents> Agents::make(uv_loop_t* loop, ChildSetting setting, Sink sink,
+                                     TurnOver turn_over) {
+  std::unique_ptr<Agents> agents(
+      new Agents(std::move(setting), std::move(sink), std::move(turn_over)));
+  agents->loop_ = loop;
+  agents->backlog_ =
+      make_handle<uv_idle_t>([&](uv_idle_t* fresh) { return uv_idle_init(loop, fresh); });
+  if (!agents->backlog_) return nullptr;
+  agents->backlog_->data = agents.get();
+  return agents;
+}
+
+std::optional<StartFailed> Agents::start(Generation generation, const Program& program) {
+  auto outcome = start_process(program, setting_);
+  if (const auto* failed = std::get_if<StartFailed>(&outcome)) return *failed;
+  Started& started = std::get<Started>(outcome);
+  auto agent = std::make_unique<Running>(
+      generation, started.pid, std::move(started.input), std::move(started.output),
+      [this, generation] {
+        on_readable(generation);
+        turn_over_();
+      },
+      [this, generation] {
+        on_writable(generation);
+        turn_over_();
+      });
+  // A channel that cannot be watched is one that the agent seems to have closed: it fails as such.
+  if (agent->channel.start(loop_) != 0) agent->channel.close_output();
+  const bool watched = agent->channel.output_open();
+  running_.push_back(std::move(agent));
+  if (!watched) sink_(OutputClosed{generation});
+  return std::nullopt;
+}
+
+pid_t Agents::pid_of(Generation generation) const {
+  const Running* const found = find(generation);
+  return found == nullptr || found->ending ? -1 : found->pid;
+}
+
+ActivateSent::How Agents::send(Generation generation,
+                               const agent_protocol::UpgraderMessage& message) {
+  using How = ActivateSent::How;
+  Running* agent = find(generation);
+  if (agent == nullptr || agent->ending) return How::lost;
+  Channel& channel = agent->channel;
+  if (is_reply(message) && channel.unsent() >= unsent_replies_bytes_max) return How::lost;
+  const auto line = agent_protocol::encode(message);
+  UPGRADER_CHECK(static_cast<bool>(line));
+  const bool kept = channel.send(line.value());
+  if (!kept) sink_(InputClosed{generation});
+  watch_as_fits(*agent);
+  if (!kept) return How::lost;
+  tell_activate_written(*agent);
+  if (channel.unsent() == 0) return How::written;
+  const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
+  if (activate) agent->activate_end = channel.written() + channel.unsent();
+  return How::waits;
+}
+
+void Agents::close_input(Generation generation) {
+  Running* agent = find(generation);
+  if (agent == nullptr) return;
+  agent->channel.close_input();
+  watch_as_fits(*agent);
+}
+
+int Agents::signal(Generation generation, int signal_number) {
+  const Running* agent = find(generation);
+  if (agent == nullptr || agent->ending) return 0;
+  return send_signal(agent->pid, signal_number);
+}
+
+std::size_t Agents::unread(Generation generation) const {
+  const Running* const agent = find(generation);
+  return agent == nullptr ? 0 : agent->channel.held();
+}
+
+void Agents::take_in_everything(const std::vector<Generation>& late) {
+  const auto is_late = [&late](Generation generation) {
+    return std::find(late.begin(), late.end(), generation) != late.end();
+  };
+  take_in_exits();
+  const bool late_one_is_dead =
+      std::any_of(running_.begin(), running_.end(),
+                  [&](const auto& agent) { return agent->ending && is_late(agent->generation); });
+  if (late_one_is_dead) bury_the_dead({.bytes = last_words_bytes_max});
+  for (const Generation generation : generations()) {
+    Running* const agent = find(generation);
+    if (agent->ending) continue;
+    flush(*agent);  // that it has made room is a thing that it did
+    if (is_late(generation) || !must_read_replies_first(*agent)) take_what_is_held(*agent);
+  }
+}
+
+Agents::Running* Agents::find(Generation generation) const {
+  for (const auto& agent : running_) {
+    if (agent->generation == generation) return agent.get();
+  }
+  return nullptr;
+}
+
+// A snapshot: to report to one agent may start another.
+std::vector<Generation> Agents::generations() const {
+  std::vector<Generation> all;
+  for (const auto& agent : running_)
+    all.push_back(agent->generation);
+  return all;
+}
+
+void Agents::on_readable(Generation generation) {
+  Running* agent = find(generation);
+  if (agent == nullptr) return;
+  // If it has exited, these are last words: a `ready` must not stop the active agent. The exits of
+  // others come in their own order, after what was said before them.
+  look_for_end(*agent);
+  if (agent->ending) {
+    bury_the_dead({.bytes = look_bytes_max});
+    return;
+  }
+  if (!agent->channel.lines().pending()) {
+    if (agent->channel.read(read_bytes_a_turn) == Channel::Read::end) {
+      take_output_end(*agent);
+      return;
+    }
+  }
+  take_lines(*agent);
+  watch_as_fits(*agent);
+}
+
+void Agents::on_writable(Generation generation) {
+  Running* agent = find(generation);
+  if (agent == nullptr || agent->ending) return;
+  flush(*agent);
+  watch_as_fits(*agent);
+}
+
+void Agents::flush(Running& agent) {
+  if (agent.channel.unsent() == 0) return;
+  if (!agent.channel.flush()) return sink_(InputClosed{agent.generation});
+  tell_activate_written(agent);
+}
+
+// An `activate` that waited may have gone with what was written behind it.
+void Agents::tell_activate_written(Running& agent) {
+  if (!agent.activate_end || agent.channel.written() < *agent.activate_end) return;
+  agent.activate_end.reset();
+  sink_(ActivateWritten{agent.generation});
+}
+
+// What a turn whose budget was used up has left.
+void Agents::on_backlog() {
+  uv_idle_stop(backlog_.get());
+  if (std::exchange(strangers_left_, false)) reap_strangers();
+  bury_the_dead({.bytes = read_bytes_a_turn, .lines = lines_a_turn});
+  for (const Generation generation : generations()) {
+    Running* const agent = find(generation);
+    if (agent->ending) continue;
+    take_lines(*agent);
+    watch_as_fits(*agent);
+  }
+  turn_over_();
+}
+
+// Takes lines that have been read, as many as a turn has room for, while the agent takes its
+// replies.
+void Agents::take_lines(Running& agent) {
+  for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
+    const std::optional<agent_protocol::Line> line = agent.channel.lines().next();
+    if (!line) return;
+    take_line(agent, *line);
+  }
+}
+
+void Agents::take_line(Running& agent, const agent_protocol::Line& line) {
+  const bool posthumous = agent.ending.has_value();
+  const Generation generation = agent.generation;
+  auto decoded = line.complete ? agent_protocol::decode_agent_message(line.text)
+                               : agent_protocol::without_newline(line.text);
+  if (auto* message = std::get_if<agent_protocol::AgentMessage>(&decoded)) {
+    sink_(MessageReceived{generation, std::move(*message), posthumous});
+  } else if (const auto* stray = std::get_if<agent_protocol::Stray>(&decoded)) {
+    const std::string reason = stray->reason.empty() ? "" : stray->reason + ": ";
+    sink_(StrayReceived{generation, reason + escape(line.text, stray_bytes_max)});
+  }
+  if (posthumous) return;  // nobody is left to be answered
+  if (auto* unknown = std::get_if<agent_protocol::Unknown>(&decoded)) {
+    sink_(MessageRefused{generation, std::move(*unknown)});
+  } else if (auto* malformed = std::get_if<agent_protocol::Malformed>(&decoded)) {
+    sink_(MessageRefused{generation, std::move(*malformed)});
+  }
+}
+
+void Agents::take_output_end(Running& agent) {
+  if (const auto rest = agent.channel.lines().rest()) take_line(agent, *rest);
+  if (agent.ending) return;
+  agent.channel.close_output();
+  sink_(OutputClosed{agent.generation});
+}
+
+// Takes in what has been said up to now, and no more: a flood would never end.
+void Agents::take_what_is_held(Running& agent) {
+  const auto take_all_lines = [&] {
+    while (const auto line = agent.channel.lines().next())
+      take_line(agent, *line);
+  };
+  take_all_lines();
+  for (std::size_t held = std::min(agent.channel.held(), look_bytes_max); held > 0;) {
+    const std::size_t room = agent.channel.lines().space().size();
+    const std::size_t wanted = std::min(held, room);
+    if (agent.channel.read(wanted) != Channel::Read::bytes) break;
+    held -= wanted;
+    take_all_lines();
+  }
+}
+
+bool Agents::must_read_replies_first(const Running& agent) const {
+  return agent.channel.unsent() > unsent_pause_bytes;
+}
+
+void Agents::watch_as_fits(Running& agent) {
+  const bool pending = agent.channel.lines().pending();
+  const bool pause = must_read_replies_first(agent);
+  agent.channel.watch_output(!pending && !pause);
+  if (pending && !pause) start_backlog();
+}
+
+void Agents::start_backlog() {
+  uv_idle_start(backlog_.get(),
+                [](uv_idle_t* handle) { static_cast<Agents*>(handle->data)->on_backlog(); });
+}
+
+}  // namespace upgrader

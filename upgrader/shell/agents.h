@@ -1,0 +1,126 @@
+// The agents that run: their processes and pipes. What they say and how they end becomes events;
+// orders to them become lines and signals. Knows pids, and nothing of what an event means.
+#pragma once
+
+#include <sys/types.h>
+#include <uv.h>
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent-protocol/wire/message.h"
+#include "upgrader/core/event.h"
+#include "upgrader/shell/channel.h"
+#include "upgrader/shell/process.h"
+#include "upgrader/shell/program.h"
+
+namespace upgrader {
+
+// Lines taken from an agent in one turn of the loop.
+inline constexpr int lines_a_turn = 32;
+// Orphans reaped in one turn of the loop, at most.
+inline constexpr int strangers_a_turn = 256;
+// Taken from a pipe in one look, before a deadline or an exit is judged: what a pipe holds as it
+// was made. An agent may make it hold more, and must not keep the others waiting by that.
+inline constexpr std::size_t look_bytes_max = 65'536;
+// Taken of what an agent had said when its exit was seen: what an agent without rights of its own
+// can make a pipe hold. What one look has no room for is taken in turns, and the exit told then.
+inline constexpr std::size_t last_words_bytes_max = 1'048'576;
+
+class Agents {
+ public:
+  // Takes each event as it happens. It may call start(), send() and signal() meanwhile.
+  using Sink = std::function<void(Event)>;
+  // Told once after the events of a turn of the loop, however many they were.
+  using TurnOver = std::function<void()>;
+
+  // Returns empty if libuv could not give what is needed.
+  [[nodiscard]] static std::unique_ptr<Agents> make(uv_loop_t* loop, ChildSetting setting,
+                                                    Sink sink, TurnOver turn_over);
+
+  // Starts a process and begins to listen to it; afterwards it is known by its generation, or
+  // nothing has been left behind.
+  [[nodiscard]] std::optional<StartFailed> start(Generation generation, const Program& program);
+  // -1 once it has been reaped.
+  [[nodiscard]] pid_t pid_of(Generation generation) const;
+
+  // Orders to an agent that has been reaped are dropped. Returns what has become of the message; an
+  // `activate` that waits is told of by ActivateWritten when it has been written whole.
+  ActivateSent::How send(Generation generation, const agent_protocol::UpgraderMessage& message);
+  void close_input(Generation generation);
+  // Returns 0 or an errno value.
+  [[nodiscard]] int signal(Generation generation, int signal_number);
+
+  // The bytes that an agent has written and nobody has read.
+  [[nodiscard]] std::size_t unread(Generation generation) const;
+
+  // Takes in the exits that the kernel has to tell, each after what its pipe held then. Where that
+  // is more than a look has room for, the exit is told some turns later.
+  void take_in_exits();
+  // Reaps what has ended and was never an agent: orphans that we were given as process 1 or as a
+  // subreaper, children of whoever executed us. For when all exits of agents have been taken in.
+  void reap_strangers();
+  // For before a deadline is judged. Takes in the exits (of a late agent with all that it had said)
+  // and what the pipes of living agents hold. Skips an agent that does not read its replies, unless
+  // it is late.
+  void take_in_everything(const std::vector<Generation>& late);
+
+ private:
+  struct Running {
+    Running(Generation its_generation, pid_t its_pid, OwnedFd input, OwnedFd output,
+            Channel::Wake readable, Channel::Wake writable)
+        : generation(its_generation),
+          pid(its_pid),
+          channel(std::move(input), std::move(output), std::move(readable), std::move(writable)) {}
+
+    Generation generation;
+    pid_t pid;
+    Channel channel;
+    std::optional<Ending> ending;               // it has been reaped: pid is no longer ours
+    std::size_t last_words = 0;                 // bytes of what it had said then, not yet taken
+    std::optional<std::uint64_t> activate_end;  // of all that is written: where it will be whole
+  };
+
+  Agents(ChildSetting setting, Sink sink, TurnOver turn_over)
+      : setting_(std::move(setting)), sink_(std::move(sink)), turn_over_(std::move(turn_over)) {}
+
+  [[nodiscard]] Running* find(Generation generation) const;
+  [[nodiscard]] std::vector<Generation> generations() const;
+  [[nodiscard]] bool is_agent(pid_t pid) const;
+  void on_readable(Generation generation);
+  void on_writable(Generation generation);
+  void on_backlog();
+  void start_backlog();
+  void flush(Running& agent);
+  void tell_activate_written(Running& agent);
+
+  void take_lines(Running& agent);
+  void take_line(Running& agent, const agent_protocol::Line& line);
+  void take_output_end(Running& agent);
+  void take_what_is_held(Running& agent);
+  struct Budget {
+    std::size_t bytes;
+    int lines = std::numeric_limits<int>::max();
+  };
+  void look_for_end(Running& agent);
+  void bury_the_dead(const Budget& budget);
+  [[nodiscard]] bool take_last_words(Running& agent, Budget budget);
+  void bury(Running& agent);
+  void watch_as_fits(Running& agent);
+  [[nodiscard]] bool must_read_replies_first(const Running& agent) const;
+
+  ChildSetting setting_;
+  Sink sink_;
+  TurnOver turn_over_;
+  uv_loop_t* loop_ = nullptr;
+  UvHandle<uv_idle_t> backlog_;  // runs while there is what a turn had no room for
+  bool strangers_left_ = false;
+  std::vector<std::unique_ptr<Running>> running_;  // by generation
+};
+
+}  // namespace upgrader

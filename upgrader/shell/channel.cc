@@ -1,0 +1,132 @@
+#include "upgrader/shell/channel.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+#include <utility>
+
+#include "upgrader/core/check.h"
+
+namespace upgrader {
+namespace {
+
+UvHandle<uv_poll_t> poll_handle(uv_loop_t* loop, int fd, Channel::Wake* wake) {
+  auto handle =
+      make_handle<uv_poll_t>([&](uv_poll_t* fresh) { return uv_poll_init(loop, fresh, fd); });
+  if (handle) handle->data = wake;
+  return handle;
+}
+
+// On a copy: what is done may be the end of the channel, and of its own.
+void on_poll(uv_poll_t* handle, int, int) {
+  const Channel::Wake wake = *static_cast<Channel::Wake*>(handle->data);
+  wake();
+}
+
+}  // namespace
+
+Channel::Channel(OwnedFd input, OwnedFd output, Wake readable, Wake writable)
+    : input_(std::move(input)),
+      output_(std::move(output)),
+      readable_(std::move(readable)),
+      writable_(std::move(writable)) {}
+
+int Channel::start(uv_loop_t* loop) {
+  input_poll_ = poll_handle(loop, input_.get(), &writable_);
+  output_poll_ = poll_handle(loop, output_.get(), &readable_);
+  if (!input_poll_ || !output_poll_) return UV_ENOMEM;
+  watch_output(true);
+  return 0;
+}
+
+bool Channel::send(std::string_view line) {
+  if (!input_) return false;
+  if (unsent() + line.size() > unsent_bytes_max) {
+    close_input();
+    return false;
+  }
+  unsent_.append(line);
+  return flush();
+}
+
+bool Channel::flush() {
+  if (!input_) return false;
+  while (unsent() > 0) {
+    const ssize_t count = ::write(input_.get(), unsent_.data() + sent_, unsent());
+    if (count >= 0) {
+      sent_ += static_cast<std::size_t>(count);
+      written_ += static_cast<std::uint64_t>(count);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    // It is full, or there is no memory for what it would hold: that passes.
+    if (errno == EAGAIN || errno == ENOMEM) break;
+    close_input();
+    return false;
+  }
+  // What has been sent goes once it is the larger part: each byte is moved at most once.
+  if (sent_ * 2 >= unsent_.size()) {
+    unsent_.erase(0, sent_);
+    sent_ = 0;
+  }
+  watch_input(unsent() > 0);
+  return true;
+}
+
+Channel::Read Channel::read(std::size_t bytes_max) {
+  if (!output_) return Read::nothing;
+  const std::span<char> space = lines_.space();
+  for (;;) {
+    const ssize_t count = ::read(output_.get(), space.data(), std::min(space.size(), bytes_max));
+    if (count > 0) {
+      lines_.written(static_cast<std::size_t>(count));
+      return Read::bytes;
+    }
+    if (count == 0) return Read::end;
+    if (errno == EINTR) continue;
+    return errno == EAGAIN ? Read::nothing : Read::end;
+  }
+}
+
+std::size_t Channel::held() const {
+  int count = 0;
+  if (!output_ || ::ioctl(output_.get(), FIONREAD, &count) != 0) return 0;
+  return static_cast<std::size_t>(std::max(count, 0));
+}
+
+void Channel::close_output() {
+  output_poll_.reset();
+  output_.reset();
+}
+
+void Channel::close_input() {
+  input_poll_.reset();
+  input_.reset();
+  unsent_.clear();
+  sent_ = 0;
+}
+
+void Channel::watch_output(bool wanted) {
+  if (!output_poll_ || wanted == output_watched_) return;
+  output_watched_ = wanted;
+  if (wanted) {
+    UPGRADER_CHECK(uv_poll_start(output_poll_.get(), UV_READABLE, on_poll) == 0);
+  } else {
+    UPGRADER_CHECK(uv_poll_stop(output_poll_.get()) == 0);
+  }
+}
+
+void Channel::watch_input(bool wanted) {
+  if (!input_poll_ || wanted == input_watched_) return;
+  input_watched_ = wanted;
+  if (wanted) {
+    UPGRADER_CHECK(uv_poll_start(input_poll_.get(), UV_WRITABLE, on_poll) == 0);
+  } else {
+    UPGRADER_CHECK(uv_poll_stop(input_poll_.get()) == 0);
+  }
+}
+
+}  // namespace upgrader

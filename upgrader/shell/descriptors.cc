@@ -1,0 +1,96 @@
+#include "upgrader/shell/descriptors.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <string_view>
+
+namespace upgrader {
+namespace {
+
+// Where there is no limit, or one beyond all measure, so many are looked at.
+constexpr int descriptors_looked_at_max = 1 << 20;
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+void mark(int fd) {
+  const int flags = ::fcntl(fd, F_GETFD);
+  if (flags >= 0) ::fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+}
+
+}  // namespace
+
+int open_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    const int opened = ::open("/dev/null", O_RDWR);  // takes the lowest number that is free: fd
+    if (opened < 0) return errno;
+  }
+  return 0;
+}
+
+void mark_close_on_exec_from(int first) {
+  if (mark_by_close_range(first) || mark_by_proc(first)) return;
+  mark_one_by_one(first);
+}
+
+bool mark_by_close_range(int first) {
+#ifdef SYS_close_range
+  constexpr unsigned close_on_exec = 1U << 2;  // CLOSE_RANGE_CLOEXEC, which not every libc names
+  return ::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, close_on_exec) == 0;
+#else
+  static_cast<void>(first);
+  return false;
+#endif
+}
+
+bool mark_by_proc(int first) {
+  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc/self/fd"));
+  if (!directory) return false;
+  while (const dirent* const entry = ::readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
+    int number = 0;  // as it stays for "." and ".."
+    std::from_chars(name.data(), name.data() + name.size(), number);
+    if (number >= first) mark(number);
+  }
+  return true;
+}
+
+void mark_one_by_one(int first) {
+  rlimit limit{};
+  int count = descriptors_looked_at_max;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+      limit.rlim_cur < rlim_t{descriptors_looked_at_max}) {
+    count = static_cast<int>(limit.rlim_cur);
+  }
+  for (int fd = first; fd < count; ++fd)
+    mark(fd);
+}
+
+int put_signals_right() {
+  struct sigaction action {};
+  action.sa_handler = SIG_IGN;
+  // What a log that cannot be written would otherwise do to us: a pipe without a reader, a file at
+  // its limit, a terminal that is another's.
+  for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU}) {
+    ::sigaction(signal_number, &action, nullptr);
+  }
+  action.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &action, nullptr);
+  sigset_t blocked;
+  ::sigemptyset(&blocked);
+  for (const int signal_number : read_signals)
+    ::sigaddset(&blocked, signal_number);
+  return ::sigprocmask(SIG_SETMASK, &blocked, nullptr) == 0 ? 0 : errno;
+}
+
+}  // namespace upgrader

@@ -1,0 +1,211 @@
+#include "upgrader/shell/executable.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "upgrader/shell/errno_name.h"
+#include "upgrader/shell/owned_fd.h"
+
+// Our own ELF header, which the linker puts before the program: what has the same class, byte order
+// and machine runs where we run.
+extern "C" __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
+
+namespace upgrader {
+namespace {
+
+// The kernel looks at so many bytes, and a `#!` line must name its interpreter within them.
+constexpr std::size_t head_bytes = 256;
+
+// The kernel follows a script to an interpreter that is a script itself so often, and no further.
+constexpr int scripts_max = 5;
+
+// The kernel takes no larger table.
+constexpr std::size_t program_headers_bytes_max = 65'536;
+
+using Judgement = std::variant<ExecutableKind, NotExecutable>;
+
+Judgement refuse(int error, std::string reason) {
+  return NotExecutable{.error = error, .reason = std::move(reason)};
+}
+
+// What a file can lack; put together into a refusal only where it does.
+struct Flaw {
+  int error;
+  const char* reason;
+};
+constexpr Flaw truncated{ENOEXEC, "is a truncated program"};
+constexpr Flaw malformed_loader{ENOEXEC, "its loader's name is malformed"};
+constexpr Flaw no_program_here{ELIBBAD, "is no program for this machine"};
+
+NotExecutable refusal_for(const Flaw& flaw) {
+  return {.error = flaw.error, .reason = flaw.reason};
+}
+
+NotExecutable unreadable(int error) {
+  return {.error = error, .reason = "cannot be read: " + error_in_words(error)};
+}
+
+// Reads up to `size` bytes at `offset`; fewer only at the end of the file. -1 with errno.
+ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t count = ::pread(fd, static_cast<char*>(buffer) + done, size - done,
+                                  offset + static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -1;
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return static_cast<ssize_t>(done);
+}
+
+// Nothing if all was read; otherwise the error, or `cut_off` where the file ends before.
+std::optional<NotExecutable> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
+                                        const Flaw& cut_off) {
+  const ssize_t count = read_at(fd, buffer, size, offset);
+  if (count < 0) return unreadable(errno);
+  if (static_cast<std::size_t>(count) < size) return refusal_for(cut_off);
+  return std::nullopt;
+}
+
+// Opens an interpreter or loader for reading, or says why it is no executable regular file. Neither
+// a descriptor nor a refusal where it may be executed but not read.
+std::variant<OwnedFd, NotExecutable> open_interpreter(const std::string& path, const char* what) {
+  const auto refused = [&](int error) {
+    const std::string reason = std::string("its ") + what + " " + path + ": " +
+                               (error == ENOENT ? "does not exist" : error_in_words(error));
+    return NotExecutable{.error = error, .reason = reason};
+  };
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return refused(errno);
+  if (!S_ISREG(status.st_mode)) return refused(EACCES);
+  if (const int error = may_execute(path.c_str()); error != 0) return refused(error);
+  return OwnedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+}
+
+bool is_for_this_machine(const ElfW(Ehdr) & header) {
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_ident[EI_CLASS] == __ehdr_start.e_ident[EI_CLASS] &&
+         header.e_ident[EI_DATA] == __ehdr_start.e_ident[EI_DATA] &&
+         header.e_machine == __ehdr_start.e_machine &&
+         (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+}
+
+std::optional<NotExecutable> judge_loader(int fd, const ElfW(Phdr) & segment) {
+  if (segment.p_filesz < 2 || segment.p_filesz > PATH_MAX) return refusal_for(malformed_loader);
+  std::string path(segment.p_filesz, '\0');
+  const auto offset = static_cast<off_t>(segment.p_offset);
+  if (auto refusal = read_whole(fd, path.data(), path.size(), offset, malformed_loader)) {
+    return refusal;
+  }
+  if (path.back() != '\0') return refusal_for(malformed_loader);
+  path.resize(std::strlen(path.c_str()));
+
+  std::variant<OwnedFd, NotExecutable> opened = open_interpreter(path, "loader");
+  if (NotExecutable* refusal = std::get_if<NotExecutable>(&opened)) return *refusal;
+  const OwnedFd& loader = std::get<OwnedFd>(opened);
+  if (!loader) return std::nullopt;
+  ElfW(Ehdr) header;
+  auto refusal = read_whole(loader.get(), &header, sizeof header, 0, no_program_here);
+  if (!refusal && !is_for_this_machine(header)) refusal = refusal_for(no_program_here);
+  if (refusal) refusal->reason.insert(0, "its loader " + path + " ");
+  return refusal;
+}
+
+Judgement judge_elf(int fd, off_t file_bytes) {
+  ElfW(Ehdr) header;
+  if (const auto refusal = read_whole(fd, &header, sizeof header, 0, truncated)) return *refusal;
+  if (!is_for_this_machine(header)) {
+    return refuse(ENOEXEC, "is an ELF file, but no program for this machine");
+  }
+  const std::size_t table_bytes = std::size_t{header.e_phnum} * sizeof(ElfW(Phdr));
+  if (header.e_phentsize != sizeof(ElfW(Phdr)) || table_bytes == 0 ||
+      table_bytes > program_headers_bytes_max) {
+    return refuse(ENOEXEC, "has a malformed ELF header");
+  }
+  std::vector<ElfW(Phdr)> segments(header.e_phnum);
+  const auto table_offset = static_cast<off_t>(header.e_phoff);
+  if (const auto refusal = read_whole(fd, segments.data(), table_bytes, table_offset, truncated)) {
+    return *refusal;
+  }
+  const auto size = static_cast<std::uint64_t>(file_bytes);
+  for (const ElfW(Phdr) & segment : segments) {
+    if (segment.p_type != PT_LOAD) continue;
+    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) {
+      return refusal_for(truncated);
+    }
+  }
+  for (const ElfW(Phdr) & segment : segments) {
+    if (segment.p_type != PT_INTERP) continue;
+    if (const auto refusal = judge_loader(fd, segment)) return *refusal;
+    break;
+  }
+  return ExecutableKind::elf;
+}
+
+// The interpreter that a `#!` line names, by the kernel's rules: what stands before the next blank,
+// NUL or end of line; a name that the end of `head` may have cut off is none.
+std::optional<std::string> interpreter_of(std::string_view head) {
+  constexpr std::string_view ends(" \t\0\n", 4);
+  const std::size_t begin = head.find_first_not_of(" \t", 2);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::size_t end = head.find_first_of(ends, begin);
+  const bool cut_off = end == std::string_view::npos && head.size() == head_bytes;
+  if (end == begin || cut_off) return std::nullopt;
+  return std::string(head.substr(begin, end - begin));
+}
+
+Judgement judge(int fd, int scripts_before) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return unreadable(errno);
+  char bytes[head_bytes];
+  const ssize_t count = read_at(fd, bytes, sizeof bytes, 0);
+  if (count < 0) return unreadable(errno);
+  const std::string_view head(bytes, static_cast<std::size_t>(count));
+  if (head.empty()) return refuse(ENOEXEC, "is empty");
+  if (head.starts_with(ELFMAG)) return judge_elf(fd, status.st_size);
+  if (!head.starts_with("#!")) {
+    return refuse(ENOEXEC,
+                  "is neither a program for this machine nor a script that begins with #!");
+  }
+  if (scripts_before == scripts_max) {
+    return refuse(ELOOP, "is a script whose interpreter is a script, too often");
+  }
+  const std::optional<std::string> interpreter = interpreter_of(head);
+  if (!interpreter) return refuse(ENOEXEC, "has a #! line that names no interpreter");
+  std::variant<OwnedFd, NotExecutable> opened = open_interpreter(*interpreter, "interpreter");
+  if (NotExecutable* refusal = std::get_if<NotExecutable>(&opened)) return *refusal;
+  const OwnedFd& reader = std::get<OwnedFd>(opened);
+  if (!reader) return ExecutableKind::script;
+  const Judgement judgement = judge(reader.get(), scripts_before + 1);
+  if (const NotExecutable* refusal = std::get_if<NotExecutable>(&judgement)) {
+    return refuse(refusal->error, "its interpreter " + *interpreter + " " + refusal->reason);
+  }
+  return ExecutableKind::script;
+}
+
+}  // namespace
+
+// access(), since the C library makes the newer call for every faccessat(). It asks for the real
+// user, who is the effective one unless the upgrader is set-user-ID; the exec has the last word.
+int may_execute(const char* path) {
+  if (::faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0) return 0;
+  if (!is_unknown_call(errno)) return errno;
+  return ::access(path, X_OK) == 0 ? 0 : errno;
+}
+
+Judgement judge_executable(int fd) {
+  return judge(fd, 0);
+}
+
+}  // namespace upgrader

@@ -1,0 +1,26 @@
+#include "upgrader/shell/execution.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <string>
+
+namespace upgrader {
+
+bool executions_can_be_seen() {
+  struct stat status {};
+  return ::stat("/proc/self/exe", &status) == 0;
+}
+
+Runs what_runs(pid_t pid, const Program& program) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  struct stat status {};
+  if (::stat((process + "/exe").c_str(), &status) == 0) {
+    return program.is_file(status.st_dev, status.st_ino) ? Runs::program : Runs::another;
+  }
+  // One that is about to end runs nothing any more.
+  const bool ends = errno == ENOENT && ::stat(process.c_str(), &status) == 0;
+  return ends ? Runs::program : Runs::unknown;
+}
+
+}  // namespace upgrader

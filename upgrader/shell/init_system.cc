@@ -1,0 +1,246 @@
+#include "upgrader/shell/init_system.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "upgrader/shell/log.h"
+
+namespace upgrader {
+namespace {
+
+// More than a line of a terminal holds is for the log.
+constexpr std::size_t status_bytes_shown = 512;
+
+std::string in_microseconds(Duration time) {
+  return std::to_string(std::chrono::microseconds(time).count());
+}
+
+// To the microsecond: init takes no RELOADING=1 that is older than its own request.
+std::string monotonic_clock() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  const auto clock = std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(clock).count());
+}
+
+// ", 12 s left"
+std::string time_left(Time until, Time now) {
+  const auto left =
+      std::chrono::ceil<std::chrono::seconds>(std::max(Duration::zero(), until - now));
+  return ", " + std::to_string(left.count()) + " s left";
+}
+
+bool is_same(const std::optional<InitWait>& one, const std::optional<InitWait>& other) {
+  return one && other && one->what == other->what && one->generation == other->generation;
+}
+
+// Whether they say the same but for how long something may take.
+bool differ_in_time_only(InitNews one, const InitNews& other) {
+  one.until = other.until;
+  if (is_same(one.wait, other.wait)) one.wait = other.wait;
+  return one == other;
+}
+
+bool is_full(int error) {
+  return error == EAGAIN || error == ENOBUFS || error == ENOMEM || error == EINTR;
+}
+
+std::optional<Time> earlier_of(std::optional<Time> one, std::optional<Time> other) {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
+
+}  // namespace
+
+InitSystem::InitSystem(const char* notify_socket, Duration watchdog, Readiness readiness)
+    : watchdog_(watchdog), readiness_(std::move(readiness)) {
+  if (notify_socket == nullptr) return;
+  const std::size_t size = std::strlen(notify_socket);
+  const bool abstract = notify_socket[0] == '@';
+  if ((!abstract && notify_socket[0] != '/') || size >= sizeof address_.sun_path) return;
+  address_.sun_family = AF_UNIX;
+  std::memcpy(address_.sun_path, notify_socket, size);
+  if (abstract) address_.sun_path[0] = '\0';
+  address_bytes_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + size);
+  socket_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+void InitSystem::tell(const InitNews& news, Time now) {
+  if (news == news_) return;
+  const InitNews before = std::exchange(news_, news);
+  if (news.active && !before.active) tell_readiness(now);
+  if (news.stopping) readiness_retry_.reset();
+  note_what_is_owed(before);
+  news_due_ = agent_has_spoken_ || !(news_ == told_);
+  if (news.vouched && !before.vouched) next_beat_ = now;
+  tell_what_is_due(now);
+}
+
+void InitSystem::note_what_is_owed(const InitNews& before) {
+  if (news_.stopping) {
+    if (!before.stopping) owe(Owed::stopping);
+    return;
+  }
+  // Before it was ready there is nothing that could be loaded again.
+  const bool reload_begins = was_ready_ && news_.reloads != before.reloads && !is_reloading_;
+  if (news_.active && !was_ready_) {
+    was_ready_ = true;
+    owe(Owed::ready);
+  }
+  if (reload_begins) {
+    is_reloading_ = true;
+    owe(Owed::reloading);
+  }
+  // One that fails at once is over before it is told.
+  if (is_reloading_ && !news_.reloading) {
+    is_reloading_ = false;
+    owe(Owed::ready);
+  }
+}
+
+void InitSystem::owe(Owed what) {
+  if (!socket_) return;
+  owed_retry_.reset();
+  if (what == Owed::stopping) owed_.clear();
+  // A reload of which init has heard nothing, and another: to init they are one that goes on.
+  const std::size_t count = owed_.size();
+  const bool goes_on = what == Owed::reloading && count >= 2 &&
+                       owed_[count - 2] == Owed::reloading && owed_[count - 1] == Owed::ready;
+  if (goes_on) {
+    owed_.pop_back();
+  } else {
+    owed_.push_back(what);
+  }
+}
+
+void InitSystem::tell_what_is_due(Time now) {
+  tell_news_due(now);
+  const std::optional<Time> due = beat_time();
+  if (due && *due <= now) beat(now);
+}
+
+void InitSystem::tell_news_due(Time now) {
+  if (readiness_retry_ && *readiness_retry_ <= now) tell_readiness(now);
+  if (!tell_what_is_owed(now)) return;
+  const std::optional<Time> due = news_time();
+  // If it is lost, the next news has it all again.
+  if (due && *due <= now) static_cast<void>(tell_all(now, ""));
+}
+
+// False if something still is: it goes before all other news, and tells them, too.
+bool InitSystem::tell_what_is_owed(Time now) {
+  while (!owed_.empty()) {
+    if (const std::optional<Time> due = owed_time(); due && now < *due) return false;
+    std::string head = "READY=1\n";
+    if (owed_.front() == Owed::stopping) head = "STOPPING=1\n";
+    if (owed_.front() == Owed::reloading) {
+      head = "RELOADING=1\nMONOTONIC_USEC=" + monotonic_clock() + "\n";
+    }
+    if (!tell_all(now, head)) {
+      owed_retry_ = now + owed_retry_interval;
+      return false;
+    }
+    owed_retry_.reset();
+    owed_.erase(owed_.begin());
+  }
+  return true;
+}
+
+void InitSystem::tell_readiness(Time now) {
+  readiness_retry_.reset();
+  if (!readiness_.tell()) readiness_retry_ = now + owed_retry_interval;
+}
+
+// When the first of what is owed may go; nothing: at once.
+std::optional<Time> InitSystem::owed_time() const {
+  if (owed_retry_) return owed_retry_;
+  return owed_.front() == Owed::reloading ? pace_.next() : std::nullopt;
+}
+
+// When what has changed is to be told; nothing: not at all.
+std::optional<Time> InitSystem::news_time() const {
+  if (!socket_ || !news_due_) return std::nullopt;
+  const Time turn = pace_.next().value_or(Time{});
+  if (agent_has_spoken_ || !differ_in_time_only(news_, told_)) return turn;
+  return std::max(turn, told_at_ + time_news_interval);
+}
+
+// False if the socket is full.
+bool InitSystem::tell_all(Time now, const std::string& head) {
+  const bool sent = send(head + more_time(now) + whole_status(now));
+  if (sent) pace_.note(now);
+  if (!sent && !head.empty()) return false;
+  told_ = news_;
+  told_at_ = now;
+  news_due_ = agent_has_spoken_ = false;
+  return true;
+}
+
+// Init has limits of its own for a start and for a stop, which an agent's `extend` must move, too.
+std::string InitSystem::more_time(Time now) const {
+  const std::optional<InitWait>& wait = news_.wait;
+  const bool waits = news_.stopping || !was_ready_;
+  if (!waits || !wait || !wait->extended) return "";
+  const bool begins = news_.stopping && !told_.stopping;
+  const bool longer = !is_same(wait, told_.wait) || wait->deadline > told_.wait->deadline;
+  if (!longer && !begins) return "";
+  const Duration left = std::max(Duration::zero(), wait->deadline - now) + end_margin;
+  return "EXTEND_TIMEOUT_USEC=" + in_microseconds(left) + "\n";
+}
+
+void InitSystem::keep_alive_early(Time now) {
+  const std::optional<Time> due = beat_time();
+  const Duration early = std::max(Duration::zero(), beat_interval() - early_beat_interval);
+  if (due && *due - early <= now) beat(now);
+}
+
+void InitSystem::beat(Time now) {
+  next_beat_ = now + beat_interval();
+  static_cast<void>(send("WATCHDOG=1\n"));
+}
+
+Duration InitSystem::beat_interval() const {
+  return std::max(Duration{1}, watchdog_ / 2);
+}
+
+std::optional<Time> InitSystem::beat_time() const {
+  if (!socket_ || watchdog_ == Duration::zero() || !news_.vouched) return std::nullopt;
+  return next_beat_;
+}
+
+std::optional<Time> InitSystem::next_deadline() const {
+  const std::optional<Time> news = owed_.empty() ? news_time() : owed_time();
+  return earlier_of(earlier_of(readiness_retry_, beat_time()), news);
+}
+
+void InitSystem::forget_agent(Generation generation) {
+  if (speaker_ == generation) agent_status_.clear();
+}
+
+void InitSystem::show_agent_status(Generation generation, const std::string& text, Time now) {
+  speaker_ = generation;
+  agent_status_ = text;
+  agent_has_spoken_ = news_due_ = true;
+  tell_news_due(now);
+}
+
+std::string InitSystem::whole_status(Time now) const {
+  const std::string left = news_.until ? time_left(*news_.until, now) : "";
+  const std::string agent = agent_status_.empty() ? "" : "; " + agent_status_;
+  return "STATUS=" + escape(news_.status + left + agent, status_bytes_shown) + "\n";
+}
+
+// False if it may be tried again later: there was no room for it.
+bool InitSystem::send(const std::string& text) const {
+  if (!socket_) return true;
+  const auto* address = reinterpret_cast<const sockaddr*>(&address_);
+  const ssize_t sent = ::sendto(socket_.get(), text.data(), text.size(),
+                                MSG_DONTWAIT | MSG_NOSIGNAL, address, address_bytes_);
+  return sent >= 0 || !is_full(errno);
+}
+
+}  // namespace upgrader

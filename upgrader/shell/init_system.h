@@ -1,0 +1,100 @@
+// Tells init how things stand, by systemd's notification protocol, without its library: READY=1
+// once an agent is active, STATUS= in words, STOPPING=1, RELOADING=1 and READY=1 around an upgrade
+// by a signal, EXTEND_TIMEOUT_USEC= when an agent that init waits for was given more time, and
+// WATCHDOG=1 while all is well. And by one newline on a descriptor: readiness.h. What has vanished
+// costs the news, never service. Where the socket is full, READY=1 and STOPPING=1 stay owed and are
+// tried again; all else is in the next news. Whatever agents do, init hears at most ten a second.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "upgrader/core/event.h"
+#include "upgrader/core/init_news.h"
+#include "upgrader/core/pace.h"
+#include "upgrader/core/time.h"
+#include "upgrader/shell/owned_fd.h"
+#include "upgrader/shell/readiness.h"
+
+namespace upgrader {
+
+// News that differ only in how long something may take are told so far apart.
+inline constexpr Duration time_news_interval{1'000};
+// How long what is owed waits for room in a full socket, or pipe, until it is tried again.
+inline constexpr Duration owed_retry_interval{100};
+// What init is asked to wait beyond a deadline that was put off: for the end of the upgrader that
+// follows it, and for news of it, which may be a second old.
+inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
+
+// Minimum time between two WATCHDOG=1 that are sent before they are due.
+inline constexpr Duration early_beat_interval{100};
+
+class InitSystem {
+ public:
+  // `notify_socket` is the value of NOTIFY_SOCKET: an absolute path, or an abstract name behind
+  // "@". Null, or a socket of another kind: nobody is told anything by it. `watchdog` is how far
+  // apart WATCHDOG=1 may be, or zero.
+  explicit InitSystem(const char* notify_socket, Duration watchdog = Duration::zero(),
+                      Readiness readiness = {});
+
+  [[nodiscard]] Duration watchdog() const { return watchdog_; }
+
+  // Tells what has changed since the last time, now or as soon as its turn comes.
+  void tell(const InitNews& news, Time now);
+  // Tells what was put off, if its time has come, and sends WATCHDOG=1 if it is due: every half
+  // interval, while no active agent is silent.
+  void tell_what_is_due(Time now);
+  // Sends it before it is due, for a caller who is about to do something that may take long.
+  void keep_alive_early(Time now);
+  // When something will be due. Nothing: no need to wake.
+  [[nodiscard]] std::optional<Time> next_deadline() const;
+
+  // Adds what an agent says of itself to the status, until one says something else or it has gone.
+  void show_agent_status(Generation generation, const std::string& text, Time now);
+  void forget_agent(Generation generation);
+
+ private:
+  // What init acts on, and so must not miss, in the order in which it must hear it.
+  enum class Owed { ready, reloading, stopping };
+
+  void tell_news_due(Time now);
+  [[nodiscard]] std::optional<Time> beat_time() const;
+  void beat(Time now);
+  [[nodiscard]] Duration beat_interval() const;
+  void note_what_is_owed(const InitNews& before);
+  void owe(Owed what);
+  [[nodiscard]] bool tell_what_is_owed(Time now);
+  void tell_readiness(Time now);
+  [[nodiscard]] std::optional<Time> news_time() const;
+  [[nodiscard]] std::optional<Time> owed_time() const;
+  [[nodiscard]] bool tell_all(Time now, const std::string& head);
+  [[nodiscard]] std::string more_time(Time now) const;
+  [[nodiscard]] std::string whole_status(Time now) const;
+  [[nodiscard]] bool send(const std::string& text) const;
+
+  OwnedFd socket_;
+  sockaddr_un address_{};
+  socklen_t address_bytes_ = 0;
+  Duration watchdog_;
+  Readiness readiness_;
+  std::optional<Time> readiness_retry_;  // its pipe was full
+  Time next_beat_{};                     // at once
+  InitNews news_;                        // as things stand
+  InitNews told_;                        // as they stood when init was told last
+  Time told_at_{};
+  bool news_due_ = false;           // init has not been told all
+  bool agent_has_spoken_ = false;   // since then
+  std::vector<Owed> owed_;          // at most three
+  std::optional<Time> owed_retry_;  // the socket was full
+  Pace pace_;
+  bool was_ready_ = false;     // READY=1 was told or is owed
+  bool is_reloading_ = false;  // RELOADING=1 was told or is owed, and its READY=1 is not
+  Generation speaker_ = 0;
+  std::string agent_status_;
+};
+
+}  // namespace upgrader

@@ -1,0 +1,227 @@
+#include "upgrader/shell/lock.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "upgrader/shell/errno_name.h"
+#include "upgrader/shell/lock_holders.h"
+
+namespace upgrader {
+namespace {
+
+// FILE may be replaced while we open it, but not for ever.
+constexpr int attempts_max = 8;
+
+// More than two numbers and what stands between them need: what is longer is no lock's.
+constexpr std::size_t holder_bytes_max = 64;
+
+// So many of those that hold it are named.
+constexpr std::size_t holders_named_max = 4;
+
+// More than the longest /proc/PID/stat there is: fifty numbers and a short name.
+constexpr std::size_t stat_bytes_max = 2'048;
+
+struct Holder {
+  pid_t pid = 0;
+  std::uint64_t start_time = 0;  // 0: not known
+};
+
+template <class Number>
+bool take_number(std::string_view& text, Number& number) {
+  const std::from_chars_result result =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  if (result.ec != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
+  return true;
+}
+
+bool take(std::string_view& text, char character) {
+  if (!text.starts_with(character)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+// Two decimal numbers, however large, with a blank between and a newline behind or none.
+bool is_a_locks(std::string_view text) {
+  const auto take_digits = [&] {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(digits);
+    return digits > 0;
+  };
+  if (text.size() >= holder_bytes_max || !take_digits() || !take(text, ' ')) return false;
+  return take_digits() && (text.empty() || text == "\n");
+}
+
+std::optional<Holder> parse_holder(std::string_view text) {
+  Holder holder;
+  const bool known = is_a_locks(text) && take_number(text, holder.pid) && take(text, ' ') &&
+                     take_number(text, holder.start_time);
+  if (!known || holder.pid <= 0) return std::nullopt;
+  return holder;
+}
+
+std::string read_at_start(int fd, std::size_t bytes_max) {
+  std::string text(bytes_max, '\0');
+  const ssize_t count = ::pread(fd, text.data(), text.size(), 0);
+  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return text;
+}
+
+std::string in_words(const std::vector<pid_t>& processes) {
+  std::string words;
+  for (std::size_t i = 0; i < std::min(processes.size(), holders_named_max); ++i)
+    words += (i == 0 ? "" : ", ") + process_in_words(processes[i]);
+  if (processes.size() > holders_named_max) words += " and others";
+  return words;
+}
+
+bool is_alive(const Holder& holder) {
+  if (holder.start_time == 0) return ::kill(holder.pid, 0) == 0 || errno == EPERM;
+  return process_start_time(holder.pid) == holder.start_time;
+}
+
+}  // namespace
+
+Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
+  // Anything will do to keep the place, and standard input is always there.
+  static_cast<void>(keep_at_number(OwnedFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number))));
+}
+
+int Lock::keep_at_number(OwnedFd fd) {
+  if (fd.get() == number_) {  // it was free, so we held nothing there
+    descriptor_ = std::move(fd);
+    return 0;
+  }
+  if (::dup3(fd.get(), number_, O_CLOEXEC) < 0) return errno;
+  descriptor_.reset(number_);
+  return 0;
+}
+
+bool Lock::has_file() const {
+  struct stat ours {};
+  struct stat named {};
+  return ::fstat(descriptor_.get(), &ours) == 0 && S_ISREG(ours.st_mode) &&
+         ::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
+// What is no regular file is not even opened: that may have an effect on a device.
+int Lock::open_file() {
+  struct stat named {};
+  if (::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (S_ISLNK(named.st_mode)) return ELOOP;
+    if (!S_ISREG(named.st_mode)) return EINVAL;
+  }
+  constexpr int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  OwnedFd file(::open(path_.c_str(), flags, 0600));
+  if (!file) return errno;
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return errno;
+  if (!S_ISREG(status.st_mode)) return EINVAL;
+  return keep_at_number(std::move(file));
+}
+
+int Lock::try_lock() {
+  for (int attempt = 0; attempt < attempts_max; ++attempt) {
+    if (!has_file()) {
+      if (const int error = open_file(); error != 0) return error;
+    }
+    int result = 0;
+    do {
+      result = ::flock(descriptor_.get(), LOCK_EX | LOCK_NB);
+    } while (result != 0 && errno == EINTR);
+    if (result != 0) return errno;
+    if (has_file()) {
+      if (const int error = is_anothers(); error != 0) return error;
+      write_holder();
+      return 0;
+    }
+  }
+  return EWOULDBLOCK;
+}
+
+// Not 0 if FILE holds what no lock has written. Nobody else writes to a lock's while it is ours.
+int Lock::is_anothers() const {
+  char text[holder_bytes_max];
+  ssize_t count = 0;
+  do {
+    count = ::pread(descriptor_.get(), text, sizeof text, 0);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return errno;
+  return count == 0 || is_a_locks({text, static_cast<std::size_t>(count)}) ? 0 : EEXIST;
+}
+
+// Whether it can be written does not matter to the lock: a full disk must not keep an agent from
+// its work. What an earlier holder has written must not stay, and whoever is killed on the way must
+// leave a file that the next one takes for a lock's.
+void Lock::write_holder() const {
+  const std::string text = std::to_string(::getpid()) + " " +
+                           std::to_string(process_start_time(::getpid()).value_or(0)) + "\n";
+  if (::ftruncate(descriptor_.get(), 0) != 0) return;
+  const ssize_t written = ::pwrite(descriptor_.get(), text.data(), text.size(), 0);
+  const bool whole = written == static_cast<ssize_t>(text.size());
+  if (!whole) static_cast<void>(::ftruncate(descriptor_.get(), 0) == 0);
+}
+
+std::string Lock::refusal_in_words(int error) {
+  const std::string name = " (" + errno_name(error) + ")";
+  if (error == EINVAL) return "it is no regular file" + name;
+  if (error == ELOOP) return "it is a symbolic link, and none is followed" + name;
+  if (error == EEXIST) return "it holds what no lock has written, and is left as it is" + name;
+  return error_in_words(error);
+}
+
+std::string Lock::holder_in_words() const {
+  const std::optional<Holder> holder =
+      parse_holder(read_at_start(descriptor_.get(), holder_bytes_max));
+  const std::vector<pid_t> found = lock_holders(descriptor_.get());
+  const std::string hold = found.size() == 1 ? " holds it" : " hold it";
+  if (!holder) {
+    return found.empty() ? path_ + " does not say who holds it" : in_words(found) + hold;
+  }
+  const std::string process = "process " + std::to_string(holder->pid);
+  if (is_alive(*holder)) {
+    const bool holds =
+        found.empty() || std::find(found.begin(), found.end(), holder->pid) != found.end();
+    return holds ? process_in_words(holder->pid) + " holds it" : in_words(found) + hold;
+  }
+  if (!process_start_time(::getpid())) return process + " or an agent of it holds it";  // no /proc
+  return process + ", which " + path_ + " names, is gone: one of its agents still holds it" +
+         (found.empty() ? "" : ": " + in_words(found));
+}
+
+std::optional<std::uint64_t> process_start_time(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return start_time_in_stat(read_at_start(file.get(), stat_bytes_max));
+}
+
+std::optional<std::uint64_t> start_time_in_stat(std::string_view stat) {
+  constexpr int state_field = 3;
+  constexpr int start_time_field = 22;
+  const std::size_t command_end = stat.rfind(')');
+  if (command_end == std::string_view::npos) return std::nullopt;
+  std::string_view rest = stat.substr(command_end + 1);
+  if (rest.starts_with(" Z") || rest.starts_with(" X")) return std::nullopt;  // it has ended
+  for (int field = state_field;; ++field) {
+    if (!take(rest, ' ')) return std::nullopt;
+    if (field == start_time_field) break;
+    const std::size_t end = rest.find(' ');
+    if (end == std::string_view::npos) return std::nullopt;
+    rest = rest.substr(end);
+  }
+  std::uint64_t ticks = 0;
+  if (!take_number(rest, ticks)) return std::nullopt;
+  return ticks;
+}
+
+}  // namespace upgrader

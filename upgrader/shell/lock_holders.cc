@@ -1,0 +1,91 @@
+#include "upgrader/shell/lock_holders.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <memory>
+#include <string_view>
+
+#include "upgrader/shell/log.h"
+#include "upgrader/shell/owned_fd.h"
+
+namespace upgrader {
+namespace {
+
+// More than /proc has to say of one descriptor, but for one that watches a great many others.
+constexpr std::size_t fdinfo_bytes_max = 2'048;
+
+// The kernel keeps 15 bytes of a name, and calls its own threads by longer ones.
+constexpr std::size_t name_bytes_max = 64;
+
+std::string read_file(const std::string& path, std::size_t bytes_max) {
+  const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(bytes_max, '\0');
+  const ssize_t count = ::read(file.get(), text.data(), text.size());
+  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return text;
+}
+
+// Calls `take` with each number that is a name in the directory, until that returns true. Returns
+// whether it did.
+template <class Take>
+bool any_number_in(const std::string& directory, Take take) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), &::closedir);
+  if (!open) return false;
+  while (const dirent* const entry = ::readdir(open.get())) {
+    const std::string_view name = entry->d_name;
+    int number = 0;
+    const auto end = std::from_chars(name.data(), name.data() + name.size(), number).ptr;
+    if (end == name.data() + name.size() && take(number)) return true;
+  }
+  return false;
+}
+
+// Whether this says that the descriptor has a lock of flock(2) on a file of that inode:
+// "lock:\t1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF".
+bool tells_of_lock(std::string_view fdinfo, const std::string& inode) {
+  const std::size_t lock = fdinfo.find("\nlock:\t");
+  if (lock == std::string_view::npos) return false;
+  const std::string_view line = fdinfo.substr(lock);
+  return line.find(" FLOCK ") != std::string_view::npos &&
+         line.find(":" + inode + " ") != std::string_view::npos;
+}
+
+bool holds_lock(const std::string& process, const struct stat& file) {
+  const std::string inode = std::to_string(file.st_ino);
+  return any_number_in(process + "/fdinfo", [&](int fd) {
+    const std::string name = std::to_string(fd);
+    if (!tells_of_lock(read_file(process + "/fdinfo/" + name, fdinfo_bytes_max), inode)) {
+      return false;
+    }
+    // Only now: to look at a file may take as long as its file system likes.
+    struct stat found {};
+    return ::stat((process + "/fd/" + name).c_str(), &found) == 0 && found.st_dev == file.st_dev &&
+           found.st_ino == file.st_ino;
+  });
+}
+
+}  // namespace
+
+std::vector<pid_t> lock_holders(int fd) {
+  std::vector<pid_t> holders;
+  struct stat file {};
+  if (::fstat(fd, &file) != 0) return holders;
+  any_number_in("/proc", [&](pid_t pid) {
+    if (holds_lock("/proc/" + std::to_string(pid), file)) holders.push_back(pid);
+    return false;
+  });
+  return holders;
+}
+
+std::string process_in_words(pid_t pid) {
+  const std::string words = "process " + std::to_string(pid);
+  std::string name = read_file("/proc/" + std::to_string(pid) + "/comm", name_bytes_max);
+  if (name.ends_with('\n')) name.pop_back();
+  return name.empty() ? words : words + " (" + escape(name, name_bytes_max) + ")";
+}
+
+}  // namespace upgrader

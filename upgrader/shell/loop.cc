@@ -1,0 +1,300 @@
+#include "upgrader/shell/loop.h"
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include "upgrader/core/check.h"
+#include "upgrader/core/words.h"
+#include "upgrader/shell/descriptors.h"
+#include "upgrader/shell/errno_name.h"
+
+namespace upgrader {
+namespace {
+
+Policy policy_of(const Options& options, Duration watchdog) {
+  Policy policy;
+  policy.defaults.mode = options.mode;
+  policy.defaults.start_timeout = options.start_timeout;
+  policy.defaults.stop_timeout = options.stop_timeout;
+  policy.defaults.trial = options.trial;
+  policy.defaults.on_unclean_stop = options.on_unclean_stop;
+  policy.exit_grace = options.exit_grace;
+  policy.relink = options.relink;
+  policy.watchdog = watchdog;
+  return policy;
+}
+
+int status_of(const ProgramRefused& refused) {
+  if (is_shortage(refused.error)) return exit_own_failure;
+  return refused.missing ? exit_not_found : exit_not_executable;
+}
+
+}  // namespace
+
+Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lock* lock)
+    : options_(options),
+      logbook_(logbook),
+      init_system_(init_system),
+      lock_(lock),
+      supervisor_(policy_of(options, init_system.watchdog())) {}
+
+Loop::~Loop() {
+  tear_down();
+}
+
+int Loop::run(ChildSetting setting) {
+  if (!set_up(std::move(setting))) {
+    logbook_.error("cannot set the event loop up: no memory or descriptors to be had");
+    return exit_own_failure;
+  }
+  if (lock_ != nullptr) {
+    // What cannot ever start is told before anything is waited for.
+    if (!look_at_agent()) return *exit_status_;
+    const Duration timeout = lock_timeout_of(options_);
+    if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
+    try_lock();
+  } else {
+    start_first_agent();
+  }
+  if (!exit_status_) uv_run(&loop_, UV_RUN_DEFAULT);
+  return exit_status_.value_or(exit_own_failure);
+}
+
+bool Loop::set_up(ChildSetting setting) {
+  if (uv_loop_init(&loop_) != 0) return false;
+  loop_made_ = true;
+  timer_ = make_handle<uv_timer_t>([&](uv_timer_t* fresh) { return uv_timer_init(&loop_, fresh); });
+  if (!timer_) return false;
+  timer_->data = this;
+  agents_ = Agents::make(
+      &loop_, std::move(setting), [this](Event event) { take(std::move(event)); },
+      [this] { settle(); });
+  if (!agents_) return false;
+  return watch_signals();
+}
+
+bool Loop::watch_signals() {
+  sigset_t read;
+  ::sigemptyset(&read);
+  for (const int signal_number : read_signals)
+    ::sigaddset(&read, signal_number);
+  signals_.reset(::signalfd(-1, &read, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!signals_) return false;
+  signals_poll_ = make_handle<uv_poll_t>(
+      [&](uv_poll_t* fresh) { return uv_poll_init(&loop_, fresh, signals_.get()); });
+  if (!signals_poll_) return false;
+  signals_poll_->data = this;
+  const auto callback = [](uv_poll_t* watched, int, int) {
+    static_cast<Loop*>(watched->data)->on_signals();
+  };
+  return uv_poll_start(signals_poll_.get(), UV_READABLE, callback) == 0;
+}
+
+void Loop::on_signals() {
+  signalfd_siginfo told;
+  while (!exit_status_ && ::read(signals_.get(), &told, sizeof told) == sizeof told) {
+    on_signal(static_cast<int>(told.ssi_signo));
+    settle();
+  }
+}
+
+// Closes every handle, and lets libuv finish with them.
+void Loop::tear_down() {
+  if (!loop_made_) return;
+  agents_.reset();
+  timer_.reset();
+  signals_poll_.reset();
+  // A stop that was asked for before the loop ran would end its first run at once.
+  while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
+  }
+  UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
+}
+
+void Loop::on_signal(int signal_number) {
+  switch (signal_number) {
+    case SIGCHLD:  // one may stand for many exits
+      agents_->take_in_exits();
+      agents_->reap_strangers();
+      return;
+    case SIGTERM:
+    case SIGINT:
+      take(StopRequested{});
+      return;
+    case SIGQUIT:
+      take(QuitRequested{});
+      return;
+    case SIGUSR2:
+      take(UpgradeRequested{});
+      return;
+    default:
+      take(SignalReceived{signal_number});
+      return;
+  }
+}
+
+void Loop::on_timer() {
+  if (lock_retry_) {
+    init_system_.tell_what_is_due(now());
+    try_lock();
+    return;
+  }
+  for (const Notice& notice : log_limit_.due(now()))
+    show(notice);
+  // What an agent did comes first, so a deadline is judged as of the moment before the look.
+  const Time looked = now();
+  const auto is_due = [&] {
+    const std::optional<Time> deadline = supervisor_.next_deadline();
+    return deadline && *deadline <= looked;
+  };
+  if (is_due()) agents_->take_in_everything(supervisor_.late(looked));
+  if (is_due()) take(DeadlinePassed{looked});
+  settle();
+  // Only when nothing is left to be judged that may say otherwise.
+  if (is_due()) return;
+  init_system_.tell_what_is_due(looked);
+  set_timer();
+}
+
+void Loop::try_lock() {
+  const std::string& file = *options_.lock_file;
+  const int error = lock_->try_lock();
+  if (error == 0) {
+    lock_retry_.reset();
+    start_first_agent();
+    return;
+  }
+  if (error != EWOULDBLOCK) {
+    logbook_.error("cannot lock " + file + ": " + Lock::refusal_in_words(error));
+    end(exit_own_failure);
+    return;
+  }
+  if (lock_deadline_ && *lock_deadline_ <= now()) {
+    logbook_.error("cannot lock " + file + " within " + in_words(lock_timeout_of(options_)) + ": " +
+                   lock_->holder_in_words());
+    end(exit_own_failure);
+    return;
+  }
+  if (!lock_retry_) logbook_.info("waiting for " + file + ": " + lock_->holder_in_words());
+  lock_retry_ = now() + lock_retry_interval;
+  set_timer();
+}
+
+void Loop::start_first_agent() {
+  // While the lock was waited for, its holder may have committed another version.
+  std::optional<Program> program = look_at_agent();
+  if (!program) return;
+  take(StartRequested{programs_.add(*std::move(program))});
+  settle();
+}
+
+// AGENT as it is now, and the link that it is. Ends the upgrader if it cannot be started.
+std::optional<Program> Loop::look_at_agent() {
+  auto checked = check_agent(options_.agent, options_.args);
+  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
+    logbook_.error(refused->reason);
+    end(status_of(*refused));
+    return std::nullopt;
+  }
+  if (options_.relink && !open_link()) {
+    end(exit_own_failure);
+    return std::nullopt;
+  }
+  return std::get<Program>(std::move(checked));
+}
+
+bool Loop::open_link() {
+  const auto found = find_in_path(options_.agent, std::getenv("PATH"));
+  if (const auto* refused = std::get_if<ProgramRefused>(&found)) {
+    logbook_.error(refused->reason);
+    return false;
+  }
+  auto opened = Link::open(std::get<std::string>(found));
+  if (const auto* refused = std::get_if<LinkRefused>(&opened)) {
+    logbook_.error(refused->reason);
+    return false;
+  }
+  link_ = std::get<Link>(std::move(opened));
+  return true;
+}
+
+void Loop::end(int status) {
+  exit_status_ = status;
+  uv_stop(&loop_);
+}
+
+Time Loop::now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::chrono::duration_cast<Time>(std::chrono::seconds(time.tv_sec) +
+                                          std::chrono::nanoseconds(time.tv_nsec));
+}
+
+// One event at a time, each to its end; those that come up meanwhile wait for it.
+void Loop::take(Event event) {
+  later_.push_back(std::move(event));
+  if (stepping_) return;
+  stepping_ = true;
+  while (!later_.empty()) {
+    for (const Event& next : std::exchange(later_, {}))
+      take_one(next);
+  }
+  stepping_ = false;
+}
+
+// What follows from events, once for all of a turn of the loop: an agent may cause as many of them
+// as it likes.
+void Loop::settle() {
+  programs_.keep_only(supervisor_.programs());
+  init_system_.tell(init_news(supervisor_.state()), now());
+  set_timer();
+}
+
+void Loop::take_one(const Event& event) {
+  if (const auto* exited = std::get_if<ProcessExited>(&event)) {
+    for (const Notice& notice : log_limit_.forget(exited->generation))
+      show(notice);
+    init_system_.forget_agent(exited->generation);
+  }
+  feed(event);
+}
+
+// The only place where the supervisor and the world meet.
+void Loop::feed(const Event& event) {
+  Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
+  for (const Action& action : actions) {
+    std::visit([&](const auto& order) { perform(order); }, action);
+  }
+  actions.clear();
+  carried_out_ = std::move(actions);
+}
+
+void Loop::set_timer() {
+  std::optional<Time> next = supervisor_.next_deadline();
+  for (const auto& other : {log_limit_.next_deadline(), init_system_.next_deadline()}) {
+    if (other && (!next || *other < *next)) next = other;
+  }
+  if (lock_retry_) next = lock_retry_;
+  if (!next || exit_status_) {
+    uv_timer_stop(timer_.get());
+    return;
+  }
+  const auto callback = [](uv_timer_t* timer) { static_cast<Loop*>(timer->data)->on_timer(); };
+  const Duration delay = std::max(Duration::zero(), *next - now());
+  uv_update_time(&loop_);
+  UPGRADER_CHECK(
+      uv_timer_start(timer_.get(), callback, static_cast<std::uint64_t>(delay.count()), 0) == 0);
+}
+
+void Loop::show(const Notice& notice) {
+  logbook_.write(level_of(notice), notice.text);
+  if (notice.kind == NoticeKind::status) {
+    init_system_.show_agent_status(notice.generation, notice.text, now());
+  }
+}
+
+}  // namespace upgrader

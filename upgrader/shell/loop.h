@@ -1,0 +1,104 @@
+// The shell around the supervisor: libuv's callbacks into events, actions into calls. Decides
+// nothing. Everything happens on one thread, and at rest nothing happens at all.
+#pragma once
+
+#include <uv.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "upgrader/core/log_limit.h"
+#include "upgrader/core/options.h"
+#include "upgrader/core/supervisor.h"
+#include "upgrader/shell/agents.h"
+#include "upgrader/shell/init_system.h"
+#include "upgrader/shell/lock.h"
+#include "upgrader/shell/log.h"
+#include "upgrader/shell/programs.h"
+#include "upgrader/shell/relink.h"
+#include "upgrader/shell/uv_handle.h"
+
+namespace upgrader {
+
+// How often a lock that is held by another is tried again.
+inline constexpr Duration lock_retry_interval{20};
+
+class Loop {
+ public:
+  // All that is referred to must outlive the loop. `lock` may be null.
+  Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lock* lock);
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  // Waits for the lock, runs AGENT and all that replaces it, and returns the upgrader's exit
+  // status.
+  [[nodiscard]] int run(ChildSetting setting);
+
+ private:
+  [[nodiscard]] bool set_up(ChildSetting setting);
+  [[nodiscard]] bool watch_signals();
+  void on_signals();
+  void tear_down();
+
+  void on_signal(int signal_number);
+  void on_timer();
+  void try_lock();
+  void start_first_agent();
+  [[nodiscard]] std::optional<Program> look_at_agent();
+  [[nodiscard]] bool open_link();
+  void end(int status);
+
+  [[nodiscard]] static Time now();
+  void take(Event event);
+  void settle();
+  void take_one(const Event& event);
+  void feed(const Event& event);
+  void set_timer();
+  void show(const Notice& notice);
+
+  [[nodiscard]] BeforeSync vouch_before_sync();
+  void perform(const Check& check);
+  void perform(const Spawn& spawn);
+  void perform(const Send& send);
+  void perform(const CloseInput& close);
+  void perform(const Kill& kill);
+  void perform(const Terminate& terminate);
+  void perform(const PassSignal& pass);
+  void perform(const ProveRelink& prove);
+  void perform(const Relink& relink);
+  void perform(const RestoreLink& restore);
+  void perform(const Log& line);
+  void perform(const Notice& notice);
+  void perform(const Exit& exit);
+  void signal(Generation generation, int signal_number);
+
+  const Options& options_;
+  Logbook& logbook_;
+  InitSystem& init_system_;
+  Lock* lock_;
+  std::optional<Link> link_;  // with --relink
+  Supervisor supervisor_;
+  LogLimit log_limit_;
+  Programs programs_;
+
+  uv_loop_t loop_{};
+  bool loop_made_ = false;
+  // Signals by a descriptor of our own: a handler would run in the child, too, that shares our
+  // memory; and libuv's, which writes to a pipe that is read behind all others, would put a signal
+  // behind what agents did after it.
+  OwnedFd signals_;
+  UvHandle<uv_poll_t> signals_poll_;
+  UvHandle<uv_timer_t> timer_;
+  std::unique_ptr<Agents> agents_;
+
+  std::optional<Time> lock_deadline_;
+  std::optional<Time> lock_retry_;  // while it is waited for
+  bool stepping_ = false;           // an event is being taken to its end
+  std::vector<Event> later_;        // events that came up meanwhile
+  Actions carried_out_;             // empty; its memory is for the next: see feed()
+  std::optional<int> exit_status_;
+};
+
+}  // namespace upgrader

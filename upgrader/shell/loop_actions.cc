@@ -1,0 +1,123 @@
+// The loop's other half: what the supervisor orders, carried out. What has an outcome goes back to
+// the supervisor at once, before anything else.
+#include <csignal>
+
+#include "upgrader/core/words.h"
+#include "upgrader/shell/errno_name.h"
+#include "upgrader/shell/loop.h"
+
+namespace upgrader {
+namespace {
+
+Trouble trouble_of(int error, const std::string& deed) {
+  return {errno_name(error), deed + ": " + error_in_words(error)};
+}
+
+}  // namespace
+
+void Loop::perform(const Check& check) {
+  const Program& present = programs_.at(check.present);
+  auto checked = check.executable ? check_program(*check.executable, *check.executable,
+                                                  check.args.value_or(present.args()))
+                                  : check_agent(options_.agent, options_.args);
+  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
+    feed(CheckFailed{{errno_name(refused->error), refused->reason}});
+    return;
+  }
+  const bool way_back = can_start_again(present);
+  feed(Checked{programs_.add(std::get<Program>(std::move(checked))), way_back});
+}
+
+void Loop::perform(const Spawn& spawn) {
+  const Program& program = programs_.at(spawn.program);
+  if (const auto failed = agents_->start(spawn.generation, program)) {
+    const bool not_executable =
+        failed->where == StartFailed::Where::exec && !is_shortage(failed->error);
+    feed(SpawnFailed{spawn.generation, trouble_of(failed->error, "cannot start " + program.path()),
+                     not_executable});
+    return;
+  }
+  logbook_.info(words::generation(spawn.generation) + ": started as process " +
+                std::to_string(agents_->pid_of(spawn.generation)) + ", " + program.path());
+  feed(Spawned{spawn.generation});
+}
+
+void Loop::perform(const Send& send) {
+  const ActivateSent::How how = agents_->send(send.generation, send.message);
+  const bool activate = std::holds_alternative<agent_protocol::Activate>(send.message);
+  if (activate) feed(ActivateSent{send.generation, how});
+}
+
+void Loop::perform(const CloseInput& close) {
+  agents_->close_input(close.generation);
+}
+
+void Loop::perform(const Kill& kill) {
+  signal(kill.generation, SIGKILL);
+}
+
+void Loop::perform(const Terminate& terminate) {
+  signal(terminate.generation, SIGTERM);
+}
+
+void Loop::perform(const PassSignal& pass) {
+  signal(pass.generation, pass.signal);
+}
+
+void Loop::signal(Generation generation, int signal_number) {
+  const int error = agents_->signal(generation, signal_number);
+  if (error == 0) return;
+  logbook_.error(words::generation(generation) + ": cannot send it signal " +
+                 std::to_string(signal_number) + ": " + error_in_words(error));
+}
+
+// For init's watchdog, before each of several syncs. Nothing that agents write is read meanwhile,
+// so that an active agent has more unread than before is taken for a heartbeat. What it was is
+// judged when the syncs are over.
+BeforeSync Loop::vouch_before_sync() {
+  const Agent active = supervisor_.state().incumbent.value_or(Agent{});
+  if (active.silent) return [] {};
+  return [this, generation = active.generation, owed = active.heartbeat_deadline,
+          before = std::size_t{0}]() mutable {
+    const std::size_t unread = agents_->unread(generation);
+    if (owed && unread != before) owed = now() + init_system_.watchdog();
+    before = unread;
+    if (!owed || now() < *owed) init_system_.keep_alive_early(now());
+  };
+}
+
+void Loop::perform(const ProveRelink& prove) {
+  const Program& program = programs_.at(prove.program);
+  const int error = link_->prove(program, vouch_before_sync());
+  if (error == 0) return feed(RelinkProved{});
+  feed(RelinkProofFailed{trouble_of(
+      error, "cannot make sure that the link " + options_.agent + " can name " + program.path())});
+}
+
+void Loop::perform(const Relink& relink) {
+  const int error = link_->commit(programs_.at(relink.program), vouch_before_sync());
+  if (error == 0) return feed(Relinked{});
+  feed(RelinkFailed{trouble_of(error, "cannot commit the link " + options_.agent)});
+}
+
+void Loop::perform(const RestoreLink&) {
+  const int error = link_->restore(vouch_before_sync());
+  if (error == 0) return;
+  logbook_.error("cannot put the link " + options_.agent + " back: " + error_in_words(error));
+}
+
+void Loop::perform(const Log& line) {
+  logbook_.write(line.level, line.text);
+}
+
+void Loop::perform(const Notice& notice) {
+  if (const auto text = log_limit_.admit(notice, now())) {
+    show(Notice{notice.generation, notice.kind, *text});
+  }
+}
+
+void Loop::perform(const Exit& exit) {
+  end(exit.status);
+}
+
+}  // namespace upgrader

@@ -1,0 +1,69 @@
+#include "upgrader/shell/no_wait.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "upgrader/shell/owned_fd.h"
+
+namespace upgrader {
+namespace {
+
+// A terminal that polls as writable takes so many at least, or one end of a line.
+constexpr std::size_t terminal_bytes = 128;
+
+// By the one flag that is not the stream's; from Linux 6.4 on, and not for named pipes. Elsewhere
+// by a pipe of our own, whose pages are moved over.
+ssize_t write_to_pipe(int descriptor, std::string_view bytes) {
+  constexpr int no_wait = 0x8;  // RWF_NOWAIT, which not every libc names
+  const iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  const ssize_t count = ::syscall(SYS_pwritev2, descriptor, &part, 1, -1L, -1L, no_wait);
+  if (count >= 0 || errno == EAGAIN || errno == EINTR) return count;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
+  const OwnedFd from(ends[0]);
+  const OwnedFd into(ends[1]);
+  if (::write(into.get(), bytes.data(), bytes.size()) < 0) return -1;
+  return ::splice(from.get(), nullptr, descriptor, nullptr, bytes.size(), SPLICE_F_NONBLOCK);
+}
+
+std::string_view piece_for_terminal(std::string_view bytes) {
+  return bytes.substr(0, std::clamp(bytes.find('\n'), std::size_t{1}, terminal_bytes));
+}
+
+bool takes_bytes_now(int descriptor) {
+  pollfd one{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return ::poll(&one, 1, 0) == 1 && (one.revents & POLLOUT) != 0;
+}
+
+ssize_t write_some(int descriptor, mode_t mode, std::string_view bytes) {
+  if (S_ISSOCK(mode)) {
+    return ::send(descriptor, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+  if (S_ISFIFO(mode)) return write_to_pipe(descriptor, bytes);
+  if (!takes_bytes_now(descriptor)) return 0;
+  if (S_ISCHR(mode)) bytes = piece_for_terminal(bytes);
+  return ::write(descriptor, bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+std::size_t write_without_waiting(int descriptor, mode_t mode, std::string_view bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t count = write_some(descriptor, mode, bytes.substr(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
+}  // namespace upgrader

@@ -1,0 +1,202 @@
+#include "upgrader/shell/program.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "upgrader/shell/errno_name.h"
+
+namespace upgrader {
+namespace {
+
+// A path that is replaced between two looks at it is looked at again, but not for ever.
+constexpr int looks_max = 8;
+
+// The kernel, too, follows no more.
+constexpr int links_max = 40;
+
+// What PATH is where it is not set.
+constexpr const char* default_search_path = "/bin:/usr/bin";
+
+ProgramRefused refuse(const std::string& path, int error, const std::string& reason) {
+  return {.error = error, .reason = path + ": " + reason, .missing = false};
+}
+
+ProgramRefused refuse(const std::string& path, int error) {
+  return refuse(path, error, error_in_words(error));
+}
+
+ProgramRefused refuse_missing(const std::string& path, int error) {
+  ProgramRefused refusal = refuse(path, error);
+  refusal.missing = error == ENOENT || error == ENOTDIR;
+  return refusal;
+}
+
+// The path that a link leads to, through further links: of one that dangles, what is missing.
+// Empty where `path` is no link.
+std::string end_of_link(std::string path) {
+  std::string end;
+  char text[PATH_MAX];
+  for (int links = 0; links < links_max; ++links) {
+    const ssize_t count = ::readlink(path.c_str(), text, sizeof text);
+    if (count <= 0) break;
+    const std::string_view target(text, static_cast<std::size_t>(count));
+    if (target.front() == '/') path.clear();
+    path.resize(path.rfind('/') + 1);  // nothing is left of a name without a slash
+    path += target;
+    end = path;
+  }
+  return end;
+}
+
+ProgramRefused refuse_unresolved(const std::string& path, int error) {
+  ProgramRefused refusal = refuse_missing(path, error);
+  if (!refusal.missing) return refusal;
+  const std::string end = end_of_link(path);
+  if (!end.empty()) refusal.reason = path + ": leads to " + end + ": " + error_in_words(error);
+  return refusal;
+}
+
+std::optional<std::string> resolve(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
+                                                             &std::free);
+  if (!resolved) return std::nullopt;
+  return std::string(resolved.get());
+}
+
+// 0 if we may execute the open file, which is called `path`.
+int executable_by_us(int fd, const std::string& path) {
+  if (::faccessat(fd, "", X_OK, AT_EACCESS | AT_EMPTY_PATH) == 0) return 0;
+  return is_unknown_call(errno) ? may_execute(path.c_str()) : errno;
+}
+
+bool same_file(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+// An open, executable regular file, not yet judged by what it holds.
+struct Opened {
+  OwnedFd descriptor;
+  struct stat status {};
+  bool readable = false;
+};
+
+// First O_PATH, then for reading: a device must not even be opened, and a file that may be executed
+// but not read is a program all the same. Nothing: the path changed between the two.
+std::optional<std::variant<Opened, ProgramRefused>> open_once(const std::string& path) {
+  Opened opened;
+  opened.descriptor.reset(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!opened.descriptor) return refuse_missing(path, errno);
+  if (::fstat(opened.descriptor.get(), &opened.status) != 0) {
+    return refuse(path, errno);
+  }
+  if (S_ISDIR(opened.status.st_mode)) return refuse(path, EACCES, "is a directory");
+  if (!S_ISREG(opened.status.st_mode)) return refuse(path, EACCES, "is no regular file");
+  if (const int error = executable_by_us(opened.descriptor.get(), path); error != 0) {
+    return refuse(path, error, "is not executable: " + error_in_words(error));
+  }
+
+  OwnedFd reader(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!reader && (errno == EACCES || errno == EPERM)) return opened;
+  if (!reader && errno == ENOENT) return std::nullopt;
+  if (!reader) return refuse(path, errno);
+  struct stat again {};
+  if (::fstat(reader.get(), &again) != 0) return refuse(path, errno);
+  if (!same_file(opened.status, again)) return std::nullopt;
+  opened.descriptor = std::move(reader);
+  opened.readable = true;
+  return opened;
+}
+
+std::variant<Opened, ProgramRefused> open_program(const std::string& path) {
+  for (int look = 0; look < looks_max; ++look) {
+    std::optional<std::variant<Opened, ProgramRefused>> opened = open_once(path);
+    if (opened) return std::move(*opened);
+  }
+  return refuse(path, EAGAIN, "is being replaced again and again");
+}
+
+}  // namespace
+
+Program::Program(std::string name, std::vector<std::string> args, std::string path,
+                 OwnedFd descriptor, ExecutableKind kind, dev_t device, ino_t inode)
+    : name_(std::move(name)),
+      args_(std::move(args)),
+      path_(std::move(path)),
+      descriptor_(std::move(descriptor)),
+      kind_(kind),
+      device_(device),
+      inode_(inode) {}
+
+int Program::path_changed() const {
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) != 0) return errno;
+  return is_file(status.st_dev, status.st_ino) ? 0 : ESTALE;
+}
+
+std::variant<Program, ProgramRefused> check_program(const std::string& path, std::string name,
+                                                    std::vector<std::string> args) {
+  std::optional<std::string> resolved = resolve(path);
+  if (!resolved) return refuse_unresolved(path, errno);
+  std::variant<Opened, ProgramRefused> result = open_program(*resolved);
+  if (ProgramRefused* refusal = std::get_if<ProgramRefused>(&result)) return std::move(*refusal);
+  Opened& opened = std::get<Opened>(result);
+
+  ExecutableKind kind = ExecutableKind::unreadable;
+  if (opened.readable) {
+    const std::variant<ExecutableKind, NotExecutable> judgement =
+        judge_executable(opened.descriptor.get());
+    if (const NotExecutable* refusal = std::get_if<NotExecutable>(&judgement)) {
+      return refuse(*resolved, refusal->error, refusal->reason);
+    }
+    kind = std::get<ExecutableKind>(judgement);
+  }
+  return Program(std::move(name), std::move(args), std::move(*resolved),
+                 std::move(opened.descriptor), kind, opened.status.st_dev, opened.status.st_ino);
+}
+
+std::variant<Program, ProgramRefused> check_agent(const std::string& agent,
+                                                  std::vector<std::string> args) {
+  const std::variant<std::string, ProgramRefused> found = find_in_path(agent, std::getenv("PATH"));
+  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&found)) return *refusal;
+  return check_program(std::get<std::string>(found), agent, std::move(args));
+}
+
+std::variant<std::string, ProgramRefused> find_in_path(std::string_view name,
+                                                       const char* search_path) {
+  if (name.find('/') != std::string_view::npos) return std::string(name);
+  const std::string agent(name);
+  if (agent.empty()) return refuse_missing(agent, ENOENT);
+  std::optional<std::string> not_executable;
+  std::string_view rest = search_path != nullptr ? search_path : default_search_path;
+  for (;;) {
+    const std::size_t colon = rest.find(':');
+    const std::string_view directory = rest.substr(0, colon);
+    const std::string path =
+        directory.empty() ? "./" + agent : std::string(directory) + "/" + agent;
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) {
+      const bool executable = S_ISREG(status.st_mode) && may_execute(path.c_str()) == 0;
+      if (executable) return path;
+      if (!not_executable) not_executable = path;
+    }
+    if (colon == std::string_view::npos) break;
+    rest = rest.substr(colon + 1);
+  }
+  if (not_executable) return refuse(*not_executable, EACCES, "is not executable");
+  return ProgramRefused{
+      .error = ENOENT, .reason = agent + ": no such program in PATH", .missing = true};
+}
+
+bool can_start_again(const Program& program) {
+  return program.kind() != ExecutableKind::script || program.path_changed() == 0;
+}
+
+}  // namespace upgrader

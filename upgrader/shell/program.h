@@ -1,0 +1,75 @@
+// A program that has been checked and is kept open: what was checked is what is executed, even
+// after its path has changed. What makes a file a program is in executable.h.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "upgrader/shell/executable.h"
+#include "upgrader/shell/owned_fd.h"
+
+namespace upgrader {
+
+// Move-only. Where several need one: std::shared_ptr<const Program>.
+class Program {
+ public:
+  Program(std::string name, std::vector<std::string> args, std::string path, OwnedFd descriptor,
+          ExecutableKind kind, dev_t device, ino_t inode);
+
+  [[nodiscard]] const std::string& name() const { return name_; }  // argv[0], as given
+  [[nodiscard]] const std::vector<std::string>& args() const { return args_; }
+  [[nodiscard]] const std::string& path() const { return path_; }  // resolved through all links
+  [[nodiscard]] int descriptor() const { return descriptor_.get(); }
+  [[nodiscard]] ExecutableKind kind() const { return kind_; }
+
+  [[nodiscard]] bool is_file(dev_t device, ino_t inode) const {
+    return device == device_ && inode == inode_;
+  }
+  // 0 while the resolved path still names this very file; otherwise why not (ESTALE: it names
+  // another one). Async-signal-safe.
+  [[nodiscard]] int path_changed() const;
+
+ private:
+  std::string name_;
+  std::vector<std::string> args_;
+  std::string path_;
+  OwnedFd descriptor_;
+  ExecutableKind kind_;
+  dev_t device_;
+  ino_t inode_;
+};
+
+struct ProgramRefused {
+  int error = 0;         // an errno value; see errno_name.h
+  std::string reason;    // for people, names the path
+  bool missing = false;  // the path itself does not exist: ENOENT, ENOTDIR, no match in PATH
+
+  bool operator==(const ProgramRefused&) const = default;
+};
+
+// Resolves `path` now, opens it and checks it. `name` becomes argv[0]. Opens nothing but regular
+// files, so it cannot block or disturb a device.
+[[nodiscard]] std::variant<Program, ProgramRefused> check_program(const std::string& path,
+                                                                  std::string name,
+                                                                  std::vector<std::string> args);
+
+// The same for AGENT on the command line: a name without a slash is looked up in the environment's
+// PATH first. argv[0] is `agent` as given.
+[[nodiscard]] std::variant<Program, ProgramRefused> check_agent(const std::string& agent,
+                                                                std::vector<std::string> args);
+
+// The first executable regular file called `name` in the directories of `search_path` (null: the
+// system's default). An empty directory is the present one. What has a slash is given back as it
+// is.
+[[nodiscard]] std::variant<std::string, ProgramRefused> find_in_path(std::string_view name,
+                                                                     const char* search_path);
+
+// False if a fallback to this program could not be started: a script whose path has changed. What
+// is no script is started from the open descriptor, whatever has become of its path.
+[[nodiscard]] bool can_start_again(const Program& program);
+
+}  // namespace upgrader

@@ -1,0 +1,30 @@
+// The programs that the supervisor names: open executables with their arguments. Each is closed as
+// soon as the supervisor no longer names it.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "upgrader/core/event.h"
+#include "upgrader/shell/program.h"
+
+namespace upgrader {
+
+class Programs {
+ public:
+  // Keeps the program under the lowest free number.
+  [[nodiscard]] ProgramId add(Program program);
+
+  // The program of a number that add() gave and keep_only() has not dropped.
+  [[nodiscard]] const Program& at(ProgramId id) const;
+
+  // Closes all others.
+  void keep_only(const std::vector<ProgramId>& needed);
+
+ private:
+  [[nodiscard]] const Program* find(ProgramId id) const;
+
+  std::vector<std::pair<ProgramId, Program>> programs_;  // a handful
+};
+
+}  // namespace upgrader

@@ -1,0 +1,32 @@
+// --notify-fd: tells init by one newline on a descriptor that the first agent is active, as s6,
+// dinit and finit want it, and closes it.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "upgrader/shell/owned_fd.h"
+
+namespace upgrader {
+
+class Readiness {
+ public:
+  // Nobody is told.
+  Readiness() = default;
+
+  // Takes over descriptor `number`, which it moves to `lowest` or above: below that the numbers are
+  // wanted for what agents inherit. Or why it cannot be written to, as a sentence without a full
+  // stop.
+  [[nodiscard]] static std::variant<Readiness, std::string> take(int number, int lowest);
+
+  // Once it has been told nothing more is. Never waits; false if the pipe is full, so that it is to
+  // be tried again. A pipe that nobody reads costs the news.
+  [[nodiscard]] bool tell();
+
+ private:
+  explicit Readiness(OwnedFd descriptor) : descriptor_(std::move(descriptor)) {}
+
+  OwnedFd descriptor_;
+};
+
+}  // namespace upgrader

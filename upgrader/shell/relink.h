@@ -1,0 +1,69 @@
+// The symbolic link that AGENT is, for --relink: made to name what was committed, atomically and
+// durably. All is done in the directory that held the link at start; where its path leads to
+// another by now, nothing is committed: AGENT would not name it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "upgrader/shell/owned_fd.h"
+#include "upgrader/shell/program.h"
+
+namespace upgrader {
+
+struct LinkRefused {
+  int error = 0;       // an errno value; EINVAL if it is there but no symbolic link
+  std::string reason;  // for people, names the path
+
+  bool operator==(const LinkRefused&) const = default;
+};
+
+// Called before each sync, which may take long and cannot be interrupted.
+using BeforeSync = std::function<void()>;
+
+class Link {
+ public:
+  // `path` must be a symbolic link. What it names now counts as committed.
+  [[nodiscard]] static std::variant<Link, LinkRefused> open(const std::string& path);
+
+  // Shows that a commit will be able to replace the link, by replacing it with a fresh one that
+  // names the same, and syncs the executable of `program` and the directories that lead to it.
+  // Returns 0 or an errno value. ESTALE: AGENT's path leads to another directory, or the program's
+  // path names another file by now. EACCES: neither the executable nor any directory that leads to
+  // it on its file system may be read, so that nothing can be synced.
+  [[nodiscard]] int prove(const Program& program, const BeforeSync& before_sync) const;
+
+  // Makes the link name `program`, which was proved, relative to the link's directory if what it
+  // names now is relative, and syncs that directory. Returns 0 when all is durable; otherwise an
+  // errno value, and the link is as it was. ESTALE: the program's path names another file by now,
+  // which has passed no trial, or AGENT's leads to another directory.
+  [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync);
+
+  // Puts the link back to what was committed last, if it names anything else or is gone. Returns 0
+  // or an errno value.
+  [[nodiscard]] int restore(const BeforeSync& before_sync) const;
+
+  // The text of the link as committed last.
+  [[nodiscard]] const std::string& committed() const { return committed_; }
+
+ private:
+  Link(OwnedFd directory, std::string given_directory, std::string directory_path, std::string name,
+       std::string target);
+
+  [[nodiscard]] int directory_changed() const;
+  [[nodiscard]] int make_temporary(const std::string& target) const;
+  [[nodiscard]] int make_temporary_for(const Program& program, bool relative,
+                                       std::string& target) const;
+  [[nodiscard]] int put_temporary_in_place() const;
+  [[nodiscard]] int replace(const std::string& target) const;
+
+  OwnedFd directory_;
+  std::string given_directory_;  // as AGENT has it
+  std::string directory_path_;   // resolved
+  std::string name_;
+  std::string temporary_;  // one fixed name: what a killed upgrader has left is used again
+  std::string committed_;
+};
+
+}  // namespace upgrader
