@@ -81,8 +81,8 @@ struct agent_protocol_agent {
   }
   int answer(const Result<Said>& said) noexcept { return said ? 0 : refuse(said.refusal()); }
   int say(const AgentMessage& message) noexcept { return answer(conversation->say(message)); }
-  int say_at_last(const AgentMessage& message) noexcept {
-    return answer(conversation->say_at_last(message));
+  int say_and_flush(const AgentMessage& message) noexcept {
+    return answer(conversation->say_and_flush(message));
   }
 
   const agent_protocol_event* show(std::optional<SessionEvent> event) noexcept {
@@ -130,7 +130,7 @@ int agent_protocol_agent::ready() noexcept {
   for (const StartUpCheck& check : std::exchange(checks, {})) {
     conversation->leave_if_over();
     if (const std::optional<Wrong> wrong = run(check)) {
-      say_at_last(Unfit{wrong->reason});
+      say_and_flush(Unfit{wrong->reason});
       return refuse({"cannot say ready: " + wrong->reason, wrong->error_number});
     }
   }
@@ -139,7 +139,7 @@ int agent_protocol_agent::ready() noexcept {
 }
 
 int agent_protocol_agent::unfit(const char* reason) noexcept {
-  return say_at_last(Unfit{std::string(text_or_empty(reason))});
+  return say_and_flush(Unfit{std::string(text_or_empty(reason))});
 }
 
 int agent_protocol_agent::request_upgrade(const agent_protocol_upgrade* asked) noexcept {
@@ -159,7 +159,7 @@ int agent_protocol_agent::cancel(const char* id, const char* reason) noexcept {
 }
 
 int agent_protocol_agent::stopped(std::optional<std::string> state) noexcept {
-  return say_at_last(Stopped{std::move(state)});
+  return say_and_flush(Stopped{std::move(state)});
 }
 
 int agent_protocol_agent::stopped_with(const char* state, std::size_t size) noexcept {

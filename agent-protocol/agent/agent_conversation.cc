@@ -88,13 +88,13 @@ Result<Said> Conversation::say(const AgentMessage& message) {
   return say(message, Limit::kept);
 }
 
-Result<Said> Conversation::say_at_last(const AgentMessage& message) {
+Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
   // A stop that is there, but has not been told yet, is confirmed too.
   const bool stopped = std::holds_alternative<Stopped>(message);
   if (stopped && !session_.stop_ordered()) hear_what_is_there();
   Result<Said> said = say(message, Limit::waived);
   if (said && channel_) channel_->flush();
-  settle();
+  update_watch();
   return said;
 }
 
@@ -112,7 +112,7 @@ Result<Said> Conversation::say(const AgentMessage& message, Limit limit) {
   }
   session_ = std::move(next);
   perform(actions.value());
-  settle();
+  update_watch();
   return Said{};
 }
 
@@ -157,7 +157,7 @@ void Conversation::leave_if_over() {
 }
 
 std::optional<SessionEvent> Conversation::next() {
-  signals_.rest();
+  signals_.drain();
   leave_if_over();
   if (channel_) channel_->exchange();
   while (events_.empty() && channel_) {
@@ -178,7 +178,7 @@ std::optional<SessionEvent> Conversation::next() {
     event = std::move(events_.front());
     events_.pop_front();
   }
-  settle();
+  update_watch();
   return event;
 }
 
@@ -187,7 +187,7 @@ bool Conversation::more() const {
   return channel_ && (channel_->input_waits() || (channel_->over() && !told_over_));
 }
 
-void Conversation::settle() {
+void Conversation::update_watch() {
   if (more()) signals_.wake();
   if (watches_channel_ && channel_->over()) {
     control(watch_.number(), EPOLL_CTL_DEL, channel_->input(), 0);

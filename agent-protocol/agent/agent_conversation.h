@@ -33,7 +33,7 @@ class Conversation {
   // is sent by next().
   [[nodiscard]] Result<Said> say(const AgentMessage& message);
   // The same for what a program says before it exits: waits until the upgrader has taken it.
-  [[nodiscard]] Result<Said> say_at_last(const AgentMessage& message);
+  [[nodiscard]] Result<Said> say_and_flush(const AgentMessage& message);
   // Why say() would refuse `message` for what has been before, or nullopt.
   [[nodiscard]] std::optional<Refusal> why_not(const AgentMessage& message) const;
 
@@ -65,7 +65,7 @@ class Conversation {
   // True if next() has something to do without anything new coming.
   [[nodiscard]] bool more() const;
   // Leaves the descriptor polling readable if, and only if, there is a reason to.
-  void settle();
+  void update_watch();
 
   Session session_;
   Signals signals_;

@@ -91,7 +91,7 @@ void Signals::wake() const {
   add_one(event_.number());
 }
 
-void Signals::rest() const {
+void Signals::drain() const {
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t taken = ::read(event_.number(), &count, sizeof count);
 }

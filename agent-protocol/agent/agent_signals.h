@@ -21,10 +21,10 @@ class Signals {
 
   [[nodiscard]] bool caught() const { return event_.open(); }
 
-  // Polls readable after a SIGTERM and after wake(), until rest().
+  // Polls readable after a SIGTERM and after wake(), until drain().
   [[nodiscard]] int descriptor() const { return event_.number(); }
   void wake() const;
-  void rest() const;
+  void drain() const;
 
   // Whether SIGTERM has come and has not been taken.
   [[nodiscard]] bool terminated() const;

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 LEFT_OUT = {'upgrader/core/supervisor_print.cc', 'agent-protocol/session/session_print.cc',
             'upgrader/shell/check.cc', 'upgrader/core/check.h', 'upgrader/core/event.h',
             'upgrader/core/action.h', 'upgrader/version.h', 'agent-protocol/agent_protocol.h'}
-CORE = {'supervisor', 'state', 'words', 'ending', 'time', 'log_limit', 'init_news'}
+# What lies in upgrader/core, but is judged with the shell: what init has been told at first, and
+# what tests of whole programs look at.
+NOT_CORE = {'upgrader/core/' + name
+            for name in ('init_news.h', 'options.cc', 'options.h', 'pace.h')}
 # What their paths begin with. The parts that decide and that read are judged by tests of their own
 # alone, without a process.
 CORE_TESTS = ('tests/scenario/', 'tests/explore/second_table', 'tests/unit/supervisor',
@@ -43,8 +46,7 @@ def groups():
     upgrader = sources('upgrader')
     protocol = sources('agent-protocol')
     upgrader, protocol = (sorted(set(paths) - LEFT_OUT) for paths in (upgrader, protocol))
-    # What init has been told at first is the shell's.
-    core = [p for p in upgrader if stem(p) in CORE and p != 'upgrader/core/init_news.h']
+    core = [p for p in upgrader if p.startswith('upgrader/core/') and p not in NOT_CORE]
     agent = [p for p in protocol if stem(p).startswith('agent')]
     return [
         Group('core', 'the decisions', core, 0, False,

@@ -28,8 +28,6 @@ canary_columns() {
 long_files() {
   sed 's/ *#.*//' <<'TABLE'
 agent-protocol/agent.h   # what is installed for C++ is one header
-upgrader/core/supervisor.cc   # the state machine stays whole
-upgrader/core/supervisor.h    # with its table of phases
 TABLE
 }
 

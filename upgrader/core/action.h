@@ -13,12 +13,13 @@
 
 namespace upgrader {
 
-// Look whether an executable can be started, and whether `present`, the program that runs now,
-// could be started again. Answered by Checked or CheckFailed.
+// Look whether an executable can be started, and whether `running_program`, the program that runs
+// now, could be started again. Answered by Checked or CheckFailed.
 struct Check {
-  std::optional<std::string> executable;         // none: what AGENT on the command line names now
-  std::optional<std::vector<std::string>> args;  // none: those of `present`, or the command line's
-  ProgramId present = 0;
+  std::optional<std::string> executable;  // none: what AGENT on the command line names now
+  std::optional<std::vector<std::string>>
+      args;  // none: those of `running_program`, or the command line's
+  ProgramId running_program = 0;
   bool operator==(const Check&) const = default;
 };
 

@@ -10,22 +10,10 @@
 
 #include "agent-protocol/wire/message.h"
 #include "upgrader/core/event.h"
+#include "upgrader/core/terms.h"
 #include "upgrader/core/time.h"
 
 namespace upgrader {
-
-// How an upgrade is to go: what was asked for, the defaults filled in. A zero timeout is no limit.
-struct Terms {
-  agent_protocol::Mode mode = agent_protocol::Mode::parallel;
-  agent_protocol::Gate gate = agent_protocol::Gate::none;
-  agent_protocol::CommitRule commit = agent_protocol::CommitRule::survive;
-  Duration start_timeout{};
-  Duration confirm_timeout{};
-  Duration stop_timeout{};
-  Duration trial{};
-  agent_protocol::UncleanStop on_unclean_stop = agent_protocol::UncleanStop::fall_back;
-  bool operator==(const Terms&) const = default;
-};
 
 // What the command line fixes for the upgrader's whole life.
 struct Policy {

@@ -21,7 +21,7 @@ std::string in_words(Duration duration) {
 namespace words {
 namespace {
 
-std::string_view when(Stage stage) {
+std::string_view stage_clause(Stage stage) {
   switch (stage) {
     case Stage::request:
       return "was refused";
@@ -84,7 +84,7 @@ std::string on_trial(Duration trial) {
   return "on trial for " + in_words(trial);
 }
 
-std::string why(StopReason reason) {
+std::string stop_reason_clause(StopReason reason) {
   switch (reason) {
     case StopReason::upgrade:
       return "its candidate takes over";
@@ -111,7 +111,7 @@ std::string ends_with(int status) {
   return "the upgrader ends with status " + std::to_string(status);
 }
 
-std::string went(const Agent& gone, const Ending& ending) {
+std::string exit_sentence(const Agent& gone, const Ending& ending) {
   std::string text = in_words(ending);
   if (gone.stopped) return text + " after its clean stop";
   if (gone.told) return text + " without having confirmed its stop";
@@ -153,7 +153,7 @@ std::string put_off(Duration late) {
          in_seconds(std::min(late, grace_max)) + " more";
 }
 
-std::string late(const Agent& agent) {
+std::string missed_deadline(const Agent& agent) {
   if (agent.stopped) return who(agent) + " lingers after its clean stop; killing it";
   return who(agent) + " has not stopped " + within(agent) + "; killing it";
 }
@@ -162,12 +162,13 @@ std::string failed(const UpgradeUnderWay& upgrade, const agent_protocol::Failure
                    const std::optional<Agent>& incumbent) {
   std::string text;
   if (upgrade.generation) text += generation(*upgrade.generation) + ": ";
-  text += failure.reason + "; upgrade " + upgrade.id + " " + std::string(when(failure.stage));
+  text +=
+      failure.reason + "; upgrade " + upgrade.id + " " + std::string(stage_clause(failure.stage));
   return text + "; " + what_next(upgrade, incumbent);
 }
 
 std::string in_short(const agent_protocol::Failure& failure, std::size_t bytes_max) {
-  return "upgrade " + failure.id + " " + std::string(when(failure.stage)) + ": " +
+  return "upgrade " + failure.id + " " + std::string(stage_clause(failure.stage)) + ": " +
          agent_protocol::fit_text(failure.reason, bytes_max);
 }
 

@@ -19,7 +19,7 @@ namespace words {
 // "generation 2 (version 1.1)"
 [[nodiscard]] std::string who(const Agent& agent);
 [[nodiscard]] std::string on_trial(Duration trial);
-[[nodiscard]] std::string why(agent_protocol::StopReason reason);
+[[nodiscard]] std::string stop_reason_clause(agent_protocol::StopReason reason);
 [[nodiscard]] std::string accepted(const UpgradeUnderWay& upgrade);
 
 // An agent that was told to stop for an upgrade goes on, though its candidate was lost before that.
@@ -28,7 +28,7 @@ namespace words {
 [[nodiscard]] std::string ends_with(int status);
 
 // How an active agent ended: "exited with status 0 after its clean stop".
-[[nodiscard]] std::string went(const Agent& gone, const Ending& ending);
+[[nodiscard]] std::string exit_sentence(const Agent& gone, const Ending& ending);
 // Why an agent that exited while held was not fit: its own last words, or how it ended.
 [[nodiscard]] std::string failed_to_start(const Agent& gone, const Ending& ending);
 [[nodiscard]] std::string closed_its_pipe(const Agent& agent);
@@ -40,7 +40,7 @@ namespace words {
 // Deadlines are judged late, by so much at most.
 [[nodiscard]] std::string put_off(Duration late);
 // Which deadline an agent missed, for which it is killed.
-[[nodiscard]] std::string late(const Agent& agent);
+[[nodiscard]] std::string missed_deadline(const Agent& agent);
 // "upgrade u7 failed at its start: ...; generation 1 stays active"
 [[nodiscard]] std::string failed(const UpgradeUnderWay& upgrade,
                                  const agent_protocol::Failure& failure,

@@ -16,15 +16,15 @@ Trouble trouble_of(int error, const std::string& deed) {
 }  // namespace
 
 void Loop::perform(const Check& check) {
-  const Program& present = programs_.at(check.present);
+  const Program& running_program = programs_.at(check.running_program);
   auto checked = check.executable ? check_program(*check.executable, *check.executable,
-                                                  check.args.value_or(present.args()))
+                                                  check.args.value_or(running_program.args()))
                                   : check_agent(options_.agent, options_.args);
   if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
     feed(CheckFailed{{errno_name(refused->error), refused->reason}});
     return;
   }
-  const bool way_back = can_start_again(present);
+  const bool way_back = can_start_again(running_program);
   feed(Checked{programs_.add(std::get<Program>(std::move(checked))), way_back});
 }
 

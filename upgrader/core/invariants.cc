@@ -1,0 +1,67 @@
+#include "upgrader/core/invariants.h"
+
+#include "upgrader/core/check.h"
+
+namespace upgrader {
+namespace {
+
+using agent_protocol::Role;
+
+bool has_outcome(const Action& action) {
+  const auto* send = std::get_if<Send>(&action);
+  if (send != nullptr) return std::holds_alternative<agent_protocol::Activate>(send->message);
+  return std::holds_alternative<Check>(action) || std::holds_alternative<Spawn>(action) ||
+         std::holds_alternative<ProveRelink>(action) || std::holds_alternative<Relink>(action);
+}
+
+// Heartbeats are the active agent's, and nobody waits for those of one that is silent.
+void check_heartbeat(const std::optional<Agent>& agent) {
+  if (!agent) return;
+  const bool awaited = agent->heartbeat_deadline.has_value();
+  UPGRADER_CHECK(!awaited || (agent->activated && !agent->stopped && !agent->killed));
+  UPGRADER_CHECK(!agent->silent || (agent->activated && !agent->stopped && !awaited));
+}
+
+// An `activate` waits for a ready agent that is held and alone.
+void check_activate(const std::optional<Agent>& agent, const std::optional<Agent>& other) {
+  if (!agent || !agent->activate_waits) return;
+  UPGRADER_CHECK(agent->ready && !agent->activated && !agent->killed && !agent->input_closed);
+  UPGRADER_CHECK(agent->deadline && !agent->close_deadline && !other);
+}
+
+}  // namespace
+
+bool is_outcome(const Event& event) {
+  return std::holds_alternative<Checked>(event) || std::holds_alternative<CheckFailed>(event) ||
+         std::holds_alternative<Spawned>(event) || std::holds_alternative<SpawnFailed>(event) ||
+         std::holds_alternative<RelinkProved>(event) ||
+         std::holds_alternative<RelinkProofFailed>(event) ||
+         std::holds_alternative<Relinked>(event) || std::holds_alternative<RelinkFailed>(event) ||
+         std::holds_alternative<ActivateSent>(event);
+}
+
+void check_state(const State& state, const Actions& actions) {
+  const auto& incumbent = state.incumbent;
+  const auto& candidate = state.candidate;
+  UPGRADER_CHECK(!candidate || !candidate->activated);
+  UPGRADER_CHECK(!candidate || candidate->role == Role::candidate);
+  UPGRADER_CHECK(!candidate || state.upgrade || state.exit_with || state.shutdown || state.quit);
+  UPGRADER_CHECK(!incumbent || !incumbent->activated || incumbent->ready);
+  UPGRADER_CHECK(!incumbent || !incumbent->told || incumbent->activated);
+  UPGRADER_CHECK(!incumbent || !incumbent->stopped || incumbent->told);
+  UPGRADER_CHECK(!incumbent || incumbent->activated || !candidate);
+  check_heartbeat(incumbent);
+  check_heartbeat(candidate);
+  check_activate(incumbent, candidate);
+  check_activate(candidate, incumbent);
+  UPGRADER_CHECK(!state.ended || (!incumbent && !candidate && !state.spawning));
+  UPGRADER_CHECK((state.pending == Pending::spawn) == state.spawning.has_value());
+  for (const Action& action : actions) {
+    UPGRADER_CHECK(!has_outcome(action) || &action == &actions.back());
+  }
+  const bool asks = !actions.empty() && has_outcome(actions.back());
+  UPGRADER_CHECK(asks == (state.pending != Pending::nothing));
+  UPGRADER_CHECK(!asks || !(state.shutdown || state.quit || state.ended));
+}
+
+}  // namespace upgrader

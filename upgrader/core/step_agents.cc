@@ -1,0 +1,266 @@
+// A step of the supervisor: agents that come and go.
+#include <algorithm>
+#include <utility>
+
+#include "upgrader/core/check.h"
+#include "upgrader/core/step.h"
+#include "upgrader/core/supervisor.h"
+#include "upgrader/core/terms.h"
+#include "upgrader/core/words.h"
+
+namespace upgrader {
+
+using agent_protocol::Mode;
+using agent_protocol::Role;
+using agent_protocol::Stage;
+using agent_protocol::UncleanStop;
+
+void Step::take(const StartRequested& event) {
+  if (started()) return;
+  order_spawn(Role::first, event.program, 1);
+}
+
+void Step::take(const OutputClosed& event) {
+  Agent* agent = find(event.generation);
+  if (agent == nullptr || agent->output_closed) return;
+  agent->output_closed = true;
+  if (agent->activate_waits) return;  // what counts is whether it takes that
+  if (!agent->activated) {
+    start_close_grace(*agent);
+  } else if (!agent->stopped) {
+    log(LogLevel::debug, words::who(*agent) + " closed its output; it cannot confirm a stop");
+  }
+}
+
+void Step::take(const InputClosed& event) {
+  Agent* agent = find(event.generation);
+  if (agent == nullptr || agent->input_closed) return;
+  if (agent->activate_waits) return activate_lost(*agent);
+  agent->input_closed = true;
+  if (!agent->activated) {
+    start_close_grace(*agent);
+  } else {
+    log(LogLevel::debug, words::who(*agent) + " no longer reads its input");
+  }
+}
+
+void Step::take(const ActivateWritten& event) {
+  const Agent* agent = find(event.generation);
+  if (agent != nullptr && agent->activate_waits) activated();
+}
+
+void Step::take(const ProcessExited& event) {
+  if (state_.candidate && state_.candidate->generation == event.generation) {
+    const Agent gone = *std::exchange(state_.candidate, std::nullopt);
+    candidate_exited(gone, event.ending);
+  } else if (state_.incumbent && state_.incumbent->generation == event.generation) {
+    const Agent gone = *std::exchange(state_.incumbent, std::nullopt);
+    incumbent_exited(gone, event.ending);
+  }
+}
+
+void Step::take(const Spawned& event) {
+  if (!expect(Pending::spawn)) return;
+  UPGRADER_CHECK(state_.spawning && state_.spawning->generation == event.generation);
+  Agent agent = *std::exchange(state_.spawning, std::nullopt);
+  state_.last_generation = std::max(state_.last_generation, agent.generation);
+  agent.allowed = start_timeout_of(agent.role);
+  agent.deadline = deadline_after(now_, agent.allowed);
+  agent.hello_deadline = now_ + hello_patience;
+  if (agent.role != Role::candidate) {
+    state_.incumbent = std::move(agent);
+    return;
+  }
+  state_.candidate = std::move(agent);
+  if (state_.upgrade->generation) return;  // sequential: accepted long since
+  state_.upgrade->generation = event.generation;
+  tell_accepted();
+}
+
+void Step::take(const SpawnFailed& event) {
+  if (!expect(Pending::spawn)) return;
+  const Role role = std::exchange(state_.spawning, std::nullopt)->role;
+  switch (role) {
+    case Role::first:
+      end_with(event.not_executable ? exit_not_executable : exit_own_failure, event.trouble.reason);
+      return;
+    case Role::candidate:
+      fail_upgrade(Stage::spawn, event.trouble.reason, event.trouble.errno_name);
+      return;
+    case Role::fallback:
+      end_with(exit_own_failure, "the fallback could not be started: " + event.trouble.reason);
+      return;
+  }
+}
+
+void Step::take(const ActivateSent& event) {
+  if (!expect(Pending::activate)) return;
+  Agent* agent = find(event.generation);
+  UPGRADER_CHECK(agent != nullptr && agent->activate_waits);
+  if (event.how == ActivateSent::How::written) activated();
+  if (event.how == ActivateSent::How::lost) activate_lost(*agent);
+}
+
+void Step::order_spawn(Role role, ProgramId program, Generation generation) {
+  state_.spawning = Agent{};
+  state_.spawning->generation = generation;
+  state_.spawning->role = role;
+  state_.spawning->program = program;
+  order(Pending::spawn, Spawn{generation, program});
+}
+
+Duration Step::start_timeout_of(Role role) const {
+  switch (role) {
+    case Role::first:
+      return policy_.defaults.start_timeout;
+    case Role::candidate:
+      return state_.upgrade->terms.start_timeout;
+    case Role::fallback:
+      return longer_of(policy_.defaults.start_timeout, state_.upgrade->terms.start_timeout);
+  }
+  return {};
+}
+
+void Step::activate_incumbent() {
+  const bool is_fallback = state_.incumbent->role == Role::fallback;
+  send_activate(*state_.incumbent,
+                is_fallback ? state_.upgrade->terms.stop_timeout : policy_.defaults.stop_timeout);
+}
+
+void Step::activate_candidate() {
+  UPGRADER_CHECK(!state_.incumbent && state_.candidate->ready && !has_closed(*state_.candidate));
+  const Terms& terms = state_.upgrade->terms;
+  send_activate(*state_.candidate,
+                terms.trial == Duration::zero() ? terms.stop_timeout : terms.trial);
+}
+
+// Until it has been written whole the agent is held, and may not take longer than `timeout` to
+// read what is before it; and what the agent before it left is kept.
+void Step::send_activate(Agent& agent, Duration timeout) {
+  agent.activate_waits = true;
+  agent.allowed = timeout;
+  agent.extended = Duration{0};
+  agent.deadline = now_ + timeout;
+  agent_protocol::Activate activate;
+  if (state_.legacy) activate = {state_.legacy->state, state_.legacy->clean};
+  order(Pending::activate, Send{agent.generation, std::move(activate)});
+}
+
+// The agent that was sent `activate` has the work now.
+void Step::activated() {
+  if (state_.candidate) state_.incumbent = std::exchange(state_.candidate, std::nullopt);
+  Agent& agent = *state_.incumbent;
+  const std::optional<Time> trial_end = std::exchange(agent.deadline, std::nullopt);
+  agent.activate_waits = false;
+  agent.activated = true;
+  state_.legacy.reset();
+  await_heartbeat(agent);
+  switch (agent.role) {
+    case Role::first:
+      log(LogLevel::info, words::who(agent) + " is active");
+      return;
+    case Role::candidate:
+      begin_trial(agent, trial_end);
+      return;
+    case Role::fallback:
+      log(LogLevel::warning, "upgrade " + state_.upgrade->id + " failed; " + words::who(agent) +
+                                 " is active again with the previous program");
+      state_.last_failure = std::move(state_.upgrade->failure);
+      state_.upgrade.reset();
+      return;
+  }
+}
+
+void Step::begin_trial(const Agent& agent, const std::optional<Time>& end) {
+  const Duration trial = state_.upgrade->terms.trial;
+  log(LogLevel::info, words::who(agent) + " is active, " + words::on_trial(trial));
+  if (trial == Duration::zero()) return commit();
+  state_.upgrade->deadline = end;
+}
+
+// It was never activated, and fails like any held agent that has closed a pipe.
+void Step::activate_lost(Agent& agent) {
+  agent.activate_waits = false;
+  agent.input_closed = true;
+  agent.deadline.reset();
+  start_close_grace(agent);
+}
+
+void Step::candidate_exited(const Agent& gone, const Ending& ending) {
+  if (gone.killed) {
+    log(LogLevel::info, words::who(gone) + " has been reaped");
+    go_on_after_reaping();
+    return;
+  }
+  candidate_failed(words::failed_to_start(gone, ending), &ending);
+}
+
+void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
+  if (gone.activated) leave_legacy(gone, ending);
+  const std::string how_it_went = words::who(gone) + " " + words::exit_sentence(gone, ending);
+  if (shutting_down()) {
+    const bool unclean = gone.activated && state_.shutdown && state_.legacy->exit_status != 0;
+    log(unclean ? LogLevel::error : LogLevel::info, how_it_went);
+    go_on_after_reaping();
+    return;
+  }
+  if (!gone.activated) {
+    end_with(status_after_held(gone, ending),
+             words::who(gone) + " failed: " + words::failed_to_start(gone, ending));
+    return;
+  }
+  if (!state_.upgrade || (!gone.told && !belongs_to_upgrade(gone))) {
+    if (state_.upgrade) drop_upgrade("the active agent exited");
+    end_with(exit_status_of(ending), how_it_went);
+    return;
+  }
+  log(LogLevel::info, how_it_went);
+  if (!belongs_to_upgrade(gone)) {
+    take_over_from(gone, ending);
+    return;
+  }
+  const std::string reason =
+      gone.unfit ? "unfit: " + *gone.unfit : in_words(ending) + " while it was on trial";
+  fail_upgrade(Stage::trial, reason, "", &ending);
+}
+
+// Nothing has ever served where a first agent exits while held, even with status 0.
+int Step::status_after_held(const Agent& gone, const Ending& ending) {
+  if (gone.role != Role::first || gone.unfit) return exit_own_failure;
+  const int status = exit_status_of(ending);
+  return status == 0 ? exit_own_failure : status;
+}
+
+void Step::leave_legacy(const Agent& gone, const Ending& ending) {
+  state_.legacy = Legacy{.clean = gone.stopped,
+                         .state = gone.state,
+                         .exit_status = gone.stopped ? 0 : exit_status_of(ending)};
+}
+
+// The incumbent was told to stop for the upgrade, and is gone.
+void Step::take_over_from(const Agent& gone, const Ending& ending) {
+  UpgradeUnderWay& upgrade = *state_.upgrade;
+  if (upgrade.failure) return step_back();
+  const bool fall_back = upgrade.terms.on_unclean_stop == UncleanStop::fall_back;
+  if (!gone.stopped && fall_back) {
+    fail_upgrade(Stage::stop, words::unclean_stop(gone, ending), "",
+                 gone.killed ? nullptr : &ending);
+    return;
+  }
+  if (!gone.stopped) log(LogLevel::warning, words::who(gone) + " stopped uncleanly; going on");
+  if (upgrade.terms.mode == Mode::sequential) {
+    order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
+    return;
+  }
+  // It fails as soon as its exit is seen, or its close grace is over.
+  if (has_closed(*state_.candidate)) return;
+  activate_candidate();
+}
+
+void Step::go_on_after_reaping() {
+  if (shutting_down()) return exit_if_alone();
+  UPGRADER_CHECK(state_.upgrade && state_.upgrade->failure);
+  step_back();
+}
+
+}  // namespace upgrader

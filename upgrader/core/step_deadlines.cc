@@ -1,0 +1,141 @@
+// A step of the supervisor: deadlines of agents and of the upgrade under way.
+#include <algorithm>
+#include <vector>
+
+#include "upgrader/core/step.h"
+#include "upgrader/core/supervisor.h"
+#include "upgrader/core/words.h"
+
+namespace upgrader {
+
+using agent_protocol::CommitRule;
+using agent_protocol::Stage;
+using agent_protocol::StopReason;
+
+namespace {
+
+// All that may be set.
+std::vector<std::optional<Time>*> deadlines_of(State& state) {
+  std::vector<std::optional<Time>*> all;
+  for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    if (!*agent) continue;
+    Agent& its = **agent;
+    all.insert(all.end(),
+               {&its.deadline, &its.hello_deadline, &its.close_deadline, &its.heartbeat_deadline});
+  }
+  if (state.upgrade) all.push_back(&state.upgrade->deadline);
+  return all;
+}
+
+}  // namespace
+
+// Handles at most one deadline: the shell reads what agents have sent before it asks again.
+void Step::take(const DeadlinePassed& event) {
+  passed_by_ = std::min(now_, event.by);
+  put_off_what_is_late();
+  if (state_.candidate && agent_deadline_passed(*state_.candidate)) return;
+  if (state_.incumbent && agent_deadline_passed(*state_.incumbent)) return;
+  if (state_.upgrade && has_passed(state_.upgrade->deadline)) upgrade_deadline_passed();
+}
+
+bool Step::has_passed(const std::optional<Time>& deadline) const {
+  return deadline && *deadline <= passed_by_;
+}
+
+// Who was as frozen as the upgrader has as much time again as it lost. Once: however often the
+// upgrader does not run, every deadline is judged in the end.
+void Step::put_off_what_is_late() {
+  const std::vector<std::optional<Time>*> deadlines = deadlines_of(state_);
+  std::erase_if(state_.put_off, [&](Time before) {
+    return std::none_of(deadlines.begin(), deadlines.end(),
+                        [before](const auto* deadline) { return *deadline == before; });
+  });
+  Duration longest{};
+  for (std::optional<Time>* const deadline : deadlines) {
+    if (!has_passed(*deadline) || is_put_off(**deadline)) continue;
+    const Duration late = now_ - **deadline;
+    if (late <= late_at_most) continue;
+    longest = std::max(longest, late);
+    *deadline = now_ + std::min(late, grace_max);
+    state_.put_off.push_back(**deadline);
+  }
+  if (longest != Duration::zero()) log(LogLevel::warning, words::put_off(longest));
+}
+
+bool Step::is_put_off(Time deadline) const {
+  return std::find(state_.put_off.begin(), state_.put_off.end(), deadline) != state_.put_off.end();
+}
+
+// True if a deadline of this agent had passed, and has been dealt with.
+bool Step::agent_deadline_passed(Agent& agent) {
+  if (has_passed(agent.close_deadline)) {
+    agent.close_deadline.reset();
+    held_agent_failed(agent, words::closed_its_pipe(agent));
+    return true;
+  }
+  if (has_passed(agent.heartbeat_deadline)) {
+    heartbeat_missed(agent);
+    return true;
+  }
+  if (has_passed(agent.hello_deadline)) {
+    agent.hello_deadline.reset();
+    log(LogLevel::warning, words::not_greeted(agent));
+    return true;
+  }
+  if (!has_passed(agent.deadline)) return false;
+  if (agent.killed) {
+    log(LogLevel::warning, words::who(agent) + " has been killed, but has not ended yet; waiting");
+    agent.deadline = now_ + killed_log_interval;
+  } else if (agent.activate_waits) {
+    agent.activate_late = true;
+    actions_.emplace_back(CloseInput{agent.generation});
+    activate_lost(agent);
+  } else if (!agent.activated && !agent.terminated) {
+    agent.hello_deadline.reset();  // it has been waited for long enough
+    held_agent_failed(agent, words::not_ready(agent));
+  } else {
+    log(LogLevel::warning, words::missed_deadline(agent));
+    kill(agent);
+  }
+  return true;
+}
+
+// On trial that is a failure; otherwise all that follows is that nobody vouches for it.
+void Step::heartbeat_missed(Agent& agent) {
+  const std::string reason = "no heartbeat within " + in_words(policy_.watchdog);
+  if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
+  agent.heartbeat_deadline.reset();
+  agent.silent = true;
+  log(LogLevel::warning, words::who(agent) + " is silent: " + reason);
+}
+
+// Until it has stopped. An agent that is rolled back has failed, and has a deadline of another
+// kind: what is left to wait for is its end.
+void Step::await_heartbeat(Agent& agent) {
+  if (agent.stopped || agent.told == StopReason::rollback) return;
+  agent.silent = false;
+  agent.heartbeat_deadline = deadline_after(now_, policy_.watchdog);
+}
+
+void Step::await_no_heartbeat(Agent& agent) {
+  agent.silent = false;
+  agent.heartbeat_deadline.reset();
+}
+
+void Step::upgrade_deadline_passed() {
+  const UpgradeUnderWay& upgrade = *state_.upgrade;
+  if (upgrade.waits_for_confirm) {
+    fail_upgrade(Stage::confirm, "not confirmed within " + in_words(upgrade.terms.confirm_timeout));
+  } else if (upgrade.terms.commit == CommitRule::healthy) {
+    fail_upgrade(Stage::trial, "did not say healthy within " + in_words(upgrade.terms.trial));
+  } else {
+    commit();
+  }
+}
+
+void Step::start_close_grace(Agent& agent) {
+  if (agent.killed || agent.terminated || agent.close_deadline) return;
+  agent.close_deadline = now_ + close_grace;
+}
+
+}  // namespace upgrader

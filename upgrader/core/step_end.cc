@@ -1,0 +1,113 @@
+// A step of the supervisor: the end of the upgrader.
+#include <utility>
+
+#include "upgrader/core/step.h"
+#include "upgrader/core/supervisor.h"
+#include "upgrader/core/words.h"
+
+namespace upgrader {
+
+using agent_protocol::Failure;
+using agent_protocol::fit_text;
+using agent_protocol::Role;
+using agent_protocol::Stage;
+using agent_protocol::StopReason;
+
+void Step::take(const StopRequested&) {
+  if (state_.shutdown || state_.quit) return;
+  state_.shutdown = true;
+  log(LogLevel::info, "told to stop");
+  if (state_.upgrade) end_upgrade_for_shutdown();
+  shut_agents_down();
+}
+
+void Step::take(const QuitRequested&) {
+  if (state_.quit) return;
+  state_.quit = true;
+  log(LogLevel::info, "told to quit at once");
+  if (state_.upgrade) drop_upgrade("the upgrader was told to quit");
+  if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+  if (state_.incumbent && !state_.incumbent->killed) kill(*state_.incumbent);
+  exit_if_alone();
+}
+
+void Step::take(const SignalReceived& event) {
+  if (!state_.incumbent || !state_.incumbent->activated) {
+    log(LogLevel::info, "signal " + std::to_string(event.signal) + " dropped: no agent is active");
+    return;
+  }
+  actions_.emplace_back(PassSignal{state_.incumbent->generation, event.signal});
+}
+
+// The upgrader ends with this status, once all that still runs has been killed and reaped. Nobody
+// asked for that, so it is worth more than a line of information.
+void Step::end_with(int status, const std::string& why) {
+  log(status == 0 ? LogLevel::warning : LogLevel::error, why + "; " + words::ends_with(status));
+  state_.exit_with = status;
+  state_.upgrade.reset();
+  if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+  exit_if_alone();
+}
+
+// It ends with the upgrader; nobody is left to be told.
+void Step::drop_upgrade(const std::string& reason) {
+  log(LogLevel::warning, "upgrade " + state_.upgrade->id + " ends uncommitted: " + reason);
+  restore_link_for_signal();
+  state_.upgrade.reset();
+}
+
+void Step::end_upgrade_for_shutdown() {
+  const UpgradeUnderWay upgrade = *state_.upgrade;
+  std::string reason = "the upgrader was told to stop";
+  if (upgrade.failure) reason += "; before that: " + upgrade.failure->reason;
+  const bool owed = state_.incumbent && state_.incumbent->activated &&
+                    !on_trial(*state_.incumbent) && upgrade.known_to_agent &&
+                    !state_.incumbent->stopped && !state_.incumbent->killed;
+  drop_upgrade(reason);
+  if (!owed) return;
+  Failure failure;
+  failure.id = upgrade.id;
+  failure.stage = Stage::shutdown;
+  failure.reason = fit_text(reason, agent_protocol::reason_bytes_max);
+  send(*state_.incumbent, agent_protocol::UpgradeFailed{std::move(failure)});
+}
+
+void Step::shut_agents_down() {
+  if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+  if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
+  exit_if_alone();
+}
+
+void Step::stop_for_shutdown(Agent& agent) {
+  if (agent.killed || agent.told) return;
+  if (agent.activated) {
+    tell_stop(agent, StopReason::shutdown, policy_.defaults.stop_timeout);
+    return;
+  }
+  if (agent.greeted || agent.role != Role::first) {
+    kill(agent);
+    return;
+  }
+  agent.terminated = true;
+  agent.hello_deadline.reset();
+  agent.close_deadline.reset();
+  agent.allowed = policy_.defaults.stop_timeout;
+  agent.extended = Duration{0};
+  agent.deadline = now_ + agent.allowed;
+  actions_.emplace_back(Terminate{agent.generation});
+}
+
+void Step::exit_if_alone() {
+  if (state_.incumbent || state_.candidate) return;
+  int status = state_.exit_with.value_or(0);
+  if (state_.shutdown) status = state_.legacy ? state_.legacy->exit_status : 0;
+  if (state_.quit) status = exit_quit;
+  if (state_.shutdown || state_.quit) {
+    log(status == 0 ? LogLevel::info : LogLevel::error, words::ends_with(status));
+  }
+  state_.ended = true;
+  state_.upgrade.reset();
+  actions_.emplace_back(Exit{status});
+}
+
+}  // namespace upgrader

@@ -1,0 +1,112 @@
+// A step of the supervisor: how an upgrade fails.
+#include <utility>
+
+#include "upgrader/core/step.h"
+#include "upgrader/core/supervisor.h"
+#include "upgrader/core/words.h"
+
+namespace upgrader {
+
+using agent_protocol::Failure;
+using agent_protocol::fit_text;
+using agent_protocol::Role;
+using agent_protocol::Stage;
+using agent_protocol::StopReason;
+
+// It was refused before anything was started.
+void Step::refuse_upgrade(const Trouble& trouble) {
+  fail_upgrade(Stage::request, trouble.reason, trouble.errno_name);
+}
+
+// An upgrade that never became the one under way.
+void Step::answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
+  notice(agent.generation, NoticeKind::refusal, "upgrade " + id + " refused: " + reason);
+  Failure failure;
+  failure.id = id;
+  failure.stage = Stage::request;
+  failure.reason = fit_text(reason, agent_protocol::reason_bytes_max);
+  send(agent, agent_protocol::UpgradeFailed{std::move(failure)});
+}
+
+void Step::held_agent_failed(Agent& agent, const std::string& reason) {
+  if (agent.role == Role::candidate) {
+    candidate_failed(reason, nullptr);
+    return;
+  }
+  kill(agent);
+  end_with(exit_own_failure, words::who(agent) + " failed: " + reason);
+}
+
+void Step::candidate_failed(const std::string& reason, const Ending* ending) {
+  const bool news = state_.incumbent && state_.incumbent->told == StopReason::upgrade &&
+                    !state_.incumbent->stopped && !state_.incumbent->killed &&
+                    !state_.upgrade->failure;
+  if (news) {
+    send(*state_.incumbent,
+         agent_protocol::CandidateLost{state_.upgrade->id,
+                                       fit_text(reason, agent_protocol::reason_bytes_max)});
+  }
+  fail_upgrade(Stage::start, reason, "", ending);
+}
+
+void Step::fail_upgrade(Stage stage, const std::string& reason, const std::string& errno_name,
+                        const Ending* ending) {
+  note_failure(stage, reason, errno_name, ending);
+  step_back();
+}
+
+// Keeps the first cause.
+void Step::note_failure(Stage stage, const std::string& reason, const std::string& errno_name,
+                        const Ending* ending) {
+  UpgradeUnderWay& upgrade = *state_.upgrade;
+  upgrade.deadline.reset();
+  upgrade.waits_for_confirm = false;
+  if (upgrade.failure) return;
+  Failure failure;
+  failure.id = upgrade.id;
+  failure.stage = stage;
+  failure.reason = fit_text(reason, agent_protocol::reason_bytes_max);
+  if (!errno_name.empty()) failure.errno_name = errno_name;
+  if (ending != nullptr && ending->how == Ending::How::exited) failure.exit_status = ending->value;
+  if (ending != nullptr && ending->how == Ending::How::signalled) failure.signal = ending->value;
+  const std::string told = words::failed(upgrade, failure, state_.incumbent);
+  if (stage == Stage::request && upgrade.origin == Origin::agent) {
+    notice(state_.incumbent->generation, NoticeKind::refusal, told);
+  } else {
+    log(LogLevel::warning, told);
+  }
+  upgrade.failure = std::move(failure);
+  restore_link_for_signal();
+}
+
+// Takes the next step back after a failure, as far as can be gone now: to the incumbent, if it
+// has or keeps the work; otherwise to a fallback, once no other agent is left.
+void Step::step_back() {
+  if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+  if (state_.incumbent) {
+    Agent& agent = *state_.incumbent;
+    if (on_trial(agent) && !agent.told) {
+      tell_stop(agent, StopReason::rollback, state_.upgrade->terms.stop_timeout);
+    } else if (!agent.told && !state_.candidate) {
+      end_failed_upgrade();
+    }
+    return;
+  }
+  if (state_.candidate) return;
+  order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
+}
+
+void Step::end_failed_upgrade() {
+  const UpgradeUnderWay upgrade = *std::exchange(state_.upgrade, std::nullopt);
+  state_.last_failure = upgrade.failure;
+  if (!upgrade.known_to_agent) return;
+  send(*state_.incumbent, agent_protocol::UpgradeFailed{*upgrade.failure});
+}
+
+void Step::restore_link_for_signal() {
+  if (policy_.relink && state_.upgrade->origin == Origin::signal) {
+    actions_.emplace_back(RestoreLink{});
+  }
+}
+
+}  // namespace upgrader

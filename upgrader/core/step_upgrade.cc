@@ -1,0 +1,150 @@
+// A step of the supervisor: the way of an upgrade.
+#include <utility>
+
+#include "upgrader/core/step.h"
+#include "upgrader/core/terms.h"
+#include "upgrader/core/words.h"
+
+namespace upgrader {
+
+using agent_protocol::CommitRule;
+using agent_protocol::Gate;
+using agent_protocol::Mode;
+using agent_protocol::Role;
+using agent_protocol::Stage;
+using agent_protocol::StopReason;
+
+void Step::take(const Checked& event) {
+  if (!expect(Pending::check)) return;
+  UpgradeUnderWay& upgrade = *state_.upgrade;
+  if (!event.way_back) {
+    refuse_upgrade({"",
+                    "nothing to go back to: the path of the running script no longer names "
+                    "the file that runs"});
+    return;
+  }
+  upgrade.program = event.program;
+  if (upgrade.terms.mode == Mode::parallel) {
+    order_spawn(Role::candidate, event.program, state_.last_generation + 1);
+    return;
+  }
+  upgrade.generation = ++state_.last_generation;
+  tell_accepted();
+  pass_gate();
+}
+
+void Step::take(const CheckFailed& event) {
+  if (!expect(Pending::check)) return;
+  refuse_upgrade(event.trouble);
+}
+
+void Step::take(const RelinkProved&) {
+  if (!expect(Pending::relink_proof)) return;
+  tell_stop_for_upgrade();
+}
+
+void Step::take(const RelinkProofFailed& event) {
+  if (!expect(Pending::relink_proof)) return;
+  fail_upgrade(Stage::commit, event.trouble.reason, event.trouble.errno_name);
+}
+
+void Step::take(const Relinked&) {
+  if (!expect(Pending::relink)) return;
+  tell_committed();
+}
+
+void Step::take(const RelinkFailed& event) {
+  if (!expect(Pending::relink)) return;
+  fail_upgrade(Stage::commit, event.trouble.reason, event.trouble.errno_name);
+}
+
+void Step::take(const UpgradeRequested&) {
+  agent_protocol::Upgrade request;
+  request.id = "sigusr2-" + std::to_string(++state_.upgrade_signals);
+  if (const std::optional<std::string> busy = why_busy()) {
+    log(LogLevel::warning, "upgrade " + request.id + " refused: " + *busy);
+    // Before the start the link is another upgrader's, whose lock is waited for.
+    if (policy_.relink && started()) actions_.emplace_back(RestoreLink{});
+    return;
+  }
+  begin_upgrade(request, Origin::signal);
+}
+
+std::optional<std::string> Step::why_busy() const {
+  if (shutting_down()) return "busy: the upgrader is stopping";
+  if (state_.upgrade) return "busy: upgrade " + state_.upgrade->id + " is under way";
+  if (!state_.incumbent || !state_.incumbent->activated) return "busy: no agent is active yet";
+  return std::nullopt;
+}
+
+void Step::begin_upgrade(const agent_protocol::Upgrade& request, Origin origin) {
+  const Agent& active = *state_.incumbent;
+  state_.last_failure.reset();
+  state_.upgrade = UpgradeUnderWay{};
+  UpgradeUnderWay& upgrade = *state_.upgrade;
+  upgrade.id = request.id;
+  upgrade.origin = origin;
+  upgrade.terms = terms_of(request, policy_.defaults);
+  upgrade.previous = active.program;
+  upgrade.previous_version = active.version;
+  upgrade.known_to_agent = origin == Origin::agent;
+  if (const std::optional<std::string> contradiction = contradiction_in(upgrade.terms)) {
+    refuse_upgrade({"", *contradiction});
+    return;
+  }
+  Check check{std::nullopt, std::nullopt, active.program};
+  if (origin == Origin::agent) {
+    check.executable = request.executable;
+    check.args = request.args;
+  }
+  order(Pending::check, std::move(check));
+}
+
+void Step::tell_accepted() {
+  const UpgradeUnderWay& upgrade = *state_.upgrade;
+  log(LogLevel::info, words::accepted(upgrade));
+  if (upgrade.origin == Origin::signal) return;
+  send(*state_.incumbent, agent_protocol::Accepted{upgrade.id, *upgrade.generation});
+}
+
+void Step::wait_for_confirm() {
+  UpgradeUnderWay& upgrade = *state_.upgrade;
+  upgrade.waits_for_confirm = true;
+  upgrade.deadline = deadline_after(now_, upgrade.terms.confirm_timeout);
+  log(LogLevel::info, words::who(*state_.candidate) + " is ready; upgrade " + upgrade.id +
+                          " waits to be confirmed");
+  send(*state_.incumbent,
+       agent_protocol::CandidateReady{upgrade.id, *upgrade.generation, upgrade.version});
+}
+
+void Step::pass_gate() {
+  if (policy_.relink) {
+    order(Pending::relink_proof, ProveRelink{*state_.upgrade->program});
+    return;
+  }
+  tell_stop_for_upgrade();
+}
+
+void Step::tell_stop_for_upgrade() {
+  state_.upgrade->known_to_agent = true;
+  tell_stop(*state_.incumbent, StopReason::upgrade, state_.upgrade->terms.stop_timeout);
+}
+
+void Step::commit() {
+  state_.upgrade->deadline.reset();
+  if (policy_.relink) {
+    order(Pending::relink, Relink{*state_.upgrade->program});
+    return;
+  }
+  tell_committed();
+}
+
+void Step::tell_committed() {
+  const UpgradeUnderWay& upgrade = *state_.upgrade;
+  log(LogLevel::info,
+      words::who(*state_.incumbent) + " has passed; upgrade " + upgrade.id + " is committed");
+  send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
+  state_.upgrade.reset();
+}
+
+}  // namespace upgrader

@@ -1,0 +1,42 @@
+#include "upgrader/core/terms.h"
+
+#include <algorithm>
+
+namespace upgrader {
+
+using agent_protocol::CommitRule;
+using agent_protocol::Gate;
+using agent_protocol::Mode;
+
+Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults) {
+  const auto given = [](const std::optional<std::int64_t>& ms, Duration otherwise) {
+    return ms ? Duration(*ms) : otherwise;
+  };
+  return Terms{
+      .mode = request.mode.value_or(defaults.mode),
+      .gate = request.gate.value_or(defaults.gate),
+      .commit = request.commit.value_or(defaults.commit),
+      .start_timeout = given(request.start_timeout_ms, defaults.start_timeout),
+      .confirm_timeout = given(request.confirm_timeout_ms, defaults.confirm_timeout),
+      .stop_timeout = given(request.stop_timeout_ms, defaults.stop_timeout),
+      .trial = given(request.trial_ms, defaults.trial),
+      .on_unclean_stop = request.on_unclean_stop.value_or(defaults.on_unclean_stop),
+  };
+}
+
+std::optional<std::string> contradiction_in(const Terms& terms) {
+  if (terms.gate == Gate::confirm && terms.mode == Mode::sequential) {
+    return "\"gate\" is \"confirm\", which goes with mode parallel only";
+  }
+  if (terms.commit == CommitRule::healthy && terms.trial == Duration::zero()) {
+    return "\"commit\" is \"healthy\", which needs a trial that is not 0";
+  }
+  return std::nullopt;
+}
+
+Duration longer_of(Duration one, Duration other) {
+  if (one == Duration::zero() || other == Duration::zero()) return Duration::zero();
+  return std::max(one, other);
+}
+
+}  // namespace upgrader

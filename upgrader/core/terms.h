@@ -1,0 +1,34 @@
+// The terms of an upgrade: what was asked for, with the defaults filled in.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent-protocol/wire/message.h"
+#include "upgrader/core/time.h"
+
+namespace upgrader {
+
+// How an upgrade is to go: what was asked for, the defaults filled in. A zero timeout is no limit.
+struct Terms {
+  agent_protocol::Mode mode = agent_protocol::Mode::parallel;
+  agent_protocol::Gate gate = agent_protocol::Gate::none;
+  agent_protocol::CommitRule commit = agent_protocol::CommitRule::survive;
+  Duration start_timeout{};
+  Duration confirm_timeout{};
+  Duration stop_timeout{};
+  Duration trial{};
+  agent_protocol::UncleanStop on_unclean_stop = agent_protocol::UncleanStop::fall_back;
+  bool operator==(const Terms&) const = default;
+};
+
+// What `request` asks for; `defaults` where it does not say.
+[[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults);
+
+// Why these terms cannot be had together, or nullopt.
+[[nodiscard]] std::optional<std::string> contradiction_in(const Terms& terms);
+
+// The longer of two timeouts, of which zero is no limit.
+[[nodiscard]] Duration longer_of(Duration one, Duration other);
+
+}  // namespace upgrader
