@@ -1,0 +1,251 @@
+#include "node/agentify/adapter.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace agentify {
+namespace {
+
+// As a shell has them.
+constexpr int exit_not_found = 127;
+constexpr int exit_not_executable = 126;
+constexpr int exit_failed = 1;
+
+// So many heartbeats are sent in the time in which one is wanted.
+constexpr int heartbeats_in_watchdog = 3;
+
+}  // namespace
+
+Terms terms_of(const Options& options) {
+  Terms terms{.check = options.check.has_value(),
+              .vouch = options.vouch,
+              .health = options.health.has_value(),
+              .health_interval = options.health_interval,
+              .health_failures = options.health_failures,
+              .health_action = options.health_action,
+              .stop = options.stop};
+  if (std::holds_alternative<ProbeKind>(options.ready)) terms.ready_by = ReadyBy::probe;
+  if (std::holds_alternative<ByNotify>(options.ready)) terms.ready_by = ReadyBy::word;
+  if (std::holds_alternative<ByDescriptor>(options.ready)) terms.ready_by = ReadyBy::word;
+  if (const auto* by_time = std::get_if<ByTime>(&options.ready)) {
+    terms.ready_by = ReadyBy::time;
+    terms.ready_time = by_time->time;
+  }
+  return terms;
+}
+
+Actions Adapter::begin() {
+  if (terms_.check) return {RunCheck{}};
+  stage_ = Stage::held;
+  return {SayReady{}};
+}
+
+Actions Adapter::step(const Event& event, Time now) {
+  if (stage_ == Stage::over) return {};
+  now_ = now;
+  std::visit([this](const auto& known) { on(known); }, event);
+  now_ = Time{0};
+  return std::exchange(actions_, {});
+}
+
+std::optional<Time> Adapter::next_deadline() const {
+  if (!active()) return std::nullopt;
+  std::optional<Time> next;
+  const auto consider = [&next](std::optional<Time> time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  consider(heartbeat_at_);
+  consider(ready_at_);
+  consider(probe_at_);
+  if (!moments_.empty()) consider(moments_.front().at);
+  return next;
+}
+
+void Adapter::log(std::string text) {
+  order(Log{std::move(text)});
+}
+
+void Adapter::leave(int status) {
+  stage_ = Stage::over;
+  order(Leave{status});
+}
+
+// ---- held
+
+void Adapter::on(const CheckEnded& event) {
+  if (stage_ != Stage::checking) return;
+  if (event.good) {
+    stage_ = Stage::held;
+    order(SayReady{});
+    return;
+  }
+  log("the check failed: " + event.words);
+  order(SayUnfit{"check: " + event.words});
+  leave(exit_failed);
+}
+
+void Adapter::on(const Welcomed& event) {
+  on_trial_ = event.candidate || event.boot;
+  readiness_ = event.readiness;
+  must_say_healthy_ = !event.candidate;
+  watchdog_ = event.watchdog;
+}
+
+// ---- the daemon comes
+
+void Adapter::on(const Activated&) {
+  if (stage_ != Stage::held) return;
+  stage_ = Stage::starting;
+  if (watchdog_) heartbeat_at_ = now_;
+  order(StartDaemon{});
+  beat_if_due();
+}
+
+void Adapter::on(const DaemonWaits&) {
+  if (stage_ != Stage::starting) return;
+  log("waits until the processes of the daemon before this one have gone");
+  order(SayStatus{"waits for the daemon before"});
+}
+
+void Adapter::on(const DaemonRefused& event) {
+  if (stage_ != Stage::starting && stage_ != Stage::stopping) return;
+  log("cannot start the daemon: " + event.words);
+  if (stop_asked_) {
+    order(SayStopped{});
+    return leave(0);
+  }
+  if (on_trial_) order(SayUnfit{"cannot start the daemon: " + event.words});
+  leave(event.error == ENOENT ? exit_not_found : exit_not_executable);
+}
+
+void Adapter::on(const DaemonStarted& event) {
+  if (stage_ == Stage::stopping) {
+    moments_ = schedule(terms_.stop, now_, stop_limit_);
+    return send_due_signals();
+  }
+  if (stage_ != Stage::starting) return;
+  stage_ = Stage::running;
+  log("the daemon is process " + std::to_string(event.pid));
+  switch (terms_.ready_by) {
+    case ReadyBy::start:
+      return become_ready();
+    case ReadyBy::word:
+      return;
+    case ReadyBy::time:
+      ready_at_ = now_ + terms_.ready_time;
+      return;
+    case ReadyBy::probe:
+      probe_at_ = now_;
+      return probe_if_due();
+  }
+}
+
+// ---- it works
+
+bool Adapter::may_say_healthy() const {
+  if (must_say_healthy_) return readiness_;
+  return terms_.vouch;
+}
+
+void Adapter::become_ready() {
+  stage_ = Stage::serving;
+  ready_at_.reset();
+  probe_at_.reset();
+  if (may_say_healthy()) order(SayHealthy{});
+  order(SayStatus{"the daemon is ready"});
+  if (terms_.health) probe_at_ = now_ + terms_.health_interval;
+}
+
+void Adapter::on(const ReadySaid&) {
+  if (stage_ == Stage::running && terms_.ready_by == ReadyBy::word) become_ready();
+}
+
+void Adapter::on(const ProbeAnswered& event) {
+  if (probing_ != event.probe) return;
+  probing_.reset();
+  if (event.probe == Probe::readiness && stage_ == Stage::running) {
+    if (event.good) return become_ready();
+    probe_at_ = now_ + ready_interval;
+  }
+  if (event.probe == Probe::health && stage_ == Stage::serving) {
+    probe_at_ = now_ + terms_.health_interval;
+    note_health(event);
+  }
+}
+
+void Adapter::probe_if_due() {
+  if (!probe_at_ || *probe_at_ > now_ || probing_) return;
+  probe_at_.reset();
+  probing_ = stage_ == Stage::running ? Probe::readiness : Probe::health;
+  order(AskDaemon{*probing_});
+}
+
+void Adapter::note_health(const ProbeAnswered& answer) {
+  if (answer.good) {
+    failures_ = 0;
+    if (sick_) log("the daemon is healthy again");
+    sick_ = false;
+    return;
+  }
+  if (failures_ >= terms_.health_failures) return;  // as it was already
+  ++failures_;
+  if (failures_ == terms_.health_failures) find_sick(answer.words);
+}
+
+void Adapter::find_sick(const std::string& why) {
+  if (sick_ || !lives()) return;
+  log("the daemon is sick: " + why);
+  sick_ = true;
+  if (on_trial_) {
+    order(SayUnfit{"the daemon is sick: " + why});
+  } else if (terms_.health_action == HealthAction::exit) {
+    gives_up_ = true;
+    begin_stop(std::nullopt);
+  }
+}
+
+void Adapter::beat_if_due() {
+  if (!heartbeat_at_ || *heartbeat_at_ > now_) return;
+  if (daemon_beats_) return heartbeat_at_.reset();
+  const Duration interval = std::max(Duration{1}, *watchdog_ / heartbeats_in_watchdog);
+  heartbeat_at_ = now_ + interval;
+  if (!sick_) order(SayHeartbeat{});
+}
+
+// ---- what it says, and what passes through us
+
+void Adapter::on(const NotifyReceived& event) {
+  const NotifyMessage& message = event.message;
+  const bool stopping = stage_ == Stage::stopping && !moments_.empty();
+  if (!lives() && !stopping) return;
+  if (message.main_process) order(AdoptMain{*message.main_process});
+  if (message.status) order(SayStatus{*message.status});
+  if (message.extend) put_off(*message.extend);
+  if (message.alive) {
+    daemon_beats_ = true;
+    heartbeat_at_.reset();
+    if (watchdog_ && !sick_) order(SayHeartbeat{});
+  }
+  if (message.failed) find_sick("it has said WATCHDOG=trigger");
+  const bool awaited = stage_ == Stage::running && terms_.ready_by == ReadyBy::word;
+  if (message.ready && awaited) become_ready();
+}
+
+void Adapter::on(const SignalTaken& event) {
+  if (lives()) order(SignalDaemon{event.signal});
+}
+
+void Adapter::on(const Committed&) {
+  on_trial_ = false;
+}
+
+void Adapter::on(const TimePassed&) {
+  if (!active()) return;
+  if (ready_at_ && *ready_at_ <= now_ && stage_ == Stage::running) become_ready();
+  send_due_signals();
+  probe_if_due();
+  beat_if_due();
+}
+
+}  // namespace agentify

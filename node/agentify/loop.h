@@ -1,0 +1,104 @@
+// The loop: libuv's callbacks into events, actions into calls.
+#pragma once
+
+#include <uv.h>
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "agent-protocol/agent.h"
+#include "node/agentify/adapter.h"
+#include "node/agentify/command.h"
+#include "node/agentify/keeper_handle.h"
+#include "node/agentify/notify_socket.h"
+#include "node/agentify/options.h"
+#include "node/agentify/prober.h"
+#include "node/agentify/process_list.h"
+#include "node/agentify/surroundings.h"
+#include "node/agentify/watch.h"
+
+namespace agentify {
+
+// What was made before the conversation began.
+struct Prepared {
+  const Options* options = nullptr;
+  const Surroundings* surroundings = nullptr;
+  KeeperHandle keeper;
+  NotifySocket notify;           // open with --ready=notify
+  upgrader::OwnedFd ready_pipe;  // with --ready=fd:N
+};
+
+class Loop {
+ public:
+  Loop(uv_loop_t* loop, agent_protocol::Agent agent, Prepared prepared);
+
+  // Until agentify has to leave: how.
+  [[nodiscard]] DaemonEnding run();
+
+ private:
+  [[nodiscard]] bool watch_all();
+  [[nodiscard]] std::optional<std::string> prepare_probes();
+  void refuse(const std::string& why);
+  void feed(Event event);
+  void settle();
+  [[nodiscard]] Time now() const;
+
+  void look_at_agent();
+  void look_at_keeper();
+  void look_at_notify();
+  void look_at_ready_pipe();
+  void look_at_check();
+  void check_took_too_long();
+  void go_on_sweeping();
+
+  void hear(const agent_protocol::Agent::Event& event);
+  void perform(const SayReady& action);
+  void perform(const SayUnfit& action);
+  void perform(const SayHealthy& action);
+  void perform(const SayStopped& action);
+  void perform(const SayHeartbeat& action);
+  void perform(const SayStatus& action);
+  void perform(const SayExtend& action);
+  void perform(const RunCheck& action);
+  void perform(const StartDaemon& action);
+  void perform(const CancelStart& action);
+  void perform(const SignalDaemon& action);
+  void perform(const AdoptMain& action);
+  void perform(const KillFamily& action);
+  void perform(const KillOrphans& action);
+  void perform(const AskDaemon& action);
+  void perform(const Log& action);
+  void perform(const Leave& action);
+  void perform(const LeaveLike& action);
+  void leave(const DaemonEnding& ending);
+  void close_all();
+
+  uv_loop_t* loop_;
+  agent_protocol::Agent agent_;
+  Prepared prepared_;
+  Adapter adapter_;
+  std::deque<Event> events_;
+  bool feeding_ = false;
+  std::optional<DaemonEnding> leaving_;
+  Duration watchdog_{};
+
+  Watch agent_watch_;
+  Watch keeper_watch_;
+  Watch notify_watch_;
+  Watch ready_watch_;
+  Watch check_watch_;
+  Watch check_output_watch_;
+  Timer deadline_;
+  Timer check_limit_;
+  Timer sweep_timer_;
+  SignalWatch hang_up_;
+  SignalWatch user_1_;
+  SignalWatch interrupt_;
+  std::optional<Command> check_;
+  Prober ready_prober_;
+  Prober health_prober_;
+  std::optional<Sweep> sweep_;
+};
+
+}  // namespace agentify

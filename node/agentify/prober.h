@@ -1,0 +1,67 @@
+// Makes the probes of --ready and --health, one at a time, and says how each came out.
+#pragma once
+
+#include <sys/stat.h>
+#include <uv.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/agentify/command.h"
+#include "node/agentify/connection_probe.h"
+#include "node/agentify/options.h"
+#include "node/agentify/probe_kind.h"
+#include "node/agentify/watch.h"
+
+namespace agentify {
+
+// A daemon that has not answered by then has failed this time.
+inline constexpr Duration probe_time_max = std::chrono::seconds{5};
+
+class Prober {
+ public:
+  using Told = std::function<void(const ProbeOutcome&)>;
+
+  // Looks up the host, which waits. What is wrong with the kind, or nothing.
+  [[nodiscard]] std::optional<std::string> prepare(uv_loop_t* loop, const ProbeKind& kind,
+                                                   const Options& options,
+                                                   const std::vector<std::string>& environment);
+  // What a `file` probe is to find changed. Called before the daemon is started.
+  void remember_file();
+  // Calls `told` once, later or before it returns; `fresh`: a file must have been changed since
+  // remember_file().
+  void ask(bool fresh, Told told);
+  // What is under way is given up, and nothing is told.
+  void end();
+  // The same, and for good.
+  void close() {
+    end();
+    limit_.end();
+  }
+
+ private:
+  void tell(const ProbeOutcome& outcome);
+  void run(const std::string& command);
+  void connect(std::optional<std::string> request);
+  void look_at_command();
+  void look_at_connection();
+  [[nodiscard]] ProbeOutcome look_at_file(bool fresh) const;
+
+  uv_loop_t* loop_ = nullptr;
+  std::optional<ProbeKind> kind_;
+  const Options* options_ = nullptr;
+  const std::vector<std::string>* environment_ = nullptr;
+  Address address_;
+  std::optional<struct stat> file_;
+
+  Told told_;
+  Timer limit_;
+  Watch watch_;
+  Watch output_watch_;
+  std::optional<Command> command_;
+  std::optional<ConnectionProbe> connection_;
+};
+
+}  // namespace agentify
