@@ -1,0 +1,344 @@
+"""A double of the upgrader: speaks its side of the agent protocol to one agentify, from the page
+agent-protocol(7) alone. Nothing here is shared with what is tested."""
+
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+BUILD = Path(os.environ.get("BUILD", "build")).resolve()
+AGENTIFY = BUILD / "agentify"
+# Long enough for a loaded machine: a test that waits so long has failed.
+PATIENCE = 30
+
+
+def wait_until(condition, what, patience=PATIENCE):
+    end = time.monotonic() + patience
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise AssertionError(f"not in time: {what}")
+        select.select([], [], [], 0.002)
+
+
+def stat_fields(pid):
+    """State, parent and so on of a process: /proc/PID/stat from its third field on."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return text[text.rindex(")") + 2 :].split()
+
+
+def runs(pid):
+    fields = stat_fields(pid)
+    return fields is not None and fields[0] not in "ZX"
+
+
+def children(pid):
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            fields = stat_fields(entry)
+            if fields and int(fields[1]) == pid and fields[0] not in "ZX":
+                found.append(int(entry))
+    return found
+
+
+def descendants(pid):
+    found = []
+    for child in children(pid):
+        found += [child] + descendants(child)
+    return found
+
+
+def marked(mark):
+    """The processes that have `mark` in their environment: whoever descends from a test."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit() or not runs(int(entry)):
+            continue
+        try:
+            if mark.encode() in Path(f"/proc/{entry}/environ").read_bytes():
+                found.append(int(entry))
+        except OSError:
+            pass
+    return found
+
+
+class Ended(Exception):
+    """agentify has closed its output."""
+
+
+class Double:
+    """One agentify under a double of the upgrader."""
+
+    def __init__(self, directory, options, daemon, lock=False, sockets=(), env=None, argv0=None,
+                 program_fd=True, role="candidate", features=(), **welcome):
+        self.directory = Path(directory)
+        self.role = role
+        self.features = list(features)
+        self.welcome = welcome
+        self.messages = []
+        self.buffer = b""
+        program = os.path.realpath(daemon[0])
+        self.mark = f"TEST_MARK={self.directory.name}"
+        environment = {
+            "PATH": os.environ["PATH"],
+            "TEST_MARK": self.directory.name,
+            "DIR": str(self.directory),
+            "AGENT_PROTOCOL": "1",
+            "AGENT_PROTOCOL_PROGRAM": program,
+        }
+        environment.update(env or {})
+        number = 3
+        places = []
+        for one in sockets:
+            places.append((one.fileno(), number))
+            number += 1
+        if sockets:
+            environment["LISTEN_FDS"] = str(len(sockets))
+            environment["LISTEN_PID"] = "0"
+        self.lock_file = None
+        if lock:
+            # Another's: as the next agent of the same upgrader has it.
+            self.lock_file = lock if lock is not True else open(self.directory / "lock", "a+")
+            fcntl.flock(self.lock_file, fcntl.LOCK_EX)
+            environment["AGENT_PROTOCOL_LOCK_FD"] = str(number)
+            places.append((self.lock_file.fileno(), number))
+            number += 1
+        self.program_file = None
+        with open(program, "rb") as file:
+            script = file.read(2) == b"#!"
+        if not script and program_fd:
+            self.program_file = open(program, "rb")
+            environment["AGENT_PROTOCOL_PROGRAM_FD"] = str(number)
+            places.append((self.program_file.fileno(), number))
+            number += 1
+        self.log_path = self.directory / f"log{len(list(self.directory.glob('log*')))}"
+        self.log_file = open(self.log_path, "ab")
+        to_agent, self.to_agent = os.pipe()
+        self.from_agent, from_agent = os.pipe()
+        argv = [str(AGENTIFY), *options, "--", argv0 or daemon[0], *daemon[1:]]
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._become(argv, environment, to_agent, from_agent, places)
+        os.close(to_agent)
+        os.close(from_agent)
+        self.status = None
+
+    def _become(self, argv, environment, to_agent, from_agent, places):
+        try:
+            os.setsid()
+            # Out of the way of the numbers that they are to have.
+            high = [(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100), to) for fd, to in places]
+            pipes = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd in (to_agent, from_agent)]
+            os.dup2(pipes[0], 0)
+            os.dup2(pipes[1], 1)
+            os.dup2(self.log_file.fileno(), 2)
+            for fd, to in high:
+                os.dup2(fd, to)
+            os.closerange(3 + len(places), 100)
+            if "LISTEN_PID" in environment:
+                environment["LISTEN_PID"] = str(os.getpid())
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            os.execve(argv[0], argv, environment)
+        finally:
+            os._exit(127)
+
+    # ---- the conversation
+
+    def send(self, **message):
+        try:
+            os.write(self.to_agent, (json.dumps(message) + "\n").encode())
+        except BrokenPipeError:
+            pass  # it has ended, which is seen where it is waited for
+
+    def read(self, patience=PATIENCE):
+        """Takes in what is there, waiting for something. Answers hello by itself."""
+        if not select.select([self.from_agent], [], [], patience)[0]:
+            raise AssertionError("agentify says nothing; it has said: " + self.said())
+        data = os.read(self.from_agent, 65536)
+        if not data:
+            raise Ended
+        self.buffer += data
+        while b"\n" in self.buffer:
+            line, self.buffer = self.buffer.split(b"\n", 1)
+            message = json.loads(line)  # anything else on the pipe is a fault
+            assert isinstance(message, dict) and "type" in message, line
+            self.messages.append(message)
+            if message["type"] == "hello":
+                wanted = [f for f in self.features if f in message.get("features", [])]
+                self.send(type="welcome", protocol=1, features=wanted, generation=2,
+                          role=self.role, **self.welcome)
+
+    def expect(self, kind, **members):
+        """The next message of that type; others are passed over and kept."""
+        end = time.monotonic() + PATIENCE
+        at = 0
+        while True:
+            for index in range(at, len(self.messages)):
+                message = self.messages[index]
+                if message["type"] == kind and not message.get("seen") and all(
+                    message.get(name) == value for name, value in members.items()
+                ):
+                    message["seen"] = True
+                    return message
+            try:
+                self.read(max(0.1, end - time.monotonic()))
+            except Ended as ended:
+                raise AssertionError(f"no {kind}, but its end; it has said: {self.said()}; log: "
+                                     f"{self.log()}") from ended
+
+    def said(self):
+        return str([m["type"] for m in self.messages])
+
+    def count(self, kind):
+        return sum(1 for m in self.messages if m["type"] == kind)
+
+    def activate(self, **members):
+        self.expect("ready")
+        self.send(type="activate", clean=True, **members)
+        return self
+
+    def stop(self, reason="upgrade", deadline_ms=60000):
+        members = {"id": "u1", "generation": 3} if reason == "upgrade" else {}
+        self.send(type="stop", reason=reason, deadline_ms=deadline_ms, **members)
+        return self
+
+    def close_input(self):
+        os.close(self.to_agent)
+        self.to_agent = -1
+
+    # ---- its end
+
+    def wait(self):
+        """How it ended: a status, or a signal's number below zero."""
+        while True:
+            try:
+                self.read()
+            except Ended:
+                break
+        if self.status is None:
+            _, status = os.waitpid(self.pid, 0)
+            self.status = os.waitstatus_to_exitcode(status)
+        return self.status
+
+    def kill(self, number=signal.SIGKILL):
+        os.kill(self.pid, number)
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def keeper(self):
+        """The keeper of the daemon; others keep commands."""
+        for pid in children(self.pid):
+            try:
+                if Path(f"/proc/{pid}/comm").read_text() == "agentify-keeper\n":
+                    return pid
+            except OSError:
+                pass
+        return None
+
+    def family(self):
+        return marked(self.mark)
+
+    def clean_up(self):
+        for pid in [self.pid] if self.status is None else []:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+        for pid in self.family():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for fd in (self.to_agent, self.from_agent):
+            if fd >= 0:
+                os.close(fd)
+        for file in (self.lock_file, self.program_file, self.log_file):
+            if file:
+                file.close()
+
+
+class Stage:
+    """A directory of a test's own, and what is played in it."""
+
+    def __init__(self):
+        self.directory = Path(tempfile.mkdtemp(prefix="agentify."))
+        self.doubles = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for one in self.doubles:
+            one.clean_up()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def agentify(self, *options, daemon, **settings):
+        one = Double(self.directory, list(options), daemon, **settings)
+        self.doubles.append(one)
+        return one
+
+    def script(self, name, text, interpreter="/bin/sh"):
+        path = self.directory / name
+        path.write_text(f"#!{interpreter}\n{text}")
+        path.chmod(0o755)
+        return str(path)
+
+    def read(self, name, patience=PATIENCE):
+        path = self.directory / name
+        wait_until(lambda: path.exists() and path.read_text().endswith("\n"), name, patience)
+        return path.read_text().strip()
+
+    def lines(self, name):
+        path = self.directory / name
+        return path.read_text().splitlines() if path.exists() else []
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def run_tests(tests):
+    """Runs each, says what failed, and ends as all tests do: `N passed, N failed`."""
+    import sys
+    import traceback
+
+    only = sys.argv[1:]
+    passed = failed = 0
+    for test in tests:
+        if only and test.__name__ not in only:
+            continue
+        try:
+            with Stage() as stage:
+                test(stage)
+            passed += 1
+        except Exception:  # whatever it is, the others are run, too
+            failed += 1
+            print(f"not ok: {test.__name__}: {test.__doc__}")
+            traceback.print_exc(file=sys.stdout)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+def tests_of(module):
+    return [value for name, value in list(module.items()) if name.startswith("test_")]
+
+
+def run_command(*words, **settings):
+    return subprocess.run(words, check=False, capture_output=True, text=True, **settings)

@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+"""agentify's life beside a double of the upgrader: the check, the start, the stop, the end."""
+
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from double import AGENTIFY, descendants, run_command, run_tests, runs, tests_of, wait_until
+
+# A daemon that tells its pid and waits.
+WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; done"
+
+
+def waits(stage):
+    return [stage.script("daemon", WAITS)]
+
+
+def test_a_held_daemon_is_not_started(stage):
+    """held it does nothing, and at the end of its input it exits"""
+    one = stage.agentify(daemon=waits(stage))
+    one.expect("ready")
+    assert not (stage.directory / "pid").exists()
+    one.close_input()
+    assert one.wait() == 1
+    wait_until(lambda: not one.family(), "its keeper has gone")
+    assert not (stage.directory / "pid").exists()
+
+
+def test_activated_it_starts_and_stopped_it_stops(stage):
+    """hello, ready, healthy, stopped, and status 0, with no process left"""
+    one = stage.agentify("--version=1.2", daemon=waits(stage)).activate()
+    assert one.messages[0] == {"type": "hello", "protocol": 1, "version": "1.2"} or (
+        one.messages[0]["version"] == "1.2"
+    )
+    pid = int(stage.read("pid"))
+    one.expect("healthy")
+    assert os.getsid(pid) == pid
+    one.stop()
+    one.expect("stopped")
+    assert not runs(pid)
+    assert one.wait() == 0
+    assert not one.family()
+
+
+def test_a_good_check_is_run_before_ready(stage):
+    """the check sees the program and the arguments, and no daemon runs meanwhile"""
+    check = 'echo "$AGENT_PROTOCOL_PROGRAM $0 $*" >$DIR/check'
+    one = stage.agentify(f"--check={check}", daemon=[*waits(stage), "a b", "c"], argv0="name")
+    one.expect("ready")
+    assert stage.read("check") == f"{os.path.realpath(stage.directory)}/daemon name a b c"
+
+
+def test_a_failed_check_is_unfit_with_its_last_line(stage):
+    """what it printed last is the reason"""
+    check = "echo first; echo >&2 'line 7: no such thing'; exit 3"
+    one = stage.agentify(f"--check={check}", daemon=waits(stage))
+    assert one.expect("unfit")["reason"] == "check: line 7: no such thing"
+    assert one.wait() == 1
+    assert "line 7" in one.log()
+    silent = stage.agentify("--check=exit 3", daemon=waits(stage))
+    assert silent.expect("unfit")["reason"] == "check: it exited with status 3"
+
+
+def test_a_check_that_does_not_end_is_killed(stage):
+    """it is unfit, and nothing of it is left"""
+    one = stage.agentify("--check=echo slow; tail -f /dev/null", "--check-timeout=200ms",
+                         daemon=waits(stage))
+    assert one.expect("unfit")["reason"] == "check: it has not ended in time: slow"
+    one.wait()
+    wait_until(lambda: not one.family(), "the check has gone")
+
+
+def test_a_check_goes_with_a_killed_agentify(stage):
+    """whoever kills the candidate leaves nothing of its check behind"""
+    one = stage.agentify("--check=echo $$ >$DIR/check; tail -f /dev/null", daemon=waits(stage))
+    pid = int(stage.read("check"))
+    one.kill()
+    wait_until(lambda: not runs(pid) and not one.family(), "the check has gone")
+
+
+def test_its_exit_is_the_daemons(stage):
+    """status and signal are passed on"""
+    one = stage.agentify(daemon=["/bin/sh", "-c", "exit 7"]).activate()
+    assert one.wait() == 7
+    two = stage.agentify(daemon=["/bin/sh", "-c", "kill -SEGV $$"]).activate()
+    assert two.wait() == -signal.SIGSEGV
+    assert "was killed by SIGSEGV" in two.log()
+
+
+def test_a_program_that_cannot_be_executed_is_unfit_on_trial(stage):
+    """the kernel's word is the reason"""
+    path = stage.directory / "broken"
+    path.write_bytes(b"\x7fELF" + bytes(100))
+    path.chmod(0o755)
+    one = stage.agentify(daemon=[str(path)]).activate()
+    assert "ENOEXEC" in one.expect("unfit")["reason"]
+    assert one.wait() == 126
+
+
+def test_the_stop_plan_goes_from_signal_to_signal(stage):
+    """each for its time, and SIGKILL at the end is an unclean stop"""
+    text = "for s in INT QUIT TERM; do trap \"echo $s >>$DIR/got\" $s; done; " + WAITS
+    daemon = [stage.script("daemon", text)]
+    one = stage.agentify("--stop=QUIT:100ms,INT:100ms,TERM:100ms", daemon=daemon).activate()
+    stage.read("pid")
+    one.stop()
+    assert one.wait() == -signal.SIGKILL
+    assert one.count("stopped") == 0
+    assert stage.lines("got") == ["QUIT", "INT", "TERM"]
+    assert not one.family()
+
+
+def test_sigkill_on_the_plan_is_a_clean_stop(stage):
+    """who lists KILL means it"""
+    daemon = [stage.script("daemon", "trap '' TERM; " + WAITS)]
+    one = stage.agentify("--stop=TERM:100ms,KILL", daemon=daemon).activate()
+    stage.read("pid")
+    one.stop()
+    one.expect("stopped")
+    assert one.wait() == 0
+
+
+def test_the_deadline_of_the_stop_is_kept(stage):
+    """a plan that is longer than the deadline is cut"""
+    daemon = [stage.script("daemon", "trap '' TERM; " + WAITS)]
+    one = stage.agentify("--stop=TERM:1h", daemon=daemon).activate()
+    stage.read("pid")
+    one.stop(deadline_ms=500)
+    assert one.wait() == -signal.SIGKILL
+    assert not one.family()
+
+
+def test_what_the_daemon_leaves_is_killed_at_the_stop(stage):
+    """children that ignore SIGTERM, and one in a session of its own"""
+    text = ("trap '' TERM; setsid tail -f /dev/null & (trap '' TERM; tail -f /dev/null) & "
+            "trap 'exit 0' TERM; " + WAITS)
+    one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
+    stage.read("pid")
+    keeper = one.keeper()
+    wait_until(lambda: len(descendants(keeper)) >= 3, "its children run")
+    one.stop()
+    one.expect("stopped")
+    assert one.family() == [one.pid] or not one.family()
+    assert one.wait() == 0
+    assert not one.family()
+    assert "had to be killed" in one.log()
+
+
+def test_what_a_crashed_daemon_leaves_is_killed(stage):
+    """before agentify ends as it ended"""
+    text = "tail -f /dev/null & tail -f /dev/null & echo $$ >$DIR/pid; exit 3"
+    one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
+    assert one.wait() == 3
+    assert not one.family()
+
+
+def test_end_of_input_stops_it_in_order(stage):
+    """the upgrader has gone: the daemon is stopped by its plan"""
+    daemon = [stage.script("daemon", "trap 'echo bye >$DIR/bye; exit 0' QUIT; " + WAITS)]
+    one = stage.agentify("--stop=QUIT:60s", daemon=daemon).activate()
+    stage.read("pid")
+    one.close_input()
+    assert one.wait() == 0
+    assert stage.read("bye") == "bye"
+    assert not one.family()
+
+
+def test_sigterm_stops_it_in_order(stage):
+    """whoever sent it"""
+    one = stage.agentify(daemon=waits(stage)).activate()
+    stage.read("pid")
+    one.kill(signal.SIGTERM)
+    assert one.wait() == 0
+    assert not one.family()
+
+
+def test_a_killed_agentify_leaves_no_daemon(stage):
+    """the keeper kills all of it, also what has left its session"""
+    daemon = [stage.script("daemon", "trap '' TERM; setsid tail -f /dev/null & " + WAITS)]
+    one = stage.agentify(daemon=daemon).activate()
+    stage.read("pid")
+    one.kill()
+    assert one.wait() == -signal.SIGKILL
+    wait_until(lambda: not one.family(), "all have gone")
+
+
+def test_a_killed_keeper_leaves_no_daemon(stage):
+    """agentify kills all of it, and ends"""
+    daemon = [stage.script("daemon", "trap '' TERM; setsid tail -f /dev/null & " + WAITS)]
+    one = stage.agentify(daemon=daemon).activate()
+    stage.read("pid")
+    os.kill(one.keeper(), signal.SIGKILL)
+    assert one.wait() == 1
+    assert one.count("stopped") == 0
+    assert not one.family()
+
+
+def test_a_keeper_killed_while_held_is_unfit(stage):
+    """before there is any daemon"""
+    one = stage.agentify(daemon=waits(stage))
+    one.expect("ready")
+    os.kill(one.keeper(), signal.SIGKILL)
+    assert "killed" in one.expect("unfit")["reason"]
+    assert one.wait() == 1
+
+
+def test_a_second_daemon_waits_until_the_first_has_gone(stage):
+    """by the lock of the daemon, though the first agentify has been killed"""
+    for lock in (True, False):
+        daemon = waits(stage)
+        one = stage.agentify(daemon=daemon, lock=lock).activate()
+        first = int(stage.read("pid"))
+        os.kill(one.keeper(), signal.SIGSTOP)
+        keeper = one.keeper()
+        one.kill()
+        one.wait()
+        (stage.directory / "pid").unlink()
+        two = stage.agentify(daemon=daemon, lock=one.lock_file or False).activate()
+        two.expect("status", text="waits for the daemon before")
+        assert runs(first) and not (stage.directory / "pid").exists()
+        os.kill(keeper, signal.SIGCONT)
+        second = int(stage.read("pid"))
+        assert not runs(first) and runs(second)
+        two.stop()
+        two.expect("stopped")
+        assert two.wait() == 0
+        (stage.directory / "pid").unlink()
+
+
+def test_a_stop_while_it_waits_is_clean(stage):
+    """nothing has been started, so nothing has to be stopped"""
+    daemon = waits(stage)
+    one = stage.agentify(daemon=daemon).activate()
+    stage.read("pid")
+    keeper = one.keeper()
+    os.kill(keeper, signal.SIGSTOP)
+    one.kill()
+    one.wait()
+    two = stage.agentify(daemon=daemon).activate()
+    two.expect("status", text="waits for the daemon before")
+    two.stop()
+    two.expect("stopped")
+    assert two.wait() == 0
+    os.kill(keeper, signal.SIGCONT)
+    wait_until(lambda: not one.family(), "the first has gone")
+
+
+def test_the_daemons_output_stays_off_the_protocol(stage):
+    """a flood of it on both outputs, and its input is empty"""
+    text = "cat; i=0; while [ $i -lt 2000 ]; do echo out$i; echo err$i >&2; i=$((i+1)); done; "
+    one = stage.agentify(daemon=[stage.script("daemon", text + WAITS)]).activate()
+    stage.read("pid")
+    one.stop()
+    one.expect("stopped")
+    assert one.wait() == 0
+    assert "out1999" in one.log() and "err1999" in one.log()
+
+
+# The shell's own descriptor of its script is 10 or more.
+LOOKS = ("ls -l /proc/$$/fd >$DIR/NAME.ls; "
+         "sed -n 's/.* \\([0-9]\\) -> /\\1=/p' $DIR/NAME.ls >$DIR/NAME.fds; "
+         "env >$DIR/NAME.env; echo done >$DIR/NAME\n")
+
+
+def test_lock_and_sockets_reach_the_daemon_and_no_command(stage):
+    """with its own LISTEN_PID, and no variable of the protocol"""
+    passed = [socket.socket(), socket.socket()]
+    for each in passed:
+        each.bind(("127.0.0.1", 0))
+        each.listen()
+    check = LOOKS.replace("NAME", "check")
+    daemon = [stage.script("daemon", LOOKS.replace("NAME", "daemon") + WAITS)]
+    one = stage.agentify(f"--check={check}", "--ready=exec:" + LOOKS.replace("NAME", "probe"),
+                         daemon=daemon, sockets=passed, lock=True).activate()
+    one.expect("healthy")
+    pid = stage.read("pid")
+    for command in ("check", "probe"):
+        names = {line.split("=")[0] for line in stage.lines(command + ".fds")}
+        assert names == {"0", "1", "2"}, stage.lines(command + ".fds")
+        env = stage.lines(command + ".env")
+        assert not [x for x in env if x.startswith(("LISTEN_", "NOTIFY_", "LIBAGENT"))], env
+        mine = [x.split("=")[0] for x in env if x.startswith("AGENT_PROTOCOL")]
+        assert mine == ["AGENT_PROTOCOL_PROGRAM"], mine
+    fds = dict(line.split("=", 1) for line in stage.lines("daemon.fds"))
+    assert set(fds) == {"0", "1", "2", "3", "4", "5"}, fds
+    assert fds["0"] == "/dev/null" and fds["3"].startswith("socket:")
+    assert fds["5"] == str(stage.directory / "lock"), fds
+    env = stage.lines("daemon.env")
+    assert f"LISTEN_PID={pid}" in env and "LISTEN_FDS=2" in env
+    assert not [x for x in env if "AGENT_PROTOCOL" in x or "NOTIFY" in x], env
+
+
+def test_a_replaced_program_is_executed_by_its_descriptor(stage):
+    """what was checked is what runs"""
+    path = stage.directory / "program"
+    path.write_bytes(Path("/bin/sh").read_bytes())
+    path.chmod(0o755)
+    one = stage.agentify(daemon=[str(path), "-c", WAITS])
+    one.expect("ready")
+    path.unlink()
+    path.write_text("#!/bin/sh\necho wrong >$DIR/pid\n")
+    path.chmod(0o755)
+    one.send(type="activate", clean=True)
+    assert stage.read("pid") != "wrong"
+
+
+def test_signals_are_passed_on(stage):
+    """HUP and USR1 reach the daemon"""
+    text = "for s in HUP USR1; do trap \"echo $s >>$DIR/got\" $s; done; " + WAITS
+    one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
+    stage.read("pid")
+    one.kill(signal.SIGHUP)
+    wait_until(lambda: stage.lines("got") == ["HUP"], "HUP")
+    one.kill(signal.SIGUSR1)
+    wait_until(lambda: stage.lines("got") == ["HUP", "USR1"], "USR1")
+
+
+def test_a_usage_error_is_unfit(stage):
+    """the upgrader is told which option is wrong"""
+    one = stage.agentify("--ready=never", daemon=waits(stage))
+    assert "--ready=never" in one.expect("unfit")["reason"]
+    assert one.wait() == 2
+
+
+def test_version_command(stage):
+    """its last line is the version"""
+    one = stage.agentify("--version-command=echo noise; echo 4.5", daemon=waits(stage))
+    assert one.expect("hello")["version"] == "4.5"
+    two = stage.agentify("--version-command=exit 1", daemon=waits(stage))
+    assert "version" not in two.expect("hello")
+
+
+def test_help_and_version(stage):
+    """on standard output"""
+    del stage
+    assert run_command(str(AGENTIFY), "--help").stdout.startswith("Usage: upgrader --adapter=")
+    assert run_command(str(AGENTIFY), "--version").stdout.startswith("agentify ")
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(globals()))

@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+"""When agentify takes a daemon for ready and for sick: every kind of --ready and --health, and what
+a daemon says on its NOTIFY_SOCKET."""
+
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from double import descendants, free_port, run_tests, runs, tests_of, wait_until
+
+PYTHON = sys.executable
+WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; done"
+# A daemon that becomes ready when the test makes the file `go`.
+WHEN_TOLD = "echo $$ >$DIR/pid; until [ -e $DIR/go ]; do timeout 0.02 tail -f /dev/null; done; "
+
+SERVER = """
+import os, select, socket, sys
+kind, where, answer = sys.argv[1:4]
+directory = os.environ["DIR"]
+open(directory + "/pid", "w").write("%d\\n" % os.getpid())
+while not os.path.exists(directory + "/go"):
+    select.select([], [], [], 0.01)
+if kind == "unix":
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(where)
+else:
+    server = socket.socket()
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.bind(("127.0.0.1", int(where)))
+server.listen(16)
+while True:
+    connection, _ = server.accept()
+    if os.path.exists(directory + "/mute"):
+        select.select([], [], [])
+    if answer:
+        if os.path.exists(directory + "/answer"):
+            answer = open(directory + "/answer").read()
+        connection.recv(1000)
+        connection.send(answer.encode())
+    connection.close()
+"""
+
+NOTIFIES = """
+import os, select, socket, sys
+directory = os.environ["DIR"]
+def say(text):
+    name = os.environ["NOTIFY_SOCKET"]
+    one = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    one.sendto(text.encode(), "\\0" + name[1:] if name[0] == "@" else name)
+open(directory + "/pid", "w").write("%d\\n" % os.getpid())
+open(directory + "/notify", "w").write(os.environ["NOTIFY_SOCKET"] + "\\n")
+open(directory + "/watchdog", "w").write(os.environ.get("WATCHDOG_USEC", "none") + "\\n")
+said = 0
+while True:
+    path = directory + "/say%d" % said
+    if os.path.exists(path):
+        say(open(path).read())
+        said += 1
+    select.select([], [], [], 0.01)
+"""
+
+
+def python(stage, text, *args):
+    path = stage.directory / "daemon.py"
+    path.write_text(text)
+    return [PYTHON, str(path), *args]
+
+
+def make(stage, name, text=""):
+    temporary = stage.directory / (name + ".new")
+    temporary.write_text(text)
+    temporary.rename(stage.directory / name)
+
+
+def not_yet(stage, one):
+    """It runs, and has not been vouched for although it has been asked for a while."""
+    stage.read("pid")
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end:
+        if select.select([one.from_agent], [], [], 0.05)[0]:
+            one.read()
+    assert one.count("healthy") == 0, one.said()
+
+
+def becomes_ready(stage, ready, daemon, do=None):
+    one = stage.agentify(f"--ready={ready}", daemon=daemon).activate()
+    not_yet(stage, one)
+    (do or (lambda: make(stage, "go")))()
+    one.expect("healthy")
+    one.stop()
+    one.expect("stopped")
+    assert one.wait() == 0
+    assert not one.family()
+
+
+def test_tcp(stage):
+    """ready when it takes a connection"""
+    port = free_port()
+    becomes_ready(stage, f"tcp:{port}", python(stage, SERVER, "tcp", str(port), ""))
+
+
+def test_tcp_by_name(stage):
+    """the host may be a name"""
+    port = free_port()
+    daemon = python(stage, SERVER, "tcp", str(port), "")
+    becomes_ready(stage, f"tcp:localhost:{port}", daemon)
+
+
+def test_unix(stage):
+    """ready when it takes a connection"""
+    path = str(stage.directory / "socket")
+    becomes_ready(stage, f"unix:{path}", python(stage, SERVER, "unix", path, ""))
+
+
+def test_http(stage):
+    """ready when the answer is good; 503 is none"""
+    port = free_port()
+    daemon = python(stage, SERVER, "tcp", str(port), "HTTP/1.1 503 Not Yet\r\n\r\n")
+    make(stage, "go")
+    becomes_ready(stage, f"http://127.0.0.1:{port}/health?x", daemon,
+                  lambda: make(stage, "answer", "HTTP/1.1 204 No Content\r\n\r\n"))
+
+
+def test_exec(stage):
+    """ready when the command ends with status 0"""
+    becomes_ready(stage, "exec:test -e $DIR/go", [stage.script("daemon", WAITS)])
+
+
+def test_file(stage):
+    """ready when it has made the file; one that was there before does not count"""
+    make(stage, "ready", "old")
+    daemon = [stage.script("daemon", WHEN_TOLD + "echo new >$DIR/ready; " + WAITS)]
+    becomes_ready(stage, f"file:{stage.directory}/ready", daemon)
+
+
+def test_fd(stage):
+    """ready at a newline, also where the number is what something else would have had"""
+    for number in (3, 7):
+        text = WHEN_TOLD + f"printf no >&{number}; echo yes >&{number}; exec {number}>&-; " + WAITS
+        for file in ("go", "pid"):
+            (stage.directory / file).unlink(missing_ok=True)
+        becomes_ready(stage, f"fd:{number}", [stage.script("daemon", text)])
+
+
+def test_fd_closed_without_a_newline(stage):
+    """never ready, and nothing turns in circles"""
+    daemon = [stage.script("daemon", "exec 5>&-; " + WAITS)]
+    one = stage.agentify("--ready=fd:5", daemon=daemon).activate()
+    not_yet(stage, one)
+
+
+def test_fd_that_is_taken(stage):
+    """a number of init's socket is refused"""
+    with socket.socket() as passed:
+        passed.bind(("127.0.0.1", 0))
+        daemon = [stage.script("daemon", WAITS)]
+        one = stage.agentify("--ready=fd:3", daemon=daemon, sockets=[passed])
+        assert "--ready=fd:3" in one.expect("unfit")["reason"]
+
+
+def test_after(stage):
+    """ready when it has lived for so long"""
+    daemon = [stage.script("daemon", WAITS)]
+    one = stage.agentify("--ready=after:100ms", daemon=daemon).activate()
+    one.expect("healthy")
+    assert runs(int(stage.read("pid")))
+    one.stop()
+    assert one.wait() == 0
+    two = stage.agentify("--ready=after:1h", daemon=["/bin/true"]).activate()
+    assert two.wait() == 0
+    assert two.count("healthy") == 0
+
+
+def test_vouch_no(stage):
+    """who does not vouch says nothing of it"""
+    daemon = [stage.script("daemon", WAITS)]
+    one = stage.agentify("--vouch=no", daemon=daemon).activate()
+    one.expect("status", text="the daemon is ready")
+    one.stop()
+    one.expect("stopped")
+    assert one.count("healthy") == 0
+
+
+def notifier(stage, *options, **settings):
+    return stage.agentify("--ready=notify", *options, daemon=python(stage, NOTIFIES), **settings)
+
+
+def test_notify(stage):
+    """READY=1 makes it ready, STATUS= is passed on"""
+    one = notifier(stage).activate()
+    make(stage, "say0", "STATUS=warming up")
+    one.expect("status", text="warming up")
+    not_yet(stage, one)
+    make(stage, "say1", "READY=1\nSTATUS=serving")
+    one.expect("healthy")
+    assert stage.read("watchdog") == "none"
+
+
+def test_notify_of_a_stranger(stage):
+    """who is none of the daemon's is not believed"""
+    one = notifier(stage).activate()
+    name = stage.read("notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
+        stranger.sendto(b"READY=1", "\0" + name[1:])
+    wait_until(lambda: "is none of the daemon's" in one.log(), "the log")
+    not_yet(stage, one)
+
+
+def test_notify_of_a_child(stage):
+    """a child of the daemon may speak, and a barrier is waited for"""
+    text = """
+import array, os, socket, sys
+r, w = os.pipe()
+name = os.environ["NOTIFY_SOCKET"]
+one = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+one.sendto(b"READY=1", "\\0" + name[1:])
+one.sendmsg([b"BARRIER=1"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [w]))], 0,
+            "\\0" + name[1:])
+os.close(w)
+os.read(r, 1)
+"""
+    (stage.directory / "child.py").write_text(text)
+    daemon = [stage.script("daemon", f"{PYTHON} $DIR/child.py; " + WAITS)]
+    one = stage.agentify("--ready=notify", daemon=daemon).activate()
+    one.expect("healthy")
+    stage.read("pid")
+
+
+def test_notify_watchdog(stage):
+    """once it has said WATCHDOG=1, only that is a heartbeat"""
+    one = notifier(stage, watchdog_ms=300).activate()
+    assert stage.read("watchdog") == "300000"
+    one.expect("heartbeat")
+    one.expect("heartbeat")
+    make(stage, "say0", "WATCHDOG=1\nSTATUS=beats")
+    one.expect("status", text="beats")
+    before = one.count("heartbeat")
+    not_yet(stage, one)
+    assert one.count("heartbeat") <= before + 1
+    make(stage, "say1", "WATCHDOG=trigger")
+    assert "trigger" in one.expect("unfit")["reason"]
+
+
+def test_notify_main_process(stage):
+    """MAINPID moves the daemon's end to another process, of its own alone"""
+    script = stage.script("second.sh", "echo $$ >$DIR/second; exec tail -f /dev/null")
+    text = f"import subprocess\nsubprocess.Popen([{script!r}])\n" + NOTIFIES
+    one = stage.agentify("--ready=notify", daemon=python(stage, text)).activate()
+    first, second = int(stage.read("pid")), int(stage.read("second"))
+    make(stage, "say0", f"MAINPID={os.getpid()}\nSTATUS=strange")
+    one.expect("status", text="strange")
+    make(stage, "say1", f"MAINPID={second}\nSTATUS=second\nREADY=1")
+    one.expect("healthy")
+    one.kill(signal.SIGHUP)  # the second has no handler, and dies of it
+    one.wait()
+    assert not runs(first) and not runs(second)
+    assert not one.family()
+
+
+def test_a_daemon_that_forks(stage):
+    """twice, as old ones do: its end is the last one's, and so are the signals"""
+    text = """
+import os, select, signal, sys
+directory = os.environ["DIR"]
+if os.fork():
+    select.select([], [], [], 0.1)
+    os._exit(0)
+os.setsid()
+if os.fork():
+    select.select([], [], [], 0.1)
+    os._exit(0)
+for fd in range(0, 256):
+    try:
+        os.close(fd)
+    except OSError:
+        pass
+def end(*_):
+    os._exit(5)
+signal.signal(signal.SIGTERM, end)
+open(directory + "/pid", "w").write("%d\\n" % os.getpid())
+while True:
+    select.select([], [], [])
+"""
+    one = stage.agentify("--ready=after:500ms", daemon=python(stage, text)).activate()
+    pid = int(stage.read("pid"))
+    one.expect("healthy")
+    one.stop()
+    one.expect("stopped")
+    assert not runs(pid)
+    assert one.wait() == 0
+    two = stage.agentify(daemon=python(stage, text)).activate()
+    wait_until(lambda: stage.read("pid") != str(pid), "the second")
+    pid = int(stage.read("pid"))
+    wait_until(lambda: f"goes on as process {pid}" in two.log(), "it is the main process")
+    os.kill(pid, signal.SIGTERM)
+    assert two.wait() == 5
+    assert not two.family()
+
+
+def test_health_on_trial_and_after(stage):
+    """unfit on trial; then silence towards the watchdog, until it is well again"""
+    make(stage, "well")
+    options = ["--vouch=no", "--health=exec:test -e $DIR/well", "--health-interval=50ms",
+               "--health-failures=2"]
+    daemon = [stage.script("daemon", WAITS)]
+    one = stage.agentify(*options, daemon=daemon).activate()
+    stage.read("pid")
+    (stage.directory / "well").unlink()
+    assert "sick" in one.expect("unfit")["reason"]
+    one.stop("rollback")
+    one.expect("stopped")
+    assert one.wait() == 0
+    make(stage, "well")
+    two = stage.agentify(*options, daemon=daemon, watchdog_ms=150).activate()
+    two.send(type="committed", id="u1", generation=2)
+    two.expect("heartbeat")
+    (stage.directory / "well").unlink()
+    wait_until(lambda: "is sick" in two.log(), "it is sick")
+    two.expect("heartbeat")
+    make(stage, "well")
+    wait_until(lambda: "healthy again" in two.log(), "it is well")
+    beats = two.count("heartbeat")
+    wait_until(lambda: two.read() or two.count("heartbeat") > beats + 3, "heartbeats")
+    assert two.count("unfit") == 0
+
+
+def test_health_exit(stage):
+    """a sick daemon is stopped, and agentify ends with 1"""
+    make(stage, "well")
+    daemon = [stage.script("daemon", "trap 'echo bye >$DIR/bye; exit 0' TERM; " + WAITS)]
+    one = stage.agentify("--health=file:" + str(stage.directory / "well"),
+                         "--health-interval=50ms", "--health-failures=2", "--health-action=exit",
+                         daemon=daemon, role="first").activate()
+    stage.read("pid")
+    (stage.directory / "well").unlink()
+    assert one.wait() == 1
+    assert stage.read("bye") == "bye"
+    assert not one.family() and one.count("stopped") == 0
+
+
+def test_a_host_that_nobody_knows_is_unfit(stage):
+    """before anything has been started"""
+    daemon = [stage.script("daemon", WAITS)]
+    one = stage.agentify("--ready=tcp:no-such-host.invalid:80", daemon=daemon)
+    assert "no address is known" in one.expect("unfit")["reason"]
+    assert one.wait() == 1
+
+
+def test_a_hanging_probe_is_given_up_with_the_stop(stage):
+    """nothing of the command is left"""
+    daemon = [stage.script("daemon", WAITS)]
+    one = stage.agentify("--ready=exec:echo $$ >$DIR/probe; tail -f /dev/null", daemon=daemon)
+    one.activate()
+    pid = int(stage.read("probe"))
+    assert pid in descendants(one.pid)
+    one.stop()
+    one.expect("stopped")
+    assert one.wait() == 0
+    wait_until(lambda: not one.family(), "the probe has gone")
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(globals()))
