@@ -23,13 +23,14 @@ _upgrader_values() {
       ;;
     --stop-timeout) _upgrader_durations "$2" ;;
     --lock) compgen -f -- "$2" ;;
+    --adapter) { compgen -c -- "$2"; compgen -f -- "$2"; } | sort -u ;;
     --notify-fd) compgen -W '3 4 5' -- "$2" ;;
   esac
 }
 
 _upgrader_options='--mode= --start-timeout= --stop-timeout= --exit-grace= --trial=
   --on-unclean-stop= --relink --lock= --lock-timeout= --notify-fd= --subreaper
-  --log-level= --help --version'
+  --adapter= --log-level= --help --version'
 
 # Sets `agent` to the place of AGENT among the words before the cursor, or to that of the cursor
 # where AGENT comes next, or to nothing while options may come. readline cuts words at `=` and `:`.
@@ -77,7 +78,7 @@ _upgrader() {
     fi
   fi
   if [[ $option ]]; then
-    [[ $option == --lock ]] && compopt -o filenames
+    [[ $option == --lock || $option == --adapter ]] && compopt -o filenames
     mapfile -t COMPREPLY < <(_upgrader_values "$option" "$current")
     COMPREPLY=("${COMPREPLY[@]/#/$kept}")
   elif [[ -z $agent && $current == -* ]]; then

@@ -34,6 +34,7 @@ _arguments -S \
   '--lock-timeout=[how long to wait for the lock]:duration:_upgrader_duration_or_zero' \
   '--notify-fd=[where to tell that the first agent is active]:descriptor:(3 4 5)' \
   '--subreaper[reap orphans of agents, as process 1 does]' \
+  '*--adapter=[the program that runs AGENT; again: its arguments]:word:_upgrader_agent' \
   "--log-level=[what to log on standard error]:level:$levels" \
   '(- *)'{-h,--help}'[print the options and exit]' \
   '(- *)--version[print the version and exit]' \

@@ -18,6 +18,7 @@
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/loop.h"
 #include "upgrader/shell/process.h"
+#include "upgrader/shell/program.h"
 #include "upgrader/shell/readiness.h"
 
 namespace {
@@ -82,6 +83,15 @@ int run(const Options& options) {
   setting.environment =
       agent_environment(environ, sockets, lock ? std::optional<int>(lock_number) : std::nullopt);
   setting.passed = sockets.value_or(0) + (lock ? 1 : 0);
+  if (!options.adapter.empty()) {
+    auto adapter =
+        check_agent(options.adapter.front(), {options.adapter.begin() + 1, options.adapter.end()});
+    if (const auto* refused = std::get_if<ProgramRefused>(&adapter)) {
+      logbook.error("--adapter: " + refused->reason);
+      return exit_own_failure;
+    }
+    setting.adapter = std::get<Program>(std::move(adapter));
+  }
   if (const int error = options.subreaper ? become_subreaper() : 0) {
     logbook.error("cannot become a subreaper: " + error_in_words(error));
     return exit_own_failure;

@@ -84,6 +84,8 @@ std::vector<std::string> written(const upgrader::Options& options) {
   if (options.notify_fd) words.push_back("--notify-fd=" + std::to_string(*options.notify_fd));
   if (options.lock_file) words.push_back("--lock=" + *options.lock_file);
   if (options.lock_timeout) words.push_back("--lock-timeout=" + written(*options.lock_timeout));
+  for (const std::string& word : options.adapter)
+    words.push_back("--adapter=" + word);
   words.push_back("--");
   words.push_back(options.agent);
   words.insert(words.end(), options.args.begin(), options.args.end());
@@ -100,6 +102,7 @@ void check_command_line(const std::vector<std::string>& words) {
   must(options->stop_timeout > Duration(0), "no stop timeout");
   must(!options->agent.empty(), "no agent");
   must(!options->lock_file || !options->lock_file->empty(), "no lock file");
+  must(options->adapter.empty() || !options->adapter.front().empty(), "no adapter");
   must(!options->lock_timeout || options->lock_file, "a time to wait for no lock");
   const upgrader::CommandLine again = parse(written(*options));
   const auto* same = std::get_if<upgrader::Options>(&again);

@@ -44,9 +44,9 @@ TEST_CASE("--help names every option and every signal") {
                              "--exit-grace", "--trial",         "--on-unclean-stop",
                              "--relink",     "--lock",          "--lock-timeout",
                              "--log-level",  "--notify-fd",     "--subreaper",
-                             "--help",       "--version",       "SIGTERM",
-                             "SIGINT",       "SIGQUIT",         "SIGHUP",
-                             "SIGUSR1",      "SIGUSR2"}) {
+                             "--adapter",    "--help",          "--version",
+                             "SIGTERM",      "SIGINT",          "SIGQUIT",
+                             "SIGHUP",       "SIGUSR1",         "SIGUSR2"}) {
     INFO(option);
     CHECK(world.output().find(option) != std::string::npos);
   }
@@ -70,6 +70,9 @@ TEST_CASE("a command line that cannot be is a usage error: 125") {
   expect_usage_error({"--stop-timeout=0", "--", agent});
   expect_usage_error({"--stop-timeout=0s", "--", agent});
   expect_usage_error({"--lock-timeout=1s", "--", agent});
+  expect_usage_error({"--adapter", "--", agent});
+  expect_usage_error({"--adapter=", "--", agent});
+  expect_usage_error({"--adapter=", "--adapter=" + agent, "--", agent});
   expect_usage_error({"--trial=1s", "--trial=1s", "--", agent});
 }
 

@@ -52,6 +52,7 @@ TEST_CASE("without options the documented defaults hold") {
   CHECK(options.on_unclean_stop == agent_protocol::UncleanStop::fall_back);
   CHECK_FALSE(options.relink);
   CHECK_FALSE(options.subreaper);
+  CHECK(options.adapter.empty());
   CHECK_FALSE(options.notify_fd);
   CHECK_FALSE(options.lock_file);
   CHECK_FALSE(options.lock_timeout);
@@ -117,6 +118,20 @@ TEST_CASE("an option that is given twice is refused, also with the same value") 
   CHECK(std::holds_alternative<Options>(parse({"--relink", "agent", "--relink", "--relink"})));
 }
 
+TEST_CASE("an adapter has as many words as are given, of which only the first must not be empty") {
+  using Words = std::vector<std::string>;
+  CHECK(options_of({"--adapter=agentify"}).adapter == Words{"agentify"});
+  CHECK(options_of({"--adapter=a", "--relink", "--adapter=--ready=b",
+                    "--adapter=", "--adapter=--ready=b", "--adapter=\xff"})
+            .adapter == Words{"a", "--ready=b", "", "--ready=b", "\xff"});
+
+  const std::string needs = ": needs =WORD, the first a program, the others its arguments";
+  CHECK(refusal_of({"--adapter"}) == "--adapter" + needs);
+  CHECK(refusal_of({"--adapter="}) == "--adapter=" + needs);
+  CHECK(refusal_of({"--adapter=", "--adapter=a"}) == "--adapter=" + needs);
+  CHECK(refusal_of({"--adapter=a", "--adapter"}) == "--adapter" + needs);
+}
+
 TEST_CASE("a time to wait for the lock is refused where there is no lock") {
   CHECK(refusal_of({"--lock-timeout=3s"}) == "--lock-timeout: needs --lock=FILE");
   CHECK(options_of({"--lock-timeout=3s", "--lock=f"}).lock_timeout == Duration{3s});
@@ -135,9 +150,10 @@ TEST_CASE("the version says which protocol is spoken, too") {
 }
 
 TEST_CASE("help names every option") {
-  for (const char* name : {"--mode=", "--start-timeout=", "--stop-timeout=", "--exit-grace=",
-                           "--trial=", "--on-unclean-stop=", "--relink", "--lock=",
-                           "--lock-timeout=", "--log-level=", "-h, --help", "--version"}) {
+  for (const char* name :
+       {"--mode=", "--start-timeout=", "--stop-timeout=", "--exit-grace=", "--trial=",
+        "--on-unclean-stop=", "--relink",
+        "--lock=", "--lock-timeout=", "--adapter=", "--log-level=", "-h, --help", "--version"}) {
     CHECK(mentions(help_text(), name));
   }
 }

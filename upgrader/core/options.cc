@@ -133,6 +133,15 @@ Complaint set_lock_file(const Argument& argument, Options& options) {
   return std::nullopt;
 }
 
+Complaint add_adapter_word(const Argument& argument, Options& options) {
+  const bool program_is_missing = options.adapter.empty() && argument.value == "";
+  if (!argument.value || program_is_missing) {
+    return complain(argument, "needs =WORD, the first a program, the others its arguments");
+  }
+  options.adapter.emplace_back(*argument.value);
+  return std::nullopt;
+}
+
 Complaint set_lock_timeout(const Argument& argument, Options& options) {
   Duration timeout{0};
   Complaint complaint = set_duration(argument, timeout, true);
@@ -155,14 +164,16 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--lock-timeout") return set_lock_timeout(argument, options);
   if (name == "--notify-fd") return set_notify_fd(argument, options);
   if (name == "--subreaper") return set_flag(argument, options.subreaper);
+  if (name == "--adapter") return add_adapter_word(argument, options);
   if (name == "--log-level") return set_choice(argument, log_levels, options.log_level);
   return complain(argument, "no such option; --help names them all");
 }
 
-// Whether an option of this name stands before the one at `at`.
+// Whether an option of this name, which may be given once, stands before the one at `at`.
 bool is_repeated(std::string_view name, const char* const* argv, int at) {
-  return std::any_of(argv + 1, argv + at,
-                     [name](const char* other) { return take_apart(other).name == name; });
+  return name != "--adapter" && std::any_of(argv + 1, argv + at, [name](const char* other) {
+           return take_apart(other).name == name;
+         });
 }
 
 // What no option by itself can be wrong with.
@@ -227,12 +238,17 @@ std::string help_text() {
          "  --notify-fd=N               write a newline to descriptor N when the first agent is\n"
          "                              active, and close it\n"
          "  --subreaper                 reap orphans of agents, as process 1 does\n"
+         "  --adapter=WORD              AGENT does not speak the protocol; the program WORD runs "
+         "it\n"
+         "                              (given again: its arguments)\n"
          "  --log-level=error|warning|info|debug\n"
          "                              what to log on standard error (info)\n"
          "  -h, --help                  print this, and exit\n"
          "  --version                   print the version, and exit\n"
          "\n"
-         "D is a whole number and ms, s, m or h, at most 24h; or 0. No option may be given twice.\n"
+         "D is a whole number and ms, s, m or h, at most 24h; or 0. No option may be given twice, "
+         "but\n"
+         "the adapter's words.\n"
          "\n"
          "  SIGUSR2                     upgrade to what AGENT names now\n"
          "  SIGTERM, SIGINT             stop the agent, and exit\n"

@@ -24,6 +24,7 @@ struct Options {
   std::optional<Duration> lock_timeout;  // as given; see lock_timeout_of()
   std::optional<int> notify_fd;          // above the standard descriptors
   bool subreaper = false;
+  std::vector<std::string> adapter;  // the program that runs AGENT, and its arguments; or none
   LogLevel log_level = LogLevel::info;
   std::string agent;
   std::vector<std::string> args;

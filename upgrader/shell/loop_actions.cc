@@ -31,9 +31,12 @@ void Loop::perform(const Check& check) {
 void Loop::perform(const Spawn& spawn) {
   const Program& program = programs_.at(spawn.program);
   if (const auto failed = agents_->start(spawn.generation, program)) {
+    const std::string by = options_.adapter.empty() ? "" : " by " + options_.adapter.front();
+    // An adapter's refusal is none of AGENT's.
     const bool not_executable =
-        failed->where == StartFailed::Where::exec && !is_shortage(failed->error);
-    feed(SpawnFailed{spawn.generation, trouble_of(failed->error, "cannot start " + program.path()),
+        failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
+    feed(SpawnFailed{spawn.generation,
+                     trouble_of(failed->error, "cannot start " + program.path() + by),
                      not_executable});
     return;
   }

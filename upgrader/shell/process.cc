@@ -9,13 +9,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/execution.h"
+#include "upgrader/shell/vectors.h"
 
 namespace upgrader {
 namespace {
@@ -30,9 +27,6 @@ constexpr int promised_signal_max = 31;
 // Enough for the child's few calls many times over, also where a sanitizer pads what is on it, and
 // little enough for a main stack of 64 KiB.
 constexpr std::size_t child_stack_bytes = 16'384;
-
-// A process id in decimal, with a NUL behind it.
-constexpr std::size_t pid_text_bytes = 12;
 
 struct Pipe {
   OwnedFd read;
@@ -63,45 +57,6 @@ bool make_pipes(Pipes& made) {
          make_non_blocking(made.input.write) && make_non_blocking(made.output.read);
 }
 
-// argv and envp, made before there is a child, which must not allocate.
-class Vectors {
- public:
-  Vectors(const Program& program, const Environment& environment) : entries_(environment.entries) {
-    argv_.push_back(const_cast<char*>(program.name().c_str()));
-    for (const std::string& arg : program.args()) {
-      argv_.push_back(const_cast<char*>(arg.c_str()));
-    }
-    argv_.push_back(nullptr);
-    if (environment.listen_pid) {
-      std::string& entry = entries_[*environment.listen_pid];
-      entry.assign(listen_pid_name);
-      entry.append(pid_text_bytes, '\0');
-      pid_text_ = entry.data() + listen_pid_name.size();
-    }
-    for (std::string& entry : entries_)
-      envp_.push_back(entry.data());
-    envp_.push_back(nullptr);
-  }
-  Vectors(const Vectors&) = delete;
-  Vectors& operator=(const Vectors&) = delete;
-
-  [[nodiscard]] char* const* argv() const { return argv_.data(); }
-  [[nodiscard]] char* const* envp() const { return envp_.data(); }
-
-  // Async-signal-safe.
-  void write_pid(pid_t pid) const {
-    if (pid_text_ != nullptr) std::to_chars(pid_text_, pid_text_ + pid_text_bytes, pid);
-  }
-
- private:
-  static constexpr std::string_view listen_pid_name = "LISTEN_PID=";
-
-  std::vector<std::string> entries_;
-  std::vector<char*> argv_;
-  std::vector<char*> envp_;
-  char* pid_text_ = nullptr;
-};
-
 // ---- in the child, which runs in our memory while we wait: only async-signal-safe calls are
 // allowed, and what it changes stays changed
 
@@ -121,14 +76,18 @@ bool reset_signals() {
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
-bool put_descriptors_in_place(const Pipes& pipes, int passed) {
+bool hand_down(int fd) {
+  return ::fcntl(fd, F_SETFD, 0) == 0;
+}
+
+bool put_descriptors_in_place(const Pipes& pipes, int passed, int program_descriptor) {
   if (::dup2(pipes.input.read.get(), 0) < 0 || ::dup2(pipes.output.write.get(), 1) < 0) {
     return false;
   }
   for (int fd = first_passed_descriptor; fd < first_passed_descriptor + passed; ++fd) {
-    if (::fcntl(fd, F_SETFD, 0) != 0) return false;
+    if (!hand_down(fd)) return false;
   }
-  return true;
+  return program_descriptor < 0 || hand_down(program_descriptor);
 }
 
 // By its path, or by the open descriptor.
@@ -180,7 +139,9 @@ int run_child(void* data) {
   birth.vectors.write_pid(::getpid());
   if (!follow_into_death(birth.upgrader)) return 2;
   StartFailed failure;
-  if (::setsid() >= 0 && reset_signals() && put_descriptors_in_place(birth.pipes, birth.passed)) {
+  const int program_descriptor = birth.vectors.program_descriptor();
+  if (::setsid() >= 0 && reset_signals() &&
+      put_descriptors_in_place(birth.pipes, birth.passed, program_descriptor)) {
     failure = {.where = StartFailed::Where::exec,
                .error = execute(birth.program, birth.vectors, birth.by)};
   } else {
@@ -222,14 +183,13 @@ void kill_and_reap(pid_t pid) {
   if (::kill(pid, SIGKILL) == 0) reap(pid);
 }
 
-std::variant<Started, StartFailed> start_by(By by, const Program& program,
-                                            const ChildSetting& setting) {
+std::variant<Started, StartFailed> start_by(By by, const Program& program, const Vectors& vectors,
+                                            int passed) {
   Pipes pipes;
   if (!make_pipes(pipes)) {
     return StartFailed{.where = StartFailed::Where::resources, .error = errno};
   }
-  const Vectors vectors(program, setting.environment);
-  const pid_t pid = make_child(program, vectors, pipes, setting.passed, by);
+  const pid_t pid = make_child(program, vectors, pipes, passed, by);
   if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
 
   pipes.report.write.reset();
@@ -241,21 +201,19 @@ std::variant<Started, StartFailed> start_by(By by, const Program& program,
       .pid = pid, .input = std::move(pipes.input.write), .output = std::move(pipes.output.read)};
 }
 
-}  // namespace
-
 // By its path while that names the same file, since the kernel names the process after what it was
 // started by. A script has no other way, and its interpreter opens the path again in any case.
-std::variant<Started, StartFailed> start_process(const Program& program,
-                                                 const ChildSetting& setting) {
+std::variant<Started, StartFailed> start(const Program& program, const Vectors& vectors,
+                                         int passed) {
   const int changed = program.path_changed();
   if (program.kind() == ExecutableKind::script) {
     if (changed != 0) return StartFailed{.where = StartFailed::Where::exec, .error = changed};
-    return start_by(By::path, program, setting);
+    return start_by(By::path, program, vectors, passed);
   }
   if (changed != 0 || !executions_can_be_seen()) {
-    return start_by(By::descriptor, program, setting);
+    return start_by(By::descriptor, program, vectors, passed);
   }
-  auto result = start_by(By::path, program, setting);
+  auto result = start_by(By::path, program, vectors, passed);
   const auto* const started = std::get_if<Started>(&result);
   if (started == nullptr) return result;
   const Runs runs = what_runs(started->pid, program);
@@ -265,7 +223,21 @@ std::variant<Started, StartFailed> start_process(const Program& program,
   const int exchanged = runs == Runs::another ? program.path_changed() : 0;
   if (exchanged != 0) return StartFailed{.where = StartFailed::Where::exec, .error = exchanged};
   // The path names the file again, or still does and the program has executed another one since.
-  return start_by(By::descriptor, program, setting);
+  return start_by(By::descriptor, program, vectors, passed);
+}
+
+}  // namespace
+
+std::variant<Started, StartFailed> start_process(const Program& program,
+                                                 const ChildSetting& setting) {
+  if (!setting.adapter) {
+    return start(program, Vectors(program, nullptr, setting.environment), setting.passed);
+  }
+  // A script that the adapter would not find by its path any more.
+  const int changed = program.kind() == ExecutableKind::script ? program.path_changed() : 0;
+  if (changed != 0) return StartFailed{.where = StartFailed::Where::exec, .error = changed};
+  const Program& adapter = *setting.adapter;
+  return start(adapter, Vectors(program, &adapter, setting.environment), setting.passed);
 }
 
 std::optional<Ending> try_reap(pid_t pid) {

@@ -20,6 +20,8 @@ namespace upgrader {
 struct ChildSetting {
   Environment environment;
   int passed = 0;  // descriptors 3 to 2 + passed go to it at these numbers: sockets, then the lock
+  // What is executed instead of the agent's program, which it is given to run; or nothing.
+  std::optional<Program> adapter{};
 };
 
 struct Started {
@@ -43,7 +45,8 @@ struct StartFailed {
 // Returns once the program runs or has been refused; a failure leaves neither process nor
 // descriptor behind. Descriptors 0 to 2 must be open and the passed ones close-on-exec here. The
 // child leads its own session, gets SIGTERM when we die, where that can be had, with an empty
-// signal mask and default dispositions, and has descriptors 0, 1, 2 and the passed ones only.
+// signal mask and default dispositions, and has descriptors 0, 1, 2 and the passed ones only;
+// an adapter, that of the program too, unless this is a script.
 [[nodiscard]] std::variant<Started, StartFailed> start_process(const Program& program,
                                                                const ChildSetting& setting);
 
