@@ -61,6 +61,7 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 # are what tests/run can run, for `make check`; packages are what all that needs of Debian.
 node_programs :=
 node_libraries :=
+node_headers :=
 node_tests :=
 node_packages :=
 include $(wildcard node/*/*.mk)
@@ -202,8 +203,13 @@ demo:
 
 # ---- installation
 
+# A public header of node/ lies below a directory `include`, as it will be installed.
+installed_headers = $(foreach header,$(node_headers), \
+  $(PREFIX)/include/$(lastword $(subst /include/, ,$(header))))
+
 # The directories that uninstalling leaves to others only when they are not empty.
 own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
+  $(sort $(dir $(installed_headers))) \
   $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) $(DOCDIR)/examples $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
@@ -213,7 +219,9 @@ completed = $(patsubst completion/%.bash,%,$(wildcard completion/*.bash))
 install: programs
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(own_directories))
 	install -m 755 $(BUILD)/upgrader $(sample_agent) $(node_programs) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(protocol_library) $(DESTDIR)$(LIBDIR)
+	install -m 644 $(protocol_library) $(node_libraries) $(DESTDIR)$(LIBDIR)
+	for header in $(node_headers); do \
+	  install -m 644 $$header $(DESTDIR)$(PREFIX)/include/$${header##*/include/}; done
 	install -m 755 $(BUILD)/$(soname) $(DESTDIR)$(LIBDIR)
 	ln -sf $(soname) $(DESTDIR)$(LIBDIR)/libagent-protocol.so
 	install -m 644 agent-protocol/agent_protocol.h agent-protocol/agent.h \
@@ -236,6 +244,8 @@ uninstall:
 	  $(DESTDIR)$(LIBDIR)/$(soname) $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
 	rm -f $(DESTDIR)$(PREFIX)/include/agent-protocol/agent_protocol.h \
 	  $(DESTDIR)$(PREFIX)/include/agent-protocol/agent.h
+	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,$(notdir $(node_libraries))) \
+	  $(installed_headers))
 	rm -rf $(DESTDIR)$(DOCDIR)/examples
 	for page in man/*.[1378]; do \
 	  rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done

@@ -1,0 +1,76 @@
+# Completion of agent-releases' command line in bash: options, commands, versions that are there.
+
+_agent_releases_commands='add list show verify desire adopt forget remove prune'
+_agent_releases_options='--dir= --keys= --name= --control= --json --help --version'
+
+# The options of the command $1.
+_agent_releases_options_of() {
+  case $1 in
+    add) echo '--sha256= --unsigned --older' ;;
+    verify) echo '--all' ;;
+    desire) echo '--newest' ;;
+    adopt) echo '--as=' ;;
+    prune) echo '--keep= --older=' ;;
+  esac
+}
+
+# The versions in the directory that the line names, or in the present one.
+_agent_releases_versions() {
+  local at directory=.
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    case ${COMP_WORDS[at]} in
+      --dir=*) directory=${COMP_WORDS[at]#--dir=} ;;
+      --dir)
+        [[ ${COMP_WORDS[at + 1]} == = ]] && directory=${COMP_WORDS[at + 2]}
+        [[ ${COMP_WORDS[at + 1]} == = ]] || directory=${COMP_WORDS[at + 1]}
+        ;;
+    esac
+  done
+  agent-releases --dir="$directory" --json list 2>/dev/null |
+    grep -o '"version":"[^"]*"' | cut -d '"' -f 4
+}
+
+# The values of the option $1 that begin with $2.
+_agent_releases_values() {
+  case $1 in
+    --dir | --keys | --control) compgen -d -- "$2" ;;
+    --keep) compgen -W '1 2 3 5 10' -- "$2" ;;
+    --older) compgen -W '12h 7d 30d 90d' -- "$2" ;;
+  esac
+}
+
+_agent_releases() {
+  local current=${COMP_WORDS[COMP_CWORD]} option= kept= command= at
+  COMPREPLY=()
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    [[ " $_agent_releases_commands " == *" ${COMP_WORDS[at]} "* ]] || continue
+    [[ ${COMP_WORDS[at - 1]} == = ]] && continue
+    command=${COMP_WORDS[at]}
+    break
+  done
+  if [[ $current == = ]]; then
+    option=${COMP_WORDS[COMP_CWORD - 1]} current=
+  elif [[ $COMP_CWORD -gt 2 && ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
+    option=${COMP_WORDS[COMP_CWORD - 2]}
+  elif [[ $current == --*=* ]]; then  # where COMP_WORDBREAKS has no `=`
+    option=${current%%=*} kept=${current%%=*}= current=${current#*=}
+  fi
+  if [[ $option ]]; then
+    mapfile -t COMPREPLY < <(_agent_releases_values "$option" "$current")
+    COMPREPLY=("${COMPREPLY[@]/#/$kept}")
+    compopt -o filenames
+  elif [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W \
+      "$_agent_releases_options $(_agent_releases_options_of "$command")" -- "$current")
+    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+  elif [[ -z $command ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$_agent_releases_commands" -- "$current")
+  elif [[ $command == add || $command == adopt ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    compopt -o filenames
+  elif [[ $command != list && $command != prune ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_agent_releases_versions)" -- "$current")
+  fi
+}
+
+complete -F _agent_releases agent-releases

@@ -1,0 +1,48 @@
+#compdef agent-releases
+# Completion of agent-releases' command line in zsh: options, commands, versions that are there.
+
+_agent_releases_versions() {
+  local directory=${opt_args[--dir]:-.} expl
+  _wanted versions expl version compadd -- ${(f)"$(agent-releases --dir=$directory --json list \
+    2>/dev/null | grep -o '"version":"[^"]*"' | cut -d '"' -f 4)"}
+}
+
+_agent_releases_commands() {
+  local commands=(
+    'add:fetch and verify a release'
+    'list:all releases, with what is known of each'
+    'show:one of them'
+    'verify:hash again what is on disk'
+    'desire:what is to run from now on'
+    'adopt:make a release of an installed file'
+    'forget:let one that has failed be tried again'
+    'remove:unless somebody needs it'
+    'prune:all but the newest'
+  )
+  _describe command commands
+}
+
+_agent_releases_argument() {
+  case ${words[(r)(add|list|show|verify|desire|adopt|forget|remove|prune)]} in
+    add | adopt) _files ;;
+    show | verify | desire | forget | remove) _agent_releases_versions ;;
+  esac
+}
+
+_arguments -S \
+  '--dir=[the directory of releases]:directory:_files -/' \
+  '--keys=[public keys that are trusted]:directory:_files -/' \
+  '--name=[whose releases these are]:name:' \
+  '*--control=[control directory of an upgrader]:directory:_files -/' \
+  '--json[facts as JSON]' \
+  '--sha256=[what the bytes of a release must be]:hash:' \
+  '--unsigned[take whatever the manifest says]' \
+  '--older=-[of add: an older version, too; of prune: how long ago]::age:(12h 7d 30d 90d)' \
+  '--all[verify every release]' \
+  '--newest[desire the newest]' \
+  '--as=[the version of what is adopted]:version:' \
+  '--keep=[how many stay]:number:(1 2 3 5 10)' \
+  '(- *)'{-h,--help}'[print the options and exit]' \
+  '(- *)--version[print the version and exit]' \
+  '1:command:_agent_releases_commands' \
+  '2:argument:_agent_releases_argument'

@@ -1,0 +1,61 @@
+#include "node/releases/core/admission.h"
+
+namespace agent_releases {
+namespace {
+
+Outcome admit_time(const Manifest& manifest, const Circumstances& here) {
+  if (!manifest.expires) return std::monostate{};
+  if (here.known && here.now < *here.known) {
+    return Refusal{"its manifest expires, and whether it has cannot be known: the clock says " +
+                   to_text(here.now) + ", and the ledger's last entry is of " +
+                   to_text(*here.known) + "; set the clock"};
+  }
+  if (here.now >= *manifest.expires) {
+    return Refusal{"its manifest has expired, at " + to_text(*manifest.expires)};
+  }
+  return std::monostate{};
+}
+
+}  // namespace
+
+std::string_view machine() {
+#if defined(__x86_64__)
+  return "x86_64";
+#elif defined(__aarch64__)
+  return "aarch64";
+#elif defined(__arm__)
+  return "armv7l";
+#elif defined(__i386__)
+  return "i686";
+#elif defined(__riscv) && __riscv_xlen == 64
+  return "riscv64";
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+  return "ppc64le";
+#elif defined(__s390x__)
+  return "s390x";
+#else
+#error "what does uname -m say on this machine?"
+#endif
+}
+
+Outcome admit(const Manifest& manifest, const Circumstances& here) {
+  if (manifest.name != here.name) {
+    return Refusal{"it is a release of " + manifest.name + ", and this directory is for " +
+                   here.name};
+  }
+  if (manifest.arch != "any" && manifest.arch != here.arch) {
+    return Refusal{"it is for " + manifest.arch + ", and this machine is " + here.arch};
+  }
+  if (manifest.min_protocol > protocol_spoken) {
+    return Refusal{"it needs agent protocol " + std::to_string(manifest.min_protocol) +
+                   ", and this machine's is " + std::to_string(protocol_spoken)};
+  }
+  if (const Outcome in_time = admit_time(manifest, here); !in_time) return in_time;
+  if (here.current && manifest.version < *here.current && !here.older_is_wanted) {
+    return Refusal{"version " + manifest.version.text() + " is older than the current one, " +
+                   here.current->text() + "; if that is meant, say --older"};
+  }
+  return std::monostate{};
+}
+
+}  // namespace agent_releases

@@ -1,0 +1,26 @@
+// The list of what a release's directory holds: a line for each entry, MODE SHA256 PATH. A
+// directory has `-` for the hash; a symbolic link has `link` for the mode, and the hash of its
+// target.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent-releases/result.h"
+
+namespace agent_releases {
+
+struct Listed {
+  enum class Kind : std::uint8_t { file, directory, link };
+  Kind kind = Kind::file;
+  unsigned mode = 0;  // of a file: 0555 or 0444
+  std::string sha256{};
+  std::string path;  // relative, without . and ..
+};
+
+[[nodiscard]] std::string to_line(const Listed& listed);
+[[nodiscard]] Result<std::vector<Listed>> parse_list(std::string_view text);
+
+}  // namespace agent_releases

@@ -1,0 +1,54 @@
+// What the files of a releases directory are called. Names from elsewhere are distrusted here,
+// before they become part of a path.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent-releases/result.h"
+#include "agent-releases/version.h"
+
+namespace agent_releases {
+
+inline constexpr std::string_view staging_name = ".staging";
+inline constexpr std::string_view lock_name = ".lock";
+inline constexpr std::string_view name_name = ".name";
+inline constexpr std::string_view desired_name = "desired";
+inline constexpr std::string_view current_name = "current";
+inline constexpr std::string_view previous_name = "previous";
+inline constexpr std::string_view ledger_name = "ledger.jsonl";
+inline constexpr std::string_view new_ledger_name = ".ledger.jsonl.new";
+
+inline constexpr std::string_view manifest_ending = ".json";
+inline constexpr std::string_view signature_ending = ".json.minisig";
+inline constexpr std::string_view files_ending = ".files";
+inline constexpr std::string_view partial_ending = ".part";
+
+// Names of files have 255 bytes at most, and a version and an ending must have room.
+inline constexpr std::size_t name_bytes_max = 64;
+inline constexpr std::size_t entry_bytes_max = 1'024;
+
+// Says what is wrong with it as the NAME of releases, or as the version of one.
+[[nodiscard]] Outcome check_name(std::string_view name);
+[[nodiscard]] Outcome check_version(const Version& version);
+
+// Says what is wrong with a relative path that must stay below its directory: each component is a
+// name, none is `.` or `..`.
+[[nodiscard]] Outcome check_entry(std::string_view entry);
+
+// NAME-v1.2.3
+[[nodiscard]] std::string release_name(std::string_view name, const Version& version);
+
+struct Known {
+  enum class Kind : std::uint8_t { release, manifest, signature, files };
+  Kind kind = Kind::release;
+  Version version;
+};
+
+// What the entry of a releases directory is, if it belongs to a release of that NAME.
+[[nodiscard]] std::optional<Known> recognise(std::string_view entry, std::string_view name);
+
+}  // namespace agent_releases

@@ -1,0 +1,115 @@
+// A directory of releases: versions of one program, each complete or not there, whatever was cut
+// off, and when. agent-releases(1) says what its files are called and what they promise; this is
+// the same for programs in C++20.
+//
+// Nothing here throws, and nothing starts a thread or a process. What fetches or unpacks (`add`)
+// and what removes waits for disks and networks: an agent that serves calls neither.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent-releases/result.h"
+#include "agent-releases/version.h"
+
+namespace agent_releases {
+
+class Store;
+
+struct Release {
+  Version version;
+  std::string path;          // absolute: NAME-v1.2.3, a file or a directory
+  std::string executable{};  // absolute: what to start
+  std::string sha256{};      // of what was fetched; empty where there is no manifest
+  std::int64_t bytes = 0;    // on disk
+  std::int64_t added = 0;    // seconds since 1970
+  bool is_directory = false;
+  std::string writing{};  // another whenever other bytes may stand in its place
+};
+
+// What has come of a fetch so far.
+struct Progress {
+  std::string what;  // the file's name
+  std::int64_t bytes = 0;
+  std::int64_t of = 0;    // 0: not known
+  std::int64_t from = 0;  // so many were there from an earlier, interrupted fetch
+};
+
+class Releases {
+ public:
+  struct Settings {
+    std::string directory;
+    std::string name{};  // needed where the directory does not say what it is for
+    std::string keys{};  // a directory of minisign's public keys; empty: nothing is verified
+    bool make = false;   // make the directory if it does not exist
+    std::vector<std::string> controls{};  // control directories of upgraders, beside those below
+                                          // /run/upgrader
+  };
+  [[nodiscard]] static Result<Releases> open(const Settings& settings);
+
+  [[nodiscard]] const std::string& directory() const;
+  [[nodiscard]] const std::string& name() const;
+
+  // In order of version.
+  [[nodiscard]] Result<std::vector<Release>> list() const;
+  [[nodiscard]] Result<Release> find(const Version& version) const;
+
+  // What the file `desired` names; nothing: the newest is.
+  [[nodiscard]] std::optional<Version> desired() const;
+  [[nodiscard]] std::optional<Version> current() const;
+  [[nodiscard]] std::optional<Version> previous() const;
+
+  struct Adding {
+    std::string source;    // a URL (http, https, file) or a path of a manifest
+    std::string sha256{};  // what the release's bytes must be
+    bool unsigned_is_wanted = false;
+    bool older_is_wanted = false;
+    std::int64_t now = 0;  // seconds since 1970, as the clock has it
+    std::function<void(const Progress&)> progress{};
+  };
+  struct Added {
+    Release release;
+    bool was_there = false;
+    std::string trusted_comment{};  // of the signature, where there was one
+  };
+  // Fetches, verifies, makes durable. Leaves the directory as it was but for .staging if anything
+  // fails.
+  [[nodiscard]] Result<Added> add(const Adding& adding);
+
+  // Makes a release of the plain file that a path names, and a link of the path.
+  [[nodiscard]] Result<Release> adopt(const std::string& link, const Version& version);
+
+  // What should run: a version that is there, or nothing for the newest.
+  [[nodiscard]] Outcome desire(const std::optional<Version>& version);
+
+  // Lets a release that has failed be tried again.
+  [[nodiscard]] Outcome forget(const Version& version, std::int64_t now);
+
+  // Why a release may not be removed: what needs it. Nothing if nobody does.
+  [[nodiscard]] Result<std::optional<std::string>> needed_for(const Version& version) const;
+  [[nodiscard]] Outcome remove(const Version& version);
+
+  // Removes all but the newest `keep`, and what is needed or was added at `before` or later. Gives
+  // what was removed.
+  [[nodiscard]] Result<std::vector<Version>> prune(std::size_t keep,
+                                                   std::optional<std::int64_t> before);
+
+  // Says whether the bytes on disk are those that were added, and with keys, whether their manifest
+  // is signed. Reads all of them.
+  [[nodiscard]] Outcome verify(const Release& release) const;
+
+  // For what is built on this one.
+  [[nodiscard]] const Store& store() const { return *store_; }
+
+ private:
+  explicit Releases(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+
+  std::shared_ptr<Store> store_;
+};
+
+}  // namespace agent_releases

@@ -1,0 +1,35 @@
+// A semantic version (semver.org, 2.0.0): MAJOR.MINOR.PATCH[-PRERELEASE][+BUILD].
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agent_releases {
+
+// A longer one would leave no room in the name of a file.
+inline constexpr std::size_t version_bytes_max = 128;
+
+struct Version {
+  std::array<std::uint64_t, 3> numbers{};
+  std::vector<std::string> prerelease;
+  std::string build;  // says nothing about the order, and stands in no path
+
+  // "1.2.3-rc.1+build", and nothing but its one way of writing: no leading zeros.
+  [[nodiscard]] static std::optional<Version> parse(std::string_view text);
+
+  // Without the build: what stands in a path.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] bool is_prerelease() const { return !prerelease.empty(); }
+
+  // By precedence: two that differ only in their builds are equal.
+  std::strong_ordering operator<=>(const Version& other) const;
+  bool operator==(const Version& other) const { return (*this <=> other) == 0; }
+};
+
+}  // namespace agent_releases

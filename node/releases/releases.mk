@@ -1,0 +1,45 @@
+# agent-releases and libagent-releases: versions on disk, fetched, verified, immutable, remembered.
+
+node_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev minisign curl \
+  xz-utils zstd
+build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
+
+# Public headers lie where they will be installed: agents write <agent-releases/NAME.h>.
+releases_include = -Inode/releases/include
+releases_headers := $(wildcard node/releases/include/agent-releases/*.h)
+# What the program alone has; all else is the library's.
+releases_program_parts := $(addprefix node/releases/,main.cc shell/commands.cc shell/options.cc \
+  shell/report.cc)
+releases_parts := $(filter-out $(releases_program_parts), \
+  $(wildcard node/releases/*.cc node/releases/*/*.cc))
+releases_library := $(BUILD)/libagent-releases.a
+releases_program := $(BUILD)/agent-releases
+releases_libraries = -lcurl -larchive -lsodium
+$(BUILD)/objects/node/releases/%.o: CPPFLAGS += $(releases_include)
+
+# With what takes JSON apart, so that it stands beside the shared libagent-protocol, too.
+json_parts := $(addprefix agent-protocol/wire/,json_line.cc escape.cc utf8.cc)
+$(releases_library): $(call objects,$(releases_parts) $(json_parts))
+	@mkdir -p $(@D)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(releases_program): $(call objects,$(releases_program_parts)) $(releases_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
+
+node_programs += $(releases_program)
+node_libraries += $(releases_library)
+node_headers += $(releases_headers)
+
+# ---- tests
+
+releases_unit_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/releases/*_test.cc))
+$(BUILD)/objects/tests/releases/%.o: CPPFLAGS += $(releases_include)
+$(BUILD)/objects/tests/releases/%.o: CXXFLAGS += -O0
+$(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
+    $(releases_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
+node_tests += $(releases_unit_tests) $(addprefix tests/releases/,add fetch archives keeping)
+check-here: $(releases_unit_tests)

@@ -1,0 +1,269 @@
+// Adds a release: its manifest, its signature and its bytes are fetched and judged; then it is made
+// durable under other names, and gets its own in an order that leaves nothing half there.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "agent-releases/releases.h"
+#include "node/releases/core/admission.h"
+#include "node/releases/core/names.h"
+#include "node/releases/core/recovery.h"
+#include "node/releases/shell/download.h"
+#include "node/releases/shell/fetch.h"
+#include "node/releases/shell/ledger_file.h"
+#include "node/releases/shell/store.h"
+#include "node/releases/shell/tree.h"
+#include "node/releases/shell/unpack.h"
+#include "node/releases/shell/verification.h"
+
+namespace agent_releases {
+namespace {
+
+constexpr mode_t release_mode = 0555;
+
+struct Fetched {
+  Manifest manifest;
+  std::string text;
+  std::string signature;
+  std::string trusted_comment;
+  std::string url;  // of the manifest
+};
+
+class Addition {
+ public:
+  Addition(const Store& store, const Releases::Adding& adding, Fetcher fetcher)
+      : store_(store), adding_(adding), fetcher_(std::move(fetcher)) {}
+
+  Result<Releases::Added> run();
+
+ private:
+  Outcome judge_request() const;
+  Outcome fetch_manifest();
+  Outcome judge_manifest();
+  Result<bool> is_there() const;
+  Outcome complete(const Directory& staging);
+  Outcome finish(const Directory& staging, const Download& download);
+  Outcome finish_archive(const Directory& staging, const Download& download);
+  Outcome place(const Directory& staging);
+  Outcome add_anew(const Directory& staging);
+  Outcome stage(const Directory& staging, std::string_view ending, std::string_view text);
+
+  const Store& store_;
+  const Releases::Adding& adding_;
+  Fetcher fetcher_;
+  Fetched fetched_;
+};
+
+Outcome Addition::judge_request() const {
+  if (!adding_.sha256.empty() && !is_sha256(adding_.sha256)) {
+    return Refusal{"--sha256 needs 64 digits of 0 to 9 and a to f", Trouble::usage};
+  }
+  if (store_.has_keys() && adding_.unsigned_is_wanted) {
+    return Refusal{"--unsigned and --keys contradict each other", Trouble::usage};
+  }
+  if (store_.has_keys() || !adding_.sha256.empty() || adding_.unsigned_is_wanted) {
+    return std::monostate{};
+  }
+  return Refusal{
+      "nothing says whose release this is: give --keys=DIR or --sha256=HEX, or say "
+      "--unsigned",
+      Trouble::usage};
+}
+
+Outcome Addition::fetch_manifest() {
+  const Result<std::string> url = url_of(adding_.source);
+  if (!url) return url.refusal();
+  fetched_.url = url.value();
+  Result<std::string> text = fetcher_.text(fetched_.url, manifest_bytes_max);
+  if (!text) return text.refusal();
+  fetched_.text = std::move(text.value());
+  if (!store_.has_keys()) return std::monostate{};
+
+  const Result<std::vector<PublicKey>> keys = store_.keys();
+  if (!keys) return keys.refusal();
+  Result<std::string> signature = fetcher_.text(fetched_.url + ".minisig", signature_bytes_max);
+  if (!signature) {
+    return Refusal{"the manifest's signature is missing: " + signature.reason(),
+                   signature.refusal().trouble};
+  }
+  fetched_.signature = std::move(signature.value());
+  auto good = verify_signature(fetched_.text, fetched_.signature, keys.value());
+  if (!good) {
+    return Refusal{shown_url(fetched_.url) + ".minisig: " + good.reason(), good.refusal().trouble};
+  }
+  fetched_.trusted_comment = std::move(good.value());
+  return std::monostate{};
+}
+
+Outcome Addition::judge_manifest() {
+  const std::string shown = shown_url(fetched_.url);
+  Result<Manifest> manifest = parse_manifest(fetched_.text);
+  if (!manifest) return Refusal{shown + " is no manifest: " + manifest.reason()};
+  fetched_.manifest = std::move(manifest.value());
+  const auto ledger = read_ledger(store_.directory());
+  if (!ledger) return ledger.refusal();
+  Circumstances here{.name = store_.name(),
+                     .arch = std::string(machine()),
+                     .now = adding_.now,
+                     .known = std::nullopt,
+                     .current = store_.version_of_link(current_name),
+                     .older_is_wanted = adding_.older_is_wanted};
+  if (!ledger.value().empty()) here.known = ledger.value().back().when;
+  const Outcome admitted = admit(fetched_.manifest, here);
+  if (!admitted) return Refusal{shown + " is refused: " + admitted.reason()};
+  if (adding_.sha256.empty() || adding_.sha256 == fetched_.manifest.sha256) {
+    return std::monostate{};
+  }
+  return Refusal{shown + " is refused: it is not the release of --sha256=" + adding_.sha256};
+}
+
+// A path that exists keeps its bytes for ever.
+Result<bool> Addition::is_there() const {
+  const Manifest& manifest = fetched_.manifest;
+  const std::string path = store_.directory().path_of(store_.name_of(manifest.version));
+  if (!store_.directory().status(store_.name_of(manifest.version))) return false;
+  const auto release = store_.find(manifest.version);
+  std::string sha256 = release ? release->sha256 : "";
+  if (release && sha256.empty() && manifest.kind == Kind::file) {
+    const auto hashed = hash_release(store_, *release);
+    if (!hashed) return hashed.refusal();
+    sha256 = hashed.value();
+  }
+  if (sha256 == manifest.sha256) return true;
+  return Refusal{path +
+                 " exists, with other bytes; a release never changes: give the new one "
+                 "another version"};
+}
+
+// A release that is there gets what it lacks: a manifest, or the signature by a new key.
+Outcome Addition::complete(const Directory& staging) {
+  const Version& version = fetched_.manifest.version;
+  const Directory& directory = store_.directory();
+  const auto text = store_.manifest_text(version);
+  if (!text) return text.refusal();
+  const bool same = text.value() && *text.value() == fetched_.text;
+  if (text.value() && !same) {
+    const auto trusted = store_.trusted_manifest(version);
+    if (trusted) return std::monostate{};
+    return Refusal{"version " + version.text() + " is there with another manifest, and " +
+                   trusted.reason() + "; remove it and add it again"};
+  }
+  for (const std::string_view ending : {signature_ending, manifest_ending}) {
+    const bool is_signature = ending == signature_ending;
+    const std::string& wanted = is_signature ? fetched_.signature : fetched_.text;
+    if (wanted.empty() || (same && !is_signature)) continue;
+    const std::string beside = store_.name_of(version) + std::string(ending);
+    if (const Outcome staged = stage(staging, ending, wanted); !staged) return staged;
+    if (const Outcome moved = staging.rename(beside, directory, beside); !moved) return moved;
+  }
+  return directory.sync();
+}
+
+Outcome Addition::stage(const Directory& staging, std::string_view ending, std::string_view text) {
+  return staging.write(store_.name_of(fetched_.manifest.version) + std::string(ending), text);
+}
+
+Outcome Addition::finish_archive(const Directory& staging, const Download& download) {
+  const Manifest& manifest = fetched_.manifest;
+  const std::string name = store_.name_of(manifest.version);
+  if (const Outcome made = staging.make_directory(name, 0700); !made) return made;
+  const Result<Directory> below = staging.subdirectory(name);
+  if (!below) return below.refusal();
+  const Result<std::string> list = unpack(download.descriptor(), manifest.size, below.value());
+  if (!list) return list.refusal();
+  const auto made_files = parse_list(list.value());
+  const bool has_program =
+      made_files && std::ranges::any_of(made_files.value(), [&](const Listed& made) {
+        return made.kind == Listed::Kind::file && made.mode == release_mode &&
+               made.path == manifest.entry;
+      });
+  if (!has_program) {
+    return Refusal{"the archive has no program " + manifest.entry + ", which `entry` names"};
+  }
+  if (const Outcome staged = stage(staging, files_ending, list.value()); !staged) return staged;
+  return staging.remove(part_name(manifest));
+}
+
+// Everything gets its bytes and is durable, under names in .staging.
+Outcome Addition::finish(const Directory& staging, const Download& download) {
+  const Manifest& manifest = fetched_.manifest;
+  if (!fetched_.signature.empty()) {
+    const Outcome staged = stage(staging, signature_ending, fetched_.signature);
+    if (!staged) return staged;
+  }
+  const Outcome staged = stage(staging, manifest_ending, fetched_.text);
+  if (!staged) return staged;
+  if (manifest.kind == Kind::tar) return finish_archive(staging, download);
+  if (::fchmod(download.descriptor(), release_mode) != 0) {
+    return refusal_from_errno("write", download.path());
+  }
+  if (const Outcome synced = sync(download.descriptor(), download.path()); !synced) return synced;
+  return staging.rename(part_name(manifest), staging, store_.name_of(manifest.version));
+}
+
+// The release comes last: only that makes it one. What is beside it has to be durable by then.
+Outcome Addition::place(const Directory& staging) {
+  const Directory& directory = store_.directory();
+  const std::string name = store_.name_of(fetched_.manifest.version);
+  for (const std::string_view ending : {files_ending, signature_ending, manifest_ending}) {
+    const std::string beside = name + std::string(ending);
+    if (!staging.status(beside)) continue;
+    if (const Outcome moved = staging.rename(beside, directory, beside); !moved) return moved;
+  }
+  if (const Outcome synced = directory.sync(); !synced) return synced;
+  const Outcome moved = staging.rename(name, directory, name, Directory::Existing::keep);
+  if (!moved) return moved;
+  if (const Outcome synced = directory.sync(); !synced) {
+    static_cast<void>(directory.rename(name, staging, name));
+    return synced;
+  }
+  return staging.sync();
+}
+
+Outcome Addition::add_anew(const Directory& staging) {
+  const auto url = resolve_url(fetched_.url, fetched_.manifest.url);
+  if (!url) return Refusal{shown_url(fetched_.url) + ": " + url.reason()};
+  bool resumable = false;
+  Outcome added = std::monostate{};
+  {  // a program that is open for writing cannot be executed, so the download ends first
+    Download download(fetcher_, fetched_.manifest, staging, adding_.progress);
+    added = download.run(url.value());
+    // A part stays only where the next call can go on with it.
+    resumable = !added && added.refusal().trouble == Trouble::cut_off && download.has_begun();
+    if (added) added = finish(staging, download);
+  }
+  if (added) added = place(staging);
+  if (added) return added;
+  const std::string wanted = resumable ? part_name(fetched_.manifest) : std::string(no_partial);
+  static_cast<void>(store_.clean(staging, wanted));
+  return added;
+}
+
+Result<Releases::Added> Addition::run() {
+  if (const Outcome sensible = judge_request(); !sensible) return sensible.refusal();
+  if (const Outcome fetched = fetch_manifest(); !fetched) return fetched.refusal();
+  if (const Outcome fit = judge_manifest(); !fit) return fit.refusal();
+  const Result<Writing> writing = store_.begin_writing(part_name(fetched_.manifest));
+  if (!writing) return writing.refusal();
+  const Directory& staging = writing.value().staging;
+  const Result<bool> there = is_there();
+  if (!there) return there.refusal();
+  const Outcome done = there.value() ? complete(staging) : add_anew(staging);
+  if (!done) return done.refusal();
+  auto release = store_.find(fetched_.manifest.version);
+  if (!release) return Refusal{"the release vanished while it was added", Trouble::system};
+  return Releases::Added{.release = std::move(*release),
+                         .was_there = there.value(),
+                         .trusted_comment = fetched_.trusted_comment};
+}
+
+}  // namespace
+
+Result<Releases::Added> Releases::add(const Adding& adding) {
+  Result<Fetcher> fetcher = Fetcher::make();
+  if (!fetcher) return fetcher.refusal();
+  return Addition(*store_, adding, std::move(fetcher.value())).run();
+}
+
+}  // namespace agent_releases

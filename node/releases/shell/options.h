@@ -1,0 +1,55 @@
+// The command line of agent-releases, read and checked. What it asks for is done by commands.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent-releases/result.h"
+#include "agent-releases/version.h"
+
+namespace agent_releases {
+
+enum class Task : std::uint8_t {
+  show_help,
+  show_version,
+  add,
+  list,
+  show,
+  verify,
+  desire,
+  adopt,
+  forget,
+  remove,
+  prune,
+};
+
+struct Options {
+  Task task = Task::show_help;
+  std::string directory = ".";
+  std::string keys;
+  std::string name;
+  std::vector<std::string> controls;
+  bool json = false;
+
+  std::string source;  // of add, and the link of adopt
+  std::string sha256;
+  bool unsigned_is_wanted = false;
+  bool older_is_wanted = false;
+  std::optional<Version> version;
+  bool all = false;
+  bool newest = false;
+  std::size_t keep = 0;
+  std::optional<std::int64_t> older_s;  // of prune
+};
+
+[[nodiscard]] Result<Options> parse_options(int argc, const char* const* argv);
+[[nodiscard]] std::string_view help_text();
+
+// "30d", "12h", "90m", "10s".
+[[nodiscard]] std::optional<std::int64_t> parse_age(std::string_view text);
+
+}  // namespace agent_releases

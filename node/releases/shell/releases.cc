@@ -1,0 +1,97 @@
+// The deeds on a directory of releases that need neither a network nor an archive.
+#include "agent-releases/releases.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "node/releases/core/names.h"
+#include "node/releases/shell/ledger_file.h"
+#include "node/releases/shell/store.h"
+#include "node/releases/shell/verification.h"
+
+namespace agent_releases {
+
+Result<Releases> Releases::open(const Settings& settings) {
+  Result<std::shared_ptr<Store>> store = Store::open(settings);
+  if (!store) return store.refusal();
+  return Releases(std::move(store.value()));
+}
+
+const std::string& Releases::directory() const {
+  return store_->directory().path();
+}
+
+const std::string& Releases::name() const {
+  return store_->name();
+}
+
+Result<std::vector<Release>> Releases::list() const {
+  return store_->list();
+}
+
+Result<Release> Releases::find(const Version& version) const {
+  auto release = store_->find(version);
+  if (release) return std::move(*release);
+  return Refusal{"there is no version " + version.text() + " in " + directory(), Trouble::absent};
+}
+
+std::optional<Version> Releases::desired() const {
+  const auto wish = store_->wish();
+  return wish ? wish->version : std::nullopt;
+}
+
+std::optional<Version> Releases::current() const {
+  return store_->version_of_link(current_name);
+}
+
+std::optional<Version> Releases::previous() const {
+  return store_->version_of_link(previous_name);
+}
+
+// A new file each time, also for the same version: that is how a wish is made anew.
+Outcome Releases::desire(const std::optional<Version>& version) {
+  const std::string name{desired_name};
+  if (version) {
+    if (const Result<Release> there = find(*version); !there) return there.refusal();
+  }
+  const Result<Writing> writing = store_->begin_writing();
+  if (!writing) return writing.refusal();
+  const Directory& directory = store_->directory();
+  if (!version) {
+    if (const Outcome gone = directory.remove(name); !gone) return gone;
+    return directory.sync();
+  }
+  const Directory& staging = writing.value().staging;
+  if (const Outcome written = staging.write(name, version->text() + "\n"); !written) return written;
+  if (const Outcome moved = staging.rename(name, directory, name); !moved) return moved;
+  return directory.sync();
+}
+
+Outcome Releases::forget(const Version& version, std::int64_t now) {
+  const auto ledger = read_ledger(store_->directory());
+  if (!ledger) return ledger.refusal();
+  const bool known = std::ranges::any_of(
+      ledger.value(), [&](const Entry& entry) { return entry.version == version; });
+  if (!known) {
+    return Refusal{
+        "version " + version.text() + " has never been tried: there is nothing to forget",
+        Trouble::absent};
+  }
+  Entry entry;
+  entry.when = now;
+  entry.version = version;
+  entry.ending = Ending::forgotten;
+  return append_to_ledger(store_->directory(), entry);
+}
+
+Outcome Releases::verify(const Release& release) const {
+  Result<Verification> verification = Verification::begin(*store_, release);
+  if (!verification) return verification.refusal();
+  while (true) {
+    const Result<bool> done = verification.value().step();
+    if (!done) return done.refusal();
+    if (done.value()) return std::monostate{};
+  }
+}
+
+}  // namespace agent_releases

@@ -1,0 +1,66 @@
+#include "node/releases/shell/trust.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "node/releases/shell/directory.h"
+
+namespace agent_releases {
+namespace {
+
+constexpr std::string_view key_ending = ".pub";
+
+// A key may be a link to one that lies elsewhere; what is opened is what is judged.
+Result<PublicKey> read_key(const Directory& directory, const std::string& name) {
+  const std::string path = directory.path_of(name);
+  const Descriptor file(
+      ::openat(directory.descriptor(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) return refusal_from_errno("read the key", path);
+  if (const Outcome trusted = check_owner(status, path); !trusted) return trusted.refusal();
+  const Result<std::string> text = read_all(file.get(), path, key_bytes_max);
+  if (!text) return text.refusal();
+  Result<PublicKey> key = parse_public_key(text.value());
+  if (!key) return Refusal{"cannot use the key " + path + ": " + key.reason()};
+  return key;
+}
+
+}  // namespace
+
+Outcome check_owner(const struct stat& status, const std::string& path) {
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    return Refusal{path + " belongs to user " + std::to_string(status.st_uid) +
+                   ", who is neither root nor the caller"};
+  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Refusal{path + " can be written by others than its owner: chmod go-w " + path};
+  }
+  return std::monostate{};
+}
+
+Result<std::vector<PublicKey>> read_keys(const std::string& path) {
+  const Result<Directory> directory = Directory::open(path);
+  if (!directory) return directory.refusal();
+  struct stat status {};
+  if (::fstat(directory.value().descriptor(), &status) != 0)
+    return refusal_from_errno("read", path);
+  if (const Outcome trusted = check_owner(status, path); !trusted) return trusted.refusal();
+  const Result<std::vector<std::string>> names = directory.value().names();
+  if (!names) return names.refusal();
+  std::vector<PublicKey> keys;
+  for (const std::string& name : names.value()) {
+    if (!name.ends_with(key_ending)) continue;
+    const Result<PublicKey> key = read_key(directory.value(), name);
+    if (!key) return key.refusal();
+    keys.push_back(key.value());
+  }
+  if (keys.empty()) {
+    return Refusal{"there is no key in " + path +
+                       ": it needs at least one file NAME.pub, as "
+                       "minisign -G writes it",
+                   Trouble::absent};
+  }
+  return keys;
+}
+
+}  // namespace agent_releases

@@ -1,0 +1,20 @@
+// Whom we trust with files: root and ourselves, and nobody else may write to them.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <vector>
+
+#include "agent-releases/result.h"
+#include "node/releases/core/minisign.h"
+
+namespace agent_releases {
+
+[[nodiscard]] Outcome check_owner(const struct stat& status, const std::string& path);
+
+// The keys of a directory: its files *.pub. Refused where one of them is no key or not to be
+// trusted, or where there is none.
+[[nodiscard]] Result<std::vector<PublicKey>> read_keys(const std::string& directory);
+
+}  // namespace agent_releases

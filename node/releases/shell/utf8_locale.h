@@ -1,0 +1,27 @@
+// Texts of this thread are UTF-8 for a while, whatever the program's locale says.
+#pragma once
+
+#include <locale.h>
+
+namespace agent_releases {
+
+// libarchive gives names as the locale has them; ours are UTF-8, whatever the program's are.
+class Utf8Locale {
+ public:
+  Utf8Locale() : locale_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{})) {
+    if (locale_ != locale_t{}) before_ = ::uselocale(locale_);
+  }
+  ~Utf8Locale() {
+    if (locale_ == locale_t{}) return;
+    ::uselocale(before_);
+    ::freelocale(locale_);
+  }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
+
+ private:
+  locale_t locale_;
+  locale_t before_{};
+};
+
+}  // namespace agent_releases

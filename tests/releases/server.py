@@ -1,0 +1,84 @@
+# An HTTP server for tests that serves a directory well, and one file badly: it cuts off, lies about
+# lengths, redirects, is slow, serves something else at the second read, knows no ranges.
+import http.server
+import os
+import threading
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        double = self.server.double
+        double.requests.append((self.path, self.headers.get("Range")))
+        how = double.faults.get(self.path)
+        if how and how[0]:
+            return how.pop(0)(self)
+        return self.serve()
+
+    def content(self):
+        path = os.path.join(self.server.double.directory, self.path.lstrip("/"))
+        if not os.path.isfile(path):
+            return None
+        with open(path, "rb") as file:
+            return file.read()
+
+    def serve(self, content=None, cut=None, length=None, ranges=True):
+        """Serves a file: as it is, or with other bytes, `cut` off after so many of them, with a
+        `length` that is a lie, or whole whatever range was asked for."""
+        content = self.content() if content is None else content
+        if content is None:
+            return self.send_error(404)
+        begin, wanted = 0, self.headers.get("Range")
+        if wanted and ranges:
+            begin = int(wanted.split("=")[1].split("-")[0])
+            if begin >= len(content):
+                self.send_response(416)
+                self.send_header("Content-Length", "0")
+                return self.end_headers()
+            self.send_response(206)
+            self.send_header("Content-Range",
+                             "bytes %d-%d/%d" % (begin, len(content) - 1, len(content)))
+        else:
+            self.send_response(200)
+        rest = content[begin:]
+        self.send_header("Content-Length", str(len(rest) if length is None else length))
+        if length is not None or cut is not None:
+            self.close_connection = True
+        self.end_headers()
+        self.wfile.write(rest if cut is None else rest[:cut])
+        return None
+
+    def redirect(self, where):
+        self.send_response(302)
+        self.send_header("Location", where)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+class Double:
+    def __init__(self, directory):
+        self.directory = directory
+        self.requests = []   # (path, range)
+        self.faults = {}     # of a path: what is done at its next requests, one after the other
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.double = self
+        self.server.handle_error = lambda *_: None  # whom we cut off hangs up, too
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def url(self, name=""):
+        return "http://127.0.0.1:%d/%s" % (self.server.server_address[1], name)
+
+    def fails(self, path, *deeds):
+        self.faults["/" + path] = list(deeds) + [None]
+
+    def ranges_of(self, path):
+        return [wanted for asked, wanted in self.requests if asked == "/" + path]
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
