@@ -23,14 +23,15 @@ _upgrader_values() {
       ;;
     --stop-timeout) _upgrader_durations "$2" ;;
     --lock) compgen -f -- "$2" ;;
+    --control) compgen -d -- "$2" ;;
     --adapter) { compgen -c -- "$2"; compgen -f -- "$2"; } | sort -u ;;
     --notify-fd) compgen -W '3 4 5' -- "$2" ;;
   esac
 }
 
 _upgrader_options='--mode= --start-timeout= --stop-timeout= --exit-grace= --trial=
-  --on-unclean-stop= --relink --lock= --lock-timeout= --notify-fd= --subreaper
-  --adapter= --log-level= --help --version'
+  --on-unclean-stop= --relink --lock= --lock-timeout= --control= --notify-fd=
+  --subreaper --adapter= --log-level= --help --version'
 
 # Sets `agent` to the place of AGENT among the words before the cursor, or to that of the cursor
 # where AGENT comes next, or to nothing while options may come. readline cuts words at `=` and `:`.

@@ -29,6 +29,8 @@ Actions bare(const Actions& actions) {
     if (std::holds_alternative<Log>(action) || std::holds_alternative<Notice>(action)) continue;
     kept.push_back(action);
     if (auto* send = std::get_if<Send>(&kept.back())) leave_reasons_out(send->message);
+    auto* ending = std::get_if<RecordEnding>(&kept.back());
+    if (ending != nullptr && ending->failure) ending->failure->reason.clear();
   }
   return kept;
 }

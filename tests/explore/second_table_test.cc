@@ -82,12 +82,12 @@ const std::vector<SeededError> seeded_errors{
      [](Rows& rows) {
        replace(row(rows, "prepare,gate works %waiting", "B grace").effects, "start", "trial");
      },
-     "undo works shot, B exits"},
+     "undo works shot, A exits"},
     {"a cause without its exit status",
      [](Rows& rows) {
        replace(row(rows, "trial works -", "A exits").effects, "trial ending", "trial");
      },
-     "back silent -, A hello"},
+     "back born -, spawn fails"},
     {"the wrong clean flag",
      [](Rows& rows) {
        replace(row(rows, "hand %unsaid ready", "A exits", "continue").effects, "unclean", "clean");

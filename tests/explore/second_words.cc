@@ -170,6 +170,18 @@ void tell_failed(Notes& notes, Actions& actions) {
     send(actions, notes.a, UpgradeFailed{notes.request.cause.value_or(Failure{})});
 }
 
+// Every upgrade that was accepted ends once, for those who look on.
+template <Outcome outcome>
+void ends(Notes& notes, const Happening&, Actions& actions) {
+  const Request& request = notes.request;
+  if (request.generation == 0) return;
+  RecordEnding ending{outcome, request.cause};
+  if (outcome == Outcome::ended && !request.cause) {
+    ending.failure = failure_of(request.id, Stage::shutdown);
+  }
+  actions.push_back(ending);
+}
+
 void restore_link(const Notes& notes, Actions& actions) {
   if (notes.policy.relink) actions.push_back(RestoreLink{});
 }
@@ -343,6 +355,10 @@ const Named<Effect> effects[] = {
      [](N& n, const H&, A& a) {
        send(a, n.a, Committed{n.request.id, n.request.generation});
      }},
+    {"ends committed", ends<Outcome::committed>},
+    {"ends kept", ends<Outcome::kept>},
+    {"ends fallen back", ends<Outcome::fell_back>},
+    {"ends with it", ends<Outcome::ended>},
     {"prove link",
      [](N& n, const H&, A& a) { a.push_back(ProveRelink{n.request.program}); }},
     {"relink", [](N& n, const H&, A& a) { a.push_back(Relink{n.a.program}); }},

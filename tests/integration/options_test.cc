@@ -44,9 +44,10 @@ TEST_CASE("--help names every option and every signal") {
                              "--exit-grace", "--trial",         "--on-unclean-stop",
                              "--relink",     "--lock",          "--lock-timeout",
                              "--log-level",  "--notify-fd",     "--subreaper",
-                             "--adapter",    "--help",          "--version",
-                             "SIGTERM",      "SIGINT",          "SIGQUIT",
-                             "SIGHUP",       "SIGUSR1",         "SIGUSR2"}) {
+                             "--adapter",    "--control",       "--help",
+                             "--version",    "SIGTERM",         "SIGINT",
+                             "SIGQUIT",      "SIGHUP",          "SIGUSR1",
+                             "SIGUSR2"}) {
     INFO(option);
     CHECK(world.output().find(option) != std::string::npos);
   }
@@ -67,6 +68,7 @@ TEST_CASE("a command line that cannot be is a usage error: 125") {
   expect_usage_error({"--subreaper=yes", "--", agent});
   expect_usage_error({"--notify-fd=1", "--", agent});
   expect_usage_error({"--lock=", "--", agent});
+  expect_usage_error({"--control=", "--", agent});
   expect_usage_error({"--stop-timeout=0", "--", agent});
   expect_usage_error({"--stop-timeout=0s", "--", agent});
   expect_usage_error({"--lock-timeout=1s", "--", agent});
@@ -103,10 +105,11 @@ TEST_CASE("each option takes a duration of its own") {
 
 TEST_CASE("every option may be given at once, and the -- may be left out") {
   World world{World::Later()};
-  Start start{.options = {"--mode=parallel", "--start-timeout=1m", "--stop-timeout=1m",
-                          "--exit-grace=1m", "--trial=1m", "--on-unclean-stop=continue",
-                          "--lock=" + world.path("lock"), "--lock-timeout=1m", "--log-level=debug"},
-              .agent = "-"};
+  Start start{
+      .options = {"--mode=parallel", "--start-timeout=1m", "--stop-timeout=1m", "--exit-grace=1m",
+                  "--trial=1m", "--on-unclean-stop=continue", "--lock=" + world.path("lock"),
+                  "--lock-timeout=1m", "--control=" + world.path("control"), "--log-level=debug"},
+      .agent = "-"};
   start.options.push_back(World::puppet());
 
   world.start(start);

@@ -97,8 +97,19 @@ TEST_CASE("an upgrader at rest makes no system call") {
   watch(world, 500);
 }
 
+TEST_CASE("an upgrader at rest with a control directory makes no system call") {
+  World world{World::Later()};
+  world.start({"--control=" + world.path("control")});
+  Puppet active = world.first();
+  active.expect_silence();
+  world.pass(1'100);
+
+  watch(world, 500);
+}
+
 TEST_CASE("an upgrader at rest makes no system call in ten seconds", "[.long]") {
-  World world;
+  World world{World::Later()};
+  world.start({"--control=" + world.path("control")});
   Puppet active = world.first();
   active.expect_silence();
   world.pass(1'100);

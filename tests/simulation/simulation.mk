@@ -5,7 +5,7 @@ simulation_calls := read write close ioctl clock_gettime signalfd sendto
 simulation_wraps := $(foreach call,$(simulation_calls),-Wl,--wrap=$(call))
 
 # The loop with a seat for the judge between it and its supervisor.
-seated := $(patsubst %,$(BUILD)/objects/seated/upgrader/shell/%.o,loop loop_actions)
+seated := $(patsubst %,$(BUILD)/objects/seated/upgrader/shell/%.o,loop loop_actions loop_start)
 $(BUILD)/objects/seated/%.o: %.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -include tests/simulation/seat.h -c -o $@ $<

@@ -135,6 +135,10 @@ std::string line_for(const Log&) {
 std::string line_for(const Notice&) {
   return "";
 }
+std::string line_for(const RecordEnding& ending) {
+  return "ending " + std::string(name_of(ending.outcome)) +
+         (ending.failure ? " " + in_short(*ending.failure) : std::string());
+}
 std::string line_for(const Exit& exit) {
   return "exit " + std::to_string(exit.status);
 }

@@ -46,6 +46,7 @@ Event Bench::outcome_of(const Action& action) {
 Actions Bench::step(const Event& event) {
   Actions actions = supervisor_.step(event, now_);
   watcher_.see(event, actions, now_);
+  if (witness_) witness_(event, actions, supervisor_.state());
   return actions;
 }
 

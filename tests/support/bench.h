@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,10 @@ class Bench {
   void next_way_back_is_gone() { no_way_back_ = true; }
   void next_activate(ActivateSent::How how) { activate_ = how; }
 
+  // Sees each step, outcomes included.
+  using Witness = std::function<void(const Event&, const Actions&, const State&)>;
+  void have_watched(Witness witness) { witness_ = std::move(witness); }
+
   // ---- what is so
   [[nodiscard]] Phase phase() const { return supervisor_.phase(); }
   [[nodiscard]] const State& state() const { return supervisor_.state(); }
@@ -73,6 +78,7 @@ class Bench {
   bool no_way_back_ = false;
   ActivateSent::How activate_ = ActivateSent::How::written;
   std::optional<int> exit_status_;
+  Witness witness_;
 };
 
 // ---- what is in a list of actions

@@ -28,8 +28,11 @@ void Watcher::see(const Event& event, const Actions& actions, Time now) {
   if (asked_ && !outcome) broken("Answers: a request was not answered");
   if (!outcome) asked_.reset();
   see_event(event, now);
-  for (const Action& action : actions)
+  see_acceptance(event, actions);
+  for (const Action& action : actions) {
+    if (const auto* record = std::get_if<RecordEnding>(&action)) see_record(*record, actions);
     see_action(action, now);
+  }
   check_quiet(event, actions);
 }
 
@@ -142,6 +145,7 @@ void Watcher::see_action(const Action& action, Time now) {
       broken("it ends with status 0, though nothing has ever served");
     }
     exited_ = true;
+    if (!recorded_) broken("Answers: the upgrader exits, and an upgrade has no ending");
     accepted_.reset();
   }
 }
@@ -274,6 +278,42 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
   accepted_.reset();
 }
 
+// Whoever asked: an upgrade is accepted when its candidate runs, a sequential one when its
+// executable has been checked and the old agent, or the link before it, is next.
+void Watcher::see_acceptance(const Event& event, const Actions& actions) {
+  if (const auto* checked = std::get_if<Checked>(&event)) checked_ = checked->way_back;
+  if (!checked_) return;
+  const bool runs = std::holds_alternative<Spawned>(event);
+  const bool sequential = std::holds_alternative<Checked>(event) &&
+                          std::none_of(actions.begin(), actions.end(), [](const Action& action) {
+                            return std::holds_alternative<Spawn>(action);
+                          });
+  if (std::holds_alternative<SpawnFailed>(event)) checked_ = false;
+  if (!runs && !sequential) return;
+  if (!recorded_) broken("Answers: an upgrade is accepted before another has its ending");
+  checked_ = recorded_ = false;
+}
+
+// Each has exactly one, and it is the one that the agent then active is told of.
+void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
+  if (recorded_) broken("Answers: a second ending is recorded");
+  recorded_ = true;
+  const bool committed = std::any_of(actions.begin(), actions.end(), [](const Action& action) {
+    const auto* send = std::get_if<Send>(&action);
+    return send != nullptr && std::holds_alternative<Committed>(send->message);
+  });
+  if (committed != (record.outcome == Outcome::committed)) {
+    broken("Answers: the ending that is recorded is another than the agent is told");
+  }
+  if (record.failure.has_value() == committed) broken("Answers: an ending without its reason");
+  if (record.outcome == Outcome::ended) {
+    leaving_ = true;
+    return;
+  }
+  if (winding_down()) broken("Answers: the upgrader stops, and with it the upgrade has not ended");
+  if (active() == 0) broken("Answers: an upgrade has ended, and nobody is active");
+}
+
 // S4: what a candidate does before the stop reaches the active agent as news of the upgrade only.
 void Watcher::check_quiet(const Event& event, const Actions& actions) {
   const auto* message = std::get_if<MessageReceived>(&event);
@@ -323,6 +363,8 @@ std::string Watcher::print() const {
     text += ' ';
   }
   text += asked_.value_or("") + "/" + accepted_.value_or("");
+  text += checked_ ? " checked" : "";
+  text += recorded_ ? "" : " open";
   text += proved_ ? " proved" : "";
   if (left_) text += std::string(left_->clean ? " clean" : " unclean") + (left_->state ? "+" : "");
   text += shutdown_ ? " shutdown" : "";

@@ -66,6 +66,8 @@ class Watcher {
   void see_kill(Generation generation, Time now);
   void see_answer(const std::string& id, const char* answer);
   void see_ending(const std::string& id, const char* ending);
+  void see_acceptance(const Event& event, const Actions& actions);
+  void see_record(const RecordEnding& record, const Actions& actions);
   void check_quiet(const Event& event, const Actions& actions);
 
   [[nodiscard]] Generation active() const;  // 0: nobody
@@ -85,6 +87,8 @@ class Watcher {
   std::optional<Left> left_;              // nobody has got it yet
   std::optional<std::string> asked_;      // an upgrade request that must be answered in this step
   std::optional<std::string> accepted_;   // an upgrade of an agent that has no ending yet
+  bool checked_ = false;                  // an upgrade is asked for, and may yet be accepted
+  bool recorded_ = true;                  // the upgrade that was accepted last has its ending
   std::optional<ProgramId> asked_proof_;  // the program that the link is to be able to name
   std::optional<ProgramId> proved_;       // and can, as the world has answered
   bool shutdown_ = false;

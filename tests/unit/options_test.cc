@@ -77,6 +77,7 @@ TEST_CASE("every option sets what it names") {
   CHECK(options_of({"--notify-fd=3"}).notify_fd == 3);
   CHECK(options_of({"--notify-fd=2147483647"}).notify_fd == 2'147'483'647);
   CHECK(options_of({"--lock=a=b"}).lock_file == "a=b");
+  CHECK(options_of({"--control=/run/a"}).control_directory == "/run/a");
   CHECK(options_of({"--lock=f", "--lock-timeout=3s"}).lock_timeout == Duration{3s});
   CHECK(options_of({"--log-level=error"}).log_level == LogLevel::error);
   CHECK(options_of({"--log-level=warning"}).log_level == LogLevel::warning);
@@ -152,8 +153,8 @@ TEST_CASE("the version says which protocol is spoken, too") {
 TEST_CASE("help names every option") {
   for (const char* name :
        {"--mode=", "--start-timeout=", "--stop-timeout=", "--exit-grace=", "--trial=",
-        "--on-unclean-stop=", "--relink",
-        "--lock=", "--lock-timeout=", "--adapter=", "--log-level=", "-h, --help", "--version"}) {
+        "--on-unclean-stop=", "--relink", "--lock=", "--lock-timeout=", "--control=", "--adapter=",
+        "--log-level=", "-h, --help", "--version"}) {
     CHECK(mentions(help_text(), name));
   }
 }
@@ -232,6 +233,7 @@ TEST_CASE("a wrong choice is told what is allowed") {
   CHECK(mentions(refusal_of({"--notify-fd"}), "--notify-fd: needs =N"));
   CHECK(mentions(refusal_of({"--lock"}), "--lock: needs =FILE"));
   CHECK(mentions(refusal_of({"--lock="}), "--lock=: needs =FILE"));
+  CHECK(mentions(refusal_of({"--control"}), "--control: needs =DIR"));
 }
 
 TEST_CASE("an unknown option is refused by its name") {

@@ -2,6 +2,7 @@
 // by its generation; the shell drops those for a process that has been reaped.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>
@@ -10,6 +11,7 @@
 #include "agent-protocol/wire/message.h"
 #include "upgrader/core/event.h"
 #include "upgrader/core/log_level.h"
+#include "upgrader/core/state.h"
 
 namespace upgrader {
 
@@ -84,6 +86,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
+  // Of a line that says why the upgrader ends: so many bytes of its text do. Otherwise 0.
+  std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };
 
@@ -97,6 +101,13 @@ struct Notice {
   bool operator==(const Notice&) const = default;
 };
 
+// The upgrade under way ends so. Ordered exactly once for each that was accepted.
+struct RecordEnding {
+  Outcome outcome = Outcome::committed;
+  std::optional<agent_protocol::Failure> failure;  // of all but a committed one
+  bool operator==(const RecordEnding&) const = default;
+};
+
 // The upgrader ends with this status. Always the last action of all.
 struct Exit {
   int status = 0;
@@ -104,7 +115,7 @@ struct Exit {
 };
 
 using Action = std::variant<Check, Spawn, Send, CloseInput, Kill, Terminate, PassSignal,
-                            ProveRelink, Relink, RestoreLink, Log, Notice, Exit>;
+                            ProveRelink, Relink, RestoreLink, Log, Notice, RecordEnding, Exit>;
 using Actions = std::vector<Action>;
 
 }  // namespace upgrader

@@ -69,37 +69,11 @@ std::string status_of(const State& state) {
   return "";
 }
 
-std::optional<Time> deadline_of(const std::optional<Agent>& agent) {
-  if (!agent || agent->killed) return std::nullopt;  // then it is the next log line's
-  return agent->deadline;
-}
-
-std::optional<Time> until_of(const State& state) {
-  switch (phase_of(state)) {
-    case Phase::preparing:
-    case Phase::replacing:
-      return deadline_of(state.candidate);
-    case Phase::confirming:
-    case Phase::trial:
-      return state.upgrade->deadline;
-    case Phase::starting:
-    case Phase::switching:
-    case Phase::rolling_back:
-    case Phase::falling_back:
-    case Phase::shutting_down:
-      return deadline_of(state.incumbent);
-    case Phase::running:
-    case Phase::abandoning:
-    case Phase::ended:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 std::optional<InitWait> wait_of(const State& state) {
-  const std::optional<Time> deadline = deadline_of(state.incumbent);
-  if (!deadline) return std::nullopt;
-  const Agent& agent = *state.incumbent;
+  const auto& incumbent = state.incumbent;
+  if (!incumbent || incumbent->killed || !incumbent->deadline) return std::nullopt;
+  const Agent& agent = *incumbent;
+  const std::optional<Time>& deadline = agent.deadline;
   const bool extended = agent.extended != Duration::zero();
   if (agent.told) return InitWait{InitWait::What::stopped, agent.generation, *deadline, extended};
   if (agent.role != Role::first || agent.terminated || agent.activate_waits) return std::nullopt;
@@ -117,7 +91,7 @@ InitNews init_news(const State& state) {
           .reloads = state.upgrade_signals,
           .wait = wait_of(state),
           .status = status_of(state),
-          .until = until_of(state)};
+          .until = awaited_until(state)};
 }
 
 }  // namespace upgrader

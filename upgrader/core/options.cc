@@ -125,11 +125,10 @@ Complaint set_notify_fd(const Argument& argument, Options& options) {
   return std::nullopt;
 }
 
-Complaint set_lock_file(const Argument& argument, Options& options) {
-  if (argument.value.value_or("").empty()) {
-    return complain(argument, "needs =FILE, where FILE is a path");
-  }
-  options.lock_file = std::string(*argument.value);
+Complaint set_path(const Argument& argument, std::optional<std::string>& path,
+                   std::string_view form) {
+  if (argument.value.value_or("").empty()) return complain(argument, form);
+  path = std::string(*argument.value);
   return std::nullopt;
 }
 
@@ -160,8 +159,13 @@ Complaint set_option(const Argument& argument, Options& options) {
     return set_choice(argument, unclean_stops, options.on_unclean_stop);
   }
   if (name == "--relink") return set_flag(argument, options.relink);
-  if (name == "--lock") return set_lock_file(argument, options);
+  if (name == "--lock") {
+    return set_path(argument, options.lock_file, "needs =FILE, where FILE is a path");
+  }
   if (name == "--lock-timeout") return set_lock_timeout(argument, options);
+  if (name == "--control") {
+    return set_path(argument, options.control_directory, "needs =DIR, where DIR is a path");
+  }
   if (name == "--notify-fd") return set_notify_fd(argument, options);
   if (name == "--subreaper") return set_flag(argument, options.subreaper);
   if (name == "--adapter") return add_adapter_word(argument, options);
@@ -235,6 +239,7 @@ std::string help_text() {
          "  --lock=FILE                 at most one active agent, by a lock that agents inherit\n"
          "  --lock-timeout=D            how long to wait for it (stop timeout + exit grace);\n"
          "                              0: no limit\n"
+         "  --control=DIR               say in DIR how things stand\n"
          "  --notify-fd=N               write a newline to descriptor N when the first agent is\n"
          "                              active, and close it\n"
          "  --subreaper                 reap orphans of agents, as process 1 does\n"

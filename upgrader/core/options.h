@@ -22,7 +22,8 @@ struct Options {
   bool relink = false;
   std::optional<std::string> lock_file;
   std::optional<Duration> lock_timeout;  // as given; see lock_timeout_of()
-  std::optional<int> notify_fd;          // above the standard descriptors
+  std::optional<std::string> control_directory;
+  std::optional<int> notify_fd;  // above the standard descriptors
   bool subreaper = false;
   std::vector<std::string> adapter;  // the program that runs AGENT, and its arguments; or none
   LogLevel log_level = LogLevel::info;

@@ -17,6 +17,11 @@ Phase phase_of_upgrade(const State& state) {
   return upgrade.waits_for_confirm ? Phase::confirming : Phase::preparing;
 }
 
+std::optional<Time> deadline_of(const std::optional<Agent>& agent) {
+  if (!agent || agent->killed) return std::nullopt;  // then it is the next log line's
+  return agent->deadline;
+}
+
 }  // namespace
 
 Phase phase_of(const State& state) {
@@ -24,6 +29,16 @@ Phase phase_of(const State& state) {
   if (state.shutdown || state.quit || state.exit_with) return Phase::shutting_down;
   if (state.upgrade) return phase_of_upgrade(state);
   return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
+}
+
+std::string_view name_of(Outcome outcome) {
+  static constexpr char names[][10] = {"committed", "kept", "fell_back", "ended"};
+  return names[static_cast<std::size_t>(outcome)];
+}
+
+std::string_view name_of(Origin origin) {
+  static constexpr char names[][8] = {"agent", "signal", "control", "boot"};
+  return names[static_cast<std::size_t>(origin)];
 }
 
 std::string_view name_of(Phase phase) {
@@ -54,6 +69,28 @@ std::string_view name_of(Phase phase) {
       return "ended";
   }
   return "";
+}
+
+std::optional<Time> awaited_until(const State& state) {
+  switch (phase_of(state)) {
+    case Phase::preparing:
+    case Phase::replacing:
+      return deadline_of(state.candidate);
+    case Phase::confirming:
+    case Phase::trial:
+      return state.upgrade->deadline;
+    case Phase::starting:
+    case Phase::switching:
+    case Phase::rolling_back:
+    case Phase::falling_back:
+    case Phase::shutting_down:
+      return deadline_of(state.incumbent);
+    case Phase::running:
+    case Phase::abandoning:
+    case Phase::ended:
+      return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace upgrader

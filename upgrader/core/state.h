@@ -64,7 +64,13 @@ struct Agent {
   bool operator==(const Agent&) const = default;
 };
 
-enum class Origin { agent, signal };
+enum class Origin { agent, signal, control, boot };
+[[nodiscard]] std::string_view name_of(Origin origin);
+
+// How an upgrade that was accepted ended. Kept: the old agent stayed active; ended: with the
+// upgrader.
+enum class Outcome { committed, kept, fell_back, ended };
+[[nodiscard]] std::string_view name_of(Outcome outcome);
 
 // The upgrade under way, from request to its end.
 struct UpgradeUnderWay {
@@ -130,5 +136,8 @@ struct State {
 };
 
 [[nodiscard]] Phase phase_of(const State& state);
+
+// When that has to be over what the phase waits for. Nothing where no time limits it.
+[[nodiscard]] std::optional<Time> awaited_until(const State& state);
 
 }  // namespace upgrader

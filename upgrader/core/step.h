@@ -117,11 +117,13 @@ class Step {
   void note_failure(agent_protocol::Stage stage, const std::string& reason,
                     const std::string& errno_name, const Ending* ending);
   void step_back();
+  void record_ending(Outcome outcome, const std::string& reason = "");
   void end_failed_upgrade();
   void restore_link_for_signal();
 
   // ---- the end of the upgrader
   bool shutting_down() const { return state_.shutdown || state_.quit || state_.exit_with; }
+  void log_why_it_ends(std::string why);
   void end_with(int status, const std::string& why);
   void drop_upgrade(const std::string& reason);
   void end_upgrade_for_shutdown();

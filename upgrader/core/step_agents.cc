@@ -165,6 +165,7 @@ void Step::activated() {
     case Role::fallback:
       log(LogLevel::warning, "upgrade " + state_.upgrade->id + " failed; " + words::who(agent) +
                                  " is active again with the previous program");
+      record_ending(Outcome::fell_back);
       state_.last_failure = std::move(state_.upgrade->failure);
       state_.upgrade.reset();
       return;

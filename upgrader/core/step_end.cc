@@ -16,7 +16,7 @@ using agent_protocol::StopReason;
 void Step::take(const StopRequested&) {
   if (state_.shutdown || state_.quit) return;
   state_.shutdown = true;
-  log(LogLevel::info, "told to stop");
+  log_why_it_ends("told to stop");
   if (state_.upgrade) end_upgrade_for_shutdown();
   shut_agents_down();
 }
@@ -24,7 +24,7 @@ void Step::take(const StopRequested&) {
 void Step::take(const QuitRequested&) {
   if (state_.quit) return;
   state_.quit = true;
-  log(LogLevel::info, "told to quit at once");
+  log_why_it_ends("told to quit at once");
   if (state_.upgrade) drop_upgrade("the upgrader was told to quit");
   if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
   if (state_.incumbent && !state_.incumbent->killed) kill(*state_.incumbent);
@@ -39,10 +39,17 @@ void Step::take(const SignalReceived& event) {
   actions_.emplace_back(PassSignal{state_.incumbent->generation, event.signal});
 }
 
+void Step::log_why_it_ends(std::string why) {
+  const std::size_t bytes = why.size();
+  actions_.emplace_back(Log{LogLevel::info, std::move(why), bytes});
+}
+
 // The upgrader ends with this status, once all that still runs has been killed and reaped. Nobody
 // asked for that, so it is worth more than a line of information.
 void Step::end_with(int status, const std::string& why) {
-  log(status == 0 ? LogLevel::warning : LogLevel::error, why + "; " + words::ends_with(status));
+  actions_.emplace_back(Log{status == 0 ? LogLevel::warning : LogLevel::error,
+                            why + "; " + words::ends_with(status), why.size()});
+  record_ending(Outcome::ended, why);
   state_.exit_with = status;
   state_.upgrade.reset();
   if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
@@ -53,6 +60,7 @@ void Step::end_with(int status, const std::string& why) {
 void Step::drop_upgrade(const std::string& reason) {
   log(LogLevel::warning, "upgrade " + state_.upgrade->id + " ends uncommitted: " + reason);
   restore_link_for_signal();
+  record_ending(Outcome::ended, reason);
   state_.upgrade.reset();
 }
 

@@ -96,7 +96,21 @@ void Step::step_back() {
   order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
 }
 
+// What is known of how the upgrade under way ended, where it was accepted.
+void Step::record_ending(Outcome outcome, const std::string& reason) {
+  if (!state_.upgrade || !state_.upgrade->generation) return;
+  RecordEnding ending{outcome, state_.upgrade->failure};
+  if (outcome != Outcome::committed && !ending.failure) {
+    ending.failure = Failure{};
+    ending.failure->id = state_.upgrade->id;
+    ending.failure->stage = Stage::shutdown;
+    ending.failure->reason = fit_text(reason, agent_protocol::reason_bytes_max);
+  }
+  actions_.emplace_back(std::move(ending));
+}
+
 void Step::end_failed_upgrade() {
+  record_ending(Outcome::kept);
   const UpgradeUnderWay upgrade = *std::exchange(state_.upgrade, std::nullopt);
   state_.last_failure = upgrade.failure;
   if (!upgrade.known_to_agent) return;

@@ -144,6 +144,7 @@ void Step::tell_committed() {
   log(LogLevel::info,
       words::who(*state_.incumbent) + " has passed; upgrade " + upgrade.id + " is committed");
   send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
+  record_ending(Outcome::committed);
   state_.upgrade.reset();
 }
 

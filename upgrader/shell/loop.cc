@@ -29,11 +29,6 @@ Policy policy_of(const Options& options, Duration watchdog) {
   return policy;
 }
 
-int status_of(const ProgramRefused& refused) {
-  if (is_shortage(refused.error)) return exit_own_failure;
-  return refused.missing ? exit_not_found : exit_not_executable;
-}
-
 }  // namespace
 
 Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lock* lock)
@@ -45,24 +40,6 @@ Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lo
 
 Loop::~Loop() {
   tear_down();
-}
-
-int Loop::run(ChildSetting setting) {
-  if (!set_up(std::move(setting))) {
-    logbook_.error("cannot set the event loop up: no memory or descriptors to be had");
-    return exit_own_failure;
-  }
-  if (lock_ != nullptr) {
-    // What cannot ever start is told before anything is waited for.
-    if (!look_at_agent()) return *exit_status_;
-    const Duration timeout = lock_timeout_of(options_);
-    if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
-    try_lock();
-  } else {
-    start_first_agent();
-  }
-  if (!exit_status_) uv_run(&loop_, UV_RUN_DEFAULT);
-  return exit_status_.value_or(exit_own_failure);
 }
 
 bool Loop::set_up(ChildSetting setting) {
@@ -151,75 +128,17 @@ void Loop::on_timer() {
     const std::optional<Time> deadline = supervisor_.next_deadline();
     return deadline && *deadline <= looked;
   };
-  if (is_due()) agents_->take_in_everything(supervisor_.late(looked));
+  if (is_due()) {
+    agents_->take_in_everything(supervisor_.late(looked));
+  } else if (control_ && control_->next_deadline()) {
+    agents_->take_in_exits();  // they come before what is written
+  }
   if (is_due()) take(DeadlinePassed{looked});
   settle();
   // Only when nothing is left to be judged that may say otherwise.
   if (is_due()) return;
   init_system_.tell_what_is_due(looked);
   set_timer();
-}
-
-void Loop::try_lock() {
-  const std::string& file = *options_.lock_file;
-  const int error = lock_->try_lock();
-  if (error == 0) {
-    lock_retry_.reset();
-    start_first_agent();
-    return;
-  }
-  if (error != EWOULDBLOCK) {
-    logbook_.error("cannot lock " + file + ": " + Lock::refusal_in_words(error));
-    end(exit_own_failure);
-    return;
-  }
-  if (lock_deadline_ && *lock_deadline_ <= now()) {
-    logbook_.error("cannot lock " + file + " within " + in_words(lock_timeout_of(options_)) + ": " +
-                   lock_->holder_in_words());
-    end(exit_own_failure);
-    return;
-  }
-  if (!lock_retry_) logbook_.info("waiting for " + file + ": " + lock_->holder_in_words());
-  lock_retry_ = now() + lock_retry_interval;
-  set_timer();
-}
-
-void Loop::start_first_agent() {
-  // While the lock was waited for, its holder may have committed another version.
-  std::optional<Program> program = look_at_agent();
-  if (!program) return;
-  take(StartRequested{programs_.add(*std::move(program))});
-  settle();
-}
-
-// AGENT as it is now, and the link that it is. Ends the upgrader if it cannot be started.
-std::optional<Program> Loop::look_at_agent() {
-  auto checked = check_agent(options_.agent, options_.args);
-  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
-    logbook_.error(refused->reason);
-    end(status_of(*refused));
-    return std::nullopt;
-  }
-  if (options_.relink && !open_link()) {
-    end(exit_own_failure);
-    return std::nullopt;
-  }
-  return std::get<Program>(std::move(checked));
-}
-
-bool Loop::open_link() {
-  const auto found = find_in_path(options_.agent, std::getenv("PATH"));
-  if (const auto* refused = std::get_if<ProgramRefused>(&found)) {
-    logbook_.error(refused->reason);
-    return false;
-  }
-  auto opened = Link::open(std::get<std::string>(found));
-  if (const auto* refused = std::get_if<LinkRefused>(&opened)) {
-    logbook_.error(refused->reason);
-    return false;
-  }
-  link_ = std::get<Link>(std::move(opened));
-  return true;
 }
 
 void Loop::end(int status) {
@@ -251,6 +170,7 @@ void Loop::take(Event event) {
 void Loop::settle() {
   programs_.keep_only(supervisor_.programs());
   init_system_.tell(init_news(supervisor_.state()), now());
+  if (control_) control_->settle(supervisor_.state(), now());
   set_timer();
 }
 
@@ -266,6 +186,7 @@ void Loop::take_one(const Event& event) {
 // The only place where the supervisor and the world meet.
 void Loop::feed(const Event& event) {
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
+  if (control_) control_->note(event, actions, supervisor_.state());
   for (const Action& action : actions) {
     std::visit([&](const auto& order) { perform(order); }, action);
   }
@@ -275,7 +196,8 @@ void Loop::feed(const Event& event) {
 
 void Loop::set_timer() {
   std::optional<Time> next = supervisor_.next_deadline();
-  for (const auto& other : {log_limit_.next_deadline(), init_system_.next_deadline()}) {
+  for (const auto& other : {log_limit_.next_deadline(), init_system_.next_deadline(),
+                            control_ ? control_->next_deadline() : std::nullopt}) {
     if (other && (!next || *other < *next)) next = other;
   }
   if (lock_retry_) next = lock_retry_;

@@ -12,6 +12,7 @@
 #include "upgrader/core/options.h"
 #include "upgrader/core/supervisor.h"
 #include "upgrader/shell/agents.h"
+#include "upgrader/shell/control.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/lock.h"
 #include "upgrader/shell/log.h"
@@ -48,6 +49,8 @@ class Loop {
   void start_first_agent();
   [[nodiscard]] std::optional<Program> look_at_agent();
   [[nodiscard]] bool open_link();
+  [[nodiscard]] bool open_control();
+  void fail(const std::string& why, int status);
   void end(int status);
 
   [[nodiscard]] static Time now();
@@ -71,6 +74,7 @@ class Loop {
   void perform(const RestoreLink& restore);
   void perform(const Log& line);
   void perform(const Notice& notice);
+  void perform(const RecordEnding&) {}  // it has been noted with its step
   void perform(const Exit& exit);
   void signal(Generation generation, int signal_number);
 
@@ -82,6 +86,7 @@ class Loop {
   Supervisor supervisor_;
   LogLimit log_limit_;
   Programs programs_;
+  std::optional<Control> control_;  // with --control
 
   uv_loop_t loop_{};
   bool loop_made_ = false;

@@ -25,6 +25,7 @@ void Loop::perform(const Check& check) {
     return;
   }
   const bool way_back = can_start_again(running_program);
+  if (control_) control_->note_checked(std::get<Program>(checked));
   feed(Checked{programs_.add(std::get<Program>(std::move(checked))), way_back});
 }
 
@@ -40,8 +41,10 @@ void Loop::perform(const Spawn& spawn) {
                      not_executable});
     return;
   }
+  const pid_t pid = agents_->pid_of(spawn.generation);
   logbook_.info(words::generation(spawn.generation) + ": started as process " +
-                std::to_string(agents_->pid_of(spawn.generation)) + ", " + program.path());
+                std::to_string(pid) + ", " + program.path());
+  if (control_) control_->note_started(spawn.generation, pid, program);
   feed(Spawned{spawn.generation});
 }
 

@@ -1,0 +1,58 @@
+// A bench whose story is chronicled, and told as status.json tells it.
+#pragma once
+
+#include <string>
+
+#include "tests/support/bench.h"
+#include "upgrader/core/chronicle.h"
+#include "upgrader/core/status_news.h"
+
+class StatusBench {
+ public:
+  explicit StatusBench(const upgrader::Policy& policy = upgrader::test::Bench::default_policy())
+      : bench_(policy) {
+    chronicle_.begin(stamp());
+    bench_.have_watched([this](const auto& event, const auto& actions, const auto& state) {
+      if (const auto* spawned = std::get_if<upgrader::Spawned>(&event)) {
+        const upgrader::Generation generation = spawned->generation;
+        const auto pid = static_cast<int>(1'000 + generation);
+        chronicle_.note_started(generation, pid, executable_of(generation), stamp());
+      }
+      if (std::holds_alternative<upgrader::Checked>(event)) chronicle_.note_checked(candidate);
+      chronicle_.note(event, actions, state, stamp());
+    });
+  }
+
+  // Time passes in which nothing is due.
+  void pass(upgrader::Duration time) { bench_.wait(time); }
+
+  [[nodiscard]] std::string news() {
+    const upgrader::StatusFacts facts{
+        900, this, [](const void* bench, upgrader::ProgramId) -> const std::vector<std::string>* {
+          return static_cast<const StatusBench*>(bench)->arguments;
+        }};
+    return upgrader::status_news(bench_.state(), chronicle_, facts);
+  }
+
+  // 2026-11-22T10:00:00.000Z is when the bench's clock stands at its beginning.
+  [[nodiscard]] upgrader::Stamp stamp() const {
+    const std::int64_t ms = bench_.now().count();
+    return {ms * 1'000 + us, 1'795'341'600'000 + ms - 1'000'000};
+  }
+
+  [[nodiscard]] upgrader::test::Bench& operator*() { return bench_; }
+  [[nodiscard]] upgrader::test::Bench* operator->() { return &bench_; }
+  [[nodiscard]] upgrader::Chronicle& chronicle() { return chronicle_; }
+
+  const std::vector<std::string>* arguments = nullptr;
+  std::string candidate = "/opt/agent-v2";
+  std::int64_t us = 0;  // that the clock of microseconds is ahead
+
+ private:
+  [[nodiscard]] std::string executable_of(upgrader::Generation generation) const {
+    return generation % 2 == 0 ? candidate : "/opt/agent-v1";
+  }
+
+  upgrader::test::Bench bench_;
+  upgrader::Chronicle chronicle_;
+};

@@ -1,0 +1,162 @@
+#include "upgrader/core/chronicle.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace upgrader {
+namespace {
+
+// The two clocks are read one after the other: so far apart they may seem to drift.
+constexpr std::int64_t clock_noise_ms = 2;
+
+}  // namespace
+
+void UpgradePast::measure(Span which, const Stamp& from_then, const Stamp& now) {
+  std::int64_t& measured = span(which);
+  if (!from_then || measured != not_measured) return;
+  const std::int64_t us = now.monotonic_us - from_then.monotonic_us;
+  measured = which == Span::gap ? us : us / 1'000;
+}
+
+void Chronicle::begin(const Stamp& now) {
+  started_ = since_ = now;
+}
+
+void Chronicle::note_started(Generation generation, int pid, std::string executable,
+                             const Stamp& now) {
+  AgentPast agent;
+  agent.generation = generation;
+  agent.pid = pid;
+  agent.executable = std::move(executable);
+  agent.started = now;
+  agents_.push_back(std::move(agent));
+}
+
+void Chronicle::note(const Event& event, const Actions& actions, const State& after,
+                     const Stamp& now) {
+  const std::int64_t ahead = now.wall_ms - now.monotonic_us / 1'000;
+  if (std::abs(ahead - wall_ahead_ms_) > clock_noise_ms) wall_ahead_ms_ = ahead;
+  note_event(event, after, now);
+  note_upgrade(after, now);
+  for (const std::optional<Agent>* agent : {&after.incumbent, &after.candidate}) {
+    if (*agent) note_agent(**agent, now);
+  }
+  note_actions(actions, now);
+  const Phase phase = phase_of(after);
+  if (phase == phase_ || after.pending != Pending::nothing) return;
+  phase_ = phase;
+  since_ = now;
+}
+
+void Chronicle::note_end(int exit_status, const Stamp& now) {
+  end_ = UpgraderEnd{exit_status, why_it_ends_, now};
+}
+
+const AgentPast* Chronicle::find(Generation generation) const {
+  return const_cast<Chronicle*>(this)->find(generation);
+}
+
+AgentPast* Chronicle::find(Generation generation) {
+  for (AgentPast& agent : agents_) {
+    if (agent.generation == generation) return &agent;
+  }
+  return nullptr;
+}
+
+void Chronicle::note_event(const Event& event, const State& after, const Stamp& now) {
+  if (const auto* received = std::get_if<MessageReceived>(&event)) {
+    const auto* status = std::get_if<agent_protocol::Status>(&received->message);
+    for (const std::optional<Agent>* agent : {&after.incumbent, &after.candidate}) {
+      if (status == nullptr || !*agent || !(*agent)->greeted) continue;
+      AgentPast* const past = find(received->generation);
+      if (past != nullptr && past->generation == (*agent)->generation) past->status = status->text;
+    }
+  } else if (const auto* exited = std::get_if<ProcessExited>(&event)) {
+    note_exit(exited->generation, now);
+  }
+}
+
+void Chronicle::note_exit(Generation generation, const Stamp& now) {
+  const AgentPast* const gone = find(generation);
+  if (gone == nullptr) return;
+  if (upgrade_ && agents_.size() > 1) {
+    upgrade_->measure(Span::overlap, agents_.back().started, now);
+  }
+  if (gone->activated) vacant_since_ = now;
+  std::erase_if(agents_,
+                [generation](const AgentPast& agent) { return agent.generation == generation; });
+}
+
+void Chronicle::note_upgrade(const State& after, const Stamp& now) {
+  const auto& under_way = after.upgrade;
+  if (!upgrade_ && under_way && under_way->generation) {
+    upgrade_.emplace();
+    upgrade_->id = under_way->id;
+    upgrade_->origin = under_way->origin;
+    upgrade_->generation = *under_way->generation;
+    upgrade_->at(Moment::accepted) = now;
+    upgrade_->from.version = under_way->previous_version;
+    const AgentPast* const active = after.incumbent ? find(after.incumbent->generation) : nullptr;
+    if (active != nullptr) upgrade_->from.executable = active->executable;
+    upgrade_->to.executable = checked_;
+  }
+  if (!upgrade_) return;
+  const bool gate = under_way && under_way->waits_for_confirm;
+  if (gate && !upgrade_->gate_begun) upgrade_->gate_begun = now;
+  if (!gate) upgrade_->measure(Span::gate, upgrade_->gate_begun, now);
+  const bool over = !under_way || under_way->failure;
+  if (over) upgrade_->measure(Span::trial, upgrade_->at(Moment::activated), now);
+}
+
+void Chronicle::note_agent(const Agent& agent, const Stamp& now) {
+  AgentPast* const past = find(agent.generation);
+  if (past == nullptr) return;
+  const bool activated_now = agent.activated && !past->activated;
+  if (activated_now) past->activated = now;
+  if (!upgrade_) return;
+  if (activated_now) {
+    upgrade_->span(Span::gap) = not_measured;  // a fallback's counts, not the failed one's
+    upgrade_->measure(Span::gap, vacant_since_, now);
+  }
+  if (agent.generation != upgrade_->generation) {
+    if (agent.told == agent_protocol::StopReason::upgrade) note_stop(agent, now);
+    return;
+  }
+  upgrade_->to.version = agent.version;
+  if (activated_now) upgrade_->at(Moment::activated) = now;
+  if (!agent.ready || upgrade_->at(Moment::ready)) return;
+  upgrade_->at(Moment::ready) = now;
+  upgrade_->measure(Span::start, past->started, now);
+}
+
+// The old agent was told to stop for the upgrade.
+void Chronicle::note_stop(const Agent& incumbent, const Stamp& now) {
+  Stamp& sent = upgrade_->at(Moment::stop_sent);
+  if (!sent) sent = now;
+  Stamp& stopped = upgrade_->at(Moment::stopped);
+  if (!incumbent.stopped || stopped) return;
+  stopped = now;
+  upgrade_->measure(Span::stop, sent, now);
+}
+
+void Chronicle::note_actions(const Actions& actions, const Stamp& now) {
+  for (const Action& action : actions) {
+    if (const auto* ending = std::get_if<RecordEnding>(&action)) end_upgrade(*ending, now);
+    const auto* line = std::get_if<Log>(&action);
+    if (line != nullptr && line->why_it_ends > 0) {
+      note_why_it_ends(line->text.substr(0, line->why_it_ends));
+    }
+  }
+}
+
+void Chronicle::end_upgrade(const RecordEnding& ending, const Stamp& now) {
+  if (!upgrade_) return;
+  upgrade_->measure(Span::trial, upgrade_->at(Moment::activated), now);
+  upgrade_->ended = now;
+  upgrade_->ending = ending;
+  endings_.insert(endings_.begin(), *std::exchange(upgrade_, std::nullopt));
+  if (endings_.size() > chronicle_max) endings_.pop_back();
+}
+
+}  // namespace upgrader

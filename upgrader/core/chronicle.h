@@ -1,0 +1,126 @@
+// What has happened so far, as far as status.json tells it and the supervisor's state does not:
+// when agents and upgrades got how far, how upgrades ended and what that took, what was requested
+// and answered. A value that is told of every step. The page of status.json is upgrader(8).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "upgrader/core/action.h"
+#include "upgrader/core/event.h"
+#include "upgrader/core/state.h"
+
+namespace upgrader {
+
+// So many of the last endings, and of the last requests, are told.
+inline constexpr std::size_t chronicle_max = 16;
+
+// A moment by both clocks. Durations are taken on the first, which nobody sets.
+struct Stamp {
+  std::int64_t monotonic_us = 0;
+  std::int64_t wall_ms = 0;  // since 1970 in UTC
+  [[nodiscard]] explicit operator bool() const { return wall_ms != 0; }
+  bool operator==(const Stamp&) const = default;
+};
+
+// A process that runs, or has run in the upgrade under way.
+struct AgentPast {
+  Generation generation = 0;
+  int pid = 0;
+  std::string executable;
+  Stamp started, activated;
+  std::string status;  // what it said last of itself; empty: nothing
+};
+
+enum class Moment { accepted, ready, stop_sent, stopped, activated, count };
+// Each in milliseconds, but the gap in microseconds.
+enum class Span { start, gate, stop, overlap, gap, trial, count };
+inline constexpr std::int64_t not_measured = -1;
+
+// An upgrade that was accepted: under way, or ended.
+struct UpgradePast {
+  struct Side {
+    std::optional<std::string> version;
+    std::string executable;
+  };
+
+  std::string id;
+  Origin origin = Origin::agent;
+  Side from, to;
+  std::array<Stamp, static_cast<std::size_t>(Moment::count)> moments{};
+  std::array<std::int64_t, static_cast<std::size_t>(Span::count)> spans{
+      not_measured, not_measured, not_measured, not_measured, not_measured, not_measured};
+  Generation generation = 0;  // the candidate's
+  Stamp gate_begun;
+  Stamp ended;
+  RecordEnding ending;
+
+  [[nodiscard]] Stamp& at(Moment moment) { return moments[static_cast<std::size_t>(moment)]; }
+  [[nodiscard]] std::int64_t& span(Span which) { return spans[static_cast<std::size_t>(which)]; }
+  void measure(Span which, const Stamp& from_then, const Stamp& now);
+};
+
+struct UpgraderEnd {
+  int exit_status = 0;
+  std::string reason;
+  Stamp at;
+};
+
+class Chronicle {
+ public:
+  // The upgrader begins.
+  void begin(const Stamp& now);
+
+  // What the shell knows beside the events: which file was checked for an upgrade, and which
+  // process has been started from which file. Before the event that tells of it.
+  void note_checked(std::string executable) { checked_ = std::move(executable); }
+  void note_started(Generation generation, int pid, std::string executable, const Stamp& now);
+
+  // A step: what happened, what was ordered, and the state afterwards.
+  void note(const Event& event, const Actions& actions, const State& after, const Stamp& now);
+
+  // The upgrader ends, for the first reason that was noted, here or by a step.
+  void note_why_it_ends(const std::string& why) {
+    if (why_it_ends_.empty()) why_it_ends_ = why;
+  }
+  void note_end(int exit_status, const Stamp& now);
+
+  [[nodiscard]] const AgentPast* find(Generation generation) const;
+  [[nodiscard]] const std::optional<UpgradePast>& upgrade() const { return upgrade_; }
+  [[nodiscard]] const std::vector<UpgradePast>& endings() const {
+    return endings_;
+  }  // newest first
+  [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
+  [[nodiscard]] const Stamp& started() const { return started_; }
+  [[nodiscard]] const Stamp& since() const { return since_; }  // of the phase
+
+  // A time of the supervisor's on the wall clock.
+  [[nodiscard]] std::int64_t on_the_wall(Time time) const { return time.count() + wall_ahead_ms_; }
+
+ private:
+  AgentPast* find(Generation generation);
+  void note_event(const Event& event, const State& after, const Stamp& now);
+  void note_exit(Generation generation, const Stamp& now);
+  void note_agent(const Agent& agent, const Stamp& now);
+  void note_upgrade(const State& after, const Stamp& now);
+  void note_stop(const Agent& incumbent, const Stamp& now);
+  void note_actions(const Actions& actions, const Stamp& now);
+  void end_upgrade(const RecordEnding& ending, const Stamp& now);
+
+  Stamp started_, since_;
+  Phase phase_ = Phase::starting;
+  std::int64_t wall_ahead_ms_ = 0;  // by so much the wall clock is ahead of the other
+  std::string checked_;
+  std::vector<AgentPast> agents_;  // that run
+  Stamp vacant_since_;             // nobody has been active since then
+  std::optional<UpgradePast> upgrade_;
+  std::vector<UpgradePast> endings_;
+  std::string why_it_ends_;
+  std::optional<UpgraderEnd> end_;
+};
+
+}  // namespace upgrader

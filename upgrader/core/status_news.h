@@ -1,0 +1,37 @@
+// What status.json in the control directory says: a pure function of the supervisor's state and of
+// what has been noted of the past. Writing it is the control directory's. Its members are on the
+// page upgrader(8).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "upgrader/core/chronicle.h"
+#include "upgrader/core/state.h"
+
+namespace upgrader {
+
+// With its newline.
+inline constexpr std::size_t status_news_bytes_max = 65'536;
+
+// The arguments of a program that an agent runs, or null if they are not known.
+using ArgumentsOf = const std::vector<std::string>* (*)(const void* programs, ProgramId program);
+
+struct StatusFacts {
+  int pid = 0;  // the upgrader's
+  const void* programs = nullptr;
+  ArgumentsOf arguments_of = nullptr;
+};
+
+// One line with its newline. Where it would be too long the arguments are left out first, then the
+// oldest endings, then the oldest requests.
+[[nodiscard]] std::string status_news(const State& state, const Chronicle& chronicle,
+                                      const StatusFacts& facts);
+
+// True while nobody is active and somebody who is ready is next: nothing else may take time then.
+[[nodiscard]] bool hands_over(const State& state);
+// True while the active agent stops and somebody else follows it: its exit may come at any moment.
+[[nodiscard]] bool hands_over_soon(const State& state);
+
+}  // namespace upgrader

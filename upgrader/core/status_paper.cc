@@ -1,0 +1,26 @@
+#include "upgrader/core/status_paper.h"
+
+#include <chrono>
+
+namespace upgrader {
+
+// As RFC 3339 has it, in UTC.
+void StatusPaper::put_wall_time(const char* name, std::int64_t wall_ms) {
+  using namespace std::chrono;
+  const sys_time<milliseconds> time{milliseconds(wall_ms)};
+  const auto day = floor<days>(time);
+  const year_month_day date(day);
+  const std::int64_t ms = (time - day).count();
+  put_name(name);
+  text_ += '"';
+  put_digits(static_cast<int>(date.year()), 4, '-');
+  put_digits(static_cast<unsigned>(date.month()), 2, '-');
+  put_digits(static_cast<unsigned>(date.day()), 2, 'T');
+  put_digits(ms / 3'600'000, 2, ':');
+  put_digits(ms / 60'000 % 60, 2, ':');
+  put_digits(ms / 1'000 % 60, 2, '.');
+  put_digits(ms % 1'000, 3, 'Z');
+  text_ += '"';
+}
+
+}  // namespace upgrader

@@ -1,0 +1,80 @@
+// Writes the one line of JSON that status.json is, member by member. Knows nothing of what is said.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/escape.h"
+#include "upgrader/core/chronicle.h"
+
+namespace upgrader {
+
+// Writes members one after the other. What is absent is not written.
+class StatusPaper {
+ public:
+  void open(const char* name, char bracket) {
+    if (*name != '\0') put_name(name);
+    if (*name == '\0') put_comma();
+    text_ += bracket;
+  }
+  void close(char bracket) { text_ += bracket; }
+
+  // Bytes that are no UTF-8 are written as U+FFFD.
+  void element(std::string_view text) {
+    put_comma();
+    agent_protocol::append_quoted(text_, agent_protocol::fit_text(text, std::string_view::npos));
+  }
+  void put(const char* name, std::string_view text) {
+    if (text.empty()) return;
+    put_always(name, text);
+  }
+  void put_always(const char* name, std::string_view text) {
+    put_name(name);
+    element(text);
+  }
+  void put_known(const char* name, const std::optional<std::string>& text) {
+    if (text) put_always(name, *text);
+  }
+  void put(const char* name, std::int64_t number) {
+    put_name(name);
+    text_ += std::to_string(number);
+  }
+  void put_known(const char* name, const std::optional<std::int64_t>& number) {
+    if (number) put(name, *number);
+  }
+  void put_truth(const char* name, bool value) {
+    put_name(name);
+    text_ += value ? "true" : "false";
+  }
+  void put_time(const char* name, const Stamp& stamp) {
+    if (stamp) put_wall_time(name, stamp.wall_ms);
+  }
+  void put_wall_time(const char* name, std::int64_t wall_ms);
+
+  [[nodiscard]] std::size_t size() const { return text_.size(); }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  void put_comma() {
+    const char last = text_.empty() ? '{' : text_.back();
+    if (last != '{' && last != '[' && last != ':') text_ += ',';
+  }
+  void put_name(const char* name) {
+    put_comma();
+    text_.append("\"").append(name).append("\":");
+  }
+  void put_digits(std::int64_t number, std::size_t width, char behind) {
+    const std::string digits = std::to_string(number);
+    if (digits.size() < width) text_.append(width - digits.size(), '0');
+    text_.append(digits) += behind;
+  }
+
+  std::string text_;
+};
+
+}  // namespace upgrader

@@ -1,0 +1,91 @@
+#include "upgrader/shell/control.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <utility>
+
+#include "upgrader/shell/errno_name.h"
+
+namespace upgrader {
+namespace {
+
+std::int64_t nanoseconds(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+Stamp stamp() {
+  return {nanoseconds(CLOCK_MONOTONIC) / 1'000, nanoseconds(CLOCK_REALTIME) / 1'000'000};
+}
+
+const std::vector<std::string>* arguments_of(const void* programs, ProgramId id) {
+  return &static_cast<const Programs*>(programs)->at(id).args();
+}
+
+}  // namespace
+
+bool Control::take() {
+  const int error = directory_.take();
+  if (error == EWOULDBLOCK) {
+    logbook_.error("--control=" + directory_.path() + ": another upgrader uses it");
+    return false;
+  }
+  taken_ = true;
+  chronicle_.begin(stamp());
+  if (error != 0) {
+    logbook_.warning("cannot keep the last status.json as previous.json: " + error_in_words(error));
+  }
+  if (!directory_.is_in_memory()) {
+    logbook_.warning(directory_.path() +
+                     " is not on tmpfs: to write status.json may wait for a disk");
+  }
+  return true;
+}
+
+void Control::note_started(Generation generation, int pid, const Program& program) {
+  chronicle_.note_started(generation, pid, program.path(), stamp());
+}
+
+void Control::note(const Event& event, const Actions& actions, const State& state) {
+  chronicle_.note(event, actions, state, stamp());
+}
+
+void Control::settle(const State& state, Time now) {
+  if (!taken_) return;
+  if (!due_) {
+    // While the active agent stops, news wait: a writing would be in the way of its exit.
+    const Time soonest = hands_over_soon(state) ? now + status_interval : now;
+    due_ = last_ ? std::max(*last_ + status_interval, soonest) : soonest;
+  }
+  held_back_ = hands_over(state);
+  if (held_back_ || now < *due_) return;
+  last_ = now;
+  due_.reset();
+  write(state);
+}
+
+void Control::finish(const State& state, int exit_status) {
+  if (!taken_) return;
+  chronicle_.note_end(exit_status, stamp());
+  write(state);
+}
+
+void Control::write(const State& state) {
+  const StatusFacts facts{::getpid(), &programs_, arguments_of};
+  std::string text = status_news(state, chronicle_, facts);
+  if (text == written_) return;
+  const int error = directory_.replace_status(text);
+  if (error == 0) {
+    written_ = std::move(text);
+  } else if (!fails_) {
+    logbook_.warning("cannot write " + directory_.path() +
+                     "/status.json: " + error_in_words(error));
+  }
+  fails_ = error != 0;
+}
+
+}  // namespace upgrader

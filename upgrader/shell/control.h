@@ -1,0 +1,61 @@
+// What --control adds to the loop: status.json, written as often as it may be. Decides nothing of
+// what is in it. Without the option there is none of this.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "upgrader/core/chronicle.h"
+#include "upgrader/core/status_news.h"
+#include "upgrader/core/supervisor.h"
+#include "upgrader/core/time.h"
+#include "upgrader/shell/control_directory.h"
+#include "upgrader/shell/log.h"
+#include "upgrader/shell/programs.h"
+
+namespace upgrader {
+
+// status.json is written at most so often.
+inline constexpr Duration status_interval{100};
+
+class Control {
+ public:
+  // Both must outlive it.
+  Control(Logbook& logbook, const Programs& programs) : logbook_(logbook), programs_(programs) {}
+
+  // Looks at DIR. Empty: it may be used; otherwise why not.
+  [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
+  // Takes DIR. False, and it is logged, if another upgrader has it.
+  [[nodiscard]] bool take();
+
+  void note_checked(const Program& program) { chronicle_.note_checked(program.path()); }
+  void note_started(Generation generation, int pid, const Program& program);
+  void note(const Event& event, const Actions& actions, const State& state);
+
+  // After the events of a turn of the loop. Writes status.json if it may be written now.
+  void settle(const State& state, Time now);
+  // When it is to be written. Nothing while it may not be: a later turn will have it settled.
+  [[nodiscard]] std::optional<Time> next_deadline() const {
+    return held_back_ ? std::nullopt : due_;
+  }
+
+  // Why the upgrader ends, where no action says so.
+  void note_why_it_ends(const std::string& why) { chronicle_.note_why_it_ends(why); }
+  void finish(const State& state, int exit_status);
+
+ private:
+  void write(const State& state);
+
+  Logbook& logbook_;
+  const Programs& programs_;
+  ControlDirectory directory_;
+  Chronicle chronicle_;
+  bool taken_ = false;
+  std::string written_;       // what status.json says
+  std::optional<Time> last_;  // when it was looked at last whether it says all
+  std::optional<Time> due_;
+  bool held_back_ = false;  // somebody who is ready waits for the work: nothing may take time
+  bool fails_ = false;      // the last writing failed
+};
+
+}  // namespace upgrader

@@ -1,0 +1,87 @@
+#include "upgrader/shell/control_directory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "upgrader/shell/errno_name.h"
+
+namespace upgrader {
+namespace {
+
+constexpr char status_name[] = "status.json";
+constexpr char previous_name[] = "previous.json";
+constexpr char fresh_name[] = "status.json.new";
+
+// As statfs() tells them.
+constexpr unsigned long tmpfs = 0x01021994;
+constexpr unsigned long ramfs = 0x858458f6;
+
+// Everything, or why not.
+int write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    if (count == 0) return EIO;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string ControlDirectory::open(std::string path) {
+  // A slash behind a symbolic link would have it followed.
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  path_ = std::move(path);
+  const std::string refused = "--control=" + path_ + ": ";
+  if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
+    return refused + "cannot be made: " + error_in_words(errno);
+  }
+  directory_.reset(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory_) return refused + "cannot be opened as a directory: " + error_in_words(errno);
+  struct stat status {};
+  if (::fstat(directory_.get(), &status) != 0) return refused + error_in_words(errno);
+  if (status.st_uid != ::geteuid()) return refused + "belongs to another user";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return refused + "may be written to by others";
+  return "";
+}
+
+int ControlDirectory::take() const {
+  const int fd = directory_.get();
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) return errno;
+  const int moved = ::renameat(fd, status_name, fd, previous_name);
+  return moved == 0 || errno == ENOENT ? 0 : errno;
+}
+
+int ControlDirectory::replace_status(std::string_view text) const {
+  const int fd = directory_.get();
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  OwnedFd fresh(::openat(fd, fresh_name, flags, 0644));
+  if (!fresh && errno == EEXIST) {  // an upgrader was killed over it
+    ::unlinkat(fd, fresh_name, 0);
+    fresh.reset(::openat(fd, fresh_name, flags, 0644));
+  }
+  if (!fresh) return errno;
+  int error = write_all(fresh.get(), text);
+  if (error == 0 && ::renameat(fd, fresh_name, fd, status_name) != 0) error = errno;
+  if (error != 0) ::unlinkat(fd, fresh_name, 0);
+  return error;
+}
+
+bool ControlDirectory::is_in_memory() const {
+  struct statfs status {};
+  if (::fstatfs(directory_.get(), &status) != 0) return true;
+  const auto type = static_cast<unsigned long>(status.f_type) & 0xffffffffUL;
+  return type == tmpfs || type == ramfs;
+}
+
+}  // namespace upgrader

@@ -1,0 +1,36 @@
+// The directory of --control: looked at, taken, and files replaced in it. Everything in it is
+// reached from one descriptor, and no link is followed. What status.json says is in status_news.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "upgrader/shell/owned_fd.h"
+
+namespace upgrader {
+
+class ControlDirectory {
+ public:
+  // Makes it where it does not exist. Empty: it can be used. Otherwise why not, as a sentence that
+  // names it.
+  [[nodiscard]] std::string open(std::string path);
+
+  // Locks it against other upgraders, and makes the status.json of the upgrader before the
+  // previous.json. Returns 0 or an errno value; EWOULDBLOCK: another upgrader has it.
+  [[nodiscard]] int take() const;
+
+  // Replaces status.json. Returns 0 or an errno value: then the one before stays.
+  [[nodiscard]] int replace_status(std::string_view text) const;
+
+  // False where a write may wait for a disk.
+  [[nodiscard]] bool is_in_memory() const;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] int descriptor() const { return directory_.get(); }
+
+ private:
+  std::string path_;
+  OwnedFd directory_;
+};
+
+}  // namespace upgrader

@@ -1,0 +1,115 @@
+// The loop's beginning: the lock is waited for, the control directory taken, and AGENT looked at.
+#include <cstdlib>
+#include <utility>
+
+#include "upgrader/core/words.h"
+#include "upgrader/shell/errno_name.h"
+#include "upgrader/shell/loop.h"
+
+namespace upgrader {
+namespace {
+
+int status_of(const ProgramRefused& refused) {
+  if (is_shortage(refused.error)) return exit_own_failure;
+  return refused.missing ? exit_not_found : exit_not_executable;
+}
+
+}  // namespace
+
+int Loop::run(ChildSetting setting) {
+  if (!set_up(std::move(setting))) {
+    logbook_.error("cannot set the event loop up: no memory or descriptors to be had");
+    return exit_own_failure;
+  }
+  if (options_.control_directory && !open_control()) return exit_own_failure;
+  if (lock_ != nullptr) {
+    // What cannot ever start is told before anything is waited for.
+    if (!look_at_agent()) return *exit_status_;
+    const Duration timeout = lock_timeout_of(options_);
+    if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
+    try_lock();
+  } else {
+    start_first_agent();
+  }
+  if (!exit_status_) uv_run(&loop_, UV_RUN_DEFAULT);
+  if (control_) control_->finish(supervisor_.state(), exit_status_.value_or(exit_own_failure));
+  return exit_status_.value_or(exit_own_failure);
+}
+
+bool Loop::open_control() {
+  control_.emplace(logbook_, programs_);
+  const std::string refused = control_->open(*options_.control_directory);
+  if (!refused.empty()) logbook_.error(refused);
+  return refused.empty();
+}
+
+void Loop::try_lock() {
+  const std::string& file = *options_.lock_file;
+  const int error = lock_->try_lock();
+  if (error == 0) {
+    lock_retry_.reset();
+    start_first_agent();
+    return;
+  }
+  if (error != EWOULDBLOCK) {
+    logbook_.error("cannot lock " + file + ": " + Lock::refusal_in_words(error));
+    end(exit_own_failure);
+    return;
+  }
+  if (lock_deadline_ && *lock_deadline_ <= now()) {
+    logbook_.error("cannot lock " + file + " within " + in_words(lock_timeout_of(options_)) + ": " +
+                   lock_->holder_in_words());
+    end(exit_own_failure);
+    return;
+  }
+  if (!lock_retry_) logbook_.info("waiting for " + file + ": " + lock_->holder_in_words());
+  lock_retry_ = now() + lock_retry_interval;
+  set_timer();
+}
+
+void Loop::start_first_agent() {
+  if (control_ && !control_->take()) return end(exit_own_failure);
+  // While the lock was waited for, its holder may have committed another version.
+  std::optional<Program> program = look_at_agent();
+  if (!program) return;
+  take(StartRequested{programs_.add(*std::move(program))});
+  settle();
+}
+
+// AGENT as it is now, and the link that it is. Ends the upgrader if it cannot be started.
+std::optional<Program> Loop::look_at_agent() {
+  auto checked = check_agent(options_.agent, options_.args);
+  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
+    fail(refused->reason, status_of(*refused));
+    return std::nullopt;
+  }
+  if (options_.relink && !open_link()) {
+    end(exit_own_failure);
+    return std::nullopt;
+  }
+  return std::get<Program>(std::move(checked));
+}
+
+bool Loop::open_link() {
+  const auto found = find_in_path(options_.agent, std::getenv("PATH"));
+  if (const auto* refused = std::get_if<ProgramRefused>(&found)) {
+    logbook_.error(refused->reason);
+    return false;
+  }
+  auto opened = Link::open(std::get<std::string>(found));
+  if (const auto* refused = std::get_if<LinkRefused>(&opened)) {
+    logbook_.error(refused->reason);
+    return false;
+  }
+  link_ = std::get<Link>(std::move(opened));
+  return true;
+}
+
+// The upgrader ends before anything has run.
+void Loop::fail(const std::string& why, int status) {
+  logbook_.error(why);
+  if (control_) control_->note_why_it_ends(why);
+  end(status);
+}
+
+}  // namespace upgrader
