@@ -18,10 +18,12 @@ $(BUILD)/upgraderctl: $(BUILD)/objects/node/upgraderctl/main.o $(upgraderctl_lib
 # ---- its tests: tests/upgraderctl/NAME_test.cc, and what it does beside an upgrader, or a double
 
 upgraderctl_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/upgraderctl/*_test.cc))
-node_tests += $(upgraderctl_tests)
+node_tests += $(upgraderctl_tests) tests/upgraderctl/run
 
 $(BUILD)/objects/tests/upgraderctl/%.o: CXXFLAGS += -O0
 $(BUILD)/tests/upgraderctl/%_test: $(BUILD)/objects/tests/upgraderctl/%_test.o \
     $(BUILD)/objects/tests/catch_main.o $(upgraderctl_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
+# It walks, and is compiled once for many steps.
+$(BUILD)/objects/tests/upgraderctl/explore_test.o: CXXFLAGS += -O1

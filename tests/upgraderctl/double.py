@@ -42,6 +42,7 @@ class Double:
         self.lock = None
         self.fifo = None
         self.line = b""
+        self.lost = False      # the directory has vanished, and nothing more is read
         self.begin()
 
     def clock(self):
@@ -93,10 +94,14 @@ class Double:
     def read_fifo(self):
         got = os.read(self.fifo, 65536)
         if not got:
-            fresh = os.open(self.path("control"), os.O_RDONLY | os.O_NONBLOCK)
+            self.line = b""
+            try:
+                fresh = os.open(self.path("control"), os.O_RDONLY | os.O_NONBLOCK)
+            except FileNotFoundError:
+                self.lost = True
+                return
             os.close(self.fifo)
             self.fifo = fresh
-            self.line = b""
             return
         *lines, self.line = (self.line + got).split(b"\n")
         for line in lines:
@@ -279,7 +284,7 @@ class Double:
         orders = b""
         awaited = None
         while True:
-            watched = [self.fifo] + ([0] if awaited is None else [])
+            watched = ([] if self.lost else [self.fifo]) + ([0] if awaited is None else [])
             readable = select.select(watched, [], [])[0]
             if self.fifo in readable:
                 self.read_fifo()

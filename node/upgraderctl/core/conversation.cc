@@ -57,14 +57,6 @@ bool Conversation::is_own(const std::optional<Status>& status) const {
          status->upgrader.pid == errand_.life.pid;
 }
 
-bool Conversation::follows_upgrade() const {
-  return errand_.goal == Goal::ending || errand_.goal == Goal::rehearsal;
-}
-
-const std::string& Conversation::current_request() const {
-  return state_.stage == Stage::cancelling ? errand_.cancel_request : errand_.request;
-}
-
 // ---- what happened
 
 void Conversation::take(const Looked& looked) {
@@ -158,14 +150,18 @@ void Conversation::examine(const Status& own, Moment wall) {
 }
 
 void Conversation::examine_answer(const Status& own) {
-  const Answer* answer = find_answer(own, current_request());
-  if (answer != nullptr && state_.stage == Stage::cancelling) {
-    answered_cancel(*answer);
-  } else if (answer != nullptr && answer->ok == false) {
-    finish(exit_refused, "refused: " + errand_.deed + ": " + shown(answer->reason));
-  } else if (answer != nullptr) {
+  const Answer* first = find_answer(own, errand_.request);
+  if (first != nullptr && first->ok == false) {
+    finish(state_.leaving ? state_.leaving->status : exit_refused,
+           "refused: " + errand_.deed + ": " + shown(first->reason));
+    return;
+  }
+  if (state_.stage == Stage::cancelling) {
+    const Answer* answer = find_answer(own, errand_.cancel_request);
+    if (answer != nullptr) answered_cancel(*answer);
+  } else if (first != nullptr) {
     answered();
-  } else if (state_.stage == Stage::asking && errand_.asks_upgrade &&
+  } else if (errand_.asks_upgrade &&
              (is_under_way(own, errand_.id) || find_ending(own, errand_.id) != nullptr)) {
     answered();
   }

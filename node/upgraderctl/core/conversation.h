@@ -120,8 +120,6 @@ class Conversation : public Decider {
   void finish(int status, std::string text);
 
   [[nodiscard]] bool is_own(const std::optional<Status>& status) const;
-  [[nodiscard]] bool follows_upgrade() const;
-  [[nodiscard]] const std::string& current_request() const;
 
   Errand errand_;
   State state_;

@@ -177,7 +177,7 @@ std::vector<std::string> history_table(const std::optional<Status>& status,
   std::vector<Row> rows{{"ENDED", "ID", "BY", "FROM", "TO", "OUTCOME"}};
   if (status) add_endings(rows, *status);
   if (previous && !previous->endings.empty()) {
-    rows.push_back({"", "", "", "", "", "(in the upgrader's previous life:)"});
+    rows.push_back({"In the upgrader's previous life:"});
     add_endings(rows, *previous);
   }
   return in_columns(rows);
