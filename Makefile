@@ -58,8 +58,7 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
 # The programs that stand beside the upgrader on one machine: each has a directory below node/, with
 # a .mk that adds to these lists. Programs and libraries are built by `make` and installed; tests
-# are what tests/run can run, for `make check`; packages are what those need of Debian. What the
-# programs themselves need is added to build_packages.
+# are what tests/run can run, for `make check`; packages are what all that needs of Debian.
 node_programs :=
 node_libraries :=
 node_headers :=
@@ -80,6 +79,8 @@ help:
 	@echo 'make check      install what is missing, build and run all tests'
 	@echo 'make quick      what a change of the decisions needs: units, scenarios, every state'
 	@echo 'make verify     every layer of verification; its figures go into tests/VERIFICATION.md'
+	@echo 'make check-daemons     real daemons under agentify; the figures go into its page'
+	@echo 'make kill-agentify     agentify and what is around it, killed at every step'
 	@echo 'make check-languages   the libraries for Python, Go, Rust, JavaScript, with their tools'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
 	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|armhf)'

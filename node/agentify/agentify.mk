@@ -19,8 +19,30 @@ $(agentify_units): $(BUILD)/tests/agentify/%: $(BUILD)/objects/tests/agentify/%.
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-# Beside a double of the upgrader; they take agentify from $(BUILD).
-agentify_plays := tests/agentify/life.py tests/agentify/readiness.py
-$(agentify_plays): $(BUILD)/agentify
+# Beside a double of the upgrader, and under the real one; they take agentify from $(BUILD).
+agentify_plays := tests/agentify/life.py tests/agentify/readiness.py tests/agentify/kill.py
+agentify_witness := $(BUILD)/tests/agentify/witness
+$(agentify_witness): $(BUILD)/objects/tests/agentify/witness.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -static -o $@ $^
 node_tests += $(agentify_units) $(agentify_plays)
+check-here: $(agentify_witness)
 node_packages += python3
+
+# Killed at so many points of an upgrade: agentify, its keeper, the daemon, the upgrader.
+.PHONY: kill-agentify check-daemons
+POINTS ?= 2200
+kill-agentify:
+	@tests/need-packages $(build_packages) gcc python3
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify $(agentify_witness)
+	@BUILD=$(BUILD) tests/agentify/kill.py $(POINTS)
+
+# Real daemons from Debian; the figures go into the page. A service that the distribution starts is
+# of no harm: each daemon has a port and a directory of its own.
+daemon_packages = $(build_packages) python3 nginx-light redis-server postgresql chrony util-linux
+check_agents_tests += tests/agentify/daemons.py
+check_agents_packages += $(daemon_packages)
+check-daemons:
+	@tests/need-packages $(daemon_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify
+	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/agentify/daemons.py $(ONLY)

@@ -3,12 +3,10 @@
 layer_checks='layers cereal uv decisions sample_agent_includes'
 
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
-# decides, L3 acts, L4 is main. Its folder says which; the nouns stand in a list. A program below
-# node/ has folders of these names, too; what lies in none of them acts. A file includes only what
-# lies in its own layer or below.
+# decides, L3 acts, L4 is main. Its folder says which; the nouns stand in a list. A file includes
+# only what lies in its own layer or below.
 layer_table() {
-  find agent-protocol upgrader node -type f \( -name '*.cc' -o -name '*.h' \) |
-    LC_ALL=C sort | awk '
+  find agent-protocol upgrader -type f \( -name '*.cc' -o -name '*.h' \) | LC_ALL=C sort | awk '
     BEGIN {
       wire = "agent-protocol/wire/"; core = "upgrader/core/"
       split(wire "message.h " wire "names.h " wire "result.h " core "check.h " core "log_level.h " \
@@ -19,14 +17,11 @@ layer_table() {
     $0 in layer { print layer[$0], $0; next }
     /^agent-protocol\/wire\// { print 1, $0; next }
     /^(agent-protocol\/session|upgrader\/core)\// { print 2, $0; next }
-    /^node\/[^\/]*\/wire\// { print 1, $0; next }
-    /^node\/[^\/]*\/core\// { print 2, $0; next }
-    /^node\// { print /\/main\.cc$/ ? 4 : 3, $0; next }
     /^(agent-protocol\/(agent\/|agent(_protocol)?\.h$)|upgrader\/shell\/)/ { print 3, $0 }'
 }
 
 house_files() {
-  product_files | grep -E '^(agent-protocol|upgrader|node)/'
+  product_files | grep -E '^(agent-protocol|upgrader)/'
 }
 
 # Lines `FILE:LINE:INCLUDED` for the files on standard input.
@@ -53,14 +48,12 @@ check_layers() {
     {
       split($0, part_of, ":")
       file = part_of[1]; included = part_of[3]
-      if (included !~ /^(agent-protocol|upgrader|node)\//) next
+      if (included !~ /^(agent-protocol|upgrader)\//) next
       if (!(included in layer)) print file ":" part_of[2] ": includes unknown " included
       else if (layer[included] > layer[file])
         print file ":" part_of[2] ": L" layer[file] " includes " included " of L" layer[included]
       if (file ~ /^agent-protocol\// && included ~ /^upgrader\//)
         print file ":" part_of[2] ": agent-protocol/ includes " included
-      if (file !~ /^node\// && included ~ /^node\//)
-        print file ":" part_of[2] ": " file " includes " included
     }'
 }
 
@@ -71,10 +64,6 @@ canary_layers() {
   echo 'upgrader/planted.h: its folder says no layer'
   echo '#include "upgrader/core/time.h"' >>agent-protocol/session/session.h
   echo 'agent-protocol/ includes upgrader/core/time.h'
-  echo '#include "node/upgraderctl/shell/terminal.h"' >>node/upgraderctl/core/conversation.h
-  echo 'L2 includes node/upgraderctl/shell/terminal.h of L3'
-  echo '#include "node/upgraderctl/wire/status.h"' >>upgrader/main.cc
-  echo 'upgrader/main.cc includes node/upgraderctl/wire/status.h'
 }
 
 layer_of() {
@@ -96,9 +85,9 @@ canary_cereal() {
   echo 'upgrader/shell/loop.h'
 }
 
-# libuv is for L3 alone, and of that for the programs and the sample agent: not for the library.
+# libuv is for L3 alone, and of that for the upgrader and the sample agent: not for the library.
 check_uv() {
-  { layer_of 3; layer_of 4 | grep '^node/'; } | grep -E '^(upgrader|node)/' >"$scratch/allowed"
+  layer_of 3 | grep '^upgrader/' >"$scratch/allowed"
   product_files | includes | grep -E ':uv(\.h|/)' | while IFS=: read -r file line name; do
     case $file in sample-agent/*) continue ;; esac
     grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
@@ -113,25 +102,23 @@ canary_uv() {
 }
 
 # What L0 to L2 may include of the system: nothing that does input or output, tells the time, or
-# knows a process; libsodium only computes. What they include is a list, so that whatever is new is
-# looked at.
+# knows a process. What they include is a list, so that whatever is new is looked at.
 pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstddef cstdint
   cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
-  optional set signal.h sodium.h span stdint.h string string_view tuple type_traits unordered_map
-  utility variant vector'
+  optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility
+  variant vector'
 
 # L0 to L2 do no input or output and read no clock.
 check_decisions() {
   pure=$(for layer in 0 1 2; do layer_of $layer; done)
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   for file in $pure; do [ ! -f "$file" ] || echo "$file"; done >"$scratch/pure"
-  includes <"$scratch/pure" |
-    grep -vE ':(agent-(protocol|releases)|upgrader|node|cereal|rapidjson)/' |
+  includes <"$scratch/pure" | grep -vE ':(agent-protocol|upgrader|cereal|rapidjson)/' |
     while IFS=: read -r file line name; do
       grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
     done
-  calls='getpid|getenv|system|gettimeofday|clock_gettime|fopen|printf'
-  xargs grep -nE "_clock\\b|\\b($calls) *\\(|\\bstd::c(out|err)\\b" /dev/null <"$scratch/pure" |
+  calls='getpid|getenv|system|gettimeofday|clock_gettime|fopen|printf|std::c(out|err)'
+  xargs grep -nE "_clock\\b|\\b($calls)\\b" /dev/null <"$scratch/pure" |
     grep -v ':[[:space:]]*//'
 }
 

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""Real daemons under upgrader and agentify: a good upgrade, and four bad ones, while somebody asks
+without pause; a stop that leaves nothing; and the daemon's own stop and start in the same run.
+
+usage: daemons.py [NAME ...]   a part of a name is enough. TABLE=FILE: the figures go there, between
+the lines that say so. Ends with `N passed, N failed`."""
+
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from double import AGENTIFY, BUILD, free_port, marked, wait_until
+from services import SERVICES, Client
+
+UPGRADER = os.environ.get("UPGRADER", str(BUILD / "upgrader"))
+TRIAL = "4s"
+
+
+def upgrader_has(option):
+    return option in subprocess.run([UPGRADER, "--help"], capture_output=True, text=True,
+                                    check=False).stdout
+
+
+class Machine:
+    """An upgrader with one service, and what it says."""
+
+    def __init__(self, kind, sockets=False):
+        self.directory = Path(tempfile.mkdtemp(prefix="daemons."))
+        self.directory.chmod(0o755)
+        self.service = kind(self.directory, free_port())
+        self.mark = "TEST_MARK=" + self.directory.name
+        self.environment = dict(os.environ, TEST_MARK=self.directory.name)
+        self.service.prepare()
+        self.lines = []
+        self.upgrades = 0
+        self.passed = None
+        if sockets:
+            self.passed = socket.create_server(("127.0.0.1", self.service.port), backlog=128)
+
+    def point_at(self, version):
+        run = self.directory / version / "run"
+        if not run.exists():
+            self.service.write(version)
+        link = self.directory / "new"
+        link.symlink_to(f"{version}/run")
+        link.rename(self.directory / "current")
+
+    def command(self):
+        words = [UPGRADER, "--lock=" + str(self.directory / "lock"), "--relink",
+                 "--trial=" + TRIAL]
+        if upgrader_has("--commit="):
+            words.append("--commit=healthy")
+        words += ["--adapter=" + str(AGENTIFY)]
+        words += ["--adapter=" + option for option in self.service.options]
+        return words + ["--", str(self.directory / "current")]
+
+    def start(self):
+        words, environment = self.command(), dict(self.environment)
+        if self.passed:
+            words = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh", *words]
+            environment["LISTEN_FDS"] = "1"
+
+        def keep_socket():
+            os.dup2(self.passed.fileno(), 3)
+
+        log = self.directory / "log"
+        self.process = subprocess.Popen(
+            words, env=environment, stdin=subprocess.DEVNULL,
+            stderr=open(log, "ab") if self.service.floods else subprocess.PIPE,
+            stdout=subprocess.DEVNULL, pass_fds=(3,) if self.passed else (),
+            preexec_fn=keep_socket if self.passed else None, start_new_session=True)
+        self.log = open(log, "rb") if self.service.floods else self.process.stderr
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+        self.wait_for_line("the daemon is ready")
+
+    def read(self):
+        rest = b""
+        while True:
+            line = rest + self.log.readline()
+            if not line.endswith(b"\n"):  # the end, or, in a file, the end so far
+                if not self.service.floods or self.process.poll() is not None:
+                    return
+                rest = line
+                select.select([], [], [], 0.02)
+                continue
+            rest = b""
+            # Behind what the daemon has not ended, too.
+            ours = re.search(rb"(upgrader|agentify): .*", line)
+            if ours:
+                self.lines.append(ours[0].decode(errors="replace"))
+
+    def wait_for_line(self, *texts):
+        def found():
+            return next((line for line in list(self.lines) if any(t in line for t in texts)), None)
+        return wait_until(lambda: found() or self.process.poll() is not None and "ended", texts, 60)
+
+    def upgrade(self, version, *outcomes):
+        """Asks for it by SIGUSR2 and waits for a line with one of the outcomes."""
+        self.upgrades += 1
+        self.point_at(version)
+        before = len(self.lines)
+        self.process.send_signal(signal.SIGUSR2)
+        return wait_until(lambda: next(
+            (line for line in self.lines[before:] if any(o in line for o in outcomes)), None),
+            f"{version}: {outcomes}; {self.lines[before:]}", 60)
+
+    def main_process(self):
+        starts = [line for line in self.lines if "the daemon is process" in line]
+        return int(re.search(r"process (\d+)", starts[-1])[1]), len(starts)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(60)
+        left = marked(self.mark)
+        assert not left, f"left behind: {left}"
+        assert status == 0, f"status {status}: {self.lines[-8:]}"
+
+    def clean_up(self):
+        if getattr(self, "process", None) and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for pid in marked(self.mark):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if self.passed:
+            self.passed.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def answers(machine):
+    def asked():
+        try:
+            machine.service.ask()
+            return True
+        except OSError:
+            return False
+    wait_until(asked, "an answer", 60)
+
+
+def good(machine):
+    machine.upgrade("v2", "committed")
+
+
+def check_fails(machine):
+    line = machine.upgrade("broken", "failed at", "refused")
+    assert "check" in line, line
+
+
+def never_ready(machine):
+    if not upgrader_has("--commit="):
+        return
+    machine.upgrade("never", "is active again")
+
+
+def dies_on_trial(machine):
+    machine.upgrade("dies", "is active again")
+
+
+def killed_on_trial(machine):
+    _, before = machine.main_process()
+    threading.Thread(target=kill_next, args=(machine, before), daemon=True).start()
+    machine.upgrade("never2", "is active again")
+
+
+def kill_next(machine, before):
+    wait_until(lambda: machine.main_process()[1] > before, "the candidate's daemon")
+    os.kill(machine.main_process()[0], signal.SIGKILL)
+
+
+STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
+
+
+def stop_and_start(machine):
+    """As `systemctl restart` does it, without upgrader and agentify."""
+    service = machine.service
+    signal_name = next(o for o in service.options if o.startswith("--stop="))[7:].split(":")[0]
+    number = getattr(signal, "SIG" + signal_name)
+    run = str(machine.directory / "v1" / "run")
+
+    def begin():
+        return subprocess.Popen([run], env=machine.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                start_new_session=True)
+
+    def end(started):
+        pid = started.pid
+        if started.poll() is not None:  # it has forked
+            pid = int((machine.directory / "pid").read_text())
+        os.kill(pid, number)
+        try:
+            wait_until(lambda: started.poll() is not None and pid not in marked(machine.mark),
+                       "its end", 1 if "KILL" in str(service.options) else 60)
+        except AssertionError:
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: started.poll() is not None, "its end")
+        for left in marked(machine.mark):
+            os.kill(left, signal.SIGKILL)
+
+    started = begin()
+    answers(machine)
+    with Client(service.ask) as client:
+        wait_until(lambda: client.answered > 3, "answers")
+        end(started)
+        started = begin()
+        answers(machine)
+    end(started)
+    wait_until(lambda: not marked(machine.mark), "its end")
+    return client
+
+
+def play(kind, sockets):
+    """One machine's figures: by story the client, and the stop and start of the daemon itself."""
+    machine = Machine(kind, sockets)
+    figures = {}
+    try:
+        machine.point_at("v1")
+        if not sockets:
+            figures["own"] = stop_and_start(machine)
+        machine.start()
+        answers(machine)
+        for story in STORIES:
+            with Client(machine.service.ask) as client:
+                wait_until(lambda: client.answered > 3, "answers")
+                story(machine)
+                answers(machine)
+                before = client.answered
+                wait_until(lambda: client.answered > before + 3, "answers afterwards")
+            figures[story.__name__] = client
+            if story is check_fails:
+                assert client.lost == 0, f"{client.lost} lost: {client.last_error}"
+        machine.stop()
+    except Exception:
+        print("\n".join(machine.lines[-30:]))
+        raise
+    finally:
+        machine.clean_up()
+    return figures
+
+
+def milliseconds(client):
+    return f"{client.gap * 1000:.0f}" if client else "-"
+
+
+def table(results):
+    """For the page: mdoc."""
+    rows = [".Bl -column -compact " + " ".join(
+        f'"{word}"' for word in ("a program that closes every descriptor", "lost", "00000", "00000",
+                                 "00000", "00000", "00000"))]
+    rows.append(".It daemon Ta own Ta good Ta check Ta never Ta dies Ta killed")
+    for (name, sockets), figures in results.items():
+        cells = [milliseconds(figures.get("own"))]
+        cells += [f"{milliseconds(figures[s.__name__])} ({figures[s.__name__].lost})"
+                  for s in STORIES]
+        rows.append(f".It {name}{', sockets passed' if sockets else ''} Ta " + " Ta ".join(cells))
+    return "\n".join(rows + [".El"]) + "\n"
+
+
+def write_table(path, text):
+    begin, end = '.\\" Written by make check-daemons.\n', '.\\" As far as here.\n'
+    page = Path(path).read_text()
+    head, rest = page.split(begin, 1)
+    _, tail = rest.split(end, 1)
+    Path(path).write_text(head + begin + text + end + tail)
+
+
+def main():
+    wanted = sys.argv[1:]
+    results, passed, failed = {}, 0, 0
+    for kind in SERVICES:
+        if wanted and not any(word.lower() in kind.name.lower() for word in wanted):
+            continue
+        for sockets in (False, True) if kind.passes_sockets else (False,):
+            name = kind.name + (", sockets passed" if sockets else "")
+            try:
+                results[kind.name, sockets] = figures = play(kind, sockets)
+                passed += len(figures) + 1
+                print(f"ok {name}: " + ", ".join(
+                    f"{story} {milliseconds(c)} ms, {c.lost} lost" for story, c in figures.items()),
+                    flush=True)
+            except Exception as error:
+                failed += 1
+                print(f"not ok {name}: {type(error).__name__}: {error}", flush=True)
+    if os.environ.get("TABLE") and not failed and not wanted:
+        write_table(os.environ["TABLE"], table(results))
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,342 @@
+"""Real daemons as releases: for each a script `run` in a directory of its own, with its
+configuration beside it, in a good and several bad versions; and who asks them without pause."""
+
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+
+PYTHON = sys.executable
+
+
+def postgres_directory():
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return str(found[-1]) if found else ""
+
+
+class Service:
+    """What the stories need to know of a daemon. `port` is its own, `directory` what all releases
+    share, `here` in scripts the release's own."""
+
+    name = ""
+    packages = ()
+    options = ()
+    passes_sockets = False
+    floods = False
+
+    def __init__(self, directory, port):
+        self.directory = directory
+        self.port = port
+
+    def prepare(self):
+        """What is to be there before the first start."""
+
+    def files(self, version):
+        """The release's files, by name, but for `run`."""
+        del version
+        return {}
+
+    def script(self, version):
+        """What `run` does, in /bin/sh."""
+        raise NotImplementedError
+
+    def ask(self):
+        """One request; raises OSError where it is lost."""
+        raise NotImplementedError
+
+    # ---- what is wrong with a release: a version's name says it
+
+    def write(self, version):
+        release = self.directory / version
+        release.mkdir()
+        for name, text in self.files(version).items():
+            (release / name).write_text(text)
+        wrong = {"dies": "test \"$1\" = -t && exit 0\necho dying >&2\nexit 3\n",
+                 "never": "test \"$1\" = -t && exit 0\nexec tail -f /dev/null\n"}
+        text = next((text for kind, text in wrong.items() if version.startswith(kind)),
+                    self.script(version))
+        run = release / "run"
+        run.write_text(f"#!/bin/sh\nhere=$(dirname \"$0\")\nDIR={self.directory}\n{text}")
+        run.chmod(0o755)
+        return run
+
+
+def http_get(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
+        one.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        answer = b""
+        while True:
+            data = one.recv(4096)
+            if not data:
+                break
+            answer += data
+    if b" 200 " not in answer.split(b"\n", 1)[0]:
+        raise ConnectionError("no answer: " + repr(answer[:60]))
+
+
+class Nginx(Service):
+    name = "nginx"
+    packages = ("nginx-light",)
+    passes_sockets = True
+
+    @property
+    def options(self):
+        return ('--check="$AGENT_PROTOCOL_PROGRAM" -t', f"--ready=http://127.0.0.1:{self.port}/",
+                "--stop=QUIT:10s,TERM:5s")
+
+    def files(self, version):
+        broken = "no_such_directive on;" if version.startswith("broken") else ""
+        return {"nginx.conf": f"""
+worker_processes 2;
+pid {self.directory}/nginx.pid;
+error_log stderr crit;
+{broken}
+events {{ }}
+http {{
+  access_log off;
+  client_body_temp_path {self.directory}/body;
+  proxy_temp_path {self.directory}/proxy;
+  fastcgi_temp_path {self.directory}/fastcgi;
+  uwsgi_temp_path {self.directory}/uwsgi;
+  scgi_temp_path {self.directory}/scgi;
+  server {{ listen 127.0.0.1:{self.port}; return 200 "{version}\\n"; }}
+}}
+"""}
+
+    def script(self, version):
+        # nginx takes the sockets that it is given by its own variable.
+        return ('test -z "$LISTEN_FDS" || export NGINX="3;"\n'
+                'exec nginx -p "$here" -c "$here/nginx.conf" -e stderr -g "daemon off;" "$@"\n')
+
+    def ask(self):
+        http_get(self.port)
+
+
+class Redis(Service):
+    name = "redis"
+    packages = ("redis-server",)
+    options = ('--check="$AGENT_PROTOCOL_PROGRAM" -t', "--ready=notify", "--stop=TERM:60s")
+
+    def prepare(self):
+        (self.directory / "data").mkdir()
+
+    def files(self, version):
+        broken = "no-such-directive yes\n" if version.startswith("broken") else ""
+        return {"redis.conf": f"bind 127.0.0.1\nport {self.port}\nsupervised systemd\n"
+                              f"dir {self.directory}/data\nsave 900 1\n{broken}"}
+
+    def script(self, version):
+        # It has no check of its own: it is started where it can do no harm.
+        return ('if [ "$1" = -t ]; then\n'
+                '  timeout 0.5 redis-server "$here/redis.conf" --port 0 --supervised no \\\n'
+                '    --save "" --unixsocket $DIR/check.sock\n'
+                '  test $? = 124\n  exit\nfi\n'
+                'exec redis-server "$here/redis.conf"\n')
+
+    def ask(self):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as one:
+            one.sendall(b"PING\r\n")
+            if not one.recv(100).startswith(b"+PONG"):
+                raise ConnectionError("no answer")
+
+
+class Postgres(Service):
+    name = "PostgreSQL"
+    packages = ("postgresql", "util-linux")
+    as_user = "setpriv --reuid=postgres --regid=postgres --clear-groups "
+
+    @property
+    def options(self):
+        ready = f"{postgres_directory()}/pg_isready -q -h 127.0.0.1 -p {self.port}"
+        return ('--check="$AGENT_PROTOCOL_PROGRAM" -t', "--ready=exec:" + ready, "--stop=INT:80s")
+
+    def prepare(self):
+        data = self.directory / "data"
+        data.mkdir()
+        os.system(f"chown postgres {data} && {self.as_user} {postgres_directory()}/initdb -A trust "
+                  f"-N -D {data} >{self.directory}/initdb.log 2>&1")
+
+    def files(self, version):
+        broken = "no_such_setting = on\n" if version.startswith("broken") else ""
+        return {"postgresql.conf": f"listen_addresses = '127.0.0.1'\nport = {self.port}\n"
+                                   f"unix_socket_directories = ''\nfsync = off\n{broken}"}
+
+    def script(self, version):
+        server = (f"exec {self.as_user} {postgres_directory()}/postgres -D $DIR/data "
+                  '-c config_file="$here/postgresql.conf" '
+                  "-c hba_file=$DIR/data/pg_hba.conf -c ident_file=$DIR/data/pg_ident.conf")
+        return f'test "$1" != -t || {server} -C port\n{server}\n'
+
+    def ask(self):
+        body = struct.pack("!I", 196608) + b"user\0postgres\0database\0postgres\0\0"
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as one:
+            one.sendall(struct.pack("!I", len(body) + 4) + body)
+            if one.recv(1) != b"R":  # authentication: it serves
+                raise ConnectionError("no service")
+            one.sendall(b"X\0\0\0\4")
+
+
+class Living(Service):
+    """One that nobody can ask: it is there, by its own word, or not."""
+
+    def ask(self):
+        path = self.directory / "pid"
+        try:
+            pid = int(path.read_text())
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+                if file.read().rsplit(")", 1)[1].split()[0] in "ZX":
+                    raise ConnectionError("it has ended")
+        except (ValueError, FileNotFoundError) as error:
+            raise ConnectionError(str(error)) from error
+        threading.Event().wait(0.0005)  # the processor is for the daemon, too
+
+
+class Chronyd(Living):
+    name = "chronyd, which forks"
+    packages = ("chrony",)
+
+    @property
+    def options(self):
+        return ('--check="$AGENT_PROTOCOL_PROGRAM" -t', f"--ready=file:{self.directory}/pid",
+                "--stop=TERM:10s")
+
+    def files(self, version):
+        broken = "nosuchdirective\n" if version.startswith("broken") else ""
+        return {"chrony.conf": f"port 0\ncmdport {self.port}\nuser root\n"
+                               f"pidfile {self.directory}/pid\n"
+                               f"bindcmdaddress 127.0.0.1\n{broken}"}
+
+    def script(self, version):
+        return ('test "$1" != -t || exec chronyd -p -f "$here/chrony.conf"\n'
+                'exec chronyd -x -f "$here/chrony.conf"\n')
+
+
+SERVER = """
+import http.server, os, signal, socket, sys
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 100
+    def server_bind(self):
+        if os.environ.get("LISTEN_PID") == str(os.getpid()):
+            self.socket.close()
+            self.socket = socket.socket(fileno=3)
+        else:
+            super().server_bind()
+        self.server_name, self.server_port = "here", 0
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+server = Server(("127.0.0.1", int(sys.argv[1])), Handler)
+server.daemon_threads = False
+def end(*_):
+    import threading
+    threading.Thread(target=server.shutdown).start()
+signal.signal(signal.SIGTERM, end)
+server.serve_forever(0.01)
+server.server_close()
+"""
+
+
+class PythonServer(Service):
+    name = "Python's http.server"
+    packages = ("python3",)
+    passes_sockets = True
+
+    @property
+    def options(self):
+        return ('--check="$AGENT_PROTOCOL_PROGRAM" -t', f"--ready=http://127.0.0.1:{self.port}/",
+                "--stop=TERM:10s")
+
+    def files(self, version):
+        broken = "import (" if version.startswith("broken") else ""
+        return {"server.py": SERVER + broken, "index.html": version}
+
+    def script(self, version):
+        compiles = "import ast,sys; ast.parse(open(sys.argv[1]).read())"
+        return (f'test "$1" != -t || exec {PYTHON} -c "{compiles}" "$here/server.py"\n'
+                f'exec {PYTHON} "$here/server.py" {self.port}\n')
+
+    def ask(self):
+        http_get(self.port)
+
+
+class Stubborn(Living):
+    name = "a script that ignores SIGTERM"
+    options = ('--check="$AGENT_PROTOCOL_PROGRAM" -t', "--ready=exec:test -s $READY",
+               "--stop=TERM:100ms,KILL")
+
+    @property
+    def ready(self):
+        return f"--ready=file:{self.directory}/pid"
+
+    def script(self, version):
+        broken = "exit 1" if version.startswith("broken") else "exit 0"
+        return (f'test "$1" != -t || {broken}\ntrap "" TERM HUP\n'
+                "setsid tail -f /dev/null &\n(trap '' TERM; tail -f /dev/null) &\n"
+                "echo $$ >$DIR/pid\nwhile :; do tail -f /dev/null; done\n")
+
+
+class Closer(Living):
+    name = "a program that closes every descriptor"
+
+    def script(self, version):
+        broken = "exit 1" if version.startswith("broken") else "exit 0"
+        text = ("import os, signal, sys; open(sys.argv[1], 'w').write(str(os.getpid())); "
+                "os.closerange(0, 4096); signal.pause()")
+        return (f'test "$1" != -t || {broken}\nexec {PYTHON} -c "{text}" $DIR/pid\n')
+
+
+class Flooder(Living):
+    name = "one that floods its output"
+    floods = True  # into a file: in a pipe that is full, lines of the log are lost with it
+
+    def script(self, version):
+        broken = "exit 1" if version.startswith("broken") else "exit 0"
+        return (f'test "$1" != -t || {broken}\necho $$ >$DIR/pid\n'
+                "while :; do yes flood | head -c 200000; timeout 0.2 tail -f /dev/null; done\n")
+
+
+for each in (Stubborn, Closer, Flooder):
+    stop = "--stop=TERM:100ms,KILL" if each is Stubborn else "--stop=TERM:10s"
+    each.options = property(lambda self, stop=stop: (
+        '--check="$AGENT_PROTOCOL_PROGRAM" -t', f"--ready=file:{self.directory}/pid", stop))
+
+SERVICES = [Nginx, Redis, Postgres, Chronyd, PythonServer, Stubborn, Closer, Flooder]
+
+
+class Client:
+    """Asks without pause, in a thread; knows what it has lost and how long the longest time between
+    two answers was."""
+
+    def __init__(self, ask):
+        self.ask = ask
+        self.end = threading.Event()
+        self.answered = self.lost = 0
+        self.gap = 0.0
+        self.last_error = None
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.end.set()
+        self.thread.join()
+
+    def run(self):
+        last = time.monotonic()
+        while not self.end.is_set():
+            try:
+                self.ask()
+                now = time.monotonic()
+                self.gap = max(self.gap, now - last)
+                last = now
+                self.answered += 1
+            except OSError as error:
+                self.lost += 1
+                self.last_error = error
+                self.end.wait(0.001)

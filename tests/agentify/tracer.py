@@ -1,0 +1,96 @@
+"""Watches a family of processes at each of their system calls (ptrace), and strikes at one."""
+
+import ctypes
+import os
+import signal
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+LIBC.ptrace.restype = ctypes.c_long
+
+TRACEME, CONT, SETOPTIONS, SYSCALL = 0, 7, 0x4200, 24
+TRACE_SYSGOOD, TRACE_FORK, TRACE_VFORK, TRACE_CLONE, TRACE_EXEC = 1, 2, 4, 8, 16
+OPTIONS = TRACE_SYSGOOD | TRACE_FORK | TRACE_VFORK | TRACE_CLONE | TRACE_EXEC
+ALL = 0x40000000  # __WALL
+SUBREAPER = 36
+
+
+def ptrace(request, pid, data=0):
+    return LIBC.ptrace(request, pid, None, data)
+
+
+def become_subreaper():
+    LIBC.prctl(SUBREAPER, 1, 0, 0, 0)
+
+
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm", encoding="ascii", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+class Family:
+    """All that descends from what is started here. `step` is called at each system call with the
+    name of who makes it; when it answers true, only signals are looked at from then on."""
+
+    def __init__(self, step):
+        self.step = step
+        self.free = False  # system calls are not looked at any more
+        self.inside = {}  # who is in a system call
+        self.alive = set()
+        self.ended = {}
+
+    def start(self, argv, environment, output):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.setsid()
+                os.dup2(output, 1)
+                os.dup2(output, 2)
+                if not self.free:
+                    ptrace(TRACEME, 0)
+                    os.kill(os.getpid(), signal.SIGSTOP)
+                os.execve(argv[0], argv, environment)
+            finally:
+                os._exit(127)
+        self.alive.add(pid)
+        if not self.free:
+            os.waitpid(pid, ALL)
+            ptrace(SETOPTIONS, pid, OPTIONS)
+            self.go_on(pid)
+        return pid
+
+    def go_on(self, pid, number=0):
+        ptrace(CONT if self.free else SYSCALL, pid, number)
+
+    def look(self):
+        """Takes in one thing that has happened; false if nothing has."""
+        try:
+            pid, status = os.waitpid(-1, ALL | os.WNOHANG)
+        except ChildProcessError:
+            return False
+        if pid == 0:
+            return False
+        if not os.WIFSTOPPED(status):
+            self.alive.discard(pid)
+            self.ended[pid] = status
+            return True
+        self.alive.add(pid)
+        number = os.WSTOPSIG(status)
+        if number == signal.SIGTRAP | 0x80:
+            entering = self.inside[pid] = not self.inside.get(pid, False)
+            if entering and not self.free and self.step(pid, name_of(pid)):
+                self.free = True
+            self.go_on(pid)
+        elif status >> 16 or number == signal.SIGTRAP:
+            self.inside[pid] = status >> 16 == 4  # an exec is seen inside its call
+            self.go_on(pid)
+        elif number == signal.SIGSTOP and pid not in self.inside:
+            self.inside[pid] = False  # it has just been born
+            ptrace(SETOPTIONS, pid, OPTIONS)
+            self.go_on(pid)
+        else:
+            self.go_on(pid, number)
+        return True
