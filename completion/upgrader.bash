@@ -16,8 +16,10 @@ _upgrader_values() {
   case $1 in
     --mode) compgen -W 'parallel sequential' -- "$2" ;;
     --on-unclean-stop) compgen -W 'fallback continue' -- "$2" ;;
+    --gate) compgen -W 'none confirm' -- "$2" ;;
+    --commit) compgen -W 'survive healthy' -- "$2" ;;
     --log-level) compgen -W 'error warning info debug' -- "$2" ;;
-    --start-timeout | --exit-grace | --trial | --lock-timeout)
+    --start-timeout | --exit-grace | --trial | --confirm-timeout | --lock-timeout)
       compgen -W '0' -- "$2"
       _upgrader_durations "$2"
       ;;
@@ -30,8 +32,8 @@ _upgrader_values() {
 }
 
 _upgrader_options='--mode= --start-timeout= --stop-timeout= --exit-grace= --trial=
-  --on-unclean-stop= --relink --lock= --lock-timeout= --control= --notify-fd=
-  --subreaper --adapter= --log-level= --help --version'
+  --on-unclean-stop= --gate= --confirm-timeout= --commit= --relink --lock= --lock-timeout=
+  --control= --notify-fd= --subreaper --adapter= --log-level= --help --version'
 
 # Sets `agent` to the place of AGENT among the words before the cursor, or to that of the cursor
 # where AGENT comes next, or to nothing while options may come. readline cuts words at `=` and `:`.

@@ -21,6 +21,7 @@ _upgrader_agent() {
 }
 
 local modes='(parallel sequential)' stops='(fallback continue)' levels='(error warning info debug)'
+local gates='(none confirm)' commits='(survive healthy)'
 
 _arguments -S \
   "--mode=[for upgrades that do not say]:mode:$modes" \
@@ -29,6 +30,9 @@ _arguments -S \
   '--exit-grace=[from stopped to the exit]:duration:_upgrader_duration_or_zero' \
   '--trial=[from activate to the commit]:duration:_upgrader_duration_or_zero' \
   "--on-unclean-stop=[what follows an unclean stop]:deed:$stops" \
+  "--gate=[whether a parallel upgrade waits to be confirmed]:gate:$gates" \
+  '--confirm-timeout=[how long it waits]:duration:_upgrader_duration_or_zero' \
+  "--commit=[what ends a trial well]:rule:$commits" \
   '--relink[make the link AGENT name what is committed]' \
   '--lock=[at most one active agent, by a lock that agents inherit]:file:_files' \
   '--lock-timeout=[how long to wait for the lock]:duration:_upgrader_duration_or_zero' \

@@ -146,6 +146,7 @@ class Hash {
   void put(const UpgradeUnderWay& upgrade) {
     put(upgrade.id);
     put(upgrade.origin);
+    put(upgrade.names_agent);
     put(upgrade.terms);
     put(upgrade.previous);
     put(upgrade.previous_version);
@@ -280,6 +281,13 @@ Policy explored_policy(int which) {
     watched.watchdog = some_watchdog;
     return watched;
   }
+  if (which == gate_policy) {
+    Policy gated = explored_policy(3);
+    gated.defaults.gate = Gate::confirm;
+    gated.defaults.confirm_timeout = some_gate_limit;
+    gated.defaults.commit = CommitRule::healthy;
+    return gated;
+  }
   const bool otherwise = which == policies - 1;
   const Duration limits = which % 2 == 0 && !otherwise ? Duration(0) : some_limit;
   Policy made;
@@ -297,6 +305,7 @@ Policy explored_policy(int which) {
 
 std::string name_of_policy(int which) {
   if (which == watchdog_policy) return ", watchdog";
+  if (which == gate_policy) return ", relink, gate, healthy";
   if (which == policies - 1) return ", relink, sequential, continue";
   return std::string(which / 2 == 1 ? ", relink" : "") + (which % 2 == 0 ? ", no limits" : "");
 }
@@ -306,6 +315,7 @@ std::optional<int> which_policy(const Policy& policy) {
   Terms& terms = usual.defaults;
   terms.start_timeout = or_none(terms.start_timeout, some_limit);
   terms.stop_timeout = or_none(terms.stop_timeout, some_stop_limit);
+  terms.confirm_timeout = or_none(terms.confirm_timeout, some_gate_limit);
   terms.trial = or_none(terms.trial, some_limit);
   usual.exit_grace = or_none(usual.exit_grace, some_limit);
   usual.watchdog = or_none(usual.watchdog, some_watchdog);

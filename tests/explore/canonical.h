@@ -45,9 +45,11 @@ struct NamedDeadline {
 // The policies that are explored: with and without --relink, with and without limits; and with
 // --mode=sequential and --on-unclean-stop=continue, which requests that do not say go by.
 inline constexpr int policies = 5;
-// And one more, with a watchdog: what the command line does not say is not for all to explore.
+// And more, which are not for all to explore: with a watchdog; and with --gate=confirm and
+// --commit=healthy, which SIGUSR2 goes by.
 inline constexpr int watchdog_policy = policies;
-inline constexpr int all_policies = watchdog_policy + 1;
+inline constexpr int gate_policy = watchdog_policy + 1;
+inline constexpr int all_policies = gate_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 // Which of these it is, whatever its times are, or nullopt.
@@ -66,8 +68,8 @@ inline constexpr int all_policies = watchdog_policy + 1;
 
 // An event, as the exploration tells events apart: by who and what. Some that other sources know
 // are `other`.
-using EventClass = std::uint8_t;
-inline constexpr EventClass other_event = 255;
+using EventClass = std::uint16_t;
+inline constexpr EventClass other_event = 65535;
 [[nodiscard]] EventClass class_of(const State& before, const Event& event, Time now);
 // "the candidate: stopped"
 [[nodiscard]] std::string name_of_class(EventClass kind);
@@ -80,6 +82,7 @@ enum class EventKind : std::uint8_t {
   ready,
   unfit,
   confirm,
+  confirm_signal,
   confirm_other,
   cancel,
   cancel_signal,
@@ -125,6 +128,8 @@ enum class EventKind : std::uint8_t {
   checked,
   no_way_back,
   check_fails,
+  link_put_back,
+  link_not_put_back,
   spawned,
   spawn_refused,
   spawn_fails,

@@ -11,9 +11,12 @@ using namespace agent_protocol;
 namespace {
 
 EventKind kind_is(const Confirm& confirm, const State& state) {
-  const bool literal = confirm.id == "u1" && (!state.upgrade || is_signal_id(state.upgrade->id));
-  const bool its = state.upgrade && confirm.id == state.upgrade->id;
-  return its || literal ? EventKind::confirm : EventKind::confirm_other;
+  const auto kind = is_signal_id(confirm.id) ? EventKind::confirm_signal : EventKind::confirm;
+  if (state.upgrade && confirm.id == state.upgrade->id) return kind;
+  const bool literal = confirm.id == "u1" || is_signal_id(confirm.id);
+  const bool kind_is_taken =
+      state.upgrade && is_signal_id(state.upgrade->id) == is_signal_id(confirm.id);
+  return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
 // An id that is under way or was told is known by its kind; of others only the exploration's own.
@@ -145,6 +148,8 @@ std::optional<EventKind> kind_of_other(const Event& event) {
                                  none,
                                  none,
                                  EventKind::check_fails,
+                                 EventKind::link_put_back,
+                                 EventKind::link_not_put_back,
                                  EventKind::spawned,
                                  none,
                                  EventKind::proved,
@@ -210,6 +215,7 @@ constexpr const char* kinds[] = {"hello",
                                  "ready",
                                  "unfit",
                                  "confirm",
+                                 "confirm of a signal's",
                                  "confirm of another",
                                  "cancel",
                                  "cancel of a signal's",
@@ -259,6 +265,8 @@ constexpr const char* kinds[] = {"hello",
                                  "checked",
                                  "no way back",
                                  "check fails",
+                                 "link put back",
+                                 "link not put back",
                                  "spawned",
                                  "spawn refused",
                                  "spawn fails",

@@ -337,6 +337,8 @@ std::size_t events_to_commit(Supervisor supervisor) {
   upgrade.id = "useful";
   upgrade.executable = "/opt/agent-v2";
   upgrade.mode = Mode::parallel;
+  upgrade.gate = Gate::none;
+  upgrade.commit = CommitRule::survive;
   upgrade.trial_ms = 1000;
   take(MessageReceived{active, upgrade, false});
   take(MessageReceived{next, Hello{}, false});

@@ -25,9 +25,9 @@ constexpr std::array agents_whats{"hello",          "ready",
                                   "last other",     "activate written",
                                   "activate waits", "activate lost"};
 constexpr std::array other_whats{
-    "start",       "checked", "check fails", "spawned",       "spawn fails", "proved",
-    "proof fails", "linked",  "link fails",  "request limit", "sigterm",     "sigquit",
-    "sigusr2",     "signal",  "go",          "commit",        "fall back",   "late"};
+    "start",  "checked",    "check fails",   "spawned", "spawn fails", "proved",    "proof fails",
+    "linked", "link fails", "request limit", "sigterm", "sigquit",     "sigusr2",   "signal",
+    "go",     "commit",     "fall back",     "late",    "link back",   "link stays"};
 constexpr std::size_t others_begin = 2 * agents_whats.size();
 
 What what_of(bool from_b, std::string_view name) {
@@ -82,10 +82,10 @@ About about(const Event& event) {
 
 const char* name_of_other(const Event& event) {
   constexpr std::array<const char*, std::variant_size_v<Event>> names{
-      "start",   nullptr,       nullptr,   nullptr,       nullptr,   nullptr,
-      nullptr,   nullptr,       "checked", "check fails", "spawned", "spawn fails",
-      "proved",  "proof fails", "linked",  "link fails",  nullptr,   nullptr,
-      "sigterm", "sigquit",     "sigusr2", "signal"};
+      "start",   nullptr,       nullptr,   nullptr,       nullptr,     nullptr,
+      nullptr,   nullptr,       "checked", "check fails", "link back", "link stays",
+      "spawned", "spawn fails", "proved",  "proof fails", "linked",    "link fails",
+      nullptr,   nullptr,       "sigterm", "sigquit",     "sigusr2",   "signal"};
   return names[event.index()];
 }
 

@@ -17,7 +17,7 @@ using H = Happening;
 const Named<Guard> guards[] = {
     {"fit",
      [](const N& n, const H& h) {
-       const Terms terms = terms_of(n.policy, said<Upgrade>(h));
+       const Terms terms = terms_of(n.policy, said<Upgrade>(h), false);
        const bool gate = terms.gate == Gate::none || terms.mode == Mode::parallel;
        const bool commit = terms.commit == CommitRule::survive || terms.trial != Duration::zero();
        return gate && commit;
@@ -51,13 +51,15 @@ const Named<Guard> guards[] = {
 
 }  // namespace
 
-Terms terms_of(const Policy& policy, const Upgrade& asked) {
+Terms terms_of(const Policy& policy, const Upgrade& asked, bool by_signal) {
   Terms terms = policy.defaults;
   terms.mode = asked.mode.value_or(terms.mode);
-  terms.gate = asked.gate.value_or(Gate::none);
-  terms.commit = asked.commit.value_or(CommitRule::survive);
+  if (terms.mode == Mode::sequential) terms.gate = Gate::none;
+  terms.gate = asked.gate.value_or(terms.gate);
+  terms.commit = asked.commit.value_or(terms.commit);
   terms.start_timeout = or_default(asked.start_timeout_ms, terms.start_timeout);
-  terms.confirm_timeout = or_default(asked.confirm_timeout_ms, Duration(0));
+  if (!by_signal) terms.confirm_timeout = Duration(0);
+  terms.confirm_timeout = or_default(asked.confirm_timeout_ms, terms.confirm_timeout);
   terms.stop_timeout = or_default(asked.stop_timeout_ms, terms.stop_timeout);
   terms.trial = or_default(asked.trial_ms, terms.trial);
   terms.on_unclean_stop = asked.on_unclean_stop.value_or(terms.on_unclean_stop);

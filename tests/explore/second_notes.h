@@ -17,7 +17,8 @@ const Kind& said(const Happening& happening) {
 }
 
 // An upgrade's terms, the defaults filled in.
-[[nodiscard]] Terms terms_of(const Policy& policy, const agent_protocol::Upgrade& asked);
+[[nodiscard]] Terms terms_of(const Policy& policy, const agent_protocol::Upgrade& asked,
+                             bool by_signal);
 
 template <class Function>
 struct Named {

@@ -16,7 +16,7 @@ Request request_of(const Notes& notes, const Upgrade& asked) {
   Request request;
   request.id = asked.id;
   request.told = true;
-  request.terms = terms_of(notes.policy, asked);
+  request.terms = terms_of(notes.policy, asked, false);
   request.executable = asked.executable;
   request.args = asked.args;
   return request;
@@ -324,7 +324,7 @@ const Named<Effect> effects[] = {
      [](N& n, const H&, A& a) {
        n.request = Request{.id = "sigusr2-" + std::to_string(++n.signals),
                            .by_signal = true,
-                           .terms = n.policy.defaults};
+                           .terms = terms_of(n.policy, {}, true)};
        begin(n, a);
      }},
     {"count signal", [](N& n, const H&, A&) { ++n.signals; }},
@@ -341,6 +341,7 @@ const Named<Effect> effects[] = {
      }},
     {"candidate_ready",
      [](N& n, const H&, A& a) {
+       n.request.told = true;
        send(a, n.a, CandidateReady{n.request.id, n.request.generation, n.b.version});
      }},
     {"candidate_lost",
@@ -362,6 +363,7 @@ const Named<Effect> effects[] = {
     {"prove link",
      [](N& n, const H&, A& a) { a.push_back(ProveRelink{n.request.program}); }},
     {"relink", [](N& n, const H&, A& a) { a.push_back(Relink{n.a.program}); }},
+    {"return link", [](N&, const H&, A& a) { a.push_back(PutLinkBack{}); }},
     {"restore link", [](N& n, const H&, A& a) { restore_link(n, a); }},
     {"upgrade is over", [](N& n, const H&, A&) { n.request = Request{.id = n.request.id}; }},
     {"put link back", [](N& n, const H&, A& a) { put_link_back(n, a); }},

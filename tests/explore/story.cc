@@ -89,8 +89,8 @@ class Teller {
   }
 
   void say_outcome(EventClass happens) {
-    for (const Pending pending : {Pending::check, Pending::spawn, Pending::relink_proof,
-                                  Pending::relink, Pending::activate}) {
+    for (const Pending pending : {Pending::check, Pending::link_back, Pending::spawn,
+                                  Pending::relink_proof, Pending::relink, Pending::activate}) {
       State asked;
       asked.pending = pending;
       asked.spawning = asked.incumbent = Agent{};

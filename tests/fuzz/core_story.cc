@@ -259,6 +259,7 @@ Event take_outcome(Bytes& bytes, const State& state, int which) {
   };
   if (auto* failed = std::get_if<CheckFailed>(&outcome)) say_why(failed->trouble);
   if (auto* failed = std::get_if<SpawnFailed>(&outcome)) say_why(failed->trouble);
+  if (auto* failed = std::get_if<LinkNotPutBack>(&outcome)) say_why(failed->trouble);
   if (auto* failed = std::get_if<RelinkProofFailed>(&outcome)) say_why(failed->trouble);
   if (auto* failed = std::get_if<RelinkFailed>(&outcome)) say_why(failed->trouble);
   return outcome;

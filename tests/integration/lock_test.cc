@@ -50,6 +50,23 @@ TEST_CASE("what stood in the lock's file before is gone") {
         std::to_string(upgrader.pid()) + " " + start_time_of(upgrader.pid()));
 }
 
+TEST_CASE("SIGUSR2 while the lock is waited for is answered with what will be started") {
+  World world{World::Later()};
+  Upgrader& one = world.start({"--lock=" + world.path("lock")});
+  Puppet first = world.first();
+  world.start({"--lock=" + world.path("lock"), "--lock-timeout=1h"});
+  world.wait_for_log("waiting for");
+
+  world.signal(SIGUSR2);
+
+  world.wait_for_log("SIGUSR2 while " + world.path("lock") + " is waited for: ");
+  world.wait_for_log(" will be started");
+  CHECK(world.agents_started() == 1);
+  first.exit(0);
+  world.wait_until([&] { return !one.running(); }, "the end of the first upgrader");
+  world.first();
+}
+
 TEST_CASE("the lock is free when the upgrader and its agents have gone") {
   World world{World::Later()};
   world.start({"--lock=" + world.path("lock")});

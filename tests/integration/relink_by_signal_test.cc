@@ -87,3 +87,60 @@ TEST_CASE("a SIGUSR2 upgrade that is committed leaves the link as it was pointed
 
   CHECK(target_of(releases.link) == "two");
 }
+
+TEST_CASE("the link is put back before the candidate is started, and stays so until the commit") {
+  World world{World::Later()};
+  const Releases releases(world, {"--trial=1h"});
+  Puppet old = world.first();
+  releases.point_at("two");
+  world.signal(SIGUSR2);
+
+  Puppet next = world.candidate();
+
+  CHECK(target_of(releases.link) == "one");
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+  CHECK(target_of(releases.link) == "one");
+  next.say_type("healthy");
+  next.expect("committed");
+  CHECK(target_of(releases.link) == "two");
+}
+
+TEST_CASE("an upgrader that is killed during a trial leaves the link to what was committed") {
+  World world{World::Later()};
+  const Releases releases(world, {"--trial=1h"});
+  Puppet old = world.first();
+  releases.point_at("two");
+  world.signal(SIGUSR2);
+  Puppet next = world.candidate();
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+
+  world.signal(SIGKILL);
+  world.expect_killed(SIGKILL);
+  next.expect_gone();
+
+  CHECK(target_of(releases.link) == "one");
+  Start again{.options = {"--relink", "--trial=1h"}, .agent = releases.link};
+  world.start(again);
+  const std::string exe = "/proc/" + std::to_string(world.first().pid()) + "/exe";
+  CHECK(target_of(exe) == releases.one);
+}
+
+TEST_CASE("an upgrade by SIGUSR2 whose link cannot be put back is refused, and starts nothing") {
+  World world{World::Later()};
+  const Releases releases(world);
+  Puppet old = world.first();
+  releases.point_at("two");
+  REQUIRE(mkdir(world.path("releases/.current.upgrader").c_str(), 0755) == 0);
+
+  world.signal(SIGUSR2);
+
+  world.wait_for_log("cannot put the link");
+  world.wait_for_log("upgrade sigusr2-1 was refused");
+  CHECK(world.agents_started() == 1);
+  old.expect_silence();
+  rmdir(world.path("releases/.current.upgrader").c_str());
+}

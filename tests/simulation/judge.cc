@@ -265,6 +265,7 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
 }
 
 void Judge::see_actions(const Actions& actions) {
+  awaits_link_back_ = !actions.empty() && std::holds_alternative<PutLinkBack>(actions.back());
   for (const Action& action : actions) {
     if (const auto* send = std::get_if<Send>(&action)) see_send(*send);
     if (const auto* kill = std::get_if<Kill>(&action)) {

@@ -27,6 +27,8 @@ enum class World {
   spawn,
   spawn_fails,
   spawn_refused,
+  link_back,
+  link_stays,
   proof,
   proof_fails,
   relink,
@@ -78,6 +80,8 @@ class Judge {
 
   // ---- the calls of the shell
   [[nodiscard]] World next_outcome(World asked);
+  // What the link is made to name now is the outcome of a PutLinkBack.
+  [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
   [[nodiscard]] bool started() const { return started_; }
   void check_start();
   void signal_sent(Process& process, int signal);
@@ -129,6 +133,7 @@ class Judge {
   std::string* trace_;
   test::Watcher watcher_;
   Supervisor* supervisor_ = nullptr;
+  bool awaits_link_back_ = false;
   bool started_ = false;
   bool over_ = false;
   bool shutdown_ = false;

@@ -34,6 +34,8 @@ World Judge::guided_outcome(World asked) {
       return World::spawn_refused;
     case EventKind::spawn_fails:
       return World::spawn_fails;
+    case EventKind::link_not_put_back:
+      return World::link_stays;
     case EventKind::proof_fails:
       return World::proof_fails;
     case EventKind::relink_fails:
@@ -57,6 +59,8 @@ World Judge::next_outcome(World asked) {
     case World::spawn:
       if (!fails(swarm.spawn_failures)) return asked;
       return fails(50) ? World::spawn_refused : World::spawn_fails;
+    case World::link_back:
+      return fails(swarm.proof_failures) ? World::link_stays : asked;
     case World::proof:
       return fails(swarm.proof_failures) ? World::proof_fails : asked;
     case World::relink:

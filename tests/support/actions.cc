@@ -126,6 +126,9 @@ std::string line_for(const ProveRelink&) {
 std::string line_for(const Relink&) {
   return "relink";
 }
+std::string line_for(const PutLinkBack&) {
+  return "put link back";
+}
 std::string line_for(const RestoreLink&) {
   return "restore link";
 }

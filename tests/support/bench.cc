@@ -35,6 +35,10 @@ Event Bench::outcome_of(const Action& action) {
   if (const auto* send = std::get_if<Send>(&action)) {
     return ActivateSent{send->generation, std::exchange(activate_, ActivateSent::How::written)};
   }
+  if (std::holds_alternative<PutLinkBack>(action)) {
+    if (link_back_failure_.empty()) return LinkPutBack{};
+    return LinkNotPutBack{take_failure(link_back_failure_)};
+  }
   if (std::holds_alternative<ProveRelink>(action)) {
     if (proof_failure_.empty()) return RelinkProved{};
     return RelinkProofFailed{take_failure(proof_failure_)};

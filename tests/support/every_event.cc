@@ -50,6 +50,7 @@ std::vector<std::pair<std::string, AgentMessage>> every_message() {
       {"ready", Ready{}},
       {"unfit broken", Unfit{"broken"}},
       {"confirm u1", Confirm{"u1"}},
+      {"confirm sigusr2-1", Confirm{"sigusr2-1"}},
       {"confirm u0", Confirm{"u0"}},
       {"cancel u1", Cancel{"u1", std::nullopt}},
       {"cancel sigusr2-1", Cancel{"sigusr2-1", std::nullopt}},
@@ -117,6 +118,8 @@ std::vector<NamedEvent> every_outcome(const State& state) {
       return {{"", Checked{2, true}},
               {"next way back is gone", Checked{2, false}},
               {"next check fails EIO", CheckFailed{trouble}}};
+    case Pending::link_back:
+      return {{"", LinkPutBack{}}, {"next link back fails EIO", LinkNotPutBack{trouble}}};
     case Pending::spawn:
       return {{"", Spawned{state.spawning->generation}},
               {"next spawn fails EIO", SpawnFailed{state.spawning->generation, trouble, true}},

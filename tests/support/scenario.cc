@@ -7,6 +7,7 @@
 
 #include "tests/support/bench.h"
 #include "upgrader/core/options.h"
+#include "upgrader/core/policy.h"
 
 namespace upgrader::test {
 namespace {
@@ -43,15 +44,7 @@ std::optional<Policy> policy_of(const Words& words) {
   const CommandLine line = parse_command_line(static_cast<int>(argv.size()), argv.data());
   const auto* options = std::get_if<Options>(&line);
   if (options == nullptr) return std::nullopt;
-  Policy policy;
-  policy.defaults.mode = options->mode;
-  policy.defaults.start_timeout = options->start_timeout;
-  policy.defaults.stop_timeout = options->stop_timeout;
-  policy.defaults.trial = options->trial;
-  policy.defaults.on_unclean_stop = options->on_unclean_stop;
-  policy.exit_grace = options->exit_grace;
-  policy.relink = options->relink;
-  return policy;
+  return policy_of(*options, Duration::zero());
 }
 
 // "1 upgrade u1 sequential confirm healthy continue trial=0 start=5000 stop=100 gate=100"
@@ -161,6 +154,8 @@ class Player {
     if (words.size() == 4 && words[1] == "check") return bench_.next_check_fails(words[3]);
     if (words.size() == 4 && words[1] == "spawn") return bench_.next_spawn_fails(words[3]);
     if (words.size() == 4 && words[1] == "proof") return bench_.next_proof_fails(words[3]);
+    if (words.size() == 5 && deed.starts_with("link back fails "))
+      return bench_.next_link_back_fails(words[4]);
     if (words.size() == 4 && words[1] == "relink") return bench_.next_relink_fails(words[3]);
     if (deed == "way back is gone") return bench_.next_way_back_is_gone();
     if (deed == "activate waits") return bench_.next_activate(ActivateSent::How::waits);

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "upgrader/core/policy.h"
 #include "upgrader/version.h"
 
 using namespace upgrader;
@@ -72,6 +73,11 @@ TEST_CASE("every option sets what it names") {
         agent_protocol::UncleanStop::carry_on);
   CHECK(options_of({"--on-unclean-stop=fallback"}).on_unclean_stop ==
         agent_protocol::UncleanStop::fall_back);
+  CHECK(options_of({"--gate=confirm"}).gate == agent_protocol::Gate::confirm);
+  CHECK(options_of({"--gate=none"}).gate == agent_protocol::Gate::none);
+  CHECK(options_of({"--confirm-timeout=7s"}).confirm_timeout == Duration{7s});
+  CHECK(options_of({"--commit=healthy"}).commit == agent_protocol::CommitRule::healthy);
+  CHECK(options_of({"--commit=survive"}).commit == agent_protocol::CommitRule::survive);
   CHECK(options_of({"--relink"}).relink);
   CHECK(options_of({"--subreaper"}).subreaper);
   CHECK(options_of({"--notify-fd=3"}).notify_fd == 3);
@@ -153,8 +159,8 @@ TEST_CASE("the version says which protocol is spoken, too") {
 TEST_CASE("help names every option") {
   for (const char* name :
        {"--mode=", "--start-timeout=", "--stop-timeout=", "--exit-grace=", "--trial=",
-        "--on-unclean-stop=", "--relink", "--lock=", "--lock-timeout=", "--control=", "--adapter=",
-        "--log-level=", "-h, --help", "--version"}) {
+        "--on-unclean-stop=", "--gate=", "--confirm-timeout=", "--commit=", "--relink", "--lock=",
+        "--lock-timeout=", "--control=", "--adapter=", "--log-level=", "-h, --help", "--version"}) {
     CHECK(mentions(help_text(), name));
   }
 }
@@ -162,6 +168,21 @@ TEST_CASE("help names every option") {
 TEST_CASE("help says what each signal does") {
   for (const char* line : {"SIGUSR2 ", "SIGTERM, SIGINT ", "SIGQUIT ", "SIGHUP, SIGUSR1 "})
     CHECK(mentions(help_text(), "\n  " + std::string(line)));
+}
+
+TEST_CASE("a commit that needs healthy needs a trial") {
+  CHECK(refusal_of({"--commit=healthy", "--trial=0"}) ==
+        "--commit=healthy: needs a --trial that is not 0");
+  CHECK(refusal_of({"--trial=0", "--commit=healthy"}) ==
+        "--commit=healthy: needs a --trial that is not 0");
+}
+
+TEST_CASE("a gate that does not say waits as long as a start, unless an option says how long") {
+  const auto limit = [](std::vector<std::string> given) {
+    return policy_of(options_of(given), Duration{0}).defaults.confirm_timeout;
+  };
+  CHECK(limit({"--start-timeout=3s"}) == 3s);
+  CHECK(limit({"--start-timeout=3s", "--confirm-timeout=0"}) == 0s);
 }
 
 TEST_CASE("durations are a whole number and a unit, at most a day, or 0") {

@@ -18,9 +18,9 @@ namespace upgrader {
 // Look whether an executable can be started, and whether `running_program`, the program that runs
 // now, could be started again. Answered by Checked or CheckFailed.
 struct Check {
-  std::optional<std::string> executable;  // none: what AGENT on the command line names now
-  std::optional<std::vector<std::string>>
-      args;  // none: those of `running_program`, or the command line's
+  std::optional<std::string> executable;         // none: what AGENT on the command line names now
+  std::optional<std::vector<std::string>> args;  // none: those of `running_program`; with no
+                                                 // executable, the command line's
   ProgramId running_program = 0;
   bool operator==(const Check&) const = default;
 };
@@ -78,7 +78,14 @@ struct Relink {
   bool operator==(const Relink&) const = default;
 };
 
-// Make the link name again what it named at the last commit, or at the start.
+// Make the link name again, durably, what it named at the last commit, or at the start: from now on
+// an upgrade is under way to what it names, and whoever starts next must not start that. Answered
+// by LinkPutBack or LinkNotPutBack.
+struct PutLinkBack {
+  bool operator==(const PutLinkBack&) const = default;
+};
+
+// The same, for an upgrade that is over; no outcome.
 struct RestoreLink {
   bool operator==(const RestoreLink&) const = default;
 };
@@ -114,8 +121,9 @@ struct Exit {
   bool operator==(const Exit&) const = default;
 };
 
-using Action = std::variant<Check, Spawn, Send, CloseInput, Kill, Terminate, PassSignal,
-                            ProveRelink, Relink, RestoreLink, Log, Notice, RecordEnding, Exit>;
+using Action =
+    std::variant<Check, Spawn, Send, CloseInput, Kill, Terminate, PassSignal, ProveRelink, Relink,
+                 PutLinkBack, RestoreLink, Log, Notice, RecordEnding, Exit>;
 using Actions = std::vector<Action>;
 
 }  // namespace upgrader

@@ -91,6 +91,10 @@ struct SpawnFailed {
   Trouble trouble;
   bool not_executable = false;  // exec was refused, rather than a process or descriptor
 };
+struct LinkPutBack {};
+struct LinkNotPutBack {
+  Trouble trouble;
+};
 struct RelinkProved {};
 struct RelinkProofFailed {
   Trouble trouble;
@@ -120,8 +124,9 @@ struct SignalReceived {      // one that is passed on: SIGHUP, SIGUSR1
 
 using Event =
     std::variant<StartRequested, MessageReceived, MessageRefused, StrayReceived, OutputClosed,
-                 InputClosed, ActivateWritten, ProcessExited, Checked, CheckFailed, Spawned,
-                 SpawnFailed, RelinkProved, RelinkProofFailed, Relinked, RelinkFailed, ActivateSent,
-                 DeadlinePassed, StopRequested, QuitRequested, UpgradeRequested, SignalReceived>;
+                 InputClosed, ActivateWritten, ProcessExited, Checked, CheckFailed, LinkPutBack,
+                 LinkNotPutBack, Spawned, SpawnFailed, RelinkProved, RelinkProofFailed, Relinked,
+                 RelinkFailed, ActivateSent, DeadlinePassed, StopRequested, QuitRequested,
+                 UpgradeRequested, SignalReceived>;
 
 }  // namespace upgrader

@@ -101,6 +101,14 @@ constexpr Choice<agent_protocol::UncleanStop> unclean_stops[] = {
     {"fallback", agent_protocol::UncleanStop::fall_back},
     {"continue", agent_protocol::UncleanStop::carry_on},
 };
+constexpr Choice<agent_protocol::Gate> gates[] = {
+    {"none", agent_protocol::Gate::none},
+    {"confirm", agent_protocol::Gate::confirm},
+};
+constexpr Choice<agent_protocol::CommitRule> commit_rules[] = {
+    {"survive", agent_protocol::CommitRule::survive},
+    {"healthy", agent_protocol::CommitRule::healthy},
+};
 constexpr Choice<LogLevel> log_levels[] = {
     {"error", LogLevel::error},
     {"warning", LogLevel::warning},
@@ -141,10 +149,10 @@ Complaint add_adapter_word(const Argument& argument, Options& options) {
   return std::nullopt;
 }
 
-Complaint set_lock_timeout(const Argument& argument, Options& options) {
+Complaint set_timeout(const Argument& argument, std::optional<Duration>& option) {
   Duration timeout{0};
   Complaint complaint = set_duration(argument, timeout, true);
-  if (!complaint) options.lock_timeout = timeout;
+  if (!complaint) option = timeout;
   return complaint;
 }
 
@@ -158,11 +166,14 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--on-unclean-stop") {
     return set_choice(argument, unclean_stops, options.on_unclean_stop);
   }
+  if (name == "--gate") return set_choice(argument, gates, options.gate);
+  if (name == "--confirm-timeout") return set_timeout(argument, options.confirm_timeout);
+  if (name == "--commit") return set_choice(argument, commit_rules, options.commit);
   if (name == "--relink") return set_flag(argument, options.relink);
   if (name == "--lock") {
     return set_path(argument, options.lock_file, "needs =FILE, where FILE is a path");
   }
-  if (name == "--lock-timeout") return set_lock_timeout(argument, options);
+  if (name == "--lock-timeout") return set_timeout(argument, options.lock_timeout);
   if (name == "--control") {
     return set_path(argument, options.control_directory, "needs =DIR, where DIR is a path");
   }
@@ -184,6 +195,10 @@ bool is_repeated(std::string_view name, const char* const* argv, int at) {
 Complaint judge_together(const Options& options) {
   if (options.lock_timeout && !options.lock_file) {
     return UsageError{"--lock-timeout: needs --lock=FILE"};
+  }
+  const bool must_be_healthy = options.commit == agent_protocol::CommitRule::healthy;
+  if (must_be_healthy && options.trial == Duration{0}) {
+    return UsageError{"--commit=healthy: needs a --trial that is not 0"};
   }
   return std::nullopt;
 }
@@ -235,6 +250,10 @@ std::string help_text() {
          "  --trial=D                   from activate to the commit (30s); 0: commit at once\n"
          "  --on-unclean-stop=fallback|continue\n"
          "                              what follows an unclean stop (fallback)\n"
+         "  --gate=none|confirm         whether a parallel upgrade waits for confirm (none)\n"
+         "  --confirm-timeout=D         how long, where the agent did not ask for the upgrade\n"
+         "                              (start timeout); 0: no limit\n"
+         "  --commit=survive|healthy    what ends a trial well: its time, or healthy (survive)\n"
          "  --relink                    AGENT is a symbolic link: make it name what is committed\n"
          "  --lock=FILE                 at most one active agent, by a lock that agents inherit\n"
          "  --lock-timeout=D            how long to wait for it (stop timeout + exit grace);\n"

@@ -76,6 +76,7 @@ enum class Outcome { committed, kept, fell_back, ended };
 struct UpgradeUnderWay {
   std::string id;
   Origin origin = Origin::agent;
+  bool names_agent = false;  // its executable is what AGENT named when it was asked for
   Terms terms;
   ProgramId previous = 0;  // what a fallback runs
   std::optional<std::string> previous_version;
@@ -114,7 +115,7 @@ enum class Phase {
 [[nodiscard]] std::string_view name_of(Phase phase);
 
 // The outcome that must be the next event.
-enum class Pending { nothing, check, spawn, relink_proof, relink, activate };
+enum class Pending { nothing, check, link_back, spawn, relink_proof, relink, activate };
 
 // All that the supervisor knows.
 struct State {

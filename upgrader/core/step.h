@@ -41,6 +41,8 @@ class Step {
   void take(const CheckFailed& event);
   void take(const Spawned& event);
   void take(const SpawnFailed& event);
+  void take(const LinkPutBack&);
+  void take(const LinkNotPutBack& event);
   void take(const RelinkProved&);
   void take(const RelinkProofFailed& event);
   void take(const Relinked&);
@@ -100,6 +102,7 @@ class Step {
   // ---- the way of an upgrade
   std::optional<std::string> why_busy() const;
   void begin_upgrade(const agent_protocol::Upgrade& request, Origin origin);
+  void start_upgrade();
   void tell_accepted();
   void wait_for_confirm();
   void pass_gate();

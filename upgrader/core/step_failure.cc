@@ -118,7 +118,7 @@ void Step::end_failed_upgrade() {
 }
 
 void Step::restore_link_for_signal() {
-  if (policy_.relink && state_.upgrade->origin == Origin::signal) {
+  if (policy_.relink && state_.upgrade->names_agent) {
     actions_.emplace_back(RestoreLink{});
   }
 }

@@ -24,8 +24,25 @@ void Step::take(const Checked& event) {
     return;
   }
   upgrade.program = event.program;
+  if (policy_.relink && upgrade.names_agent) return order(Pending::link_back, PutLinkBack{});
+  start_upgrade();
+}
+
+void Step::take(const LinkPutBack&) {
+  if (!expect(Pending::link_back)) return;
+  start_upgrade();
+}
+
+void Step::take(const LinkNotPutBack& event) {
+  if (!expect(Pending::link_back)) return;
+  refuse_upgrade(event.trouble);
+}
+
+// The executable is fit, and the link, if it names it, has been put back: only a commit moves it.
+void Step::start_upgrade() {
+  UpgradeUnderWay& upgrade = *state_.upgrade;
   if (upgrade.terms.mode == Mode::parallel) {
-    order_spawn(Role::candidate, event.program, state_.last_generation + 1);
+    order_spawn(Role::candidate, *upgrade.program, state_.last_generation + 1);
     return;
   }
   upgrade.generation = ++state_.last_generation;
@@ -84,7 +101,8 @@ void Step::begin_upgrade(const agent_protocol::Upgrade& request, Origin origin) 
   UpgradeUnderWay& upgrade = *state_.upgrade;
   upgrade.id = request.id;
   upgrade.origin = origin;
-  upgrade.terms = terms_of(request, policy_.defaults);
+  upgrade.names_agent = request.executable.empty();
+  upgrade.terms = terms_of(request, policy_.defaults, origin == Origin::agent);
   upgrade.previous = active.program;
   upgrade.previous_version = active.version;
   upgrade.known_to_agent = origin == Origin::agent;
@@ -92,11 +110,8 @@ void Step::begin_upgrade(const agent_protocol::Upgrade& request, Origin origin) 
     refuse_upgrade({"", *contradiction});
     return;
   }
-  Check check{std::nullopt, std::nullopt, active.program};
-  if (origin == Origin::agent) {
-    check.executable = request.executable;
-    check.args = request.args;
-  }
+  Check check{std::nullopt, request.args, active.program};
+  if (!upgrade.names_agent) check.executable = request.executable;
   order(Pending::check, std::move(check));
 }
 
@@ -113,6 +128,7 @@ void Step::wait_for_confirm() {
   upgrade.deadline = deadline_after(now_, upgrade.terms.confirm_timeout);
   log(LogLevel::info, words::who(*state_.candidate) + " is ready; upgrade " + upgrade.id +
                           " waits to be confirmed");
+  upgrade.known_to_agent = true;
   send(*state_.incumbent,
        agent_protocol::CandidateReady{upgrade.id, *upgrade.generation, upgrade.version});
 }

@@ -68,6 +68,7 @@ class Printer {
     text_ += std::string(name) + "{ ";
     put("id", upgrade.id);
     put_enum("origin", upgrade.origin);
+    flag("names_agent", upgrade.names_agent);
     put("terms", upgrade.terms);
     put("previous", upgrade.previous);
     put("previous_version", upgrade.previous_version);

@@ -8,16 +8,18 @@ using agent_protocol::CommitRule;
 using agent_protocol::Gate;
 using agent_protocol::Mode;
 
-Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults) {
+Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults, bool by_agent) {
   const auto given = [](const std::optional<std::int64_t>& ms, Duration otherwise) {
     return ms ? Duration(*ms) : otherwise;
   };
+  const Mode mode = request.mode.value_or(defaults.mode);
+  const Duration confirm_timeout = by_agent ? Duration::zero() : defaults.confirm_timeout;
   return Terms{
-      .mode = request.mode.value_or(defaults.mode),
-      .gate = request.gate.value_or(defaults.gate),
+      .mode = mode,
+      .gate = request.gate.value_or(mode == Mode::parallel ? defaults.gate : Gate::none),
       .commit = request.commit.value_or(defaults.commit),
       .start_timeout = given(request.start_timeout_ms, defaults.start_timeout),
-      .confirm_timeout = given(request.confirm_timeout_ms, defaults.confirm_timeout),
+      .confirm_timeout = given(request.confirm_timeout_ms, confirm_timeout),
       .stop_timeout = given(request.stop_timeout_ms, defaults.stop_timeout),
       .trial = given(request.trial_ms, defaults.trial),
       .on_unclean_stop = request.on_unclean_stop.value_or(defaults.on_unclean_stop),

@@ -22,8 +22,10 @@ struct Terms {
   bool operator==(const Terms&) const = default;
 };
 
-// What `request` asks for; `defaults` where it does not say.
-[[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults);
+// What `request` asks for; `defaults` where it does not say, but for the gate: one that the agent
+// asked for (`by_agent`) has no limit of its own, and sequential upgrades have none by default.
+[[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults,
+                             bool by_agent);
 
 // Why these terms cannot be had together, or nullopt.
 [[nodiscard]] std::optional<std::string> contradiction_in(const Terms& terms);

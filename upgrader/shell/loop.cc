@@ -9,27 +9,13 @@
 #include <utility>
 
 #include "upgrader/core/check.h"
+#include "upgrader/core/policy.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/errno_name.h"
 
 namespace upgrader {
-namespace {
-
-Policy policy_of(const Options& options, Duration watchdog) {
-  Policy policy;
-  policy.defaults.mode = options.mode;
-  policy.defaults.start_timeout = options.start_timeout;
-  policy.defaults.stop_timeout = options.stop_timeout;
-  policy.defaults.trial = options.trial;
-  policy.defaults.on_unclean_stop = options.on_unclean_stop;
-  policy.exit_grace = options.exit_grace;
-  policy.relink = options.relink;
-  policy.watchdog = watchdog;
-  return policy;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lock* lock)
     : options_(options),
@@ -106,6 +92,7 @@ void Loop::on_signal(int signal_number) {
       take(QuitRequested{});
       return;
     case SIGUSR2:
+      if (lock_retry_) return tell_what_will_start();
       take(UpgradeRequested{});
       return;
     default:

@@ -46,6 +46,7 @@ class Loop {
   void on_signal(int signal_number);
   void on_timer();
   void try_lock();
+  void tell_what_will_start();
   void start_first_agent();
   [[nodiscard]] std::optional<Program> look_at_agent();
   [[nodiscard]] bool open_link();
@@ -71,6 +72,7 @@ class Loop {
   void perform(const PassSignal& pass);
   void perform(const ProveRelink& prove);
   void perform(const Relink& relink);
+  void perform(const PutLinkBack& put_back);
   void perform(const RestoreLink& restore);
   void perform(const Log& line);
   void perform(const Notice& notice);

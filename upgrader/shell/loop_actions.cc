@@ -19,7 +19,7 @@ void Loop::perform(const Check& check) {
   const Program& running_program = programs_.at(check.running_program);
   auto checked = check.executable ? check_program(*check.executable, *check.executable,
                                                   check.args.value_or(running_program.args()))
-                                  : check_agent(options_.agent, options_.args);
+                                  : check_agent(options_.agent, check.args.value_or(options_.args));
   if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
     feed(CheckFailed{{errno_name(refused->error), refused->reason}});
     return;
@@ -104,6 +104,12 @@ void Loop::perform(const Relink& relink) {
   const int error = link_->commit(programs_.at(relink.program), vouch_before_sync());
   if (error == 0) return feed(Relinked{});
   feed(RelinkFailed{trouble_of(error, "cannot commit the link " + options_.agent)});
+}
+
+void Loop::perform(const PutLinkBack&) {
+  const int error = link_->restore(vouch_before_sync());
+  if (error == 0) return feed(LinkPutBack{});
+  feed(LinkNotPutBack{trouble_of(error, "cannot put the link " + options_.agent + " back")});
 }
 
 void Loop::perform(const RestoreLink&) {

@@ -67,6 +67,16 @@ void Loop::try_lock() {
   set_timer();
 }
 
+// Nothing can be upgraded while the lock is waited for: what AGENT names then will be started.
+void Loop::tell_what_will_start() {
+  const auto checked = check_agent(options_.agent, options_.args);
+  const auto* refused = std::get_if<ProgramRefused>(&checked);
+  logbook_.write(
+      refused ? LogLevel::warning : LogLevel::info,
+      "SIGUSR2 while " + *options_.lock_file + " is waited for: " +
+          (refused ? refused->reason : std::get<Program>(checked).path() + " will be started"));
+}
+
 void Loop::start_first_agent() {
   if (control_ && !control_->take()) return end(exit_own_failure);
   // While the lock was waited for, its holder may have committed another version.
