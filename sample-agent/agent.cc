@@ -61,6 +61,13 @@ std::string name_of(SampleAgent::Agent::Role role) {
   return "unknown";
 }
 
+agent_releases::Follower::Failure shown_to_follower(const SampleAgent::Agent::Failure& failure) {
+  return {.id = failure.id,
+          .stage = failure.stage,
+          .reason = failure.reason,
+          .errno_name = failure.errno_name.value_or("")};
+}
+
 std::string words_of(const SampleAgent::Agent::Failure& failure) {
   return failure.id + " " + failure.stage + ": " + failure.reason;
 }
@@ -73,7 +80,7 @@ SampleAgent::SampleAgent(uv_loop_t& loop, const Configuration& configuration,
       configuration_(configuration),
       arguments_(std::move(arguments)),
       agent_(std::move(agent)),
-      events_(configuration.events, to_string(variant.version)),
+      events_(configuration.events, variant.version.text()),
       gate_(configuration.releases),
       work_timer_(loop, [this] { work(); }),
       save_timer_(loop, [this] { save(); }),
@@ -116,7 +123,7 @@ void SampleAgent::on(const Agent::Activate& activate) {
   const CopierSettings settings{.input = configuration_.input,
                                 .output = configuration_.output,
                                 .state_directory = configuration_.state_directory,
-                                .version = to_string(variant.version),
+                                .version = variant.version.text(),
                                 .position_format = variant.position_format,
                                 .rotate_wait_us = configuration_.rotate_wait_ms * us_per_ms};
   events_.note("activated");
@@ -148,26 +155,20 @@ void SampleAgent::start_work() {
   work();
 }
 
-void SampleAgent::start_succession() {
+void SampleAgent::follow_releases() {
   if (configuration_.releases.empty() || agent_.alone()) return;
-  std::error_code error;
-  const auto releases = std::filesystem::canonical(configuration_.releases, error);
-  if (error) return fail("cannot find " + configuration_.releases + ": " + error.message());
-  succession_.emplace(
-      loop_,
-      Succession::Settings{.releases = releases,
-                           .state_directory = configuration_.state_directory,
-                           .present = variant.version,
-                           .arguments = arguments_},
-      Succession::Callbacks{
-          .ask = [this](const auto& id, const auto& executable) { return ask(id, executable); },
-          .report = [this](const std::string& text) { report(text); }});
-  if (past_failure_) {
-    succession_->upgrade_failed({.id = past_failure_->id,
-                                 .stage = past_failure_->stage,
-                                 .has_errno = past_failure_->errno_name.has_value()});
-  }
-  succession_->begin();
+  auto follower = agent_releases::Follower::open(
+      {.directory = configuration_.releases,
+       .name = "agent",
+       .running = variant.version,
+       .arguments = arguments_},
+      {.ask = [this](const auto& id, const auto& release) { return ask(id, release.executable); },
+       .report = [this](const std::string& text) { report(text); }});
+  if (!follower) return fail(follower.reason());
+  follower_.emplace(std::move(follower.value()));
+  releases_.emplace(loop_, follower_->fd(), [this] { follower_->dispatch(); });
+  if (past_failure_) follower_->upgrade_failed(shown_to_follower(*past_failure_));
+  follower_->begin();
 }
 
 bool SampleAgent::ask(const std::string& id, const std::string& executable) {
@@ -203,9 +204,7 @@ void SampleAgent::on(const Agent::UpgradeFailed& failed) {
   const Agent::Failure& failure = failed.failure;
   waiting_.reset();
   events_.note("upgrade_failed " + words_of(failure));
-  if (!succession_) return;
-  succession_->upgrade_failed(
-      {.id = failure.id, .stage = failure.stage, .has_errno = failure.errno_name.has_value()});
+  if (follower_) follower_->upgrade_failed(shown_to_follower(failure));
 }
 
 void SampleAgent::on(const Agent::Committed& committed) {
@@ -218,7 +217,7 @@ void SampleAgent::on(const Agent::Committed& committed) {
 void SampleAgent::settle() {
   copier_->use_newest_format();
   save();
-  start_succession();
+  follow_releases();
 }
 
 void SampleAgent::on(const Agent::Error& error) {

@@ -2,6 +2,7 @@
 // agent is active. Events of the library in, calls of the others out; what happens when is here.
 #pragma once
 
+#include <agent-releases/follower.h>
 #include <uv.h>
 
 #include <optional>
@@ -14,7 +15,6 @@
 #include "sample-agent/event_log.h"
 #include "sample-agent/gate.h"
 #include "sample-agent/handle.h"
-#include "sample-agent/succession.h"
 
 namespace sample_agent {
 
@@ -44,7 +44,7 @@ class SampleAgent {
   void start_heartbeats();
   void start_work();
   void settle();
-  void start_succession();
+  void follow_releases();
   [[nodiscard]] bool ask(const std::string& id, const std::string& executable);
   void work();
   void save();
@@ -69,7 +69,7 @@ class SampleAgent {
   bool vouched_ = false;                // has said healthy
   std::optional<Agent::Stop> stop_;     // has been told to
   std::optional<std::string> waiting_;  // at the gate: the id of the upgrade
-  std::optional<Succession> succession_;
+  std::optional<agent_releases::Follower> follower_;
 
   Timer work_timer_;
   Timer save_timer_;
@@ -79,6 +79,7 @@ class SampleAgent {
   Timer rotate_timer_;  // when a file that was rotated may be left
   std::optional<DirectoryWatch> input_watch_;
   std::optional<Readable> conversation_;
+  std::optional<Readable> releases_;
 };
 
 }  // namespace sample_agent

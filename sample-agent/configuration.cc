@@ -82,7 +82,7 @@ std::string_view help_text() {
          "\n"
          "  --input=FILE        the log, rotated by rename; its directory is watched\n"
          "  --output=FILE       each record: SEQUENCE-NUMBER VERSION MICROSECONDS LINE\n"
-         "  --state=DIR         holds the position and the releases that have failed\n"
+         "  --state=DIR         holds the position\n"
          "  --releases=DIR      looks there for agent-v1.2.3 and asks to be replaced by it:\n"
          "                      the one that DIR/desired names, or else the newest\n"
          "  --rotate-wait=5s    how long nobody has written to a rotated log before it is left\n"

@@ -35,7 +35,7 @@ void append(const Configuration& configuration, const std::string& text) {
 void write_too_early(const Configuration& configuration) {
   std::string text;
   append_record(text, {.number = 1,
-                       .version = to_string(variant.version),
+                       .version = variant.version.text(),
                        .time_us = now_us(),
                        .line = "written too early"});
   append(configuration, text);
@@ -50,7 +50,7 @@ void misbehave_at_start(const Configuration& configuration) {
 }
 
 void crash_while_writing(const Configuration& configuration) {
-  append(configuration, "17 " + to_string(variant.version) + " torn");
+  append(configuration, "17 " + variant.version.text() + " torn");
   crash();
 }
 

@@ -25,26 +25,26 @@ void print(std::string_view text) {
 // An upgrader is told too, if there is one: it would learn of an exit only.
 int refuse_arguments(const std::string& reason) {
   std::fprintf(stderr, "sample-agent: %s; see --help\n", reason.c_str());
-  if (auto agent = agent_protocol::Agent::open(to_string(variant.version))) {
+  if (auto agent = agent_protocol::Agent::open(variant.version.text())) {
     agent->unfit(in_short("configuration: " + reason, reason_bytes_max));
   }
   return usage_status;
 }
 
 int test_self(const Configuration& configuration) {
-  const std::string version = to_string(variant.version);
+  const std::string version = variant.version.text();
   for (const StartCheck& check : start_checks(configuration, variant.position_format)) {
     const auto wrong = check.run();
     if (!wrong) continue;
     print(version + " failed: " + check.name + ": " + *wrong + "\n");
-    return failure_status;
+    return check.status;
   }
   print(version + " ok\n");
   return 0;
 }
 
 int run(const Configuration& configuration, const std::vector<std::string>& arguments) {
-  auto agent = agent_protocol::Agent::open(to_string(variant.version));
+  auto agent = agent_protocol::Agent::open(variant.version.text());
   uv_loop_t loop;
   if (!agent || uv_loop_init(&loop) != 0) {
     std::perror("sample-agent: cannot start");
@@ -66,7 +66,7 @@ int perform(const Configuration& configuration, const std::vector<std::string>& 
       print(help_text());
       return 0;
     case Task::show_version:
-      print("sample-agent " + to_string(variant.version) + "\n");
+      print("sample-agent " + variant.version.text() + "\n");
       return 0;
     case Task::self_test:
       return test_self(configuration);

@@ -50,9 +50,16 @@ Wrong check_configuration(const Configuration& configuration) {
   const std::string& state = configuration.state_directory;
   if (!is_directory(state)) return state + " is not a directory";
   if (access(state.c_str(), W_OK | X_OK) != 0) return refusal_from_errno("write to", state).reason;
-  const std::string& releases = configuration.releases;
-  if (!releases.empty() && !is_directory(releases)) return releases + " is not a directory";
   return std::nullopt;
+}
+
+// They may lie on another machine's disk, which comes back.
+Wrong check_connection(const Configuration& configuration) {
+  const std::string& releases = configuration.releases;
+  if (releases.empty()) return std::nullopt;
+  if (!is_directory(releases)) return releases + " is not a directory";
+  if (access(releases.c_str(), R_OK | X_OK) == 0) return std::nullopt;
+  return refusal_from_errno("read", releases).reason;
 }
 
 // An input that was read before may be missing for the moment that a rotation takes.
@@ -96,11 +103,12 @@ Wrong check_position(const Configuration& configuration, unsigned position_forma
 
 std::vector<StartCheck> start_checks(const Configuration& configuration, unsigned position_format) {
   return {
-      {"configuration", [=] { return check_configuration(configuration); }},
-      {"input", [=] { return check_input(configuration); }},
-      {"output", [=] { return check_output(configuration); }},
-      {"room", [=] { return check_rooms(configuration); }},
-      {"position", [=] { return check_position(configuration, position_format); }},
+      {"configuration", configuration_status, [=] { return check_configuration(configuration); }},
+      {"connection", connection_status, [=] { return check_connection(configuration); }},
+      {"input", input_status, [=] { return check_input(configuration); }},
+      {"output", output_status, [=] { return check_output(configuration); }},
+      {"room", output_status, [=] { return check_rooms(configuration); }},
+      {"position", format_status, [=] { return check_position(configuration, position_format); }},
   };
 }
 

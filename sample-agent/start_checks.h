@@ -11,8 +11,16 @@
 
 namespace sample_agent {
 
+// The last is one that self-tests have for what may be better later.
+inline constexpr int configuration_status = 3;
+inline constexpr int input_status = 4;
+inline constexpr int output_status = 5;
+inline constexpr int format_status = 6;
+inline constexpr int connection_status = 75;
+
 struct StartCheck {
   std::string name;
+  int status = 0;                                   // with which a self-test exits that fails here
   std::function<std::optional<std::string>()> run;  // says what is wrong, or nothing
 };
 

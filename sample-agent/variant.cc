@@ -15,7 +15,7 @@
 
 namespace sample_agent {
 
-const Variant variant{.version = {.numbers = {SAMPLE_AGENT_VERSION}},
+const Variant variant{.version = {.numbers = {SAMPLE_AGENT_VERSION}, .prerelease = {}, .build = {}},
                       .position_format = SAMPLE_AGENT_POSITION_FORMAT,
                       .fault = Fault::SAMPLE_AGENT_FAULT};
 

@@ -1,7 +1,7 @@
 // What one build of this source is. Everything but variant.cc is the same in all of them.
 #pragma once
 
-#include "sample-agent/version.h"
+#include <agent-releases/version.h>
 
 namespace sample_agent {
 
@@ -17,7 +17,7 @@ enum class Fault {
 };
 
 struct Variant {
-  Version version;
+  agent_releases::Version version;
   unsigned position_format = 1;  // the newest that it knows
   Fault fault = Fault::none;
 };

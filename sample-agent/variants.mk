@@ -6,6 +6,7 @@ sample_parts := $(filter-out %/main.cc %/variant.cc,$(wildcard sample-agent/*.cc
 sample_objects := $(BUILD)/objects/sample-agent
 sample_library := $(BUILD)/libsample-agent.a
 sample_agent := $(BUILD)/sample-agent/sample-agent
+$(sample_objects)/%.o: CPPFLAGS += $(releases_include)
 
 sample_variants := 1.0.0 2.0.0 3.0.0-crash_at_start 4.0.0-hang_at_start 5.0.0-crash_on_trial 6.0.0 \
   7.0.0 1.0.1-slow_to_stop 1.0.2-never_stops 1.0.3-writes_too_early
@@ -19,9 +20,9 @@ $(sample_library): $(call objects,$(sample_parts))
 	ar rcs $@ $^
 
 $(sample_agent): $(sample_objects)/main.o $(sample_objects)/variant.o $(sample_library) \
-  $(protocol_library)
+  $(releases_library) $(protocol_library)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -luv
+	$(LINK) -o $@ $^ -luv -lsodium
 
 $(sample_variants:%=$(sample_objects)/variants/%.o): $(sample_objects)/variants/%.o: \
   sample-agent/variant.cc
@@ -34,9 +35,9 @@ $(sample_variants:%=$(sample_objects)/variants/%.o): $(sample_objects)/variants/
 comma := ,
 
 $(sample_variant_files): $(BUILD)/%: $(BUILD)/objects/%.o \
-  $(sample_objects)/main.o $(sample_library) $(protocol_library)
+  $(sample_objects)/main.o $(sample_library) $(releases_library) $(protocol_library)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -luv
+	$(LINK) -o $@ $^ -luv -lsodium
 
 # What watches the sample agent: the demo, the checker, and what their tests share.
 demo_library := $(BUILD)/tests/libdemo.a

@@ -41,5 +41,5 @@ $(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/
     $(releases_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
-node_tests += $(releases_unit_tests) $(addprefix tests/releases/,add fetch archives keeping)
+node_tests += $(releases_unit_tests) $(addprefix tests/releases/,add fetch archives keeping sample)
 check-here: $(releases_unit_tests)

@@ -78,8 +78,9 @@ Stage::~Stage() {
   fs::remove_all(directory_, ignored);
 }
 
-void Stage::release(const std::string& variant) {
+void Stage::release(const std::string& variant, const std::string& more) {
   fs::copy_file(settings_.variants + "/" + variant, path("releases/.unfinished"));
+  std::ofstream(path("releases/.unfinished"), std::ios::app) << more;
   publish(variant.substr(0, variant.find('-')));
 }
 

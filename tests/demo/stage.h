@@ -37,7 +37,9 @@ class Stage {
 
   // Puts a variant into the releases, complete at once, under the name of its version. What is
   // there already is replaced by a new file.
-  void release(const std::string& variant);
+  // `more` are bytes behind the program's own, which it never looks at: another file that does the
+  // same.
+  void release(const std::string& variant, const std::string& more = "");
   void release_script(const std::string& version, const std::string& text);
   void desire(const std::string& version);
 

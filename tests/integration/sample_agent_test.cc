@@ -138,7 +138,7 @@ TEST_CASE("sequential hand-overs, good and bad, lose no line") {
   end_with_proof(stage);
 }
 
-TEST_CASE("a release that has failed is tried again when its file has changed, and only then") {
+TEST_CASE("a release that has failed is tried again when its bytes have changed, and only then") {
   Stage stage(settings());
   begin(stage, "2.0.0");
   stage.release("5.0.0-crash_on_trial");
@@ -147,7 +147,11 @@ TEST_CASE("a release that has failed is tried again when its file has changed, a
   stage.release("3.0.0-crash_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
   expect(stage, "2.0.0", "release 3.0.0 is not tried again");
-  stage.release("5.0.0-crash_on_trial");
+  stage.release("5.0.0-crash_on_trial");  // the same bytes in another file
+  stage.release("4.0.0-hang_at_start");
+  expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v4.0.0"));
+  expect(stage, "2.0.0", "release 4.0.0 is not tried again");
+  stage.release("5.0.0-crash_on_trial", "other bytes");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v5.0.0"));
   expect(stage, "2.0.0", "release 5.0.0 is not tried again");
 
@@ -202,7 +206,9 @@ TEST_CASE("until it is committed a version writes the format that the one before
   CHECK(format() == "sample-agent position 1");
   CHECK(stage.current() == "agent-v1.0.0");
 
+  // What was tried and has no ending has failed, until it is wished for anew.
   stage.start_upgrader({"--trial=0"}, {});
+  stage.desire("2.0.0");
   expect(stage, "2.0.0", "committed");
   end_with_proof(stage);
   CHECK(format() == "sample-agent position 2");

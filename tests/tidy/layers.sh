@@ -1,6 +1,6 @@
 # Checks that the house stands: which file may include which.
 
-layer_checks='layers cereal uv decisions sample_agent_includes'
+layer_checks='layers cereal uv decisions releases sample_agent_includes'
 
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
 # decides, L3 acts, L4 is main. Its folder says which; the nouns stand in a list. A file includes
@@ -85,11 +85,12 @@ canary_cereal() {
   echo 'upgrader/shell/loop.h'
 }
 
-# libuv is for L3 alone, and of that for the upgrader and the sample agent: not for the library.
+# libuv is for L3 alone, and of that for the upgrader, the sample agent and programs of
+# node/: not for the library.
 check_uv() {
   layer_of 3 | grep '^upgrader/' >"$scratch/allowed"
   product_files | includes | grep -E ':uv(\.h|/)' | while IFS=: read -r file line name; do
-    case $file in sample-agent/*) continue ;; esac
+    case $file in sample-agent/* | node/*) continue ;; esac
     grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
   done
 }
@@ -133,6 +134,24 @@ canary_decisions() {
   echo 'includes <iostream>'
   echo 'auto planted = std::chrono::steady_clock::now();' >>upgrader/core/event.h
   echo 'planted = '
+}
+
+# What of agent-releases decides does no input or output, and looks at no clock: it includes neither
+# the shell nor headers of the system, but for libsodium's, which computes.
+check_releases() {
+  echo "$pure_headers array sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep -E '^node/releases/(core|include)/' | includes |
+    grep -vE ':(agent-protocol/wire|node/releases/core|agent-releases)/' |
+    while IFS=: read -r file line name; do
+      grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes $name"
+    done
+}
+
+canary_releases() {
+  echo '#include "node/releases/shell/store.h"' >>node/releases/core/choice.h
+  echo 'includes node/releases/shell/store.h'
+  echo '#include <sys/stat.h>' >>node/releases/core/ledger.cc
+  echo 'includes sys/stat.h'
 }
 
 # The sample agent is written as anybody's agent is: against what is installed.

@@ -80,6 +80,10 @@ check_options() {
   grep -ohE '"--[a-z-]+' sample-agent/configuration.cc | tr -d '"' >"$scratch/code"
   options_on_page man/sample-agent.1 >"$scratch/page"
   differ sample-agent/configuration.cc "$scratch/code" man/sample-agent.1 "$scratch/page"
+  grep -ohE '(option|flag)\("--[a-z][a-z0-9-]*|,--[a-z]+"' node/releases/shell/options.cc |
+    sed 's/.*--/--/; s/"$//' >"$scratch/code"
+  sed -nE 's/^\.It (Cm .*)?Fl (-[a-z0-9-]+).*/-\2/p' man/agent-releases.1 >"$scratch/page"
+  differ node/releases/shell/options.cc "$scratch/code" man/agent-releases.1 "$scratch/page"
   options_on_page man/upgrader.8 >"$scratch/page"
   upgrader_is_built || return
   options_in_help "$UPGRADER" >"$scratch/help"
@@ -92,6 +96,8 @@ canary_options() {
   echo 'in man/upgrader.8 and not in upgrader --help: --planted-page'
   echo 'if (name == "--planted-code") return;' >>upgrader/core/options.cc
   echo 'in upgrader/core/options.cc and not in man/upgrader.8: --planted-code'
+  echo 'app.add_flag("--planted-flag", x);' >>node/releases/shell/options.cc
+  echo 'in node/releases/shell/options.cc and not in man/agent-releases.1: --planted-flag'
   echo 'PathOption{"--planted-code="}' >>sample-agent/configuration.cc
   echo 'in sample-agent/configuration.cc and not in man/sample-agent.1: --planted-code'
 }
@@ -102,11 +108,18 @@ check_exit_statuses() {
   echo 0 >>"$scratch/code"
   section man/upgrader.8 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
   differ upgrader/ "$scratch/code" man/upgrader.8 "$scratch/page"
+  sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' node/releases/shell/commands.h \
+    >"$scratch/code"
+  echo 0 >>"$scratch/code"
+  section man/agent-releases.1 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
+  differ node/releases/ "$scratch/code" man/agent-releases.1 "$scratch/page"
 }
 
 canary_exit_statuses() {
   echo 'inline constexpr int exit_planted = 99;' >>upgrader/core/supervisor.h
   echo 'in upgrader/ and not in man/upgrader.8: 99'
+  echo 'inline constexpr int exit_planted = 97;' >>node/releases/shell/commands.h
+  echo 'in node/releases/ and not in man/agent-releases.1: 97'
   printf '.Sh EXIT STATUS\n.It 98\n' >>man/upgrader.8
   echo 'in man/upgrader.8 and not in upgrader/: 98'
 }

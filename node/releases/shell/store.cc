@@ -135,6 +135,10 @@ std::optional<Release> Store::find(const Version& version) const {
                     (manifest.value().kind == Kind::tar) == release.is_directory;
   if (release.is_directory && !fits) return std::nullopt;  // nobody knows what to start
   if (!fits) return release;
+  for (const std::string_view ending : {manifest_ending, signature_ending}) {
+    const auto beside = directory_.status(name + std::string(ending));
+    if (beside) release.writing += " " + writing_of(*beside);
+  }
   release.sha256 = manifest.value().sha256;
   release.version.build = manifest.value().version.build;
   if (!release.is_directory) return release;

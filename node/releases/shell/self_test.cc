@@ -1,18 +1,20 @@
-#include "sample-agent/self_test.h"
+#include "node/releases/shell/self_test.h"
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <utility>
 
-#include "sample-agent/file.h"
+#include "agent-releases/follower.h"
 
-namespace sample_agent {
+namespace agent_releases {
 namespace {
 
 // More of what it says is not looked at.
@@ -20,9 +22,9 @@ constexpr std::size_t output_bytes_max = 512;
 
 // A system can be taught other kinds of programs (binfmt_misc); the upgrader starts none of them.
 bool begins_as_program(const std::string& path) {
-  const Result<File> file = File::open(path, O_RDONLY | O_NONBLOCK);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   std::array<char, 4> bytes{};
-  if (!file || !file.value().read_at(0, bytes)) return false;
+  if (!file || ::pread(file.get(), bytes.data(), bytes.size(), 0) < 0) return false;
   return std::memcmp(bytes.data(), "\177ELF", 4) == 0 || std::memcmp(bytes.data(), "#!", 2) == 0;
 }
 
@@ -63,20 +65,17 @@ class Surroundings {
 
 }  // namespace
 
-SelfTest::SelfTest(uv_loop_t& loop, const std::string& path, std::vector<std::string> arguments,
-                   const Version& version, std::chrono::milliseconds limit, Verdict verdict)
-    : expected_(to_string(version) + " ok\n"),
-      verdict_(std::move(verdict)),
-      timer_(loop, [this] { process_ != 0 ? kill("it took too long") : end(); }),
-      exits_(loop, SIGCHLD, [this] { take_exit(); }) {
+SelfTest::SelfTest(const std::string& path, std::vector<std::string> arguments,
+                   const Version& version)
+    : expected_{version.text() + " ok\n", version.text() + "+" + version.build + " ok\n"} {
   arguments.emplace_back("--self-test");
   failure_ = spawn(path, std::move(arguments));
-  timer_.start(process_ != 0 ? static_cast<std::uint64_t>(limit.count()) : 0);
 }
 
 SelfTest::~SelfTest() {
-  if (process_ != 0) ::kill(-process_, SIGKILL);
-  if (output_ >= 0) close(output_);
+  if (process_ == 0) return;
+  ::kill(-process_, SIGKILL);
+  ::waitpid(process_, nullptr, 0);
 }
 
 // Says why it could not.
@@ -89,49 +88,51 @@ std::string SelfTest::spawn(const std::string& path, std::vector<std::string> ar
 
   std::array<int, 2> pipe_ends{-1, -1};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return "no pipe can be had";
-  output_ = pipe_ends[0];
+  output_ = Descriptor(pipe_ends[0]);
+  const Descriptor their_end(pipe_ends[1]);
   pid_t process = 0;
-  const int error = Surroundings(pipe_ends[1]).start(process, path, argv.data());
-  close(pipe_ends[1]);
+  const int error = Surroundings(their_end.get()).start(process, path, argv.data());
   if (error != 0) return std::string("it cannot be started: ") + std::strerror(error);
   process_ = process;
+  exit_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   return "";
 }
 
 void SelfTest::kill(const std::string& why) {
   failure_ = why;
-  ::kill(-process_, SIGKILL);
+  if (process_ != 0) ::kill(-process_, SIGKILL);
 }
 
-void SelfTest::take_exit() {
+std::optional<SelfTest::Verdict> SelfTest::verdict() {
+  if (process_ == 0) return failure_.empty() ? Verdict::passed : Verdict::failed;
   int status = 0;
-  if (process_ == 0 || waitpid(process_, &status, WNOHANG) != process_) return;
+  const pid_t ended = ::waitpid(process_, &status, WNOHANG);
+  if (ended == 0 || (ended < 0 && errno == EINTR)) return std::nullopt;
+  const bool known = ended == process_;
   process_ = 0;
-  judge(status);
+  if (known) return judge(status);
+  if (failure_.empty()) failure_ = "somebody else has taken its exit status";
+  return Verdict::could_not_tell;
 }
 
-void SelfTest::judge(int status) {
-  fcntl(output_, F_SETFL, O_NONBLOCK);  // somebody else may hold the other end
+SelfTest::Verdict SelfTest::judge(int status) {
+  fcntl(output_.get(), F_SETFL, O_NONBLOCK);  // somebody else may hold the other end
   std::array<char, output_bytes_max> bytes;
-  const ssize_t count = read(output_, bytes.data(), bytes.size());
+  const ssize_t count = ::read(output_.get(), bytes.data(), bytes.size());
   const std::string said(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
-  if (!failure_.empty()) return end();
+  if (!failure_.empty()) return Verdict::failed;
 
   if (WIFSIGNALED(status)) {
     failure_ = "it was killed by signal " + std::to_string(WTERMSIG(status));
   } else if (WEXITSTATUS(status) != 0) {
     failure_ = "it exited with status " + std::to_string(WEXITSTATUS(status));
-  } else if (said != expected_) {
+  } else if (std::ranges::find(expected_, said) == expected_.end()) {
     failure_ = "it did not say what is expected";
   }
-  if (!failure_.empty() && !said.empty())
-    failure_ += "; it said: " + said.substr(0, said.find('\n'));
-  end();
+  if (failure_.empty()) return Verdict::passed;
+  if (!said.empty()) failure_ += "; it said: " + said.substr(0, said.find('\n'));
+  const bool could_not_tell = WIFEXITED(status) && WEXITSTATUS(status) == self_test_could_not_tell;
+  return could_not_tell ? Verdict::could_not_tell : Verdict::failed;
 }
 
-void SelfTest::end() {
-  const Verdict verdict = std::exchange(verdict_, nullptr);
-  if (verdict) verdict(failure_.empty() ? std::nullopt : std::optional(failure_));
-}
-
-}  // namespace sample_agent
+}  // namespace agent_releases

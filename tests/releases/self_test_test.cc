@@ -3,46 +3,38 @@
 
 #include <catch2/catch.hpp>
 
-#include "sample-agent/self_test.h"
+#include "node/releases/shell/self_test.h"
 #include "tests/unit/temporary_directory.h"
 
-using namespace sample_agent;
+using namespace agent_releases;
 using namespace std::chrono_literals;
 
 namespace {
 
 struct Bench {
-  Bench() { uv_loop_init(&loop); }
-  ~Bench() {
-    uv_run(&loop, UV_RUN_DEFAULT);
-    uv_loop_close(&loop);
-  }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
-
   // What the test of this file says: "" if it has passed.
   std::string run(const std::string& path, std::chrono::milliseconds limit = 20s,
                   const std::vector<std::string>& arguments = {"--input=a b"}) {
-    std::string verdict = "none";
-    int verdicts = 0;
-    {
-      const SelfTest test(loop, path, arguments, {.numbers = {1, 2, 3}}, limit,
-                          [&](const std::optional<std::string>& failure) {
-                            verdict = failure.value_or("");
-                            ++verdicts;
-                            uv_stop(&loop);
-                          });
-      uv_run(&loop, UV_RUN_DEFAULT);
+    SelfTest test(path, arguments, *Version::parse("1.2.3+b4"));
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (true) {
+      const auto verdict = test.verdict();
+      if (verdict) {
+        last = *verdict;
+        CHECK((last == SelfTest::Verdict::passed) == test.failure().empty());
+        return test.failure();
+      }
+      if (std::chrono::steady_clock::now() > deadline) test.kill("it took too long");
+      pollfd exits{.fd = test.exit_descriptor(), .events = POLLIN, .revents = 0};
+      poll(&exits, 1, 10);
     }
-    CHECK(verdicts == 1);
-    return verdict;
   }
   std::string run_script(const std::string& commands, std::chrono::milliseconds limit = 20s) {
     return run(directory.write("release", "#!/bin/sh\n" + commands), limit);
   }
 
   TemporaryDirectory directory;
-  uv_loop_t loop;
+  SelfTest::Verdict last = SelfTest::Verdict::passed;
 };
 
 // Whether the process dies: a signal takes effect a moment after it was sent.
@@ -89,6 +81,21 @@ TEST_CASE("a release that exits badly fails, with what it has said") {
   CHECK(bench.run_script("echo 1.2.3 failed: input; exit 1") ==
         "it exited with status 1; it said: 1.2.3 failed: input");
   CHECK(bench.run_script("kill -9 $$") == "it was killed by signal 9");
+}
+
+TEST_CASE("a release that could not tell says so by its exit status") {
+  Bench bench;
+
+  CHECK(bench.run_script("echo 1.2.3 failed: connection; exit 75").starts_with("it exited with"));
+  CHECK(bench.last == SelfTest::Verdict::could_not_tell);
+  bench.run_script("exit 74");
+  CHECK(bench.last == SelfTest::Verdict::failed);
+}
+
+TEST_CASE("a release may say its build, too") {
+  Bench bench;
+
+  CHECK(bench.run_script("echo 1.2.3+b4 ok") == "");
 }
 
 TEST_CASE("a release that hangs is killed with all that it has started") {
