@@ -279,16 +279,21 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
 }
 
 // Whoever asked: an upgrade is accepted when its candidate runs, a sequential one when its
-// executable has been checked and the old agent, or the link before it, is next.
+// executable has been checked, the link has been put back where it named that, and the old agent,
+// or the proof of the link before it, is next.
 void Watcher::see_acceptance(const Event& event, const Actions& actions) {
   if (const auto* checked = std::get_if<Checked>(&event)) checked_ = checked->way_back;
   if (!checked_) return;
   const bool runs = std::holds_alternative<Spawned>(event);
-  const bool sequential = std::holds_alternative<Checked>(event) &&
-                          std::none_of(actions.begin(), actions.end(), [](const Action& action) {
-                            return std::holds_alternative<Spawn>(action);
-                          });
-  if (std::holds_alternative<SpawnFailed>(event)) checked_ = false;
+  const bool goes_on =
+      std::holds_alternative<Checked>(event) || std::holds_alternative<LinkPutBack>(event);
+  const bool sequential =
+      goes_on && std::none_of(actions.begin(), actions.end(), [](const Action& action) {
+        return std::holds_alternative<Spawn>(action) || std::holds_alternative<PutLinkBack>(action);
+      });
+  if (std::holds_alternative<SpawnFailed>(event) || std::holds_alternative<LinkNotPutBack>(event)) {
+    checked_ = false;
+  }
   if (!runs && !sequential) return;
   if (!recorded_) broken("Answers: an upgrade is accepted before another has its ending");
   checked_ = recorded_ = false;
