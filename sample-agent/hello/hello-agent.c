@@ -74,12 +74,15 @@ int main(int argc, char** argv) {
   snprintf(directory, sizeof directory, "%s", parent);
   agent_protocol_add_check(agent, "counter", check_counter, path);
   if (agent_protocol_ready(agent) != 0) return 1;
-  for (int listener = -1;;) {
+  for (int listener = -1, pause = -1;;) { /* pause: heartbeats are wanted as often, in ms */
     struct pollfd watched[] = {{agent_protocol_fd(agent), POLLIN, 0}, {listener, POLLIN, 0}};
-    if (poll(watched, 2, -1) > 0 && watched[1].revents) serve(listener, path);
+    if (poll(watched, 2, pause) > 0 && watched[1].revents) serve(listener, path);
+    if (listener >= 0 && pause >= 0) agent_protocol_heartbeat(agent);
     const struct agent_protocol_event* event;
     while ((event = agent_protocol_next(agent))) {
-      if (event->type == AGENT_PROTOCOL_ACTIVATE) {
+      if (event->type == AGENT_PROTOCOL_WELCOME) {
+        pause = event->watchdog_ms < 0 ? -1 : (int)event->watchdog_ms / 3;
+      } else if (event->type == AGENT_PROTOCOL_ACTIVATE) {
         if ((listener = listen_on(atoi(argv[1]))) < 0) return 1;
       } else if (event->type == AGENT_PROTOCOL_STOP) {
         close(listener); /* the port is given up before stopped is said */

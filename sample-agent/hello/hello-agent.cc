@@ -78,11 +78,14 @@ int main(int argc, char** argv) {
     return "cannot read a number from " + path.string();
   });
   if (!agent->ready()) return 1;
-  for (int listener = -1;;) {
+  for (int listener = -1, pause = -1;;) {  // pause: heartbeats are wanted as often, in ms
     pollfd watched[] = {{agent->fd(), POLLIN, 0}, {listener, POLLIN, 0}};
-    if (::poll(watched, 2, -1) > 0 && watched[1].revents != 0) serve(listener, path);
+    if (::poll(watched, 2, pause) > 0 && watched[1].revents != 0) serve(listener, path);
+    if (listener >= 0 && pause >= 0) agent->heartbeat();
     while (const std::optional<Agent::Event> event = agent->next()) {
-      if (std::get_if<Agent::Activate>(&*event)) {
+      if (const auto* welcome = std::get_if<Agent::Welcome>(&*event)) {
+        if (welcome->watchdog) pause = static_cast<int>(welcome->watchdog->count()) / 3;
+      } else if (std::get_if<Agent::Activate>(&*event)) {
         if ((listener = listen_on(std::atoi(argv[1]))) < 0) return 1;
       } else if (std::get_if<Agent::Stop>(&*event)) {
         ::close(listener);  // the port is given up before stopped is said

@@ -27,7 +27,7 @@ if [ "$1" = --next ]; then
 fi
 
 port=$1 file=$2
-alone=
+alone= watchdog=
 if [ "${AGENT_PROTOCOL-}" ]; then
   exec 8<&0 9>&1 </dev/null >&2 # no child and no print reaches the pipes
 else
@@ -40,6 +40,7 @@ say() { printf '{"type":%s}\n' "$1" >&9; }
 hear() { # waits for a message of this type and skips all others; fails at the end of input
   while read -r line <&8; do
     line=$(printf %s "$line" | tr -d ' \t\r')
+    case $line in *\"watchdog_ms\":[0-9]*) watchdog=${line#*\"watchdog_ms\":} ;; esac
     case $line in *\"type\":\"$1\"*) return 0 ;; esac
   done
   return 1
@@ -57,15 +58,23 @@ say '"ready"'
 stopping=
 trap 'stopping=yes' TERM
 # A stop, or the end of input, becomes SIGTERM to this process, and to no other that has its pid.
-[ "$alone" ] || { hear stop; exec sh -c '[ $PPID = $0 ] && kill $0' $$; } 9>&- &
+[ "$alone" ] || (exec 9>&-; hear stop; exec sh -c '[ $PPID = $0 ] && kill $0' $$) &
 (exec 5>>"$file.active"; flock 5; echo $$ >"$file.active")
 # It dies with this process, however that ends: nobody else would give the port back.
 setpriv --pdeathsig KILL socat "TCP-LISTEN:$port,bind=127.0.0.1,reuseaddr,fork" \
   "EXEC:$0 --next $file $$" 8<&- 9>&- &
 listener=$!
-until [ "$stopping" ]; do wait "$listener" || kill -0 "$listener" 2>/dev/null || break; done
-kill "$listener" 2>/dev/null
-wait "$listener" 2>/dev/null
+# Heartbeats, where they are wanted, three for each watchdog_ms. A signal that comes just before it
+# waits is seen when the pause is over.
+watchdog=${watchdog%%[!0-9]*} pause=1
+[ -z "$watchdog" ] || pause=$((watchdog / 3000)).$(printf %03d $((watchdog / 3 % 1000)))
+until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
+  [ -z "$watchdog" ] || say '"heartbeat"'
+  sleep "$pause" 8<&- 9>&- &
+  wait "$!"
+done
+# A listener that was only about to be executed may have missed the first signal.
+while kill "$listener" 2>/dev/null; do sleep 0.01; done
 # What was begun is finished, and nothing more begins.
 (exec 5>>"$file.active"; flock 5; : >"$file.active")
 say '"stopped"'

@@ -181,6 +181,26 @@ def play_held(directory):
             check(f"held, {what} ends it at once", got == status, f"status {got}")
 
 
+def play_heartbeats(directory):
+    """Where heartbeats are wanted they come, once it is active, and it stops as ever."""
+    port, file = free_port(), os.path.join(directory, "beats")
+    with held_agent(port, file) as process:
+        hear(process)
+        say(process, type="welcome", protocol=1, features=[], generation=1, role="first",
+            watchdog_ms=600)
+        ready = hear(process)
+        say(process, type="activate", clean=False)
+        beats = [hear(process) for _ in range(4)]
+        check("heartbeats come where they are wanted, and not before activate",
+              ready == {"type": "ready"} and beats == [{"type": "heartbeat"}] * 4, (ready, beats))
+        say(process, type="stop", reason="shutdown", deadline_ms=9000)
+        last = {"type": "heartbeat"}
+        while last == {"type": "heartbeat"}:
+            last = hear(process)
+        check("it stops between heartbeats", last == {"type": "stopped"}
+              and process.wait(DEADLINE) == 0, last)
+
+
 def play_odd_words(directory):
     """What it does not know, and what crossed, changes nothing; the state of its life is kept."""
     port, file = free_port(), os.path.join(directory, "odd")
@@ -216,7 +236,7 @@ def play_alone(directory):
         process.wait()
 
 
-for play in (play_upgrades, play_held, play_odd_words, play_alone):
+for play in (play_upgrades, play_held, play_heartbeats, play_odd_words, play_alone):
     with tempfile.TemporaryDirectory() as scratch:
         try:
             play(scratch)

@@ -6,22 +6,22 @@
 package main
 
 import (
+	agentprotocol "agent-protocol"
 	"fmt"
+	"log"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	agentprotocol "agent-protocol"
+	"time"
 )
 
 func last(path string) (int, error) {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		return 0, nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return 0, err
 	}
 	return strconv.Atoi(strings.TrimSpace(string(text)))
@@ -33,30 +33,23 @@ func next(path string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	file, err := os.Create(path + ".new")
+	file, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_SYNC, 0o644)
 	if err != nil {
 		return 0, err
 	}
 	defer file.Close()
-	if _, err := fmt.Fprint(file, number+1); err != nil {
-		return 0, err
+	if _, err = fmt.Fprint(file, number+1); err == nil {
+		err = os.Rename(path+".new", path)
 	}
-	if err := file.Sync(); err != nil {
-		return 0, err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return 0, err
-	}
-	directory, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return 0, err
+	directory, openErr := os.Open(filepath.Dir(path))
+	if err != nil || openErr != nil {
+		return 0, fmt.Errorf("%v, %v", err, openErr)
 	}
 	defer directory.Close()
 	return number + 1, directory.Sync()
 }
 
-func serve(listener net.Listener, path string, done chan<- struct{}) {
-	defer close(done)
+func serve(listener net.Listener, path string) {
 	for {
 		connection, err := listener.Accept()
 		if err != nil {
@@ -72,8 +65,7 @@ func serve(listener net.Listener, path string, done chan<- struct{}) {
 func main() {
 	agent, err := agentprotocol.Open("1.0")
 	if err != nil || len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: hello-agent PORT FILE", err)
-		os.Exit(2)
+		log.Fatal("usage: hello-agent PORT FILE ", err)
 	}
 	port, path := os.Args[1], os.Args[2]
 	agent.AddCheck("counter", func() error { _, err := last(path); return err })
@@ -82,14 +74,22 @@ func main() {
 	}
 	var listener net.Listener
 	served := make(chan struct{})
-	for event := range agent.Events() {
-		switch event.(type) {
+	var beats <-chan time.Time // where heartbeats are wanted
+	for {
+		var event agentprotocol.Event
+		select {
+		case <-beats:
+			_ = agent.Heartbeat()
+		case event = <-agent.Events():
+		}
+		switch event := event.(type) {
+		case agentprotocol.Welcome:
+			beats = time.Tick(event.Watchdog / 3) // refused, and not sent, while it is held
 		case agentprotocol.Activate:
 			if listener, err = net.Listen("tcp", "127.0.0.1:"+port); err != nil {
-				fmt.Fprintln(os.Stderr, "hello-agent:", err)
-				os.Exit(1)
+				log.Fatal(err)
 			}
-			go serve(listener, path, served)
+			go func() { serve(listener, path); close(served) }()
 		case agentprotocol.Stop:
 			listener.Close()
 			<-served // what was begun is finished

@@ -50,10 +50,15 @@ agent.addCheck('counter', () => {
   }
 });
 await agent.ready();
+let watchdog, beats; // where heartbeats are wanted
 for await (const event of agent) {
-  if (event.type === 'activate') {
+  if (event.type === 'welcome') {
+    watchdog = event.watchdog;
+  } else if (event.type === 'activate') {
     server.listen(Number(port), '127.0.0.1');
+    if (watchdog) beats = setInterval(() => agent.heartbeat(), watchdog / 3);
   } else if (event.type === 'stop') {
+    clearInterval(beats);
     await new Promise((resolve) => server.close(resolve)); // what was begun is finished
     await agent.stopped();
     process.exit(0);

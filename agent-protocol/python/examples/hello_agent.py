@@ -11,7 +11,7 @@ import selectors
 import socket
 import sys
 
-from agent_protocol import Activate, Agent, Stop
+from agent_protocol import Activate, Agent, Stop, Welcome
 
 VERSION = "1.0"
 
@@ -74,13 +74,17 @@ def main() -> int:
         agent.add_check("counter", counter.problem)
         agent.ready()
         selector.register(agent, selectors.EVENT_READ)
-        listener = None
+        listener = pause = None  # pause: heartbeats are wanted as often
         while True:
-            for key, _ in selector.select():
+            for key, _ in selector.select(pause):
                 if key.fileobj is listener:
                     serve(listener, counter)
+            if listener and pause:
+                agent.heartbeat()
             while event := agent.next():
-                if isinstance(event, Activate):
+                if isinstance(event, Welcome):
+                    pause = event.watchdog and event.watchdog / 3
+                elif isinstance(event, Activate):
                     listener = listen(port)
                     selector.register(listener, selectors.EVENT_READ)
                 elif isinstance(event, Stop):

@@ -40,13 +40,13 @@ fn serve(listener: &TcpListener, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until the agent has news or somebody connects.
-fn poll(agent: &Agent, listener: &Option<TcpListener>) -> bool {
+/// Waits until the agent has news, somebody connects, or `pause` milliseconds are over.
+fn poll(agent: &Agent, listener: &Option<TcpListener>, pause: i32) -> bool {
     let pollfd = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let listening = listener.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     let mut watched = [pollfd(agent.as_raw_fd()), pollfd(listening)];
     // SAFETY: an array of two, as is said.
-    unsafe { libc::poll(watched.as_mut_ptr(), 2, -1) };
+    unsafe { libc::poll(watched.as_mut_ptr(), 2, pause) };
     watched[1].revents != 0
 }
 
@@ -61,14 +61,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     agent.add_check("counter", move || last(&checked).map(drop));
     agent.ready()?;
     let mut listener = None;
+    let mut pause = -1; // heartbeats are wanted as often
     loop {
-        if poll(&agent, &listener) {
+        if poll(&agent, &listener, pause) {
             if let Some(listener) = &listener {
                 serve(listener, &path)?;
             }
         }
+        if listener.is_some() && pause >= 0 {
+            agent.heartbeat()?;
+        }
         while let Some(event) = agent.next_event() {
             match event {
+                Event::Welcome { watchdog: Some(watchdog), .. } => {
+                    pause = (watchdog.as_millis() / 3) as i32;
+                }
                 Event::Activate { .. } => listener = Some(TcpListener::bind(("127.0.0.1", port))?),
                 Event::Stop { .. } => {
                     drop(listener); // the port is given up before stopped is said
