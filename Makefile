@@ -82,6 +82,7 @@ help:
 	@echo 'make check-daemons     real daemons under agentify; the figures go into its page'
 	@echo 'make kill-agentify     agentify and what is around it, killed at every step'
 	@echo 'make check-languages   the libraries for Python, Go, Rust, JavaScript, with their tools'
+	@echo 'make check-agents      agents right and wrong, in all languages, judged by a kit'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
 	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|armhf)'
 	@echo 'make check-static   the integration tests on it; or upgrades in an emulator'

@@ -1,6 +1,6 @@
 # Checks that the house stands: which file may include which.
 
-layer_checks='layers cereal uv decisions releases sample_agent_includes'
+layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes'
 
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
 # decides, L3 acts, L4 is main. Its folder says which; the nouns stand in a list. A file includes
@@ -167,4 +167,33 @@ canary_sample_agent_includes() {
 #include "agent-protocol/session/session.h"' >sample-agent/planted.h
   echo 'sample-agent/planted.h:2:upgrader/core/time.h'
   echo 'sample-agent/planted.h:3:agent-protocol/session/session.h'
+}
+
+# The files of agent-conformance that act: all others are pure.
+conformance_shell='agent_process|look|main|owned_fd|stage|start'
+
+# agent-conformance has no code of what it judges, its double none of either, and what it decides
+# does no input or output.
+check_conformance_includes() {
+  code_files | grep -E '^(node|tests)/conformance/' | includes |
+    grep -E ':(agent-protocol|upgrader)/' | grep -v ':upgrader/version\.h$' |
+    sed 's/$/: is code of what is judged/'
+  includes <<FILES | grep ':node/' | sed 's/$/: is code of the judge/'
+tests/conformance/double.cc
+FILES
+  echo "$pure_headers deque memory rapidjson/document.h rapidjson/error/en.h sstream cstdio" |
+    tr -s ' ' '\n' >"$scratch/allowed"
+  code_files | grep '^node/conformance/' | grep -vE "/($conformance_shell)\.(h|cc)\$" | includes |
+    grep -v ':node/conformance/' | while IFS=: read -r file line name; do
+      grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+    done
+}
+
+canary_conformance_includes() {
+  echo '#include "agent-protocol/wire/codec.h"' >>node/conformance/said.cc
+  echo 'agent-protocol/wire/codec.h: is code of what is judged'
+  echo '#include "node/conformance/said.h"' >>tests/conformance/double.cc
+  echo 'node/conformance/said.h: is code of the judge'
+  echo '#include <uv.h>' >>node/conformance/play.h
+  echo 'includes <uv.h>'
 }

@@ -1,0 +1,32 @@
+// Writes messages to an agent: a JSON object on a line, member by member.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace conformance {
+
+// The text in quotes, escaped as the upgrader does it: only what must be, in the shortest form.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+class Object {
+ public:
+  Object() = default;
+  explicit Object(std::string_view type) { text("type", type); }
+
+  Object& text(std::string_view name, std::string_view value) { return raw(name, quoted(value)); }
+  Object& number(std::string_view name, std::int64_t value) {
+    return raw(name, std::to_string(value));
+  }
+  Object& boolean(std::string_view name, bool value) { return raw(name, value ? "true" : "false"); }
+  Object& raw(std::string_view name, std::string_view value);  // JSON as it is
+
+  [[nodiscard]] std::string json() const { return "{" + members_ + "}"; }
+  [[nodiscard]] std::string line() const { return json() + "\n"; }
+
+ private:
+  std::string members_;
+};
+
+}  // namespace conformance

@@ -1,0 +1,63 @@
+#include "node/conformance/words.h"
+
+#include "node/conformance/json_text.h"
+
+namespace conformance {
+
+namespace {
+
+Object welcome(int generation, std::string_view role) {
+  return Object("welcome")
+      .number("protocol", 1)
+      .raw("features", "[]")
+      .number("generation", generation)
+      .text("role", role);
+}
+
+}  // namespace
+
+std::string welcome_first() {
+  return welcome(1, "first").line();
+}
+
+std::string welcome_candidate(int generation, std::string_view previous_version) {
+  Object message = welcome(generation, "candidate");
+  if (!previous_version.empty()) message.text("previous_version", previous_version);
+  return message.line();
+}
+
+std::string activate(bool clean) {
+  return Object("activate").boolean("clean", clean).line();
+}
+
+std::string activate(bool clean, std::string_view state) {
+  return Object("activate").text("state", state).boolean("clean", clean).line();
+}
+
+std::string stop_for_upgrade(Duration deadline, int candidate) {
+  return Object("stop")
+      .text("reason", "upgrade")
+      .number("deadline_ms", deadline.count())
+      .text("id", upgrade_id)
+      .number("generation", candidate)
+      .line();
+}
+
+std::string stop(std::string_view reason, Duration deadline) {
+  return Object("stop").text("reason", reason).number("deadline_ms", deadline.count()).line();
+}
+
+std::string committed(int generation) {
+  return Object("committed").text("id", upgrade_id).number("generation", generation).line();
+}
+
+std::string upgrade_failed(std::string_view id, std::string_view stage, std::string_view reason) {
+  return Object("upgrade_failed").text("id", id).text("stage", stage).text("reason", reason).line();
+}
+
+std::string duration_in_words(Duration duration) {
+  const std::int64_t ms = duration.count();
+  return ms % 1'000 == 0 ? std::to_string(ms / 1'000) + " s" : std::to_string(ms) + " ms";
+}
+
+}  // namespace conformance
