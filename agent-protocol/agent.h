@@ -57,6 +57,7 @@ class Agent {
     std::optional<std::string> previous_version = {};
     std::optional<Failure> failure = {};
     std::optional<Milliseconds> watchdog = {};
+    std::vector<std::string> features = {};  // those of ours that the upgrader has, too
   };
   struct Activate {
     bool clean = false;
@@ -123,12 +124,20 @@ class Agent {
   // holds U+0000 is refused with EINVAL: it is never cut there.
 
   // nullopt, with errno, where agent_protocol_open() answers NULL.
-  [[nodiscard]] static std::optional<Agent> open(const std::string& version = {}) {
-    if (has_nul(version)) {
+  [[nodiscard]] static std::optional<Agent> open(const std::string& version = {},
+                                                 const std::vector<std::string>& features = {}) {
+    std::vector<const char*> names;
+    bool wrong = has_nul(version);
+    for (const std::string& feature : features) {
+      wrong = wrong || has_nul(feature);
+      names.push_back(feature.c_str());
+    }
+    names.push_back(nullptr);
+    if (wrong) {
       errno = EINVAL;
       return std::nullopt;
     }
-    agent_protocol_agent* handle = agent_protocol_open(version.c_str());
+    agent_protocol_agent* handle = agent_protocol_open_with(version.c_str(), names.data());
     if (handle == nullptr) return std::nullopt;
     return Agent(handle);
   }
@@ -224,6 +233,12 @@ class Agent {
   static std::optional<std::string> text_from(const char* text) {
     return text == nullptr ? std::nullopt : std::optional<std::string>(text);
   }
+  static std::vector<std::string> texts_from(const char* const* texts) {
+    std::vector<std::string> list;
+    for (; texts != nullptr && *texts != nullptr; ++texts)
+      list.emplace_back(*texts);
+    return list;
+  }
   static std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
   template <class Number>
   static std::optional<Number> number_from(Number number) {
@@ -281,7 +296,8 @@ inline std::optional<Agent::Event> Agent::event_from(const agent_protocol_event&
                      .role = static_cast<Role>(event.role),
                      .previous_version = text_from(event.version),
                      .failure = failure_from(event.failure),
-                     .watchdog = time_from(event.watchdog_ms)};
+                     .watchdog = time_from(event.watchdog_ms),
+                     .features = texts_from(event.features)};
     case AGENT_PROTOCOL_ACTIVATE:
       return Activate{.clean = event.clean == 1, .state = text_from(event.state)};
     case AGENT_PROTOCOL_STOP:

@@ -88,6 +88,8 @@ struct agent_protocol_event {
   const char* version;
   const char* state;                            /* UTF-8, NUL-terminated, or NULL */
   const struct agent_protocol_failure* failure; /* or NULL */
+  /* welcome: the features of ours that the upgrader has, too; ended by NULL */
+  const char* const* features;
 };
 
 /* Starts the conversation: the first thing a program does. `version` is the agent's own, of at
@@ -103,6 +105,12 @@ struct agent_protocol_event {
  * agent since, or has executed itself anew: it must not take itself for a program without an
  * upgrader. */
 AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open(const char* version);
+
+/* The same for an agent with features, at most 16 names of at most 32 bytes, ended by NULL; or
+ * NULL. With "readiness", where the upgrader has it, init is told that the service is ready when
+ * the agent says agent_protocol_healthy(), in every role, and not when it is activated. */
+AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open_with(const char* version,
+                                                                  const char* const* features);
 
 /* Frees the handle and closes its descriptors but the lock's; SIGTERM and SIGPIPE do what they did
  * before, unless the program has set handlers of its own since, which stay. Says nothing to the
@@ -194,10 +202,12 @@ AGENT_PROTOCOL_API int agent_protocol_stopped(agent_protocol_agent* agent, const
 AGENT_PROTOCOL_API int agent_protocol_stopped_with(agent_protocol_agent* agent, const char* state,
                                                    size_t size);
 
-/* Vouches for itself on trial: committed at once. */
+/* Vouches for itself on trial: committed at once. With the feature "readiness" in every role, once
+ * it is active: it works, and init is told. */
 AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol_agent* agent);
 
-/* Moves the running deadline to at least `ms` from now, 1 to 86,400,000. */
+/* Moves the running deadline to at least `ms` from now, 1 to 86,400,000. With the feature
+ * "readiness" an active agent has one until it has said healthy. */
 AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol_agent* agent, int64_t ms);
 
 /* Says that it is alive: wanted at least every half of watchdog_ms where that is asked for. */

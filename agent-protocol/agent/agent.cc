@@ -173,12 +173,16 @@ int agent_protocol_agent::status(const char* text) noexcept {
 
 namespace {
 
-agent_protocol_agent* open_handle(const char* version) noexcept {
+agent_protocol_agent* open_handle(const char* version, const char* const* features) noexcept {
   if (handle_is_open) {
     errno = EBUSY;
     return nullptr;
   }
-  std::unique_ptr<Conversation> conversation = Conversation::open(text_or_empty(version));
+  std::vector<std::string> names;
+  for (; features != nullptr && *features != nullptr; ++features)
+    names.emplace_back(*features);
+  std::unique_ptr<Conversation> conversation =
+      Conversation::open(text_or_empty(version), std::move(names));
   if (!conversation) return nullptr;
   handle_is_open = true;
   return new agent_protocol_agent(std::move(conversation));
@@ -189,7 +193,11 @@ agent_protocol_agent* open_handle(const char* version) noexcept {
 extern "C" {
 
 agent_protocol_agent* agent_protocol_open(const char* version) {
-  return open_handle(version);
+  return open_handle(version, nullptr);
+}
+
+agent_protocol_agent* agent_protocol_open_with(const char* version, const char* const* features) {
+  return open_handle(version, features);
 }
 
 void agent_protocol_close(agent_protocol_agent* agent) {

@@ -35,10 +35,12 @@ std::int64_t now_ms() {
 
 // ---- the beginning
 
-std::unique_ptr<Conversation> Conversation::open(std::string_view version) {
+std::unique_ptr<Conversation> Conversation::open(std::string_view version,
+                                                 std::vector<std::string> features) {
   const bool alone = !upgrader_is_there();
   Hello hello;
   if (!version.empty()) hello.version = version;
+  hello.features = std::move(features);
   if (const Result<std::string> line = encode(hello); !line) {
     errno = line.refusal().error_number;
     return nullptr;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent-protocol/agent/agent_channel.h"
 #include "agent-protocol/agent/agent_descriptor.h"
@@ -21,9 +22,10 @@ struct Said {};
 class Conversation {
  public:
   // Takes the process over and says hello. Null, with errno, where descriptors have run out, the
-  // pipes are not there, the version cannot be sent, or the process has had its conversation
-  // (ENOTCONN).
-  [[nodiscard]] static std::unique_ptr<Conversation> open(std::string_view version);
+  // pipes are not there, the version or a feature cannot be sent, or the process has had its
+  // conversation (ENOTCONN).
+  [[nodiscard]] static std::unique_ptr<Conversation> open(std::string_view version,
+                                                          std::vector<std::string> features);
 
   [[nodiscard]] bool alone() const { return !channel_; }
   // Polls readable when next() may have something to do.

@@ -1,6 +1,8 @@
 // An event as the C interface shows it.
 #pragma once
 
+#include <vector>
+
 #include "agent-protocol/agent_protocol.h"
 #include "agent-protocol/session/session.h"
 
@@ -29,6 +31,7 @@ class EventView {
   void fill_failure(const Failure& failure, const char* version);
 
   SessionEvent event_;
+  std::vector<const char*> features_;  // ended by null
   agent_protocol_failure failure_{};
   agent_protocol_event view_{};
 };

@@ -1,7 +1,9 @@
 // The agent's half of the conversation. The states are told at the head of session.h.
 #include "agent-protocol/session/session.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 namespace agent_protocol {
@@ -9,6 +11,8 @@ namespace agent_protocol {
 namespace {
 
 using Why = std::optional<std::string>;
+
+constexpr std::string_view readiness = "readiness";
 
 StopCause cause_of(StopReason reason) {
   switch (reason) {
@@ -103,6 +107,7 @@ SessionActions Session::said(const Stopped& stopped) {
 }
 
 SessionActions Session::said(const Healthy& healthy) {
+  works_ = true;
   return {Send{healthy}};
 }
 
@@ -132,6 +137,8 @@ SessionActions Session::heard(const Welcome& welcome) {
   if (welcomed_ || (life_ != Life::starting && life_ != Life::ready)) return {};
   welcomed_ = true;
   role_ = welcome.role;
+  const auto& shared = welcome.features;
+  readiness_ = std::find(shared.begin(), shared.end(), readiness) != shared.end();
   return deliver(welcome);
 }
 

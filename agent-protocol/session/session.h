@@ -4,8 +4,9 @@
 //
 // An agent is `silent` until it has said hello, then held: `starting`, and `ready` once it has said
 // so. `activate` makes it `active`; a stop, whoever asks for it, makes it `stopping`, and a cancel
-// takes the upgrader's stop for an upgrade back. `stopped` follows its own word. `ended` is a held
-// agent that has said unfit or must exit at once.
+// takes the upgrader's stop for an upgrade back. Where both sides have the feature `readiness` an
+// active agent may say healthy in every role, and extend until it has. `stopped` follows its own
+// word. `ended` is a held agent that has said unfit or must exit at once.
 //
 // Ill-timed messages have mostly crossed one of ours: they change nothing, and nobody is told. Two
 // matter. A stop for an upgrade that the agent has cancelled is void: the upgrader takes the cancel
@@ -152,6 +153,8 @@ class Session {
   std::optional<StopReason> ordered_;    // the upgrader's own stop
   std::optional<Stopped> unsent_;        // said after a stop that the upgrader did not ask for
   bool signalled_ = false;               // SIGTERM has asked for a stop
+  bool readiness_ = false;               // the upgrader waits for healthy in every role
+  bool works_ = false;                   // healthy has been said
   bool gone_ = false;                    // the input has ended
 };
 

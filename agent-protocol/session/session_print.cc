@@ -19,6 +19,7 @@ std::string Session::describe() const {
   if (upgrade_) text += ", upgrade " + upgrade_->id + " " + steps[static_cast<int>(upgrade_->step)];
   if (ordered_) text += std::string(", stop for ") + orders[static_cast<int>(*ordered_)];
   if (unsent_) text += ", stopped not sent";
+  if (readiness_) text += works_ ? ", works" : ", readiness awaited";
   if (signalled_) text += ", signalled";
   if (gone_) text += ", upgrader gone";
   return text;

@@ -105,12 +105,13 @@ Why Session::why_not(const Stopped&) const {
 
 Why Session::why_not(const Healthy&) const {
   if (life_ != Life::active) return standing();
-  if (trial_ == Trial::running) return allowed;
+  if (trial_ == Trial::running || (trial_ == Trial::none && readiness_)) return allowed;
   return trial_ == Trial::none ? "this agent is not on trial" : "this agent has said unfit";
 }
 
 Why Session::why_not(const Extend&) const {
   if (!gone_ && (life_ == Life::starting || life_ == Life::stopping)) return allowed;
+  if (!gone_ && life_ == Life::active && readiness_ && !works_) return allowed;
   return standing();
 }
 

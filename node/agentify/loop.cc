@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -22,6 +23,11 @@ constexpr int notify_messages_in_turn = 32;
 std::string refusal_in_words(const News& news, const Options& options) {
   const std::string error = upgrader::error_in_words(news.value);
   return news.by_lock ? "its lock cannot be had: " + error : options.name + ": " + error;
+}
+
+bool has_readiness(const Agent::Welcome& welcome) {
+  const auto& shared = welcome.features;
+  return std::find(shared.begin(), shared.end(), readiness_feature) != shared.end();
 }
 
 }  // namespace
@@ -142,7 +148,7 @@ void Loop::hear(const Agent::Event& event) {
     watchdog_ = welcome->watchdog.value_or(Duration{0});
     feed(Welcomed{.candidate = welcome->role == Agent::Role::candidate,
                   .boot = welcome->failure && welcome->failure->id == "boot",
-                  .readiness = false,
+                  .readiness = has_readiness(*welcome),
                   .watchdog = welcome->watchdog});
   } else if (std::holds_alternative<Agent::Activate>(event)) {
     feed(Activated{});

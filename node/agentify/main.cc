@@ -121,7 +121,7 @@ int run(const Options& options) {
   if (const auto wrong = prepare_keeper(options, surroundings, prepared)) {
     return refuse(*wrong, exit_failed);
   }
-  auto agent = agent_protocol::Agent::open(version);
+  auto agent = agent_protocol::Agent::open(version, {readiness_feature});
   uv_loop_t loop;
   if (!agent || uv_loop_init(&loop) != 0) {
     log_line("cannot begin: " + upgrader::error_in_words(errno));

@@ -186,6 +186,23 @@ def test_vouch_no(stage):
     assert one.count("healthy") == 0
 
 
+def test_readiness_of_a_first_agent(stage):
+    """where the upgrader waits for it, a first agent says when it works, and asks for more time"""
+    settings = {"role": "first", "features": ["readiness"]}
+    for options in ([], ["--vouch=no"]):
+        one = notifier(stage, *options, **settings).activate()
+        assert one.expect("hello")["features"] == ["readiness"]
+        make(stage, "say0", "EXTEND_TIMEOUT_USEC=5000000")
+        assert one.expect("extend")["ms"] == 5000
+        not_yet(stage, one)
+        make(stage, "say1", "READY=1")
+        one.expect("healthy")
+        one.stop("shutdown")
+        assert one.wait() == 0
+        for name in ("say0", "say1", "pid"):
+            (stage.directory / name).unlink()
+
+
 def notifier(stage, *options, **settings):
     return stage.agentify("--ready=notify", *options, daemon=python(stage, NOTIFIES), **settings)
 

@@ -275,3 +275,43 @@ TEST_CASE("what is no message for an agent is passed over") {
   CHECK(upgrader.is_reported() == "stop stop_reason=3 deadline_ms=90000");
   CHECK(upgrader.hears() == R"({"type":"stopped"})");
 }
+
+TEST_CASE("an agent says which features it has, and is told which of them the upgrader has") {
+  Upgrader upgrader([] {
+    const char* const features[] = {"readiness", "other", nullptr};
+    agent_protocol_agent* agent = agent_protocol_open_with("1.2", features);
+    if (agent == nullptr || agent_protocol_ready(agent) != 0) return 98;
+    const agent_protocol_event* event = agent_protocol_wait(agent, -1);
+    for (const char* const* feature = event->features; *feature != nullptr; ++feature)
+      report(*feature);
+    event = agent_protocol_wait(agent, -1);
+    report(event->features == nullptr ? "no features" : "features");
+    report_call(agent, "healthy", agent_protocol_healthy(agent));
+    return 0;
+  });
+
+  CHECK(upgrader.hears() ==
+        R"({"type":"hello","protocol":1,"version":"1.2","features":["readiness","other"]})");
+  upgrader.say(R"({"type":"welcome","protocol":1,"features":["readiness"],"generation":1,)"
+               R"("role":"first"})");
+  CHECK(upgrader.hears() == R"({"type":"ready"})");
+  upgrader.say(R"({"type":"activate","clean":false})");
+
+  CHECK(upgrader.is_reported() == "readiness");
+  CHECK(upgrader.is_reported() == "no features");
+  CHECK(upgrader.is_reported() == "healthy: done");
+  CHECK(upgrader.hears() == R"({"type":"healthy"})");
+}
+
+TEST_CASE("a feature whose name cannot be sent is refused, and nothing has been taken") {
+  Upgrader upgrader([] {
+    const std::string long_name(33, 'x');
+    const char* const features[] = {long_name.c_str(), nullptr};
+    report(agent_protocol_open_with("1.2", features) == nullptr ? "refused" : "opened");
+    report(agent_protocol_open("1.2") == nullptr ? "refused" : "opened");
+    return 0;
+  });
+
+  CHECK(upgrader.is_reported() == "refused");
+  CHECK(upgrader.is_reported() == "opened");
+}

@@ -273,3 +273,30 @@ TEST_CASE("what was not told after a stop of another cause cannot be cancelled")
   CHECK(refusal(session, Cancel{"u1", {}}) ==
         "cannot cancel upgrade u1: this agent has been told to stop");
 }
+
+TEST_CASE(
+    "with the feature readiness an agent says healthy in every role, and extends until then") {
+  for (const Role role : {Role::first, Role::candidate, Role::fallback}) {
+    Welcome welcome = welcome_as(role);
+    welcome.features = {"other", "readiness"};
+    Session session = ready().hear(welcome);
+    CHECK(refusal(session, Healthy{}) ==
+          "cannot say healthy: this agent has said ready and is held");
+    (void)session.hear(Activate{});
+
+    CHECK(said(session, Extend{1000}) == SessionActions{Send{Extend{1000}}});
+    CHECK(said(session, Healthy{}) == SessionActions{Send{Healthy{}}});
+    CHECK(refusal(session, Extend{1000}) == "cannot extend the deadline: this agent is active");
+  }
+  Session without = active();
+  CHECK(refusal(without, Extend{1000}) == "cannot extend the deadline: this agent is active");
+  CHECK(refusal(without, Healthy{}) == "cannot say healthy: this agent is not on trial");
+}
+
+TEST_CASE("who has said unfit works no more, whatever its features are") {
+  Welcome welcome = candidate;
+  welcome.features = {"readiness"};
+  Session session = ready().hear(welcome).hear(Activate{}).say(Unfit{"sick"});
+
+  CHECK(refusal(session, Healthy{}) == "cannot say healthy: this agent has said unfit");
+}
