@@ -58,7 +58,8 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
 # The programs that stand beside the upgrader on one machine: each has a directory below node/, with
 # a .mk that adds to these lists. Programs and libraries are built by `make` and installed; tests
-# are what tests/run can run, for `make check`; packages are what all that needs of Debian.
+# are what tests/run can run, for `make check`; packages are what those need of Debian. What the
+# programs themselves need is added to build_packages.
 node_programs :=
 node_libraries :=
 node_headers :=

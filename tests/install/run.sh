@@ -49,11 +49,12 @@ listing() { (cd "$root" && find . -printf '%y %m %p %l\n' | sort); }
 
 # Each kind of file is where those who read it look for it.
 puts_in_place() {
-  (cd "$root/usr" && ls -d bin/upgrader bin/sample-agent lib/libagent-protocol.a \
+  (cd "$root/usr" && ls -d bin/upgrader bin/upgraderctl bin/sample-agent lib/libagent-protocol.a \
     lib/libagent-protocol.so lib/libagent-protocol.so.1 lib/pkgconfig/agent-protocol.pc \
     include/agent-protocol/agent.h include/agent-protocol/agent_protocol.h \
     share/man/man8/upgrader.8 share/man/man7/agent-protocol.7 share/man/man3/agent_protocol.3 \
-    share/man/man1/sample-agent.1 share/bash-completion/completions/upgrader \
+    share/man/man1/sample-agent.1 share/man/man1/upgraderctl.1 \
+    share/bash-completion/completions/upgrader \
     share/zsh/site-functions/_upgrader)
 }
 

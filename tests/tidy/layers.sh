@@ -1,6 +1,7 @@
 # Checks that the house stands: which file may include which.
 
-layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes'
+layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes
+  upgraderctl_includes'
 
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
 # decides, L3 acts, L4 is main. Its folder says which; the nouns stand in a list. A file includes
@@ -70,9 +71,11 @@ layer_of() {
   layer_table | awk -v layer="$1" '$1 == layer { print $2 }'
 }
 
-# cereal is for L1 alone.
+# cereal is for L1 alone, and for the wire/ of upgraderctl; what reads JSON in agent-conformance is
+# named in a check of its own.
 check_cereal() {
-  layer_of 1 >"$scratch/allowed"
+  { layer_of 1; product_files | grep -E '^node/(upgraderctl/wire|conformance)/'; } \
+    >"$scratch/allowed"
   product_files | includes | grep -E ':(cereal|rapidjson)/' | while IFS=: read -r file line name; do
     grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
   done
@@ -196,4 +199,27 @@ canary_conformance_includes() {
   echo 'node/conformance/said.h: is code of the judge'
   echo '#include <uv.h>' >>node/conformance/play.h
   echo 'includes <uv.h>'
+}
+
+# upgraderctl's wire/ distrusts bytes, its core/ decides on what wire/ has read, and neither does
+# input or output.
+check_upgraderctl_includes() {
+  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  for folder in wire core; do
+    known='agent-protocol/wire|node/upgraderctl/wire'
+    [ $folder = wire ] && known="$known|cereal" || known="$known|node/upgraderctl/core"
+    product_files | grep "^node/upgraderctl/$folder/" | includes | grep -vE ":($known)/" |
+      while IFS=: read -r file line name; do
+        grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes $name"
+      done
+  done
+}
+
+canary_upgraderctl_includes() {
+  echo '#include "node/upgraderctl/shell/terminal.h"' >>node/upgraderctl/core/conversation.h
+  echo 'includes node/upgraderctl/shell/terminal.h'
+  echo '#include "node/upgraderctl/core/decider.h"' >>node/upgraderctl/wire/status.h
+  echo 'includes node/upgraderctl/core/decider.h'
+  echo '#include <poll.h>' >>node/upgraderctl/core/errand.cc
+  echo 'includes poll.h'
 }

@@ -1,7 +1,8 @@
 # Checks the pages for users against the code, each way round: what code has is on a page, and what
 # is on a page is in code. Those for writers of agents: see protocol_pages.sh.
 
-page_checks='lint headings options exit_statuses signals environment links named_code versions'
+page_checks='lint headings options upgraderctl_page exit_statuses signals environment links
+  named_code versions'
 
 mandoc_is_installed() {
   command -v mandoc >/dev/null && return
@@ -100,6 +101,33 @@ canary_options() {
   echo 'in node/releases/shell/options.cc and not in man/agent-releases.1: --planted-flag'
   echo 'PathOption{"--planted-code="}' >>sample-agent/configuration.cc
   echo 'in sample-agent/configuration.cc and not in man/sample-agent.1: --planted-code'
+}
+
+# What every command of upgraderctl says when it is asked for help, and the statuses in its code.
+check_upgraderctl_page() {
+  ctl=$(dirname "$UPGRADER")/upgraderctl
+  [ -x "$ctl" ] || { echo "$ctl: has not been built"; return 1; }
+  for command in $("$ctl" --help | sed -nE '1,/^Commands:/d; s/^  ([a-z]+) .*/\1/p'); do
+    grep -qE "^\.It Cm $command\$" man/upgraderctl.1 || echo "man/upgraderctl.1: no $command"
+    "$ctl" "$command" --help
+  done | tee "$scratch/helps" | grep '^man/'
+  "$ctl" --help >>"$scratch/helps"
+  grep -oE '^  (-h,)?--[a-z][a-z-]+' "$scratch/helps" | sed 's/^.*--/--/' | sort -u >"$scratch/help"
+  { options_on_page man/upgraderctl.1; sed -nE 's/^\.It Fl h , (-help)/-\1/p' man/upgraderctl.1; } \
+    >"$scratch/page"
+  differ "upgraderctl --help" "$scratch/help" man/upgraderctl.1 "$scratch/page"
+  sed -nE 's/.* exit_[a-z_]+ = ([0-9]);/\1/p' node/upgraderctl/core/exit_status.h >"$scratch/code"
+  section man/upgraderctl.1 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
+  differ node/upgraderctl "$scratch/code" man/upgraderctl.1 "$scratch/page"
+}
+
+canary_upgraderctl_page() {
+  sed -i 's/^\.It Fl -no-wait/.It Fl -no-weight/; s/^\.It Cm rehearse/.It Cm rehears/
+    s/^\.It 5$/.It 9/' man/upgraderctl.1
+  echo 'in upgraderctl --help and not in man/upgraderctl.1: --no-wait'
+  echo 'in man/upgraderctl.1 and not in upgraderctl --help: --no-weight'
+  echo 'man/upgraderctl.1: no rehearse'
+  echo 'in node/upgraderctl and not in man/upgraderctl.1: 5'
 }
 
 check_exit_statuses() {

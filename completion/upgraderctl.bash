@@ -1,0 +1,135 @@
+# Completion of upgraderctl's command line in bash: the names of upgraders, commands, options and
+# their values, EXECUTABLE and its arguments. Needs nothing but bash; where bash-completion is
+# loaded, it completes the arguments of EXECUTABLE.
+
+_upgraderctl_commands='list status upgrade rehearse confirm cancel commit rollback history wait
+  shutdown'
+
+# The upgraders below /run/upgrader that begin with $1.
+_upgraderctl_names() {
+  local directory
+  for directory in "${UPGRADERCTL_BASE:-/run/upgrader}"/*/; do
+    [[ -d $directory ]] || continue
+    directory=${directory%/}
+    compgen -W "${directory##*/}" -- "$1"
+  done
+}
+
+# The options of the command $1, or of none.
+_upgraderctl_options() {
+  local terms='--start-timeout= --confirm-timeout= --no-args --previous'
+  echo '--dir= --help --version'
+  case $1 in
+    list | history) echo '--json' ;;
+    status) echo '--watch --json' ;;
+    upgrade)
+      echo "$terms --mode= --gate= --commit= --stop-timeout= --trial= --on-unclean-stop=
+        --fallback= --id= --no-wait --timeout="
+      ;;
+    rehearse) echo "$terms --timeout=" ;;
+    cancel | rollback) echo '--reason= --timeout=' ;;
+    confirm | commit | shutdown) echo '--timeout=' ;;
+    wait) echo '--for= --timeout=' ;;
+  esac
+}
+
+# What may follow a duration that has been begun; the words of one that has not.
+_upgraderctl_durations() {
+  local number=${1%%[!0-9]*}
+  if [[ $number ]]; then
+    compgen -W "${number}ms ${number}s ${number}m ${number}h" -- "$1"
+  else
+    compgen -W '500ms 10s 30s 90s 5m 1h' -- "$1"
+  fi
+}
+
+# The values of the option $1 that begin with $2, one a line.
+_upgraderctl_values() {
+  case $1 in
+    --dir) compgen -d -- "$2" ;;
+    --mode) compgen -W 'parallel sequential' -- "$2" ;;
+    --gate) compgen -W 'none confirm' -- "$2" ;;
+    --commit) compgen -W 'survive healthy' -- "$2" ;;
+    --on-unclean-stop) compgen -W 'fallback continue' -- "$2" ;;
+    --fallback) compgen -W 'cold warm' -- "$2" ;;
+    --for)
+      compgen -W 'starting running preparing confirming switching replacing trial abandoning
+        rolling_back falling_back shutting_down ended' -- "$2"
+      ;;
+    --start-timeout | --confirm-timeout | --trial | --timeout)
+      compgen -W '0' -- "$2"
+      _upgraderctl_durations "$2"
+      ;;
+    --stop-timeout) _upgraderctl_durations "$2" ;;
+  esac
+}
+
+# Sets `name`, `command` and `executable` (its place) to what stands before the cursor. readline
+# cuts words at `=` and `:`.
+_upgraderctl_look() {
+  local at=1 word
+  name='' command='' executable=''
+  while ((at < COMP_CWORD)); do
+    word=${COMP_WORDS[at]}
+    if [[ $word == -?* ]]; then
+      ((at += 1))
+      while [[ ${COMP_WORDS[at]} == [=:]* && at -lt COMP_CWORD ]]; do ((at += 2)); done
+      continue
+    fi
+    if [[ $command ]]; then
+      executable=$at
+      return
+    elif [[ " ${_upgraderctl_commands//$'\n'/ } " == *" $word "* ]]; then
+      command=$word
+    else
+      name=$word
+    fi
+    ((at += 1))
+  done
+}
+
+# What stands at the cursor where it is no option and no value.
+_upgraderctl_word() {
+  case $command in
+    '')
+      compgen -W "$_upgraderctl_commands" -- "$1"
+      [[ $name ]] || _upgraderctl_names "$1"
+      ;;
+    upgrade | rehearse) compgen -f -- "$1" ;;
+  esac
+}
+
+_upgraderctl() {
+  local current=${COMP_WORDS[COMP_CWORD]} option= kept= name command executable
+  COMPREPLY=()
+  _upgraderctl_look
+  if [[ $executable && $command == @(upgrade|rehearse) ]]; then
+    if declare -F _command_offset >/dev/null; then
+      _command_offset "$executable"
+    else
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      compopt -o filenames
+    fi
+    return
+  fi
+  if [[ $current == = ]]; then
+    option=${COMP_WORDS[COMP_CWORD - 1]} current=
+  elif [[ $COMP_CWORD -gt 2 && ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
+    option=${COMP_WORDS[COMP_CWORD - 2]}
+  elif [[ $current == --*=* ]]; then  # where COMP_WORDBREAKS has no `=`
+    option=${current%%=*} kept=${current%%=*}= current=${current#*=}
+  fi
+  if [[ $option ]]; then
+    [[ $option == --dir ]] && compopt -o filenames
+    mapfile -t COMPREPLY < <(_upgraderctl_values "$option" "$current")
+    COMPREPLY=("${COMPREPLY[@]/#/$kept}")
+  elif [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_upgraderctl_options "$command")" -- "$current")
+    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+  else
+    mapfile -t COMPREPLY < <(_upgraderctl_word "$current")
+    [[ $command ]] && compopt -o filenames
+  fi
+}
+
+complete -F _upgraderctl upgraderctl

@@ -1,0 +1,18 @@
+// With which status upgraderctl ends: the table of EXIT STATUS in upgraderctl(1).
+#pragma once
+
+namespace upgraderctl {
+
+inline constexpr int exit_done = 0;
+inline constexpr int exit_usage = 1;
+inline constexpr int exit_absent = 2;
+inline constexpr int exit_refused = 3;
+inline constexpr int exit_kept = 4;
+inline constexpr int exit_fell_back = 5;
+inline constexpr int exit_ended = 6;
+inline constexpr int exit_unknown = 7;
+
+// Interrupted by a signal: so much is added to its number, as shells do.
+inline constexpr int exit_signal_base = 128;
+
+}  // namespace upgraderctl

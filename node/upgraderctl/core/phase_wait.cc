@@ -1,0 +1,62 @@
+#include "node/upgraderctl/core/phase_wait.h"
+
+#include <utility>
+
+#include "node/upgraderctl/core/exit_status.h"
+#include "node/upgraderctl/core/sentences.h"
+
+namespace upgraderctl {
+namespace {
+
+Orders finish(int status, std::string text) {
+  Orders orders;
+  add(orders, Finish{status, std::move(text)});
+  return orders;
+}
+
+}  // namespace
+
+Orders PhaseWait::start(Duration now) {
+  if (timeout_ && *timeout_ > Duration{0}) limit_ = now + *timeout_;
+  return {};
+}
+
+Orders PhaseWait::step(const Happening& happening, Duration now) {
+  if (const auto* looked = std::get_if<Looked>(&happening)) return take(looked->look);
+  if (const auto* interrupted = std::get_if<Interrupted>(&happening)) {
+    return finish(exit_signal_base + interrupted->signal, "interrupted");
+  }
+  if (std::holds_alternative<ReaderGone>(happening)) gone_ = true;
+  if (std::holds_alternative<TimePassed>(happening) && limit_ && now >= *limit_) {
+    return finish(exit_unknown, "time is up, and phase " + phase_ +
+                                    " has not been seen. This tells what is: " + tells_);
+  }
+  return {};
+}
+
+Orders PhaseWait::take(const Look& look) {
+  if (!look.status) return say_once("no upgrader runs there yet; waiting for phase " + phase_);
+  const Status& status = *look.status;
+  if (status.phase == phase_) return finish(exit_done, phase_sentence(status));
+  if (status.ended && phase_ == "ended") {
+    return finish(exit_done, "the upgrader has ended " + end_clause(*status.ended));
+  }
+  if (first_ && (!same_life(*first_, status) || status.ended || gone_)) {
+    const std::string end =
+        status.ended && same_life(*first_, status) ? " " + end_clause(*status.ended) : "";
+    return finish(exit_ended, "the upgrader (" + life_name(first_->upgrader) + ") has ended" + end +
+                                  " before phase " + phase_ + " was seen");
+  }
+  if (status.ended) return say_once("the upgrader has ended; waiting for phase " + phase_);
+  if (!first_) first_ = status;
+  return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
+}
+
+Orders PhaseWait::say_once(std::string text) {
+  if (std::exchange(told_, true)) return {};
+  Orders orders;
+  add(orders, Say{std::move(text)});
+  return orders;
+}
+
+}  // namespace upgraderctl

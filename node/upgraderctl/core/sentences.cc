@@ -1,0 +1,140 @@
+#include "node/upgraderctl/core/sentences.h"
+
+#include <algorithm>
+
+#include "node/upgraderctl/wire/shown.h"
+
+namespace upgraderctl {
+namespace {
+
+// The name of the last part of a path.
+std::string_view last_part(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string name_or(const std::optional<AgentStatus>& agent, std::string_view otherwise) {
+  return agent ? agent_name(*agent) : std::string(otherwise);
+}
+
+// Who is active while an upgrade is under way.
+std::string sentence_of_switching(const Status& status) {
+  if (!status.active) return "the old agent has stopped and has yet to be followed";
+  return agent_name(*status.active) + " is told to stop";
+}
+
+std::string stage_clause(const std::string& stage) {
+  if (stage.empty()) return "";
+  if (stage == "request") return "as it was asked for";
+  if (stage == "spawn") return "when its process was started";
+  if (stage == "start") return "at its start";
+  if (stage == "confirm") return "at the gate";
+  if (stage == "cancel") return "by being cancelled";
+  if (stage == "stop") return "when the old agent stopped";
+  if (stage == "trial") return "on trial";
+  if (stage == "commit") return "at the commit";
+  if (stage == "shutdown") return "at the shutdown";
+  return "at stage " + shown(stage);
+}
+
+// What it took, as far as it is known: "ready after 400 ms, nobody active for 24 us".
+std::string took_clause(const Ending& ending) {
+  std::string clause;
+  if (ending.start_ms) clause += "ready after " + show_duration(Duration{*ending.start_ms});
+  if (ending.gap_us) {
+    if (!clause.empty()) clause += ", ";
+    clause += "nobody active for " + show_microseconds(*ending.gap_us);
+  }
+  return clause;
+}
+
+std::string joined(std::string_view one, std::string_view separator, std::string_view other) {
+  if (one.empty() || other.empty()) return std::string(one) + std::string(other);
+  return std::string(one) + std::string(separator) + std::string(other);
+}
+
+}  // namespace
+
+std::string agent_name(const AgentStatus& agent) {
+  std::string name = agent.generation ? "generation " + std::to_string(*agent.generation) : "";
+  if (!agent.version.empty()) {
+    const std::string version = "version " + shown(agent.version);
+    name = name.empty() ? version : name + " (" + version + ")";
+  }
+  if (name.empty()) name = shown(last_part(agent.executable));
+  return name.empty() ? "an agent" : name;
+}
+
+std::string side_cell(const Side& side) {
+  const std::string_view text =
+      side.version.empty() ? last_part(side.executable) : std::string_view(side.version);
+  return text.empty() ? "-" : shown(text);
+}
+
+std::string side_name(const Side& side) {
+  if (!side.version.empty()) return "version " + shown(side.version);
+  const std::string name = shown(last_part(side.executable));
+  return name.empty() ? "the agent" : name;
+}
+
+std::string phase_sentence(const Status& status) {
+  const std::string& phase = status.phase;
+  const std::string candidate = name_or(status.candidate, "the candidate");
+  const std::string active = name_or(status.active, "the active agent");
+  if (phase == "starting") return name_or(status.candidate, "the first agent") + " is starting";
+  if (phase == "running") return active + " is running";
+  if (phase == "preparing") return candidate + " is starting; " + active + " serves on";
+  if (phase == "confirming") return candidate + " is ready and waits at the gate for confirm";
+  if (phase == "switching") return sentence_of_switching(status);
+  if (phase == "replacing") return "nobody is active; " + candidate + " is starting";
+  if (phase == "trial") return active + " is on trial";
+  if (phase == "abandoning") return "a killed candidate has yet to go; " + active + " serves on";
+  if (phase == "rolling_back") return active + " has failed and is told to stop";
+  if (phase == "falling_back") {
+    return "nobody is active; " + name_or(status.standby, "the previous program") +
+           " is starting again";
+  }
+  if (phase == "shutting_down") return "the end was asked for; agents are told to stop";
+  if (phase == "ended") return "the upgrader has ended";
+  return phase.empty() ? "the phase is not known" : "phase " + shown(phase);
+}
+
+std::string phase_clause(const Status& status, Moment now) {
+  std::string clause = status.phase.empty() ? "in a phase that is not known" : shown(status.phase);
+  if (status.since) clause += " for " + show_duration(now - *status.since);
+  if (!status.deadline) return clause;
+  if (*status.deadline >= now)
+    return clause + ", " + show_duration(*status.deadline - now) + " left";
+  return clause + ", " + show_duration(now - *status.deadline) + " late";
+}
+
+std::string outcome_clause(const Ending& ending) {
+  if (ending.outcome == "committed") return "committed";
+  const std::string stage = stage_clause(ending.stage);
+  if (ending.outcome == "kept" && ending.stage == "cancel") return "cancelled";
+  if (ending.outcome == "kept") return joined("failed", " ", stage);
+  if (ending.outcome == "fell_back") return joined("fell back", ", having failed ", stage);
+  if (ending.outcome == "ended") return "ended with the upgrader";
+  return ending.outcome.empty() ? "ended, nobody says how" : shown(ending.outcome);
+}
+
+std::string ending_sentence(const Ending& ending) {
+  std::string sentence = joined(outcome_clause(ending), ": ", shown(ending.reason));
+  if (ending.outcome == "committed") sentence += "; " + side_name(ending.to) + " is active";
+  if (ending.outcome == "kept") sentence += "; " + side_name(ending.from) + " stayed active";
+  if (ending.outcome == "fell_back") sentence += "; " + side_name(ending.from) + " is active again";
+  const std::string took = took_clause(ending);
+  return took.empty() ? sentence : sentence + " (" + took + ")";
+}
+
+std::string end_clause(const Ended& ended) {
+  const std::string status =
+      ended.exit_status ? "with status " + std::to_string(*ended.exit_status) : "";
+  return joined(status, ": ", shown(ended.reason));
+}
+
+std::string life_name(const Life& life) {
+  return life.pid ? "process " + std::to_string(*life.pid) : "an upgrader";
+}
+
+}  // namespace upgraderctl

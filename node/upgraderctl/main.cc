@@ -1,0 +1,68 @@
+// upgraderctl: an operator's hands and eyes on the upgraders of one machine.
+
+#include <signal.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "node/upgraderctl/core/exit_status.h"
+#include "node/upgraderctl/core/options.h"
+#include "node/upgraderctl/core/place.h"
+#include "node/upgraderctl/shell/asking.h"
+#include "node/upgraderctl/shell/terminal.h"
+#include "node/upgraderctl/shell/views.h"
+
+namespace upgraderctl {
+namespace {
+
+int obey(const Options& options, Terminal& terminal) {
+  const char* const other_base = std::getenv(base_variable);
+  const std::string base = other_base == nullptr || *other_base == '\0' ? default_base : other_base;
+  if (options.command == Command::list) return show_list(options, base, terminal);
+  const std::variant<Place, NoPlace> chosen = choose_place(options, base, names_below(base));
+  if (const auto* none = std::get_if<NoPlace>(&chosen)) {
+    terminal.complain(none->text);
+    return exit_absent;
+  }
+  const Place& place = std::get<Place>(chosen);
+  if (options.command == Command::status) return show_status(options, place.path, terminal);
+  if (options.command == Command::history) return show_history(options, place.path, terminal);
+  return ask(options, place, terminal);
+}
+
+int run(const CommandLine& line, Terminal& terminal) {
+  if (const auto* error = std::get_if<UsageError>(&line)) {
+    terminal.complain(error->text);
+    return exit_usage;
+  }
+  if (const auto* help = std::get_if<HelpWanted>(&line)) {
+    terminal.bytes(help->text);
+    return exit_done;
+  }
+  if (std::holds_alternative<VersionWanted>(line)) {
+    terminal.bytes(version_text());
+    return exit_done;
+  }
+  return obey(std::get<Options>(line), terminal);
+}
+
+}  // namespace
+}  // namespace upgraderctl
+
+int main(int argc, char** argv) {
+  using namespace upgraderctl;
+  // A reader that has gone is seen by the write.
+  ::signal(SIGPIPE, SIG_IGN);
+  Terminal terminal;
+  const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);
+  // Whoever reads no further has what he wanted; anything else has cost him facts.
+  if (!terminal.is_broken() || terminal.error_number() == EPIPE || status != exit_done) {
+    return status;
+  }
+  terminal.complain(std::string("standard output: ") + std::strerror(terminal.error_number()));
+  return exit_usage;
+}

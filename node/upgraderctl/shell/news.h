@@ -1,0 +1,38 @@
+// Tells when something in a control directory may have changed: by inotify, and by a slow poll
+// behind it, since the directory may vanish, be made anew, or lie where inotify sees nothing.
+#pragma once
+
+#include <sys/types.h>
+#include <uv.h>
+
+#include <functional>
+#include <string>
+
+namespace upgraderctl {
+
+class News {
+ public:
+  static constexpr std::uint64_t poll_ms = 1'000;
+  // Where there is no inotify: no more watches, or no directory yet.
+  static constexpr std::uint64_t poll_alone_ms = 200;
+
+  News(uv_loop_t* loop, std::string directory, std::function<void()> changed);
+  News(const News&) = delete;
+  News& operator=(const News&) = delete;
+  ~News();
+
+ private:
+  void poll();
+  void watch();
+  void schedule();
+
+  uv_loop_t* loop_;
+  std::string directory_;
+  std::function<void()> changed_;
+  uv_timer_t* timer_ = nullptr;
+  uv_fs_event_t* watch_ = nullptr;  // null: there is none at present
+  dev_t device_ = 0;                // of the directory that is watched
+  ino_t inode_ = 0;
+};
+
+}  // namespace upgraderctl

@@ -1,0 +1,138 @@
+#include "node/upgraderctl/shell/watch.h"
+
+#include <signal.h>
+#include <uv.h>
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "node/upgraderctl/core/exit_status.h"
+#include "node/upgraderctl/core/status_page.h"
+#include "node/upgraderctl/shell/control_directory.h"
+#include "node/upgraderctl/shell/news.h"
+#include "node/upgraderctl/shell/uv_owner.h"
+#include "node/upgraderctl/wire/status_reader.h"
+
+namespace upgraderctl {
+namespace {
+
+Moment wall_clock() {
+  return std::chrono::floor<Duration>(std::chrono::system_clock::now());
+}
+
+class Watch {
+ public:
+  Watch(uv_loop_t* loop, const std::string& path, bool json, Terminal& terminal);
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch();
+
+  [[nodiscard]] int run();
+
+ private:
+  void look();
+  void show(const StatusFile& file, Hearing hearing);
+  void add_signal(int number);
+
+  uv_loop_t* loop_;
+  ControlDirectory directory_;
+  bool json_;
+  Terminal& terminal_;
+  News news_;
+  std::vector<uv_signal_t*> signals_;
+  std::optional<std::string> last_;  // what was shown last, without how long it is ago
+  std::string started_;              // of the life whose FIFO is open
+  std::optional<int> status_;
+};
+
+Watch::Watch(uv_loop_t* loop, const std::string& path, bool json, Terminal& terminal)
+    : loop_(loop), directory_(path), json_(json), terminal_(terminal), news_(loop, path, [this] {
+        look();
+      }) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGWINCH})
+    add_signal(number);
+}
+
+Watch::~Watch() {
+  for (uv_signal_t* handle : signals_)
+    close_and_free(handle);
+}
+
+void Watch::add_signal(int number) {
+  auto* const handle = new uv_signal_t;
+  uv_signal_init(loop_, handle);
+  handle->data = this;
+  const auto on_signal = [](uv_signal_t* caught, int signal) {
+    auto* const watch = static_cast<Watch*>(caught->data);
+    if (signal == SIGWINCH) {
+      watch->look();
+    } else {
+      watch->status_ = exit_signal_base + signal;
+    }
+  };
+  uv_signal_start(handle, on_signal, number);
+  signals_.push_back(handle);
+}
+
+int Watch::run() {
+  look();
+  while (!status_)
+    uv_run(loop_, UV_RUN_ONCE);
+  terminal_.leave();
+  return *status_;
+}
+
+void Watch::look() {
+  if (status_) return;
+  const StatusFile file = directory_.status();
+  // The FIFO that is open leads to the life that was seen when it was opened.
+  if (file.status && file.status->upgrader.started != started_) {
+    directory_.close();
+    started_ = file.status->upgrader.started;
+  }
+  const Hearing hearing = directory_.hearing();
+  show(file, hearing);
+  if (terminal_.is_broken()) status_ = exit_done;
+}
+
+void Watch::show(const StatusFile& file, Hearing hearing) {
+  const Moment now = wall_clock();
+  if (terminal_.repaints() && !json_) {
+    terminal_.paint(file.status
+                        ? status_page(*file.status, directory_.previous().status, hearing, now)
+                        : std::vector<std::string>{"no upgrader runs there: " + file.trouble});
+    return;
+  }
+  const std::string key = !file.status ? file.trouble
+                          : json_      ? file.text
+                                       : change_key(*file.status, hearing);
+  if (last_ == key) return;
+  last_ = key;
+  if (!file.status) {
+    terminal_.complain(file.trouble);
+  } else {
+    terminal_.line(json_ ? std::string(one_line(file.text))
+                         : status_line(*file.status, hearing, now));
+  }
+}
+
+}  // namespace
+
+int watch_status(const Options& options, const std::string& path, Terminal& terminal) {
+  uv_loop_t loop;
+  if (const int error = uv_loop_init(&loop); error != 0) {
+    terminal.complain(std::string("no event loop: ") + uv_strerror(error));
+    return exit_usage;
+  }
+  int status = exit_done;
+  {
+    Watch watch(&loop, path, options.json, terminal);
+    status = watch.run();
+  }
+  uv_run(&loop, UV_RUN_DEFAULT);
+  uv_loop_close(&loop);
+  return status;
+}
+
+}  // namespace upgraderctl

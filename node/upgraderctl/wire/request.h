@@ -1,0 +1,66 @@
+// What is asked of an upgrader by the control directory, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace upgraderctl {
+
+// The terms of an upgrade, as they are spelled; absent ones are the upgrader's own.
+struct Terms {
+  std::optional<std::string> mode;
+  std::optional<std::string> gate;
+  std::optional<std::string> commit;
+  std::optional<std::int64_t> start_timeout_ms;
+  std::optional<std::int64_t> confirm_timeout_ms;
+  std::optional<std::int64_t> stop_timeout_ms;
+  std::optional<std::int64_t> trial_ms;
+  std::optional<std::string> on_unclean_stop;
+  std::optional<std::string> fallback;
+  bool operator==(const Terms&) const = default;
+};
+
+// Each has in `request` the name under which its answer will stand in status.json.
+
+// Without `executable`: to what AGENT on the upgrader's command line now names.
+struct UpgradeRequest {
+  std::string request;
+  std::string id;
+  std::optional<std::string> executable;
+  std::optional<std::vector<std::string>> args;
+  Terms terms;
+};
+
+struct ConfirmRequest {
+  std::string request;
+  std::string id;
+};
+
+struct CancelRequest {
+  std::string request;
+  std::string id;
+  std::optional<std::string> reason;
+};
+
+struct CommitRequest {
+  std::string request;
+  std::string id;
+};
+
+struct RollbackRequest {
+  std::string request;
+  std::string id;
+  std::optional<std::string> reason;
+};
+
+struct ShutdownRequest {
+  std::string request;
+};
+
+using Request = std::variant<UpgradeRequest, ConfirmRequest, CancelRequest, CommitRequest,
+                             RollbackRequest, ShutdownRequest>;
+
+}  // namespace upgraderctl

@@ -1,0 +1,97 @@
+// How a wait for a phase ends.
+#include "node/upgraderctl/core/phase_wait.h"
+
+#include <catch2/catch.hpp>
+
+#include "node/upgraderctl/core/exit_status.h"
+#include "tests/upgraderctl/status_text.h"
+
+using namespace upgraderctl;
+using namespace std::chrono_literals;
+
+namespace {
+
+Happening looked(const std::optional<Status>& status) {
+  return Looked{Look{status, std::nullopt, true}, at(20)};
+}
+
+int ended_with(const Orders& orders) {
+  for (const Order& order : orders) {
+    if (const auto* finish = std::get_if<Finish>(&order)) return finish->status;
+  }
+  return -1;
+}
+
+Status in_phase(const std::string& phase) {
+  Status status = at_rest();
+  status.phase = phase;
+  return status;
+}
+
+Status has_ended() {
+  Status status = in_phase("ended");
+  status.ended = Ended{0, "asked for", at(19)};
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("a phase that is seen ends the wait") {
+  PhaseWait wait("trial", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+
+  const Orders first = wait.step(looked(in_phase("preparing")), 0s);
+  CHECK(std::get<Say>(first.at(0)).text.find("waiting for phase trial; now ") == 0);
+  CHECK(wait.step(looked(in_phase("switching")), 1s).empty());
+
+  CHECK(ended_with(wait.step(looked(in_phase("trial")), 2s)) == exit_done);
+}
+
+TEST_CASE("an upgrader that does not run yet is waited for") {
+  PhaseWait wait("running", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+
+  CHECK(ended_with(wait.step(looked(std::nullopt), 0s)) == -1);
+  CHECK(ended_with(wait.step(looked(has_ended()), 0s)) == -1);
+  CHECK(ended_with(wait.step(looked(in_phase("starting")), 0s)) == -1);
+
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == exit_done);
+}
+
+TEST_CASE("one that ends meanwhile ends the wait with 6, however that is seen") {
+  PhaseWait wait("trial", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == -1);
+
+  Status other = at_rest();
+  other.upgrader.started = "2026-11-22T09:00:00.000Z";
+  SECTION("it says so") {
+    CHECK(ended_with(wait.step(looked(has_ended()), 1s)) == exit_ended);
+  }
+  SECTION("another life begins") {
+    CHECK(ended_with(wait.step(looked(other), 1s)) == exit_ended);
+  }
+  SECTION("its FIFO has lost its reader") {
+    CHECK(wait.step(ReaderGone{}, 1s).empty());
+    CHECK(ended_with(wait.step(looked(in_phase("running")), 2s)) == exit_ended);
+  }
+}
+
+TEST_CASE("the end itself can be waited for") {
+  PhaseWait wait("ended", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == -1);
+
+  CHECK(ended_with(wait.step(looked(has_ended()), 0s)) == exit_done);
+}
+
+TEST_CASE("time that is up, or a signal, ends the wait") {
+  PhaseWait wait("trial", 5s, "upgraderctl status");
+  CHECK(wait.start(1s).empty());
+  CHECK(wait.next_deadline() == 6s);
+
+  CHECK(wait.step(TimePassed{}, 5s).empty());
+  CHECK(ended_with(wait.step(TimePassed{}, 6s)) == exit_unknown);
+  CHECK(ended_with(wait.step(Interrupted{2}, 6s)) == exit_signal_base + 2);
+}

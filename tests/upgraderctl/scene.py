@@ -1,0 +1,214 @@
+# What the tests of upgraderctl stand on: upgraders, or doubles of them, below a directory, and
+# upgraderctl beside them, in pipes and at a terminal. For the script run.
+
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+CTL = str(pathlib.Path(os.environ.get("BUILD", "build"), "upgraderctl").absolute())
+DEADLINE = 60  # for one thing that is waited for; only what hangs takes that long
+
+
+class Failed(Exception):
+    pass
+
+
+def need(condition, *facts):
+    if not condition:
+        raise Failed(" ".join(str(fact) for fact in facts))
+
+
+class Double:
+    """A double of an upgrader in a process of its own."""
+
+    def __init__(self, directory, now=None):
+        self.process = subprocess.Popen(
+            [str(HERE / "double.py"), str(directory)] + ([str(now)] if now else []),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+
+    def tell(self, *orders):
+        said = ""
+        for order in orders:
+            self.process.stdin.write(order + "\n")
+            self.process.stdin.flush()
+            said = self.process.stdout.readline()
+            need(said, "the double has ended at:", order)
+        return said
+
+    def sent(self):
+        return int(self.tell("sent").split()[0])
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+        if number == signal.SIGSTOP:
+            os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+class Scene:
+    """A base directory with upgraders below it, and upgraderctl beside them."""
+
+    def __init__(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.base = pathlib.Path(self.temporary.name)
+        self.environment = dict(os.environ, UPGRADERCTL_BASE=str(self.base), TERM="dumb")
+        self.started = []
+
+    def double(self, name="app", now=None):
+        double = Double(self.base / name, now)
+        self.started.append(double.end)
+        return double
+
+    def begin(self, *words, **more):
+        asking = Asking(subprocess.Popen(
+            [CTL, *words], env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=more.get("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
+            user=more.get("user")))
+        self.started.append(asking.kill)
+        return asking
+
+    def end(self):
+        for end in reversed(self.started):
+            end()
+        self.temporary.cleanup()
+
+
+class Asking:
+    """upgraderctl at work, and what it has written so far."""
+
+    def __init__(self, process):
+        self.process = process
+        self.streams = {stream.fileno(): b"" for stream in (process.stdout, process.stderr)
+                        if stream}
+        self.open = set(self.streams)
+
+    def read(self):
+        for stream in select.select(self.open, [], [], DEADLINE)[0]:
+            got = os.read(stream, 65536)
+            self.streams[stream] += got
+            if not got:
+                self.open.remove(stream)
+
+    @property
+    def out(self):
+        return self.text(self.process.stdout)
+
+    @property
+    def err(self):
+        return self.text(self.process.stderr)
+
+    def text(self, stream):
+        return self.streams[stream.fileno()].decode() if stream else ""
+
+    def read_what_there_is(self):
+        if select.select(self.open, [], [], 0.005)[0]:
+            self.read()
+
+    def until(self, text):
+        ends = time.monotonic() + DEADLINE
+        while text not in self.out + self.err:
+            need(self.open and time.monotonic() < ends, "not said:", text, "\n", self.out, self.err)
+            self.read()
+
+    def ends_with(self, status, *texts):
+        ends = time.monotonic() + DEADLINE
+        while self.open:
+            need(time.monotonic() < ends, "does not end:", self.out, self.err)
+            self.read()
+        ended = self.process.wait(DEADLINE)
+        for text in texts:
+            need(text in self.out + self.err, "not said:", text, "\n", self.out, self.err)
+        need(ended == status, "status", ended, "and not", status, "\n", self.out, self.err)
+        return self
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream:
+                stream.close()
+
+
+def ask(scene, *words, **more):
+    return scene.begin(*words, **more)
+
+
+class Screen:
+    """upgraderctl at a terminal of its own: what it writes, and the lines that it leaves there."""
+
+    def __init__(self, scene, *words, columns=80, rows=24):
+        environment = dict(scene.environment, TERM="xterm")
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.execve(CTL, [CTL, *words], environment)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.written = ""
+        self.status = None
+        scene.started.append(self.end)
+
+    def read(self):
+        if select.select([self.terminal], [], [], 0.05)[0]:
+            try:
+                got = os.read(self.terminal, 65536)
+            except OSError:
+                return False
+            self.written += got.decode()
+            return bool(got)
+        return True
+
+    def until(self, text):
+        ends = time.monotonic() + DEADLINE
+        while not any(text in line for line in self.lines()):
+            need(self.read() and time.monotonic() < ends, "not on the screen:", text, self.lines())
+
+    def close(self):
+        while self.read():
+            pass
+        self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.status
+
+    def end(self):
+        if self.status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.terminal)
+
+    def lines(self):
+        """A terminal as far as upgraderctl uses one: up, back, clear to the end of line or page."""
+        lines, row, column = [""], 0, 0
+        for part in re.findall(r"\x1b\[[0-9]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", self.written):
+            if part == "\n":
+                row += 1
+                lines += [""] * (row + 1 - len(lines))
+            elif part == "\r":
+                column = 0
+            elif part.startswith("\x1b["):
+                if part.endswith("A"):
+                    row = max(row - int(part[2:-1]), 0)
+                elif part.endswith("K"):
+                    lines[row] = lines[row][:column]
+                elif part.endswith("J"):
+                    lines[row] = lines[row][:column]
+                    del lines[row + 1:]
+                else:
+                    raise Failed("unknown to the terminal: %r" % part)
+            else:
+                lines[row] = lines[row][:column] + part + lines[row][column + len(part):]
+                column += len(part)
+        return lines
