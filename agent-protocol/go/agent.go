@@ -77,6 +77,9 @@ func Open(version string) (*Agent, error) {
 		return nil, fmt.Errorf("cannot say hello: %w", err)
 	}
 	_, there := os.LookupEnv("AGENT_PROTOCOL")
+	if !there && hasMark() {
+		return nil, fmt.Errorf("this process has had its conversation: %w", syscall.ENOTCONN)
+	}
 	a := &Agent{
 		alone:          !there,
 		events:         make(chan Event),
@@ -86,6 +89,9 @@ func Open(version string) (*Agent, error) {
 	a.unsentChanged = sync.NewCond(&a.mutex)
 	if there {
 		if err := a.takePipes(); err != nil {
+			return nil, err
+		}
+		if err := leaveMark(); err != nil {
 			return nil, err
 		}
 		keepLockPrivate()

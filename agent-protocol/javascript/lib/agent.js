@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import process from 'node:process';
 
+import * as mark from './mark.js';
 import * as messages from './messages.js';
 import { Session } from './session.js';
 
@@ -54,7 +55,7 @@ export class Agent {
   // most 128 bytes. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL
   // variables are gone from the environment, and SIGTERM is caught: a held agent exits at once with
   // status 143, an active one gets a stop. Throws an error with code EBUSY if this process has
-  // opened its conversation before.
+  // opened its conversation before; with ENOTCONN if it is what an agent has executed in its place.
   static open(version) {
     if (opened) {
       const error = new Error('this process has opened its conversation already');
@@ -62,7 +63,13 @@ export class Agent {
       throw error;
     }
     if (version !== undefined) messages.checkText('version', version, messages.versionBytesMax);
-    const agent = new Agent(process.env.AGENT_PROTOCOL === undefined, version);
+    const alone = process.env.AGENT_PROTOCOL === undefined;
+    if (alone && mark.isLeft()) {
+      const error = new Error('this process has had its conversation with an upgrader');
+      error.code = 'ENOTCONN';
+      throw error;
+    }
+    const agent = new Agent(alone, version);
     opened = true;
     return agent;
   }
@@ -77,6 +84,7 @@ export class Agent {
       this.#pipes.input.on('error', () => {}); // 'close' follows
       this.#pipes.output.on('error', () => {}); // the end of input tells that nobody reads it
       cleanEnvironment();
+      mark.leave();
     }
     this.#say('hello', { protocol: protocolVersion, version });
   }

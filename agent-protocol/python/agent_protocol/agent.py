@@ -28,7 +28,8 @@ class Agent(Conversation):
         """Starts the conversation. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the
         AGENT_PROTOCOL variables are gone from the environment, and SIGTERM is caught: a held agent
         exits at once with status 143, an active one gets Stop. Raises OSError with EBUSY if this
-        process has opened one before, closed or not.
+        process has opened one before, closed or not, and with ENOTCONN if it has done so under an
+        upgrader and has executed itself anew.
         """
         global _opened
         if _opened:

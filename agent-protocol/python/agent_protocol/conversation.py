@@ -2,6 +2,7 @@
 program calls is Agent."""
 
 import copy
+import errno
 import fcntl
 import os
 import select
@@ -10,7 +11,7 @@ from collections import deque
 from types import FrameType
 from typing import Any, Callable, Optional
 
-from . import events
+from . import events, mark
 from .channel import Channel
 from .messages import encode
 from .session import Action, Deliver, ExitAtOnce, Refused, Send, SendStopped, Session
@@ -46,6 +47,8 @@ class Conversation:
 
     def __init__(self) -> None:
         self.alone = "AGENT_PROTOCOL" not in os.environ
+        if self.alone and mark.is_left():
+            raise OSError(errno.ENOTCONN, "this process has had its conversation with an upgrader")
         self._session = Session(self.alone)
         self._channel: Optional[Channel] = None
         self._events: deque[events.Event] = deque()
@@ -63,6 +66,7 @@ class Conversation:
             self._channel = _take_pipes()
             self._poll.register(self._channel.input, select.EPOLLIN)
             self._poll.register(self._channel.output, 0)
+            mark.leave()
         _keep_lock_private()
         for name in [name for name in os.environ if name.startswith("AGENT_PROTOCOL")]:
             del os.environ[name]

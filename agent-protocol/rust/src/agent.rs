@@ -2,6 +2,7 @@
 
 use crate::channel::{pollfd, Channel};
 use crate::event::Event;
+use crate::mark;
 use crate::message::{self, Writer};
 use crate::session::{Action, Session, Word};
 use crate::surroundings::{self, Signals};
@@ -70,7 +71,7 @@ impl Agent {
     /// Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL variables are
     /// gone from the environment, and SIGTERM is caught: a held agent exits at once with status
     /// 143, an active one gets `Stop`. Fails with EBUSY if this process has opened its conversation
-    /// before.
+    /// before, with ENOTCONN if it has done so under an upgrader and has executed itself anew.
     pub fn open(version: Option<&str>) -> io::Result<Agent> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
         if let Some(version) = version {
@@ -86,6 +87,9 @@ impl Agent {
 
     fn open_first(version: Option<&str>) -> io::Result<Agent> {
         let alone = std::env::var_os("AGENT_PROTOCOL").is_none();
+        if alone && mark::is_left() {
+            return Err(io::Error::from_raw_os_error(libc::ENOTCONN));
+        }
         let signals = Signals::catch()?;
         // SAFETY: what epoll_create1 gives is new, and nobody else's.
         let watch = unsafe {
@@ -113,6 +117,7 @@ impl Agent {
             agent.channel = Some(channel);
             surroundings::keep_lock_private();
             surroundings::clean_environment();
+            mark::leave();
         }
         let hello = Writer::new("hello")
             .integer("protocol", Some(message::PROTOCOL))

@@ -7,6 +7,7 @@
 mod agent;
 mod channel;
 mod event;
+mod mark;
 mod message;
 mod session;
 mod surroundings;
