@@ -34,7 +34,8 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
 protocol_objects := $(call objects, \
   $(wildcard $(addsuffix /*.cc,$(addprefix agent-protocol/,wire session agent))))
-upgrader_objects := $(call objects,$(wildcard upgrader/core/*.cc upgrader/shell/*.cc))
+upgrader_objects := $(call objects, \
+  $(wildcard $(addsuffix /*.cc,$(addprefix upgrader/,wire core shell))))
 support_objects := $(call objects,$(filter-out %_test.cc %/puppet.cc, \
   $(wildcard tests/support/*.cc tests/explore/*.cc tests/integration/*.cc)))
 protocol_library := $(BUILD)/libagent-protocol.a

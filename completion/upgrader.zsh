@@ -36,7 +36,7 @@ _arguments -S \
   '--relink[make the link AGENT name what is committed]' \
   '--lock=[at most one active agent, by a lock that agents inherit]:file:_files' \
   '--lock-timeout=[how long to wait for the lock]:duration:_upgrader_duration_or_zero' \
-  '--control=[where to say how things stand]:directory:_files -/' \
+  '--control=[where to say how things stand, and take requests]:directory:_files -/' \
   '--notify-fd=[where to tell that the first agent is active]:descriptor:(3 4 5)' \
   '--subreaper[reap orphans of agents, as process 1 does]' \
   '*--adapter=[the program that runs AGENT; again: its arguments]:word:_upgrader_agent' \

@@ -48,7 +48,8 @@ static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
 
 # cereal asks what types are called; nobody else does.
-static_with_types = agent-protocol/wire/archive.cc agent-protocol/wire/codec.cc
+static_with_types = agent-protocol/wire/archive.cc agent-protocol/wire/codec.cc \
+  upgrader/wire/control_request.cc
 
 # What has to do with threads, names and files is never called, and left out when it is linked.
 static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv-common \
@@ -58,7 +59,7 @@ static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv
   udp)
 
 static_objects := $(patsubst %.cc,$(static)/objects/%.o,static/run_time.cc \
-  $(wildcard upgrader/*.cc upgrader/core/*.cc upgrader/shell/*.cc \
+  $(wildcard upgrader/*.cc $(addsuffix /*.cc,$(addprefix upgrader/,wire core shell)) \
   agent-protocol/wire/*.cc agent-protocol/session/*.cc))
 static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o)
 

@@ -6,7 +6,7 @@
 
 namespace agent_protocol {
 
-LineReader::LineReader() : buffer_(line_bytes_max, '\0') {
+LineReader::LineReader(std::size_t bytes_max) : buffer_(bytes_max, '\0') {
   skipped_prefix_.reserve(incomplete_bytes_max);
 }
 

@@ -1,5 +1,5 @@
-// Cuts a stream into lines. Bounded: holds at most line_bytes_max bytes, and skips a longer line to
-// its newline. Knows nothing of what is in a line: see codec.h.
+// Cuts a stream into lines. Bounded: holds at most one line's worth of bytes, and skips a longer
+// line to its newline. Knows nothing of what is in a line: see codec.h.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Line {
 
 class LineReader {
  public:
-  LineReader();
+  explicit LineReader(std::size_t bytes_max = line_bytes_max);  // of a line with its newline
 
   // Where the next bytes may be written: never empty once next() has answered nullopt. Tell
   // written() how many have been.
@@ -43,7 +43,7 @@ class LineReader {
   // Discards the line under way but for its first incomplete_bytes_max bytes, to make room.
   void skip_what_is_there();
 
-  std::string buffer_;          // of fixed size line_bytes_max
+  std::string buffer_;          // of fixed size
   std::size_t begin_ = 0;       // the first byte that no line has taken
   std::size_t end_ = 0;         // behind the last byte written
   std::size_t searched_ = 0;    // up to here there is no newline

@@ -81,11 +81,10 @@ void serialize(Archive& archive, Unfit& message) {
   archive(cereal::make_nvp("reason", limited(message.reason, reason_bytes_max)));
 }
 
+// How an upgrade is to go, and the arguments: what an operator may ask for, too.
 template <class Archive>
-void serialize(Archive& archive, Upgrade& message) {
+void serialize_terms(Archive& archive, Upgrade& message) {
   archive(
-      cereal::make_nvp("id", identifier(message.id)),
-      cereal::make_nvp("executable", absolute_path(message.executable, executable_bytes_max)),
       cereal::make_nvp("args", texts(message.args, args_max, line_bytes_max)),
       cereal::make_nvp("mode", one_of_the_names(message.mode)),
       cereal::make_nvp("gate", one_of_the_names(message.gate)),
@@ -99,6 +98,13 @@ void serialize(Archive& archive, Upgrade& message) {
           R"("gate" is "confirm"; that needs "mode" to be "parallel")");
   require(archive, !(message.commit == CommitRule::healthy && message.trial_ms == 0),
           R"("commit" is "healthy"; that needs "trial_ms" not to be 0)");
+}
+
+template <class Archive>
+void serialize(Archive& archive, Upgrade& message) {
+  archive(cereal::make_nvp("id", identifier(message.id)),
+          cereal::make_nvp("executable", absolute_path(message.executable, executable_bytes_max)));
+  serialize_terms(archive, message);
 }
 
 template <class Archive>

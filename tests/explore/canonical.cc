@@ -199,6 +199,7 @@ State normalised(State state) {
     if (*named.deadline) *named.deadline = later;
   }
   state.upgrade_signals = 0;
+  state.control_reloads = 0;
   state.put_off.clear();  // which changes only what another freeze does
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;

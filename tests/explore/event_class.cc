@@ -125,7 +125,23 @@ EventClass class_of_deadline(const State& state, Time by, Time now) {
                    unseen ? EventKind::upgrade_limit_unseen : EventKind::upgrade_limit);
 }
 
-std::optional<EventKind> kind_of_other(const Event& event) {
+EventKind kind_is(const ControlRequest& request, const State& state) {
+  if (request.deed == Deed::shutdown) return EventKind::control_shutdown;
+  if (request.deed == Deed::upgrade) {
+    if (request.upgrade.executable.empty()) return EventKind::control_upgrade_to_agent;
+    return request.upgrade.gate ? EventKind::control_upgrade_with_gate : EventKind::control_upgrade;
+  }
+  const std::string& id = request.upgrade.id;
+  const bool its = state.upgrade ? state.upgrade->id == id : id == "u1";
+  const auto first = its ? EventKind::control_deed : EventKind::control_deed_of_another;
+  return static_cast<EventKind>(static_cast<int>(first) + static_cast<int>(request.deed) -
+                                static_cast<int>(Deed::confirm));
+}
+
+std::optional<EventKind> kind_of_other(const Event& event, const State& state) {
+  if (const auto* asked = std::get_if<ControlRequested>(&event)) {
+    return kind_is(asked->request, state);
+  }
   if (const auto* checked = std::get_if<Checked>(&event)) {
     return checked->way_back ? EventKind::checked : EventKind::no_way_back;
   }
@@ -172,7 +188,7 @@ EventClass class_of(const State& before, const Event& event, Time now) {
   if (const auto* passed = std::get_if<DeadlinePassed>(&event)) {
     return class_of_deadline(before, passed->by, now);
   }
-  if (const auto kind = kind_of_other(event)) return class_for(Speaker::nobody, *kind);
+  if (const auto kind = kind_of_other(event, before)) return class_for(Speaker::nobody, *kind);
   Generation generation = 0;
   std::visit(
       [&](const auto& its) {
@@ -260,6 +276,18 @@ constexpr const char* kinds[] = {"hello",
                                  "SIGQUIT",
                                  "SIGUSR2",
                                  "SIGHUP",
+                                 "control: upgrade",
+                                 "control: upgrade to AGENT",
+                                 "control: upgrade, gate",
+                                 "control: confirm",
+                                 "control: cancel",
+                                 "control: commit",
+                                 "control: rollback",
+                                 "control: shutdown",
+                                 "control: confirm of another",
+                                 "control: cancel of another",
+                                 "control: commit of another",
+                                 "control: rollback of another",
                                  "the upgrade's deadline",
                                  "the upgrade's deadline, unseen",
                                  "checked",

@@ -100,6 +100,9 @@ class Walk {
         next.event = with_version(std::move(next.event), state);
         take(at, state, {}, next);
       }
+      // Who wants a map walks where nobody has a control directory.
+      for (const NamedEvent& next : map_ == nullptr ? every_control_event(state) : none_)
+        take(at, state, {}, next);
       State timed = state;
       for (const NamedDeadline& named : deadlines_of(timed)) {
         if (*named.deadline) take_deadline(at, timed, named);
@@ -230,7 +233,8 @@ class Walk {
     const Phase before = phase_of(nodes_[move.from].state);
     if (before == after) return;
     const EventKind kind = kind_of(move.steps[0]);
-    const bool signalled = kind == EventKind::sigterm || kind == EventKind::sigquit;
+    const bool signalled = kind == EventKind::sigterm || kind == EventKind::sigquit ||
+                           kind == EventKind::control_shutdown;
     (signalled ? result_.signalled_steps : result_.phase_steps)
         .emplace(std::string(name_of(before)), std::string(name_of(after)));
   }
@@ -305,6 +309,7 @@ class Walk {
   const StepFunction& step_;
   std::size_t violations_max_;
   Map* map_;  // or null
+  const std::vector<NamedEvent> none_{};
   std::deque<Node> nodes_;
   std::unordered_map<std::string, std::size_t> seen_;
   Exploration result_;

@@ -25,9 +25,12 @@ constexpr std::array agents_whats{"hello",          "ready",
                                   "last other",     "activate written",
                                   "activate waits", "activate lost"};
 constexpr std::array other_whats{
-    "start",  "checked",    "check fails",   "spawned", "spawn fails", "proved",    "proof fails",
-    "linked", "link fails", "request limit", "sigterm", "sigquit",     "sigusr2",   "signal",
-    "go",     "commit",     "fall back",     "late",    "link back",   "link stays"};
+    "start",           "checked",         "check fails",    "spawned",        "spawn fails",
+    "proved",          "proof fails",     "linked",         "link fails",     "request limit",
+    "sigterm",         "sigquit",         "sigusr2",        "signal",         "go",
+    "commit",          "fall back",       "late",           "link back",      "link stays",
+    "control upgrade", "control confirm", "control cancel", "control commit", "control rollback",
+    "control shutdown"};
 constexpr std::size_t others_begin = 2 * agents_whats.size();
 
 What what_of(bool from_b, std::string_view name) {
@@ -82,10 +85,10 @@ About about(const Event& event) {
 
 const char* name_of_other(const Event& event) {
   constexpr std::array<const char*, std::variant_size_v<Event>> names{
-      "start",   nullptr,       nullptr,   nullptr,       nullptr,     nullptr,
-      nullptr,   nullptr,       "checked", "check fails", "link back", "link stays",
-      "spawned", "spawn fails", "proved",  "proof fails", "linked",    "link fails",
-      nullptr,   nullptr,       "sigterm", "sigquit",     "sigusr2",   "signal"};
+      "start",   nullptr,       nullptr,       nullptr,      nullptr,      nullptr,   nullptr,
+      nullptr,   "checked",     "check fails", "link back",  "link stays", "spawned", "spawn fails",
+      "proved",  "proof fails", "linked",      "link fails", nullptr,      nullptr,   "sigterm",
+      "sigquit", "sigusr2",     "signal",      nullptr};
   return names[event.index()];
 }
 
@@ -148,6 +151,12 @@ std::optional<Happening> happening_of(const Notes& notes, const Event& event, Ti
     Notes copy = notes;
     const bool late = now - **deadline_due(copy, by) > std::chrono::seconds(1);
     happening.what = late && !notes.put_off ? what_of("late") : *due;
+    return happening;
+  }
+  if (const auto* asked = std::get_if<ControlRequested>(&event)) {
+    constexpr std::array names{"control upgrade", "control confirm",  "control cancel",
+                               "control commit",  "control rollback", "control shutdown"};
+    happening.what = what_of(names[static_cast<std::size_t>(asked->request.deed)]);
     return happening;
   }
   if (const char* name = name_of_other(event)) {

@@ -17,19 +17,24 @@ using H = Happening;
 const Named<Guard> guards[] = {
     {"fit",
      [](const N& n, const H& h) {
-       const Terms terms = terms_of(n.policy, said<Upgrade>(h), false);
+       const auto* asked = std::get_if<ControlRequested>(h.event);
+       const Terms terms = asked ? terms_of(n.policy, asked->request.upgrade, true)
+                                 : terms_of(n.policy, said<Upgrade>(h), false);
        const bool gate = terms.gate == Gate::none || terms.mode == Mode::parallel;
        const bool commit = terms.commit == CommitRule::survive || terms.trial != Duration::zero();
        return gate && commit;
      }},
     {"its id",
      [](const N& n, const H& h) {
+       if (const auto* asked = std::get_if<ControlRequested>(h.event)) {
+         return asked->request.upgrade.id == n.request.id;
+       }
        const auto& message = as<MessageReceived>(h).message;
        const auto* confirm = std::get_if<Confirm>(&message);
        return (confirm ? confirm->id : std::get<Cancel>(message).id) == n.request.id;
      }},
     {"told", [](const N& n, const H&) { return n.request.told; }},
-    {"by signal", [](const N& n, const H&) { return n.request.by_signal; }},
+    {"of AGENT", [](const N& n, const H&) { return n.request.of_agent; }},
     {"way back", [](const N&, const H& h) { return as<Checked>(h).way_back; }},
     {"sequential", [](const N& n, const H&) { return n.request.terms.mode == Mode::sequential; }},
     {"gate", [](const N& n, const H&) { return n.request.terms.gate == Gate::confirm; }},

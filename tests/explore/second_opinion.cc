@@ -29,6 +29,8 @@ Actions bare(const Actions& actions) {
     if (std::holds_alternative<Log>(action) || std::holds_alternative<Notice>(action)) continue;
     kept.push_back(action);
     if (auto* send = std::get_if<Send>(&kept.back())) leave_reasons_out(send->message);
+    auto* answer = std::get_if<Answer>(&kept.back());
+    if (answer != nullptr && !answer->refusal.empty()) answer->refusal = "refused";
     auto* ending = std::get_if<RecordEnding>(&kept.back());
     if (ending != nullptr && ending->failure) ending->failure->reason.clear();
   }

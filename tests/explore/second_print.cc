@@ -62,9 +62,10 @@ void Printer::put(const Request& request) {
   if (request.id.empty()) return;
   const Terms& terms = request.terms;
   std::int64_t flags = 0;
-  for (const bool flag : {request.by_signal, request.told, terms.mode == Mode::sequential,
-                          terms.gate == Gate::confirm, terms.commit == CommitRule::healthy,
-                          terms.on_unclean_stop == UncleanStop::carry_on}) {
+  for (const bool flag :
+       {request.by_signal, request.by_control, request.of_agent, request.told,
+        terms.mode == Mode::sequential, terms.gate == Gate::confirm,
+        terms.commit == CommitRule::healthy, terms.on_unclean_stop == UncleanStop::carry_on}) {
     flags = flags * 2 + flag;
   }
   put(flags);

@@ -61,10 +61,18 @@ const std::vector<SeededError> seeded_errors{
      "roll stops -, A exits"},
     {"a target is swapped: a confirm leaves the gate shut",
      [](Rows& rows) {
-       row(rows, "gate works ready", "A confirm", "its id") = {
-           1, "gate works ready", "A confirm", "its id", "", "="};
+       row(rows, "gate works ready", "A confirm", "its id, told") = {
+           1, "gate works ready", "A confirm", "its id, told", "", "="};
      },
      "gate works ready, A confirm"},
+    {"an action is left out: an operator gets no answer",
+     [](Rows& rows) {
+       replace(row(rows, "trial works -", "control rollback", "its id").effects, "grant, ", "");
+     },
+     "trial works -, control rollback"},
+    {"a guard is left out: an operator commits what he did not mean",
+     [](Rows& rows) { row(rows, "trial works -", "control commit", "its id").guards = ""; },
+     "trial works -, control commit"},
     {"an action is left out: the candidate lives on after a cancel",
      [](Rows& rows) {
        replace(row(rows, "hand yields ready,ready!", "A cancel", "its id").effects, ", kill B", "");

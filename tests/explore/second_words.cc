@@ -41,10 +41,23 @@ Failure failure_of(const std::string& id, Stage stage) {
   return failure;
 }
 
-// A SIGUSR2 upgrade that fails puts the link back.
+// An upgrade to what AGENT names that fails puts the link back.
 void put_link_back(const Notes& notes, Actions& actions) {
-  const bool by_signal = notes.request.by_signal;
-  if (by_signal && notes.policy.relink) actions.push_back(RestoreLink{});
+  if (notes.request.of_agent && notes.policy.relink) actions.push_back(RestoreLink{});
+}
+
+const ControlRequest& requested(const Happening& happening) {
+  return as<ControlRequested>(happening).request;
+}
+
+void answer(const ControlRequest& request, bool ok, Actions& actions) {
+  actions.push_back(Answer{request.name, request.deed, ok ? "" : "refused"});
+}
+
+// The answer to a request for an upgrade comes when it is accepted, or cannot be.
+void answer_what_is_owed(Notes& notes, bool ok, Actions& actions) {
+  const std::string name = std::exchange(notes.request.owed, {});
+  if (!name.empty()) actions.push_back(Answer{name, Deed::upgrade, ok ? "" : "refused"});
 }
 
 void note_cause(Notes& notes, const Happening& happening, Stage stage, Detail detail) {
@@ -67,6 +80,7 @@ void note_cause(Notes& notes, const Happening& happening, Stage stage, Detail de
 
 template <Stage stage, Detail detail = Detail::none>
 void cause(Notes& notes, const Happening& happening, Actions& actions) {
+  answer_what_is_owed(notes, false, actions);
   put_link_back(notes, actions);
   note_cause(notes, happening, stage, detail);
 }
@@ -324,8 +338,26 @@ const Named<Effect> effects[] = {
      [](N& n, const H&, A& a) {
        n.request = Request{.id = "sigusr2-" + std::to_string(++n.signals),
                            .by_signal = true,
+                           .of_agent = true,
                            .terms = terms_of(n.policy, {}, true)};
        begin(n, a);
+     }},
+    {"note control",
+     [](N& n, const H& h, A& a) {
+       n.request = request_of(n, requested(h).upgrade);
+       n.request.told = false;
+       n.request.by_control = true;
+       n.request.owed = requested(h).name;
+       n.request.terms = terms_of(n.policy, requested(h).upgrade, true);
+       n.request.of_agent = requested(h).upgrade.executable.empty();
+       if (n.request.of_agent) n.request.executable.reset();
+       begin(n, a);
+     }},
+    {"grant", [](N&, const H& h, A& a) { answer(requested(h), true, a); }},
+    {"deny", [](N&, const H& h, A& a) { answer(requested(h), false, a); }},
+    {"restore its link",
+     [](N& n, const H& h, A& a) {
+       if (requested(h).upgrade.executable.empty()) restore_link(n, a);
      }},
     {"count signal", [](N& n, const H&, A&) { ++n.signals; }},
     {"note program",
@@ -337,10 +369,13 @@ const Named<Effect> effects[] = {
      }},
     {"accepted",
      [](N& n, const H&, A& a) {
-       if (!n.request.by_signal) send(a, n.a, Accepted{n.request.id, n.request.generation});
+       answer_what_is_owed(n, true, a);
+       const bool by_agent = !n.request.by_signal && !n.request.by_control;
+       if (by_agent) send(a, n.a, Accepted{n.request.id, n.request.generation});
      }},
     {"candidate_ready",
      [](N& n, const H&, A& a) {
+       if (n.request.by_control) return;  // the gate is the operator's
        n.request.told = true;
        send(a, n.a, CandidateReady{n.request.id, n.request.generation, n.b.version});
      }},

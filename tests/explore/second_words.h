@@ -34,7 +34,10 @@ struct Party {
 struct Request {
   std::string id;
   bool by_signal = false;
-  bool told = false;  // the active agent knows the id
+  bool by_control = false;
+  bool of_agent = false;  // to what AGENT names: its link is put back where that fails
+  std::string owed = {};  // the name under which an operator waits for an answer
+  bool told = false;      // the active agent knows the id
   Terms terms = {};
   std::optional<std::string> executable = {};
   std::optional<std::vector<std::string>> args = {};

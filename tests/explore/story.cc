@@ -49,7 +49,10 @@ class Teller {
         kind == EventKind::upgrade_limit) {
       return let_pass(move);
     }
-    for (const NamedEvent& each : every_event(supervisor_.state())) {
+    std::vector<NamedEvent> events = every_event(supervisor_.state());
+    for (NamedEvent& asked : every_control_event(supervisor_.state()))
+      events.push_back(std::move(asked));
+    for (const NamedEvent& each : events) {
       if (!is_meant(each.event, move.steps[0])) continue;
       story_.text += first_line(each.name) + "\n";
       take(each.event, move);

@@ -5,7 +5,8 @@
 fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/fuzz/*.cc)) \
   tests/support/actions.cc tests/support/watcher.cc tests/support/every_event.cc \
   $(filter-out %_test.cc tests/explore/second%,$(wildcard tests/explore/*.cc)) \
-  $(wildcard agent-protocol/wire/*.cc agent-protocol/session/*.cc upgrader/core/*.cc) \
+  $(wildcard $(addsuffix /*.cc,agent-protocol/wire agent-protocol/session upgrader/wire \
+    upgrader/core)) \
   upgrader/shell/check.cc \
   $(addprefix sample-agent/,configuration.cc position.cc)
 

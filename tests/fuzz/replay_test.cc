@@ -38,6 +38,7 @@ constexpr Canary canaries[] = {
     {"early-activation", "core"},
     {"carries-on", "session"},
     {"longer-day", "words"},
+    {"control-duplicate", "control"},
     {"premature-activation", "session"},
 };
 

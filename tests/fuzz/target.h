@@ -40,6 +40,7 @@ void take_codec(std::string_view input);
 void take_lines(std::string_view input);
 void take_core(std::string_view input);
 void take_session(std::string_view input);
+void take_control(std::string_view input);
 void take_words(std::string_view input);
 
 }  // namespace fuzz

@@ -8,7 +8,7 @@ namespace fuzz {
 std::span<const Target> targets() {
   static constexpr Target all[] = {
       {"codec", take_codec},     {"lines", take_lines}, {"core", take_core},
-      {"session", take_session}, {"words", take_words},
+      {"session", take_session}, {"words", take_words}, {"control", take_control},
   };
   return all;
 }

@@ -138,6 +138,9 @@ std::string line_for(const Log&) {
 std::string line_for(const Notice&) {
   return "";
 }
+std::string line_for(const Answer& answer) {
+  return "answer " + answer.name + " " + (answer.refusal.empty() ? "ok" : "refused");
+}
 std::string line_for(const RecordEnding& ending) {
   return "ending " + std::string(name_of(ending.outcome)) +
          (ending.failure ? " " + in_short(*ending.failure) : std::string());

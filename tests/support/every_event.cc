@@ -109,6 +109,32 @@ std::vector<NamedEvent> every_event(const State& state) {
   return events;
 }
 
+std::vector<NamedEvent> every_control_event(const State& state) {
+  const std::string id = state.upgrade ? state.upgrade->id : "u1";
+  std::vector<NamedEvent> events;
+  const auto add = [&](const std::string& name, Deed deed, const std::string& of, auto change) {
+    ControlRequest request{.deed = deed, .name = "r1", .upgrade = {}, .reason = {}};
+    request.upgrade.id = of;
+    change(request.upgrade);
+    events.push_back({"control " + name, ControlRequested{std::move(request)}});
+  };
+  const auto as_it_is = [](Upgrade&) {};
+  add("upgrade u1 agent", Deed::upgrade, "u1", as_it_is);
+  add("upgrade u1", Deed::upgrade, "u1",
+      [](Upgrade& upgrade) { upgrade.executable = "/opt/agent-v2"; });
+  add("upgrade u1 confirm", Deed::upgrade, "u1", [](Upgrade& upgrade) {
+    upgrade.executable = "/opt/agent-v2";
+    upgrade.gate = Gate::confirm;
+  });
+  for (const Deed deed : {Deed::confirm, Deed::cancel, Deed::commit, Deed::rollback}) {
+    const std::string name(name_of(deed));
+    add(name + " " + id, deed, id, as_it_is);
+    add(name + " u0", deed, "u0", as_it_is);
+  }
+  add("shutdown", Deed::shutdown, "", as_it_is);
+  return events;
+}
+
 std::vector<NamedEvent> every_outcome(const State& state) {
   const Trouble trouble{"EIO", "the test wants it so"};
   switch (state.pending) {

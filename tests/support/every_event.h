@@ -20,6 +20,8 @@ struct NamedEvent {
 [[nodiscard]] std::vector<NamedEvent> every_event(const State& state);
 
 // The outcomes that the pending action may have.
+// What an operator may ask by the control directory: of the upgrade under way, where there is one.
+[[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
 [[nodiscard]] std::vector<NamedEvent> every_outcome(const State& state);
 
 }  // namespace upgrader::test

@@ -69,6 +69,25 @@ Upgrade upgrade_of(const Words& words) {
   return upgrade;
 }
 
+// "control upgrade u1 agent", "control cancel u1 why not", "control shutdown"
+std::optional<Event> control_event_of(const Words& words) {
+  if (words.size() < 2) return std::nullopt;
+  for (const Deed deed :
+       {Deed::upgrade, Deed::confirm, Deed::cancel, Deed::commit, Deed::rollback, Deed::shutdown}) {
+    if (name_of(deed) != words[1]) continue;
+    ControlRequest request{.deed = deed, .name = "r1", .upgrade = {}, .reason = {}};
+    if (deed == Deed::upgrade) {
+      request.upgrade = upgrade_of(words);
+      if (words.size() > 3 && words[3] == "agent") request.upgrade.executable.clear();
+    } else if (words.size() > 2) {
+      request.upgrade.id = words[2];
+      request.reason = optional_rest(words, 3);
+    }
+    return ControlRequested{std::move(request)};
+  }
+  return std::nullopt;
+}
+
 std::optional<AgentMessage> message_of(const Words& words) {
   const std::string& type = words[1];
   if (type == "hello") return Hello{protocol_version, optional_rest(words, 2), {}};
@@ -175,7 +194,9 @@ class Player {
     if (const auto found = plain.find(words[0]); found != plain.end()) {
       return bench_.take(found->second);
     }
-    if (words.size() > 1) {
+    if (words[0] == "control") {
+      if (const std::optional<Event> event = control_event_of(words)) return bench_.take(*event);
+    } else if (words.size() > 1) {
       if (const std::optional<Event> event = event_of(words)) return bench_.take(*event);
     }
     outcome_.mistakes.push_back(line);
@@ -194,7 +215,7 @@ class Player {
 
   void note_log(const Action& action) {
     static const std::string loudness[]{"error", "warning", "info", "debug"};
-    static const std::string kinds[]{"stray", "status", "error", "refusal"};
+    static const std::string kinds[]{"stray", "status", "error", "refusal", "request"};
     if (const auto* line = std::get_if<Log>(&action)) {
       outcome_.log += loudness[static_cast<int>(line->level)] + ": " + line->text + "\n";
     } else if (const auto* notice = std::get_if<Notice>(&action)) {

@@ -26,11 +26,22 @@ void Watcher::see(const Event& event, const Actions& actions, Time now) {
   const bool outcome =
       event.index() >= Event(Checked{}).index() && event.index() <= Event(ActivateSent{}).index();
   if (asked_ && !outcome) broken("Answers: a request was not answered");
+  if (owed_ && !outcome) broken("Answers: an operator's request was not answered");
   if (!outcome) asked_.reset();
+  if (!outcome) operator_asks_ = false;
+  if (const auto* request = std::get_if<ControlRequested>(&event); request && !exited_) {
+    operator_asks_ = true;
+    owed_ = request->request.name;
+    if (request->request.deed == Deed::shutdown) shutdown_ = true;
+  }
   see_event(event, now);
   see_acceptance(event, actions);
   for (const Action& action : actions) {
     if (const auto* record = std::get_if<RecordEnding>(&action)) see_record(*record, actions);
+    if (const auto* answer = std::get_if<Answer>(&action)) {
+      if (owed_ != answer->name) broken("Answers: an answer that no operator waits for");
+      owed_.reset();
+    }
     see_action(action, now);
   }
   check_quiet(event, actions);
@@ -166,7 +177,7 @@ void Watcher::see_send(Generation generation, const UpgraderMessage& message, Ti
   if (const auto* failed = std::get_if<UpgradeFailed>(&message)) {
     if (asked_ == failed->failure.id) {
       see_answer(failed->failure.id, "upgrade_failed");
-    } else if (failed->failure.id.rfind("sigusr2-", 0) != 0) {
+    } else if (by_agent_) {
       see_ending(failed->failure.id, "upgrade_failed");
     }
     if (failed->failure.stage != Stage::request) proved_.reset();
@@ -175,17 +186,20 @@ void Watcher::see_send(Generation generation, const UpgraderMessage& message, Ti
       broken("upgrade_failed is sent before the candidate has been reaped");
     }
   }
+  if (std::holds_alternative<CandidateReady>(message) && by_control_) {
+    broken("the agent is asked about an operator's upgrade");
+  }
   if (const auto* committed = std::get_if<Committed>(&message)) {
     proved_.reset();
     if (!process.on_trial) broken("committed is sent to one that is not on trial");
     if (!process.activated) broken("S1b: committed is sent to one that has not got its activate");
     process.on_trial = false;
-    if (committed->id.rfind("sigusr2-", 0) != 0) see_ending(committed->id, "committed");
+    if (by_agent_) see_ending(committed->id, "committed");
   }
   if (const auto* welcome = std::get_if<Welcome>(&message)) {
     if (welcome->role == Role::candidate) process.on_trial = true;
     if (welcome->role == Role::fallback) proved_.reset();
-    if (welcome->failure && welcome->failure->failure.id.rfind("sigusr2-", 0) != 0) {
+    if (welcome->failure && by_agent_) {
       see_ending(welcome->failure->failure.id, "failure");
     }
     if (welcome->role == Role::fallback && alive_.size() > 1)
@@ -297,6 +311,12 @@ void Watcher::see_acceptance(const Event& event, const Actions& actions) {
   if (!runs && !sequential) return;
   if (!recorded_) broken("Answers: an upgrade is accepted before another has its ending");
   checked_ = recorded_ = false;
+  by_control_ = operator_asks_;
+  by_agent_ = std::any_of(actions.begin(), actions.end(), [](const Action& action) {
+    const auto* send = std::get_if<Send>(&action);
+    return send != nullptr && std::holds_alternative<Accepted>(send->message);
+  });
+  if (by_agent_ && by_control_) broken("Answers: an operator's upgrade is accepted to the agent");
 }
 
 // Each has exactly one, and it is the one that the agent then active is told of.
@@ -369,7 +389,10 @@ std::string Watcher::print() const {
   }
   text += asked_.value_or("") + "/" + accepted_.value_or("");
   text += checked_ ? " checked" : "";
-  text += recorded_ ? "" : " open";
+  text += recorded_     ? ""
+          : by_agent_   ? " open"
+          : by_control_ ? " open operator's"
+                        : " open signal's";
   text += proved_ ? " proved" : "";
   if (left_) text += std::string(left_->clean ? " clean" : " unclean") + (left_->state ? "+" : "");
   text += shutdown_ ? " shutdown" : "";

@@ -88,6 +88,10 @@ class Watcher {
   std::optional<std::string> asked_;      // an upgrade request that must be answered in this step
   std::optional<std::string> accepted_;   // an upgrade of an agent that has no ending yet
   bool checked_ = false;                  // an upgrade is asked for, and may yet be accepted
+  bool by_agent_ = true;                  // it was accepted from an agent, who has been told so
+  bool by_control_ = false;               // it is an operator's
+  bool operator_asks_ = false;            // the events since then are about an operator's request
+  std::optional<std::string> owed_;       // the name of a request that has had no answer yet
   bool recorded_ = true;                  // the upgrade that was accepted last has its ending
   std::optional<ProgramId> asked_proof_;  // the program that the link is to be able to name
   std::optional<ProgramId> proved_;       // and can, as the world has answered

@@ -16,7 +16,7 @@ layer_table() {
       layer["upgrader/main.cc"] = 4
     }
     $0 in layer { print layer[$0], $0; next }
-    /^agent-protocol\/wire\// { print 1, $0; next }
+    /^(agent-protocol|upgrader)\/wire\// { print 1, $0; next }
     /^(agent-protocol\/session|upgrader\/core)\// { print 2, $0; next }
     /^(agent-protocol\/(agent\/|agent(_protocol)?\.h$)|upgrader\/shell\/)/ { print 3, $0 }'
 }

@@ -2,7 +2,7 @@
 # is on a page is in code. Those for writers of agents: see protocol_pages.sh.
 
 page_checks='lint headings options upgraderctl_page exit_statuses signals environment links
-  named_code versions'
+  named_code versions status_members'
 
 mandoc_is_installed() {
   command -v mandoc >/dev/null && return
@@ -150,6 +150,19 @@ canary_exit_statuses() {
   echo 'in node/releases/ and not in man/agent-releases.1: 97'
   printf '.Sh EXIT STATUS\n.It 98\n' >>man/upgrader.8
   echo 'in man/upgrader.8 and not in upgrader/: 98'
+}
+
+# Every member of status.json that is written is on the page.
+check_status_members() {
+  section man/upgrader.8 'CONTROL DIRECTORY' | grep 'Cm' | grep -oE '[a-z_]+' | sort -u \
+    >"$scratch/page"
+  grep -oE '"[a-z_]+"' upgrader/core/status_news.cc | tr -d '"' | sort -u |
+    grep -vxFf "$scratch/page" | sed 's/^/in status_news.cc and not in man\/upgrader.8: /'
+}
+
+canary_status_members() {
+  echo 'paper_.put("planted", 1);' >>upgrader/core/status_news.cc
+  echo 'in status_news.cc and not in man/upgrader.8: planted'
 }
 
 # The signals that the upgrader takes are those that it reads, but for the one that is no order.

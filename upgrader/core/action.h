@@ -98,14 +98,22 @@ struct Log {
   bool operator==(const Log&) const = default;
 };
 
-// A log line that an agent can cause as often as it likes: at most one of each kind a second is
-// shown (log_limit.h).
-enum class NoticeKind { stray, status, error, refusal };
+// A log line that an agent, or who writes to the control directory, can cause as often as it likes:
+// at most one of each kind a second is shown (log_limit.h).
+enum class NoticeKind { stray, status, error, refusal, request };
 struct Notice {
-  Generation generation = 0;
+  Generation generation = 0;  // 0: the control directory
   NoticeKind kind = NoticeKind::stray;
   std::string text;
   bool operator==(const Notice&) const = default;
+};
+
+// What becomes of an operator's request, to stand under its name.
+struct Answer {
+  std::string name;
+  Deed deed = Deed::shutdown;
+  std::string refusal;  // empty: what was asked for has been begun; an upgrade: accepted
+  bool operator==(const Answer&) const = default;
 };
 
 // The upgrade under way ends so. Ordered exactly once for each that was accepted.
@@ -123,7 +131,7 @@ struct Exit {
 
 using Action =
     std::variant<Check, Spawn, Send, CloseInput, Kill, Terminate, PassSignal, ProveRelink, Relink,
-                 PutLinkBack, RestoreLink, Log, Notice, RecordEnding, Exit>;
+                 PutLinkBack, RestoreLink, Log, Notice, Answer, RecordEnding, Exit>;
 using Actions = std::vector<Action>;
 
 }  // namespace upgrader

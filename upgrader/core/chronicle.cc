@@ -53,6 +53,27 @@ void Chronicle::note_end(int exit_status, const Stamp& now) {
   end_ = UpgraderEnd{exit_status, why_it_ends_, now};
 }
 
+void Chronicle::note_answer(PastRequest request) {
+  requests_.insert(requests_.begin(), std::move(request));
+  if (requests_.size() > chronicle_max) requests_.pop_back();
+}
+
+bool Chronicle::has_answered(const std::string& name) const {
+  return std::any_of(requests_.begin(), requests_.end(),
+                     [&name](const PastRequest& request) { return request.name == name; });
+}
+
+std::string Chronicle::what_became_of(const std::string& id) const {
+  if (upgrade_ && upgrade_->id == id) return "under way";
+  for (const UpgradePast& past : endings_) {
+    if (past.id != id) continue;
+    std::string text(name_of(past.ending.outcome));
+    if (past.ending.failure) text += ": " + past.ending.failure->reason;
+    return text;
+  }
+  return "";
+}
+
 const AgentPast* Chronicle::find(Generation generation) const {
   return const_cast<Chronicle*>(this)->find(generation);
 }
@@ -143,6 +164,10 @@ void Chronicle::note_stop(const Agent& incumbent, const Stamp& now) {
 void Chronicle::note_actions(const Actions& actions, const Stamp& now) {
   for (const Action& action : actions) {
     if (const auto* ending = std::get_if<RecordEnding>(&action)) end_upgrade(*ending, now);
+    if (const auto* answer = std::get_if<Answer>(&action)) {
+      note_answer({answer->name, std::string(name_of(answer->deed)), answer->refusal.empty(),
+                   answer->refusal});
+    }
     const auto* line = std::get_if<Log>(&action);
     if (line != nullptr && line->why_it_ends > 0) {
       note_why_it_ends(line->text.substr(0, line->why_it_ends));

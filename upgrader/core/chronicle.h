@@ -70,6 +70,14 @@ struct UpgraderEnd {
   Stamp at;
 };
 
+// What became of an operator's request.
+struct PastRequest {
+  std::string name;
+  std::string type;
+  bool ok = false;
+  std::string reason;  // why it was refused, or what is known of it
+};
+
 class Chronicle {
  public:
   // The upgrader begins.
@@ -83,6 +91,8 @@ class Chronicle {
   // A step: what happened, what was ordered, and the state afterwards.
   void note(const Event& event, const Actions& actions, const State& after, const Stamp& now);
 
+  void note_answer(PastRequest request);
+
   // The upgrader ends, for the first reason that was noted, here or by a step.
   void note_why_it_ends(const std::string& why) {
     if (why_it_ends_.empty()) why_it_ends_ = why;
@@ -94,6 +104,10 @@ class Chronicle {
   [[nodiscard]] const std::vector<UpgradePast>& endings() const {
     return endings_;
   }  // newest first
+  [[nodiscard]] const std::vector<PastRequest>& requests() const { return requests_; }  // likewise
+  [[nodiscard]] bool has_answered(const std::string& name) const;
+  // Of the upgrade with this id: "under way", or how it ended. Empty: it is not known.
+  [[nodiscard]] std::string what_became_of(const std::string& id) const;
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
   [[nodiscard]] const Stamp& since() const { return since_; }  // of the phase
@@ -119,6 +133,7 @@ class Chronicle {
   Stamp vacant_since_;             // nobody has been active since then
   std::optional<UpgradePast> upgrade_;
   std::vector<UpgradePast> endings_;
+  std::vector<PastRequest> requests_;
   std::string why_it_ends_;
   std::optional<UpgraderEnd> end_;
 };

@@ -10,6 +10,7 @@
 #include "agent-protocol/wire/message.h"
 #include "upgrader/core/ending.h"
 #include "upgrader/core/time.h"
+#include "upgrader/wire/control_request.h"
 
 namespace upgrader {
 
@@ -122,11 +123,17 @@ struct SignalReceived {      // one that is passed on: SIGHUP, SIGUSR1
   int signal = 0;
 };
 
+// An operator asks for something by the control directory; its name has had no answer yet, and an
+// upgrade has an id.
+struct ControlRequested {
+  ControlRequest request;
+};
+
 using Event =
     std::variant<StartRequested, MessageReceived, MessageRefused, StrayReceived, OutputClosed,
                  InputClosed, ActivateWritten, ProcessExited, Checked, CheckFailed, LinkPutBack,
                  LinkNotPutBack, Spawned, SpawnFailed, RelinkProved, RelinkProofFailed, Relinked,
                  RelinkFailed, ActivateSent, DeadlinePassed, StopRequested, QuitRequested,
-                 UpgradeRequested, SignalReceived>;
+                 UpgradeRequested, SignalReceived, ControlRequested>;
 
 }  // namespace upgrader

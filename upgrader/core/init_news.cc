@@ -87,8 +87,9 @@ InitNews init_news(const State& state) {
   return {.active = state.incumbent && state.incumbent->activated,
           .stopping = phase == Phase::shutting_down || phase == Phase::ended,
           .vouched = !state.incumbent || !state.incumbent->silent,
-          .reloading = state.upgrade && state.upgrade->origin == Origin::signal,
-          .reloads = state.upgrade_signals,
+          .reloading = state.upgrade && (state.upgrade->origin == Origin::signal ||
+                                         state.upgrade->origin == Origin::control),
+          .reloads = state.upgrade_signals + state.control_reloads,
           .wait = wait_of(state),
           .status = status_of(state),
           .until = awaited_until(state)};

@@ -29,8 +29,8 @@ struct InitNews {
   bool active = false;  // some agent is active
   bool stopping = false;
   bool vouched = true;           // all is as it should be: no active agent is silent
-  bool reloading = false;        // an upgrade that SIGUSR2 asked for is under way
-  std::int64_t reloads = 0;      // SIGUSR2 so far, those that were refused included
+  bool reloading = false;        // an upgrade that no agent asked for is under way
+  std::int64_t reloads = 0;      // such that were asked for so far, refused ones included
   std::optional<InitWait> wait;  // of a first agent, or of one that was told to stop
   std::string status;            // one line for people
   std::optional<Time> until;     // when what the status says has to be over

@@ -17,6 +17,8 @@ std::string count_in_words(std::uint64_t count, NoticeKind kind) {
       return number + (one ? " more error" : " more errors");
     case NoticeKind::refusal:
       return number + (one ? " more refused upgrade" : " more refused upgrades");
+    case NoticeKind::request:
+      return number + (one ? " more refused request" : " more refused requests");
   }
   return number;
 }
@@ -30,7 +32,8 @@ std::string with_count(std::string text, std::uint64_t count, NoticeKind kind) {
 }  // namespace
 
 LogLevel level_of(const Notice& notice) {
-  return notice.kind == NoticeKind::refusal ? LogLevel::warning : LogLevel::info;
+  const bool refused = notice.kind == NoticeKind::refusal || notice.kind == NoticeKind::request;
+  return refused ? LogLevel::warning : LogLevel::info;
 }
 
 std::optional<std::string> LogLimit::admit(const Notice& notice, Time now) {

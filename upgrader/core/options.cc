@@ -258,7 +258,7 @@ std::string help_text() {
          "  --lock=FILE                 at most one active agent, by a lock that agents inherit\n"
          "  --lock-timeout=D            how long to wait for it (stop timeout + exit grace);\n"
          "                              0: no limit\n"
-         "  --control=DIR               say in DIR how things stand\n"
+         "  --control=DIR               say in DIR how things stand, and take requests\n"
          "  --notify-fd=N               write a newline to descriptor N when the first agent is\n"
          "                              active, and close it\n"
          "  --subreaper                 reap orphans of agents, as process 1 does\n"

@@ -76,7 +76,8 @@ enum class Outcome { committed, kept, fell_back, ended };
 struct UpgradeUnderWay {
   std::string id;
   Origin origin = Origin::agent;
-  bool names_agent = false;  // its executable is what AGENT named when it was asked for
+  bool names_agent = false;     // its executable is what AGENT named when it was asked for
+  std::string unanswered_name;  // of the operator's request that it is, until that has its answer
   Terms terms;
   ProgramId previous = 0;  // what a fallback runs
   std::optional<std::string> previous_version;
@@ -130,6 +131,7 @@ struct State {
   bool ended = false;
   Generation last_generation = 0;
   std::int64_t upgrade_signals = 0;  // SIGUSR2 so far
+  std::int64_t control_reloads = 0;  // the same, asked for by the control directory
   std::vector<Time> put_off;         // deadlines that are judged when they pass, however late
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose start is pending

@@ -16,7 +16,7 @@ using agent_protocol::StopReason;
 struct Extent {
   bool arguments = true;
   std::size_t endings = chronicle_max;
-  std::size_t requests = 0;
+  std::size_t requests = chronicle_max;
   bool executables = true;
 };
 
@@ -33,6 +33,7 @@ class StatusNews {
     put_agents();
     put_upgrade();
     put_endings();
+    put_requests();
     put_end();
     paper_.close('}');
     return paper_.take() + '\n';
@@ -165,6 +166,22 @@ class StatusNews {
     paper_.close('}');
   }
 
+  void put_requests() {
+    if (chronicle_.requests().empty()) return;
+    paper_.open("requests", '[');
+    std::size_t left = extent_.requests;
+    for (const PastRequest& past : chronicle_.requests()) {
+      if (left-- == 0) break;
+      paper_.open("", '{');
+      paper_.put("request", past.name);
+      paper_.put("type", past.type);
+      paper_.put_truth("ok", past.ok);
+      paper_.put("reason", past.reason);
+      paper_.close('}');
+    }
+    paper_.close(']');
+  }
+
   void put_end() {
     const auto& end = chronicle_.end();
     if (!end) return;
@@ -187,6 +204,7 @@ class StatusNews {
 std::string status_news(const State& state, const Chronicle& chronicle, const StatusFacts& facts) {
   Extent extent;
   extent.endings = chronicle.endings().size();
+  extent.requests = chronicle.requests().size();
   for (;;) {
     std::string text = StatusNews(state, chronicle, facts, extent).write();
     if (text.size() <= status_news_bytes_max) return text;

@@ -1,7 +1,8 @@
 // One step of the supervisor: one event, taken to its end. Every change of the state is made here.
 // What the functions are about says which file has them: step_messages.cc, what agents say;
 // step_agents.cc, agents that come and go; step_upgrade.cc, the way of an upgrade; step_failure.cc,
-// how it fails; step_deadlines.cc; step_end.cc, the end of the upgrader; step.cc, the rest.
+// how it fails; step_control.cc, what an operator asks; step_deadlines.cc; step_end.cc,
+// the end of the upgrader; step.cc, the rest.
 #pragma once
 
 #include <optional>
@@ -53,6 +54,7 @@ class Step {
   void take(const QuitRequested&);
   void take(const UpgradeRequested&);
   void take(const SignalReceived& event);
+  void take(const ControlRequested& event);
 
  private:
   // ---- what agents say
@@ -101,7 +103,9 @@ class Step {
 
   // ---- the way of an upgrade
   std::optional<std::string> why_busy() const;
-  void begin_upgrade(const agent_protocol::Upgrade& request, Origin origin);
+  void begin_upgrade(const agent_protocol::Upgrade& request, Origin origin,
+                     const std::string& name = "");
+  void open_gate();
   void start_upgrade();
   void tell_accepted();
   void wait_for_confirm();
@@ -109,6 +113,13 @@ class Step {
   void tell_stop_for_upgrade();
   void commit();
   void tell_committed();
+
+  // ---- what an operator asks
+  void upgrade_by_control(const ControlRequest& request);
+  std::string why_not(const ControlRequest& request) const;
+  void obey(const ControlRequest& request);
+  void answer(const std::string& name, Deed deed, const std::string& refusal);
+  void answer_upgrade(const std::string& refusal);
 
   // ---- how an upgrade fails
   void refuse_upgrade(const Trouble& trouble);
@@ -123,6 +134,7 @@ class Step {
   void record_ending(Outcome outcome, const std::string& reason = "");
   void end_failed_upgrade();
   void restore_link_for_signal();
+  void restore_link_unless_waiting();
 
   // ---- the end of the upgrader
   bool shutting_down() const { return state_.shutdown || state_.quit || state_.exit_with; }

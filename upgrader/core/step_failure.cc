@@ -72,6 +72,8 @@ void Step::note_failure(Stage stage, const std::string& reason, const std::strin
   const std::string told = words::failed(upgrade, failure, state_.incumbent);
   if (stage == Stage::request && upgrade.origin == Origin::agent) {
     notice(state_.incumbent->generation, NoticeKind::refusal, told);
+  } else if (!upgrade.unanswered_name.empty()) {
+    answer_upgrade(failure.reason);
   } else {
     log(LogLevel::warning, told);
   }
@@ -118,9 +120,13 @@ void Step::end_failed_upgrade() {
 }
 
 void Step::restore_link_for_signal() {
-  if (policy_.relink && state_.upgrade->names_agent) {
-    actions_.emplace_back(RestoreLink{});
-  }
+  if (policy_.relink && state_.upgrade->names_agent) actions_.emplace_back(RestoreLink{});
+}
+
+// For an upgrade that was asked for and could not begin. Before the start the link is another
+// upgrader's, whose lock is waited for.
+void Step::restore_link_unless_waiting() {
+  if (policy_.relink && started()) actions_.emplace_back(RestoreLink{});
 }
 
 }  // namespace upgrader

@@ -111,13 +111,10 @@ void Step::hear(Agent& agent, const agent_protocol::Upgrade& upgrade) {
 
 void Step::hear(Agent& agent, const agent_protocol::Confirm& confirm) {
   if (!agent.activated || phase_of(state_) != Phase::confirming ||
-      state_.upgrade->id != confirm.id) {
+      state_.upgrade->id != confirm.id || state_.upgrade->origin == Origin::control) {
     return send_error(agent, "confirm", "no upgrade of this id waits to be confirmed");
   }
-  state_.upgrade->waits_for_confirm = false;
-  state_.upgrade->deadline.reset();
-  if (has_closed(*state_.candidate)) return;  // it fails as soon as its close grace is over
-  pass_gate();
+  open_gate();
 }
 
 void Step::hear(Agent& agent, const agent_protocol::Cancel& cancel) {

@@ -80,8 +80,7 @@ void Step::take(const UpgradeRequested&) {
   request.id = "sigusr2-" + std::to_string(++state_.upgrade_signals);
   if (const std::optional<std::string> busy = why_busy()) {
     log(LogLevel::warning, "upgrade " + request.id + " refused: " + *busy);
-    // Before the start the link is another upgrader's, whose lock is waited for.
-    if (policy_.relink && started()) actions_.emplace_back(RestoreLink{});
+    restore_link_unless_waiting();
     return;
   }
   begin_upgrade(request, Origin::signal);
@@ -94,7 +93,8 @@ std::optional<std::string> Step::why_busy() const {
   return std::nullopt;
 }
 
-void Step::begin_upgrade(const agent_protocol::Upgrade& request, Origin origin) {
+void Step::begin_upgrade(const agent_protocol::Upgrade& request, Origin origin,
+                         const std::string& name) {
   const Agent& active = *state_.incumbent;
   state_.last_failure.reset();
   state_.upgrade = UpgradeUnderWay{};
@@ -102,6 +102,7 @@ void Step::begin_upgrade(const agent_protocol::Upgrade& request, Origin origin) 
   upgrade.id = request.id;
   upgrade.origin = origin;
   upgrade.names_agent = request.executable.empty();
+  upgrade.unanswered_name = name;
   upgrade.terms = terms_of(request, policy_.defaults, origin == Origin::agent);
   upgrade.previous = active.program;
   upgrade.previous_version = active.version;
@@ -118,7 +119,8 @@ void Step::begin_upgrade(const agent_protocol::Upgrade& request, Origin origin) 
 void Step::tell_accepted() {
   const UpgradeUnderWay& upgrade = *state_.upgrade;
   log(LogLevel::info, words::accepted(upgrade));
-  if (upgrade.origin == Origin::signal) return;
+  answer_upgrade("");
+  if (upgrade.origin != Origin::agent) return;
   send(*state_.incumbent, agent_protocol::Accepted{upgrade.id, *upgrade.generation});
 }
 
@@ -128,9 +130,18 @@ void Step::wait_for_confirm() {
   upgrade.deadline = deadline_after(now_, upgrade.terms.confirm_timeout);
   log(LogLevel::info, words::who(*state_.candidate) + " is ready; upgrade " + upgrade.id +
                           " waits to be confirmed");
+  // What an operator asked for is his to confirm.
+  if (upgrade.origin == Origin::control) return;
   upgrade.known_to_agent = true;
   send(*state_.incumbent,
        agent_protocol::CandidateReady{upgrade.id, *upgrade.generation, upgrade.version});
+}
+
+void Step::open_gate() {
+  state_.upgrade->waits_for_confirm = false;
+  state_.upgrade->deadline.reset();
+  if (has_closed(*state_.candidate)) return;  // it fails as soon as its close grace is over
+  pass_gate();
 }
 
 void Step::pass_gate() {

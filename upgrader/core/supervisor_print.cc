@@ -69,6 +69,7 @@ class Printer {
     put("id", upgrade.id);
     put_enum("origin", upgrade.origin);
     flag("names_agent", upgrade.names_agent);
+    put("unanswered_name", upgrade.unanswered_name);
     put("terms", upgrade.terms);
     put("previous", upgrade.previous);
     put("previous_version", upgrade.previous_version);
@@ -140,6 +141,7 @@ std::string Supervisor::print() const {
   printer.flag("ended", state_.ended);
   printer.put("last_generation", state_.last_generation);
   printer.put("upgrade_signals", state_.upgrade_signals);
+  printer.put("control_reloads", state_.control_reloads);
   for (const Time deadline : state_.put_off)
     printer.put("put_off", deadline);
   printer.put_enum("pending", state_.pending);

@@ -167,6 +167,11 @@ std::string failed(const UpgradeUnderWay& upgrade, const agent_protocol::Failure
   return text + "; " + what_next(upgrade, incumbent);
 }
 
+std::string request_refused(const std::string& name, std::string_view type,
+                            const std::string& reason) {
+  return "request " + name + " (" + std::string(type) + ") refused: " + reason;
+}
+
 std::string in_short(const agent_protocol::Failure& failure, std::size_t bytes_max) {
   return "upgrade " + failure.id + " " + std::string(stage_clause(failure.stage)) + ": " +
          agent_protocol::fit_text(failure.reason, bytes_max);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "upgrader/core/state.h"
 
@@ -45,6 +46,10 @@ namespace words {
 [[nodiscard]] std::string failed(const UpgradeUnderWay& upgrade,
                                  const agent_protocol::Failure& failure,
                                  const std::optional<Agent>& incumbent);
+
+// "request r1 (confirm) refused: ..."
+[[nodiscard]] std::string request_refused(const std::string& name, std::string_view type,
+                                          const std::string& reason);
 
 // "upgrade u7 failed at its start: ...", with at most so much of the reason.
 [[nodiscard]] std::string in_short(const agent_protocol::Failure& failure, std::size_t bytes_max);

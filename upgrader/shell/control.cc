@@ -7,6 +7,7 @@
 #include <ctime>
 #include <utility>
 
+#include "upgrader/core/words.h"
 #include "upgrader/shell/errno_name.h"
 
 namespace upgrader {
@@ -28,7 +29,7 @@ const std::vector<std::string>* arguments_of(const void* programs, ProgramId id)
 
 }  // namespace
 
-bool Control::take() {
+bool Control::take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over) {
   const int error = directory_.take();
   if (error == EWOULDBLOCK) {
     logbook_.error("--control=" + directory_.path() + ": another upgrader uses it");
@@ -43,7 +44,36 @@ bool Control::take() {
     logbook_.warning(directory_.path() +
                      " is not on tmpfs: to write status.json may wait for a disk");
   }
+  fifo_.emplace(loop, directory_, std::move(sink), std::move(turn_over));
+  int fifo_error = directory_.make_fifo();
+  if (fifo_error == 0) fifo_error = fifo_->open();
+  if (fifo_error != 0) {
+    logbook_.warning("no requests are taken by " + directory_.path() +
+                     "/control: " + error_in_words(fifo_error));
+  }
   return true;
+}
+
+Control::Read Control::read(const agent_protocol::Line& line) {
+  const auto stray = [&](const std::string& reason) {
+    return Notice{
+        0, NoticeKind::stray,
+        "control directory: stray output: " + reason + ": " + escape(line.text, stray_bytes_max)};
+  };
+  if (!line.complete) return stray("not a whole line");
+  ControlLine decoded = decode_control_line(line.text);
+  if (const auto* none = std::get_if<ControlStray>(&decoded)) return stray(none->reason);
+  if (auto* refused = std::get_if<ControlRefused>(&decoded)) {
+    if (chronicle_.has_answered(refused->name)) return {};
+    const std::string told = words::request_refused(
+        refused->name, escape(refused->type, stray_bytes_max), refused->reason);
+    chronicle_.note_answer(
+        {std::move(refused->name), std::move(refused->type), false, std::move(refused->reason)});
+    return Notice{0, NoticeKind::request, told};
+  }
+  auto event = desk_.take(std::get<ControlRequest>(std::move(decoded)), chronicle_);
+  if (!event) return {};
+  return *std::move(event);
 }
 
 void Control::note_started(Generation generation, int pid, const Program& program) {
@@ -70,6 +100,8 @@ void Control::settle(const State& state, Time now) {
 
 void Control::finish(const State& state, int exit_status) {
   if (!taken_) return;
+  fifo_.reset();
+  directory_.remove_fifo();
   chronicle_.note_end(exit_status, stamp());
   write(state);
 }

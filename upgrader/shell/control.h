@@ -1,15 +1,18 @@
-// What --control adds to the loop: status.json, written as often as it may be. Decides nothing of
-// what is in it. Without the option there is none of this.
+// What --control adds to the loop: status.json, written as often as it may be, and requests, read
+// from the FIFO. Decides nothing of what is in them. Without the option there is none of this.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "upgrader/core/chronicle.h"
+#include "upgrader/core/control_desk.h"
 #include "upgrader/core/status_news.h"
 #include "upgrader/core/supervisor.h"
 #include "upgrader/core/time.h"
 #include "upgrader/shell/control_directory.h"
+#include "upgrader/shell/control_fifo.h"
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/programs.h"
 
@@ -25,8 +28,13 @@ class Control {
 
   // Looks at DIR. Empty: it may be used; otherwise why not.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
-  // Takes DIR. False, and it is logged, if another upgrader has it.
-  [[nodiscard]] bool take();
+  // Takes DIR, and requests from now on: for every line `sink` is called, and `turn_over` after
+  // those of a turn of the loop. False, and it is logged, if another upgrader has it.
+  [[nodiscard]] bool take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over);
+
+  // What a line is: an event, a line for the log, or neither.
+  using Read = std::variant<std::monostate, ControlRequested, Notice>;
+  [[nodiscard]] Read read(const agent_protocol::Line& line);
 
   void note_checked(const Program& program) { chronicle_.note_checked(program.path()); }
   void note_started(Generation generation, int pid, const Program& program);
@@ -36,7 +44,12 @@ class Control {
   void settle(const State& state, Time now);
   // When it is to be written. Nothing while it may not be: a later turn will have it settled.
   [[nodiscard]] std::optional<Time> next_deadline() const {
+    if (fifo_ && fifo_->pending()) return Time{0};  // at once: lines have been read and not taken
     return held_back_ ? std::nullopt : due_;
+  }
+  // What a turn of the loop had no room for.
+  void take_backlog() {
+    if (fifo_ && fifo_->pending()) fifo_->take_lines();
   }
 
   // Why the upgrader ends, where no action says so.
@@ -50,6 +63,8 @@ class Control {
   const Programs& programs_;
   ControlDirectory directory_;
   Chronicle chronicle_;
+  ControlDesk desk_;
+  std::optional<ControlFifo> fifo_;
   bool taken_ = false;
   std::string written_;       // what status.json says
   std::optional<Time> last_;  // when it was looked at last whether it says all

@@ -17,6 +17,7 @@ namespace {
 
 constexpr char status_name[] = "status.json";
 constexpr char previous_name[] = "previous.json";
+constexpr char fifo_name[] = "control";
 constexpr char fresh_name[] = "status.json.new";
 
 // As statfs() tells them.
@@ -75,6 +76,20 @@ int ControlDirectory::replace_status(std::string_view text) const {
   if (error == 0 && ::renameat(fd, fresh_name, fd, status_name) != 0) error = errno;
   if (error != 0) ::unlinkat(fd, fresh_name, 0);
   return error;
+}
+
+int ControlDirectory::make_fifo() const {
+  remove_fifo();
+  return ::mkfifoat(directory_.get(), fifo_name, 0600) == 0 ? 0 : errno;
+}
+
+OwnedFd ControlDirectory::open_fifo() const {
+  return OwnedFd(
+      ::openat(directory_.get(), fifo_name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+}
+
+void ControlDirectory::remove_fifo() const {
+  ::unlinkat(directory_.get(), fifo_name, 0);
 }
 
 bool ControlDirectory::is_in_memory() const {

@@ -22,6 +22,12 @@ class ControlDirectory {
   // Replaces status.json. Returns 0 or an errno value: then the one before stays.
   [[nodiscard]] int replace_status(std::string_view text) const;
 
+  // Puts a fresh FIFO in the place of whatever is there. Returns 0 or an errno value.
+  [[nodiscard]] int make_fifo() const;
+  // For reading, without waiting for a writer. Not open, with errno, where that fails.
+  [[nodiscard]] OwnedFd open_fifo() const;
+  void remove_fifo() const;
+
   // False where a write may wait for a disk.
   [[nodiscard]] bool is_in_memory() const;
 

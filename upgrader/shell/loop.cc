@@ -69,6 +69,7 @@ void Loop::on_signals() {
 // Closes every handle, and lets libuv finish with them.
 void Loop::tear_down() {
   if (!loop_made_) return;
+  control_.reset();
   agents_.reset();
   timer_.reset();
   signals_poll_.reset();
@@ -109,6 +110,7 @@ void Loop::on_timer() {
   }
   for (const Notice& notice : log_limit_.due(now()))
     show(notice);
+  if (control_) control_->take_backlog();
   // What an agent did comes first, so a deadline is judged as of the moment before the look.
   const Time looked = now();
   const auto is_due = [&] {

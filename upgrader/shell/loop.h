@@ -51,6 +51,7 @@ class Loop {
   [[nodiscard]] std::optional<Program> look_at_agent();
   [[nodiscard]] bool open_link();
   [[nodiscard]] bool open_control();
+  void take_control_line(const agent_protocol::Line& line);
   void fail(const std::string& why, int status);
   void end(int status);
 
@@ -76,7 +77,8 @@ class Loop {
   void perform(const RestoreLink& restore);
   void perform(const Log& line);
   void perform(const Notice& notice);
-  void perform(const RecordEnding&) {}  // it has been noted with its step
+  void perform(const Answer&) {}  // both have been noted with their step
+  void perform(const RecordEnding&) {}
   void perform(const Exit& exit);
   void signal(Generation generation, int signal_number);
 

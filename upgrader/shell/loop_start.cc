@@ -43,6 +43,13 @@ bool Loop::open_control() {
   return refused.empty();
 }
 
+// An operator's line.
+void Loop::take_control_line(const agent_protocol::Line& line) {
+  Control::Read read = control_->read(line);
+  if (const auto* notice = std::get_if<Notice>(&read)) perform(*notice);
+  if (auto* request = std::get_if<ControlRequested>(&read)) take(std::move(*request));
+}
+
 void Loop::try_lock() {
   const std::string& file = *options_.lock_file;
   const int error = lock_->try_lock();
@@ -78,7 +85,10 @@ void Loop::tell_what_will_start() {
 }
 
 void Loop::start_first_agent() {
-  if (control_ && !control_->take()) return end(exit_own_failure);
+  const bool taken = !control_ || control_->take(
+                                      &loop_, [this](const auto& line) { take_control_line(line); },
+                                      [this] { settle(); });
+  if (!taken) return end(exit_own_failure);
   // While the lock was waited for, its holder may have committed another version.
   std::optional<Program> program = look_at_agent();
   if (!program) return;

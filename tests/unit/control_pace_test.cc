@@ -1,0 +1,131 @@
+// When status.json is written, and when not: the shell's half of the control directory, with a
+// clock of the test's own.
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/bench.h"
+#include "tests/unit/temporary_directory.h"
+#include "upgrader/shell/control.h"
+
+namespace {
+
+using namespace upgrader;
+using namespace upgrader::test;
+using namespace std::chrono_literals;
+
+class Desk {
+ public:
+  Desk() {
+    REQUIRE(uv_loop_init(&loop_) == 0);
+    for (int i = 0; i < 4; ++i)
+      (void)programs_.add(std::get<Program>(check_program("/bin/true", "true", {})));
+    control.emplace(logbook_, programs_);
+    REQUIRE(control->open(directory / "ctl") == "");
+    REQUIRE(control->take(
+        &loop_, [](const auto&) {}, [] {}));
+  }
+  ~Desk() {
+    control.reset();
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    CHECK(uv_loop_close(&loop_) == 0);
+  }
+
+  void reach(Phase phase) {
+    bench = Bench();
+    bench.reach(phase);
+  }
+  void settle(Time now) { control->settle(bench.state(), now); }
+  [[nodiscard]] bool says(const std::string& phase) const {
+    return content_of(directory / "ctl/status.json").find("\"phase\":\"" + phase + "\"") !=
+           std::string::npos;
+  }
+
+  TemporaryDirectory directory;
+  Bench bench;
+  std::optional<Control> control;
+
+ private:
+  uv_loop_t loop_{};
+  Programs programs_;
+  Logbook logbook_{LogLevel::error, nullptr};
+};
+
+}  // namespace
+
+TEST_CASE("news are written at once, and the next after a tenth of a second") {
+  Desk desk;
+  desk.reach(Phase::running);
+  desk.settle(1s);
+  CHECK(desk.says("running"));
+  CHECK_FALSE(desk.control->next_deadline());
+
+  desk.reach(Phase::preparing);
+  desk.settle(1050ms);
+  CHECK(desk.says("running"));
+  CHECK(desk.control->next_deadline() == Time{1100ms});
+
+  desk.settle(1100ms);
+  CHECK(desk.says("preparing"));
+  CHECK_FALSE(desk.control->next_deadline());
+}
+
+TEST_CASE("what says the same is not written again") {
+  Desk desk;
+  desk.reach(Phase::running);
+  desk.settle(1s);
+  struct stat before {};
+  REQUIRE(::stat((desk.directory / "ctl/status.json").c_str(), &before) == 0);
+
+  desk.settle(2s);
+
+  struct stat after {};
+  REQUIRE(::stat((desk.directory / "ctl/status.json").c_str(), &after) == 0);
+  CHECK(before.st_ino == after.st_ino);
+}
+
+TEST_CASE("while the active agent stops for another, news wait a tenth of a second") {
+  Desk desk;
+  desk.reach(Phase::running);
+  desk.settle(1s);
+  desk.reach(Phase::switching);
+  desk.settle(5s);
+
+  CHECK(desk.says("running"));
+  CHECK(desk.control->next_deadline() == Time{5100ms});
+
+  desk.bench.stopped(1);
+  desk.settle(5050ms);
+  CHECK(desk.control->next_deadline() == Time{5100ms});
+}
+
+TEST_CASE("while somebody who is ready waits for the work, nothing is written and nobody wakes") {
+  Desk desk;
+  desk.reach(Phase::switching);
+  desk.settle(1s);
+  desk.bench.stopped(1);
+  desk.bench.next_activate(ActivateSent::How::waits);
+  desk.bench.exit(1);
+  desk.settle(9s);
+
+  CHECK(content_of(desk.directory / "ctl/status.json").empty());
+  CHECK_FALSE(desk.control->next_deadline());
+
+  desk.bench.take(ActivateWritten{2});
+  desk.settle(9s);
+  CHECK(desk.says("trial"));
+}
+
+TEST_CASE("the end is written without waiting for its tenth of a second") {
+  Desk desk;
+  desk.reach(Phase::running);
+  desk.settle(1s);
+  desk.control->finish(State{}, 7);
+
+  CHECK(desk.says("ended"));
+  CHECK(content_of(desk.directory / "ctl/status.json").find(R"("exit_status":7)") !=
+        std::string::npos);
+  CHECK(::access((desk.directory / "ctl/control").c_str(), F_OK) != 0);
+}

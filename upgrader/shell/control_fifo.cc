@@ -1,0 +1,55 @@
+#include "upgrader/shell/control_fifo.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "upgrader/shell/agents.h"
+
+namespace upgrader {
+
+int ControlFifo::open() {
+  // The descriptor before is closed when the new one is open: whoever writes finds a reader.
+  OwnedFd fresh = directory_.open_fifo();
+  const int error = errno;
+  poll_.reset();
+  descriptor_ = std::move(fresh);
+  if (!descriptor_) return error;
+  poll_ = make_handle<uv_poll_t>(
+      [&](uv_poll_t* handle) { return uv_poll_init(loop_, handle, descriptor_.get()); });
+  if (!poll_) return ENOMEM;
+  poll_->data = this;
+  return -uv_poll_start(poll_.get(), UV_READABLE, [](uv_poll_t* handle, int, int) {
+    static_cast<ControlFifo*>(handle->data)->on_readable();
+  });
+}
+
+void ControlFifo::on_readable() {
+  if (!lines_.pending()) {
+    const std::span<char> space = lines_.space();
+    const ssize_t count = ::read(descriptor_.get(), space.data(), space.size());
+    if (count == 0) return take_end();
+    if (count < 0) return;
+    lines_.written(static_cast<std::size_t>(count));
+  }
+  take_lines();
+}
+
+void ControlFifo::take_lines() {
+  for (int taken = 0; taken < lines_a_turn; ++taken) {
+    const std::optional<agent_protocol::Line> line = lines_.next();
+    if (!line) break;
+    sink_(*line);
+  }
+  turn_over_();
+}
+
+// The last writer has gone.
+void ControlFifo::take_end() {
+  if (const auto rest = lines_.rest()) sink_(*rest);
+  static_cast<void>(open());
+  turn_over_();
+}
+
+}  // namespace upgrader

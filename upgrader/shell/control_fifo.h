@@ -1,0 +1,48 @@
+// The FIFO of the control directory, read by lines. Bounded and fair: a turn of the loop takes no
+// more of it than of an agent. Knows nothing of what is in a line.
+#pragma once
+
+#include <uv.h>
+
+#include <functional>
+
+#include "agent-protocol/wire/line_reader.h"
+#include "upgrader/shell/control_directory.h"
+#include "upgrader/shell/uv_handle.h"
+#include "upgrader/wire/control_request.h"
+
+namespace upgrader {
+
+class ControlFifo {
+ public:
+  using Sink = std::function<void(const agent_protocol::Line&)>;
+  using TurnOver = std::function<void()>;
+
+  // `directory` must outlive it. `turn_over` is called once after the lines of a turn.
+  ControlFifo(uv_loop_t* loop, const ControlDirectory& directory, Sink sink, TurnOver turn_over)
+      : loop_(loop),
+        directory_(directory),
+        sink_(std::move(sink)),
+        turn_over_(std::move(turn_over)) {}
+
+  // Opens it and waits for lines. Returns 0 or an errno value; then nothing is read any more.
+  [[nodiscard]] int open();
+
+  // Lines have been read that a turn had no room for: take_lines() is to be called in the next.
+  [[nodiscard]] bool pending() const { return lines_.pending(); }
+  void take_lines();
+
+ private:
+  void on_readable();
+  void take_end();
+
+  uv_loop_t* loop_;
+  const ControlDirectory& directory_;
+  Sink sink_;
+  TurnOver turn_over_;
+  agent_protocol::LineReader lines_{control_line_bytes_max};
+  OwnedFd descriptor_;
+  UvHandle<uv_poll_t> poll_;
+};
+
+}  // namespace upgrader
