@@ -30,7 +30,7 @@ check-here: $(agentify_witness)
 node_packages += python3
 
 # Killed at so many points of an upgrade: agentify, its keeper, the daemon, the upgrader.
-.PHONY: kill-agentify check-daemons
+.PHONY: kill-agentify check-daemons endurance-agentify
 POINTS ?= 2200
 kill-agentify:
 	@tests/need-packages $(build_packages) gcc python3
@@ -40,9 +40,16 @@ kill-agentify:
 # Real daemons from Debian; the figures go into the page. A service that the distribution starts is
 # of no harm: each daemon has a port and a directory of its own.
 daemon_packages = $(build_packages) python3 nginx-light redis-server postgresql chrony util-linux
-check_agents_tests += tests/agentify/daemons.py
+check_agents_tests += tests/agentify/daemons.py tests/agentify/readme.py
 check_agents_packages += $(daemon_packages)
 check-daemons:
 	@tests/need-packages $(daemon_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify
 	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/agentify/daemons.py $(ONLY)
+
+# A thousand upgrades of nginx while somebody asks, a third of them bad.
+UPGRADES ?= 1000
+endurance-agentify:
+	@tests/need-packages $(daemon_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify
+	@BUILD=$(BUILD) tests/agentify/endurance.py $(UPGRADES)

@@ -97,7 +97,7 @@ check_heads() {
       debian/*) continue ;;  # what Debian wants them to be
       sample-agent/init/s6/timeout-kill) continue ;;  # a number, and s6 takes nothing beside it
       sample-agent/init/s6/notification-fd) continue ;;
-      sample-agent/init/*.service | sample-agent/init/*.conf) opening='^# *[A-Za-z`]' ;;
+      */init/*.service | sample-agent/init/*.conf) opening='^# *[A-Za-z`]' ;;
       sample-agent/init/*/inittab | sample-agent/init/dinit/*) opening='^# *[A-Za-z`]' ;;
       tests/fuzz/corpus/*.input | tests/fuzz/seeds/*.input) continue ;;  # any bytes
       *_test.go) opening='^package ' ;;  # as Go wants it; its name says it

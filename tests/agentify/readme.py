@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Types the commands of README, "Your daemon", as they stand there, on a machine of its own: a
+network, /srv and /run that nobody else sees. Ends with `N passed, N failed`."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from double import BUILD, wait_until
+from services import http_get
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+
+def commands():
+    text = README.read_text().split("## Your daemon\n")[1].split("\n## ")[0]
+    found = []
+    for line in text.splitlines():
+        if line.startswith("    $ "):
+            found.append(line[6:])
+        elif line.startswith("        "):
+            found[-1] += "\n" + line
+    return found
+
+
+def answers():
+    try:
+        http_get(80)
+        return True
+    except OSError:
+        return False
+
+
+def play():
+    typed = commands()
+    assert len(typed) == 5, typed
+    environment = dict(os.environ, PATH=f"{BUILD}:/usr/sbin:/usr/bin:/sbin:/bin")
+    shell = subprocess.Popen(["/bin/bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, env=environment)
+    said = []
+
+    def read():
+        for line in iter(shell.stdout.readline, b""):
+            said.append(line.decode(errors="replace"))
+
+    threading.Thread(target=read, daemon=True).start()
+
+    def type_in(command):
+        shell.stdin.write(command.encode() + b"\n")
+        shell.stdin.flush()
+
+    for command in typed[:4]:
+        type_in(command)
+    wait_until(answers, "nginx answers", 60)
+    type_in(typed[4])
+    link = Path("/srv/nginx/current")
+    wait_until(lambda: any("committed" in line for line in list(said)),
+               "the upgrade is committed", 60)
+    wait_until(answers, "nginx answers again", 60)
+    assert os.readlink(link) == "v2/run"
+    type_in("kill $!; wait; exit")
+    assert shell.wait(60) == 0
+
+
+def main():
+    if os.environ.get("APART") != "1":
+        if os.geteuid() != 0:
+            print("not ok: needs root\n0 passed, 1 failed")
+            sys.exit(1)
+        words = ["unshare", "--mount", "--net", "--", sys.executable, __file__]
+        sys.exit(subprocess.run(words, env=dict(os.environ, APART="1"), check=False).returncode)
+    for command in ("ip link set lo up", "mount -t tmpfs none /srv", "mount -t tmpfs none /run"):
+        subprocess.run(command.split(), check=True)
+    try:
+        play()
+    except AssertionError as error:
+        print(f"not ok: {error}\n0 passed, 1 failed")
+        sys.exit(1)
+    print("ok the five commands upgrade nginx\n1 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
