@@ -76,6 +76,8 @@ TEST_CASE("endings are told with stage, reason, who is active and what it took")
       "failed at its start: exited with status 3; version 1.0 stayed active (ready after 412 ms)");
   CHECK(ending_sentence(ending_of("u1", "kept", "cancel", "rehearsed")) ==
         "cancelled: rehearsed; version 1.0 stayed active (ready after 412 ms)");
+  CHECK(ending_sentence(ending_of("u1", "kept", "cancel", "cancelled by the control directory")) ==
+        "cancelled by the control directory; version 1.0 stayed active (ready after 412 ms)");
   CHECK(ending_sentence(ending_of("u1", "fell_back", "trial", "killed\n")) ==
         "fell back, having failed on trial: killed\\n; version 1.0 is active again "
         "(ready after 412 ms)");
@@ -229,6 +231,24 @@ TEST_CASE("each step of an upgrade is told once, with its time") {
   CHECK(progress.take(trial) ==
         Lines{"+120.000s  generation 2 (version 1.1) has failed and is told to stop"});
   CHECK(progress.take(at_rest()).empty());
+}
+
+TEST_CASE("what is seen late is told of with the names that were seen before") {
+  Progress progress("u1", "upgraderctl app");
+  Status status = at_rest();
+  status.upgrade = upgrade_called("u1");
+  status.candidate = candidate();
+  status.phase = "preparing";
+  CHECK(progress.take(status) == Lines{"  +0.000s  upgrade u1 is accepted: /opt/agent/1.1"});
+
+  Status trial = on_trial();
+  trial.upgrade->ready = trial.upgrade->stop_sent = at(11);
+  trial.upgrade->stopped = trial.upgrade->activated = at(12);
+
+  CHECK(progress.take(trial) ==
+        Lines{"  +1.000s  generation 2 (version 1.1) is ready",
+              "  +1.000s  generation 1 (version 1.0) is told to stop", "  +2.000s  it has stopped",
+              "  +2.000s  generation 2 (version 1.1) is active, on trial for 30 s"});
 }
 
 TEST_CASE("the steps of another upgrade are not told") {

@@ -28,13 +28,11 @@ std::string newcomer(const Status& status) {
   return status.active ? agent_name(*status.active) : "the candidate";
 }
 
-std::string leaver(const Status& status) {
-  return status.active && status.candidate ? agent_name(*status.active) : "the old agent";
-}
-
-std::string accepted_text(const UpgradeStatus& upgrade) {
-  std::string text = "upgrade " + shown(upgrade.id) + " is accepted";
-  return upgrade.executable.empty() ? text : text + ": " + shown(upgrade.executable);
+std::string accepted_text(const Status& status) {
+  const std::string text = "upgrade " + shown(status.upgrade->id) + " is accepted";
+  std::string executable = status.upgrade->executable;
+  if (executable.empty() && status.candidate) executable = status.candidate->executable;
+  return executable.empty() ? text : text + ": " + shown(executable);
 }
 
 std::string activated_text(const Status& status) {
@@ -63,14 +61,15 @@ std::vector<std::string> Progress::take(const Status& status) {
   if (is_under_way(status, id_)) {
     const UpgradeStatus& upgrade = *status.upgrade;
     if (!begun_) begun_ = upgrade.accepted;
-    tell(accepted, upgrade.accepted, accepted_text(upgrade));
+    if (status.active && !upgrade.activated) old_agent_ = agent_name(*status.active);
+    tell(accepted, upgrade.accepted, accepted_text(status));
     if (upgrade.ready) tell(ready, upgrade.ready, newcomer(status) + " is ready");
     if (status.phase == "confirming" && !command_.empty()) {
       tell(gate, status.since,
            "the gate is closed: `" + command_ + " confirm` opens it, `" + command_ +
                " cancel` gives the upgrade up");
     }
-    if (upgrade.stop_sent) tell(stop_sent, upgrade.stop_sent, leaver(status) + " is told to stop");
+    if (upgrade.stop_sent) tell(stop_sent, upgrade.stop_sent, old_agent_ + " is told to stop");
     if (upgrade.stopped) tell(stopped, upgrade.stopped, "it has stopped");
     if (upgrade.activated) tell(activated, upgrade.activated, activated_text(status));
     tell_phase(status);

@@ -31,6 +31,7 @@ class Progress {
   std::string id_;
   std::string command_;
   std::optional<Moment> begun_;
+  std::string old_agent_ = "the old agent";
   bool told_[steps] = {};
   std::string phase_;  // the last one that was told of by itself
   std::vector<std::string> lines_;

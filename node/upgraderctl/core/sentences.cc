@@ -119,7 +119,10 @@ std::string outcome_clause(const Ending& ending) {
 }
 
 std::string ending_sentence(const Ending& ending) {
-  std::string sentence = joined(outcome_clause(ending), ": ", shown(ending.reason));
+  const std::string outcome = outcome_clause(ending);
+  const std::string reason = shown(ending.reason);
+  // The upgrader's own reason may begin as we do: "cancelled by the control directory".
+  std::string sentence = reason.starts_with(outcome) ? reason : joined(outcome, ": ", reason);
   if (ending.outcome == "committed") sentence += "; " + side_name(ending.to) + " is active";
   if (ending.outcome == "kept") sentence += "; " + side_name(ending.from) + " stayed active";
   if (ending.outcome == "fell_back") sentence += "; " + side_name(ending.from) + " is active again";
