@@ -10,6 +10,8 @@ namespace {
 
 using What = Step::What;
 
+constexpr int slower_by_strace = 4;
+
 constexpr Quote held_quote{
     "ROLES",
     "Every agent begins held: it does nothing that has an effect outside itself until it is told "
@@ -45,7 +47,9 @@ Script held_effects(const Terms& terms) {
   if (!terms.has_strace) {
     return join({held(), {watch(terms.watch), look(0), examine(judge_held_listeners)}});
   }
-  return join({held(Start{.traced = true}),
+  Step traced = start_first(welcome_first(), Start{.traced = true});
+  const Duration longer = terms.start_timeout * slower_by_strace;
+  return join({{traced, await(0, What::hello, longer), await(0, What::ready, longer)},
                {watch(terms.watch), hang_up(0), await(0, What::exit), of_kind(Step::Kind::traced),
                 examine(judge_held_trace)}});
 }

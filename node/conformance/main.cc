@@ -106,7 +106,7 @@ class Runner {
   }
 
   [[nodiscard]] int print_end() const {
-    const Subject subject{.command = options_.command, .kit_version = upgrader::upgrader_version};
+    const Subject subject{.command = options_.typed, .kit_version = upgrader::upgrader_version};
     if (options_.form == Options::Form::text) std::cout << sum_in_words(subject, results_);
     if (options_.form == Options::Form::json) std::cout << as_json(subject, results_);
     std::cout.flush();

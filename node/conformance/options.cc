@@ -107,6 +107,7 @@ std::variant<Options, UsageError> parse_options(const std::vector<std::string>& 
     if (options.deed == Deed::help || options.deed == Deed::version) return options;
   }
   options.command.assign(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
+  options.typed = options.command;
   if (options.deed == Options::Deed::check && options.command.empty()) {
     return UsageError{"AGENT is missing"};
   }

@@ -26,6 +26,7 @@ struct Options {
   std::vector<std::string> skip;
   Terms terms;
   std::vector<std::string> command;  // AGENT and its arguments
+  std::vector<std::string> typed;    // the same, before AGENT was looked for in PATH
 };
 
 struct UsageError {

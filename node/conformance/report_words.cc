@@ -85,7 +85,9 @@ bool conforms(const Results& results) {
 std::string sum_in_words(const Subject& subject, const Results& results) {
   const std::size_t failed = count(results, Verdict::failed);
   const std::size_t open = count(results, Verdict::not_judged);
-  const std::string& agent = subject.command.front();
+  std::string agent;
+  for (const std::string& word : subject.command)
+    agent += (agent.empty() ? "" : " ") + shown(word);
   if (conforms(results)) {
     return agent + " conforms to agent-protocol(7), version 1, as far as " +
            std::to_string(results.size()) + (results.size() == 1 ? " check" : " checks") +
