@@ -105,6 +105,8 @@ help:
 	@echo 'make fault      system calls of the real program that fail (ONLY=NAME)'
 	@echo 'make kill       upgrades struck at every step (ONLY=NAME)'
 	@echo 'make crash      what a power cut may leave, and what is made of it (ONLY=NAME)'
+	@echo 'make crash-releases   agent-releases killed at every call, and after power cuts'
+	@echo 'make bench-releases   its speed and memory; make endurance-releases: 10,000 adds'
 	@echo 'make sanitize   the tests under AddressSanitizer and UBSan'
 	@echo 'make analyze    clang-tidy, cppcheck, both compilers, symbols of the core'
 	@echo 'make check-init real init systems as process 1, and the service files (ONLY=NAME)'

@@ -41,5 +41,36 @@ $(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/
     $(releases_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
-node_tests += $(releases_unit_tests) $(addprefix tests/releases/,add fetch archives keeping sample)
-check-here: $(releases_unit_tests)
+releases_judge := $(BUILD)/tests/releases/judge_signature
+$(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
+
+node_tests += $(releases_unit_tests) $(addprefix tests/releases/, \
+  kills crash page fetch archives keeping add signatures sample)
+check-here: $(releases_unit_tests) $(releases_judge) $(BUILD)/tests/crash/careless.so
+
+# ---- layers of their own
+
+releases_packages = $(build_packages) $(node_packages) python3 strace
+releases_built := $(releases_program) $(releases_judge) $(BUILD)/tests/crash/careless.so
+
+.PHONY: crash-releases bench-releases endurance-releases
+# Every deed, killed at every system call, and every state that a power cut may leave of it.
+crash-releases:
+	@tests/need-packages $(releases_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(releases_built)
+	@BUILD=$(BUILD) EVERY=1 LONG=$(LONG) tests/releases/kills
+	@BUILD=$(BUILD) ALL=1 ONLY=$(ONLY) LONG=$(LONG) tests/releases/crash
+
+# 200 MB over http, against curl, sha256sum and sync of the same file, summed, in the same run.
+bench-releases:
+	@tests/need-packages $(releases_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
+	@BUILD=$(BUILD) tests/releases/bench
+
+# 10,000 adds and removes (ROUNDS=N) leave no file behind.
+endurance-releases:
+	@tests/need-packages $(releases_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
+	@BUILD=$(BUILD) ROUNDS=$(ROUNDS) tests/releases/endurance

@@ -35,8 +35,15 @@ std::optional<std::string_view> take_line(std::string_view& text) {
   return line;
 }
 
+// libsodium takes some bytes above 127 for letters.
+bool is_base64(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
+         c == '/' || c == '=';
+}
+
 template <std::size_t Size>
 bool decode(std::string_view base64, std::array<unsigned char, Size>& bytes) {
+  if (!std::ranges::all_of(base64, is_base64)) return false;
   std::size_t size = 0;
   const char* end = nullptr;
   const int failed = sodium_base642bin(bytes.data(), Size, base64.data(), base64.size(), nullptr,

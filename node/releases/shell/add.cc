@@ -251,6 +251,8 @@ Result<Releases::Added> Addition::run() {
   if (!there) return there.refusal();
   const Outcome done = there.value() ? complete(staging) : add_anew(staging);
   if (!done) return done.refusal();
+  // What a crash has left beside a release that is there is of no use any more.
+  if (there.value()) static_cast<void>(store_.clean(staging, std::string(no_partial)));
   auto release = store_.find(fetched_.manifest.version);
   if (!release) return Refusal{"the release vanished while it was added", Trouble::system};
   return Releases::Added{.release = std::move(*release),

@@ -1,0 +1,170 @@
+# The deeds of agent-releases that change a directory, each with a directory to begin with; and the
+# facts by which a directory is judged that such a deed has left half done: they are those before it
+# or those after it, and the same deed again ends as if nothing had happened.
+import io
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+
+from world import PROGRAM, World, sha256
+
+PLAIN = b"#!/bin/sh\nexit 0\n"
+
+
+def small_tar():
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for name, content, mode in [("bin/agent", PLAIN, 0o755), ("conf", b"x" * 300, 0o644)]:
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = len(content), mode
+            tar.addfile(info, io.BytesIO(content))
+        info = tarfile.TarInfo("bin/link")
+        info.type, info.linkname = tarfile.SYMTYPE, "../conf"
+        tar.addfile(info)
+    return out.getvalue()
+
+
+class Stage(World):
+    """A world whose directory and installed file lie below one root."""
+
+    def __init__(self, deed):
+        super().__init__()
+        self.root = self.make("root")
+        self.releases = self.path("root/releases")
+        self.manifests = {"2.0.0": self.publish("2.0.0", PLAIN + b"# 2\n" * 50),
+                          "3.0.0": self.publish_tar("3.0.0", small_tar())}
+        if deed != "add_first":
+            self.begin()
+        self.arguments = {
+            "add_first": ["add", self.manifests["2.0.0"]],
+            "add_file": ["add", self.manifests["2.0.0"]],
+            "add_tar": ["add", self.manifests["3.0.0"]],
+            "remove": ["remove", "0.9.0"],
+            "prune": ["prune", "--keep=1"],
+            "desire": ["desire", "1.0.0"],
+            "newest": ["desire", "--newest"],
+            "forget": ["forget", "1.0.0"],
+            "adopt": ["adopt", self.path("root/installed"), "--as=1.5.0"],
+        }[deed]
+
+    def begin(self):
+        for number in ["0.9.0", "1.0.0"]:
+            self.succeeds("add", self.publish(number, PLAIN + b"#" + number.encode() + b"\n"))
+        self.succeeds("desire", "1.0.0")
+        entry = {"when": "2026-01-01T00:00:00Z", "version": "1.0.0", "ending": "failed",
+                 "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}
+        self.write("root/releases/ledger.jsonl", json.dumps(entry) + "\n")
+        self.write("root/installed", PLAIN + b"# installed\n", 0o755)
+
+    def order(self, root=None):
+        """The deed as a command, on this root or on a copy of it."""
+        root = root or self.root
+        arguments = [argument.replace(self.root, root) for argument in self.arguments]
+        return [PROGRAM, "--dir=" + root + "/releases", "--name=agent", "--keys=" + self.keys,
+                *arguments]
+
+
+DEEDS = ["add_first", "add_file", "add_tar", "remove", "prune", "desire", "newest", "forget",
+         "adopt"]
+
+
+class Wrong(Exception):
+    pass
+
+
+def ask(stage, root, *arguments):
+    keys = [] if arguments[0] == "list" else ["--keys=" + stage.keys]
+    done = subprocess.run([PROGRAM, "--dir=" + root + "/releases", "--name=agent", *keys,
+                           *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def facts(stage, root):
+    """What whoever uses the directory sees of it."""
+    status, out, error = ask(stage, root, "list", "--json")
+    if status == 2 and not os.path.exists(root + "/releases"):
+        return {"versions": [], "desired": None, "endings": []}
+    if status != 0:
+        raise Wrong("list: " + error)
+    versions = [release["version"] for release in json.loads(out)["releases"]]
+    for version in versions:
+        if version == "1.5.0":
+            continue  # adopted: nobody has signed it
+        status, out, error = ask(stage, root, "verify", version)
+        if status != 0:
+            raise Wrong("verify: " + out + error)
+    found = {"versions": versions}
+    if "1.5.0" in versions:
+        with open(root + "/releases/agent-v1.5.0", "rb") as file:
+            if file.read() != PLAIN + b"# installed\n":
+                raise Wrong("what was adopted has other bytes")
+    wish = root + "/releases/desired"
+    found["desired"] = open(wish).read() if os.path.exists(wish) else None
+    found["endings"] = endings(root + "/releases/ledger.jsonl")
+    installed = root + "/installed"
+    if os.path.lexists(installed):
+        with open(installed, "rb") as file:
+            found["installed"] = sha256(file.read())
+        found["link"] = os.path.islink(installed)
+    return found
+
+
+def endings(path):
+    """Of the ledger's whole lines."""
+    if not os.path.exists(path):
+        return []
+    with open(path, "rb") as file:
+        lines = file.read().split(b"\n")[:-1]
+    try:
+        return [json.loads(line)["ending"] for line in lines]
+    except ValueError as error:
+        raise Wrong("the ledger has a line that is none: %r" % lines) from error
+
+
+def leavings(root):
+    staging = root + "/releases/.staging"
+    return sorted(os.listdir(staging)) if os.path.isdir(staging) else []
+
+
+# For each deed, which facts a deed that is cut short may have changed already: adopting makes the
+# release first, and the link of its place last; pruning takes one release after the other.
+def may_be(deed, found, before, after):
+    if found in (before, after):
+        return True
+    return deed == "adopt" and found == {**before, "versions": after["versions"]}
+
+
+def judge(deed, stage, root, before, after):
+    """Raises Wrong where a directory that a deed has left is not as it may be."""
+    found = facts(stage, root)
+    if not may_be(deed, found, before, after):
+        raise Wrong("neither as before nor as after: %s" % found)
+    done = subprocess.run(stage.order(root), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False)
+    again_is_refused = {"remove": 2, "adopt": 3}.get(deed)  # what is done cannot be done again
+    if done.returncode != 0 and not (found == after and done.returncode == again_is_refused):
+        raise Wrong("the next call: " + done.stderr.decode())
+    if deed != "forget" and facts(stage, root) != after:
+        raise Wrong("the next call has not ended as the first should have")
+    subprocess.run([PROGRAM, "--dir=" + root + "/releases", "--name=agent", "desire",
+                    facts(stage, root)["versions"][-1]], stdout=subprocess.DEVNULL, check=True)
+    if leavings(root):
+        raise Wrong("left behind: %s" % leavings(root))
+    names = os.listdir(root + "/releases")
+    for name in names:
+        release = name.removesuffix(".minisig").removesuffix(".json").removesuffix(".files")
+        if name.startswith("agent-v") and release not in names:
+            raise Wrong("an orphan is left: " + name)
+
+
+def copy(source, to):
+    shutil.rmtree(to, ignore_errors=True)
+    shutil.copytree(source, to, symlinks=True)
+    for name in ["installed", "releases/current"]:
+        path = to + "/" + name
+        if os.path.islink(path) and os.readlink(path).startswith(source):
+            target = os.readlink(path).replace(source, to)
+            os.unlink(path)
+            os.symlink(target, path)
