@@ -55,7 +55,7 @@ void let_wait_for_lock(Swarm& swarm) {
 
 }  // namespace
 
-Outcome run_seed(std::uint64_t seed, const Setting& setting) {
+RunOutcome run_seed(std::uint64_t seed, const Setting& setting) {
   const StepFunction plain = test::plain_step;
   Random random(seed);
   Swarm swarm = draw_swarm(random);

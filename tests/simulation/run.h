@@ -10,7 +10,7 @@
 
 namespace upgrader::simulation {
 
-struct Outcome {
+struct RunOutcome {
   std::string verdict;  // the rule that was broken, or empty
   Tally tally;
 };
@@ -23,6 +23,6 @@ struct Setting {
   std::string* trace = nullptr;
 };
 
-[[nodiscard]] Outcome run_seed(std::uint64_t seed, const Setting& setting = {});
+[[nodiscard]] RunOutcome run_seed(std::uint64_t seed, const Setting& setting = {});
 
 }  // namespace upgrader::simulation

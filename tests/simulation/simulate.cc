@@ -70,7 +70,7 @@ void work(Report& report, std::size_t worker, const Seeds& seeds, const Setting&
       if (index >= seeds.count) return;
       const std::uint64_t seed = seeds.at(index);
       report.at_seed[worker] = seed;
-      const Outcome outcome = run_seed(seed, setting);
+      const RunOutcome outcome = run_seed(seed, setting);
       report.tallies[worker].add(outcome.tally);
       if (!outcome.verdict.empty()) return note_failure(report, seed, outcome.verdict);
     }
@@ -100,7 +100,7 @@ int run_one(std::uint64_t seed, bool traced) {
   const Atlas atlas;
   const Goals goals(atlas);
   std::string trace;
-  const Outcome outcome =
+  const RunOutcome outcome =
       run_seed(seed, {.atlas = &atlas, .goals = &goals, .trace = traced ? &trace : nullptr});
   std::fputs(trace.c_str(), stdout);
   const bool good = outcome.verdict.empty();

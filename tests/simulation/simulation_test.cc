@@ -19,7 +19,7 @@ std::string trace_of(std::uint64_t seed) {
 // The first verdict of so many seeds, or empty.
 std::string verdict_of(const StepFunction& faulty, std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const Outcome outcome = run_seed(seed, {.step = &faulty});
+    const RunOutcome outcome = run_seed(seed, {.step = &faulty});
     if (!outcome.verdict.empty()) return outcome.verdict;
   }
   return "";
@@ -37,7 +37,7 @@ bool says(const Event& event) {
 TEST_CASE("no seed of a fixed set breaks a rule, and upgrades of every kind of ending occur") {
   Tally tally;
   for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
-    const Outcome outcome = run_seed(seed);
+    const RunOutcome outcome = run_seed(seed);
     INFO("make simulate SEED=" << seed << " TRACE=1");
     CHECK(outcome.verdict == "");
     tally.add(outcome.tally);

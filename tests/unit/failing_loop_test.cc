@@ -42,13 +42,13 @@ struct TwoPipes {
 };
 
 // How the upgrader ended, and the error that it told.
-struct Outcome {
+struct RunOutcome {
   int status = 0;
   std::string told;
 };
 
-Outcome outcome_of_running(const Options& options, LogLevel level = LogLevel::error,
-                           Lock* lock = nullptr) {
+RunOutcome outcome_of_running(const Options& options, LogLevel level = LogLevel::error,
+                              Lock* lock = nullptr) {
   const OwnedFd log(::memfd_create("log", MFD_CLOEXEC));
   REQUIRE(log);
   Logbook logbook(level, nullptr, log.get());
@@ -69,9 +69,9 @@ std::string read_while_there(int fd) {
   return text;
 }
 
-Outcome outcome_of_running(const Options& options, const Call call, int error, int after = 0) {
+RunOutcome outcome_of_running(const Options& options, const Call call, int error, int after = 0) {
   const Failing failing(call, error, after);
-  const Outcome outcome = outcome_of_running(options);
+  const RunOutcome outcome = outcome_of_running(options);
   CHECK(failing.fired());
   return outcome;
 }
@@ -274,7 +274,7 @@ TEST_CASE("a loop that cannot be set up ends with a status of its own") {
   const Call call = GENERATE(Call::uv_loop_init, Call::uv_timer_init, Call::uv_idle_init,
                              Call::signalfd, Call::uv_poll_init);
 
-  const Outcome outcome = outcome_of_running(options, call, ENOMEM);
+  const RunOutcome outcome = outcome_of_running(options, call, ENOMEM);
 
   CHECK(outcome.status == exit_own_failure);
   CHECK(outcome.told ==
@@ -290,7 +290,7 @@ TEST_CASE("an agent that is gone before the lock is tried, or after it, ends the
   const int looks_before = GENERATE(0, 1);
   const Failing failing(Call::realpath, ENOENT, looks_before);
 
-  const Outcome outcome = outcome_of_running(options, LogLevel::error, &lock);
+  const RunOutcome outcome = outcome_of_running(options, LogLevel::error, &lock);
 
   CHECK(failing.fired());
   CHECK(outcome.status == exit_not_found);
@@ -306,7 +306,7 @@ TEST_CASE("a link that is gone when it is opened ends the upgrader") {
   options.relink = true;
 
   // The link, and the loader, have been looked at before.
-  const Outcome outcome = outcome_of_running(options, Call::stat, ENOENT, 2);
+  const RunOutcome outcome = outcome_of_running(options, Call::stat, ENOENT, 2);
 
   CHECK(outcome.status == exit_own_failure);
   CHECK(outcome.told == "upgrader: error: agent: no such program in PATH\n");
@@ -317,7 +317,7 @@ TEST_CASE("an agent that is no link ends the upgrader that is to relink") {
   options.agent = std::filesystem::canonical("/bin/true");
   options.relink = true;
 
-  const Outcome outcome = outcome_of_running(options);
+  const RunOutcome outcome = outcome_of_running(options);
 
   CHECK(outcome.status == exit_own_failure);
   CHECK(outcome.told ==
@@ -351,7 +351,7 @@ TEST_CASE("a first agent for which there is no process ends the upgrader with it
   const int error = GENERATE(EMFILE, EPERM);
 
   const Failing failing(call, error);
-  const Outcome outcome = outcome_of_running(options, LogLevel::info);
+  const RunOutcome outcome = outcome_of_running(options, LogLevel::info);
 
   CHECK(failing.fired());
   CHECK(outcome.status == exit_own_failure);

@@ -426,7 +426,7 @@ TEST_CASE("committed is sent only when the link is durable") {
   std::vector<std::size_t> order;
   for (const Action& action : actions)
     order.push_back(action.index());
-  CHECK(summary(actions) == Types{"relink", "send 2 committed u1 2"});
+  CHECK(summary(actions) == Types{"relink", "send 2 committed u1 2", "ending committed"});
 }
 
 TEST_CASE("an agent that was told to stop is busy, whoever asks") {
