@@ -42,7 +42,7 @@ class Machine:
         self.environment = dict(os.environ, TEST_MARK=self.directory.name)
         self.service.prepare()
         self.lines = []
-        self.upgrades = 0
+        self.tail = []  # the daemon's own lines, too
         self.passed = None
         if sockets:
             self.passed = socket.create_server(("127.0.0.1", self.service.port), backlog=128)
@@ -96,6 +96,7 @@ class Machine:
                 continue
             rest = b""
             # Behind what the daemon has not ended, too.
+            self.tail = [*self.tail[-30:], line[:300]]
             ours = re.search(rb"(upgrader|agentify): .*", line)
             if ours:
                 self.lines.append(ours[0].decode(errors="replace"))
@@ -107,13 +108,24 @@ class Machine:
 
     def upgrade(self, version, *outcomes):
         """Asks for it by SIGUSR2 and waits for a line with one of the outcomes."""
-        self.upgrades += 1
         self.point_at(version)
         before = len(self.lines)
         self.process.send_signal(signal.SIGUSR2)
-        return wait_until(lambda: next(
-            (line for line in self.lines[before:] if any(o in line for o in outcomes)), None),
-            f"{version}: {outcomes}; {self.lines[before:]}", 60)
+
+        def over():
+            nonlocal before
+            new = self.lines[before:]
+            if any("busy" in line for line in new):  # the candidate before has not been reaped yet
+                before = len(self.lines)
+                self.point_at(version)
+                self.process.send_signal(signal.SIGUSR2)
+                return None
+            return next((line for line in new if any(o in line for o in outcomes)), None)
+
+        try:
+            return wait_until(over, f"{version}: {outcomes}", 60)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {self.lines[before:]}") from error
 
     def main_process(self):
         starts = [line for line in self.lines if "the daemon is process" in line]
@@ -191,9 +203,12 @@ def stop_and_start(machine):
     run = str(machine.directory / "v1" / "run")
 
     def begin():
-        return subprocess.Popen([run], env=machine.environment, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                start_new_session=True)
+        begun = subprocess.Popen([run], env=machine.environment, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 start_new_session=True)
+        if service.forks:
+            begun.wait(60)
+        return begun
 
     def end(started):
         pid = started.pid
@@ -243,7 +258,7 @@ def play(kind, sockets):
                 assert client.lost == 0, f"{client.lost} lost: {client.last_error}"
         machine.stop()
     except Exception:
-        print("\n".join(machine.lines[-30:]))
+        print(b"".join(machine.tail).decode(errors="replace"))
         raise
     finally:
         machine.clean_up()

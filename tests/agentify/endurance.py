@@ -6,6 +6,7 @@ usage: endurance.py [UPGRADES]   Ends with `N passed, N failed`, an upgrade each
 
 import os
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -13,8 +14,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from daemons import Machine, answers, kill_next, marked
 from double import wait_until
 from services import Client, Nginx
-
-import threading
 
 BAD = ["broken", "dies", "killed"]
 
@@ -64,6 +63,7 @@ def main():
         assert descriptors(machine) == open_at_first
         machine.stop()
     except AssertionError as error:
+        print("\n".join(machine.lines[-12:]))
         print(f"not ok: after {passed} upgrades: {error}\n{passed} passed, 1 failed")
         sys.exit(1)
     finally:

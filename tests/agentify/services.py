@@ -26,6 +26,7 @@ class Service:
     options = ()
     passes_sockets = False
     floods = False
+    forks = False
 
     def __init__(self, directory, port):
         self.directory = directory
@@ -197,6 +198,7 @@ class Living(Service):
 class Chronyd(Living):
     name = "chronyd, which forks"
     packages = ("chrony",)
+    forks = True
 
     @property
     def options(self):
