@@ -136,13 +136,13 @@ TEST_CASE(
 
   world.wait_for_log(
       "upgrader: warning: generation 2 has not said hello for 5s; it may not speak "
-      "agent-protocol(7)\n");
+      "agent-protocol(7); --adapter=agentify runs programs that do not\n");
   mute.exit(1);
 
   active.expect("accepted");
   CHECK(active.expect("upgrade_failed").text("reason") ==
         "exited with status 1 before it was ready; it never said hello, so it may not speak "
-        "agent-protocol(7)");
+        "agent-protocol(7); --adapter=agentify runs programs that do not");
 }
 
 TEST_CASE("the log says that an agent has taken its work back, and why") {

@@ -203,13 +203,16 @@ TEST_CASE("an agent that does not say hello for five seconds is told of once, wi
   const Actions failed = closed ? bench.wait(close_grace) : bench.exit(2, 3);
 
   CHECK(log_of(told) ==
-        "generation 2 has not said hello for 5s; it may not speak agent-protocol(7)\n");
+        "generation 2 has not said hello for 5s; it may not speak agent-protocol(7); "
+        "--adapter=agentify runs programs that do not\n");
   CHECK(lines_of(told, LogLevel::warning) == log_of(told));
   CHECK_THAT(log_of(failed),
              Contains(closed ? "closed its output before it was activated; it never said hello, "
-                               "so it may not speak agent-protocol(7); upgrade u1"
+                               "so it may not speak agent-protocol(7); "
+                               "--adapter=agentify runs programs that do not; upgrade u1"
                              : "exited with status 3 before it was ready; it never said hello, "
-                               "so it may not speak agent-protocol(7); upgrade u1"));
+                               "so it may not speak agent-protocol(7); "
+                               "--adapter=agentify runs programs that do not; upgrade u1"));
 }
 
 TEST_CASE("an agent that says hello in time, or late, or ends at once, gets no such hint") {

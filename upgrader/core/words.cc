@@ -61,10 +61,13 @@ std::string within(const Agent& agent) {
          in_words(agent.allowed - agent.extended);
 }
 
+constexpr const char* may_not_speak =
+    "it may not speak agent-protocol(7); --adapter=agentify runs programs that do not";
+
 // Behind the failure of an agent that was waited for in vain: what may be the matter with it.
 std::string hint(const Agent& agent) {
   if (agent.greeted || agent.hello_deadline) return "";
-  return "; it never said hello, so it may not speak agent-protocol(7)";
+  return std::string("; it never said hello, so ") + may_not_speak;
 }
 
 }  // namespace
@@ -140,8 +143,7 @@ std::string not_ready(const Agent& agent) {
 }
 
 std::string not_greeted(const Agent& agent) {
-  return who(agent) + " has not said hello for " + in_words(hello_patience) +
-         "; it may not speak agent-protocol(7)";
+  return who(agent) + " has not said hello for " + in_words(hello_patience) + "; " + may_not_speak;
 }
 
 std::string put_off(Duration late) {
