@@ -106,6 +106,7 @@ help:
 	@echo 'make kill       upgrades struck at every step (ONLY=NAME)'
 	@echo 'make crash      what a power cut may leave, and what is made of it (ONLY=NAME)'
 	@echo 'make crash-releases   agent-releases killed at every call, and after power cuts'
+	@echo 'make fuzz-releases    libFuzzer on all bytes that it takes (SECONDS=N)'
 	@echo 'make bench-releases   its speed and memory; make endurance-releases: 10,000 adds'
 	@echo 'make sanitize   the tests under AddressSanitizer and UBSan'
 	@echo 'make analyze    clang-tidy, cppcheck, both compilers, symbols of the core'

@@ -47,12 +47,12 @@ $(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
 	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
 
 node_tests += $(releases_unit_tests) $(addprefix tests/releases/, \
-  kills crash page fetch archives keeping add signatures sample)
+  kills faults crash page fetch archives keeping add signatures sample)
 check-here: $(releases_unit_tests) $(releases_judge) $(BUILD)/tests/crash/careless.so
 
 # ---- layers of their own
 
-releases_packages = $(build_packages) $(node_packages) python3 strace
+releases_packages = $(build_packages) $(node_packages) python3 strace clang-14 libclang-rt-14-dev
 releases_built := $(releases_program) $(releases_judge) $(BUILD)/tests/crash/careless.so
 
 .PHONY: crash-releases bench-releases endurance-releases
@@ -61,6 +61,7 @@ crash-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_built)
 	@BUILD=$(BUILD) EVERY=1 LONG=$(LONG) tests/releases/kills
+	@BUILD=$(BUILD) EVERY=1 tests/releases/faults
 	@BUILD=$(BUILD) ALL=1 ONLY=$(ONLY) LONG=$(LONG) tests/releases/crash
 
 # 200 MB over http, against curl, sha256sum and sync of the same file, summed, in the same run.
@@ -74,3 +75,21 @@ endurance-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) ROUNDS=$(ROUNDS) tests/releases/endurance
+
+# libFuzzer, by clang, on all that takes bytes from elsewhere; SECONDS=N.
+releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(json_parts) \
+  $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
+  $(releases_parts)) tests/releases/fuzzer.cc)
+$(releases_fuzzed): CPPFLAGS += $(releases_include)
+$(BUILD)/tests/releases/fuzzer: $(releases_fuzzed)
+	@mkdir -p $(@D)
+	clang++-14 $(fuzz_sanitizers) -fsanitize=fuzzer -o $@ $^ $(releases_libraries)
+
+.PHONY: fuzz-releases
+fuzz-releases:
+	@tests/need-packages $(releases_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/releases/fuzzer
+	@mkdir -p $(BUILD)/fuzz/releases
+	@tests/releases/seeds $(BUILD)/fuzz/releases
+	$(BUILD)/tests/releases/fuzzer -max_total_time=$(SECONDS) -max_len=16384 -print_final_stats=1 \
+	  $(BUILD)/fuzz/releases
