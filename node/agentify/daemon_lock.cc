@@ -42,8 +42,11 @@ int DaemonLock::try_take() {
   return 0;
 }
 
+// Not close-on-exec: the keeper executes nothing but the daemon, and a daemon that has outlived
+// agentify and keeper, killed at one instant, still keeps the next one away.
+
 int DaemonLock::take_file() {
-  constexpr int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   upgrader::OwnedFd file(::open(name_.c_str(), flags, 0600));
   if (!file) return errno;
   struct stat ours {};
@@ -60,7 +63,7 @@ int DaemonLock::take_file() {
 }
 
 int DaemonLock::take_name() {
-  upgrader::OwnedFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  upgrader::OwnedFd socket(::socket(AF_UNIX, SOCK_DGRAM, 0));
   if (!socket) return errno;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -222,7 +222,10 @@ def stop_and_start(machine):
             os.kill(pid, signal.SIGKILL)
             wait_until(lambda: started.poll() is not None, "its end")
         for left in marked(machine.mark):
-            os.kill(left, signal.SIGKILL)
+            try:
+                os.kill(left, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
 
     started = begin()
     answers(machine)
@@ -231,6 +234,8 @@ def stop_and_start(machine):
         end(started)
         started = begin()
         answers(machine)
+        before = client.answered
+        wait_until(lambda: client.answered > before + 3, "answers afterwards")
     end(started)
     wait_until(lambda: not marked(machine.mark), "its end")
     return client
@@ -271,9 +276,8 @@ def milliseconds(client):
 
 def table(results):
     """For the page: mdoc."""
-    rows = [".Bl -column -compact " + " ".join(
-        f'"{word}"' for word in ("a program that closes every descriptor", "lost", "00000", "00000",
-                                 "00000", "00000", "00000"))]
+    widths = ' "0000" "00 (00)" "00 (0)" "0000 (0000)" "00 (00)"'
+    rows = ['.Bl -column "a program that closes every"' + widths]
     rows.append(".It daemon Ta own Ta good Ta check Ta never Ta dies Ta killed")
     for (name, sockets), figures in results.items():
         cells = [milliseconds(figures.get("own"))]

@@ -230,6 +230,28 @@ def test_a_second_daemon_waits_until_the_first_has_gone(stage):
         (stage.directory / "pid").unlink()
 
 
+def test_a_daemon_that_outlives_both_keeps_a_second_one_away(stage):
+    """agentify and keeper are killed at one instant; the kernel's signal is ignored"""
+    for lock in (True, False):
+        daemon = [stage.script("daemon", "trap '' TERM; " + WAITS)]
+        one = stage.agentify(daemon=daemon, lock=lock).activate()
+        first = int(stage.read("pid"))
+        for pid in (one.keeper(), one.pid):
+            os.kill(pid, signal.SIGSTOP)
+        for pid in (one.keeper(), one.pid):
+            os.kill(pid, signal.SIGKILL)
+        one.wait()
+        (stage.directory / "pid").unlink()
+        two = stage.agentify(daemon=daemon, lock=one.lock_file or False).activate()
+        two.expect("status", text="waits for the daemon before")
+        assert runs(first) and not (stage.directory / "pid").exists()
+        os.kill(first, signal.SIGKILL)
+        assert runs(int(stage.read("pid")))
+        two.stop(deadline_ms=300)
+        two.wait()
+        (stage.directory / "pid").unlink()
+
+
 def test_a_stop_while_it_waits_is_clean(stage):
     """nothing has been started, so nothing has to be stopped"""
     daemon = waits(stage)
@@ -285,7 +307,8 @@ def test_lock_and_sockets_reach_the_daemon_and_no_command(stage):
         mine = [x.split("=")[0] for x in env if x.startswith("AGENT_PROTOCOL")]
         assert mine == ["AGENT_PROTOCOL_PROGRAM"], mine
     fds = dict(line.split("=", 1) for line in stage.lines("daemon.fds"))
-    assert set(fds) == {"0", "1", "2", "3", "4", "5"}, fds
+    held = [number for number, name in fds.items() if name.endswith("/lock.daemon")]
+    assert set(fds) == {"0", "1", "2", "3", "4", "5", *held} and len(held) == 1, fds
     assert fds["0"] == "/dev/null" and fds["3"].startswith("socket:")
     assert fds["5"] == str(stage.directory / "lock"), fds
     env = stage.lines("daemon.env")

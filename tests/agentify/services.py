@@ -282,7 +282,7 @@ class Stubborn(Living):
 
 
 class Closer(Living):
-    name = "a program that closes every descriptor"
+    name = "one that closes every descriptor"
 
     def script(self, version):
         broken = "exit 1" if version.startswith("broken") else "exit 0"
