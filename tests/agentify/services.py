@@ -243,7 +243,7 @@ server.server_close()
 
 
 class PythonServer(Service):
-    name = "Python's http.server"
+    name = "http.server"
     packages = ("python3",)
     passes_sockets = True
 
@@ -282,7 +282,7 @@ class Stubborn(Living):
 
 
 class Closer(Living):
-    name = "one that closes every descriptor"
+    name = "closes its descriptors"
 
     def script(self, version):
         broken = "exit 1" if version.startswith("broken") else "exit 0"
@@ -292,7 +292,7 @@ class Closer(Living):
 
 
 class Flooder(Living):
-    name = "one that floods its output"
+    name = "floods its output"
     floods = True  # into a file: in a pipe that is full, lines of the log are lost with it
 
     def script(self, version):
