@@ -64,6 +64,7 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   if (target == log || target.starts_with("/proc/self/fd/")) return ".log";
   if (target.starts_with("/proc/")) return ".proc";
   if (target.ends_with("/lock")) return ".lock";
+  if (target.ends_with("/adapter")) return ".adapter";
   // What a program needs besides itself: its loader or, of a script, its interpreter.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
   struct stat status {};
@@ -114,6 +115,12 @@ std::string name_of(const RawCall& call, const std::string& log) {
   }
   if (name == "openat" || name == "newfstatat" || name == "faccessat2") {
     return name + kind_of_path(call, log);
+  }
+  if (name == "execve" && text_of(call, 0).ends_with("/adapter")) return name + ".adapter";
+  // It may have been replaced.
+  if (name == "execveat" &&
+      target_of(call.pid, call.args[0]).find("/adapter") != std::string::npos) {
+    return name + ".adapter";
   }
   if (name == "fcntl") return name + kind_of_control(call);
   if (name == "epoll_ctl") return name + kind_of_poll_change(call);

@@ -88,6 +88,25 @@ Play rollback() {
   return play;
 }
 
+// The adapter itself is replaced, too, and goes on being executed by its descriptor.
+Play adapter() {
+  Play play{.name = "adapter",
+            .about = "an adapter, replaced, runs programs; one is unfit on trial",
+            .options = options({"--trial=1h", "--lock="}),
+            .adapter = true};
+  play.begin = [](Run& run) {
+    run.replace_program("adapter");
+    run.replace_program("one");
+    run.request_upgrade();
+  };
+  play.react = [](Run& run, Agent& agent, std::string_view type) {
+    if (type != "activate" || !is_candidate(agent)) return false;
+    run.say_type(agent, "unfit", R"("reason":"no network")");
+    return true;
+  };
+  return play;
+}
+
 Play unclean() {
   Play play{.name = "unclean",
             .about = "the old agent crashes while it stops, and is started again",
@@ -172,9 +191,9 @@ Play sigquit() {
 }  // namespace
 
 const std::vector<Play>& plays() {
-  static const std::vector<Play> all = {parallel(), sequential(), unfit(),  exits(),
-                                        rollback(), unclean(),    relink(), by_signal(),
-                                        restore(),  sigterm(),    sigquit()};
+  static const std::vector<Play> all = {parallel(),  sequential(), unfit(),   exits(),
+                                        rollback(),  adapter(),    unclean(), relink(),
+                                        by_signal(), restore(),    sigterm(), sigquit()};
   return all;
 }
 

@@ -43,6 +43,7 @@ struct Play {
   LogKind log = LogKind::file;
   bool link = false;                  // AGENT is the link `current` to `one`
   bool script = false;                // the programs are scripts with an interpreter
+  bool adapter = false;               // what speaks is an adapter of theirs
   std::function<void(Run&)> begin{};  // the first agent serves
   // What an agent does about a message, where that is not what any good agent does. True: done.
   std::function<bool(Run&, Agent&, std::string_view)> react{};

@@ -67,6 +67,7 @@ void Run::set_up() {
   wake_ = signalfd(-1, &told, SFD_CLOEXEC | SFD_NONBLOCK);
   install("one");
   install("two");
+  if (play_.adapter) install("adapter");
   if (play_.link) must(symlink("one", path("current").c_str()) == 0, "symlink");
   listen();
   open_log();
@@ -89,6 +90,10 @@ void Run::set_up() {
 
 void Run::install(std::string_view name) {
   if (play_.script) return write_file(path(name), "#!" + setting_.puppet + "\n");
+  // A program that nobody executes: it would end at once.
+  if (play_.adapter && name != "adapter") {
+    return write_file(path(name), integration::read_file("/bin/true"));
+  }
   if (link(setting_.puppet.c_str(), path(name).c_str()) == 0) return;
   std::filesystem::copy_file(setting_.puppet, path(name));
 }
@@ -154,6 +159,10 @@ pid_t Run::start_upgrader(bool traced, const std::string& log) {
   Texts argv = {setting_.upgrader};
   for (const std::string& option : play_.options) {
     argv.push_back(option == "--lock=" ? option + path("lock") : option);
+  }
+  if (play_.adapter) {
+    argv.push_back("--adapter=" + path("adapter"));
+    argv.emplace_back("--adapter=--ready=notify");
   }
   argv.push_back(path(play_.link ? "current" : "one"));
   Texts environment = {"PATH=/usr/bin:/bin", "PUPPET_DIR=" + directory_,

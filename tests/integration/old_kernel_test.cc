@@ -51,6 +51,18 @@ TEST_CASE("on an old kernel an upgrade that fails is fallen back from") {
   world.fallback();
 }
 
+TEST_CASE("on an old kernel an adapter's upgrade that fails is fallen back from") {
+  World world{World::Later()};
+  world.start({.options = {"--adapter=" + World::puppet()},
+               .agent = world.install("agent"),
+               .before_exec = forget_execveat});
+  Puppet next = world.hand_over(world.first());
+
+  next.exit(1);
+
+  CHECK(world.fallback().argv() == Texts{World::puppet(), "--", world.path("agent")});
+}
+
 TEST_CASE("in an old container, whose filter forbids what it does not know, agents are started") {
   World world{World::Later()};
   const std::string script = world.write("script", "#!" + World::puppet() + "\n");

@@ -237,6 +237,14 @@ TEST_CASE("a start whose process cannot pass a descriptor on fails") {
         StartFailed{.where = Where::resources, .error = EBADF});
 }
 
+TEST_CASE("a start fails whose process cannot pass the program on to its adapter") {
+  const Program program = program_of("/bin/true");
+  const ChildSetting setting{.environment = {}, .passed = 0, .adapter = program_of("/bin/cat")};
+  const Failing failing(Call::fcntl, EBADF, 4);
+
+  CHECK(failure_of(program, setting) == StartFailed{.where = Where::resources, .error = EBADF});
+}
+
 TEST_CASE("a process that cannot tell why it was not executed ends by itself") {
   const TemporaryDirectory directory;
   const Program program = orphaned_script(directory);
