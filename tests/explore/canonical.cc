@@ -111,7 +111,8 @@ class Hash {
     unsigned flags = 0;
     for (const bool flag :
          {agent.greeted, agent.ready, agent.activate_waits, agent.activated, agent.stopped,
-          agent.output_closed, agent.input_closed, agent.terminated, agent.killed, agent.silent}) {
+          agent.output_closed, agent.input_closed, agent.terminated, agent.killed, agent.silent,
+          agent.has_readiness, agent.works}) {
       flags = flags * 2 + (flag ? 1 : 0);
     }
     put(flags);

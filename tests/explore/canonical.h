@@ -69,7 +69,7 @@ inline constexpr int all_policies = gate_policy + 1;
 // An event, as the exploration tells events apart: by who and what. Some that other sources know
 // are `other`.
 using EventClass = std::uint16_t;
-inline constexpr EventClass other_event = 65535;
+inline constexpr EventClass other_event = 65'535;
 [[nodiscard]] EventClass class_of(const State& before, const Event& event, Time now);
 // "the candidate: stopped"
 [[nodiscard]] std::string name_of_class(EventClass kind);
@@ -79,6 +79,7 @@ enum class Speaker : std::uint8_t { nobody, incumbent, candidate, stranger };
 enum class EventKind : std::uint8_t {
   // an agent's
   hello,
+  hello_readiness,
   ready,
   unfit,
   confirm,

@@ -72,6 +72,8 @@ std::optional<EventKind> kind_is(const MessageReceived& event, const State& stat
     return at_limit && what == EventKind::cancel ? EventKind::cancel_at_limit : what;
   }
   if (std::holds_alternative<Extend>(event.message) && at_limit) return EventKind::extend_at_limit;
+  const auto* hello = std::get_if<Hello>(&event.message);
+  if (hello != nullptr && !hello->features.empty()) return EventKind::hello_readiness;
   constexpr EventKind plain[] = {EventKind::hello,     EventKind::ready,   EventKind::unfit,
                                  EventKind::count,     EventKind::count,   EventKind::count,
                                  EventKind::stopped,   EventKind::healthy, EventKind::extend,
@@ -228,6 +230,7 @@ namespace {
 constexpr const char* speakers[] = {"", "the incumbent: ", "the candidate: ", "a stranger: "};
 
 constexpr const char* kinds[] = {"hello",
+                                 "hello with readiness",
                                  "ready",
                                  "unfit",
                                  "confirm",

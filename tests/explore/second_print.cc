@@ -47,7 +47,8 @@ void Printer::put(const Party& party) {
   put(party.grace);
   put(party.beat);
   put(party.hello);
-  put(std::int64_t{party.silent} * 2 + std::int64_t{party.left_unfit});
+  put(std::int64_t{party.promises_word} * 8 + std::int64_t{party.works} * 4 +
+      std::int64_t{party.silent} * 2 + std::int64_t{party.left_unfit});
 }
 
 void Printer::put(const Failure& failure) {

@@ -127,6 +127,8 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   message.protocol = std::min(hello.protocol, protocol_version);
   message.generation = party.generation;
   message.role = party.role;
+  party.promises_word = !hello.features.empty();
+  message.features = hello.features;  // there is no other in the exploration
   if (notes.policy.watchdog != Duration::zero()) {
     message.watchdog_ms = notes.policy.watchdog.count();
   }
@@ -317,6 +319,7 @@ const Named<Effect> effects[] = {
        n.a.beat = after(h.now, n.policy.watchdog);
        n.a.silent = false;
      }},
+    {"A works", [](N& n, const H&, A&) { n.a.works = true; }},
     {"A owes no heartbeat",
      [](N& n, const H&, A&) {
        n.a.beat.reset();
@@ -438,6 +441,7 @@ const Named<Effect> effects[] = {
     {"A has the work",
      [](N& n, const H&, A&) {
        n.a.left_unfit = n.a.offered = false;
+       n.a.works = !n.a.promises_word;
        forget_what_was_left(n);
      }},
     {"close A", [](N& n, const H&, A& a) { close_input(n.a, a); }},

@@ -27,6 +27,8 @@ struct Party {
   std::optional<Time> hello = {};  // to have said `hello`, before that is told to people
   bool silent = false;             // that has passed, and it has not said it since
   bool offered = false;            // its `activate` is being written, or waits
+  bool promises_word = false;      // feature `readiness`: it says `healthy` when it works
+  bool works = false;              // it has said that, or need not
   bool left_unfit = false;         // that it was unfit was found when its exit had been seen
 };
 

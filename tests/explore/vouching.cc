@@ -34,10 +34,33 @@ bool has_passed_unheard(const State& before, const Due& due, const Event& event)
 
 }  // namespace
 
+// What init is told as READY=1 waits for the agent's word, where that is promised.
+void judge_readiness(const State& before, const Event& event, const State& after,
+                     std::vector<std::string>& broken) {
+  const bool was_ready = init_news(before).active;
+  const bool ready = init_news(after).active;
+  if (!ready) {
+    const bool same = before.incumbent && after.incumbent &&
+                      before.incumbent->generation == after.incumbent->generation;
+    if (was_ready && same) broken.emplace_back("Readiness: it is taken back");
+    return;
+  }
+  const Agent& agent = *after.incumbent;
+  if (!agent.activated) broken.emplace_back("Readiness: of an agent that is held");
+  const bool word_is_due = agent.has_readiness && agent.role != Role::candidate;
+  if (!was_ready && word_is_due && !says<Healthy>(event, agent)) {
+    broken.emplace_back("Readiness: init is told before the agent has said that it works");
+  }
+  if (word_is_due && agent.deadline && !agent.told && !agent.killed) {
+    broken.emplace_back("Readiness: an agent that has said that it works is waited for");
+  }
+}
+
 std::vector<std::string> broken_vouching(const Policy& policy, const State& before, const Due& due,
                                          const Event& event, const Supervisor& after) {
   std::vector<std::string> broken;
   const State& state = after.state();
+  judge_readiness(before, event, state, broken);
   const bool was_vouched = init_news(before).vouched;
   const bool vouched = init_news(state).vouched;
   const bool missed = has_passed_unheard(before, due, event);

@@ -42,6 +42,8 @@ std::optional<AgentMessage> message_for(EventKind kind, const Agent& agent, cons
   switch (kind) {
     case EventKind::hello:
       return Hello{protocol_version, "1.0", {}};
+    case EventKind::hello_readiness:
+      return Hello{protocol_version, "1.0", {"readiness"}};
     case EventKind::ready:
     case EventKind::last_ready:
       return Ready{};

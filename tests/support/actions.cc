@@ -65,6 +65,8 @@ std::string in_short(const Failure& failure) {
 
 std::string detail(const Welcome& welcome) {
   std::string text = name_of(welcome.role);
+  for (const std::string& feature : welcome.features)
+    text += " with " + feature;
   if (welcome.previous_version) text += " previous=" + *welcome.previous_version;
   if (welcome.watchdog_ms) text += " watchdog=" + std::to_string(*welcome.watchdog_ms);
   if (welcome.failure) text += " failure: " + in_short(welcome.failure->failure);

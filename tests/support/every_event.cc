@@ -47,6 +47,7 @@ std::vector<std::pair<std::string, Upgrade>> every_upgrade() {
 std::vector<std::pair<std::string, AgentMessage>> every_message() {
   std::vector<std::pair<std::string, AgentMessage>> messages{
       {"hello", Hello{}},
+      {"hello-readiness", Hello{.version = std::nullopt, .features = {"readiness"}}},
       {"ready", Ready{}},
       {"unfit broken", Unfit{"broken"}},
       {"confirm u1", Confirm{"u1"}},

@@ -91,6 +91,9 @@ std::optional<Event> control_event_of(const Words& words) {
 std::optional<AgentMessage> message_of(const Words& words) {
   const std::string& type = words[1];
   if (type == "hello") return Hello{protocol_version, optional_rest(words, 2), {}};
+  if (type == "hello-readiness") {
+    return Hello{protocol_version, optional_rest(words, 2), {"readiness"}};
+  }
   if (type == "ready") return Ready{};
   if (type == "unfit") return Unfit{rest_of(words, 2)};
   if (type == "upgrade") return upgrade_of(words);

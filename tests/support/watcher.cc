@@ -96,7 +96,11 @@ void Watcher::see_message(Generation generation, const AgentMessage& message, bo
     if (exit_grace_ == Duration::zero()) process.kill_from.reset();
   }
   if (posthumous || process.killed) return;
-  if (std::holds_alternative<Hello>(message)) process.greeted = true;
+  if (const auto* hello = std::get_if<Hello>(&message); hello != nullptr && !process.greeted) {
+    process.greeted = true;
+    process.promises_word = !hello->features.empty();
+  }
+  if (std::holds_alternative<Healthy>(message)) process.owes_word = false;
   if (std::holds_alternative<Ready>(message) && process.greeted) process.ready = true;
   if (const auto* upgrade = std::get_if<Upgrade>(&message)) {
     if (process.activated) asked_ = upgrade->id;
@@ -226,6 +230,7 @@ void Watcher::see_activated(Generation generation) {
   if (found == alive_.end() || !found->second.promised) return;
   found->second.promised = false;
   found->second.activated = true;
+  found->second.owes_word = found->second.promises_word && !found->second.on_trial;
   left_.reset();
   served_ = true;
 }
@@ -274,6 +279,10 @@ void Watcher::see_kill(Generation generation, Time now) {
   process.killed = true;
   process.promised = false;
   if (!process.activated || quit_) return;
+  if (process.owes_word && !process.told) {
+    leaving_ = true;
+    return;
+  }
   if (!process.kill_from || now < *process.kill_from) {
     broken("S5: an active agent is killed before its deadline");
   }
@@ -377,9 +386,9 @@ std::string Watcher::print() const {
   std::string text;
   for (const auto& [generation, process] : alive_) {
     text += std::to_string(generation) + ":";
-    for (const bool flag :
-         {process.greeted, process.ready, process.promised, process.activated, process.on_trial,
-          process.told, process.stopped, process.killed, process.failed}) {
+    for (const bool flag : {process.greeted, process.ready, process.promised, process.activated,
+                            process.on_trial, process.told, process.stopped, process.killed,
+                            process.failed, process.promises_word, process.owes_word}) {
       text += flag ? '1' : '0';
     }
     if (process.state) text += '+';

@@ -42,7 +42,9 @@ class Watcher {
     bool promised = false;   // `activate` was sent, and has not been written whole
     bool activated = false;  // it has been
     bool on_trial = false;
-    bool told = false;  // a stop is in force
+    bool promises_word = false;  // its hello has the feature readiness
+    bool owes_word = false;      // a first one or a fallback, active, has not said healthy
+    bool told = false;           // a stop is in force
     bool stopped = false;
     bool killed = false;
     bool failed = false;                 // it closed a pipe while held, or was not reached

@@ -46,6 +46,31 @@ InitWait waits_to(InitWait::What what, Generation generation, Time deadline,
 
 }  // namespace
 
+TEST_CASE("init is told that an agent with readiness works when that has said so") {
+  Bench bench;
+  bench.reach(Phase::starting);
+  bench.say(1, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
+  bench.say(1, agent_protocol::Ready{});
+  REQUIRE(bench.supervisor().phase() == Phase::running);
+
+  const InitNews before = init_news(bench.state());
+  CHECK_FALSE(before.active);
+  CHECK(before.status == "starting generation 1");
+  CHECK(before.until == bench.now() + 5min);
+  CHECK(before.wait == waits_to(InitWait::What::ready, 1, bench.now() + 5min));
+
+  bench.say(1, agent_protocol::Extend{600'000});
+  CHECK(init_news(bench.state()).wait ==
+        waits_to(InitWait::What::ready, 1, bench.now() + 10min, true));
+
+  bench.say(1, agent_protocol::Healthy{});
+  const InitNews after = init_news(bench.state());
+  CHECK(after.active);
+  CHECK(after.status == "running generation 1");
+  CHECK_FALSE(after.until);
+  CHECK_FALSE(after.wait);
+}
+
 TEST_CASE("init is told in every phase who is active, whether it stops, and how it stands") {
   for (const Told& told : all_told) {
     Bench bench;

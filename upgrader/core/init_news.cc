@@ -21,8 +21,15 @@ std::string upgrade_of(const State& state) {
   return "upgrade " + state.upgrade->id;
 }
 
+// It may serve, but where it has the feature readiness it has not said so. One that is on trial, or
+// has passed that, has an upgrade's word instead.
+bool is_ready(const Agent& agent) {
+  return agent.activated && (agent.works || agent.role == Role::candidate);
+}
+
 std::string running(const State& state) {
-  return "running " + name_of(*state.incumbent) + (state.incumbent->silent ? ", silent" : "");
+  return (is_ready(*state.incumbent) ? "running " : "starting ") + name_of(*state.incumbent) +
+         (state.incumbent->silent ? ", silent" : "");
 }
 
 std::string stopping(const State& state) {
@@ -84,7 +91,7 @@ std::optional<InitWait> wait_of(const State& state) {
 
 InitNews init_news(const State& state) {
   const Phase phase = phase_of(state);
-  return {.active = state.incumbent && state.incumbent->activated,
+  return {.active = state.incumbent && is_ready(*state.incumbent),
           .stopping = phase == Phase::shutting_down || phase == Phase::ended,
           .vouched = !state.incumbent || !state.incumbent->silent,
           .reloading = state.upgrade && (state.upgrade->origin == Origin::signal ||

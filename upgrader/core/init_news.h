@@ -26,7 +26,7 @@ struct InitWait {
 };
 
 struct InitNews {
-  bool active = false;  // some agent is active
+  bool active = false;  // some agent is active, and has said that it works where it is to
   bool stopping = false;
   bool vouched = true;           // all is as it should be: no active agent is silent
   bool reloading = false;        // an upgrade that no agent asked for is under way

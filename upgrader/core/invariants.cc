@@ -51,6 +51,7 @@ void check_state(const State& state, const Actions& actions) {
   UPGRADER_CHECK(!candidate || state.upgrade || state.exit_with || state.shutdown || state.quit);
   UPGRADER_CHECK(!incumbent || !incumbent->activated || incumbent->ready);
   UPGRADER_CHECK(!incumbent || !incumbent->told || incumbent->activated);
+  UPGRADER_CHECK(!incumbent || !incumbent->works || incumbent->activated);
   UPGRADER_CHECK(!incumbent || !incumbent->stopped || incumbent->told);
   UPGRADER_CHECK(!incumbent || incumbent->activated || !candidate);
   check_heartbeat(incumbent);

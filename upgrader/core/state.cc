@@ -80,12 +80,12 @@ std::optional<Time> awaited_until(const State& state) {
     case Phase::trial:
       return state.upgrade->deadline;
     case Phase::starting:
+    case Phase::running:
     case Phase::switching:
     case Phase::rolling_back:
     case Phase::falling_back:
     case Phase::shutting_down:
       return deadline_of(state.incumbent);
-    case Phase::running:
     case Phase::abandoning:
     case Phase::ended:
       return std::nullopt;

@@ -32,10 +32,12 @@ struct Agent {
   ProgramId program = 0;
   bool greeted = false;  // it said `hello`
   std::optional<std::string> version;
+  bool has_readiness = false;  // the feature: it says `healthy` when it works
   bool ready = false;
   bool activate_waits = false;  // it has been sent, and not been written whole
   bool activate_late = false;   // that took too long
   bool activated = false;       // it has been written whole
+  bool works = false;           // activated, and it said `healthy` where it has the feature
   // The reason of the `stop` that it was sent, unless a `cancel` has taken that stop back; and the
   // id of the upgrade, where the stop was for one.
   std::optional<agent_protocol::StopReason> told;
@@ -47,8 +49,9 @@ struct Agent {
   bool input_closed = false;
   bool terminated = false;  // SIGTERM has been ordered (a held first agent)
   bool killed = false;      // SIGKILL has been ordered
-  // To be ready; to have taken its `activate`, where that waits; later to have stopped; later to
-  // have exited. Once killed: the next log line.
+  // To be ready; to have taken its `activate`, where that waits; to have said that it works (first
+  // and fallback, with the feature); later to have stopped; later to have exited. Once killed: the
+  // next log line.
   std::optional<Time> deadline;
   // How far off that is in all from when it was set, and how much of it the agent's own `extend`
   // has added: told to people and to init.

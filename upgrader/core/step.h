@@ -95,6 +95,7 @@ class Step {
   void put_off_what_is_late();
   bool is_put_off(Time deadline) const;
   bool agent_deadline_passed(Agent& agent);
+  void does_not_work(Agent& agent);
   void heartbeat_missed(Agent& agent);
   void await_heartbeat(Agent& agent);
   static void await_no_heartbeat(Agent& agent);

@@ -153,6 +153,11 @@ void Step::activated() {
   const std::optional<Time> trial_end = std::exchange(agent.deadline, std::nullopt);
   agent.activate_waits = false;
   agent.activated = true;
+  agent.works = !agent.has_readiness;
+  if (!agent.works && agent.role != Role::candidate) {
+    agent.allowed = start_timeout_of(agent.role);
+    agent.deadline = deadline_after(now_, agent.allowed);
+  }
   state_.legacy.reset();
   await_heartbeat(agent);
   switch (agent.role) {

@@ -93,11 +93,21 @@ bool Step::agent_deadline_passed(Agent& agent) {
   } else if (!agent.activated && !agent.terminated) {
     agent.hello_deadline.reset();  // it has been waited for long enough
     held_agent_failed(agent, words::not_ready(agent));
+  } else if (!agent.told && !agent.terminated) {
+    does_not_work(agent);
   } else {
     log(LogLevel::warning, words::missed_deadline(agent));
     kill(agent);
   }
   return true;
+}
+
+// A first agent or a fallback, for whose word init has waited long enough.
+void Step::does_not_work(Agent& agent) {
+  const std::string reason = words::not_healthy(agent);
+  if (state_.upgrade) drop_upgrade("the active agent failed");
+  kill(agent);
+  end_with(exit_own_failure, words::who(agent) + " failed: " + reason);
 }
 
 // On trial that is a failure; otherwise all that follows is that nobody vouches for it.

@@ -53,6 +53,7 @@ void Step::hear(Agent& agent, const agent_protocol::Hello& hello) {
   if (agent.greeted) return send_error(agent, "hello", "hello was said already");
   note_hello(agent, hello);
   agent_protocol::Welcome welcome;
+  if (agent.has_readiness) welcome.features.emplace_back(agent_protocol::readiness_feature);
   welcome.protocol = std::min(hello.protocol, agent_protocol::protocol_version);
   welcome.generation = agent.generation;
   welcome.role = agent.role;
@@ -129,9 +130,9 @@ void Step::hear(Agent& agent, const agent_protocol::Cancel& cancel) {
   // Otherwise the failure's own line says that the agent stays active, and why.
   const bool had_failed = state_.upgrade->failure.has_value();
   if (agent.told && had_failed) log(LogLevel::info, words::took_back(agent, cancel.reason));
+  if (agent.told) agent.deadline.reset();
   agent.told.reset();
   agent.told_id.reset();
-  agent.deadline.reset();
   std::string reason = "cancelled by the active agent";
   if (cancel.reason) reason += ": " + *cancel.reason;
   fail_upgrade(Stage::cancel, reason);
@@ -144,15 +145,22 @@ void Step::hear(Agent& agent, const agent_protocol::Stopped& stopped) {
 }
 
 void Step::hear(Agent& agent, const agent_protocol::Healthy&) {
-  if (agent.told == StopReason::rollback) {
-    return send_error(agent, "healthy", "it is being rolled back");
+  const bool commits = on_trial(agent) && !agent.told;
+  if (!commits && !(agent.activated && agent.has_readiness)) {
+    const bool too_late = agent.told == StopReason::rollback;
+    return send_error(agent, "healthy",
+                      too_late ? "it is being rolled back" : "it is not on trial");
   }
-  if (!on_trial(agent) || agent.told) return send_error(agent, "healthy", "it is not on trial");
-  commit();
+  if (!agent.works) {
+    agent.works = true;
+    if (!agent.told) agent.deadline.reset();
+    log(LogLevel::info, words::who(agent) + " says that it works");
+  }
+  if (commits) commit();
 }
 
 void Step::hear(Agent& agent, const agent_protocol::Extend& extend) {
-  const bool starting = !agent.ready;
+  const bool starting = !agent.ready || (agent.activated && !agent.works && !agent.told);
   const bool stopping = agent.told && !agent.stopped;
   if (!starting && !stopping) return send_error(agent, "extend", "nothing waits for it");
   if (!agent.deadline) return;
@@ -189,6 +197,8 @@ void Step::note_hello(Agent& agent, const agent_protocol::Hello& hello) {
   agent.greeted = true;
   agent.hello_deadline.reset();
   agent.version = hello.version;
+  agent.has_readiness = std::find(hello.features.begin(), hello.features.end(),
+                                  agent_protocol::readiness_feature) != hello.features.end();
   if (belongs_to_upgrade(agent)) state_.upgrade->version = hello.version;
 }
 

@@ -12,12 +12,14 @@
 //                                                         if it is unfit, late, closes a pipe or
 //                                                         cannot be written to
 //   running       active                -                 preparing at an `upgrade`, switching at a
-//                                                         sequential one; ended if it exits
+//                                                         sequential one; ended if it exits;
+//                                                         shutting_down if it does not say in time
+//                                                         that it works (feature readiness)
 //   preparing     active                held, not ready   confirming (with a gate) or switching at
 //                                                         its `ready`; running if the candidate
 //                                                         exits; abandoning if it fails otherwise,
 //                                                         and at `cancel`; shutting_down if the
-//                                                         incumbent exits
+//                                                         incumbent exits, or as from running
 //   confirming    active                held, ready       switching at `confirm`; running if the
 //                                                         candidate exits; abandoning if it fails
 //                                                         otherwise, at `cancel`, and when time is

@@ -45,6 +45,8 @@ class Printer {
     flag("activate_waits", agent.activate_waits);
     flag("activate_late", agent.activate_late);
     flag("activated", agent.activated);
+    flag("has_readiness", agent.has_readiness);
+    flag("works", agent.works);
     if (agent.told) put_enum("told", *agent.told);
     put("told_id", agent.told_id);
     flag("stopped", agent.stopped);

@@ -142,6 +142,10 @@ std::string not_ready(const Agent& agent) {
   return "not ready " + within(agent) + hint(agent);
 }
 
+std::string not_healthy(const Agent& agent) {
+  return "did not say healthy " + within(agent);
+}
+
 std::string not_greeted(const Agent& agent) {
   return who(agent) + " has not said hello for " + in_words(hello_patience) + "; " + may_not_speak;
 }

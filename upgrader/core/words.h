@@ -36,6 +36,8 @@ namespace words {
 [[nodiscard]] std::string unclean_stop(const Agent& gone, const Ending& ending);
 // It was late, with all the time that it was given.
 [[nodiscard]] std::string not_ready(const Agent& agent);
+// It was activated, and has not said that it works in all that time.
+[[nodiscard]] std::string not_healthy(const Agent& agent);
 // An agent that has not said `hello` for too long.
 [[nodiscard]] std::string not_greeted(const Agent& agent);
 // Deadlines are judged late, by so much at most.
