@@ -150,3 +150,42 @@ TEST_CASE("init is told that an upgrade has failed until the next one begins") {
 
   init.hears(world, "STATUS=running 2.0 (generation 3)\n");
 }
+
+TEST_CASE("READY=1 waits for the word of a first agent that has the feature readiness") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(Start{.options = {"--start-timeout=30s"}, .environment = {init.variable()}});
+  Puppet first = world.agent();
+  first.say_type("hello", R"("protocol":1,"version":"1.0","features":["other","readiness"])");
+  CHECK(first.next_line().find(R"("features":["readiness"])") != std::string::npos);
+  first.ready();
+  first.expect("activate");
+  init.hears(world, "STATUS=starting 1.0 (generation 1), 30 s left\n");
+  first.say_type("extend", R"("ms":60000)");
+  init.hears(world, "EXTEND_TIMEOUT_USEC=6");
+  first.expect_silence();
+  CHECK(init.count("READY=1") == 0);
+
+  first.say_type("healthy");
+
+  init.hears(world, "READY=1\nSTATUS=running 1.0 (generation 1)\n");
+  first.say_type("extend", R"("ms":1)");
+  first.expect_error("extend");
+}
+
+TEST_CASE(
+    "a first agent that never says that it works is killed, and the upgrader exits with 125") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(Start{.options = {"--start-timeout=1s"}, .environment = {init.variable()}});
+  Puppet first = world.agent();
+  first.say_type("hello", R"("protocol":1,"features":["readiness"])");
+  first.expect("welcome");
+  first.ready();
+  first.expect("activate");
+
+  world.expect_exit(125);
+
+  CHECK(init.count("READY=1") == 0);
+  world.wait_for_log("generation 1 failed: did not say healthy within 1s; ");
+}
