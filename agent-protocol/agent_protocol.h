@@ -88,8 +88,7 @@ struct agent_protocol_event {
   const char* version;
   const char* state;                            /* UTF-8, NUL-terminated, or NULL */
   const struct agent_protocol_failure* failure; /* or NULL */
-  /* welcome: the features of ours that the upgrader has, too; ended by NULL */
-  const char* const* features;
+  const char* const* features; /* welcome: those of ours that it has, too; ended by NULL */
 };
 
 /* Starts the conversation: the first thing a program does. `version` is the agent's own, of at

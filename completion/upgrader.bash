@@ -27,13 +27,16 @@ _upgrader_values() {
     --lock) compgen -f -- "$2" ;;
     --control) compgen -d -- "$2" ;;
     --adapter) { compgen -c -- "$2"; compgen -f -- "$2"; } | sort -u ;;
+    --previous) compgen -f -- "$2" ;;
+    --attempts) compgen -W '0 3' -- "$2" ;;
     --notify-fd) compgen -W '3 4 5' -- "$2" ;;
   esac
 }
 
 _upgrader_options='--mode= --start-timeout= --stop-timeout= --exit-grace= --trial=
-  --on-unclean-stop= --gate= --confirm-timeout= --commit= --relink --lock= --lock-timeout=
-  --control= --notify-fd= --subreaper --adapter= --log-level= --help --version'
+  --on-unclean-stop= --gate= --confirm-timeout= --commit= --relink --previous= --attempts=
+  --lock= --lock-timeout= --control= --notify-fd= --subreaper --adapter= --log-level=
+  --help --version'
 
 # Sets `agent` to the place of AGENT among the words before the cursor, or to that of the cursor
 # where AGENT comes next, or to nothing while options may come. readline cuts words at `=` and `:`.
@@ -81,7 +84,7 @@ _upgrader() {
     fi
   fi
   if [[ $option ]]; then
-    [[ $option == --lock || $option == --adapter ]] && compopt -o filenames
+    [[ $option == --@(lock|previous|control|adapter) ]] && compopt -o filenames
     mapfile -t COMPREPLY < <(_upgrader_values "$option" "$current")
     COMPREPLY=("${COMPREPLY[@]/#/$kept}")
   elif [[ -z $agent && $current == -* ]]; then

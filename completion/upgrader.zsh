@@ -34,6 +34,8 @@ _arguments -S \
   '--confirm-timeout=[how long it waits]:duration:_upgrader_duration_or_zero' \
   "--commit=[what ends a trial well]:rule:$commits" \
   '--relink[make the link AGENT name what is committed]' \
+  '--previous=[a link to what was committed before]:link:_files' \
+  '--attempts=[starts in vain before that is started]:number:(0 3)' \
   '--lock=[at most one active agent, by a lock that agents inherit]:file:_files' \
   '--lock-timeout=[how long to wait for the lock]:duration:_upgrader_duration_or_zero' \
   '--control=[where to say how things stand, and take requests]:directory:_files -/' \

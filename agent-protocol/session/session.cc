@@ -139,13 +139,15 @@ SessionActions Session::heard(const Welcome& welcome) {
   role_ = welcome.role;
   const auto& shared = welcome.features;
   readiness_ = std::find(shared.begin(), shared.end(), readiness) != shared.end();
+  // A fallback at boot has a trial, as a candidate has one.
+  at_boot_ = welcome.failure && welcome.failure->failure.id == "boot";
   return deliver(welcome);
 }
 
 SessionActions Session::heard(const Activate& activate) {
   if (life_ != Life::ready) return {};
   life_ = Life::active;
-  trial_ = role_ == Role::candidate ? Trial::running : Trial::none;
+  trial_ = role_ == Role::candidate || at_boot_ ? Trial::running : Trial::none;
   return deliver(activate);
 }
 

@@ -147,6 +147,7 @@ class Session {
   Life life_ = Life::silent;
   bool welcomed_ = false;
   Role role_ = Role::first;
+  bool at_boot_ = false;
   Trial trial_ = Trial::none;
   std::optional<std::string> request_;   // the id of an `upgrade` that has not been answered
   std::optional<KnownUpgrade> upgrade_;  // under way, and to replace this agent

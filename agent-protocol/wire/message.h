@@ -40,7 +40,7 @@ enum class Gate { none, confirm };
 enum class CommitRule { survive, healthy };
 enum class UncleanStop { fall_back, carry_on };  // on the wire "fallback" and "continue"
 enum class StopReason { upgrade, rollback, shutdown };
-enum class Stage { request, spawn, start, confirm, cancel, stop, trial, commit, shutdown };
+enum class Stage { request, spawn, start, confirm, cancel, stop, trial, commit, shutdown, boot };
 
 // ---- from an agent
 

@@ -34,8 +34,9 @@ inline constexpr std::array<std::string_view, 3> names_of<StopReason>{"upgrade",
                                                                       "shutdown"};
 
 template <>
-inline constexpr std::array<std::string_view, 9> names_of<Stage>{
-    "request", "spawn", "start", "confirm", "cancel", "stop", "trial", "commit", "shutdown"};
+inline constexpr std::array<std::string_view, 10> names_of<Stage>{
+    "request", "spawn", "start",  "confirm",  "cancel",
+    "stop",    "trial", "commit", "shutdown", "boot"};
 
 // The name of one of the enumerators.
 template <class Enum>

@@ -35,7 +35,7 @@ node_headers += $(releases_headers)
 # ---- tests
 
 releases_unit_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/releases/*_test.cc))
-$(BUILD)/objects/tests/releases/%.o: CPPFLAGS += $(releases_include)
+$(BUILD)/objects/tests/%.o $(BUILD)/fuzz/objects/%.o: CPPFLAGS += $(releases_include)
 $(BUILD)/objects/tests/releases/%.o: CXXFLAGS += -O0
 $(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(releases_library)

@@ -192,6 +192,7 @@ std::vector<NamedDeadline> deadlines_of(State& state) {
     all.push_back({"candidate's hello", {Which::hello, agent.generation}, &agent.hello_deadline});
   }
   if (state.upgrade) all.push_back({"upgrade", {Which::upgrade, 0}, &state.upgrade->deadline});
+  all.push_back({"attempts", {Which::attempts, 0}, &state.attempts_deadline});
   return all;
 }
 
@@ -214,6 +215,7 @@ State normalised(State state) {
     (*agent)->activate_late = false;
   }
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
+  if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
   state.last_failure.reset();  // what people read of the upgrade before
   return state;
 }
@@ -283,6 +285,11 @@ Policy explored_policy(int which) {
     watched.watchdog = some_watchdog;
     return watched;
   }
+  if (which == boot_policy) {
+    Policy booting = explored_policy(3);
+    booting.previous = booting.attempts = true;
+    return booting;
+  }
   if (which == gate_policy) {
     Policy gated = explored_policy(3);
     gated.defaults.gate = Gate::confirm;
@@ -307,6 +314,7 @@ Policy explored_policy(int which) {
 
 std::string name_of_policy(int which) {
   if (which == watchdog_policy) return ", watchdog";
+  if (which == boot_policy) return ", relink, previous, attempts";
   if (which == gate_policy) return ", relink, gate, healthy";
   if (which == policies - 1) return ", relink, sequential, continue";
   return std::string(which / 2 == 1 ? ", relink" : "") + (which % 2 == 0 ? ", no limits" : "");

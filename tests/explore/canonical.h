@@ -20,7 +20,7 @@ inline constexpr Time later{3'600'000};
 
 // The deadline that passes: an agent's, or that of the upgrade under way.
 struct Due {
-  enum class What { nothing, limit, close, heartbeat, hello, upgrade };
+  enum class What { nothing, limit, close, heartbeat, hello, upgrade, attempts };
   What what = What::nothing;
   Generation generation = 0;
 };
@@ -50,6 +50,8 @@ inline constexpr int policies = 5;
 inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
 inline constexpr int all_policies = gate_policy + 1;
+// With --previous and --attempts; the second table does not know them yet.
+inline constexpr int boot_policy = all_policies;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 // Which of these it is, whatever its times are, or nullopt.
@@ -119,6 +121,10 @@ enum class EventKind : std::uint8_t {
   hello_limit_unseen,
   // nobody's
   start,
+  start_worn_out,
+  start_refused,
+  attempts_limit,
+  attempts_limit_unseen,
   sigterm,
   sigquit,
   sigusr2,
@@ -135,6 +141,8 @@ enum class EventKind : std::uint8_t {
   checked,
   no_way_back,
   check_fails,
+  way_back_found,
+  no_way_back_at_boot,
   link_put_back,
   link_not_put_back,
   spawned,

@@ -123,6 +123,12 @@ EventClass class_of_deadline(const State& state, Time by, Time now) {
   }
   if (incumbent && is_due(incumbent->hello_deadline)) return class_for(Speaker::incumbent, hello);
   if (incumbent && is_due(incumbent->deadline)) return class_for(Speaker::incumbent, limit);
+  const bool attempts =
+      is_due(state.attempts_deadline) && !(state.upgrade && is_due(state.upgrade->deadline));
+  if (attempts) {
+    return class_for(Speaker::nobody,
+                     unseen ? EventKind::attempts_limit_unseen : EventKind::attempts_limit);
+  }
   return class_for(Speaker::nobody,
                    unseen ? EventKind::upgrade_limit_unseen : EventKind::upgrade_limit);
 }
@@ -144,6 +150,8 @@ std::optional<EventKind> kind_of_other(const Event& event, const State& state) {
   if (const auto* asked = std::get_if<ControlRequested>(&event)) {
     return kind_is(asked->request, state);
   }
+  const auto* start = std::get_if<StartRequested>(&event);
+  if (start != nullptr && start->worn_out) return EventKind::start_worn_out;
   if (const auto* checked = std::get_if<Checked>(&event)) {
     return checked->way_back ? EventKind::checked : EventKind::no_way_back;
   }
@@ -157,6 +165,7 @@ std::optional<EventKind> kind_of_other(const Event& event, const State& state) {
   }
   constexpr EventKind none = EventKind::count;
   constexpr EventKind plain[] = {EventKind::start,
+                                 EventKind::start_refused,
                                  none,
                                  none,
                                  none,
@@ -166,6 +175,8 @@ std::optional<EventKind> kind_of_other(const Event& event, const State& state) {
                                  none,
                                  none,
                                  EventKind::check_fails,
+                                 EventKind::way_back_found,
+                                 EventKind::no_way_back_at_boot,
                                  EventKind::link_put_back,
                                  EventKind::link_not_put_back,
                                  EventKind::spawned,
@@ -275,6 +286,10 @@ constexpr const char* kinds[] = {"hello",
                                  "its heartbeat's deadline, unseen",
                                  "its hello's deadline, unseen",
                                  "start",
+                                 "start of what is worn out",
+                                 "start refused",
+                                 "the attempts' deadline",
+                                 "the attempts' deadline, unseen",
                                  "SIGTERM",
                                  "SIGQUIT",
                                  "SIGUSR2",
@@ -296,6 +311,8 @@ constexpr const char* kinds[] = {"hello",
                                  "checked",
                                  "no way back",
                                  "check fails",
+                                 "way back found",
+                                 "no way back at boot",
                                  "link put back",
                                  "link not put back",
                                  "spawned",

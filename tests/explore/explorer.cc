@@ -103,6 +103,10 @@ class Walk {
       // Who wants a map walks where nobody has a control directory.
       for (const NamedEvent& next : map_ == nullptr ? every_control_event(state) : none_)
         take(at, state, {}, next);
+      if (policy_.previous && state.last_generation == 0) {
+        for (const NamedEvent& next : every_start_at_boot())
+          take(at, state, {}, next);
+      }
       State timed = state;
       for (const NamedDeadline& named : deadlines_of(timed)) {
         if (*named.deadline) take_deadline(at, timed, named);

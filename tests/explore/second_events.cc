@@ -85,10 +85,10 @@ About about(const Event& event) {
 
 const char* name_of_other(const Event& event) {
   constexpr std::array<const char*, std::variant_size_v<Event>> names{
-      "start",   nullptr,       nullptr,       nullptr,      nullptr,      nullptr,   nullptr,
-      nullptr,   "checked",     "check fails", "link back",  "link stays", "spawned", "spawn fails",
-      "proved",  "proof fails", "linked",      "link fails", nullptr,      nullptr,   "sigterm",
-      "sigquit", "sigusr2",     "signal",      nullptr};
+      "start",      nullptr,   nullptr,       nullptr,       nullptr,       nullptr,  nullptr,
+      nullptr,      nullptr,   "checked",     "check fails", nullptr,       nullptr,  "link back",
+      "link stays", "spawned", "spawn fails", "proved",      "proof fails", "linked", "link fails",
+      nullptr,      nullptr,   "sigterm",     "sigquit",     "sigusr2",     "signal", nullptr};
   return names[event.index()];
 }
 

@@ -67,7 +67,7 @@ ControlLine decoded(std::string_view line) {
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {
-    take(StartRequested{1});
+    take(StartRequested{1, std::nullopt});
     take(MessageReceived{1, agent_protocol::Hello{}, false});
     take(MessageReceived{1, agent_protocol::Ready{}, false});
   }

@@ -207,7 +207,7 @@ Policy take_policy(Bytes& bytes) {
 Happening take_happening(Bytes& bytes, const State& state) {
   if (state.last_generation == 0 && state.pending == Pending::nothing && !state.ended &&
       bytes.left() % 16 != 0) {
-    return {"start", {StartRequested{1}}};
+    return {"start", {StartRequested{1, std::nullopt}}};
   }
   const unsigned char code = bytes.take();
   const Somebody who = somebody(code / 64, state);

@@ -114,6 +114,8 @@ void Notes::note(const std::string& name, Stage stage) {
       return note(name, std::string("commit"));
     case Stage::shutdown:
       return note(name, std::string("shutdown"));
+    case Stage::boot:
+      return note(name, std::string("boot"));
   }
 }
 

@@ -236,16 +236,15 @@ bool can_start_again(const Program&) {
 
 // ---- link.h
 
-Link::Link(OwnedFd directory, std::string given_directory, std::string directory_path,
-           std::string name, std::string target)
-    : directory_(std::move(directory)),
-      given_directory_(std::move(given_directory)),
-      directory_path_(std::move(directory_path)),
-      name_(std::move(name)),
-      committed_(std::move(target)) {}
+Link::Link(LinkPlace place, std::string target)
+    : place_(std::move(place)), committed_(std::move(target)) {}
 
-std::variant<Link, LinkRefused> Link::open(const std::string& path) {
-  return Link(OwnedFd(), "", "", path, "first");
+std::variant<Link, LinkRefused> Link::open(const std::string&) {
+  return Link(LinkPlace(), "first");
+}
+
+std::optional<LinkRefused> Link::keep_previous(const std::string&) {
+  return std::nullopt;
 }
 
 // A sync may take its time.
@@ -257,7 +256,7 @@ int Link::prove(const Program&, const BeforeSync& before_sync) const {
   return the_judge->next_outcome(World::proof) == World::proof_fails ? EIO : 0;
 }
 
-int Link::commit(const Program&, const BeforeSync& before_sync) {
+int Link::commit(const Program&, const BeforeSync& before_sync, bool) {
   before_sync();
   the_machine->jostle();
   return the_judge->next_outcome(World::relink) == World::relink_fails ? EIO : 0;

@@ -51,6 +51,8 @@ std::string name_of(Stage stage) {
       return "commit";
     case Stage::shutdown:
       return "shutdown";
+    case Stage::boot:
+      return "boot";
   }
   return "";
 }
@@ -127,6 +129,12 @@ std::string line_for(const ProveRelink&) {
 }
 std::string line_for(const Relink&) {
   return "relink";
+}
+std::string line_for(const FindWayBack&) {
+  return "find way back";
+}
+std::string line_for(const ForgetAttempts&) {
+  return "forget attempts";
 }
 std::string line_for(const PutLinkBack&) {
   return "put link back";

@@ -35,6 +35,10 @@ Event Bench::outcome_of(const Action& action) {
   if (const auto* send = std::get_if<Send>(&action)) {
     return ActivateSent{send->generation, std::exchange(activate_, ActivateSent::How::written)};
   }
+  if (std::holds_alternative<FindWayBack>(action)) {
+    if (std::exchange(no_way_back_at_boot_, false)) return NoWayBack{};
+    return WayBackFound{next_program_++};
+  }
   if (std::holds_alternative<PutLinkBack>(action)) {
     if (link_back_failure_.empty()) return LinkPutBack{};
     return LinkNotPutBack{take_failure(link_back_failure_)};
@@ -85,7 +89,7 @@ Actions Bench::freeze(Duration duration) {
 }
 
 Actions Bench::start() {
-  return take(StartRequested{1});
+  return take(StartRequested{1, std::nullopt});
 }
 
 Actions Bench::say(Generation generation, AgentMessage message) {

@@ -46,6 +46,7 @@ class Bench {
   void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
   void next_spawn_fails(const std::string& errno_name) { spawn_failures_.push_back(errno_name); }
   void next_link_back_fails(const std::string& errno_name) { link_back_failure_ = errno_name; }
+  void next_boot_has_no_way_back() { no_way_back_at_boot_ = true; }
   void next_proof_fails(const std::string& errno_name) { proof_failure_ = errno_name; }
   void next_relink_fails(const std::string& errno_name) { relink_failure_ = errno_name; }
   void next_way_back_is_gone() { no_way_back_ = true; }
@@ -74,6 +75,7 @@ class Bench {
   Watcher watcher_;
   Time now_{1'000'000};
   ProgramId next_program_ = 2;
+  bool no_way_back_at_boot_ = false;
   std::string check_failure_, link_back_failure_, proof_failure_, relink_failure_;
   std::deque<std::string> spawn_failures_;
   bool no_way_back_ = false;

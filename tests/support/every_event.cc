@@ -98,7 +98,7 @@ void add_events_of(Generation generation, std::vector<NamedEvent>& events) {
 
 std::vector<NamedEvent> every_event(const State& state) {
   std::vector<NamedEvent> events;
-  if (state.last_generation == 0) events.push_back({"start", StartRequested{1}});
+  if (state.last_generation == 0) events.push_back({"start", StartRequested{1, std::nullopt}});
   if (state.incumbent) add_events_of(state.incumbent->generation, events);
   if (state.candidate) add_events_of(state.candidate->generation, events);
   // One that never was stands for all that have gone: the supervisor knows neither.
@@ -136,6 +136,11 @@ std::vector<NamedEvent> every_control_event(const State& state) {
   return events;
 }
 
+std::vector<NamedEvent> every_start_at_boot() {
+  return {{"start worn out", StartRequested{1, "it did not last"}},
+          {"start refused 127", StartRefused{{"ENOENT", "it is not there"}, 127}}};
+}
+
 std::vector<NamedEvent> every_outcome(const State& state) {
   const Trouble trouble{"EIO", "the test wants it so"};
   switch (state.pending) {
@@ -145,6 +150,8 @@ std::vector<NamedEvent> every_outcome(const State& state) {
       return {{"", Checked{2, true}},
               {"next way back is gone", Checked{2, false}},
               {"next check fails EIO", CheckFailed{trouble}}};
+    case Pending::way_back:
+      return {{"", WayBackFound{3}}, {"next boot has no way back", NoWayBack{}}};
     case Pending::link_back:
       return {{"", LinkPutBack{}}, {"next link back fails EIO", LinkNotPutBack{trouble}}};
     case Pending::spawn:

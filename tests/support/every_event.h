@@ -22,6 +22,9 @@ struct NamedEvent {
 // The outcomes that the pending action may have.
 // What an operator may ask by the control directory: of the upgrade under way, where there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
+// With --previous: what the beginning may be, too.
+[[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
+
 [[nodiscard]] std::vector<NamedEvent> every_outcome(const State& state);
 
 }  // namespace upgrader::test

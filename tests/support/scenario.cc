@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/support/bench.h"
+#include "tests/support/every_event.h"
 #include "upgrader/core/options.h"
 #include "upgrader/core/policy.h"
 
@@ -179,6 +180,7 @@ class Player {
     if (words.size() == 5 && deed.starts_with("link back fails "))
       return bench_.next_link_back_fails(words[4]);
     if (words.size() == 4 && words[1] == "relink") return bench_.next_relink_fails(words[3]);
+    if (deed == "boot has no way back") return bench_.next_boot_has_no_way_back();
     if (deed == "way back is gone") return bench_.next_way_back_is_gone();
     if (deed == "activate waits") return bench_.next_activate(ActivateSent::How::waits);
     if (deed == "activate is lost") return bench_.next_activate(ActivateSent::How::lost);
@@ -191,6 +193,10 @@ class Player {
                                                     {"sigusr2", UpgradeRequested{}},
                                                     {"sighup", SignalReceived{SIGHUP}},
                                                     {"sigusr1", SignalReceived{SIGUSR1}}};
+    if (words[0] == "start" && words.size() > 1) {
+      const std::vector<NamedEvent> starts = every_start_at_boot();
+      return bench_.take(starts[words[1] == "worn" ? 0 : 1].event);
+    }
     if (words[0] == "start") return bench_.start();
     if (words[0] == "wait" && words.size() == 2) return bench_.wait(duration_of(words[1]));
     if (words[0] == "freeze" && words.size() == 2) return bench_.freeze(duration_of(words[1]));

@@ -147,7 +147,9 @@ void Watcher::see_action(const Action& action, Time now) {
     asked_proof_ = prove->program;
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
-    if (proved_ != relink->program) broken("the link is to name what has not been made durable");
+    // At boot it was proved when it was committed, in another life.
+    if (relink->moves_previous && proved_ != relink->program)
+      broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
     if (pass->generation != active()) broken("S6: a signal is passed to one that is not active");
   } else if (std::holds_alternative<Spawn>(action)) {
@@ -203,7 +205,9 @@ void Watcher::see_send(Generation generation, const UpgraderMessage& message, Ti
   if (const auto* welcome = std::get_if<Welcome>(&message)) {
     if (welcome->role == Role::candidate) process.on_trial = true;
     if (welcome->role == Role::fallback) proved_.reset();
-    if (welcome->failure && by_agent_) {
+    const bool at_boot = welcome->failure && welcome->failure->failure.id == "boot";
+    if (at_boot) process.on_trial = true;
+    if (welcome->failure && !at_boot && by_agent_) {
       see_ending(welcome->failure->failure.id, "failure");
     }
     if (welcome->role == Role::fallback && alive_.size() > 1)
@@ -306,6 +310,7 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
 // or the proof of the link before it, is next.
 void Watcher::see_acceptance(const Event& event, const Actions& actions) {
   if (const auto* checked = std::get_if<Checked>(&event)) checked_ = checked->way_back;
+  if (std::holds_alternative<WayBackFound>(event)) checked_ = true;
   if (!checked_) return;
   const bool runs = std::holds_alternative<Spawned>(event);
   const bool goes_on =

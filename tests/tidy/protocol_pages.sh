@@ -10,7 +10,7 @@ members_in_code() {
       match($0, /<[A-Za-z]+>/); name = substr($0, RSTART + 1, RLENGTH - 2)
       if (match($0, /"[a-z_]+"/)) type[name] = substr($0, RSTART + 1, RLENGTH - 2)
     }
-    /^void serialize\(/ {
+    /^void serialize(_terms)?\(/ {
       match($0, /[A-Za-z]+& ?[a-z]*\) \{/); name = substr($0, RSTART, RLENGTH); sub(/&.*/, "", name)
     }
     /serialize\(archive, message\.failure\)/ {

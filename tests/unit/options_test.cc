@@ -79,6 +79,9 @@ TEST_CASE("every option sets what it names") {
   CHECK(options_of({"--commit=healthy"}).commit == agent_protocol::CommitRule::healthy);
   CHECK(options_of({"--commit=survive"}).commit == agent_protocol::CommitRule::survive);
   CHECK(options_of({"--relink"}).relink);
+  CHECK(options_of({"--relink", "--previous=p"}).previous == "p");
+  CHECK(options_of({"--relink", "--previous=p", "--attempts=3"}).attempts == 3);
+  CHECK(options_of({"--attempts=0"}).attempts == 0);
   CHECK(options_of({"--subreaper"}).subreaper);
   CHECK(options_of({"--notify-fd=3"}).notify_fd == 3);
   CHECK(options_of({"--notify-fd=2147483647"}).notify_fd == 2'147'483'647);
@@ -168,6 +171,17 @@ TEST_CASE("help names every option") {
 TEST_CASE("help says what each signal does") {
   for (const char* line : {"SIGUSR2 ", "SIGTERM, SIGINT ", "SIGQUIT ", "SIGHUP, SIGUSR1 "})
     CHECK(mentions(help_text(), "\n  " + std::string(line)));
+}
+
+TEST_CASE("a way back needs a link, and attempts need a way back") {
+  CHECK(refusal_of({"--previous=p"}) == "--previous: needs --relink");
+  CHECK(refusal_of({"--relink", "--attempts=1"}) == "--attempts: needs --previous=LINK");
+  CHECK(mentions(refusal_of({"--relink", "--previous="}), "needs =LINK, where LINK is a path"));
+  for (const char* wrong : {"--attempts=", "--attempts", "--attempts=-1", "--attempts=1000000",
+                            "--attempts=3x", "--attempts=99999999999"}) {
+    CHECK(mentions(refusal_of({"--relink", "--previous=p", wrong}),
+                   "needs =N, where N is a number from 0 to 999999"));
+  }
 }
 
 TEST_CASE("a commit that needs healthy needs a trial") {

@@ -61,12 +61,12 @@ TEST_CASE("all programs that an agent runs, or may come to run, are needed") {
 TEST_CASE("a second start, and one after the end was asked for, start nothing") {
   Bench bench;
   bench.start();
-  CHECK(bench.take(StartRequested{9}).empty());
+  CHECK(bench.take(StartRequested{9, std::nullopt}).empty());
 
   Bench stopped;
   stopped.take(StopRequested{});
   CHECK(stopped.exit_status() == 0);
-  CHECK(stopped.take(StartRequested{9}).empty());
+  CHECK(stopped.take(StartRequested{9, std::nullopt}).empty());
 }
 
 TEST_CASE("a look at deadlines of which none is due changes nothing") {

@@ -63,6 +63,17 @@ struct PassSignal {
   bool operator==(const PassSignal&) const = default;
 };
 
+// Look whether the link of --previous names an executable that is fit to be started and is not what
+// has failed. Answered by WayBackFound or NoWayBack.
+struct FindWayBack {
+  bool operator==(const FindWayBack&) const = default;
+};
+
+// Forget how often AGENT's executable has been started in vain: it is as good as new.
+struct ForgetAttempts {
+  bool operator==(const ForgetAttempts&) const = default;
+};
+
 // Show that the link can be replaced, and sync this program and the directories that lead to it.
 // Relink comes when the old agent has gone: little that may fail or take long is left to it.
 // Answered by RelinkProved or RelinkProofFailed.
@@ -75,6 +86,7 @@ struct ProveRelink {
 // RelinkFailed.
 struct Relink {
   ProgramId program = 0;
+  bool moves_previous = true;  // the link of --previous first, to what this one names now
   bool operator==(const Relink&) const = default;
 };
 
@@ -129,9 +141,9 @@ struct Exit {
   bool operator==(const Exit&) const = default;
 };
 
-using Action =
-    std::variant<Check, Spawn, Send, CloseInput, Kill, Terminate, PassSignal, ProveRelink, Relink,
-                 PutLinkBack, RestoreLink, Log, Notice, Answer, RecordEnding, Exit>;
+using Action = std::variant<Check, FindWayBack, ForgetAttempts, Spawn, Send, CloseInput, Kill,
+                            Terminate, PassSignal, ProveRelink, Relink, PutLinkBack, RestoreLink,
+                            Log, Notice, Answer, RecordEnding, Exit>;
 using Actions = std::vector<Action>;
 
 }  // namespace upgrader

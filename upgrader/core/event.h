@@ -32,6 +32,13 @@ struct Trouble {
 // The upgrader has started, and AGENT on its command line is fit to be started.
 struct StartRequested {
   ProgramId program = 0;
+  std::optional<std::string> worn_out;  // with --attempts: why it should not be started once more
+};
+
+// AGENT cannot even be started, and there may be a way back: see Policy::previous.
+struct StartRefused {
+  Trouble trouble;
+  int exit_status = 0;  // with which the upgrader ends where there is none
 };
 
 // An agent said something well formed. Posthumous: it was found in the pipe when the exit of its
@@ -92,6 +99,10 @@ struct SpawnFailed {
   Trouble trouble;
   bool not_executable = false;  // exec was refused, rather than a process or descriptor
 };
+struct WayBackFound {
+  ProgramId program = 0;  // what the link of --previous names: fit, and not what has failed
+};
+struct NoWayBack {};
 struct LinkPutBack {};
 struct LinkNotPutBack {
   Trouble trouble;
@@ -129,11 +140,11 @@ struct ControlRequested {
   ControlRequest request;
 };
 
-using Event =
-    std::variant<StartRequested, MessageReceived, MessageRefused, StrayReceived, OutputClosed,
-                 InputClosed, ActivateWritten, ProcessExited, Checked, CheckFailed, LinkPutBack,
-                 LinkNotPutBack, Spawned, SpawnFailed, RelinkProved, RelinkProofFailed, Relinked,
-                 RelinkFailed, ActivateSent, DeadlinePassed, StopRequested, QuitRequested,
-                 UpgradeRequested, SignalReceived, ControlRequested>;
+using Event = std::variant<StartRequested, StartRefused, MessageReceived, MessageRefused,
+                           StrayReceived, OutputClosed, InputClosed, ActivateWritten, ProcessExited,
+                           Checked, CheckFailed, WayBackFound, NoWayBack, LinkPutBack,
+                           LinkNotPutBack, Spawned, SpawnFailed, RelinkProved, RelinkProofFailed,
+                           Relinked, RelinkFailed, ActivateSent, DeadlinePassed, StopRequested,
+                           QuitRequested, UpgradeRequested, SignalReceived, ControlRequested>;
 
 }  // namespace upgrader

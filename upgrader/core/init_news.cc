@@ -83,7 +83,8 @@ std::optional<InitWait> wait_of(const State& state) {
   const std::optional<Time>& deadline = agent.deadline;
   const bool extended = agent.extended != Duration::zero();
   if (agent.told) return InitWait{InitWait::What::stopped, agent.generation, *deadline, extended};
-  if (agent.role != Role::first || agent.terminated || agent.activate_waits) return std::nullopt;
+  const bool at_boot = agent.role == Role::first || (state.upgrade && state.upgrade->boot);
+  if (!at_boot || agent.terminated || agent.activate_waits) return std::nullopt;
   return InitWait{InitWait::What::ready, agent.generation, *deadline, extended};
 }
 

@@ -11,6 +11,7 @@ bool has_outcome(const Action& action) {
   const auto* send = std::get_if<Send>(&action);
   if (send != nullptr) return std::holds_alternative<agent_protocol::Activate>(send->message);
   return std::holds_alternative<Check>(action) || std::holds_alternative<Spawn>(action) ||
+         std::holds_alternative<FindWayBack>(action) ||
          std::holds_alternative<PutLinkBack>(action) ||
          std::holds_alternative<ProveRelink>(action) || std::holds_alternative<Relink>(action);
 }
@@ -34,6 +35,7 @@ void check_activate(const std::optional<Agent>& agent, const std::optional<Agent
 
 bool is_outcome(const Event& event) {
   return std::holds_alternative<Checked>(event) || std::holds_alternative<CheckFailed>(event) ||
+         std::holds_alternative<WayBackFound>(event) || std::holds_alternative<NoWayBack>(event) ||
          std::holds_alternative<LinkPutBack>(event) ||
          std::holds_alternative<LinkNotPutBack>(event) || std::holds_alternative<Spawned>(event) ||
          std::holds_alternative<SpawnFailed>(event) ||

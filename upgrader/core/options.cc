@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "upgrader/version.h"
+#include "upgrader/core/attempts.h"
 
 namespace upgrader {
 namespace {
@@ -149,6 +149,17 @@ Complaint add_adapter_word(const Argument& argument, Options& options) {
   return std::nullopt;
 }
 
+Complaint set_attempts(const Argument& argument, int& attempts) {
+  const std::string_view text = argument.value.value_or("");
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, attempts);
+  if (error == std::errc{} && rest == end && attempts >= 0 && attempts <= attempts_max) {
+    return std::nullopt;
+  }
+  return complain(argument,
+                  "needs =N, where N is a number from 0 to " + std::to_string(attempts_max));
+}
+
 Complaint set_timeout(const Argument& argument, std::optional<Duration>& option) {
   Duration timeout{0};
   Complaint complaint = set_duration(argument, timeout, true);
@@ -170,6 +181,10 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--confirm-timeout") return set_timeout(argument, options.confirm_timeout);
   if (name == "--commit") return set_choice(argument, commit_rules, options.commit);
   if (name == "--relink") return set_flag(argument, options.relink);
+  if (name == "--previous") {
+    return set_path(argument, options.previous, "needs =LINK, where LINK is a path");
+  }
+  if (name == "--attempts") return set_attempts(argument, options.attempts);
   if (name == "--lock") {
     return set_path(argument, options.lock_file, "needs =FILE, where FILE is a path");
   }
@@ -195,6 +210,10 @@ bool is_repeated(std::string_view name, const char* const* argv, int at) {
 Complaint judge_together(const Options& options) {
   if (options.lock_timeout && !options.lock_file) {
     return UsageError{"--lock-timeout: needs --lock=FILE"};
+  }
+  if (options.previous && !options.relink) return UsageError{"--previous: needs --relink"};
+  if (options.attempts > 0 && !options.previous) {
+    return UsageError{"--attempts: needs --previous=LINK"};
   }
   const bool must_be_healthy = options.commit == agent_protocol::CommitRule::healthy;
   if (must_be_healthy && options.trial == Duration{0}) {
@@ -234,57 +253,6 @@ Duration lock_timeout_of(const Options& options) {
   if (options.lock_timeout) return *options.lock_timeout;
   if (options.exit_grace == Duration{0}) return Duration{0};
   return options.stop_timeout + options.exit_grace;
-}
-
-std::string help_text() {
-  return "Usage: upgrader [options] [--] AGENT [ARG ...]\n"
-         "\n"
-         "Runs AGENT, and when it asks for it replaces it by its next version; falls back by\n"
-         "itself when that fails. AGENT is a path, or a name that is looked up in PATH.\n"
-         "\n"
-         "  --mode=parallel|sequential  for upgrades that do not say (parallel)\n"
-         "  --start-timeout=D           from the start of a process to its ready (5m); 0: no "
-         "limit\n"
-         "  --stop-timeout=D            from stop to stopped (90s); not 0\n"
-         "  --exit-grace=D              from stopped to the exit (10s); 0: no limit\n"
-         "  --trial=D                   from activate to the commit (30s); 0: commit at once\n"
-         "  --on-unclean-stop=fallback|continue\n"
-         "                              what follows an unclean stop (fallback)\n"
-         "  --gate=none|confirm         whether a parallel upgrade waits for confirm (none)\n"
-         "  --confirm-timeout=D         how long, where the agent did not ask for the upgrade\n"
-         "                              (start timeout); 0: no limit\n"
-         "  --commit=survive|healthy    what ends a trial well: its time, or healthy (survive)\n"
-         "  --relink                    AGENT is a symbolic link: make it name what is committed\n"
-         "  --lock=FILE                 at most one active agent, by a lock that agents inherit\n"
-         "  --lock-timeout=D            how long to wait for it (stop timeout + exit grace);\n"
-         "                              0: no limit\n"
-         "  --control=DIR               say in DIR how things stand, and take requests\n"
-         "  --notify-fd=N               write a newline to descriptor N when the first agent is\n"
-         "                              active, and close it\n"
-         "  --subreaper                 reap orphans of agents, as process 1 does\n"
-         "  --adapter=WORD              AGENT does not speak the protocol; the program WORD runs "
-         "it\n"
-         "                              (given again: its arguments)\n"
-         "  --log-level=error|warning|info|debug\n"
-         "                              what to log on standard error (info)\n"
-         "  -h, --help                  print this, and exit\n"
-         "  --version                   print the version, and exit\n"
-         "\n"
-         "D is a whole number and ms, s, m or h, at most 24h; or 0. No option may be given twice, "
-         "but\n"
-         "the adapter's words.\n"
-         "\n"
-         "  SIGUSR2                     upgrade to what AGENT names now\n"
-         "  SIGTERM, SIGINT             stop the agent, and exit\n"
-         "  SIGQUIT                     kill all agents at once, and exit\n"
-         "  SIGHUP, SIGUSR1             passed on to the agent\n"
-         "\n"
-         "More in upgrader(8).\n";
-}
-
-std::string version_text() {
-  return "upgrader " + std::string(upgrader_version) + ", agent protocol " +
-         std::to_string(agent_protocol::protocol_version) + "\n";
 }
 
 }  // namespace upgrader

@@ -23,6 +23,8 @@ struct Options {
   agent_protocol::CommitRule commit = agent_protocol::CommitRule::survive;
   std::optional<Duration> confirm_timeout;  // as given; otherwise the start timeout. 0: no limit
   bool relink = false;
+  std::optional<std::string> previous;  // a path
+  int attempts = 0;                     // 0: they are not counted
   std::optional<std::string> lock_file;
   std::optional<Duration> lock_timeout;  // as given; see lock_timeout_of()
   std::optional<std::string> control_directory;

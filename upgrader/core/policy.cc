@@ -15,6 +15,8 @@ Policy policy_of(const Options& options, Duration watchdog) {
   policy.exit_grace = options.exit_grace;
   policy.watchdog = watchdog;
   policy.relink = options.relink;
+  policy.previous = options.previous.has_value();
+  policy.attempts = options.attempts > 0;
   return policy;
 }
 

@@ -7,7 +7,9 @@ using agent_protocol::StopReason;
 
 Phase phase_of_upgrade(const State& state) {
   const UpgradeUnderWay& upgrade = *state.upgrade;
-  if (!state.incumbent) return upgrade.failure ? Phase::falling_back : Phase::replacing;
+  if (!state.incumbent) {
+    return upgrade.failure || upgrade.boot ? Phase::falling_back : Phase::replacing;
+  }
   const Agent& incumbent = *state.incumbent;
   if (!incumbent.activated) return Phase::falling_back;
   if (incumbent.told == StopReason::rollback) return Phase::rolling_back;

@@ -21,6 +21,8 @@ struct Policy {
   Duration exit_grace{};
   Duration watchdog{};  // how far apart an agent's heartbeats may be; zero: none are wanted
   bool relink = false;
+  bool previous = false;  // there may be a way back when the first agent fails
+  bool attempts = false;  // it is counted how often it failed to last for the trial's time
   bool operator==(const Policy&) const = default;
 };
 
@@ -91,6 +93,10 @@ struct UpgradeUnderWay {
   bool known_to_agent = false;                     // it asked for it, or was sent a `stop` for it
   std::optional<Time> deadline;                    // the gate's, later the trial's
   std::optional<agent_protocol::Failure> failure;  // the first cause
+  // Of the way back at boot: why the first agent is not kept, and with what status the upgrader
+  // ends where there is none.
+  std::optional<agent_protocol::PastFailure> boot;
+  int boot_status = 0;
   bool operator==(const UpgradeUnderWay&) const = default;
 };
 
@@ -119,7 +125,7 @@ enum class Phase {
 [[nodiscard]] std::string_view name_of(Phase phase);
 
 // The outcome that must be the next event.
-enum class Pending { nothing, check, link_back, spawn, relink_proof, relink, activate };
+enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, relink, activate };
 
 // All that the supervisor knows.
 struct State {
@@ -133,9 +139,11 @@ struct State {
   bool quit = false;                                    // SIGQUIT came
   bool ended = false;
   Generation last_generation = 0;
-  std::int64_t upgrade_signals = 0;  // SIGUSR2 so far
-  std::int64_t control_reloads = 0;  // the same, asked for by the control directory
-  std::vector<Time> put_off;         // deadlines that are judged when they pass, however late
+  std::int64_t control_reloads = 0;       // the same, asked for by the control directory
+  std::int64_t upgrade_signals = 0;       // SIGUSR2 so far
+  std::optional<Time> attempts_deadline;  // when the active agent has lasted
+  bool attempts_done = false;             // it has, or need not any more
+  std::vector<Time> put_off;              // deadlines that are judged when they pass, however late
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose start is pending
   bool operator==(const State&) const = default;

@@ -31,6 +31,9 @@ class Step {
 
   // What may happen: each event is handed to the one that takes its kind.
   void take(const StartRequested& event);
+  void take(const StartRefused& event);
+  void take(const WayBackFound& event);
+  void take(const NoWayBack&);
   void take(const MessageReceived& event);
   void take(const MessageRefused& event);
   void take(const StrayReceived& event);
@@ -86,6 +89,7 @@ class Step {
   void candidate_exited(const Agent& gone, const Ending& ending);
   void incumbent_exited(const Agent& gone, const Ending& ending);
   static int status_after_held(const Agent& gone, const Ending& ending);
+  void held_incumbent_exited(const Agent& gone, const Ending& ending);
   void leave_legacy(const Agent& gone, const Ending& ending);
   void take_over_from(const Agent& gone, const Ending& ending);
   void go_on_after_reaping();
@@ -126,6 +130,7 @@ class Step {
   void refuse_upgrade(const Trouble& trouble);
   void answer_refusal(Agent& agent, const std::string& id, const std::string& reason);
   void held_agent_failed(Agent& agent, const std::string& reason);
+  void fallback_failed(const Agent& agent, const std::string& reason, const Ending* ending);
   void candidate_failed(const std::string& reason, const Ending* ending);
   void fail_upgrade(agent_protocol::Stage stage, const std::string& reason,
                     const std::string& errno_name = "", const Ending* ending = nullptr);
@@ -136,6 +141,13 @@ class Step {
   void end_failed_upgrade();
   void restore_link_for_signal();
   void restore_link_unless_waiting();
+
+  // ---- a first agent that fails, and the way back
+  void first_failed(agent_protocol::Stage stage, const std::string& reason,
+                    const std::string& errno_name, const Ending* ending, int status,
+                    const std::optional<std::string>& version = std::nullopt);
+  void await_lasting();
+  void forget_attempts();
 
   // ---- the end of the upgrader
   bool shutting_down() const { return state_.shutdown || state_.quit || state_.exit_with; }

@@ -16,8 +16,10 @@ using agent_protocol::Stage;
 using agent_protocol::UncleanStop;
 
 void Step::take(const StartRequested& event) {
-  if (started()) return;
-  order_spawn(Role::first, event.program, 1);
+  if (started() || state_.upgrade) return;
+  if (!event.worn_out || !policy_.previous) return order_spawn(Role::first, event.program, 1);
+  first_failed(Stage::boot, *event.worn_out, "", nullptr, exit_own_failure);
+  state_.upgrade->program = event.program;
 }
 
 void Step::take(const OutputClosed& event) {
@@ -68,6 +70,7 @@ void Step::take(const Spawned& event) {
   agent.deadline = deadline_after(now_, agent.allowed);
   agent.hello_deadline = now_ + hello_patience;
   if (agent.role != Role::candidate) {
+    if (state_.upgrade && state_.upgrade->boot) state_.upgrade->generation = event.generation;
     state_.incumbent = std::move(agent);
     return;
   }
@@ -82,7 +85,8 @@ void Step::take(const SpawnFailed& event) {
   const Role role = std::exchange(state_.spawning, std::nullopt)->role;
   switch (role) {
     case Role::first:
-      end_with(event.not_executable ? exit_not_executable : exit_own_failure, event.trouble.reason);
+      first_failed(Stage::spawn, event.trouble.reason, event.trouble.errno_name, nullptr,
+                   event.not_executable ? exit_not_executable : exit_own_failure);
       return;
     case Role::candidate:
       fail_upgrade(Stage::spawn, event.trouble.reason, event.trouble.errno_name);
@@ -122,9 +126,9 @@ Duration Step::start_timeout_of(Role role) const {
 }
 
 void Step::activate_incumbent() {
-  const bool is_fallback = state_.incumbent->role == Role::fallback;
-  send_activate(*state_.incumbent,
-                is_fallback ? state_.upgrade->terms.stop_timeout : policy_.defaults.stop_timeout);
+  const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
+  const bool on_trial = state_.upgrade && state_.upgrade->boot && terms.trial != Duration::zero();
+  send_activate(*state_.incumbent, on_trial ? terms.trial : terms.stop_timeout);
 }
 
 void Step::activate_candidate() {
@@ -163,16 +167,19 @@ void Step::activated() {
   switch (agent.role) {
     case Role::first:
       log(LogLevel::info, words::who(agent) + " is active");
+      await_lasting();
       return;
     case Role::candidate:
       begin_trial(agent, trial_end);
       return;
     case Role::fallback:
+      if (state_.upgrade->boot) return begin_trial(agent, trial_end);
       log(LogLevel::warning, "upgrade " + state_.upgrade->id + " failed; " + words::who(agent) +
                                  " is active again with the previous program");
       record_ending(Outcome::fell_back);
       state_.last_failure = std::move(state_.upgrade->failure);
       state_.upgrade.reset();
+      await_lasting();
       return;
   }
 }
@@ -203,6 +210,7 @@ void Step::candidate_exited(const Agent& gone, const Ending& ending) {
 
 void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
   if (gone.activated) leave_legacy(gone, ending);
+  state_.attempts_deadline.reset();
   const std::string how_it_went = words::who(gone) + " " + words::exit_sentence(gone, ending);
   if (shutting_down()) {
     const bool unclean = gone.activated && state_.shutdown && state_.legacy->exit_status != 0;
@@ -210,11 +218,7 @@ void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
     go_on_after_reaping();
     return;
   }
-  if (!gone.activated) {
-    end_with(status_after_held(gone, ending),
-             words::who(gone) + " failed: " + words::failed_to_start(gone, ending));
-    return;
-  }
+  if (!gone.activated) return held_incumbent_exited(gone, ending);
   if (!state_.upgrade || (!gone.told && !belongs_to_upgrade(gone))) {
     if (state_.upgrade) drop_upgrade("the active agent exited");
     end_with(exit_status_of(ending), how_it_went);
@@ -230,9 +234,21 @@ void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
   fail_upgrade(Stage::trial, reason, "", &ending);
 }
 
+// A first agent, or a fallback.
+void Step::held_incumbent_exited(const Agent& gone, const Ending& ending) {
+  const std::string reason = words::failed_to_start(gone, ending);
+  if (gone.role != Role::first) return fallback_failed(gone, reason, &ending);
+  if (!state_.upgrade) {
+    return first_failed(Stage::start, reason, "", &ending, status_after_held(gone, ending),
+                        gone.version);
+  }
+  log(LogLevel::info, words::who(gone) + " has been reaped");
+  step_back();
+}
+
 // Nothing has ever served where a first agent exits while held, even with status 0.
 int Step::status_after_held(const Agent& gone, const Ending& ending) {
-  if (gone.role != Role::first || gone.unfit) return exit_own_failure;
+  if (gone.unfit) return exit_own_failure;
   const int status = exit_status_of(ending);
   return status == 0 ? exit_own_failure : status;
 }

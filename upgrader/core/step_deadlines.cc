@@ -24,6 +24,7 @@ std::vector<std::optional<Time>*> deadlines_of(State& state) {
                {&its.deadline, &its.hello_deadline, &its.close_deadline, &its.heartbeat_deadline});
   }
   if (state.upgrade) all.push_back(&state.upgrade->deadline);
+  all.push_back(&state.attempts_deadline);
   return all;
 }
 
@@ -35,7 +36,8 @@ void Step::take(const DeadlinePassed& event) {
   put_off_what_is_late();
   if (state_.candidate && agent_deadline_passed(*state_.candidate)) return;
   if (state_.incumbent && agent_deadline_passed(*state_.incumbent)) return;
-  if (state_.upgrade && has_passed(state_.upgrade->deadline)) upgrade_deadline_passed();
+  if (state_.upgrade && has_passed(state_.upgrade->deadline)) return upgrade_deadline_passed();
+  if (has_passed(state_.attempts_deadline)) forget_attempts();
 }
 
 bool Step::has_passed(const std::optional<Time>& deadline) const {

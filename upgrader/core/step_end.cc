@@ -17,6 +17,7 @@ void Step::take(const StopRequested&) {
   if (state_.shutdown || state_.quit) return;
   state_.shutdown = true;
   log_why_it_ends("told to stop");
+  if (!state_.upgrade || !state_.upgrade->boot) forget_attempts();
   if (state_.upgrade) end_upgrade_for_shutdown();
   shut_agents_down();
 }
@@ -73,11 +74,8 @@ void Step::end_upgrade_for_shutdown() {
                     !state_.incumbent->stopped && !state_.incumbent->killed;
   drop_upgrade(reason);
   if (!owed) return;
-  Failure failure;
-  failure.id = upgrade.id;
-  failure.stage = Stage::shutdown;
-  failure.reason = fit_text(reason, agent_protocol::reason_bytes_max);
-  send(*state_.incumbent, agent_protocol::UpgradeFailed{std::move(failure)});
+  send(*state_.incumbent, agent_protocol::UpgradeFailed{
+                              words::failure_of(upgrade.id, Stage::shutdown, reason, "", nullptr)});
 }
 
 void Step::shut_agents_down() {

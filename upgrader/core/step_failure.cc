@@ -21,11 +21,8 @@ void Step::refuse_upgrade(const Trouble& trouble) {
 // An upgrade that never became the one under way.
 void Step::answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
   notice(agent.generation, NoticeKind::refusal, "upgrade " + id + " refused: " + reason);
-  Failure failure;
-  failure.id = id;
-  failure.stage = Stage::request;
-  failure.reason = fit_text(reason, agent_protocol::reason_bytes_max);
-  send(agent, agent_protocol::UpgradeFailed{std::move(failure)});
+  send(agent,
+       agent_protocol::UpgradeFailed{words::failure_of(id, Stage::request, reason, "", nullptr)});
 }
 
 void Step::held_agent_failed(Agent& agent, const std::string& reason) {
@@ -34,6 +31,18 @@ void Step::held_agent_failed(Agent& agent, const std::string& reason) {
     return;
   }
   kill(agent);
+  if (agent.role == Role::first) {
+    return first_failed(Stage::start, reason, "", nullptr, exit_own_failure, agent.version);
+  }
+  fallback_failed(agent, reason, nullptr);
+}
+
+// There is nothing behind a fallback.
+void Step::fallback_failed(const Agent& agent, const std::string& reason, const Ending* ending) {
+  if (state_.upgrade->boot) {
+    state_.upgrade->failure =
+        words::failure_of(state_.upgrade->id, Stage::start, reason, "", ending);
+  }
   end_with(exit_own_failure, words::who(agent) + " failed: " + reason);
 }
 
@@ -62,13 +71,7 @@ void Step::note_failure(Stage stage, const std::string& reason, const std::strin
   upgrade.deadline.reset();
   upgrade.waits_for_confirm = false;
   if (upgrade.failure) return;
-  Failure failure;
-  failure.id = upgrade.id;
-  failure.stage = stage;
-  failure.reason = fit_text(reason, agent_protocol::reason_bytes_max);
-  if (!errno_name.empty()) failure.errno_name = errno_name;
-  if (ending != nullptr && ending->how == Ending::How::exited) failure.exit_status = ending->value;
-  if (ending != nullptr && ending->how == Ending::How::signalled) failure.signal = ending->value;
+  Failure failure = words::failure_of(upgrade.id, stage, reason, errno_name, ending);
   const std::string told = words::failed(upgrade, failure, state_.incumbent);
   if (stage == Stage::request && upgrade.origin == Origin::agent) {
     notice(state_.incumbent->generation, NoticeKind::refusal, told);
@@ -95,6 +98,8 @@ void Step::step_back() {
     return;
   }
   if (state_.candidate) return;
+  const bool boot_failed = state_.upgrade->boot && state_.upgrade->failure;
+  if (boot_failed) return end_with(exit_own_failure, "the way back has failed, too");
   order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
 }
 

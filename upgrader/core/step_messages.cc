@@ -62,8 +62,9 @@ void Step::hear(Agent& agent, const agent_protocol::Hello& hello) {
     welcome.previous_version = state_.upgrade->previous_version;
   }
   if (state_.upgrade && agent.role == Role::fallback) {
-    welcome.failure =
-        agent_protocol::PastFailure{*state_.upgrade->failure, state_.upgrade->version};
+    const UpgradeUnderWay& upgrade = *state_.upgrade;
+    welcome.failure = upgrade.boot ? *upgrade.boot
+                                   : agent_protocol::PastFailure{*upgrade.failure, upgrade.version};
   }
   send(agent, std::move(welcome));
 }

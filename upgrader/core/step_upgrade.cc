@@ -160,7 +160,7 @@ void Step::tell_stop_for_upgrade() {
 void Step::commit() {
   state_.upgrade->deadline.reset();
   if (policy_.relink) {
-    order(Pending::relink, Relink{*state_.upgrade->program});
+    order(Pending::relink, Relink{*state_.upgrade->program, !state_.upgrade->boot});
     return;
   }
   tell_committed();
@@ -172,6 +172,8 @@ void Step::tell_committed() {
       words::who(*state_.incumbent) + " has passed; upgrade " + upgrade.id + " is committed");
   send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
   record_ending(Outcome::committed);
+  if (upgrade.boot) state_.last_failure = upgrade.boot->failure;
+  state_.attempts_done = true;  // what was counted is not what the link names now
   state_.upgrade.reset();
 }
 

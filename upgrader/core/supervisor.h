@@ -10,7 +10,9 @@
 //                                                         `ready`, has been written; ended if it
 //                                                         exits or cannot be started; shutting_down
 //                                                         if it is unfit, late, closes a pipe or
-//                                                         cannot be written to
+//                                                         cannot be written to; falling_back in
+//                                                         each of these cases where there is a
+//                                                         way back at boot
 //   running       active                -                 preparing at an `upgrade`, switching at a
 //                                                         sequential one; ended if it exits;
 //                                                         shutting_down if it does not say in time
@@ -54,7 +56,8 @@
 //   falling_back  - or held fallback    killed or -       running when its `activate`, sent at its
 //                                                         `ready`, has been written; ended if it
 //                                                         exits; shutting_down if it fails
-//                                                         otherwise or cannot be written to
+//                                                         otherwise or cannot be written to. At
+//                                                         boot it goes on trial: trial, or running
 //   shutting_down told to stop, killed, killed or -       ended when all have been reaped
 //                 or -
 //   ended         -                     -                 nothing

@@ -82,6 +82,9 @@ class Printer {
     flag("known_to_agent", upgrade.known_to_agent);
     put("deadline", upgrade.deadline);
     put("failure", upgrade.failure);
+    if (upgrade.boot) put("boot", upgrade.boot->failure);
+    if (upgrade.boot) put("boot_version", upgrade.boot->version);
+    put("boot_status", std::int64_t{upgrade.boot_status});
     text_ += "} ";
   }
 
@@ -132,6 +135,8 @@ std::string Supervisor::print() const {
   printer.put("exit_grace", policy_.exit_grace);
   printer.put("watchdog", policy_.watchdog);
   printer.flag("relink", policy_.relink);
+  printer.flag("previous", policy_.previous);
+  printer.flag("attempts", policy_.attempts);
   printer.put("incumbent", state_.incumbent);
   printer.put("candidate", state_.candidate);
   printer.put("upgrade", state_.upgrade);
@@ -144,6 +149,8 @@ std::string Supervisor::print() const {
   printer.put("last_generation", state_.last_generation);
   printer.put("upgrade_signals", state_.upgrade_signals);
   printer.put("control_reloads", state_.control_reloads);
+  printer.put("attempts_deadline", state_.attempts_deadline);
+  printer.flag("attempts_done", state_.attempts_done);
   for (const Time deadline : state_.put_off)
     printer.put("put_off", deadline);
   printer.put_enum("pending", state_.pending);

@@ -19,6 +19,7 @@ std::optional<Time> Supervisor::next_deadline() const {
     consider((*agent)->hello_deadline);
   }
   if (state_.upgrade) consider(state_.upgrade->deadline);
+  consider(state_.attempts_deadline);
   return next;
 }
 
@@ -29,7 +30,8 @@ std::vector<Generation> Supervisor::late(Time by) const {
   };
   const auto& [incumbent, candidate] = std::tie(state_.incumbent, state_.candidate);
   // The gate's time and the trial's are the active agent's to keep.
-  const bool upgrade_is_late = state_.upgrade && has_passed(state_.upgrade->deadline);
+  const bool upgrade_is_late = (state_.upgrade && has_passed(state_.upgrade->deadline)) ||
+                               has_passed(state_.attempts_deadline);
   const auto is_late = [&](const Agent& agent) {
     return has_passed(agent.deadline) || has_passed(agent.close_deadline) ||
            has_passed(agent.heartbeat_deadline) || has_passed(agent.hello_deadline);

@@ -41,11 +41,14 @@ std::string_view stage_clause(Stage stage) {
       return "could not be committed";
     case Stage::shutdown:
       return "ended with the upgrader";
+    case Stage::boot:
+      return "was not started again";
   }
   return "";
 }
 
 std::string what_next(const UpgradeUnderWay& upgrade, const std::optional<Agent>& incumbent) {
+  if (upgrade.boot) return incumbent ? "rolling back" : "there is no other way back";
   if (!incumbent || !incumbent->activated) return "falling back";
   if (incumbent->stopped || incumbent->killed) return "falling back";
   if (upgrade.generation == incumbent->generation) return "rolling back";
@@ -176,6 +179,26 @@ std::string failed(const UpgradeUnderWay& upgrade, const agent_protocol::Failure
 std::string request_refused(const std::string& name, std::string_view type,
                             const std::string& reason) {
   return "request " + name + " (" + std::string(type) + ") refused: " + reason;
+}
+
+agent_protocol::Failure failure_of(const std::string& id, Stage stage, const std::string& reason,
+                                   const std::string& errno_name, const Ending* ending) {
+  agent_protocol::Failure failure;
+  failure.id = id;
+  failure.stage = stage;
+  failure.reason = agent_protocol::fit_text(reason, agent_protocol::reason_bytes_max);
+  if (!errno_name.empty()) failure.errno_name = errno_name;
+  if (ending != nullptr && ending->how == Ending::How::exited) failure.exit_status = ending->value;
+  if (ending != nullptr && ending->how == Ending::How::signalled) failure.signal = ending->value;
+  return failure;
+}
+
+std::string first_failed(const agent_protocol::PastFailure& failure) {
+  if (failure.failure.stage != Stage::start) return failure.failure.reason;
+  Agent first;
+  first.generation = 1;
+  first.version = failure.version;
+  return who(first) + " failed: " + failure.failure.reason;
 }
 
 std::string in_short(const agent_protocol::Failure& failure, std::size_t bytes_max) {

@@ -52,6 +52,13 @@ namespace words {
 // "request r1 (confirm) refused: ..."
 [[nodiscard]] std::string request_refused(const std::string& name, std::string_view type,
                                           const std::string& reason);
+// A failure as agents are told of it. `ending` may be null, and `errno_name` empty.
+[[nodiscard]] agent_protocol::Failure failure_of(const std::string& id, agent_protocol::Stage stage,
+                                                 const std::string& reason,
+                                                 const std::string& errno_name,
+                                                 const Ending* ending);
+// Why a first agent is not kept: "generation 1 (version 2.0) failed: not ready within 5m".
+[[nodiscard]] std::string first_failed(const agent_protocol::PastFailure& failure);
 
 // "upgrade u7 failed at its start: ...", with at most so much of the reason.
 [[nodiscard]] std::string in_short(const agent_protocol::Failure& failure, std::size_t bytes_max);

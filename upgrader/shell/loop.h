@@ -12,6 +12,7 @@
 #include "upgrader/core/options.h"
 #include "upgrader/core/supervisor.h"
 #include "upgrader/shell/agents.h"
+#include "upgrader/shell/attempts_file.h"
 #include "upgrader/shell/control.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/lock.h"
@@ -47,8 +48,10 @@ class Loop {
   void on_timer();
   void try_lock();
   void tell_what_will_start();
+  [[nodiscard]] std::optional<std::string> count_attempt(const Program& program);
   void start_first_agent();
-  [[nodiscard]] std::optional<Program> look_at_agent();
+  [[nodiscard]] std::variant<Program, ProgramRefused> look_at_agent();
+  void cannot_start(const ProgramRefused& refused);
   [[nodiscard]] bool open_link();
   [[nodiscard]] bool open_control();
   void take_control_line(const agent_protocol::Line& line);
@@ -65,6 +68,8 @@ class Loop {
 
   [[nodiscard]] BeforeSync vouch_before_sync();
   void perform(const Check& check);
+  void perform(const FindWayBack& find);
+  void perform(const ForgetAttempts& forget);
   void perform(const Spawn& spawn);
   void perform(const Send& send);
   void perform(const CloseInput& close);
@@ -86,7 +91,10 @@ class Loop {
   Logbook& logbook_;
   InitSystem& init_system_;
   Lock* lock_;
-  std::optional<Link> link_;  // with --relink
+  std::optional<Link> link_;              // with --relink
+  std::optional<AttemptsFile> attempts_;  // with --attempts, until what it counts has lasted
+  Attempts attempt_;                      // what it says of this start
+  std::optional<ProgramId> first_program_;
   Supervisor supervisor_;
   LogLimit log_limit_;
   Programs programs_;

@@ -1,6 +1,7 @@
 // The loop's other half: what the supervisor orders, carried out. What has an outcome goes back to
 // the supervisor at once, before anything else.
 #include <csignal>
+#include <utility>
 
 #include "upgrader/core/words.h"
 #include "upgrader/shell/errno_name.h"
@@ -27,6 +28,28 @@ void Loop::perform(const Check& check) {
   const bool way_back = can_start_again(running_program);
   if (control_) control_->note_checked(std::get<Program>(checked));
   feed(Checked{programs_.add(std::get<Program>(std::move(checked))), way_back});
+}
+
+void Loop::perform(const FindWayBack&) {
+  auto checked = check_program(*options_.previous, options_.agent, options_.args);
+  std::string why;
+  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
+    why = refused->reason;
+  } else if (first_program_ &&
+             std::get<Program>(checked).is_same_file_as(programs_.at(*first_program_))) {
+    why = *options_.previous + " names the same executable";
+  }
+  if (why.empty()) return feed(WayBackFound{programs_.add(std::get<Program>(std::move(checked)))});
+  logbook_.info("no way back: " + why);
+  feed(NoWayBack{});
+}
+
+void Loop::perform(const ForgetAttempts&) {
+  if (!attempts_) return;
+  attempt_.count = 0;
+  if (const int error = std::exchange(attempts_, std::nullopt)->write(attempt_)) {
+    logbook_.error("cannot write " + *options_.previous + ".attempts: " + error_in_words(error));
+  }
 }
 
 void Loop::perform(const Spawn& spawn) {
@@ -101,7 +124,8 @@ void Loop::perform(const ProveRelink& prove) {
 }
 
 void Loop::perform(const Relink& relink) {
-  const int error = link_->commit(programs_.at(relink.program), vouch_before_sync());
+  const int error =
+      link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
   if (error == 0) return feed(Relinked{});
   feed(RelinkFailed{trouble_of(error, "cannot commit the link " + options_.agent)});
 }
@@ -129,6 +153,11 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
+  // What cannot be written now costs the next start a reason, not its count.
+  if (attempts_) {
+    attempt_.ending = words::ends_with(exit.status);
+    static_cast<void>(attempts_->write(attempt_, true));
+  }
   end(exit.status);
 }
 

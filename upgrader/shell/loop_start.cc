@@ -24,7 +24,10 @@ int Loop::run(ChildSetting setting) {
   if (options_.control_directory && !open_control()) return exit_own_failure;
   if (lock_ != nullptr) {
     // What cannot ever start is told before anything is waited for.
-    if (!look_at_agent()) return *exit_status_;
+    const auto looked = look_at_agent();
+    const auto* refused = std::get_if<ProgramRefused>(&looked);
+    if (refused != nullptr && !options_.previous) cannot_start(*refused);
+    if (exit_status_) return *exit_status_;
     const Duration timeout = lock_timeout_of(options_);
     if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
     try_lock();
@@ -90,24 +93,54 @@ void Loop::start_first_agent() {
                                       [this] { settle(); });
   if (!taken) return end(exit_own_failure);
   // While the lock was waited for, its holder may have committed another version.
-  std::optional<Program> program = look_at_agent();
-  if (!program) return;
-  take(StartRequested{programs_.add(*std::move(program))});
-  settle();
+  auto looked = look_at_agent();
+  if (exit_status_) return;
+  if (const auto* refused = std::get_if<ProgramRefused>(&looked)) {
+    cannot_start(*refused);
+  } else {
+    Program& program = std::get<Program>(looked);
+    std::optional<std::string> worn_out = count_attempt(program);
+    first_program_ = programs_.add(std::move(program));
+    take(StartRequested{*first_program_, std::move(worn_out)});
+  }
+  if (!exit_status_) settle();
 }
 
-// AGENT as it is now, and the link that it is. Ends the upgrader if it cannot be started.
-std::optional<Program> Loop::look_at_agent() {
+// AGENT as it is now, and the link that it is. Ends the upgrader if the link is not as it must be.
+std::variant<Program, ProgramRefused> Loop::look_at_agent() {
   auto checked = check_agent(options_.agent, options_.args);
-  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
-    fail(refused->reason, status_of(*refused));
-    return std::nullopt;
+  const bool lost = std::holds_alternative<ProgramRefused>(checked) && !options_.previous;
+  if (options_.relink && !lost && !open_link()) end(exit_own_failure);
+  return checked;
+}
+
+void Loop::cannot_start(const ProgramRefused& refused) {
+  const int status = status_of(refused);
+  if (options_.previous) {
+    return take(StartRefused{{errno_name(refused.error), refused.reason}, status});
   }
-  if (options_.relink && !open_link()) {
-    end(exit_own_failure);
-    return std::nullopt;
+  fail(refused.reason, status);
+}
+
+// Why what AGENT names should not be started once more, if it should not.
+std::optional<std::string> Loop::count_attempt(const Program& program) {
+  if (options_.attempts == 0) return std::nullopt;
+  auto opened = AttemptsFile::open(*options_.previous);
+  int error = 0;
+  if (const int* refused = std::get_if<int>(&opened)) error = *refused;
+  if (error == 0) {
+    const AttemptsFile& file = std::get<AttemptsFile>(opened);
+    NextAttempt next = next_attempt(file.read(), program.path(), options_.attempts);
+    error = file.write(next.attempts);
+    if (error == 0) {
+      attempts_ = std::get<AttemptsFile>(std::move(opened));
+      attempt_ = std::move(next.attempts);
+      return std::move(next.worn_out);
+    }
   }
-  return std::get<Program>(std::move(checked));
+  logbook_.error("cannot count this start in " + *options_.previous +
+                 ".attempts: " + error_in_words(error));
+  return std::nullopt;
 }
 
 bool Loop::open_link() {
@@ -122,7 +155,10 @@ bool Loop::open_link() {
     return false;
   }
   link_ = std::get<Link>(std::move(opened));
-  return true;
+  if (!options_.previous) return true;
+  const std::optional<LinkRefused> refused = link_->keep_previous(*options_.previous);
+  if (refused) logbook_.error(refused->reason);
+  return !refused;
 }
 
 // The upgrader ends before anything has run.

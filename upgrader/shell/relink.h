@@ -4,10 +4,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 
-#include "upgrader/shell/owned_fd.h"
+#include "upgrader/shell/link_place.h"
 #include "upgrader/shell/program.h"
 
 namespace upgrader {
@@ -27,6 +28,10 @@ class Link {
   // `path` must be a symbolic link. What it names now counts as committed.
   [[nodiscard]] static std::variant<Link, LinkRefused> open(const std::string& path);
 
+  // From now on a commit makes the link at `path` name what was committed before it. It may be
+  // absent. Refused: what is there is no symbolic link, or its directory cannot be written.
+  [[nodiscard]] std::optional<LinkRefused> keep_previous(const std::string& path);
+
   // Shows that a commit will be able to replace the link, by replacing it with a fresh one that
   // names the same, and syncs the executable of `program` and the directories that lead to it.
   // Returns 0 or an errno value. ESTALE: AGENT's path leads to another directory, or the program's
@@ -37,8 +42,11 @@ class Link {
   // Makes the link name `program`, which was proved, relative to the link's directory if what it
   // names now is relative, and syncs that directory. Returns 0 when all is durable; otherwise an
   // errno value, and the link is as it was. ESTALE: the program's path names another file by now,
-  // which has passed no trial, or AGENT's leads to another directory.
-  [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync);
+  // which has passed no trial, or AGENT's leads to another directory. Before that, with
+  // `moves_previous` and a link of --previous, that one is made to name what was committed before,
+  // durably; it too is as it was where anything fails.
+  [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync,
+                           bool moves_previous = true);
 
   // Puts the link back to what was committed last, if it names anything else or is gone. Returns 0
   // or an errno value.
@@ -48,21 +56,14 @@ class Link {
   [[nodiscard]] const std::string& committed() const { return committed_; }
 
  private:
-  Link(OwnedFd directory, std::string given_directory, std::string directory_path, std::string name,
-       std::string target);
+  Link(LinkPlace place, std::string target);
 
-  [[nodiscard]] int directory_changed() const;
-  [[nodiscard]] int make_temporary(const std::string& target) const;
-  [[nodiscard]] int make_temporary_for(const Program& program, bool relative,
-                                       std::string& target) const;
-  [[nodiscard]] int put_temporary_in_place() const;
-  [[nodiscard]] int replace(const std::string& target) const;
+  [[nodiscard]] int prepare_for(const Program& program, bool relative, std::string& target) const;
+  [[nodiscard]] int move_previous(const Program& program, const BeforeSync& before_sync) const;
+  [[nodiscard]] int move(const Program& program, const BeforeSync& before_sync);
 
-  OwnedFd directory_;
-  std::string given_directory_;  // as AGENT has it
-  std::string directory_path_;   // resolved
-  std::string name_;
-  std::string temporary_;  // one fixed name: what a killed upgrader has left is used again
+  LinkPlace place_;
+  std::optional<LinkPlace> previous_;
   std::string committed_;
 };
 

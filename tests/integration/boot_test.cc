@@ -1,0 +1,212 @@
+// A first agent that fails, and the way back across restarts: --previous and --attempts in
+// upgrader(8).
+#include <signal.h>
+#include <unistd.h>
+
+#include "tests/integration/releases.h"
+
+using namespace integration;
+
+namespace {
+
+// `current` names what fails at once, `previous` the puppet `one`.
+struct Boot {
+  explicit Boot(World& world) : world_(world) {
+    REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
+    good = world.install("releases/one");
+    bad = world.write("releases/two", "#!/bin/sh\nexit 3\n");
+    link = world.path("releases/current");
+    previous = world.path("releases/previous");
+    point(link, "two");
+    point(previous, "one");
+  }
+
+  static void point(const std::string& link, const std::string& target) {
+    unlink(link.c_str());
+    REQUIRE(symlink(target.c_str(), link.c_str()) == 0);
+  }
+
+  void start(Texts more = {}) {
+    Texts options{"--relink", "--previous=" + previous, "--trial=1h"};
+    options.insert(options.end(), more.begin(), more.end());
+    world_.start(Start{.options = options, .agent = link});
+  }
+
+  World& world_;
+  std::string good, bad, link, previous;
+};
+
+std::string executable_of(const Puppet& puppet) {
+  return target_of("/proc/" + std::to_string(puppet.pid()) + "/exe");
+}
+
+}  // namespace
+
+TEST_CASE("a first agent that exits gives way to what was committed before, on trial") {
+  World world{World::Later()};
+  Boot boot(world);
+  boot.start();
+
+  Puppet back = world.agent();
+  const Json welcome = back.hello();
+  CHECK(welcome.text("role") == "fallback");
+  CHECK(welcome.object("failure").text("id") == "boot");
+  CHECK(welcome.object("failure").text("stage") == "start");
+  CHECK(welcome.object("failure").number("exit_status") == 3);
+  CHECK(back.argv() == Texts{boot.link});
+  CHECK(executable_of(back) == boot.good);
+  back.ready();
+  back.expect("activate");
+  CHECK(target_of(boot.link) == "two");
+  back.say_type("healthy");
+  CHECK(back.expect("committed").text("id") == "boot");
+  CHECK(target_of(boot.link) == "one");
+  CHECK(target_of(boot.previous) == "one");
+}
+
+TEST_CASE("AGENT that names nothing that can be started gives way, too") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "missing");
+  boot.start();
+
+  Puppet back = world.agent();
+
+  const Json welcome = back.hello();
+  CHECK(welcome.object("failure").text("stage") == "spawn");
+  CHECK(welcome.object("failure").text("errno") == "ENOENT");
+}
+
+TEST_CASE("a way back that fails ends the upgrader with 125, and both links stay") {
+  World world{World::Later()};
+  Boot boot(world);
+  boot.start();
+  Puppet back = world.agent();
+
+  SECTION("held") {
+    back.exit(0);
+  }
+  SECTION("on trial") {
+    back.hello();
+    back.ready();
+    back.expect("activate");
+    back.exit(0);
+  }
+
+  world.expect_exit(125);
+  CHECK(target_of(boot.link) == "two");
+  CHECK(target_of(boot.previous) == "one");
+}
+
+TEST_CASE("what is no way back leaves the end as it was") {
+  World world{World::Later()};
+  Boot boot(world);
+  SECTION("it is absent") {
+    unlink(boot.previous.c_str());
+  }
+  SECTION("it dangles") {
+    Boot::point(boot.previous, "missing");
+  }
+  SECTION("it names the same") {
+    Boot::point(boot.previous, "two");
+  }
+  SECTION("it is unfit") {
+    world.write("releases/text", "echo\n");
+    Boot::point(boot.previous, "text");
+  }
+
+  boot.start();
+
+  world.expect_exit(3);
+}
+
+TEST_CASE("a link of --previous that cannot be kept is refused") {
+  World world{World::Later()};
+  Boot boot(world);
+  unlink(boot.previous.c_str());
+  SECTION("it is a file") {
+    world.write("releases/previous", "");
+  }
+  SECTION("its directory is not there") {
+    boot.previous = world.path("nowhere/previous");
+  }
+
+  boot.start();
+
+  world.expect_exit(125);
+  CHECK(world.log().find("--previous=" + boot.previous) != std::string::npos);
+}
+
+TEST_CASE("at a commit the link of --previous is made to name what was committed before") {
+  World world{World::Later()};
+  Boot boot(world);
+  const std::string three = world.install("releases/three");
+  Boot::point(boot.link, "one");
+  unlink(boot.previous.c_str());
+  boot.start();
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, three);
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+  CHECK(target_of(boot.previous).empty());
+
+  next.say_type("healthy");
+
+  next.expect("committed");
+  CHECK(target_of(boot.previous) == "one");
+  CHECK(target_of(boot.link) == "three");
+}
+
+TEST_CASE("what never lasts gives way from the Nth start on") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  const std::string other = world.install("releases/other");
+  Boot::point(boot.previous, "other");
+  for (int start = 0; start < 2; ++start) {
+    boot.start({"--attempts=2"});
+    Puppet agent = world.first();
+    CHECK(executable_of(agent) == boot.good);
+    agent.exit(7);
+    world.expect_exit(7);
+  }
+
+  boot.start({"--attempts=2"});
+
+  Puppet back = world.agent();
+  const Json failure = back.hello().object("failure");
+  CHECK(failure.text("stage") == "boot");
+  CHECK(failure.text("reason") == boot.good +
+                                      " did not last in 2 starts in a row: "
+                                      "the upgrader ends with status 7");
+  CHECK(executable_of(back) == other);
+}
+
+TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  unlink(boot.previous.c_str());
+  const std::string file = "releases/previous.attempts";
+
+  SECTION("it has lasted") {
+    world.start(
+        Start{.options = {"--relink", "--previous=" + boot.previous, "--trial=1ms", "--attempts=2"},
+              .agent = boot.link});
+    Puppet agent = world.first();
+    world.wait_until([&] { return world.read(file).starts_with("0 "); }, "it to be forgotten");
+    agent.exit(1);
+    world.expect_exit(1);
+  }
+  SECTION("it was told to end") {
+    boot.start({"--attempts=2"});
+    Puppet agent = world.first();
+    CHECK(world.read(file).starts_with("1 "));
+    world.signal(SIGTERM);
+    agent.stop_cleanly();
+    world.expect_exit(0);
+  }
+
+  CHECK(world.read(file).starts_with("0 "));
+}

@@ -1,0 +1,47 @@
+// How often an executable has been started in vain, and what follows from it.
+#include "upgrader/core/attempts.h"
+
+#include <catch2/catch.hpp>
+
+using namespace upgrader;
+
+TEST_CASE("what is written is read again") {
+  for (const Attempts& attempts :
+       {Attempts{}, Attempts{3, "/opt/agent", "exited with status 3"}, Attempts{1, "/a b/c\nd", ""},
+        Attempts{2 * attempts_max, "/x", "ended"}}) {
+    CHECK(read_attempts(print(attempts)) == attempts);
+  }
+}
+
+TEST_CASE("what is damaged counts as no attempt") {
+  const std::string whole = print({3, "/opt/agent", "ended"});
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
+    CHECK(read_attempts(whole.substr(0, bytes)).count == 0);
+  for (const char* text : {"-1 /a\n\n", "x /a\n\n", "3/a\n\n", "1999999 /a\n\n", "3 /a\n"})
+    CHECK(read_attempts(text) == Attempts{});
+}
+
+TEST_CASE("from the limit on the other executable has its turn, as often, and then this one") {
+  Attempts told;
+  std::string turns;
+  for (int start = 0; start < 10; ++start) {
+    const NextAttempt next = next_attempt(told, "/a", 3);
+    turns += next.worn_out ? 'b' : 'a';
+    told = next.attempts;
+  }
+  CHECK(turns == "aaabbbaaab");
+}
+
+TEST_CASE("another executable begins anew") {
+  const NextAttempt next = next_attempt({7, "/a", ""}, "/b", 3);
+
+  CHECK(next.attempts == Attempts{1, "/b", ""});
+  CHECK_FALSE(next.worn_out);
+}
+
+TEST_CASE("it is said how often, and how the last one ended") {
+  CHECK(next_attempt({1, "/a", "the upgrader ends with status 3"}, "/a", 1).worn_out ==
+        "/a did not last in 1 start: the upgrader ends with status 3");
+  CHECK(next_attempt({2, "/a", ""}, "/a", 2).worn_out ==
+        "/a did not last in 2 starts in a row: nobody was left to say how the last one ended");
+}

@@ -1,0 +1,35 @@
+// How often an executable has been started in a row without lasting: --attempts. What the file
+// says, and what follows from it. The contract is upgrader(8).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace upgrader {
+
+inline constexpr int attempts_max = 999'999;  // that --attempts takes
+
+struct Attempts {
+  int count = 0;           // starts, the present one included, after which nothing lasted
+  std::string executable;  // resolved
+  std::string ending;      // how the last one ended; empty: nobody was left to say it
+  bool operator==(const Attempts&) const = default;
+};
+
+// The text of the file, and back. What cannot be read is no attempt at all.
+[[nodiscard]] std::string print(const Attempts& attempts);
+[[nodiscard]] Attempts read_attempts(std::string_view text);
+
+struct NextAttempt {
+  Attempts attempts;                    // what is to be written before anything is started
+  std::optional<std::string> worn_out;  // why the other executable is to be started, if it is
+  bool operator==(const NextAttempt&) const = default;
+};
+
+// `before` is what the file says, `executable` what AGENT's link names, `limit` what --attempts
+// says. From `limit` starts on the other executable has its turn, as often; then this one again.
+[[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
+                                       int limit);
+
+}  // namespace upgrader
