@@ -45,6 +45,7 @@ struct NamedDeadline {
 // The policies that are explored: with and without --relink, with and without limits; and with
 // --mode=sequential and --on-unclean-stop=continue, which requests that do not say go by.
 inline constexpr int policies = 5;
+inline constexpr int plain_policy = 1;  // with limits, and nothing else
 // And more, which are not for all to explore: with a watchdog; and with --gate=confirm and
 // --commit=healthy, which SIGUSR2 goes by.
 inline constexpr int watchdog_policy = policies;

@@ -85,10 +85,21 @@ bool waits_without_limit(const Policy& policy, const State& state) {
   return limited && !Supervisor(policy, state).next_deadline();
 }
 
+bool has_features(const Event& event) {
+  const auto* said = std::get_if<MessageReceived>(&event);
+  const auto* hello = said == nullptr ? nullptr : std::get_if<Hello>(&said->message);
+  return hello != nullptr && !hello->features.empty();
+}
+
 class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
-      : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {}
+      : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
+    const std::optional<int> which = which_policy(policy);
+    readiness_ = which == plain_policy;
+    // Who wants a map walks where nobody has a control directory.
+    control_ = map == nullptr;
+  }
 
   Exploration run(const Companion* companion) {
     Watchers watchers{Watcher(policy_.exit_grace), companion ? companion->clone() : nullptr};
@@ -97,11 +108,11 @@ class Walk {
       // A copy: the nodes move while new ones come.
       const State state = nodes_[at].state;
       for (NamedEvent& next : every_event(state)) {
+        if (!readiness_ && has_features(next.event)) continue;
         next.event = with_version(std::move(next.event), state);
         take(at, state, {}, next);
       }
-      // Who wants a map walks where nobody has a control directory.
-      for (const NamedEvent& next : map_ == nullptr ? every_control_event(state) : none_)
+      for (const NamedEvent& next : control_ ? every_control_event(state) : none_)
         take(at, state, {}, next);
       if (policy_.previous && state.last_generation == 0) {
         for (const NamedEvent& next : every_start_at_boot())
@@ -313,6 +324,9 @@ class Walk {
   const StepFunction& step_;
   std::size_t violations_max_;
   Map* map_;  // or null
+  // What doubles the states is explored under one policy: it does not depend on the others.
+  bool readiness_ = false;
+  bool control_ = false;
   const std::vector<NamedEvent> none_{};
   std::deque<Node> nodes_;
   std::unordered_map<std::string, std::size_t> seen_;

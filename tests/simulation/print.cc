@@ -24,6 +24,7 @@ void with_generation(AnyEvent& event, const Use& use) {
 }
 
 constexpr std::array<const char*, std::variant_size_v<Event>> kinds{"start",
+                                                                    "start refused",
                                                                     "says",
                                                                     "says what is refused",
                                                                     "stray output",
@@ -33,6 +34,10 @@ constexpr std::array<const char*, std::variant_size_v<Event>> kinds{"start",
                                                                     "exits",
                                                                     "checked",
                                                                     "check fails",
+                                                                    "way back found",
+                                                                    "no way back",
+                                                                    "link put back",
+                                                                    "link not put back",
                                                                     "spawned",
                                                                     "spawn fails",
                                                                     "link proved",
@@ -44,7 +49,8 @@ constexpr std::array<const char*, std::variant_size_v<Event>> kinds{"start",
                                                                     "told to stop",
                                                                     "told to quit",
                                                                     "told to upgrade",
-                                                                    "signal"};
+                                                                    "signal",
+                                                                    "control request"};
 
 std::string without_newline(std::string line) {
   while (!line.empty() && line.back() == '\n')

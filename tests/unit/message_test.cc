@@ -34,10 +34,10 @@ TEST_CASE("every enumerator has the name that the page gives it, and is found by
                            {"fallback", "continue"});
   check_names<StopReason>({StopReason::upgrade, StopReason::rollback, StopReason::shutdown},
                           {"upgrade", "rollback", "shutdown"});
-  check_names<Stage>(
-      {Stage::request, Stage::spawn, Stage::start, Stage::confirm, Stage::cancel, Stage::stop,
-       Stage::trial, Stage::commit, Stage::shutdown},
-      {"request", "spawn", "start", "confirm", "cancel", "stop", "trial", "commit", "shutdown"});
+  check_names<Stage>({Stage::request, Stage::spawn, Stage::start, Stage::confirm, Stage::cancel,
+                      Stage::stop, Stage::trial, Stage::commit, Stage::shutdown, Stage::boot},
+                     {"request", "spawn", "start", "confirm", "cancel", "stop", "trial", "commit",
+                      "shutdown", "boot"});
 }
 
 TEST_CASE("what is no name names nothing") {

@@ -141,13 +141,16 @@ TEST_CASE("the configuration is checked first") {
   SECTION("the state directory is a file") {
     place.configuration.state_directory = place.directory / "log";
   }
-  SECTION("the releases are missing") {
-    place.configuration.releases = place.directory / "missing";
-  }
   SECTION("the output is the input") {
     place.configuration.output = place.configuration.input;
   }
   CHECK(place.first_failure().starts_with("configuration: "));
+}
+
+TEST_CASE("the releases that are to be followed must be there") {
+  Place place;
+  place.configuration.releases = place.directory / "missing";
+  CHECK(place.first_failure().starts_with("connection: "));
 }
 
 TEST_CASE("an input that is not there makes unfit, unless it has been read before") {
