@@ -67,6 +67,8 @@ node_headers :=
 node_tests :=
 node_packages :=
 include $(wildcard node/*/*.mk)
+# The fleet's programs, which stand on many machines, add to the same lists.
+include $(wildcard fleet/*.mk fleet/*/*.mk)
 programs += $(node_programs) $(node_libraries)
 check_packages += $(node_packages)
 

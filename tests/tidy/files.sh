@@ -18,7 +18,7 @@ code_files() {
 
 # Code of the libraries and programs that are installed.
 product_files() {
-  code_files | grep -E '^(agent-protocol|upgrader|sample-agent|node)/'
+  code_files | grep -E '^(agent-protocol|upgrader|sample-agent|node|fleet)/'
 }
 
 # Scripts, by their names or their first lines.

@@ -1,7 +1,7 @@
 # Checks that the house stands: which file may include which.
 
 layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes
-  upgraderctl_includes'
+  upgraderctl_includes fleet_model'
 
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
 # decides, L3 acts, L4 is main. Its folder says which; the nouns stand in a list. A file includes
@@ -71,10 +71,10 @@ layer_of() {
   layer_table | awk -v layer="$1" '$1 == layer { print $2 }'
 }
 
-# cereal is for L1 alone, and for the wire/ of upgraderctl; what reads JSON in agent-conformance is
-# named in a check of its own.
+# cereal is for L1 alone, for the wire/ of upgraderctl, and for fleet/model; which files of that,
+# and what reads JSON in agent-conformance, is named in checks of their own.
 check_cereal() {
-  { layer_of 1; product_files | grep -E '^node/(upgraderctl/wire|conformance)/'; } \
+  { layer_of 1; product_files | grep -E '^(node/(upgraderctl/wire|conformance)|fleet/model)/'; } \
     >"$scratch/allowed"
   product_files | includes | grep -E ':(cereal|rapidjson)/' | while IFS=: read -r file line name; do
     grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
@@ -222,4 +222,32 @@ canary_upgraderctl_includes() {
   echo 'includes node/upgraderctl/core/decider.h'
   echo '#include <poll.h>' >>node/upgraderctl/core/errand.cc
   echo 'includes poll.h'
+}
+
+# fleet/model decides on many machines as the supervisor does on one: no input or output, no clock,
+# and nothing of the store or the programs that use it. JSON is for record_text alone, and regular
+# expressions for target_match.
+check_fleet_model() {
+  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep '^fleet/model/' >"$scratch/pure"
+  includes <"$scratch/pure" | grep -v ':fleet/model/' | while IFS=: read -r file line name; do
+    case $file:$name in
+      fleet/model/record_text.*:cereal/* | fleet/model/target_match.cc:pcre2.h) continue ;;
+    esac
+    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+  done
+  calls='getpid|getenv|system|gettimeofday|clock_gettime|fopen|printf|std::c(out|err)'
+  xargs grep -nE "_clock\\b|\\b($calls)\\b" /dev/null <"$scratch/pure" |
+    grep -v ':[[:space:]]*//'
+}
+
+canary_fleet_model() {
+  echo '#include "fleet/store/store.h"' >>fleet/model/transaction.h
+  echo 'includes <fleet/store/store.h>'
+  echo '#include <thread>' >>fleet/model/transaction.cc
+  echo 'includes <thread>'
+  echo '#include <cereal/cereal.hpp>' >>fleet/model/transaction.h
+  echo 'includes <cereal/cereal.hpp>'
+  echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/model/transaction.cc
+  echo 'planted = '
 }

@@ -55,16 +55,23 @@ canary_documents() {
   echo 'upgrader/planted.h:1: PLANTED.md'
 }
 
-# Words that this project has another word for: ARCHITECTURE.md says which.
+# Words that this project has another word for: ARCHITECTURE.md says which. What a rollout calls
+# its soak is no agent's trial.
 check_vocabulary() {
-  { product_files; page_files; tree_files | grep '\.md$'; } | grep -v '^STYLE\.md$' |
-    xargs grep -niE '\b(maste[r]|slav[e]|probatio[n]|soa[k](ing)?|subproces[s]|daemoniz[e])\b' |
-    cut -c 1-120
+  { product_files; page_files; tree_files | grep '\.md$'; } | grep -v '^STYLE\.md$' \
+    >"$scratch/files"
+  {
+    xargs grep -niE '\b(maste[r]|slav[e]|probatio[n]|subproces[s]|daemoniz[e])\b' <"$scratch/files"
+    grep -vE '^(fleet/|man/fleet|ARCHITECTURE\.md$)' "$scratch/files" |
+      xargs grep -niE '\bsoa[k](ing)?\b'
+  } | cut -c 1-120
 }
 
 canary_vocabulary() {
   printf '// Planted.\nint maste%s;\n' r >upgrader/planted.h
+  printf '// Planted.\nint soa%s;\n' k >upgrader/planted_too.h
   echo 'upgrader/planted.h:2:'
+  echo 'upgrader/planted_too.h:2:'
 }
 
 # Invariants, rules of the shell and layers of tests are called by names such as these. Each that is

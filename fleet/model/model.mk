@@ -1,0 +1,15 @@
+# The fleet's records and decisions, as a library without input and output: fleet/model. The stores
+# and programs of the fleet link it.
+fleet_model := $(BUILD)/libfleet-model.a
+$(fleet_model): $(call objects,$(wildcard fleet/model/*.cc)); $(make_archive)
+
+# ---- its tests: tests/fleet/NAME_test.cc
+
+fleet_model_tests := $(patsubst %,$(BUILD)/tests/fleet/%_test,transaction)
+node_tests += $(fleet_model_tests)
+
+$(BUILD)/objects/tests/fleet/%.o: CXXFLAGS += -O0
+$(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
+    $(fleet_model)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^
