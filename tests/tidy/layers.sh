@@ -1,7 +1,7 @@
 # Checks that the house stands: which file may include which.
 
 layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes
-  upgraderctl_includes fleet_model'
+  upgraderctl_includes fleet_model fleet_store'
 
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
 # decides, L3 acts, L4 is main. Its folder says which; the nouns stand in a list. A file includes
@@ -89,11 +89,11 @@ canary_cereal() {
 }
 
 # libuv is for L3 alone, and of that for the upgrader, the sample agent and programs of
-# node/: not for the library.
+# node/ and fleet/: not for the library.
 check_uv() {
   layer_of 3 | grep '^upgrader/' >"$scratch/allowed"
   product_files | includes | grep -E ':uv(\.h|/)' | while IFS=: read -r file line name; do
-    case $file in sample-agent/* | node/*) continue ;; esac
+    case $file in sample-agent/* | node/* | fleet/*) continue ;; esac
     grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
   done
 }
@@ -249,5 +249,35 @@ canary_fleet_model() {
   echo '#include <cereal/cereal.hpp>' >>fleet/model/transaction.h
   echo 'includes <cereal/cereal.hpp>'
   echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/model/transaction.cc
+  echo 'planted = '
+}
+
+# The files of fleet/store that act: all others are pure, and stand on the model's plain data.
+fleet_store_shell='etcd_(call|store|watch)|http2|uv_timers'
+
+check_fleet_store() {
+  echo "$pure_headers random" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep '^fleet/store/' | grep -vE "/($fleet_store_shell)[a-z0-9_]*\.(h|cc)\$" \
+    >"$scratch/pure"
+  includes <"$scratch/pure" | while IFS=: read -r file line name; do
+    case $name in
+      fleet/model/transaction.h) continue ;;
+      fleet/store/*)
+        echo "$name" | grep -qE "/($fleet_store_shell)[a-z0-9_]*\.h\$" || continue
+        ;;
+    esac
+    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+  done
+  xargs grep -nE "(steady|system)_clock\\b" /dev/null <"$scratch/pure"
+}
+
+canary_fleet_store() {
+  echo '#include "fleet/store/uv_timers.h"' >>fleet/store/mirror.h
+  echo 'includes <fleet/store/uv_timers.h>'
+  echo '#include "fleet/model/record_text.h"' >>fleet/store/store.h
+  echo 'includes <fleet/model/record_text.h>'
+  echo '#include <uv.h>' >>fleet/store/backoff.h
+  echo 'includes <uv.h>'
+  echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/store/virtual_time.cc
   echo 'planted = '
 }

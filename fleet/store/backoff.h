@@ -1,0 +1,35 @@
+// How long to wait before the next try: any time up to a bound that doubles, so that many who lost
+// the same member do not come back together. Pure: chance comes from the seed.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <random>
+
+namespace fleet {
+
+class Backoff {
+ public:
+  using Milliseconds = std::chrono::milliseconds;
+  static constexpr Milliseconds first{250};
+  // So long do 10,000 nodes that lost one member spread their coming back.
+  static constexpr Milliseconds longest{30'000};
+
+  explicit Backoff(std::uint64_t seed, Milliseconds most = longest) : chance_(seed), most_(most) {}
+
+  [[nodiscard]] Milliseconds next() {
+    const Milliseconds bound = std::min(bound_, most_);
+    bound_ = std::min(bound_ * 2, most_);
+    const auto range = static_cast<std::uint64_t>(bound.count()) + 1;
+    return Milliseconds(static_cast<std::int64_t>(chance_() % range));
+  }
+  void reset() { bound_ = first; }
+
+ private:
+  std::mt19937_64 chance_;
+  Milliseconds most_;
+  Milliseconds bound_ = first;
+};
+
+}  // namespace fleet

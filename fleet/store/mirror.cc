@@ -1,0 +1,106 @@
+#include "fleet/store/mirror.h"
+
+#include <utility>
+
+namespace fleet {
+
+Mirror::Mirror(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed)
+    : store_(store),
+      timers_(timers),
+      keys_(std::move(keys)),
+      observer_(std::move(observer)),
+      backoff_(seed) {
+  read_all();
+}
+
+const KeyValue* Mirror::find(std::string_view key) const {
+  const auto at = records_.find(key);
+  return at == records_.end() ? nullptr : &at->second;
+}
+
+void Mirror::read_all() {
+  retry_ = nullptr;
+  const std::weak_ptr<char> alive = alive_;
+  store_.read(keys_, [this, alive](const Answer<Reading>& answer) {
+    if (!alive.expired()) take_reading(answer);
+  });
+}
+
+void Mirror::take_reading(const Answer<Reading>& answer) {
+  if (const auto* trouble = std::get_if<Trouble>(&answer)) return suffer(*trouble);
+  const Reading& reading = std::get<Reading>(answer);
+  const Changes changes = difference_to(reading);
+  revision_ = reading.revision;
+  watch_on();
+  follow(changes);
+}
+
+// In the order of the keys: what is new or has changed, and what is gone.
+Changes Mirror::difference_to(const Reading& reading) const {
+  Changes changes{.revision = reading.revision, .changes = {}};
+  auto old = records_.begin();
+  const auto is_gone = [&] {
+    changes.changes.push_back(
+        Change{KeyValue{.key = old->first, .modified = reading.revision}, true});
+    ++old;
+  };
+  for (const KeyValue& now : reading.found) {
+    while (old != records_.end() && old->first < now.key) {
+      is_gone();
+    }
+    const bool known = old != records_.end() && old->first == now.key;
+    if (!known || old->second != now) changes.changes.push_back(Change{now});
+    if (known) ++old;
+  }
+  while (old != records_.end()) {
+    is_gone();
+  }
+  return changes;
+}
+
+void Mirror::watch_on() {
+  const std::weak_ptr<char> alive = alive_;
+  watch_ = store_.watch(keys_, revision_ + 1, [this, alive](const WatchNews& news) {
+    if (!alive.expired()) take_news(news);
+  });
+}
+
+void Mirror::take_news(const WatchNews& news) {
+  struct {
+    Mirror& mirror;
+    void operator()(const Changes& changes) const {
+      mirror.backoff_.reset();
+      mirror.revision_ = changes.revision;
+      mirror.follow(changes);
+    }
+    void operator()(const Relist&) const {
+      mirror.watch_ = nullptr;
+      mirror.read_all();
+    }
+    void operator()(const WatchLost& lost) const { mirror.suffer(lost.trouble); }
+  } take{*this};
+  std::visit(take, news);
+}
+
+void Mirror::follow(const Changes& changes) {
+  for (const Change& change : changes.changes) {
+    if (change.erased) {
+      records_.erase(change.now.key);
+    } else {
+      records_[change.now.key] = change.now;
+    }
+  }
+  const auto changed = observer_.changed;  // who is told may destroy the mirror
+  changed(changes);
+}
+
+// Reads anew rather than to watch on: a store that was restored from an older copy counts its
+// revisions from there.
+void Mirror::suffer(const Trouble& trouble) {
+  watch_ = nullptr;
+  retry_ = timers_.after(backoff_.next(), [this] { read_all(); });
+  const auto troubled = observer_.troubled;
+  troubled(trouble);
+}
+
+}  // namespace fleet

@@ -1,0 +1,63 @@
+// A copy of some keys that follows the store: reads all, watches from there, and starts again
+// whenever the watch ends. What was missed meanwhile is told as changes, too.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fleet/store/backoff.h"
+#include "fleet/store/store.h"
+#include "fleet/store/timers.h"
+
+namespace fleet {
+
+class Mirror {
+ public:
+  using Records = std::map<std::string, KeyValue, std::less<>>;
+
+  struct Observer {
+    // The copy has followed these changes. The first time: everything that is there.
+    std::function<void(const Changes&)> changed;
+    // The copy stands still from now on until `changed` is called again.
+    std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
+  };
+
+  // `seed` spreads the tries of many. The store and the timers outlive the mirror.
+  Mirror(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed);
+  Mirror(const Mirror&) = delete;
+  Mirror& operator=(const Mirror&) = delete;
+  ~Mirror() = default;
+
+  [[nodiscard]] const Records& records() const { return records_; }
+  [[nodiscard]] const KeyValue* find(std::string_view key) const;
+  // 0: nothing has been read yet.
+  [[nodiscard]] Revision revision() const { return revision_; }
+  // The store has been heard, and nothing is known to be missed.
+  [[nodiscard]] bool follows() const { return watch_ != nullptr; }
+
+ private:
+  void read_all();
+  void take_reading(const Answer<Reading>& answer);
+  void watch_on();
+  void take_news(const WatchNews& news);
+  void follow(const Changes& changes);
+  void suffer(const Trouble& trouble);
+  [[nodiscard]] Changes difference_to(const Reading& reading) const;
+
+  Store& store_;
+  Timers& timers_;
+  Keys keys_;
+  Observer observer_;
+  Backoff backoff_;
+  Records records_;
+  Revision revision_ = 0;
+  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<Timer> retry_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
+};
+
+}  // namespace fleet

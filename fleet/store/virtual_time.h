@@ -1,0 +1,38 @@
+// A clock that stands still until a test moves it: calls are made in the order of their times, and
+// of two at the same time the one that was asked for first.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "fleet/store/timers.h"
+
+namespace fleet {
+
+class VirtualTime : public Timers {
+ public:
+  [[nodiscard]] Milliseconds now() const override { return now_; }
+  [[nodiscard]] std::unique_ptr<Timer> after(Milliseconds delay,
+                                             std::function<void()> call) override;
+  // The same, without a timer to hold.
+  void post(Milliseconds delay, std::function<void()> call);
+
+  // Makes the next call, moving the clock to its time. False: there is none.
+  bool run_next();
+  // The same, but moves no further than this.
+  bool run_next_until(Milliseconds limit);
+
+ private:
+  using Place = std::pair<Milliseconds, std::uint64_t>;
+  class Taken;
+
+  Place enter(Milliseconds delay, std::function<void()> call);
+
+  Milliseconds now_{0};
+  std::uint64_t order_ = 0;
+  std::map<Place, std::function<void()>> calls_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // timers may outlive the clock
+};
+
+}  // namespace fleet
