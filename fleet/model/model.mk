@@ -1,11 +1,13 @@
 # The fleet's records and decisions, as a library without input and output: fleet/model. The stores
 # and programs of the fleet link it.
 fleet_model := $(BUILD)/libfleet-model.a
-$(fleet_model): $(call objects,$(wildcard fleet/model/*.cc)); $(make_archive)
+# With what takes JSON apart, as agent-releases has it.
+$(fleet_model): $(call objects,$(wildcard fleet/model/*.cc) \
+  $(addprefix agent-protocol/wire/,json_line.cc escape.cc utf8.cc)); $(make_archive)
 
 # ---- its tests: tests/fleet/NAME_test.cc
 
-fleet_model_tests := $(patsubst %,$(BUILD)/tests/fleet/%_test,transaction)
+fleet_model_tests := $(patsubst %,$(BUILD)/tests/fleet/%_test,transaction keys records)
 node_tests += $(fleet_model_tests)
 
 $(BUILD)/objects/tests/fleet/%.o: CXXFLAGS += -O0

@@ -1,0 +1,100 @@
+// The records of a cell: releases, wishes, windows, and what holds for all. Plain data; how they
+// are written is in record_members.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fleet {
+
+// One architecture's manifest of a release, and where the bytes are.
+struct ReleaseManifest {
+  std::string arch = {};
+  std::string manifest = {};
+  std::string signature = {};
+  std::string url = {};
+
+  bool operator==(const ReleaseManifest&) const = default;
+};
+
+// release/COMPONENT/VERSION: there before anything names it, and never changed afterwards.
+struct Release {
+  std::vector<ReleaseManifest> manifests = {};  // by architecture
+  std::string digest = {};                      // covers all of them
+  std::string channel = {};
+  bool prerelease = false;
+  std::int64_t min_protocol = 0;
+  std::string published = {};
+
+  bool operator==(const Release&) const = default;
+};
+
+// desired/COMPONENT, the cell's, and node/ID/desired/COMPONENT, one node's. Writing the same again
+// tries again.
+struct Desired {
+  std::string version = {};
+  std::string digest = {};
+  std::string why = {};
+  bool pending = false;  // agents that start halt and do no work, until it is taken away
+  bool downgrade = false;
+  std::string trace = {};
+
+  bool operator==(const Desired&) const = default;
+};
+
+// driver/ID, on a lease. What it was created at is the fence of all that this driver writes.
+struct Driver {
+  std::string controller = {};
+  std::string since = {};
+
+  bool operator==(const Driver&) const = default;
+};
+
+// window/GROUP.
+struct Window {
+  std::vector<std::string> days = {};  // mon to sun; none: every day
+  std::string start = {};              // HH:MM
+  std::int64_t duration_s = 0;
+  std::string time_zone = {};  // of tzdata, or `site-local`: the node's own
+
+  bool operator==(const Window&) const = default;
+};
+
+// stop: while it is there nothing begins; confirmations and roll-backs go on.
+struct Stop {
+  std::string who = {};
+  std::string why = {};
+  std::string since = {};
+
+  bool operator==(const Stop&) const = default;
+};
+
+// epoch: another one than a node knows says that the store was restored from a snapshot.
+struct Epoch {
+  std::int64_t number = 0;
+  std::string why = {};
+
+  bool operator==(const Epoch&) const = default;
+};
+
+// settings.
+struct Settings {
+  std::map<std::string, std::string> values = {};
+
+  bool operator==(const Settings&) const = default;
+};
+
+// event/NUMBER: never changed; the oldest are erased.
+struct FleetEvent {
+  std::string time = {};
+  std::string kind = {};
+  std::string subject = {};  // the key of what it is about, without the root
+  std::string text = {};
+  std::string trace = {};
+
+  bool operator==(const FleetEvent&) const = default;
+};
+
+}  // namespace fleet

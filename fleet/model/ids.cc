@@ -1,0 +1,42 @@
+#include "fleet/model/ids.h"
+
+#include <algorithm>
+
+namespace fleet {
+namespace {
+
+bool is_small(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+bool is_letter_or_digit(char c) {
+  return is_small(c) || (c >= 'A' && c <= 'Z');
+}
+
+}  // namespace
+
+bool is_id(std::string_view text) {
+  return !text.empty() && text.size() <= id_bytes_max && is_small(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_small(c) || c == '.' || c == '-'; });
+}
+
+bool is_component(std::string_view text) {
+  return is_id(text) && text != "v";
+}
+
+bool is_version_name(std::string_view text) {
+  constexpr std::string_view others = ".+~_-";
+  return !text.empty() && text.size() <= id_bytes_max && is_letter_or_digit(text.front()) &&
+         std::all_of(text.begin(), text.end(), [others](char c) {
+           return is_letter_or_digit(c) || others.find(c) != std::string_view::npos;
+         });
+}
+
+bool is_command_id(std::string_view text) {
+  return !text.empty() && text.size() <= command_id_bytes_max &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+         });
+}
+
+}  // namespace fleet

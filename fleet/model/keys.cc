@@ -1,0 +1,177 @@
+#include "fleet/model/keys.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+
+#include "fleet/model/ids.h"
+
+namespace fleet {
+namespace {
+
+// What stands at a place of a key: `*` an id, `c` a component, `V` a version, `#` a number.
+struct Shape {
+  KeyKind kind;
+  std::string_view pattern;
+};
+
+constexpr std::size_t event_digits = 12;  // a thousand a second for thirty years
+
+constexpr std::array shapes = {
+    Shape{KeyKind::node_info, "node/*/info"},
+    Shape{KeyKind::node_versions, "node/*/versions"},
+    Shape{KeyKind::node_instance, "node/*/instance/*"},
+    Shape{KeyKind::node_active, "node/*/active"},
+    Shape{KeyKind::node_upgrade, "node/*/upgrade/c"},
+    Shape{KeyKind::node_desired, "node/*/desired/c"},
+    Shape{KeyKind::node_command, "node/*/command/c"},
+    Shape{KeyKind::node_answer, "node/*/answer/c"},
+    Shape{KeyKind::node_claim, "node/*/claim/c"},
+    Shape{KeyKind::node_csr, "node/*/csr"},
+    Shape{KeyKind::node_plan, "node/*/plan/*"},
+    Shape{KeyKind::desired, "desired/c"},
+    Shape{KeyKind::release, "release/c/V"},
+    Shape{KeyKind::rollout, "rollout/*"},
+    Shape{KeyKind::rollout_batch, "rollout/*/batch/#"},
+    Shape{KeyKind::rollout_node, "rollout/*/node/*"},
+    Shape{KeyKind::plan, "plan/*"},
+    Shape{KeyKind::plan_member, "plan/*/member/*"},
+    Shape{KeyKind::plan_step_node, "plan/*/step/#/*"},
+    Shape{KeyKind::once, "once/*/*"},
+    Shape{KeyKind::driver, "driver/*"},
+    Shape{KeyKind::window, "window/*"},
+    Shape{KeyKind::stop, "stop"},
+    Shape{KeyKind::epoch, "epoch"},
+    Shape{KeyKind::settings, "settings"},
+    Shape{KeyKind::event, "event/#"},
+};
+
+constexpr std::string_view pattern_of(KeyKind kind) {
+  return shapes[static_cast<std::size_t>(kind)].pattern;
+}
+
+constexpr bool shapes_are_in_order() {
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i].kind != static_cast<KeyKind>(i)) return false;
+  }
+  return true;
+}
+static_assert(shapes_are_in_order(), "pattern_of() looks a kind up by its number");
+
+std::string_view cut_part(std::string_view& rest) {
+  const std::size_t slash = rest.find('/');
+  const std::string_view part = rest.substr(0, slash);
+  rest = slash == std::string_view::npos ? std::string_view{} : rest.substr(slash + 1);
+  return part;
+}
+
+bool is_place(std::string_view part) {
+  return part == "*" || part == "c" || part == "V" || part == "#";
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= 20 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool takes(std::string_view place, std::string_view name) {
+  switch (place.front()) {
+    case 'c':
+      return is_component(name);
+    case 'V':
+      return is_version_name(name);
+    case '#':
+      return is_number(name);
+    default:
+      return is_id(name);
+  }
+}
+
+std::optional<std::vector<std::string>> names_in(std::string_view pattern, std::string_view key) {
+  std::vector<std::string> names;
+  if (std::count(pattern.begin(), pattern.end(), '/') != std::count(key.begin(), key.end(), '/')) {
+    return std::nullopt;
+  }
+  while (!pattern.empty()) {
+    const std::string_view wanted = cut_part(pattern);
+    const std::string_view part = cut_part(key);
+    if (!is_place(wanted)) {
+      if (part != wanted) return std::nullopt;
+    } else {
+      if (!takes(wanted, part)) return std::nullopt;
+      names.emplace_back(part);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names) {
+  std::string key(key_root);
+  std::string_view pattern = pattern_of(kind);
+  const std::string_view* name = names.begin();
+  while (!pattern.empty()) {
+    const std::string_view part = cut_part(pattern);
+    if (is_place(part)) {
+      if (name == names.end() || !takes(part, *name)) std::abort();
+      key += *name++;
+    } else {
+      key += part;
+    }
+    if (!pattern.empty()) key += '/';
+  }
+  if (name != names.end()) std::abort();
+  return key;
+}
+
+std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
+                   std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  if (kind == KeyKind::event && digits.size() < event_digits) {
+    digits.insert(0, event_digits - digits.size(), '0');
+  }
+  switch (names.size()) {
+    case 0:
+      return key_of(kind, {digits});
+    case 1:
+      return key_of(kind, {*names.begin(), digits});
+    case 2:
+      return key_of(kind, {*names.begin(), digits, *(names.begin() + 1)});
+    default:
+      std::abort();
+  }
+}
+
+std::string key_below(std::string_view key) {
+  return std::string(key) + "/";
+}
+
+std::string node_prefix(std::string_view node) {
+  if (!is_id(node)) std::abort();
+  return std::string(key_root) + "node/" + std::string(node) + "/";
+}
+
+std::string prefix_of(KeyKind kind) {
+  std::string_view pattern = pattern_of(kind);
+  std::string prefix(key_root);
+  while (!pattern.empty()) {
+    const std::string_view part = cut_part(pattern);
+    if (is_place(part)) break;
+    prefix += part;
+    if (!pattern.empty()) prefix += '/';
+  }
+  return prefix;
+}
+
+std::optional<ParsedKey> parse_key(std::string_view key) {
+  if (!key.starts_with(key_root)) return std::nullopt;
+  key.remove_prefix(key_root.size());
+  for (const Shape& shape : shapes) {
+    if (auto names = names_in(shape.pattern, key)) return ParsedKey{shape.kind, std::move(*names)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace fleet

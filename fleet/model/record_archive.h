@@ -1,0 +1,189 @@
+// Two cereal archives for one record in JSON. A member that is absent leaves its destination as it
+// was, one that nobody asks for is not looked at, and one of another type than its destination, or
+// one that is there twice, makes the whole record refused: somebody has damaged it. How bytes are
+// taken apart is agent-protocol's.
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent-protocol/wire/escape.h"
+#include "agent-protocol/wire/json_line.h"
+#include "fleet/model/enum_text.h"
+
+namespace fleet {
+
+class RecordReader : public cereal::InputArchive<RecordReader> {
+ public:
+  // The line must outlive the archive.
+  explicit RecordReader(const agent_protocol::JsonLine& line)
+      : cereal::InputArchive<RecordReader>(this), line_(line) {}
+
+  // The first thing that is wrong: `terms.batch is no integer`.
+  [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
+
+  template <class Value>
+  void read_member(std::string_view name, Value& value) {
+    const agent_protocol::JsonLine::Found found = line_.find(object_, name);
+    if (found.value == nullptr) return;
+    const std::size_t path_bytes = path_.size();
+    if (!path_.empty()) path_ += '.';
+    path_ += name;
+    if (found.twice) refuse("is there twice");
+    read(found.index, value);
+    path_.resize(path_bytes);
+  }
+
+  // All members of the record that are texts, by their names.
+  void read_texts(std::map<std::string, std::string>& values) { read_map(object_, values, false); }
+
+ private:
+  using Kind = agent_protocol::JsonLine::Kind;
+
+  void refuse(std::string_view what);
+  bool is(std::size_t index, Kind kind, std::string_view otherwise);
+
+  void read(std::size_t index, std::string& value);
+  void read(std::size_t index, bool& value);
+  void read(std::size_t index, std::int64_t& value);
+
+  template <NamedEnum Enum>
+  void read(std::size_t index, Enum& value) {
+    std::string text;
+    if (!is(index, Kind::text, "is no text")) return;
+    read(index, text);
+    value = value_of<Enum>(text);
+  }
+
+  template <class Value>
+  void read(std::size_t index, std::vector<Value>& values) {
+    if (!is(index, Kind::array, "is no array")) return;
+    values.clear();
+    const std::size_t end = line_.after(index);
+    for (std::size_t element = index + 1; element < end; element = line_.after(element)) {
+      read(element, values.emplace_back());
+    }
+  }
+
+  template <class Value>
+  void read(std::size_t index, std::map<std::string, Value>& values) {
+    if (is(index, Kind::object, "is no object")) read_map(index, values, true);
+  }
+
+  template <class Value>
+  void read_map(std::size_t object, std::map<std::string, Value>& values, bool all) {
+    values.clear();
+    const std::size_t end = line_.after(object);
+    for (std::size_t name = object + 1; name < end; name = line_.after(name + 1)) {
+      if (!all && line_.node(name + 1).kind != Kind::text) continue;
+      std::string key;
+      read(name, key);
+      read(name + 1, values[key]);
+    }
+  }
+
+  // A structure that has a `serialize` of its own.
+  template <class Value>
+  void read(std::size_t index, Value& value) {
+    if (!is(index, Kind::object, "is no object")) return;
+    const std::size_t outer = std::exchange(object_, index);
+    (*this)(value);
+    object_ = outer;
+  }
+
+  const agent_protocol::JsonLine& line_;
+  std::size_t object_ = agent_protocol::JsonLine::root;  // the one whose members are read
+  std::string path_;                                     // of what is read, for people
+  std::optional<std::string> refusal_;
+};
+
+// Writes members in their order, on one line. An empty text, list or map and a `false` are left
+// out: they are what an absent member reads as.
+class RecordWriter : public cereal::OutputArchive<RecordWriter> {
+ public:
+  RecordWriter() : cereal::OutputArchive<RecordWriter>(this) {}
+
+  // Without the braces of the whole.
+  [[nodiscard]] const std::string& members() const { return text_; }
+
+  template <class Value>
+  void write_member(std::string_view name, const Value& value) {
+    if (is_absent(value)) return;
+    write_name(name);
+    write(value);
+  }
+
+  void write_texts(const std::map<std::string, std::string>& values) {
+    for (const auto& [name, value] : values) {
+      write_name(name);
+      write(value);
+    }
+  }
+
+ private:
+  template <class Value>
+  static bool is_absent(const Value& value) {
+    if constexpr (requires { value.empty(); }) return value.empty();
+    if constexpr (std::is_same_v<Value, bool>) return !value;
+    return false;
+  }
+
+  void write_name(std::string_view name);
+  void write(const std::string& value) { agent_protocol::append_quoted(text_, value); }
+  void write(bool value) { text_ += value ? "true" : "false"; }
+  void write(std::int64_t value) { text_ += std::to_string(value); }
+
+  template <NamedEnum Enum>
+  void write(const Enum& value) {
+    agent_protocol::append_quoted(text_, text_of(value));
+  }
+
+  template <class Value>
+  void write(const std::vector<Value>& values) {
+    text_ += '[';
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i > 0) text_ += ',';
+      write(values[i]);
+    }
+    text_ += ']';
+  }
+
+  template <class Value>
+  void write(const std::map<std::string, Value>& values) {
+    text_ += '{';
+    for (const auto& [name, value] : values) {
+      write_name(name);
+      write(value);
+    }
+    text_ += '}';
+  }
+
+  template <class Value>
+  void write(const Value& value) {
+    text_ += '{';
+    (*this)(value);
+    text_ += '}';
+  }
+
+  std::string text_;
+};
+
+// cereal's way to an archive: a name-value pair is a member.
+template <class Value>
+void load(RecordReader& archive, cereal::NameValuePair<Value>& pair) {
+  archive.read_member(pair.name, pair.value);
+}
+
+template <class Value>
+void save(RecordWriter& archive, const cereal::NameValuePair<Value>& pair) {
+  archive.write_member(pair.name, std::as_const(pair.value));
+}
+
+}  // namespace fleet

@@ -1,0 +1,213 @@
+// What the members of records are called: one `serialize` a structure, for any cereal archive. A
+// name here is never given another meaning; new ones may be added, and absent ones keep their
+// default.
+#pragma once
+
+#include <cereal/cereal.hpp>
+
+#include "fleet/model/cell_records.h"
+#include "fleet/model/node_records.h"
+#include "fleet/model/plan_records.h"
+#include "fleet/model/rollout_records.h"
+
+namespace fleet {
+
+template <class Archive>
+void serialize(Archive& archive, NodeInfo& node_info) {
+  using cereal::make_nvp;
+  archive(make_nvp("facts", node_info.facts), make_nvp("labels", node_info.labels),
+          make_nvp("protocol", node_info.protocol),
+          make_nvp("upgrader_protocol", node_info.upgrader_protocol),
+          make_nvp("library_protocol", node_info.library_protocol),
+          make_nvp("on_disk", node_info.on_disk), make_nvp("time_zone", node_info.time_zone));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Instance& instance) {
+  using cereal::make_nvp;
+  archive(make_nvp("version", instance.version), make_nvp("phase", instance.phase),
+          make_nvp("boot_id", instance.boot_id), make_nvp("since", instance.since),
+          make_nvp("last_command", instance.last_command), make_nvp("ready", instance.ready),
+          make_nvp("degraded", instance.degraded), make_nvp("generation", instance.generation));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Active& active) {
+  using cereal::make_nvp;
+  archive(make_nvp("instance", active.instance), make_nvp("boot_id", active.boot_id),
+          make_nvp("generation", active.generation));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Upgrade& upgrade) {
+  using cereal::make_nvp;
+  archive(make_nvp("phase", upgrade.phase), make_nvp("attempt", upgrade.attempt),
+          make_nvp("error", upgrade.error), make_nvp("from", upgrade.from),
+          make_nvp("to", upgrade.to), make_nvp("began", upgrade.began),
+          make_nvp("changed", upgrade.changed));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Command& command) {
+  using cereal::make_nvp;
+  archive(make_nvp("id", command.id), make_nvp("action", command.action),
+          make_nvp("version", command.version), make_nvp("digest", command.digest),
+          make_nvp("instance", command.instance), make_nvp("not_after_ms", command.not_after_ms),
+          make_nvp("soak_ms", command.soak_ms), make_nvp("confirm_ms", command.confirm_ms),
+          make_nvp("deadline_ms", command.deadline_ms), make_nvp("reason", command.reason),
+          make_nvp("downgrade", command.downgrade), make_nvp("trace", command.trace));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Answer& answer) {
+  using cereal::make_nvp;
+  archive(make_nvp("command", answer.command), make_nvp("result", answer.result),
+          make_nvp("instance", answer.instance));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Claim& claim) {
+  using cereal::make_nvp;
+  archive(make_nvp("by", claim.by));
+}
+
+template <class Archive>
+void serialize(Archive& archive, CertificateRequest& certificate_request) {
+  using cereal::make_nvp;
+  archive(make_nvp("pem", certificate_request.pem));
+}
+
+template <class Archive>
+void serialize(Archive& archive, ReleaseManifest& release_manifest) {
+  using cereal::make_nvp;
+  archive(make_nvp("arch", release_manifest.arch), make_nvp("manifest", release_manifest.manifest),
+          make_nvp("signature", release_manifest.signature), make_nvp("url", release_manifest.url));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Release& release) {
+  using cereal::make_nvp;
+  archive(make_nvp("manifests", release.manifests), make_nvp("digest", release.digest),
+          make_nvp("channel", release.channel), make_nvp("prerelease", release.prerelease),
+          make_nvp("min_protocol", release.min_protocol), make_nvp("published", release.published));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Desired& desired) {
+  using cereal::make_nvp;
+  archive(make_nvp("version", desired.version), make_nvp("digest", desired.digest),
+          make_nvp("why", desired.why), make_nvp("pending", desired.pending),
+          make_nvp("downgrade", desired.downgrade), make_nvp("trace", desired.trace));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Driver& driver) {
+  using cereal::make_nvp;
+  archive(make_nvp("controller", driver.controller), make_nvp("since", driver.since));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Window& window) {
+  using cereal::make_nvp;
+  archive(make_nvp("days", window.days), make_nvp("start", window.start),
+          make_nvp("duration_s", window.duration_s), make_nvp("time_zone", window.time_zone));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Stop& stop) {
+  using cereal::make_nvp;
+  archive(make_nvp("who", stop.who), make_nvp("why", stop.why), make_nvp("since", stop.since));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Epoch& epoch) {
+  using cereal::make_nvp;
+  archive(make_nvp("number", epoch.number), make_nvp("why", epoch.why));
+}
+
+template <class Archive>
+void serialize(Archive& archive, FleetEvent& fleet_event) {
+  using cereal::make_nvp;
+  archive(make_nvp("time", fleet_event.time), make_nvp("class", fleet_event.kind),
+          make_nvp("subject", fleet_event.subject), make_nvp("text", fleet_event.text),
+          make_nvp("trace", fleet_event.trace));
+}
+
+template <class Archive>
+void serialize(Archive& archive, RolloutTerms& rollout_terms) {
+  using cereal::make_nvp;
+  archive(make_nvp("component", rollout_terms.component),
+          make_nvp("version", rollout_terms.version), make_nvp("digest", rollout_terms.digest),
+          make_nvp("target", rollout_terms.target), make_nvp("batch", rollout_terms.batch),
+          make_nvp("batch_percent", rollout_terms.batch_percent),
+          make_nvp("canary", rollout_terms.canary), make_nvp("soak_ms", rollout_terms.soak_ms),
+          make_nvp("pause_ms", rollout_terms.pause_ms),
+          make_nvp("max_failed", rollout_terms.max_failed),
+          make_nvp("confirm_ms", rollout_terms.confirm_ms),
+          make_nvp("min_protocol", rollout_terms.min_protocol),
+          make_nvp("ignore_window", rollout_terms.ignore_window),
+          make_nvp("downgrade", rollout_terms.downgrade));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Rollout& rollout) {
+  using cereal::make_nvp;
+  archive(make_nvp("terms", rollout.terms), make_nvp("state", rollout.state),
+          make_nvp("order", rollout.order), make_nvp("reason", rollout.reason),
+          make_nvp("batch", rollout.batch), make_nvp("batches", rollout.batches),
+          make_nvp("phase", rollout.phase), make_nvp("failed", rollout.failed),
+          make_nvp("unconfirmed", rollout.unconfirmed), make_nvp("excluded", rollout.excluded),
+          make_nvp("not_covered", rollout.not_covered), make_nvp("driver", rollout.driver),
+          make_nvp("who", rollout.who), make_nvp("trace", rollout.trace),
+          make_nvp("created", rollout.created), make_nvp("finished", rollout.finished));
+}
+
+template <class Archive>
+void serialize(Archive& archive, RolloutBatch& rollout_batch) {
+  using cereal::make_nvp;
+  archive(make_nvp("nodes", rollout_batch.nodes));
+}
+
+template <class Archive>
+void serialize(Archive& archive, RolloutNode& rollout_node) {
+  using cereal::make_nvp;
+  archive(make_nvp("stage", rollout_node.stage), make_nvp("command", rollout_node.command),
+          make_nvp("attempt", rollout_node.attempt), make_nvp("error", rollout_node.error),
+          make_nvp("applied", rollout_node.applied));
+}
+
+template <class Archive>
+void serialize(Archive& archive, PlanStep& plan_step) {
+  using cereal::make_nvp;
+  archive(make_nvp("name", plan_step.name), make_nvp("class", plan_step.kind),
+          make_nvp("hook", plan_step.hook), make_nvp("timeout_ms", plan_step.timeout_ms));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Plan& plan) {
+  using cereal::make_nvp;
+  archive(make_nvp("version", plan.version), make_nvp("component", plan.component),
+          make_nvp("steps", plan.steps), make_nvp("members", plan.members),
+          make_nvp("state", plan.state), make_nvp("major", plan.major), make_nvp("step", plan.step),
+          make_nvp("acting", plan.acting), make_nvp("lock", plan.lock),
+          make_nvp("error", plan.error), make_nvp("who", plan.who), make_nvp("trace", plan.trace),
+          make_nvp("driver", plan.driver));
+}
+
+template <class Archive>
+void serialize(Archive& archive, PlanMember& plan_member) {
+  using cereal::make_nvp;
+  archive(make_nvp("version", plan_member.version), make_nvp("step", plan_member.step),
+          make_nvp("phase", plan_member.phase), make_nvp("finished", plan_member.finished),
+          make_nvp("error", plan_member.error), make_nvp("exit_status", plan_member.exit_status),
+          make_nvp("message", plan_member.message));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Once& once) {
+  using cereal::make_nvp;
+  archive(make_nvp("version", once.version), make_nvp("success", once.success),
+          make_nvp("member", once.member), make_nvp("message", once.message));
+}
+
+}  // namespace fleet

@@ -1,0 +1,120 @@
+// The records of a rollout: what was asked for, which nodes go in which batch, and where each node
+// stands. Plain data; how they are written is in record_members.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fleet {
+
+// What a person asked for. The numbers of those that are 0 are in rollout_terms.h.
+struct RolloutTerms {
+  std::string component = {};
+  std::string version = {};
+  std::string digest = {};
+  std::string target = {};         // as it was written
+  std::int64_t batch = 1;          // nodes
+  std::int64_t batch_percent = 0;  // of all; in place of `batch` where it is not 0
+  std::int64_t canary = 0;         // nodes of a first batch of their own
+  std::int64_t soak_ms = 60'000;
+  std::int64_t pause_ms = 0;
+  std::int64_t max_failed = 1;
+  std::int64_t confirm_ms = 0;  // 0: the longer of three soaks and five minutes
+  std::int64_t min_protocol = 0;
+  bool ignore_window = false;
+  bool downgrade = false;
+
+  bool operator==(const RolloutTerms&) const = default;
+};
+
+enum class RolloutState {
+  unknown,
+  created,  // not all of it is written yet, or nobody has begun
+  rolling,
+  paused,
+  aborting,
+  aborted,
+  completed,
+};
+constexpr auto names(RolloutState) {
+  return std::to_array<std::string_view>(
+      {"unknown", "created", "rolling", "paused", "aborting", "aborted", "completed"});
+}
+
+// What the batch under way is doing, for people; decisions are made from where each node stands.
+enum class BatchPhase { unknown, preparing, applying, soaking, confirming, pausing };
+constexpr auto names(BatchPhase) {
+  return std::to_array<std::string_view>(
+      {"unknown", "preparing", "applying", "soaking", "confirming", "pausing"});
+}
+
+enum class RolloutOrder { unknown, none, pause, abort, abort_and_leave };
+constexpr auto names(RolloutOrder) {
+  return std::to_array<std::string_view>({"unknown", "none", "pause", "abort", "abort-and-leave"});
+}
+
+// rollout/RID. Every transaction of its driver writes it, so that one whose answer was lost can
+// never be committed behind a later one.
+struct Rollout {
+  RolloutTerms terms = {};
+  RolloutState state = RolloutState::created;
+  RolloutOrder order = RolloutOrder::none;  // a person's, not yet done
+  std::string reason = {};                  // why it is paused or aborted
+  std::int64_t batch = 0;                   // the one under way, from 0
+  std::int64_t batches = 0;
+  BatchPhase phase = BatchPhase::unknown;
+  std::int64_t failed = 0;
+  std::vector<std::string> unconfirmed = {};
+  std::vector<std::string> excluded = {};     // degraded when it began
+  std::vector<std::string> not_covered = {};  // meant by the target, and not reporting
+  std::string driver = {};                    // who drives it, or did last
+  std::string who = {};
+  std::string trace = {};
+  std::string created = {};
+  std::string finished = {};
+
+  bool operator==(const Rollout&) const = default;
+};
+
+// rollout/RID/batch/K: written once.
+struct RolloutBatch {
+  std::vector<std::string> nodes = {};  // sorted
+
+  bool operator==(const RolloutBatch&) const = default;
+};
+
+// The last that was ordered of a node, or what came of it. Absent: nothing was ordered yet.
+enum class NodeStage {
+  unknown,
+  waiting,
+  preparing,
+  applying,
+  confirming,
+  rolling_back,
+  confirmed,    // the new version stays
+  failed,       // the old version stays, or comes back by itself
+  unconfirmed,  // it went back for want of a `confirm`, or nobody can tell
+  rolled_back,  // it was told to go back, and did
+  left,         // the rollout ended before anything was begun on it, or with --leave
+};
+constexpr auto names(NodeStage) {
+  return std::to_array<std::string_view>({"unknown", "waiting", "preparing", "applying",
+                                          "confirming", "rolling-back", "confirmed", "failed",
+                                          "unconfirmed", "rolled-back", "left"});
+}
+
+// rollout/RID/node/ID.
+struct RolloutNode {
+  NodeStage stage = NodeStage::waiting;
+  std::string command = {};  // the id of the last order
+  std::int64_t attempt = 0;
+  std::string error = {};
+  bool applied = false;  // `apply` was ordered: it may have run the new version
+
+  bool operator==(const RolloutNode&) const = default;
+};
+
+}  // namespace fleet

@@ -1,0 +1,94 @@
+// Keys of records, and names that may stand in them.
+#include "fleet/model/keys.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/model/ids.h"
+
+namespace {
+
+using namespace fleet;
+
+struct Row {
+  KeyKind kind;
+  std::initializer_list<std::string_view> names;
+  std::string_view key;
+};
+
+TEST_CASE("every kind of record has its key, and a key says which record it is") {
+  // The lists live as long as the table.
+  static const Row rows[] = {
+      Row{KeyKind::node_info, {"n1"}, "node/n1/info"},
+      Row{KeyKind::node_versions, {"n1"}, "node/n1/versions"},
+      Row{KeyKind::node_instance, {"n1", "4f-2"}, "node/n1/instance/4f-2"},
+      Row{KeyKind::node_active, {"n1"}, "node/n1/active"},
+      Row{KeyKind::node_upgrade, {"n1", "agent"}, "node/n1/upgrade/agent"},
+      Row{KeyKind::node_desired, {"n1", "agent"}, "node/n1/desired/agent"},
+      Row{KeyKind::node_command, {"n1", "db"}, "node/n1/command/db"},
+      Row{KeyKind::node_answer, {"n1", "db"}, "node/n1/answer/db"},
+      Row{KeyKind::node_claim, {"n1", "db"}, "node/n1/claim/db"},
+      Row{KeyKind::node_csr, {"n1"}, "node/n1/csr"},
+      Row{KeyKind::node_plan, {"n1", "p"}, "node/n1/plan/p"},
+      Row{KeyKind::desired, {"agent"}, "desired/agent"},
+      Row{KeyKind::release, {"agent", "1.0.0-RC.1+x"}, "release/agent/1.0.0-RC.1+x"},
+      Row{KeyKind::rollout, {"r1"}, "rollout/r1"},
+      Row{KeyKind::rollout_batch, {"r1", "12"}, "rollout/r1/batch/12"},
+      Row{KeyKind::rollout_node, {"r1", "n1"}, "rollout/r1/node/n1"},
+      Row{KeyKind::plan, {"p"}, "plan/p"},
+      Row{KeyKind::plan_member, {"p", "n1"}, "plan/p/member/n1"},
+      Row{KeyKind::plan_step_node, {"p", "3", "n1"}, "plan/p/step/3/n1"},
+      Row{KeyKind::once, {"p", "migrate"}, "once/p/migrate"},
+      Row{KeyKind::driver, {"r1"}, "driver/r1"},
+      Row{KeyKind::window, {"north"}, "window/north"},
+      Row{KeyKind::stop, {}, "stop"},
+      Row{KeyKind::epoch, {}, "epoch"},
+      Row{KeyKind::settings, {}, "settings"},
+      Row{KeyKind::event, {"000000000007"}, "event/000000000007"},
+  };
+  for (const Row& row : rows) {
+    const std::string key = "/fleet/v1/" + std::string(row.key);
+
+    CHECK(key_of(row.kind, row.names) == key);
+    CHECK(parse_key(key) == ParsedKey{row.kind, {row.names.begin(), row.names.end()}});
+  }
+}
+
+TEST_CASE("numbers stand in keys as digits, and events are listed in their order") {
+  CHECK(key_of(KeyKind::rollout_batch, {"r1"}, 10) == "/fleet/v1/rollout/r1/batch/10");
+  CHECK(key_of(KeyKind::plan_step_node, {"p", "n1"}, 2) == "/fleet/v1/plan/p/step/2/n1");
+  CHECK(key_of(KeyKind::event, {}, 9) < key_of(KeyKind::event, {}, 10));
+}
+
+TEST_CASE("what is no key of ours, or holds a name that is none, is left alone") {
+  const std::string_view key =
+      GENERATE(as<std::string_view>{}, "", "/", "/fleet/v1/", "/fleet/v2/stop", "/fleet/v1/stop/",
+               "/fleet/v1/node//info", "/fleet/v1/node/N1/info", "/fleet/v1/node/n1/info/more",
+               "/fleet/v1/node/n1/command/v", "/fleet/v1/rollout/r1/batch/x",
+               "/fleet/v1/release/a/-1", "/fleet/v1/node/../info", "/fleet/v1/planet/p");
+
+  CHECK_FALSE(parse_key(key));
+}
+
+TEST_CASE("prefixes end in a slash, so that no node sees its neighbour's keys") {
+  CHECK(node_prefix("n1") == "/fleet/v1/node/n1/");
+  CHECK(prefix_of(KeyKind::rollout) == "/fleet/v1/rollout/");
+  CHECK(prefix_of(KeyKind::release) == "/fleet/v1/release/");
+  CHECK(key_below(key_of(KeyKind::rollout, {"r1"})) == "/fleet/v1/rollout/r1/");
+}
+
+TEST_CASE("an id is small letters, digits, dots and hyphens, at most 63") {
+  CHECK(is_id("a"));
+  CHECK(is_id("0.rack-7.example"));
+  CHECK(is_id(std::string(63, 'a')));
+  CHECK_FALSE(is_id(std::string(64, 'a')));
+  CHECK_FALSE(is_id(""));
+  CHECK_FALSE(is_id("-a"));
+  CHECK_FALSE(is_id("A"));
+  CHECK_FALSE(is_id("a/b"));
+  CHECK_FALSE(is_id("a_b"));
+  CHECK(is_command_id("t-1.apply.1"));
+  CHECK_FALSE(is_command_id(std::string(65, 'a')));
+  CHECK_FALSE(is_command_id("a/b"));
+}
+
+}  // namespace

@@ -1,0 +1,227 @@
+// Records as they stand in the store: what is written is read again, and what others have written
+// is read, or refused in words.
+#include <catch2/catch.hpp>
+
+#include "fleet/model/record_text.h"
+
+namespace {
+
+using namespace fleet;
+
+template <class Record>
+void check_round_trip(const Record& record) {
+  const std::string text = write_record(record);
+  CAPTURE(text);
+  const Result<Record> read = read_record<Record>(text);
+  REQUIRE(read);
+  CHECK(read.value() == record);
+  CHECK(write_record(read.value()) == text);
+}
+
+TEST_CASE("every record of a node is read as it was written") {
+  check_round_trip(NodeInfo{.facts = {{"os", "linux"}, {"arch", "amd64"}},
+                            .labels = {{"site", "\"north\"\n"}},
+                            .protocol = 3,
+                            .upgrader_protocol = "1",
+                            .library_protocol = "1",
+                            .on_disk = {{"agent", {"1.0.0", "1.1.0"}}, {"db", {}}},
+                            .time_zone = "Europe/Berlin"});
+  check_round_trip(Versions{{{"agent", "1.0.0+build"}, {"kernel", "6.1"}}});
+  check_round_trip(Instance{.version = "1.0.0",
+                            .phase = "running",
+                            .boot_id = "b",
+                            .since = "2026-01-01T00:00:00Z",
+                            .last_command = "r1.apply.1",
+                            .ready = true,
+                            .degraded = "two machines, one name",
+                            .generation = 4});
+  check_round_trip(Active{.instance = "i-1", .boot_id = "b", .generation = 2});
+  check_round_trip(Upgrade{.phase = UpgradePhase::cutover_ready,
+                           .attempt = "r1.apply.1",
+                           .error = "self-test: exited with status 1",
+                           .from = "1",
+                           .to = "2",
+                           .began = "x",
+                           .changed = "y"});
+  check_round_trip(Command{.id = "r1.apply.2",
+                           .action = CommandAction::apply,
+                           .version = "1.1.0",
+                           .digest = "sha256:00",
+                           .instance = "i-1",
+                           .not_after_ms = 60'000,
+                           .soak_ms = 1,
+                           .confirm_ms = 300'000,
+                           .deadline_ms = 2,
+                           .reason = "r",
+                           .downgrade = true,
+                           .trace = "t"});
+  check_round_trip(Answer{.command = "r1.apply.2", .result = "done", .instance = "i-1"});
+  check_round_trip(Claim{.by = "rollout/r1"});
+  check_round_trip(CertificateRequest{.pem = "-----BEGIN\n"});
+}
+
+TEST_CASE("every record of a cell is read as it was written") {
+  check_round_trip(Release{
+      .manifests = {{.arch = "amd64", .manifest = "{}", .signature = "s", .url = "https://a"},
+                    {.arch = "arm64"}},
+      .digest = "sha256:00",
+      .channel = "staging",
+      .prerelease = true,
+      .min_protocol = 2,
+      .published = "p"});
+  check_round_trip(Desired{.version = "1.1.0",
+                           .digest = "d",
+                           .why = "w",
+                           .pending = true,
+                           .downgrade = true,
+                           .trace = "t"});
+  check_round_trip(Driver{.controller = "c1", .since = "s"});
+  check_round_trip(
+      Window{.days = {"mon", "tue"}, .start = "22:00", .duration_s = 14'400, .time_zone = "UTC"});
+  check_round_trip(Stop{.who = "w", .why = "y", .since = "s"});
+  check_round_trip(Epoch{.number = 2, .why = "restored"});
+  check_round_trip(Settings{{{"environment", "staging"}}});
+  check_round_trip(FleetEvent{.time = "t", .kind = "k", .subject = "s", .text = "x", .trace = "y"});
+}
+
+TEST_CASE("every record of a rollout and of a plan is read as it was written") {
+  check_round_trip(Rollout{.terms = {.component = "agent",
+                                     .version = "1.1.0",
+                                     .digest = "d",
+                                     .target = "*",
+                                     .batch = 10,
+                                     .batch_percent = 5,
+                                     .canary = 1,
+                                     .soak_ms = 1,
+                                     .pause_ms = 2,
+                                     .max_failed = 3,
+                                     .confirm_ms = 4,
+                                     .min_protocol = 5,
+                                     .ignore_window = true,
+                                     .downgrade = true},
+                           .state = RolloutState::aborting,
+                           .order = RolloutOrder::abort_and_leave,
+                           .reason = "r",
+                           .batch = 1,
+                           .batches = 2,
+                           .phase = BatchPhase::soaking,
+                           .failed = 3,
+                           .unconfirmed = {"a"},
+                           .excluded = {"b"},
+                           .not_covered = {"c"},
+                           .driver = "c1",
+                           .who = "w",
+                           .trace = "t",
+                           .created = "x",
+                           .finished = "y"});
+  check_round_trip(RolloutBatch{{"a", "b"}});
+  check_round_trip(RolloutNode{.stage = NodeStage::rolling_back,
+                               .command = "r1.rollback.1",
+                               .attempt = 1,
+                               .error = "e",
+                               .applied = true});
+  check_round_trip(Plan{
+      .version = "2.0.0",
+      .component = "agent",
+      .steps = {{.name = "stop-all", .kind = StepClass::together, .hook = "cke", .timeout_ms = 5}},
+      .members = {"a", "b"},
+      .state = PlanState::halted,
+      .major = true,
+      .step = 1,
+      .acting = true,
+      .lock = "a",
+      .error = "e",
+      .who = "w",
+      .trace = "t",
+      .driver = "d"});
+  check_round_trip(PlanMember{.version = "2",
+                              .step = 1,
+                              .phase = MemberPhase::stopped,
+                              .finished = true,
+                              .error = true,
+                              .exit_status = 75,
+                              .message = "m"});
+  check_round_trip(Once{.version = "2", .success = true, .member = "a", .message = "m"});
+}
+
+TEST_CASE("members that are absent have their default, and unknown ones are ignored") {
+  const auto rollout = read_record<Rollout>(
+      R"({"terms":{"component":"agent","version":"1","colour":["red"]},"smell":{"a":1},"v":1})");
+
+  REQUIRE(rollout);
+  CHECK(rollout.value().terms.max_failed == 1);
+  CHECK(rollout.value().terms.soak_ms == 60'000);
+  CHECK(rollout.value().state == RolloutState::created);
+}
+
+TEST_CASE("a text of an enumeration that is not known reads as unknown") {
+  const auto upgrade = read_record<Upgrade>(R"({"phase":"levitating"})");
+
+  REQUIRE(upgrade);
+  CHECK(upgrade.value().phase == UpgradePhase::unknown);
+}
+
+TEST_CASE("versions are a flat object of texts, and what is no text in it is ignored") {
+  const auto versions = read_record<Versions>(R"({"v":1,"agent":"1.0","db":{"a":"b"},"n":3})");
+
+  REQUIRE(versions);
+  CHECK(versions.value().running == std::map<std::string, std::string>{{"agent", "1.0"}});
+  CHECK(write_record(versions.value()) == R"({"v":1,"agent":"1.0"})");
+}
+
+TEST_CASE("an instance that reports no version is read, and says unknown by having none") {
+  const auto instance = read_record<Instance>(R"({"boot_id":"b"})");
+
+  REQUIRE(instance);
+  CHECK(instance.value().version.empty());
+}
+
+TEST_CASE("a record of a later version is refused in words") {
+  CHECK(read_record<Answer>(R"({"v":2,"command":"a"})").reason() ==
+        "is of version 2 of the records; this program knows 1");
+}
+
+TEST_CASE("a damaged record is refused in words that name the place") {
+  CHECK(read_record<Rollout>(R"({"terms":{"batch":"3"}})").reason() ==
+        "is damaged: terms.batch is no number");
+  CHECK(read_record<Rollout>(R"({"failed":1.5})").reason() ==
+        "is damaged: failed is no integer of at most 18 digits");
+  CHECK(read_record<Answer>(R"({"result":"a","result":"b"})").reason() ==
+        "is damaged: result is there twice");
+  CHECK(read_record<Answer>("{\"result\":\"\\u0000\"}").reason() ==
+        "is damaged: result holds U+0000 or half a character");
+  CHECK(read_record<Instance>(R"({"ready":"yes"})").reason() ==
+        "is damaged: ready is neither true nor false");
+  CHECK(read_record<Answer>(R"({"v":"1"})").reason() == "is damaged: v is no number");
+  CHECK(read_record<Answer>("[]").reason().starts_with("is damaged: "));
+  CHECK(read_record<Answer>("").reason().starts_with("is damaged: "));
+  CHECK(read_record<Answer>("{\"result\":\"\xff\"}").reason().starts_with("is damaged: "));
+}
+
+TEST_CASE("names that could not stand in a key make a record damaged") {
+  CHECK(read_record<RolloutBatch>(R"({"nodes":["a","../b"]})").reason() ==
+        "is damaged: node \"../b\" is no id");
+  CHECK(read_record<RolloutBatch>(R"({"nodes":["b","a"]})").reason() ==
+        "is damaged: nodes are not sorted");
+  CHECK(read_record<RolloutBatch>(R"({"nodes":["a","a"]})").reason() ==
+        "is damaged: node is there twice");
+  CHECK(read_record<Rollout>(R"({"terms":{"component":"v","version":"1"}})").reason() ==
+        "is damaged: \"v\" is no component");
+  CHECK(read_record<Plan>(R"({"steps":[{"name":"a","hook":"../sh"}]})").reason() ==
+        "is damaged: hook \"../sh\" is no id");
+  CHECK(read_record<Command>(R"({"id":"a b"})").reason() ==
+        "is damaged: \"a b\" is no id of a command");
+}
+
+TEST_CASE("a record that is too long or too deep is refused before it is parsed") {
+  const std::string long_text = "{\"result\":\"" + std::string(65'536, 'x') + "\"}";
+  CHECK(read_record<Answer>(long_text).reason() == "a record of 65549 bytes; at most 65536");
+  CHECK(read_record<Answer>(std::string(60'000, '[')).reason() == "nests deeper than 16");
+  CHECK(read_record<Answer>("{\"a\":" + std::string(15, '[') + std::string(15, ']') + "}"));
+  CHECK(
+      read_record<Answer>("{\"a\":" + std::string(16, '[') + std::string(16, ']') + "}").reason() ==
+      "nests deeper than 16");
+  CHECK(read_record<Answer>(R"({"result":"\"[[[[[[[[[[[[[[[[[[[["})"));
+}
+
+}  // namespace
