@@ -1,10 +1,10 @@
 #include "node/agentify/options.h"
 
-#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <utility>
 
+#include "upgrader/core/argument.h"
 #include "upgrader/version.h"
 
 namespace agentify {
@@ -13,26 +13,16 @@ namespace {
 // What a `hello` has room for.
 constexpr std::size_t version_bytes_max = 128;
 
+using upgrader::Argument;
+using upgrader::is_given;
+
 constexpr int health_failures_max = 1'000'000;
-
-// One `--name` or `--name=value`, taken apart.
-struct Argument {
-  std::string_view whole;
-  std::string_view name;
-  std::optional<std::string_view> value;
-};
-
-Argument take_apart(std::string_view whole) {
-  const std::size_t equals = whole.find('=');
-  if (equals == std::string_view::npos) return {whole, whole, std::nullopt};
-  return {whole, whole.substr(0, equals), whole.substr(equals + 1)};
-}
 
 // Nothing: the argument was well formed. Otherwise what is wrong with it.
 using Complaint = std::optional<UsageError>;
 
 Complaint complain(const Argument& argument, std::string_view what) {
-  return UsageError{std::string(argument.whole) + ": " + std::string(what)};
+  return UsageError{upgrader::complaint_about(argument, what)};
 }
 
 Complaint set_duration(const Argument& argument, Duration& duration) {
@@ -130,16 +120,6 @@ Complaint set_option(const Argument& argument, Options& options) {
   return complain(argument, "no such option; --help names them all");
 }
 
-// Whether an option of this name stands before the one at `at`.
-bool is_repeated(std::string_view name, const char* const* argv, int at) {
-  return std::any_of(argv + 1, argv + at,
-                     [name](const char* other) { return take_apart(other).name == name; });
-}
-
-bool is_given(std::string_view name, const char* const* argv, int end) {
-  return is_repeated(name, argv, end);
-}
-
 // What no option by itself can be wrong with.
 Complaint judge_together(const Options& options, const char* const* argv, int end) {
   if (options.version && options.version_command) {
@@ -167,9 +147,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     if (text == "--help" || text == "-h") return HelpWanted{};
     if (text == "--version") return VersionWanted{};
     if (text.size() < 2 || text[0] != '-' || text == "--") break;
-    const Argument argument = take_apart(text);
+    const Argument argument = upgrader::take_apart(text);
     if (Complaint complaint = set_option(argument, options)) return *std::move(complaint);
-    if (is_repeated(argument.name, argv, at)) return *complain(argument, "is given twice");
+    if (is_given(argument.name, argv, at)) return *complain(argument, "is given twice");
   }
   if (Complaint complaint = judge_together(options, argv, at)) return *std::move(complaint);
   if (at < argc && std::string_view(argv[at]) == "--") ++at;

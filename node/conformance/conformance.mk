@@ -1,4 +1,5 @@
-# agent-conformance: tells the author of an agent what is wrong with it. No code of what it judges.
+# agent-conformance: tells the author of an agent what is wrong with it. No code of what it judges:
+# of libupgrader.a it takes the command line alone.
 # Its tests are in tests/conformance.
 conformance := $(BUILD)/agent-conformance
 conformance_library := $(BUILD)/libconformance.a
@@ -7,13 +8,13 @@ conformance_objects := $(call objects,$(filter-out %/main.cc,$(wildcard node/con
 node_programs += $(conformance)
 
 $(conformance_library): $(conformance_objects); $(make_archive)
-$(conformance): $(BUILD)/objects/node/conformance/main.o $(conformance_library)
+$(conformance): $(BUILD)/objects/node/conformance/main.o $(conformance_library) $(upgrader_library)
 	$(LINK) -o $@ $^ -luv
 
 conformance_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/conformance/*_test.cc))
 $(BUILD)/objects/tests/conformance/%.o: CXXFLAGS += -O0
 $(conformance_units): $(BUILD)/tests/conformance/%: $(BUILD)/objects/tests/conformance/%.o \
-    $(BUILD)/objects/tests/catch_main.o $(conformance_library)
+    $(BUILD)/objects/tests/catch_main.o $(conformance_library) $(upgrader_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 

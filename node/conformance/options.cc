@@ -1,51 +1,21 @@
 #include "node/conformance/options.h"
 
-#include <array>
-#include <charconv>
 #include <optional>
 
 #include "node/conformance/checks.h"
+#include "upgrader/core/argument.h"
+#include "upgrader/core/duration.h"
 
 namespace conformance {
 
 namespace {
 
-constexpr Duration duration_max = std::chrono::hours{24};
-
-// A whole number and a unit, more than none and at most a day.
-std::optional<Duration> parse_duration(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    Duration length;
-  };
-  constexpr std::array units{Unit{"ms", Duration{1}}, Unit{"s", std::chrono::seconds{1}},
-                             Unit{"m", std::chrono::minutes{1}}, Unit{"h", std::chrono::hours{1}}};
-  std::int64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
-  if (error != std::errc() || number <= 0 || number > duration_max.count()) return std::nullopt;
-  for (const Unit& known : units) {
-    if (unit != known.name) continue;
-    if (number > duration_max / known.length) return std::nullopt;
-    return known.length * number;
-  }
-  return std::nullopt;
-}
-
-struct Argument {
-  std::string_view name;
-  std::optional<std::string_view> value;
-};
-
-Argument split(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return {text, std::nullopt};
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
+using upgrader::Argument;
 
 std::string set_duration(const Argument& argument, Duration& target) {
-  const auto duration = argument.value ? parse_duration(*argument.value) : std::nullopt;
-  if (!duration) return std::string(argument.name) + " takes a duration such as 500ms, 30s or 5m";
+  const std::optional<Duration> duration = upgrader::parse_duration(argument.value.value_or(""));
+  const bool is_some = duration && *duration > Duration{0};
+  if (!is_some) return std::string(argument.name) + " takes a duration such as 500ms, 30s or 5m";
   target = *duration;
   return {};
 }
@@ -72,7 +42,7 @@ std::string set_flag(const Argument& argument, Options& options) {
 
 // What is wrong with it, or nothing.
 std::string set_option(std::string_view text, Options& options) {
-  const Argument argument = split(text);
+  const Argument argument = upgrader::take_apart(text);
   const std::string_view name = argument.name;
   if (name == "--start-timeout") return set_duration(argument, options.terms.start_timeout);
   if (name == "--stop-timeout") return set_duration(argument, options.terms.stop_timeout);

@@ -11,7 +11,7 @@ $(upgraderctl_library): $(upgraderctl_objects); $(make_archive)
 $(BUILD)/objects/node/upgraderctl/shell/options.o: WARNINGS += -Wno-shadow
 
 $(BUILD)/upgraderctl: $(BUILD)/objects/node/upgraderctl/main.o $(upgraderctl_library) \
-    $(protocol_library)
+    $(upgrader_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv
 
@@ -23,7 +23,8 @@ node_tests += $(upgraderctl_tests) \
 
 $(BUILD)/objects/tests/upgraderctl/%.o: CXXFLAGS += -O0
 $(BUILD)/tests/upgraderctl/%_test: $(BUILD)/objects/tests/upgraderctl/%_test.o \
-    $(BUILD)/objects/tests/catch_main.o $(upgraderctl_library) $(protocol_library)
+    $(BUILD)/objects/tests/catch_main.o $(upgraderctl_library) $(upgrader_library) \
+    $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 # It walks, and is compiled once for many steps.

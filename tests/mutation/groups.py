@@ -10,7 +10,8 @@ LEFT_OUT = {'upgrader/core/supervisor_print.cc', 'agent-protocol/session/session
 # What lies in upgrader/core, but is judged with the shell: what init has been told at first, and
 # what tests of whole programs look at.
 NOT_CORE = {'upgrader/core/' + name
-            for name in ('init_news.h', 'options.cc', 'options.h', 'pace.h')}
+            for name in ('argument.cc', 'argument.h', 'duration.cc', 'duration.h', 'init_news.h',
+                         'options.cc', 'options.h', 'pace.h')}
 # What their paths begin with. The parts that decide and that read are judged by tests of their own
 # alone, without a process.
 CORE_TESTS = ('tests/scenario/', 'tests/explore/second_table', 'tests/unit/supervisor',

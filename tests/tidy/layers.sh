@@ -179,7 +179,7 @@ conformance_shell='agent_process|look|main|owned_fd|stage|start'
 # does no input or output.
 check_conformance_includes() {
   code_files | grep -E '^(node|tests)/conformance/' | includes |
-    grep -E ':(agent-protocol|upgrader)/' | grep -v ':upgrader/version\.h$' |
+    grep -E ':(agent-protocol|upgrader)/' | grep -vE ':upgrader/(version|core/(argument|duration))\.h$' |
     sed 's/$/: is code of what is judged/'
   includes <<FILES | grep ':node/' | sed 's/$/: is code of the judge/'
 tests/conformance/double.cc
@@ -187,7 +187,7 @@ FILES
   echo "$pure_headers deque memory rapidjson/document.h rapidjson/error/en.h sstream cstdio" |
     tr -s ' ' '\n' >"$scratch/allowed"
   code_files | grep '^node/conformance/' | grep -vE "/($conformance_shell)\.(h|cc)\$" | includes |
-    grep -v ':node/conformance/' | while IFS=: read -r file line name; do
+    grep -vE ':(node/conformance|upgrader/core)/' | while IFS=: read -r file line name; do
       grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
     done
 }
@@ -206,7 +206,7 @@ canary_conformance_includes() {
 check_upgraderctl_includes() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   for folder in wire core; do
-    known='agent-protocol/wire|node/upgraderctl/wire'
+    known='agent-protocol/wire|node/upgraderctl/wire|upgrader/core/duration'
     [ $folder = wire ] && known="$known|cereal" || known="$known|node/upgraderctl/core"
     product_files | grep "^node/upgraderctl/$folder/" | includes | grep -vE ":($known)/" |
       while IFS=: read -r file line name; do

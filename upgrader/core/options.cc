@@ -1,73 +1,29 @@
 #include "upgrader/core/options.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <string_view>
 #include <utility>
 
+#include "upgrader/core/argument.h"
 #include "upgrader/core/attempts.h"
+#include "upgrader/core/duration.h"
 
 namespace upgrader {
 namespace {
 
-constexpr Duration duration_max = std::chrono::hours{24};
-
 // Behind standard input, output and error.
 constexpr int first_free_descriptor = 3;
-
-constexpr std::string_view duration_form =
-    "needs =D, where D is a whole number and ms, s, m or h, at most 24h; or 0";
-
-std::optional<Duration> parse_duration(std::string_view text) {
-  std::int64_t number = 0;
-  std::size_t digits = 0;
-  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
-    number = number * 10 + (text[digits] - '0');
-    if (number > duration_max.count()) return std::nullopt;
-    ++digits;
-  }
-  if (digits == 0) return std::nullopt;
-  const std::string_view unit = text.substr(digits);
-  Duration duration{0};
-  if (unit == "ms") {
-    duration = Duration{number};
-  } else if (unit == "s") {
-    duration = std::chrono::seconds{number};
-  } else if (unit == "m") {
-    duration = std::chrono::minutes{number};
-  } else if (unit == "h") {
-    duration = std::chrono::hours{number};
-  } else if (text != "0") {
-    return std::nullopt;
-  }
-  if (duration > duration_max) return std::nullopt;
-  return duration;
-}
-
-// One `--name` or `--name=value`, taken apart.
-struct Argument {
-  std::string_view whole;
-  std::string_view name;
-  std::optional<std::string_view> value;
-};
-
-Argument take_apart(std::string_view whole) {
-  const std::size_t equals = whole.find('=');
-  if (equals == std::string_view::npos) return {whole, whole, std::nullopt};
-  return {whole, whole.substr(0, equals), whole.substr(equals + 1)};
-}
 
 // Nothing: the argument was well formed. Otherwise what is wrong with it.
 using Complaint = std::optional<UsageError>;
 
 Complaint complain(const Argument& argument, std::string_view what) {
-  return UsageError{std::string(argument.whole) + ": " + std::string(what)};
+  return UsageError{complaint_about(argument, what)};
 }
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_zero) {
   const std::optional<Duration> parsed = parse_duration(argument.value.value_or(""));
-  if (!parsed) return complain(argument, duration_form);
+  if (!parsed) return complain(argument, "needs =D, " + std::string(duration_form));
   if (*parsed == Duration{0} && !may_be_zero) return complain(argument, "must not be 0");
   duration = *parsed;
   return std::nullopt;
@@ -199,13 +155,6 @@ Complaint set_option(const Argument& argument, Options& options) {
   return complain(argument, "no such option; --help names them all");
 }
 
-// Whether an option of this name, which may be given once, stands before the one at `at`.
-bool is_repeated(std::string_view name, const char* const* argv, int at) {
-  return name != "--adapter" && std::any_of(argv + 1, argv + at, [name](const char* other) {
-           return take_apart(other).name == name;
-         });
-}
-
 // What no option by itself can be wrong with.
 Complaint judge_together(const Options& options) {
   if (options.lock_timeout && !options.lock_file) {
@@ -238,7 +187,10 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     }
     const Argument argument = take_apart(text);
     if (Complaint complaint = set_option(argument, options)) return *std::move(complaint);
-    if (is_repeated(argument.name, argv, at)) return *complain(argument, "is given twice");
+    const bool may_be_repeated = argument.name == "--adapter";
+    if (!may_be_repeated && is_given(argument.name, argv, at)) {
+      return *complain(argument, "is given twice");
+    }
   }
   if (at >= argc || *argv[at] == '\0') {
     return UsageError{"AGENT is missing: upgrader [options] [--] AGENT [ARG ...]"};

@@ -46,7 +46,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
 CLI::Validator duration_form() {
   const auto judge = [](std::string& text) -> std::string {
     if (parse_duration(text)) return "";
-    return "needs =D, where D is a whole number and ms, s, m or h, at most 24h; or 0";
+    return "needs =D, " + std::string(upgrader::duration_form);
   };
   return {judge, "", "duration"};
 }

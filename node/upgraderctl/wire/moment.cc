@@ -115,30 +115,6 @@ std::string show_moment(Moment moment) {
          two_digits(static_cast<unsigned>(clock.seconds().count())) + " UTC";
 }
 
-std::optional<Duration> parse_duration(std::string_view text) {
-  if (text == "0") return Duration{0};
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || text.front() == '-' || number > duration_max.count()) {
-    return std::nullopt;
-  }
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  Duration duration{0};
-  if (unit == "ms") {
-    duration = Duration{number};
-  } else if (unit == "s") {
-    duration = std::chrono::seconds{number};
-  } else if (unit == "m") {
-    duration = std::chrono::minutes{number};
-  } else if (unit == "h") {
-    duration = std::chrono::hours{number};
-  } else {
-    return std::nullopt;
-  }
-  if (duration > duration_max) return std::nullopt;
-  return duration;
-}
-
 std::string show_duration(Duration duration) {
   using namespace std::chrono;
   constexpr std::int64_t ms_a_second = 1'000;

@@ -8,16 +8,15 @@
 #include <string>
 #include <string_view>
 
+#include "upgrader/core/duration.h"
+
 namespace upgraderctl {
 
 // A time of day and date, in UTC.
 using Moment = std::chrono::sys_time<std::chrono::milliseconds>;
 
 // A length of time; also how far a monotonic clock has come.
-using Duration = std::chrono::milliseconds;
-
-// No timeout is longer: so the upgrader has it.
-inline constexpr Duration duration_max = std::chrono::hours{24};
+using upgrader::Duration;
 
 // RFC 3339: 2026-11-22T08:15:04.123Z, with any number of digits behind the point and any offset.
 [[nodiscard]] std::optional<Moment> parse_moment(std::string_view text);
@@ -25,8 +24,7 @@ inline constexpr Duration duration_max = std::chrono::hours{24};
 // 2026-11-22 08:15:04 UTC
 [[nodiscard]] std::string show_moment(Moment moment);
 
-// A whole number and ms, s, m or h, at most 24h; or 0.
-[[nodiscard]] std::optional<Duration> parse_duration(std::string_view text);
+using upgrader::parse_duration;  // on the command line
 
 // The two largest units, of which the second is left out where it is 0: 12 ms, 4.2 s, 3 min 4 s,
 // 2 h 13 min, 5 d 1 h. What is negative counts as 0.

@@ -1,9 +1,9 @@
-#include "node/agentify/duration.h"
+#include "upgrader/core/duration.h"
 
 #include <cstddef>
 #include <cstdint>
 
-namespace agentify {
+namespace upgrader {
 
 std::optional<Duration> parse_duration(std::string_view text) {
   std::int64_t number = 0;
@@ -31,4 +31,4 @@ std::optional<Duration> parse_duration(std::string_view text) {
   return duration;
 }
 
-}  // namespace agentify
+}  // namespace upgrader
