@@ -24,12 +24,6 @@ constexpr std::uint64_t pump_ms = 1;
 constexpr int clogged_pipe_bytes = 4'096;
 constexpr int lock_number = 3;
 
-template <class Handle>
-void close_handle(Handle* handle) {
-  uv_close(reinterpret_cast<uv_handle_t*>(handle),
-           [](uv_handle_t* closed) { delete reinterpret_cast<Handle*>(closed); });
-}
-
 bool has_unread(int fd) {
   int count = 0;
   return ::ioctl(fd, FIONREAD, &count) == 0 && count > 0;
@@ -66,39 +60,33 @@ bool drain(int fd, const std::function<void(std::string_view)>& take) {
 }  // namespace
 
 PolledFd::PolledFd(uv_loop_t* loop, OwnedFd fd, std::function<void()> on_readable)
-    : fd_(std::move(fd)), on_readable_(std::move(on_readable)), poll_(new uv_poll_t) {
-  uv_poll_init(loop, poll_, fd_.number());
+    : fd_(std::move(fd)),
+      on_readable_(std::move(on_readable)),
+      poll_(upgrader::make_handle<uv_poll_t>(
+          [&](uv_poll_t* fresh) { return uv_poll_init(loop, fresh, fd_.number()); })) {
+  if (!poll_) return;  // as if nothing were ever written to it
   poll_->data = this;
   watch(true);
 }
 
-PolledFd::~PolledFd() {
-  uv_poll_stop(poll_);
-  close_handle(poll_);
-}
-
 void PolledFd::watch(bool on) {
+  if (!poll_) return;
   if (!on) {
-    uv_poll_stop(poll_);
+    uv_poll_stop(poll_.get());
     return;
   }
-  uv_poll_start(poll_, UV_READABLE, [](uv_poll_t* poll, int, int) {
+  uv_poll_start(poll_.get(), UV_READABLE, [](uv_poll_t* poll, int, int) {
     static_cast<PolledFd*>(poll->data)->on_readable_();
   });
 }
 
 AgentProcess::AgentProcess(uv_loop_t* loop, int number, Tell tell)
-    : loop_(loop), number_(number), tell_(std::move(tell)), pump_timer_(new uv_timer_t) {
-  uv_timer_init(loop_, pump_timer_);
+    : loop_(loop),
+      number_(number),
+      tell_(std::move(tell)),
+      pump_timer_(upgrader::make_handle<uv_timer_t>(
+          [loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); })) {
   pump_timer_->data = this;
-}
-
-AgentProcess::~AgentProcess() {
-  uv_timer_stop(pump_timer_);
-  close_handle(pump_timer_);
-  if (process_ == nullptr) return;
-  process_->data = nullptr;
-  close_handle(process_);
 }
 
 bool AgentProcess::make_pipes(const Start& terms) {
@@ -156,12 +144,11 @@ void AgentProcess::spawn(const std::vector<std::string>& command, const Start& t
   options.stdio = stdio.data();
   options.stdio_count = terms.locked ? 4 : 3;
   options.exit_cb = [](uv_process_t* process, std::int64_t status, int signal) {
-    if (process->data != nullptr) {
-      static_cast<AgentProcess*>(process->data)->on_exit(status, signal);
-    }
+    static_cast<AgentProcess*>(process->data)->on_exit(status, signal);
   };
-  process_ = new uv_process_t;
-  const int error = uv_spawn(loop_, process_, &options);
+  // libuv takes the handle for its own even where the start fails.
+  process_.reset(new uv_process_t);
+  const int error = uv_spawn(loop_, process_.get(), &options);
   process_->data = this;
   for (OwnedFd* end : {&child_input_, &child_output_, &child_error_})
     end->reset();
@@ -190,8 +177,8 @@ void AgentProcess::hang_up() {
 void AgentProcess::tell_when_taken() {
   tells_taken_ = true;
   uv_timer_start(
-      pump_timer_, [](uv_timer_t* timer) { static_cast<AgentProcess*>(timer->data)->pump(); }, 0,
-      pump_ms);
+      pump_timer_.get(), [](uv_timer_t* timer) { static_cast<AgentProcess*>(timer->data)->pump(); },
+      0, pump_ms);
 }
 
 // Writes what can be written; looks again in a millisecond while something is left to be done.
@@ -201,11 +188,12 @@ void AgentProcess::pump() {
   if (unwritten_.empty() && hangs_up_) input_.reset();
   const bool taken = unwritten_.empty() && (!input_.is_open() || !has_unread(input_.number()));
   if (unwritten_.empty() && (taken || !tells_taken_)) {
-    uv_timer_stop(pump_timer_);
-  } else if (uv_is_active(reinterpret_cast<uv_handle_t*>(pump_timer_)) == 0) {
+    uv_timer_stop(pump_timer_.get());
+  } else if (uv_is_active(reinterpret_cast<uv_handle_t*>(pump_timer_.get())) == 0) {
     uv_timer_start(
-        pump_timer_, [](uv_timer_t* timer) { static_cast<AgentProcess*>(timer->data)->pump(); },
-        pump_ms, pump_ms);
+        pump_timer_.get(),
+        [](uv_timer_t* timer) { static_cast<AgentProcess*>(timer->data)->pump(); }, pump_ms,
+        pump_ms);
   }
   if (taken && std::exchange(tells_taken_, false)) say(InputTaken{});
 }

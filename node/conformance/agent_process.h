@@ -13,6 +13,7 @@
 #include "node/conformance/line_cutter.h"
 #include "node/conformance/owned_fd.h"
 #include "node/conformance/seen.h"
+#include "upgrader/shell/uv_handle.h"
 
 namespace conformance {
 
@@ -20,7 +21,6 @@ namespace conformance {
 class PolledFd {
  public:
   PolledFd(uv_loop_t* loop, OwnedFd fd, std::function<void()> on_readable);
-  ~PolledFd();
   PolledFd(const PolledFd&) = delete;
   PolledFd& operator=(const PolledFd&) = delete;
 
@@ -30,7 +30,7 @@ class PolledFd {
  private:
   OwnedFd fd_;
   std::function<void()> on_readable_;
-  uv_poll_t* poll_;
+  upgrader::UvHandle<uv_poll_t> poll_;  // closed before the descriptor
 };
 
 class AgentProcess {
@@ -38,7 +38,6 @@ class AgentProcess {
   using Tell = std::function<void(const Event&)>;
 
   AgentProcess(uv_loop_t* loop, int number, Tell tell);
-  ~AgentProcess();
   AgentProcess(const AgentProcess&) = delete;
   AgentProcess& operator=(const AgentProcess&) = delete;
 
@@ -81,8 +80,8 @@ class AgentProcess {
   Tell tell_;
   int pid_ = 0;
   bool has_exited_ = false;
-  uv_process_t* process_ = nullptr;
-  uv_timer_t* pump_timer_;
+  upgrader::UvHandle<uv_process_t> process_;
+  upgrader::UvHandle<uv_timer_t> pump_timer_;
 
   OwnedFd input_;          // we write
   OwnedFd output_writer_;  // ours of the agent's output, to clog it

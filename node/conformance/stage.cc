@@ -24,14 +24,15 @@ struct Overloaded : Cases... {
 
 Stage::Stage(const std::vector<std::string>& command) : command_(command) {
   uv_loop_init(&loop_);
-  uv_timer_init(&loop_, &timer_);
-  timer_.data = this;
+  timer_ = upgrader::make_handle<uv_timer_t>(
+      [this](uv_timer_t* fresh) { return uv_timer_init(&loop_, fresh); });
+  timer_->data = this;
   began_ = uv_hrtime();
 }
 
 Stage::~Stage() {
   agents_.clear();
-  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+  timer_.reset();
   while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
   }
   uv_loop_close(&loop_);
@@ -98,7 +99,7 @@ void Stage::perform(const Order& order) {
 
 void Stage::set_timer() {
   if (!play_->deadline()) {
-    uv_timer_stop(&timer_);
+    uv_timer_stop(timer_.get());
     has_looked_ = false;
     return;
   }
@@ -107,7 +108,7 @@ void Stage::set_timer() {
   const auto left = std::max(*play_->deadline() - now(), Time{0});
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   uv_timer_start(
-      &timer_, [](uv_timer_t* timer) { static_cast<Stage*>(timer->data)->on_timer(); },
+      timer_.get(), [](uv_timer_t* timer) { static_cast<Stage*>(timer->data)->on_timer(); },
       static_cast<std::uint64_t>(ms), 0);
 }
 
@@ -116,7 +117,8 @@ void Stage::set_timer() {
 void Stage::on_timer() {
   if (!std::exchange(has_looked_, true)) {
     uv_timer_start(
-        &timer_, [](uv_timer_t* timer) { static_cast<Stage*>(timer->data)->on_timer(); }, 1, 0);
+        timer_.get(), [](uv_timer_t* timer) { static_cast<Stage*>(timer->data)->on_timer(); }, 1,
+        0);
     return;
   }
   has_looked_ = false;
@@ -130,11 +132,11 @@ bool Stage::any_runs() const {
 void Stage::run_for(std::chrono::milliseconds time) {
   uv_update_time(&loop_);
   uv_timer_start(
-      &timer_, [](uv_timer_t* timer) { uv_stop(timer->loop); },
+      timer_.get(), [](uv_timer_t* timer) { uv_stop(timer->loop); },
       static_cast<std::uint64_t>(time.count()), 0);
-  while (any_runs() && uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0)
+  while (any_runs() && uv_is_active(reinterpret_cast<uv_handle_t*>(timer_.get())) != 0)
     uv_run(&loop_, UV_RUN_DEFAULT);
-  uv_timer_stop(&timer_);
+  uv_timer_stop(timer_.get());
 }
 
 void Stage::end_all(bool patience) {

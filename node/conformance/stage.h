@@ -11,6 +11,7 @@
 
 #include "node/conformance/agent_process.h"
 #include "node/conformance/play.h"
+#include "upgrader/shell/uv_handle.h"
 
 namespace conformance {
 
@@ -39,7 +40,7 @@ class Stage {
 
   const std::vector<std::string>& command_;
   uv_loop_t loop_{};
-  uv_timer_t timer_{};
+  upgrader::UvHandle<uv_timer_t> timer_;
   Play* play_ = nullptr;
   std::uint64_t began_ = 0;
   std::deque<Event> waiting_;

@@ -4,13 +4,14 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "agent-releases/releases.h"
 #include "node/releases/core/admission.h"
 #include "node/releases/core/names.h"
 #include "node/releases/shell/hash.h"
+#include "node/releases/shell/real_path.h"
 #include "node/releases/shell/store.h"
 #include "node/releases/shell/verification.h"
 
@@ -164,12 +165,10 @@ Result<Release> Releases::adopt(const std::string& link, const Version& version)
   const std::size_t slash = link.find_last_of('/');
   const std::string base = slash == std::string::npos ? link : link.substr(slash + 1);
   const std::string before = slash == std::string::npos ? "." : link.substr(0, slash + 1);
-  char* const real = ::realpath(before.c_str(), nullptr);
-  if (real == nullptr) return refusal_from_errno("find", before);
-  const std::string parent_path(real);
-  std::free(real);
+  const std::optional<std::string> parent_path = real_path(before);
+  if (!parent_path) return refusal_from_errno("find", before);
   if (base.empty()) return Refusal{link + " is no file", Trouble::usage};
-  Result<Directory> parent = Directory::open(parent_path);
+  Result<Directory> parent = Directory::open(*parent_path);
   if (!parent) return parent.refusal();
   const Outcome adopted = Adoption(*store_, std::move(parent.value()), base, version).run();
   if (!adopted) return adopted.refusal();

@@ -5,10 +5,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <optional>
 
 #include "node/releases/shell/directory.h"
+#include "node/releases/shell/real_path.h"
 
 namespace agent_releases {
 namespace {
@@ -108,22 +108,21 @@ void use_certificates(CURL* handle) {
 
 Result<std::string> url_of(const std::string& source) {
   if (source.find("://") != std::string::npos) return source;
-  char* const real = ::realpath(source.c_str(), nullptr);
-  if (real == nullptr) return refusal_from_errno("find", source);
+  const std::optional<std::string> real = real_path(source);
+  if (!real) return refusal_from_errno("find", source);
   std::string url = "file://";
-  for (const char* byte = real; *byte != '\0'; ++byte) {
+  for (const char byte : *real) {
     constexpr std::string_view plain = "/-._~";
-    const bool kept = (*byte >= 'a' && *byte <= 'z') || (*byte >= 'A' && *byte <= 'Z') ||
-                      (*byte >= '0' && *byte <= '9') || plain.find(*byte) != std::string_view::npos;
+    const bool kept = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                      (byte >= '0' && byte <= '9') || plain.find(byte) != std::string_view::npos;
     if (kept) {
-      url += *byte;
+      url += byte;
       continue;
     }
     constexpr std::string_view digits = "0123456789ABCDEF";
-    const auto value = static_cast<unsigned char>(*byte);
+    const auto value = static_cast<unsigned char>(byte);
     url += {'%', digits[value >> 4U], digits[value & 15U]};
   }
-  std::free(real);
   return url;
 }
 

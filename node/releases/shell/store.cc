@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstdlib>
 #include <utility>
 
 #include "node/releases/core/names.h"
 #include "node/releases/core/recovery.h"
+#include "node/releases/shell/real_path.h"
 #include "node/releases/shell/trust.h"
 
 namespace agent_releases {
@@ -32,14 +32,6 @@ Outcome make_directory(const std::string& path) {
                                                                  : path.substr(0, slash));
   if (!parent) return parent.refusal();
   return parent.value().sync();
-}
-
-std::optional<std::string> resolved(const std::string& path) {
-  char* const real = ::realpath(path.c_str(), nullptr);
-  if (real == nullptr) return std::nullopt;
-  std::string found(real);
-  std::free(real);
-  return found;
 }
 
 std::string first_line(const std::string& text) {
@@ -67,7 +59,7 @@ Result<std::shared_ptr<Store>> Store::open(const Releases::Settings& settings) {
   if (settings.make && !settings.name.empty()) {
     if (const Outcome made = make_directory(path); !made) return made.refusal();
   }
-  const auto real = resolved(path);
+  const auto real = real_path(path);
   if (!real) {
     Refusal refusal = refusal_from_errno("find the directory", path);
     if (settings.make) refusal.reason += "; it is made where --name says what it is for";
@@ -198,7 +190,7 @@ std::optional<Wish> Store::wish() const {
 }
 
 std::optional<Version> Store::version_of_link(std::string_view name) const {
-  const auto real = resolved(directory_.path_of(name));
+  const auto real = real_path(directory_.path_of(name));
   const std::string below = directory_.path_of("");
   if (!real || !real->starts_with(below)) return std::nullopt;
   const std::string rest = real->substr(below.size());

@@ -10,7 +10,7 @@
 
 #include "node/upgraderctl/core/exit_status.h"
 #include "node/upgraderctl/shell/news.h"
-#include "node/upgraderctl/shell/uv_owner.h"
+#include "upgrader/shell/uv_handle.h"
 
 namespace upgraderctl {
 namespace {
@@ -27,7 +27,6 @@ class Runner {
   Runner(uv_loop_t* loop, Decider& decider, Scene scene);
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
-  ~Runner();
 
   [[nodiscard]] Finish run();
 
@@ -43,15 +42,15 @@ class Runner {
   void show(const Look& look);
   void repaint();
   void set_timer();
-  uv_timer_t* new_timer();
+  upgrader::UvHandle<uv_timer_t> new_timer();
 
   uv_loop_t* loop_;
   Decider& decider_;
   Scene scene_;
   News news_;
-  uv_timer_t* deadline_;
-  uv_timer_t* painter_;
-  std::vector<uv_signal_t*> signals_;
+  upgrader::UvHandle<uv_timer_t> deadline_;
+  upgrader::UvHandle<uv_timer_t> painter_;
+  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
   std::optional<Status> shown_;  // the last status of the upgrade that is followed
   std::optional<Finish> finish_;
 };
@@ -64,29 +63,22 @@ Runner::Runner(uv_loop_t* loop, Decider& decider, Scene scene)
       deadline_(new_timer()),
       painter_(new_timer()) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    auto* const handle = new uv_signal_t;
-    uv_signal_init(loop_, handle);
+    auto handle = upgrader::make_handle<uv_signal_t>(
+        [loop](uv_signal_t* fresh) { return uv_signal_init(loop, fresh); });
     handle->data = this;
     uv_signal_start(
-        handle,
+        handle.get(),
         [](uv_signal_t* caught, int signal) {
           static_cast<Runner*>(caught->data)->feed(Interrupted{signal});
         },
         number);
-    signals_.push_back(handle);
+    signals_.push_back(std::move(handle));
   }
 }
 
-Runner::~Runner() {
-  close_and_free(deadline_);
-  close_and_free(painter_);
-  for (uv_signal_t* handle : signals_)
-    close_and_free(handle);
-}
-
-uv_timer_t* Runner::new_timer() {
-  auto* const timer = new uv_timer_t;
-  uv_timer_init(loop_, timer);
+upgrader::UvHandle<uv_timer_t> Runner::new_timer() {
+  auto timer = upgrader::make_handle<uv_timer_t>(
+      [this](uv_timer_t* fresh) { return uv_timer_init(loop_, fresh); });
   timer->data = this;
   return timer;
 }
@@ -98,7 +90,7 @@ Duration Runner::now() const {
 Finish Runner::run() {
   if (scene_.progress && scene_.terminal.repaints()) {
     const auto on_timer = [](uv_timer_t* timer) { static_cast<Runner*>(timer->data)->repaint(); };
-    uv_timer_start(painter_, on_timer, repaint_ms, repaint_ms);
+    uv_timer_start(painter_.get(), on_timer, repaint_ms, repaint_ms);
   }
   perform(decider_.start(now()));
   look();
@@ -164,7 +156,7 @@ void Runner::repaint() {
 void Runner::set_timer() {
   const std::optional<Duration> next = decider_.next_deadline();
   if (!next) {
-    uv_timer_stop(deadline_);
+    uv_timer_stop(deadline_.get());
     return;
   }
   const Duration left = std::max(*next - now(), Duration{0});
@@ -173,7 +165,7 @@ void Runner::set_timer() {
     runner->look();  // what is there to be seen comes before what is late
     runner->feed(TimePassed{});
   };
-  uv_timer_start(deadline_, on_timer, static_cast<std::uint64_t>(left.count()), 0);
+  uv_timer_start(deadline_.get(), on_timer, static_cast<std::uint64_t>(left.count()), 0);
 }
 
 }  // namespace

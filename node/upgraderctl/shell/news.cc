@@ -4,22 +4,15 @@
 
 #include <utility>
 
-#include "node/upgraderctl/shell/uv_owner.h"
-
 namespace upgraderctl {
 
 News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed)
     : loop_(loop), directory_(std::move(directory)), changed_(std::move(changed)) {
-  timer_ = new uv_timer_t;
-  uv_timer_init(loop_, timer_);
+  timer_ = upgrader::make_handle<uv_timer_t>(
+      [loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); });
   timer_->data = this;
   watch();
   schedule();
-}
-
-News::~News() {
-  close_and_free(timer_);
-  close_and_free(watch_);
 }
 
 // Watches the directory that the path names now, if that is another one than is watched.
@@ -27,29 +20,24 @@ void News::watch() {
   struct stat facts {};
   const bool there = ::stat(directory_.c_str(), &facts) == 0;
   if (watch_ != nullptr && there && facts.st_dev == device_ && facts.st_ino == inode_) return;
-  close_and_free(std::exchange(watch_, nullptr));
+  watch_.reset();
   if (!there) return;
-  auto* const fresh = new uv_fs_event_t;
-  if (uv_fs_event_init(loop_, fresh) != 0) {
-    delete fresh;
-    return;
-  }
+  auto fresh = upgrader::make_handle<uv_fs_event_t>(
+      [this](uv_fs_event_t* handle) { return uv_fs_event_init(loop_, handle); });
+  if (!fresh) return;
   fresh->data = this;
   const auto on_event = [](uv_fs_event_t* handle, const char*, int, int) {
     static_cast<News*>(handle->data)->changed_();
   };
-  if (uv_fs_event_start(fresh, on_event, directory_.c_str(), 0) != 0) {
-    close_and_free(fresh);
-    return;
-  }
-  watch_ = fresh;
+  if (uv_fs_event_start(fresh.get(), on_event, directory_.c_str(), 0) != 0) return;
+  watch_ = std::move(fresh);
   device_ = facts.st_dev;
   inode_ = facts.st_ino;
 }
 
 void News::schedule() {
   const auto on_timer = [](uv_timer_t* handle) { static_cast<News*>(handle->data)->poll(); };
-  uv_timer_start(timer_, on_timer, watch_ == nullptr ? poll_alone_ms : poll_ms, 0);
+  uv_timer_start(timer_.get(), on_timer, watch_ == nullptr ? poll_alone_ms : poll_ms, 0);
 }
 
 void News::poll() {

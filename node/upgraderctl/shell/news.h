@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "upgrader/shell/uv_handle.h"
+
 namespace upgraderctl {
 
 class News {
@@ -19,7 +21,6 @@ class News {
   News(uv_loop_t* loop, std::string directory, std::function<void()> changed);
   News(const News&) = delete;
   News& operator=(const News&) = delete;
-  ~News();
 
  private:
   void poll();
@@ -29,9 +30,9 @@ class News {
   uv_loop_t* loop_;
   std::string directory_;
   std::function<void()> changed_;
-  uv_timer_t* timer_ = nullptr;
-  uv_fs_event_t* watch_ = nullptr;  // null: there is none at present
-  dev_t device_ = 0;                // of the directory that is watched
+  upgrader::UvHandle<uv_timer_t> timer_;
+  upgrader::UvHandle<uv_fs_event_t> watch_;  // null: there is none at present
+  dev_t device_ = 0;                         // of the directory that is watched
   ino_t inode_ = 0;
 };
 

@@ -11,8 +11,8 @@
 #include "node/upgraderctl/core/status_page.h"
 #include "node/upgraderctl/shell/control_directory.h"
 #include "node/upgraderctl/shell/news.h"
-#include "node/upgraderctl/shell/uv_owner.h"
 #include "node/upgraderctl/wire/status_reader.h"
+#include "upgrader/shell/uv_handle.h"
 
 namespace upgraderctl {
 namespace {
@@ -26,7 +26,6 @@ class Watch {
   Watch(uv_loop_t* loop, const std::string& path, bool json, Terminal& terminal);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
-  ~Watch();
 
   [[nodiscard]] int run();
 
@@ -40,7 +39,7 @@ class Watch {
   bool json_;
   Terminal& terminal_;
   News news_;
-  std::vector<uv_signal_t*> signals_;
+  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
   std::optional<std::string> last_;  // what was shown last, without how long it is ago
   std::string started_;              // of the life whose FIFO is open
   std::optional<int> status_;
@@ -54,14 +53,9 @@ Watch::Watch(uv_loop_t* loop, const std::string& path, bool json, Terminal& term
     add_signal(number);
 }
 
-Watch::~Watch() {
-  for (uv_signal_t* handle : signals_)
-    close_and_free(handle);
-}
-
 void Watch::add_signal(int number) {
-  auto* const handle = new uv_signal_t;
-  uv_signal_init(loop_, handle);
+  auto handle = upgrader::make_handle<uv_signal_t>(
+      [this](uv_signal_t* fresh) { return uv_signal_init(loop_, fresh); });
   handle->data = this;
   const auto on_signal = [](uv_signal_t* caught, int signal) {
     auto* const watch = static_cast<Watch*>(caught->data);
@@ -71,8 +65,8 @@ void Watch::add_signal(int number) {
       watch->status_ = exit_signal_base + signal;
     }
   };
-  uv_signal_start(handle, on_signal, number);
-  signals_.push_back(handle);
+  uv_signal_start(handle.get(), on_signal, number);
+  signals_.push_back(std::move(handle));
 }
 
 int Watch::run() {

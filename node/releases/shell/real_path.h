@@ -1,0 +1,18 @@
+// The path of a file without links, `.` and `..` in it; nothing, and errno, where there is none.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace agent_releases {
+
+[[nodiscard]] inline std::optional<std::string> real_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  if (!real) return std::nullopt;
+  return std::string(real.get());
+}
+
+}  // namespace agent_releases
