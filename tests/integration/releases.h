@@ -1,6 +1,7 @@
 // A directory of releases and an upgrader of the link `current` in it, for the tests of --relink.
 #pragma once
 
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +51,20 @@ inline Puppet begin_upgrade_to(World& world, Puppet active, const std::string& e
   active.request_upgrade("u1", "", executable);
   active.expect("accepted");
   return world.candidate();
+}
+
+// Points the link at `two` and signals: a candidate that the link's name has been given.
+inline Puppet begin_upgrade_by_signal(World& world, const Releases& releases) {
+  releases.point_at("two");
+  world.signal(SIGUSR2);
+  return world.candidate();
+}
+
+// From the candidate's start to its trial, or to its commit where there is none.
+inline void hand_over(Puppet& old, Puppet& next) {
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
 }
 
 }  // namespace integration

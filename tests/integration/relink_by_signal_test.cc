@@ -9,9 +9,7 @@ TEST_CASE("a SIGUSR2 upgrade that fails puts the link back to what it named at t
   World world{World::Later()};
   const Releases releases(world);
   Puppet old = world.first();
-  releases.point_at("two");
-  world.signal(SIGUSR2);
-  Puppet next = world.candidate();
+  Puppet next = begin_upgrade_by_signal(world, releases);
   CHECK(next.argv() == Texts{releases.link});
 
   next.exit(1);
@@ -26,12 +24,8 @@ TEST_CASE("a SIGUSR2 upgrade that fails on trial puts the link back, too") {
   World world{World::Later()};
   const Releases releases(world, {"--trial=1h"});
   Puppet old = world.first();
-  releases.point_at("two");
-  world.signal(SIGUSR2);
-  Puppet next = world.candidate();
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  Puppet next = begin_upgrade_by_signal(world, releases);
+  hand_over(old, next);
 
   next.exit(1);
 
@@ -62,9 +56,7 @@ TEST_CASE("after a commit it is put back to what was committed then") {
   const Releases releases(world);
   Puppet old = world.first();
   Puppet next = begin_upgrade_to(world, old, releases.two);
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
   next.expect("committed");
   releases.point_at("missing");
 
@@ -77,12 +69,8 @@ TEST_CASE("a SIGUSR2 upgrade that is committed leaves the link as it was pointed
   World world{World::Later()};
   const Releases releases(world);
   Puppet old = world.first();
-  releases.point_at("two");
-  world.signal(SIGUSR2);
-  Puppet next = world.candidate();
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  Puppet next = begin_upgrade_by_signal(world, releases);
+  hand_over(old, next);
 
   next.expect("committed");
 
@@ -93,15 +81,11 @@ TEST_CASE("the link is put back before the candidate is started, and stays so un
   World world{World::Later()};
   const Releases releases(world, {"--trial=1h"});
   Puppet old = world.first();
-  releases.point_at("two");
-  world.signal(SIGUSR2);
 
-  Puppet next = world.candidate();
+  Puppet next = begin_upgrade_by_signal(world, releases);
 
   CHECK(target_of(releases.link) == "one");
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
   CHECK(target_of(releases.link) == "one");
   next.say_type("healthy");
   next.expect("committed");
@@ -112,12 +96,8 @@ TEST_CASE("an upgrader that is killed during a trial leaves the link to what was
   World world{World::Later()};
   const Releases releases(world, {"--trial=1h"});
   Puppet old = world.first();
-  releases.point_at("two");
-  world.signal(SIGUSR2);
-  Puppet next = world.candidate();
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  Puppet next = begin_upgrade_by_signal(world, releases);
+  hand_over(old, next);
 
   world.signal(SIGKILL);
   world.expect_killed(SIGKILL);
