@@ -203,7 +203,8 @@ quick:
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(node_tests))
 	@tests/run $(BUILD) tests/languages/run tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
-	  tests/completion/run tests/abi/run.sh tests/packages/archive.sh tests/places/run.sh \
+	  tests/completion/run tests/completion/companions tests/abi/run.sh tests/packages/archive.sh \
+	  tests/places/run.sh \
 	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests)) $(node_tests)
 
 demo:
@@ -220,7 +221,8 @@ installed_headers = $(foreach header,$(node_headers), \
 # The directories that uninstalling leaves to others only when they are not empty.
 own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
   $(sort $(dir $(installed_headers))) \
-  $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) $(DOCDIR)/examples $(DOCDIR) \
+  $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) $(DOCDIR)/examples \
+  $(DOCDIR)/examples/agentify $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
 # The programs whose options a shell completes.
@@ -244,7 +246,10 @@ install: programs
 	for name in $(completed); do \
 	  install -m 644 completion/$$name.bash $(DESTDIR)$(BASHDIR)/$$name; \
 	  install -m 644 completion/$$name.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done
+	install -m 644 completion/upgrader-words.sh $(DESTDIR)$(BASHDIR)
+	install -m 644 completion/upgrader_durations.zsh $(DESTDIR)$(ZSHDIR)/_upgrader_durations
 	cp -R sample-agent/init/. $(DESTDIR)$(DOCDIR)/examples
+	cp -R node/agentify/init/. $(DESTDIR)$(DOCDIR)/examples/agentify
 	find $(DESTDIR)$(DOCDIR)/examples -type f -exec sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|g' {} +
 	chmod -R u=rwX,go=rX $(DESTDIR)$(DOCDIR)/examples
 
@@ -259,8 +264,8 @@ uninstall:
 	rm -rf $(DESTDIR)$(DOCDIR)/examples
 	for page in man/*.[1378]; do \
 	  rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
-	rm -f $(addprefix $(DESTDIR)$(BASHDIR)/,$(completed))
-	rm -f $(addprefix $(DESTDIR)$(ZSHDIR)/_,$(completed))
+	rm -f $(addprefix $(DESTDIR)$(BASHDIR)/,$(completed) upgrader-words.sh)
+	rm -f $(addprefix $(DESTDIR)$(ZSHDIR)/_,$(completed) upgrader_durations)
 	-for directory in $(own_directories); do test ! -d $(DESTDIR)$$directory || \
 	  rmdir --ignore-fail-on-non-empty $(DESTDIR)$$directory; done
 

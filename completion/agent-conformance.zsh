@@ -2,16 +2,6 @@
 # Completion of agent-conformance's command line in zsh: options, their values, the names of the
 # checks, AGENT and its arguments.
 
-# Durations: units for a number that has been begun, otherwise a few of them.
-_agent_conformance_duration() {
-  local number=${PREFIX%%[^0-9]*} expl
-  if [[ -n $number ]]; then
-    _wanted durations expl duration compadd -- ${number}{ms,s,m,h}
-  else
-    _wanted durations expl duration compadd -- 500ms 10s 30s 90s 5m 1h
-  fi
-}
-
 # The names of the checks, as the program itself tells them.
 _agent_conformance_check() {
   local expl
@@ -27,10 +17,10 @@ _arguments -S \
   '(--json)--tap[report as TAP]' \
   '(--tap)--json[report as one JSON object]' \
   '--junit=[write a report for readers of JUnit, too]:file:_files' \
-  '--start-timeout=[until it is ready]:duration:_agent_conformance_duration' \
-  '--stop-timeout=[from stop to stopped]:duration:_agent_conformance_duration' \
-  '--exit-grace=[until it has exited]:duration:_agent_conformance_duration' \
-  '--watch=[where nothing is to happen]:duration:_agent_conformance_duration' \
+  '--start-timeout=[until it is ready]:duration:_upgrader_durations' \
+  '--stop-timeout=[from stop to stopped]:duration:_upgrader_durations' \
+  '--exit-grace=[until it has exited]:duration:_upgrader_durations' \
+  '--watch=[where nothing is to happen]:duration:_upgrader_durations' \
   '(- *)--help[print the options and exit]' \
   '(- *)--version[print the version and exit]' \
   '(-)1:agent:_command_names -e' \

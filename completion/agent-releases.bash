@@ -1,5 +1,7 @@
 # Completion of agent-releases' command line in bash: options, commands, versions that are there.
 
+. "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
+
 _agent_releases_commands='add list show verify desire adopt forget remove prune'
 _agent_releases_options='--dir= --keys= --name= --control= --json --help --version'
 
@@ -48,21 +50,12 @@ _agent_releases() {
     command=${COMP_WORDS[at]}
     break
   done
-  if [[ $current == = ]]; then
-    option=${COMP_WORDS[COMP_CWORD - 1]} current=
-  elif [[ $COMP_CWORD -gt 2 && ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
-    option=${COMP_WORDS[COMP_CWORD - 2]}
-  elif [[ $current == --*=* ]]; then  # where COMP_WORDBREAKS has no `=`
-    option=${current%%=*} kept=${current%%=*}= current=${current#*=}
-  fi
+  _upgrader_find_value
   if [[ $option ]]; then
-    mapfile -t COMPREPLY < <(_agent_releases_values "$option" "$current")
-    COMPREPLY=("${COMPREPLY[@]/#/$kept}")
+    _upgrader_offer_values _agent_releases_values
     compopt -o filenames
   elif [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W \
-      "$_agent_releases_options $(_agent_releases_options_of "$command")" -- "$current")
-    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+    _upgrader_offer_options "$_agent_releases_options $(_agent_releases_options_of "$command")"
   elif [[ -z $command ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$_agent_releases_commands" -- "$current")
   elif [[ $command == add || $command == adopt ]]; then

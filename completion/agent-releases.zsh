@@ -29,20 +29,31 @@ _agent_releases_argument() {
   esac
 }
 
-_arguments -S \
-  '--dir=[the directory of releases]:directory:_files -/' \
-  '--keys=[public keys that are trusted]:directory:_files -/' \
-  '--name=[whose releases these are]:name:' \
-  '*--control=[control directory of an upgrader]:directory:_files -/' \
-  '--json[facts as JSON]' \
-  '--sha256=[what the bytes of a release must be]:hash:' \
-  '--unsigned[take whatever the manifest says]' \
-  '--older=-[of add: an older version, too; of prune: how long ago]::age:(12h 7d 30d 90d)' \
-  '--all[verify every release]' \
-  '--newest[desire the newest]' \
-  '--as=[the version of what is adopted]:version:' \
-  '--keep=[how many stay]:number:(1 2 3 5 10)' \
-  '(- *)'{-h,--help}'[print the options and exit]' \
-  '(- *)--version[print the version and exit]' \
-  '1:command:_agent_releases_commands' \
-  '2:argument:_agent_releases_argument'
+local -a options=(
+  '--dir=[the directory of releases]:directory:_files -/'
+  '--keys=[public keys that are trusted]:directory:_files -/'
+  '--name=[whose releases these are]:name:'
+  '*--control=[control directory of an upgrader]:directory:_files -/'
+  '--json[facts as JSON]'
+  '(- *)'{-h,--help}'[print the options and exit]'
+  '(- *)--version[print the version and exit]'
+)
+case ${words[(r)(add|verify|desire|adopt|prune)]} in
+  add)
+    options+=(
+      '--sha256=[what the bytes of a release must be]:hash:'
+      '--unsigned[take whatever the manifest says]'
+      '--older[a version that is older than the current one, too]'
+    )
+    ;;
+  verify) options+=('--all[every release]') ;;
+  desire) options+=('--newest[the newest that is no pre-release]') ;;
+  adopt) options+=('--as=[the version of what is adopted]:version:') ;;
+  prune)
+    options+=(
+      '--keep=[how many stay]:number:(1 2 3 5 10)'
+      '--older=[what was added as long ago]:age:(12h 7d 30d 90d)'
+    )
+    ;;
+esac
+_arguments -S $options '1:command:_agent_releases_commands' '2:argument:_agent_releases_argument'

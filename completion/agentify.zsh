@@ -2,25 +2,15 @@
 # Completion of agentify's command line in zsh: options and their values, the daemon and its
 # arguments.
 
-# Durations: units for a number that has been begun, otherwise a few of them.
-_agentify_duration() {
-  local number=${PREFIX%%[^0-9]*} expl
-  if [[ -n $number ]]; then
-    _wanted durations expl duration compadd -- ${number}{ms,s,m,h}
-  else
-    _wanted durations expl duration compadd -- 500ms 10s 30s 90s 5m 1h
-  fi
-}
-
 local probes='tcp\: unix\: http\:// exec\: file\:' signals='(TERM INT QUIT HUP USR1 USR2 KILL)'
 
 _arguments -S \
   '--check=[run while held]:command:' \
-  '--check-timeout=[how long the check may take]:duration:_agentify_duration' \
+  '--check-timeout=[how long the check may take]:duration:_upgrader_durations' \
   "--ready=[when the daemon works]:kind:(started notify fd\: after\: $probes)" \
   '--vouch=[whether to say healthy for it]:whether:(yes no)' \
   "--health=[ask it again and again]:kind:($probes)" \
-  '--health-interval=[how often]:duration:_agentify_duration' \
+  '--health-interval=[how often]:duration:_upgrader_durations' \
   '--health-failures=[how many failures in a row count]:number:(1 3 10)' \
   '--health-action=[what follows]:deed:(silence exit)' \
   "--stop=[how to stop it]:signals:$signals" \

@@ -1,15 +1,6 @@
 # Completion of upgrader's command line in bash: options, their values, AGENT and its arguments.
-# Needs nothing but bash; where bash-completion is loaded, it completes the arguments of AGENT.
 
-# What may follow a duration that has been begun; the words of one that has not.
-_upgrader_durations() {
-  local number=${1%%[!0-9]*}
-  if [[ $number ]]; then
-    compgen -W "${number}ms ${number}s ${number}m ${number}h" -- "$1"
-  else
-    compgen -W '500ms 10s 30s 90s 5m 1h' -- "$1"
-  fi
-}
+. "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
 # The values of the option $1 that begin with $2, one a line.
 _upgrader_values() {
@@ -26,7 +17,7 @@ _upgrader_values() {
     --stop-timeout) _upgrader_durations "$2" ;;
     --lock) compgen -f -- "$2" ;;
     --control) compgen -d -- "$2" ;;
-    --adapter) { compgen -c -- "$2"; compgen -f -- "$2"; } | sort -u ;;
+    --adapter) _upgrader_programs "$2" ;;
     --previous) compgen -f -- "$2" ;;
     --attempts) compgen -W '0 3' -- "$2" ;;
     --notify-fd) compgen -W '3 4 5' -- "$2" ;;
@@ -50,8 +41,7 @@ _upgrader_find_agent() {
         return
         ;;
       -?*)
-        ((at += 1))
-        while [[ ${COMP_WORDS[at]} == [=:]* && at -lt COMP_CWORD ]]; do ((at += 2)); done
+        _upgrader_skip_option
         ;;
       *)
         agent=$at
@@ -66,33 +56,19 @@ _upgrader() {
   COMPREPLY=()
   _upgrader_find_agent
   if [[ $agent ]] && ((agent < COMP_CWORD)); then
-    if declare -F _command_offset >/dev/null; then
-      _command_offset "$agent"
-    else
-      mapfile -t COMPREPLY < <(compgen -f -- "$current")
-      compopt -o filenames
-    fi
+    _upgrader_offer_arguments "$agent"
     return
   fi
   if [[ -z $agent ]]; then
-    if [[ $current == = ]]; then
-      option=${COMP_WORDS[COMP_CWORD - 1]} current=
-    elif [[ $COMP_CWORD -gt 2 && ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
-      option=${COMP_WORDS[COMP_CWORD - 2]}
-    elif [[ $current == --*=* ]]; then  # where COMP_WORDBREAKS has no `=`
-      option=${current%%=*} kept=${current%%=*}= current=${current#*=}
-    fi
+    _upgrader_find_value
   fi
   if [[ $option ]]; then
     [[ $option == --@(lock|previous|control|adapter) ]] && compopt -o filenames
-    mapfile -t COMPREPLY < <(_upgrader_values "$option" "$current")
-    COMPREPLY=("${COMPREPLY[@]/#/$kept}")
+    _upgrader_offer_values _upgrader_values
   elif [[ -z $agent && $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$_upgrader_options" -- "$current")
-    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+    _upgrader_offer_options "$_upgrader_options"
   else
-    mapfile -t COMPREPLY < <({ compgen -c -- "$current"; compgen -f -- "$current"; } | sort -u)
-    compopt -o filenames
+    _upgrader_offer_programs
   fi
 }
 

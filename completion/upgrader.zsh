@@ -1,19 +1,9 @@
 #compdef upgrader
 # Completion of upgrader's command line in zsh: options, their values, AGENT and its arguments.
 
-# Durations: units for a number that has been begun, otherwise a few of them.
-_upgrader_duration() {
-  local number=${PREFIX%%[^0-9]*} expl
-  if [[ -n $number ]]; then
-    _wanted durations expl duration compadd -- ${number}{ms,s,m,h}
-  else
-    _wanted durations expl duration compadd -- 500ms 10s 30s 90s 5m 1h
-  fi
-}
-
 _upgrader_duration_or_zero() {
   local expl
-  _alternative 'zero:no limit, or at once:(0)' 'durations:duration:_upgrader_duration'
+  _alternative 'zero:no limit, or at once:(0)' 'durations:duration:_upgrader_durations'
 }
 
 _upgrader_agent() {
@@ -26,7 +16,7 @@ local gates='(none confirm)' commits='(survive healthy)'
 _arguments -S \
   "--mode=[for upgrades that do not say]:mode:$modes" \
   '--start-timeout=[from the start of a process to its ready]:duration:_upgrader_duration_or_zero' \
-  '--stop-timeout=[from stop to stopped]:duration:_upgrader_duration' \
+  '--stop-timeout=[from stop to stopped]:duration:_upgrader_durations' \
   '--exit-grace=[from stopped to the exit]:duration:_upgrader_duration_or_zero' \
   '--trial=[from activate to the commit]:duration:_upgrader_duration_or_zero' \
   "--on-unclean-stop=[what follows an unclean stop]:deed:$stops" \

@@ -1,6 +1,7 @@
 # Completion of upgraderctl's command line in bash: the names of upgraders, commands, options and
-# their values, EXECUTABLE and its arguments. Needs nothing but bash; where bash-completion is
-# loaded, it completes the arguments of EXECUTABLE.
+# their values, EXECUTABLE and its arguments.
+
+. "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
 _upgraderctl_commands='list status upgrade rehearse confirm cancel commit rollback history wait
   shutdown'
@@ -33,16 +34,6 @@ _upgraderctl_options() {
   esac
 }
 
-# What may follow a duration that has been begun; the words of one that has not.
-_upgraderctl_durations() {
-  local number=${1%%[!0-9]*}
-  if [[ $number ]]; then
-    compgen -W "${number}ms ${number}s ${number}m ${number}h" -- "$1"
-  else
-    compgen -W '500ms 10s 30s 90s 5m 1h' -- "$1"
-  fi
-}
-
 # The values of the option $1 that begin with $2, one a line.
 _upgraderctl_values() {
   case $1 in
@@ -58,9 +49,9 @@ _upgraderctl_values() {
       ;;
     --start-timeout | --confirm-timeout | --trial | --timeout)
       compgen -W '0' -- "$2"
-      _upgraderctl_durations "$2"
+      _upgrader_durations "$2"
       ;;
-    --stop-timeout) _upgraderctl_durations "$2" ;;
+    --stop-timeout) _upgrader_durations "$2" ;;
   esac
 }
 
@@ -72,8 +63,7 @@ _upgraderctl_look() {
   while ((at < COMP_CWORD)); do
     word=${COMP_WORDS[at]}
     if [[ $word == -?* ]]; then
-      ((at += 1))
-      while [[ ${COMP_WORDS[at]} == [=:]* && at -lt COMP_CWORD ]]; do ((at += 2)); done
+      _upgrader_skip_option
       continue
     fi
     if [[ $command ]]; then
@@ -104,28 +94,15 @@ _upgraderctl() {
   COMPREPLY=()
   _upgraderctl_look
   if [[ $executable && $command == @(upgrade|rehearse) ]]; then
-    if declare -F _command_offset >/dev/null; then
-      _command_offset "$executable"
-    else
-      mapfile -t COMPREPLY < <(compgen -f -- "$current")
-      compopt -o filenames
-    fi
+    _upgrader_offer_arguments "$executable"
     return
   fi
-  if [[ $current == = ]]; then
-    option=${COMP_WORDS[COMP_CWORD - 1]} current=
-  elif [[ $COMP_CWORD -gt 2 && ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
-    option=${COMP_WORDS[COMP_CWORD - 2]}
-  elif [[ $current == --*=* ]]; then  # where COMP_WORDBREAKS has no `=`
-    option=${current%%=*} kept=${current%%=*}= current=${current#*=}
-  fi
+  _upgrader_find_value
   if [[ $option ]]; then
     [[ $option == --dir ]] && compopt -o filenames
-    mapfile -t COMPREPLY < <(_upgraderctl_values "$option" "$current")
-    COMPREPLY=("${COMPREPLY[@]/#/$kept}")
+    _upgrader_offer_values _upgraderctl_values
   elif [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$(_upgraderctl_options "$command")" -- "$current")
-    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+    _upgrader_offer_options "$(_upgraderctl_options "$command")"
   else
     mapfile -t COMPREPLY < <(_upgraderctl_word "$current")
     [[ $command ]] && compopt -o filenames

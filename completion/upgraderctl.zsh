@@ -2,19 +2,9 @@
 # Completion of upgraderctl's command line in zsh: the names of upgraders, commands, options and
 # their values, EXECUTABLE and its arguments.
 
-# Durations: units for a number that has been begun, otherwise a few of them.
-_upgraderctl_duration() {
-  local number=${PREFIX%%[^0-9]*} expl
-  if [[ -n $number ]]; then
-    _wanted durations expl duration compadd -- ${number}{ms,s,m,h}
-  else
-    _wanted durations expl duration compadd -- 500ms 10s 30s 90s 5m 1h
-  fi
-}
-
 _upgraderctl_duration_or_zero() {
   local expl
-  _alternative 'zero:no limit, or at once:(0)' 'durations:duration:_upgraderctl_duration'
+  _alternative 'zero:no limit, or at once:(0)' 'durations:duration:_upgrader_durations'
 }
 
 local -A about=(
@@ -85,7 +75,7 @@ case $command in
       "--mode=[how the upgrade proceeds]:mode:$modes"
       '--gate=[hold the candidate until confirm]:gate:(none confirm)'
       '--commit=[what passes the trial]:rule:(survive healthy)'
-      '--stop-timeout=[from stop to stopped]:duration:_upgraderctl_duration'
+      '--stop-timeout=[from stop to stopped]:duration:_upgrader_durations'
       "--trial=[from activate to the commit]$duration"
       "--on-unclean-stop=[what follows an unclean stop]:deed:$stops"
       '--fallback=[when the previous program is started again]:when:(cold warm)'

@@ -49,13 +49,24 @@ listing() { (cd "$root" && find . -printf '%y %m %p %l\n' | sort); }
 
 # Each kind of file is where those who read it look for it.
 puts_in_place() {
-  (cd "$root/usr" && ls -d bin/upgrader bin/upgraderctl bin/sample-agent lib/libagent-protocol.a \
+  (cd "$root/usr" && ls -d bin/upgrader bin/upgraderctl bin/sample-agent bin/agentify \
+    bin/agent-releases bin/agent-conformance lib/libagent-protocol.a lib/libagent-releases.a \
+    include/agent-releases/releases.h include/agent-releases/follower.h \
     lib/libagent-protocol.so lib/libagent-protocol.so.1 lib/pkgconfig/agent-protocol.pc \
     include/agent-protocol/agent.h include/agent-protocol/agent_protocol.h \
     share/man/man8/upgrader.8 share/man/man7/agent-protocol.7 share/man/man3/agent_protocol.3 \
     share/man/man1/sample-agent.1 share/man/man1/upgraderctl.1 \
     share/bash-completion/completions/upgrader \
     share/zsh/site-functions/_upgrader)
+}
+
+# As a shell does at the first tab: each finds what they share beside it.
+completions_load() {
+  for program in upgrader upgraderctl agentify agent-conformance agent-releases; do
+    bash --noprofile --norc -c '. "$1" && complete -p "$2" && declare -F _upgrader_durations' - \
+      "$root/usr/share/bash-completion/completions/$program" "$program" || return 1
+  done
+  [ -f "$root/usr/share/zsh/site-functions/_upgrader_durations" ]
 }
 
 flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }
@@ -119,15 +130,22 @@ upgrades() {
 # can be executed.
 has_examples() {
   cp -R sample-agent/init "$scratch/examples" &&
+    cp -R node/agentify/init "$scratch/examples/agentify" &&
     find "$scratch/examples" -type f -exec sed -i 's|/usr/local/bin/|/usr/bin/|g' {} + &&
     diff -r "$scratch/examples" "$root/usr/share/doc/upgrader/examples" &&
-    [ -x "$root/usr/share/doc/upgrader/examples/runit/run" ]
+    [ -x "$root/usr/share/doc/upgrader/examples/runit/run" ] &&
+    [ -x "$root/usr/share/doc/upgrader/examples/agentify/runit/nginx/run" ]
 }
 
-# Every init's files name both programs: the one as what is started, the other as what is copied.
+# Every init's files name the upgrader, as what is started; those of the sample agent name it, too,
+# as what is copied.
 examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
-    for program in upgrader sample-agent; do
+    case $directory in
+      */agentify) programs='upgrader' ;;  # and agentify, which it finds beside itself by PATH
+      *) programs='upgrader sample-agent' ;;
+    esac
+    for program in $programs; do
       named=$(grep -rhoE "[^ ='\"]*/bin/$program\\>" "$directory" | sort -u)
       [ "$named" = "/usr/bin/$program" ] || { echo "$directory: $named"; return 1; }
       [ -x "$root$named" ] || return 1
@@ -179,6 +197,7 @@ leaves_no_directories() {
 check 'a place with neighbours' settle
 check 'make install' installs install
 check 'all is where it is looked for' puts_in_place
+check 'each completion finds what they share' completions_load
 check 'an agent in C is built by pkg-config alone' builds_c
 check 'an agent in C++ is built by pkg-config alone' builds_cxx
 check 'an agent links the soname' links_soname

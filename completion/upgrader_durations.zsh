@@ -1,0 +1,10 @@
+#autoload
+# Durations, for the completions of these programs in zsh: units for a number that has been begun,
+# otherwise a few of them.
+
+local number=${PREFIX%%[^0-9]*} expl
+if [[ -n $number ]]; then
+  _wanted durations expl duration compadd -- ${number}{ms,s,m,h}
+else
+  _wanted durations expl duration compadd -- 500ms 10s 30s 90s 5m 1h
+fi
