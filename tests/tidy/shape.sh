@@ -121,7 +121,8 @@ check_heads() {
         fi
         ;;
     esac
-    awk 'NR == 1 && /^#(!|compdef |autoload$)/ { next } { print; exit }' "$file" | grep -qE "$opening" ||
+    awk 'NR == 1 && /^#(!|compdef |autoload$)/ { next } { print; exit }' "$file" |
+      grep -qE "$opening" ||
       echo "$file: does not open with what it is for"
   done
 }
