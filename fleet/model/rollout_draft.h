@@ -1,0 +1,61 @@
+// What a rollout would do, before anything is written or touched: which nodes it has, in which
+// batches, and why not where it must not begin. `--dry-run` ends here; a rollout begins here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent-protocol/wire/result.h"
+#include "fleet/model/rollout_records.h"
+#include "fleet/model/target.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+// So that a batch stands in one record, and one lease serves its commands.
+inline constexpr std::int64_t batch_nodes_max = 1'000;
+// A node goes back by itself when it has waited so long for `confirm`: three soaks, and no less.
+inline constexpr std::int64_t confirm_ms_min = 300'000;
+// What --confirm may be: at least a soak and this,
+inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
+// and at most a day.
+inline constexpr std::int64_t confirm_ms_max = 86'400'000;
+
+// How long a node waits for `confirm`, on its own clock, from the activation of the new version.
+[[nodiscard]] std::int64_t confirm_ms(const RolloutTerms& terms);
+
+// A node that the rollout may have: it has the component.
+struct RolloutCandidate {
+  TargetNode node = {};
+  std::string degraded = {};  // why; empty: it is not
+};
+
+struct RolloutDraft {
+  std::vector<std::vector<std::string>> batches = {};  // sorted, the canaries first
+  std::vector<std::string> excluded = {};              // degraded
+  std::vector<std::string> not_covered = {};
+};
+
+// Refused: terms that cannot be, a target that does not parse, no node left, or nodes whose
+// protocol is too old, all of which are named. The same candidates and terms always make the same
+// batches.
+[[nodiscard]] Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
+                                                 const std::vector<RolloutCandidate>& candidates);
+
+// The next transaction that writes a new rollout; none: all of it is written. What is there already
+// is `written` (none: nothing) with its revision, so that after an unknown outcome, or a death,
+// reading again tells how to go on. It is `created` until its last transaction makes it `rolling`,
+// and its `batch` counts those written: nobody drives half of one. That last one begins something,
+// and so compares that `stop` is absent; the first compares that the release is there.
+struct WrittenRollout {
+  Rollout rollout = {};
+  Revision revision = 0;
+};
+[[nodiscard]] std::optional<Transaction> next_creation(
+    std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,
+    const std::optional<WrittenRollout>& written);
+
+}  // namespace fleet

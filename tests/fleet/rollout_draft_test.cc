@@ -1,0 +1,190 @@
+// What is looked at before a rollout touches anything, and how it is written.
+#include "fleet/model/rollout_draft.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace {
+
+using namespace fleet;
+using Ids = std::vector<std::string>;
+using Batches = std::vector<Ids>;
+
+std::vector<RolloutCandidate> candidates(const Ids& ids, std::int64_t protocol = 1) {
+  std::vector<RolloutCandidate> made;
+  for (const std::string& id : ids) {
+    made.push_back({.node = {.id = id, .info = {.protocol = protocol}, .reports = true}});
+  }
+  return made;
+}
+
+RolloutTerms terms() {
+  return {.component = "agent", .version = "1.1.0", .digest = "d", .target = "*", .batch = 2};
+}
+
+Batches batches(const RolloutTerms& wanted, const std::vector<RolloutCandidate>& nodes) {
+  const auto draft = draft_rollout(wanted, nodes);
+  REQUIRE(draft);
+  return draft.value().batches;
+}
+
+// Z-50
+TEST_CASE("batches are sorted, fixed, and the canaries come first") {
+  RolloutTerms wanted = terms();
+  const auto nodes = candidates({"e", "c", "a", "d", "b"});
+
+  CHECK(batches(wanted, nodes) == Batches{{"a", "b"}, {"c", "d"}, {"e"}});
+  wanted.canary = 1;
+  CHECK(batches(wanted, nodes) == Batches{{"a"}, {"b", "c"}, {"d", "e"}});
+  wanted.canary = 9;
+  CHECK(batches(wanted, nodes) == Batches{{"a", "b", "c", "d", "e"}});
+}
+
+TEST_CASE("a batch of P per cent is of the eligible nodes, and at least one") {
+  RolloutTerms wanted = terms();
+  wanted.batch_percent = 50;
+  CHECK(batches(wanted, candidates({"a", "b", "c", "d", "e"})) ==
+        Batches{{"a", "b"}, {"c", "d"}, {"e"}});
+  wanted.batch_percent = 1;
+  CHECK(batches(wanted, candidates({"a", "b"})) == Batches{{"a"}, {"b"}});
+}
+
+// Z-18, Z-19
+TEST_CASE("degraded nodes are left out and named; where none is left the rollout is refused") {
+  auto nodes = candidates({"a", "b"});
+  nodes[1].degraded = "disk full";
+  const auto draft = draft_rollout(terms(), nodes);
+  REQUIRE(draft);
+  CHECK(draft.value().batches == Batches{{"a"}});
+  CHECK(draft.value().excluded == Ids{"b"});
+
+  nodes[0].degraded = "too";
+  CHECK(draft_rollout(terms(), nodes).reason() == "no eligible nodes (2 degraded excluded)");
+}
+
+// Z-20, Z-21, Z-22
+TEST_CASE("min-protocol refuses the whole rollout and names each node that is too old") {
+  auto nodes = candidates({"a", "b", "c"}, 2);
+  nodes[0].node.info.protocol = 1;
+  nodes[2].node.info.protocol = 0;
+  RolloutTerms wanted = terms();
+  CHECK(draft_rollout(wanted, nodes));
+
+  wanted.min_protocol = 2;
+  CHECK(draft_rollout(wanted, nodes).reason() == "a (protocol 1 < 2), c (protocol 0 < 2)");
+
+  nodes[0].degraded = "excluded nodes are not asked";
+  CHECK(draft_rollout(wanted, nodes).reason() == "c (protocol 0 < 2)");
+}
+
+// Z-59
+TEST_CASE("nodes that do not report are listed, and are in no batch") {
+  auto nodes = candidates({"a", "b"});
+  nodes[0].node.reports = false;
+
+  const auto draft = draft_rollout(terms(), nodes);
+
+  REQUIRE(draft);
+  CHECK(draft.value().batches == Batches{{"b"}});
+  CHECK(draft.value().not_covered == Ids{"a"});
+}
+
+TEST_CASE("a target that does not parse, or means nobody, refuses the rollout in words") {
+  RolloutTerms wanted = terms();
+  wanted.target = "web* and";
+  CHECK(draft_rollout(wanted, {}).reason() == "target: at byte 9: a target was expected");
+  wanted.target = "web*";
+  CHECK(draft_rollout(wanted, candidates({"a"})).reason() ==
+        "no nodes: the target means none that reports");
+}
+
+TEST_CASE("terms that cannot be are refused in words") {
+  const auto reason = [](auto change) {
+    RolloutTerms wanted = terms();
+    change(wanted);
+    return draft_rollout(wanted, candidates({"a"})).reason();
+  };
+  CHECK(reason([](auto& t) { t.batch = 0; }) == "a batch has 1 to 1000 nodes");
+  CHECK(reason([](auto& t) { t.batch = 1'001; }) == "a batch has 1 to 1000 nodes");
+  CHECK(reason([](auto& t) { t.batch_percent = 101; }) == "a batch has 1% to 100%");
+  CHECK(reason([](auto& t) { t.max_failed = 0; }) ==
+        "max-failed is at least 1: the failure that aborts");
+  CHECK(reason([](auto& t) { t.confirm_ms = 119'999; }) ==
+        "confirm is at least the soak and 60 s, so that a confirmation can arrive");
+  CHECK(reason([](auto& t) { t.confirm_ms = 86'400'001; }) == "confirm is at most 24 h");
+  CHECK(reason([](auto& t) { t.soak_ms = 28'800'001; }) == "confirm is at most 24 h");
+  CHECK(reason([](auto& t) { t.component = "A"; }) == "\"A\" is no component");
+}
+
+TEST_CASE("a node waits for its confirmation three soaks, at least five minutes, or as ordered") {
+  CHECK(confirm_ms({.soak_ms = 60'000}) == 300'000);
+  CHECK(confirm_ms({.soak_ms = 200'000}) == 600'000);
+  CHECK(confirm_ms({.soak_ms = 60'000, .confirm_ms = 120'000}) == 120'000);
+}
+
+// Performs what next_creation() asks for; every answer is taken from what then stands there.
+struct Writer {
+  std::optional<WrittenRollout> written;
+  std::vector<Transaction> all;
+  Revision revision = 10;
+
+  void write(const Rollout& wanted, const RolloutDraft& draft) {
+    while (auto next = next_creation("r1", wanted, draft, 7, written)) {
+      CHECK_FALSE(why_not_taken(*next));
+      CHECK(next->compares[0] == Compare{.key = key_of(KeyKind::rollout, {"r1"}),
+                                         .revision = written ? written->revision : 0});
+      const auto rollout = read_record<Rollout>(next->puts.back().value);
+      REQUIRE(rollout);
+      written = WrittenRollout{rollout.value(), ++revision};
+      all.push_back(std::move(*next));
+    }
+  }
+};
+
+TEST_CASE("a rollout is created until all of it is written, and rolling only by its last write") {
+  const Rollout wanted{.terms = terms()};
+  const RolloutDraft draft{.batches = {{"a", "b"}, {"c"}}, .excluded = {"x"}};
+  Writer writer;
+
+  writer.write(wanted, draft);
+
+  REQUIRE(writer.all.size() == 3);
+  CHECK(writer.all[0].compares[1] ==
+        Compare{.key = key_of(KeyKind::release, {"agent", "1.1.0"}), .revision = 7});
+  CHECK(writer.all[1].puts[1].key == key_of(KeyKind::rollout_batch, {"r1"}, 1));
+  CHECK(writer.all[2].compares[1] == Compare{.key = key_of(KeyKind::stop)});
+  CHECK(writer.written->rollout.state == RolloutState::rolling);
+  CHECK(writer.written->rollout.batch == 0);
+  CHECK(writer.written->rollout.batches == 2);
+  CHECK(writer.written->rollout.excluded == Ids{"x"});
+}
+
+TEST_CASE("a rollout of 10,000 nodes one by one, or with the longest names, is written in parts") {
+  Ids ids;
+  for (int i = 0; i < 10'000; ++i)
+    ids.push_back("n" + std::to_string(10'000 + i));
+  RolloutTerms wanted = terms();
+  wanted.batch = 1;
+  const auto draft = draft_rollout(wanted, candidates(ids));
+  REQUIRE(draft);
+  Writer writer;
+  writer.write({.terms = wanted}, draft.value());
+  CHECK(writer.all.size() == 2 + (10'000 + 126) / 127);
+
+  for (std::string& id : ids)
+    id += std::string(57, 'x');
+  wanted.batch = 900;
+  const auto wide = draft_rollout(wanted, candidates(ids));
+  REQUIRE(wide);
+  Writer another;
+  another.write({.terms = wanted}, wide.value());
+  CHECK(another.written->rollout.batches == 12);
+
+  wanted.batch = 1'000;
+  CHECK(draft_rollout(wanted, candidates(ids)).reason() ==
+        "a batch of 1000 nodes with such long names is longer than a record");
+}
+
+}  // namespace
