@@ -142,7 +142,9 @@ class Life:
         if self.upgrader != upgrader or upgrader in self.family.ended:
             return True
         text = self.log_path.read_text(errors="replace")
-        return any(word in text for word in ("committed", "sigusr2-1 failed", "is refused"))
+        # One that waits for its lock takes the signal as another start, not as an upgrade.
+        words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
+        return any(word in text for word in words)
 
     def clean_up(self):
         for pid in marked(self.mark):
