@@ -85,6 +85,13 @@ check_options() {
     sed 's/.*--/--/; s/"$//' >"$scratch/code"
   sed -nE 's/^\.It (Cm .*)?Fl (-[a-z0-9-]+).*/-\2/p' man/agent-releases.1 >"$scratch/page"
   differ node/releases/shell/options.cc "$scratch/code" man/agent-releases.1 "$scratch/page"
+  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' node/agentify/options.cc >"$scratch/code"
+  { options_on_page man/agentify.1; sed -nE 's/^\.It Fl h , (-help)/-\1/p' man/agentify.1; } \
+    >"$scratch/page"
+  differ node/agentify/options.cc "$scratch/code" man/agentify.1 "$scratch/page"
+  sed -nE 's/.*name == "(--[a-z-]+)".*/\1/p' node/conformance/options.cc >"$scratch/code"
+  options_on_page man/agent-conformance.1 >"$scratch/page"
+  differ node/conformance/options.cc "$scratch/code" man/agent-conformance.1 "$scratch/page"
   options_on_page man/upgrader.8 >"$scratch/page"
   upgrader_is_built || return
   options_in_help "$UPGRADER" >"$scratch/help"
@@ -99,6 +106,10 @@ canary_options() {
   echo 'in upgrader/core/options.cc and not in man/upgrader.8: --planted-code'
   echo 'app.add_flag("--planted-flag", x);' >>node/releases/shell/options.cc
   echo 'in node/releases/shell/options.cc and not in man/agent-releases.1: --planted-flag'
+  echo 'if (name == "--planted-code") return;' >>node/agentify/options.cc
+  echo 'in node/agentify/options.cc and not in man/agentify.1: --planted-code'
+  echo 'if (name == "--planted-code") return;' >>node/conformance/options.cc
+  echo 'in node/conformance/options.cc and not in man/agent-conformance.1: --planted-code'
   echo 'PathOption{"--planted-code="}' >>sample-agent/configuration.cc
   echo 'in sample-agent/configuration.cc and not in man/sample-agent.1: --planted-code'
 }
