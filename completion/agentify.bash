@@ -4,7 +4,8 @@
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
 _agentify_options='--check= --check-timeout= --ready= --vouch= --health= --health-interval=
-  --health-failures= --health-action= --stop= --version --version= --version-command= --help'
+  --health-failures= --health-action= --stop= --version --version= --version-command=
+  --follow= --follow-keys= --help'
 
 # The values of the option $1 that begin with $2, one a line.
 _agentify_values() {
@@ -17,6 +18,7 @@ _agentify_values() {
     --vouch) compgen -W 'yes no' -- "$2" ;;
     --health-action) compgen -W 'silence exit' -- "$2" ;;
     --health-failures) compgen -W '1 3 10' -- "$2" ;;
+    --follow | --follow-keys) compgen -d -- "$2" ;;
     --stop) compgen -W 'TERM INT QUIT HUP USR1 USR2 KILL' -- "$2" ;;
   esac
 }
@@ -31,6 +33,7 @@ _agentify() {
   done
   _upgrader_find_value
   if [[ $option ]]; then
+    [[ $option == --follow* ]] && compopt -o filenames
     _upgrader_offer_values _agentify_values
   else
     _upgrader_offer_options "$_agentify_options"

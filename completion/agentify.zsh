@@ -15,6 +15,8 @@ _arguments -S \
   '--health-action=[what follows]:deed:(silence exit)' \
   "--stop=[how to stop it]:signals:$signals" \
   '--version-command=[prints the version of the daemon]:command:' \
+  '--follow=[ask for the releases of]:directory:_files -/' \
+  '--follow-keys=[public keys that are trusted]:directory:_files -/' \
   '(- *)'{-h,--help}'[print the options and exit]' \
   '(- *)--version=-[print the version and exit, or the version of the daemon]::version:' \
   '(-)1:daemon:_command_names -e' \

@@ -24,7 +24,8 @@ Terms terms_of(const Options& options) {
               .health_interval = options.health_interval,
               .health_failures = options.health_failures,
               .health_action = options.health_action,
-              .stop = options.stop};
+              .stop = options.stop,
+              .follow = options.follow.has_value()};
   if (std::holds_alternative<ProbeKind>(options.ready)) terms.ready_by = ReadyBy::probe;
   if (std::holds_alternative<ByNotify>(options.ready)) terms.ready_by = ReadyBy::word;
   if (std::holds_alternative<ByDescriptor>(options.ready)) terms.ready_by = ReadyBy::word;
@@ -100,6 +101,7 @@ void Adapter::on(const Activated&) {
   if (watchdog_) heartbeat_at_ = now_;
   order(StartDaemon{});
   beat_if_due();
+  follow();
 }
 
 void Adapter::on(const DaemonWaits&) {
@@ -238,6 +240,19 @@ void Adapter::on(const SignalTaken& event) {
 
 void Adapter::on(const Committed&) {
   on_trial_ = false;
+  follow();
+}
+
+// ---- the releases: whoever is on trial asks for no other, and whoever stops does not either
+
+void Adapter::follow() {
+  const bool may = lives() || stage_ == Stage::starting;
+  if (!terms_.follow || on_trial_ || !may || std::exchange(follows_, true)) return;
+  order(Follow{});
+}
+
+void Adapter::end_following() {
+  if (std::exchange(follows_, false)) order(EndFollowing{});
 }
 
 void Adapter::on(const TimePassed&) {

@@ -40,6 +40,7 @@ struct Terms {
   int health_failures = 1;
   HealthAction health_action = HealthAction::silence;
   StopPlan stop;
+  bool follow = false;
 
   bool operator==(const Terms&) const = default;
 };
@@ -100,6 +101,8 @@ class Adapter {
   void note_health(const ProbeAnswered& answer);
   void find_sick(const std::string& why);
   void put_off(Duration time);
+  void follow();
+  void end_following();
   void leave(int status);
   void leave_like_daemon();
   void order(Action action) { actions_.push_back(std::move(action)); }
@@ -122,6 +125,8 @@ class Adapter {
   std::optional<Time> probe_at_;
   std::optional<Probe> probing_;
   int failures_ = 0;
+
+  bool follows_ = false;
 
   bool stop_asked_ = false;             // by the upgrader, a signal, the end of input
   std::optional<Duration> stop_limit_;  // as it was told, while the daemon has not been started yet

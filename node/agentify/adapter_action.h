@@ -75,6 +75,15 @@ struct AskDaemon {  // answered by ProbeAnswered
   bool operator==(const AskDaemon&) const = default;
 };
 
+// ---- to the releases that are followed
+
+struct Follow {  // ask for the one that is due, from now on
+  bool operator==(const Follow&) const = default;
+};
+struct EndFollowing {  // ask for none any more
+  bool operator==(const EndFollowing&) const = default;
+};
+
 // ---- of ourselves
 
 struct Log {
@@ -93,9 +102,10 @@ struct LeaveLike {  // the same way as the daemon, a signal included
   bool operator==(const LeaveLike&) const = default;
 };
 
-using Action = std::variant<SayReady, SayUnfit, SayHealthy, SayStopped, SayHeartbeat, SayStatus,
-                            SayExtend, RunCheck, StartDaemon, CancelStart, SignalDaemon, AdoptMain,
-                            KillFamily, KillOrphans, AskDaemon, Log, Leave, LeaveLike>;
+using Action =
+    std::variant<SayReady, SayUnfit, SayHealthy, SayStopped, SayHeartbeat, SayStatus, SayExtend,
+                 RunCheck, StartDaemon, CancelStart, SignalDaemon, AdoptMain, KillFamily,
+                 KillOrphans, AskDaemon, Follow, EndFollowing, Log, Leave, LeaveLike>;
 using Actions = std::vector<Action>;
 
 }  // namespace agentify

@@ -25,6 +25,7 @@ std::string Adapter::describe(Time now) const {
   flag("stop_asked", stop_asked_);
   flag("gives_up", gives_up_);
   flag("clean", clean_);
+  flag("follows", follows_);
   if (probing_) text += *probing_ == Probe::readiness ? " asks_readiness" : " asks_health";
   text += " heartbeat " + in_words(heartbeat_at_, now) + " ready " + in_words(ready_at_, now) +
           " probe " + in_words(probe_at_, now) + " failures " + std::to_string(failures_);

@@ -16,6 +16,7 @@ void Adapter::on(const StopAsked& event) {
   stop_asked_ = true;
   if (stage_ == Stage::starting) {
     stage_ = Stage::stopping;
+    end_following();
     stop_limit_ = event.deadline;
     order(CancelStart{});
   } else if (lives()) {
@@ -25,6 +26,7 @@ void Adapter::on(const StopAsked& event) {
 
 void Adapter::begin_stop(std::optional<Duration> deadline) {
   stage_ = Stage::stopping;
+  end_following();
   ready_at_.reset();
   probe_at_.reset();
   moments_ = schedule(terms_.stop, now_, deadline);
@@ -61,6 +63,7 @@ void Adapter::on(const DaemonEnded& event) {
 
 void Adapter::sweep() {
   stage_ = Stage::sweeping;
+  end_following();
   moments_.clear();
   ready_at_.reset();
   probe_at_.reset();

@@ -6,28 +6,33 @@ agentify_objects := $(call objects,$(filter-out node/agentify/main.cc, \
   $(wildcard node/agentify/*.cc)))
 $(agentify_library): $(agentify_objects); $(make_archive)
 
-$(BUILD)/agentify: $(BUILD)/objects/node/agentify/main.o $(agentify_library) $(upgrader_library) \
-    $(protocol_library)
-	$(LINK) -o $@ $^ -Wl,--as-needed -luv
+# --follow is libagent-releases'; of that it links what reads and verifies, nothing that fetches.
+agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(upgrader_library) \
+  $(protocol_library)
+$(BUILD)/objects/node/agentify/%.o $(BUILD)/objects/tests/agentify/%.o: \
+  CPPFLAGS += -Inode/releases/include
+
+$(BUILD)/agentify: $(BUILD)/objects/node/agentify/main.o $(agentify_libraries)
+	$(LINK) -o $@ $^ -Wl,--as-needed -luv -lsodium
 
 agentify_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/agentify/*_test.cc))
 $(BUILD)/objects/tests/agentify/%.o: CXXFLAGS += -O0
 $(BUILD)/objects/tests/agentify/explore_test.o: CXXFLAGS += -O1  # it walks every state
 $(agentify_units): $(BUILD)/tests/agentify/%: $(BUILD)/objects/tests/agentify/%.o \
-    $(BUILD)/objects/tests/catch_main.o $(agentify_library) $(upgrader_library) \
-    $(protocol_library)
+    $(BUILD)/objects/tests/catch_main.o $(agentify_libraries)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -luv
+	$(LINK) -o $@ $^ -luv -lsodium
 
 # Beside a double of the upgrader, and under the real one; they take agentify from $(BUILD).
-agentify_plays := tests/agentify/life.py tests/agentify/readiness.py tests/agentify/kill.py
+agentify_plays := tests/agentify/life.py tests/agentify/readiness.py tests/agentify/follow.py \
+  tests/agentify/kill.py
 agentify_witness := $(BUILD)/tests/agentify/witness
 $(agentify_witness): $(BUILD)/objects/tests/agentify/witness.o
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -static -o $@ $^
 node_tests += $(agentify_units) $(agentify_plays)
 check-here: $(agentify_witness)
-node_packages += python3
+node_packages += python3 minisign
 
 # Killed at so many points of an upgrade: agentify, its keeper, the daemon, the upgrader.
 .PHONY: kill-agentify check-daemons endurance-agentify

@@ -43,6 +43,7 @@ Time Loop::now() const {
   return Time{static_cast<Time::rep>(uv_now(loop_))};
 }
 
+// What the daemon says is watched later, by listen_to_daemon().
 bool Loop::watch_all() {
   const auto passes_on = [this](int signal) {
     return [this, signal] { feed(SignalTaken{signal}); };
@@ -56,12 +57,14 @@ bool Loop::watch_all() {
               hang_up_.begin(loop_, SIGHUP, passes_on(SIGHUP)) &&
               user_1_.begin(loop_, SIGUSR1, passes_on(SIGUSR1));
   if (good && prepared_.notify.descriptor() >= 0) {
-    good = notify_watch_.begin(loop_, prepared_.notify.descriptor(), UV_READABLE,
-                               [this] { look_at_notify(); });
+    good = notify_watch_.begin(loop_, prepared_.notify.descriptor(), UV_READABLE, [this] {
+      look_at_notify();
+    }) && notify_watch_.look_for(0);
   }
   if (good && prepared_.ready_pipe) {
-    good = ready_watch_.begin(loop_, prepared_.ready_pipe.get(), UV_READABLE,
-                              [this] { look_at_ready_pipe(); });
+    good = ready_watch_.begin(loop_, prepared_.ready_pipe.get(), UV_READABLE, [this] {
+      look_at_ready_pipe();
+    }) && ready_watch_.look_for(0);
   }
   // A terminal's interrupt reaches agentify only where there is no upgrader.
   if (good && agent_.alone()) {
@@ -85,6 +88,16 @@ std::optional<std::string> Loop::prepare_probes() {
   return std::nullopt;
 }
 
+// Where there is no upgrader nobody could be asked.
+std::optional<std::string> Loop::prepare_following() {
+  const Options& options = *prepared_.options;
+  if (!options.follow || agent_.alone()) return std::nullopt;
+  auto opened = Following::open(options, prepared_.program, prepared_.version, agent_);
+  if (const auto* wrong = std::get_if<std::string>(&opened)) return "--follow: " + *wrong;
+  following_.emplace(std::get<Following>(std::move(opened)));
+  return std::nullopt;
+}
+
 void Loop::refuse(const std::string& why) {
   log_line(why);
   agent_.unfit(fit_for_reason(why));
@@ -94,8 +107,10 @@ void Loop::refuse(const std::string& why) {
 DaemonEnding Loop::run() {
   if (!watch_all()) {
     refuse("cannot watch all that has to be watched");
-  } else if (const auto wrong = prepare_probes()) {
-    refuse(*wrong);
+  } else if (const auto wrong_probe = prepare_probes()) {
+    refuse(*wrong_probe);
+  } else if (const auto wrong_directory = prepare_following()) {
+    refuse(*wrong_directory);
   } else {
     feeding_ = true;
     for (const Action& action : adapter_.begin())
@@ -146,6 +161,7 @@ void Loop::look_at_agent() {
 void Loop::hear(const Agent::Event& event) {
   if (const auto* welcome = std::get_if<Agent::Welcome>(&event)) {
     watchdog_ = welcome->watchdog.value_or(Duration{0});
+    past_failure_ = welcome->failure;
     feed(Welcomed{.candidate = welcome->role == Agent::Role::candidate,
                   .boot = welcome->failure && welcome->failure->id == "boot",
                   .readiness = has_readiness(*welcome),
@@ -156,6 +172,8 @@ void Loop::hear(const Agent::Event& event) {
     feed(StopAsked{stop->deadline});
   } else if (std::holds_alternative<Agent::Committed>(event)) {
     feed(Committed{});
+  } else if (const auto* failed = std::get_if<Agent::UpgradeFailed>(&event)) {
+    if (following_) following_->upgrade_failed(failed->failure);
   } else if (const auto* error = std::get_if<Agent::Error>(&event)) {
     log_line("the upgrader has refused " + error->about.value_or("something") + ": " +
              error->reason);
@@ -170,6 +188,7 @@ void Loop::look_at_keeper() {
         break;
       case News::Kind::started:
         feed(DaemonStarted{news->value});
+        listen_to_daemon();
         break;
       case News::Kind::refused:
         feed(DaemonRefused{news->value, refusal_in_words(*news, *prepared_.options)});
@@ -186,6 +205,13 @@ void Loop::look_at_keeper() {
   keeper_watch_.end();
   prepared_.keeper.dismiss();
   feed(KeeperLost{});
+}
+
+// Not before its start is known: a daemon may speak before the keeper has told that it runs, and
+// what it says then waits in the kernel.
+void Loop::listen_to_daemon() {
+  if (prepared_.notify.descriptor() >= 0) notify_watch_.look_for(UV_READABLE);
+  if (prepared_.ready_pipe) ready_watch_.look_for(UV_READABLE);
 }
 
 void Loop::look_at_notify() {

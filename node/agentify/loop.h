@@ -10,6 +10,7 @@
 #include "agent-protocol/agent.h"
 #include "node/agentify/adapter.h"
 #include "node/agentify/command.h"
+#include "node/agentify/following.h"
 #include "node/agentify/keeper_handle.h"
 #include "node/agentify/notify_socket.h"
 #include "node/agentify/options.h"
@@ -30,6 +31,8 @@ struct Prepared {
   KeeperHandle keeper;
   NotifySocket notify;           // open with --ready=notify
   upgrader::OwnedFd ready_pipe;  // with --ready=fd:N
+  std::string program;           // the daemon's, a resolved path
+  std::string version;           // the daemon's own; empty: not known
 };
 
 class Loop {
@@ -42,6 +45,7 @@ class Loop {
  private:
   [[nodiscard]] bool watch_all();
   [[nodiscard]] std::optional<std::string> prepare_probes();
+  [[nodiscard]] std::optional<std::string> prepare_following();
   void refuse(const std::string& why);
   void feed(Event event);
   void settle();
@@ -49,6 +53,7 @@ class Loop {
 
   void look_at_agent();
   void look_at_keeper();
+  void listen_to_daemon();
   void look_at_notify();
   void look_at_ready_pipe();
   void look_at_check();
@@ -71,6 +76,8 @@ class Loop {
   void perform(const KillFamily& action);
   void perform(const KillOrphans& action);
   void perform(const AskDaemon& action);
+  void perform(const Follow& action);
+  void perform(const EndFollowing& action);
   void perform(const Log& action);
   void perform(const Leave& action);
   void perform(const LeaveLike& action);
@@ -92,6 +99,7 @@ class Loop {
   Watch ready_watch_;
   Watch check_watch_;
   Watch check_output_watch_;
+  Watch releases_watch_;
   Timer deadline_;
   Timer check_limit_;
   Timer sweep_timer_;
@@ -102,6 +110,8 @@ class Loop {
   Prober ready_prober_;
   Prober health_prober_;
   std::optional<Sweep> sweep_;
+  std::optional<Following> following_;
+  std::optional<agent_protocol::Agent::Failure> past_failure_;  // of a fallback's welcome
 };
 
 }  // namespace agentify

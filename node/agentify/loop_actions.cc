@@ -97,6 +97,21 @@ void Loop::perform(const AskDaemon& action) {
   });
 }
 
+// ---- to the releases
+
+void Loop::perform(const Follow&) {
+  if (!following_) return;
+  const bool watched = releases_watch_.begin(loop_, following_->descriptor(), UV_READABLE,
+                                             [this] { following_->dispatch(); });
+  if (!watched) return log_line("--follow: the directory cannot be watched");
+  if (past_failure_) following_->upgrade_failed(*past_failure_);
+  following_->begin();
+}
+
+void Loop::perform(const EndFollowing&) {
+  releases_watch_.end();
+}
+
 // ---- of ourselves
 
 void Loop::perform(const Log& action) {
@@ -122,7 +137,7 @@ void Loop::close_all() {
   if (check_) check_->give_up();
   check_.reset();
   for (Watch* const watch : {&agent_watch_, &keeper_watch_, &notify_watch_, &ready_watch_,
-                             &check_watch_, &check_output_watch_}) {
+                             &check_watch_, &check_output_watch_, &releases_watch_}) {
     watch->end();
   }
   for (Timer* const timer : {&deadline_, &check_limit_, &sweep_timer_})

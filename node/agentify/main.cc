@@ -84,6 +84,7 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
   auto lock = find_lock(surroundings);
   if (const auto* wrong = std::get_if<std::string>(&lock)) return *wrong;
   KeeperPlan plan;
+  prepared.program = std::get<upgrader::Program>(daemon).path();
   plan.program = &std::get<upgrader::Program>(daemon);
   plan.child = surroundings.daemon;
   plan.child.death_signal = options.stop.steps.front().signal;
@@ -114,14 +115,14 @@ int run(const Options& options) {
   if (const auto* wrong = std::get_if<std::string>(&looked)) return refuse(*wrong, exit_failed);
   const Surroundings& surroundings = std::get<Surroundings>(looked);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const std::string version = daemon_version(options, surroundings);
   Prepared prepared;
+  prepared.version = daemon_version(options, surroundings);
   prepared.options = &options;
   prepared.surroundings = &surroundings;
   if (const auto wrong = prepare_keeper(options, surroundings, prepared)) {
     return refuse(*wrong, exit_failed);
   }
-  auto agent = agent_protocol::Agent::open(version, {readiness_feature});
+  auto agent = agent_protocol::Agent::open(prepared.version, {readiness_feature});
   uv_loop_t loop;
   if (!agent || uv_loop_init(&loop) != 0) {
     log_line("cannot begin: " + upgrader::error_in_words(errno));

@@ -104,6 +104,14 @@ Complaint set_version(const Argument& argument, Options& options) {
   return std::nullopt;
 }
 
+Complaint set_directory(const Argument& argument, std::optional<std::string>& directory) {
+  if (argument.value.value_or("").empty()) {
+    return complain(argument, "needs =DIR, where DIR is a directory");
+  }
+  directory = std::string(*argument.value);
+  return std::nullopt;
+}
+
 Complaint set_option(const Argument& argument, Options& options) {
   const std::string_view name = argument.name;
   if (name == "--check") return set_command(argument, options.check);
@@ -117,6 +125,8 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--stop") return set_stop(argument, options);
   if (name == "--version") return set_version(argument, options);
   if (name == "--version-command") return set_command(argument, options.version_command);
+  if (name == "--follow") return set_directory(argument, options.follow);
+  if (name == "--follow-keys") return set_directory(argument, options.follow_keys);
   return complain(argument, "no such option; --help names them all");
 }
 
@@ -130,6 +140,9 @@ Complaint judge_together(const Options& options, const char* const* argv, int en
     if (!options.health && is_given(name, argv, end)) {
       return UsageError{std::string(name) + ": needs --health"};
     }
+  }
+  if (options.follow_keys && !options.follow) {
+    return UsageError{"--follow-keys: needs --follow=DIR"};
   }
   if (!options.check && is_given("--check-timeout", argv, end)) {
     return UsageError{"--check-timeout: needs --check"};
@@ -190,6 +203,8 @@ std::string help_text() {
          "                            how to stop it (TERM); SIGKILL comes last by itself\n"
          "  --version=TEXT            the daemon's version, for log and status\n"
          "  --version-command=COMMAND prints it\n"
+         "  --follow=DIR              ask for an upgrade whenever agent-releases has one in DIR\n"
+         "  --follow-keys=DIR         public keys: only for one that is signed by one of them\n"
          "  -h, --help                print this, and exit\n"
          "  --version                 print agentify's own version, and exit\n"
          "\n"

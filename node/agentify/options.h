@@ -26,7 +26,9 @@ struct Options {
   StopPlan stop = default_stop_plan();
   std::optional<std::string> version;
   std::optional<std::string> version_command;
-  std::string name;  // the daemon's argv[0]
+  std::optional<std::string> follow;       // a directory of releases
+  std::optional<std::string> follow_keys;  // a directory of public keys
+  std::string name;                        // the daemon's argv[0]
   std::vector<std::string> args;
 
   bool operator==(const Options&) const = default;

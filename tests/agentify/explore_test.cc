@@ -34,6 +34,7 @@ struct World {
   bool left = false;
   bool started_once = false;
   bool cancelled = false;
+  bool follows = false;
   bool killed_otherwise = false;  // the main process, by no signal of the plan
   std::optional<Probe> asked = {};
   Kept kept = Kept::nothing;
@@ -41,11 +42,18 @@ struct World {
   [[nodiscard]] bool daemon_may_be() const {
     return kept != Kept::nothing && kept != Kept::done && kept != Kept::swept && kept != Kept::lost;
   }
+  // Nobody takes the work back any more.
+  [[nodiscard]] bool is_settled() const { return !candidate || committed; }
+  // Whether releases have to be followed while nothing stands against the daemon.
+  [[nodiscard]] bool must_follow() const {
+    return terms.follow && activated && is_settled() && kept == Kept::daemon && !stop_asked &&
+           terms.health_action != HealthAction::exit && !left;
+  }
   [[nodiscard]] std::string describe() const {
     std::string text;
     for (const bool fact :
          {checking, welcomed, candidate, activated, stop_asked, committed, said_ready, said_unfit,
-          said_healthy, said_stopped, left, started_once, cancelled, killed_otherwise}) {
+          said_healthy, said_stopped, left, started_once, cancelled, killed_otherwise, follows}) {
       text += fact ? '1' : '0';
     }
     text += asked ? (*asked == Probe::readiness ? 'r' : 'h') : '-';
@@ -76,6 +84,7 @@ class Judge {
   void operator()(const SayStopped&) {
     require(world.stop_asked && !world.said_stopped, "stopped");
     require(!world.daemon_may_be(), "stopped while processes of the daemon may be there");
+    require(!world.follows, "asks for releases behind stopped");
     require(!world.killed_otherwise, "stopped after a stop that was not clean");
     world.said_stopped = true;
   }
@@ -105,6 +114,16 @@ class Judge {
   void operator()(const AskDaemon& ask) {
     require(!world.asked && world.kept == Kept::daemon, "asks nobody");
     world.asked = ask.probe;
+  }
+  void operator()(const Follow&) {
+    require(world.terms.follow && !world.follows, "follows twice, or unasked");
+    require(world.activated && world.is_settled(), "follows on trial, or held");
+    require(!world.stop_asked, "follows although it has to stop");
+    world.follows = true;
+  }
+  void operator()(const EndFollowing&) {
+    require(world.follows, "ends what it did not follow");
+    world.follows = false;
   }
   void operator()(const Log& log) { require(!log.text.empty(), "an empty line"); }
   void operator()(const Leave&) { leave(); }
@@ -248,6 +267,7 @@ std::string judge(const Actions& actions, World& world) {
   Judge judging(world);
   for (const Action& action : actions)
     std::visit(judging, action);
+  if (judging.wrong.empty() && world.must_follow() && !world.follows) return "does not follow";
   return judging.wrong;
 }
 
@@ -341,6 +361,7 @@ std::vector<Terms> all_terms() {
       terms.ready_by = by;
       terms.ready_time = 1s;
       terms.vouch = variant < 2;
+      terms.follow = variant == 0 || variant == 3;
       terms.health = variant >= 2;
       terms.health_interval = 2s;
       terms.health_failures = 2;
@@ -374,6 +395,13 @@ TEST_CASE("the walk finds what is planted") {
   CHECK(judge({SayStopped{}}, world) == "stopped while processes of the daemon may be there");
   World twice{.activated = true};
   CHECK(judge({StartDaemon{}, StartDaemon{}}, twice) == "start");
+  Terms following = plain_terms();
+  following.follow = true;
+  World on_trial{.terms = following, .candidate = true, .activated = true};
+  CHECK(judge({Follow{}}, on_trial) == "follows on trial, or held");
+  World idle{.terms = following, .activated = true};
+  idle.kept = Kept::daemon;
+  CHECK(judge({}, idle) == "does not follow");
   World after;
   CHECK(judge({Leave{0}, SayReady{}}, after) == "does something after it has left");
 }

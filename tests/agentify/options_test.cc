@@ -44,13 +44,15 @@ TEST_CASE("without options all is as the page says") {
   CHECK(options.health_action == HealthAction::silence);
   CHECK(options.stop == default_stop_plan());
   CHECK_FALSE(options.version);
+  CHECK_FALSE(options.follow);
 }
 
 TEST_CASE("every option is taken") {
   const Options options =
       options_of({"--check=nginx -t", "--check-timeout=5s", "--ready=notify", "--vouch=no",
                   "--health=exec:true", "--health-interval=1s", "--health-failures=7",
-                  "--health-action=exit", "--stop=QUIT:60s,TERM:10s", "--version=1.2", "--", "d"});
+                  "--health-action=exit", "--stop=QUIT:60s,TERM:10s", "--version=1.2",
+                  "--follow=/srv", "--follow-keys=/k", "--", "d"});
   CHECK(options.check == "nginx -t");
   CHECK(options.check_timeout == 5s);
   CHECK(options.ready == ReadyKind{ByNotify{}});
@@ -61,6 +63,8 @@ TEST_CASE("every option is taken") {
   CHECK(options.health_action == HealthAction::exit);
   CHECK(options.stop == StopPlan{{{SIGQUIT, 60s}, {SIGTERM, 10s}}});
   CHECK(options.version == "1.2");
+  CHECK(options.follow == "/srv");
+  CHECK(options.follow_keys == "/k");
   CHECK(options_of({"--version-command=v", "d"}).version_command == "v");
   CHECK(options_of({"--vouch=yes", "--health=file:/a", "--health-action=silence", "d"}).vouch);
   CHECK(options_of({"--", ""}).name.empty());
@@ -92,6 +96,8 @@ TEST_CASE("what is wrong is named") {
   CHECK(complaint({"--health-action=die", "d"}) == "--health-action=die: needs =silence or =exit");
   CHECK(complaint({"--stop=NO", "d"}) ==
         "--stop=NO: needs =SIGNAL[:D[,SIGNAL:D ...]]: \"NO\" names no signal");
+  CHECK(complaint({"--follow=", "d"}) == "--follow=: needs =DIR, where DIR is a directory");
+  CHECK(complaint({"--follow-keys=/k", "d"}) == "--follow-keys: needs --follow=DIR");
   CHECK(complaint({"--version=", "d"}).starts_with("--version=: needs =TEXT"));
   CHECK(complaint({"--version=1", "--version-command=v", "d"}) ==
         "--version-command: is of no use beside --version");

@@ -147,6 +147,16 @@ def test_fd(stage):
         becomes_ready(stage, f"fd:{number}", [stage.script("daemon", text)])
 
 
+def test_a_word_that_comes_before_the_news_of_the_start(stage):
+    """is not lost: a quick daemon speaks before agentify knows of it"""
+    daemon = [stage.script("daemon", "echo >&7; " + WAITS)]
+    for _ in range(20):
+        one = stage.agentify("--ready=fd:7", daemon=daemon).activate()
+        one.expect("healthy")
+        one.stop()
+        assert one.wait() == 0
+
+
 def test_fd_closed_without_a_newline(stage):
     """never ready, and nothing turns in circles"""
     daemon = [stage.script("daemon", "exec 5>&-; " + WAITS)]

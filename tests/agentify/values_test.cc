@@ -8,6 +8,7 @@
 #include "node/agentify/command.h"
 #include "node/agentify/duration.h"
 #include "node/agentify/family.h"
+#include "node/agentify/following.h"
 #include "node/agentify/http_url.h"
 #include "node/agentify/notify_message.h"
 #include "node/agentify/probe_kind.h"
@@ -221,4 +222,19 @@ TEST_CASE("the last line that is not empty is kept") {
   CHECK(line.text() == "two");
   line.add(std::string(5000, 'x'));
   CHECK(line.text().size() == last_line_bytes_max);
+}
+
+TEST_CASE("which release runs is said by where the program lies, else by its version") {
+  using agent_releases::Version;
+  const Version one = *Version::parse("1.0.0");
+  const Version two = *Version::parse("2.0.0");
+  const std::vector<agent_releases::Release> releases = {
+      {.version = one, .path = "/r/d-v1.0.0"},
+      {.version = two, .path = "/r/d-v2.0.0", .is_directory = true}};
+
+  CHECK(running_version(releases, "/r/d-v1.0.0", "9.9.9") == one);
+  CHECK(running_version(releases, "/r/d-v2.0.0/bin/d", "") == two);
+  CHECK(running_version(releases, "/r/d-v2.0.0x", "1.2.3") == Version::parse("1.2.3"));
+  CHECK_FALSE(running_version(releases, "/usr/bin/d", ""));
+  CHECK_FALSE(running_version(releases, "/usr/bin/d", "nginx/1.2"));
 }
