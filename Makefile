@@ -87,6 +87,7 @@ help:
 	@echo 'make kill-agentify     agentify and what is around it, killed at every step'
 	@echo 'make check-languages   the libraries for Python, Go, Rust, JavaScript, with their tools'
 	@echo 'make check-agents      agents right and wrong, in all languages, judged by a kit'
+	@echo 'make fleet-check       many machines: the store on real members of etcd, with their faults'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
 	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|armhf)'
 	@echo 'make check-static   the integration tests on it; or upgrades in an emulator'

@@ -114,42 +114,36 @@ void FakeStore::ask(std::function<Value(FakeCell&)> question, Value silence, The
     Link& link = *asked->link;
     if (!link.reachable) return;
     const Value value = question(cell);
-    const bool lost = std::exchange(link.lose_answer, false);
-    if (lost || link.happens(link.faults.lost_answers)) return;
+    if (link.happens(link.faults.lost_answers)) return;
     time.post(link.travel(), [asked, value] {
       if (asked->link->reachable) asked->answer(value);
     });
   });
 }
 
-void FakeStore::read(Keys keys, Then<Answer<Reading>> then) {
-  ask<Answer<Reading>>([keys](FakeCell& cell) { return cell.read(keys); }, no_answer(),
-                       std::move(then));
+void FakeStore::read(Keys keys, Then<Reply<Reading>> then) {
+  ask<Reply<Reading>>([keys](FakeCell& cell) { return cell.read(keys); }, no_answer(),
+                      std::move(then));
 }
 
 void FakeStore::commit(Transaction transaction, Then<Outcome> then) {
-  const bool lost = std::exchange(link_->lose_next_answer, false);
-  ask<Outcome>(
-      [transaction, lost, link = link_](FakeCell& cell) {
-        if (lost) link->lose_answer = true;
-        return cell.commit(transaction);
-      },
-      Unknown{no_answer().reason}, std::move(then));
+  ask<Outcome>([transaction](FakeCell& cell) { return cell.commit(transaction); },
+               Unknown{no_answer().reason}, std::move(then));
 }
 
-void FakeStore::grant(std::chrono::seconds ttl, Then<Answer<Lease>> then) {
-  ask<Answer<Lease>>([ttl](FakeCell& cell) { return cell.grant(ttl); }, no_answer(),
-                     std::move(then));
+void FakeStore::grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) {
+  ask<Reply<Lease>>([ttl](FakeCell& cell) { return cell.grant(ttl); }, no_answer(),
+                    std::move(then));
 }
 
-void FakeStore::keep_alive(LeaseId lease, Then<Answer<LeaseState>> then) {
-  ask<Answer<LeaseState>>([lease](FakeCell& cell) { return cell.keep_alive(lease); }, no_answer(),
-                          std::move(then));
+void FakeStore::keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) {
+  ask<Reply<LeaseState>>([lease](FakeCell& cell) { return cell.keep_alive(lease); }, no_answer(),
+                         std::move(then));
 }
 
-void FakeStore::revoke(LeaseId lease, Then<Answer<LeaseState>> then) {
-  ask<Answer<LeaseState>>([lease](FakeCell& cell) { return cell.revoke(lease); }, no_answer(),
-                          std::move(then));
+void FakeStore::revoke(LeaseId lease, Then<Reply<LeaseState>> then) {
+  ask<Reply<LeaseState>>([lease](FakeCell& cell) { return cell.revoke(lease); }, no_answer(),
+                         std::move(then));
 }
 
 std::unique_ptr<Watch> FakeStore::watch(Keys keys, Revision from, Then<const WatchNews&> tell) {

@@ -32,19 +32,17 @@ class FakeStore : public Store {
   FakeStore(VirtualTime& time, FakeCell& cell, std::uint64_t seed = 0, Faults faults = {});
   ~FakeStore() override;
 
-  void read(Keys keys, Then<Answer<Reading>> then) override;
+  void read(Keys keys, Then<Reply<Reading>> then) override;
   void commit(Transaction transaction, Then<Outcome> then) override;
-  void grant(std::chrono::seconds ttl, Then<Answer<Lease>> then) override;
-  void keep_alive(LeaseId lease, Then<Answer<LeaseState>> then) override;
-  void revoke(LeaseId lease, Then<Answer<LeaseState>> then) override;
+  void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) override;
+  void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) override;
+  void revoke(LeaseId lease, Then<Reply<LeaseState>> then) override;
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
   // Cut off, nothing passes in either direction, and watches end when their time is up.
   void set_reachable(bool reachable) { link_->reachable = reachable; }
   void set_faults(Faults faults) { link_->faults = faults; }
-  // The next commit is written, and its answer is lost. For tests of exactly that.
-  void lose_next_answer() { link_->lose_next_answer = true; }
 
  private:
   class FakeWatch;
@@ -53,8 +51,6 @@ class FakeStore : public Store {
     Faults faults;
     std::mt19937_64 chance;
     bool reachable = true;
-    bool lose_next_answer = false;  // of the next commit that is asked for
-    bool lose_answer = false;       // of the commit that is being made
     bool open = true;
 
     [[nodiscard]] bool happens(unsigned of_a_thousand) { return chance() % 1'000 < of_a_thousand; }

@@ -17,12 +17,12 @@ LeaseKeeper::LeaseKeeper(Store& store, Timers& timers, std::chrono::seconds ttl,
 void LeaseKeeper::take() {
   next_ = nullptr;
   const std::weak_ptr<char> alive = alive_;
-  store_.grant(ttl_, [this, alive, asked = timers_.now()](const Answer<Lease>& answer) {
+  store_.grant(ttl_, [this, alive, asked = timers_.now()](const Reply<Lease>& answer) {
     if (!alive.expired()) take_answer(answer, asked);
   });
 }
 
-void LeaseKeeper::take_answer(const Answer<Lease>& answer, Milliseconds asked) {
+void LeaseKeeper::take_answer(const Reply<Lease>& answer, Milliseconds asked) {
   if (std::holds_alternative<Trouble>(answer)) {
     next_ = timers_.after(backoff_.next(), [this] { take(); });
     return;
@@ -39,13 +39,13 @@ void LeaseKeeper::keep() {
   next_ = nullptr;
   const std::weak_ptr<char> alive = alive_;
   const auto then = [this, alive, asked = timers_.now(),
-                     of = lease_.id](const Answer<LeaseState>& answer) {
+                     of = lease_.id](const Reply<LeaseState>& answer) {
     if (!alive.expired() && of == lease_.id) keep_answer(answer, asked);
   };
   store_.keep_alive(lease_.id, then);
 }
 
-void LeaseKeeper::keep_answer(const Answer<LeaseState>& answer, Milliseconds asked) {
+void LeaseKeeper::keep_answer(const Reply<LeaseState>& answer, Milliseconds asked) {
   if (std::holds_alternative<Trouble>(answer)) {
     next_ = timers_.after(backoff_.next(), [this] { keep(); });
     return;
@@ -75,7 +75,7 @@ void LeaseKeeper::end() {
   alive_ = nullptr;
   next_ = nullptr;
   end_ = nullptr;
-  if (lease_.id != 0) store_.revoke(lease_.id, [](const Answer<LeaseState>&) {});
+  if (lease_.id != 0) store_.revoke(lease_.id, [](const Reply<LeaseState>&) {});
   lease_ = Lease{};
 }
 

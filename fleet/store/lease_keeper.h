@@ -37,9 +37,9 @@ class LeaseKeeper {
   using Milliseconds = Timers::Milliseconds;
 
   void take();
-  void take_answer(const Answer<Lease>& answer, Milliseconds asked);
+  void take_answer(const Reply<Lease>& answer, Milliseconds asked);
   void keep();
-  void keep_answer(const Answer<LeaseState>& answer, Milliseconds asked);
+  void keep_answer(const Reply<LeaseState>& answer, Milliseconds asked);
   void rely_until(Milliseconds end);
   void lose(const std::string& reason);
 

@@ -21,12 +21,12 @@ const KeyValue* Mirror::find(std::string_view key) const {
 void Mirror::read_all() {
   retry_ = nullptr;
   const std::weak_ptr<char> alive = alive_;
-  store_.read(keys_, [this, alive](const Answer<Reading>& answer) {
+  store_.read(keys_, [this, alive](const Reply<Reading>& answer) {
     if (!alive.expired()) take_reading(answer);
   });
 }
 
-void Mirror::take_reading(const Answer<Reading>& answer) {
+void Mirror::take_reading(const Reply<Reading>& answer) {
   if (const auto* trouble = std::get_if<Trouble>(&answer)) return suffer(*trouble);
   const Reading& reading = std::get<Reading>(answer);
   const Changes changes = difference_to(reading);

@@ -41,7 +41,7 @@ class Mirror {
 
  private:
   void read_all();
-  void take_reading(const Answer<Reading>& answer);
+  void take_reading(const Reply<Reading>& answer);
   void watch_on();
   void take_news(const WatchNews& news);
   void follow(const Changes& changes);

@@ -41,7 +41,7 @@ struct Trouble {
 };
 
 template <class Value>
-using Answer = std::variant<Value, Trouble>;
+using Reply = std::variant<Value, Trouble>;
 
 // A lease that somebody has to keep alive more often than `ttl`.
 struct Lease {
@@ -103,16 +103,16 @@ class Store {
   virtual ~Store() = default;
 
   // Everything that these keys are, at one revision, as the store's majority has it: never stale.
-  virtual void read(Keys keys, Then<Answer<Reading>> then) = 0;
+  virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
   // A put under a lease that has ended is Refused as well. Whatever is Unknown may yet be written,
   // until the deadline that this store has for an answer has passed twice.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
   // At least this long; the store may make it longer.
-  virtual void grant(std::chrono::seconds ttl, Then<Answer<Lease>> then) = 0;
-  virtual void keep_alive(LeaseId lease, Then<Answer<LeaseState>> then) = 0;
-  virtual void revoke(LeaseId lease, Then<Answer<LeaseState>> then) = 0;
+  virtual void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) = 0;
+  virtual void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
+  virtual void revoke(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
 
   // Tells every change from this revision on, each once and in order, until the watch has ended by
   // Relist or WatchLost, or its owner has had enough. `tell` may destroy the watch.

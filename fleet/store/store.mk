@@ -1,15 +1,49 @@
-# The fleet's store: the interface, an etcd as memory for tests, and what stands on either.
-fleet_store_pure := $(addprefix fleet/store/,fake_cell.cc fake_store.cc lease_keeper.cc mirror.cc \
-  virtual_time.cc)
+# The fleet's store: the interface, etcd, an etcd as memory for tests, and what stands on either.
+# Messages are protobuf's, generated from etcd.proto.
+build_packages += libcurl4-openssl-dev libprotobuf-dev protobuf-compiler
+
+etcd_proto := $(BUILD)/generated/etcd.pb
+$(etcd_proto).cc: fleet/store/etcd.proto
+	@mkdir -p $(@D)
+	protoc --cpp_out=$(@D) --proto_path=fleet/store $<
+$(etcd_proto).h: $(etcd_proto).cc ;
+# What was generated is held to no warnings of ours.
+$(etcd_proto).o: $(etcd_proto).cc
+	$(CXX) -std=c++20 -w -fPIC $(wide_types) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+etcd_messages := $(BUILD)/objects/fleet/store/etcd_messages.o
+$(etcd_messages): CPPFLAGS += -isystem $(BUILD)/generated
+$(etcd_messages): | $(etcd_proto).h
+
 fleet_store := $(BUILD)/libfleet-store.a
-$(fleet_store): $(call objects,$(fleet_store_pure)); $(make_archive)
+fleet_store_libraries := -lcurl -lprotobuf-lite -luv
+$(fleet_store): $(call objects,$(wildcard fleet/store/*.cc)) $(etcd_proto).o; $(make_archive)
 
 # ---- its tests: tests/fleet/store_*; those that every store passes are linked with a bed
 
-store_bed_objects := $(call objects,tests/fleet/store_bed.cc tests/catch_main.cc)
-store_fake_test := $(BUILD)/tests/fleet/store_fake_test
-node_tests += $(store_fake_test)
-$(store_fake_test): $(call objects,tests/fleet/store_contract.cc tests/fleet/fake_bed.cc) \
-    $(store_bed_objects) $(fleet_store) $(fleet_model)
+store_tests := $(addprefix $(BUILD)/tests/fleet/store_,fake_test parts_test random_test)
+# With real members of etcd: `make fleet-check`.
+etcd_tests := $(addprefix $(BUILD)/tests/fleet/store_,etcd_test faults_test)
+node_tests += $(store_tests)
+
+fleet_parts = $(call objects,$(addprefix tests/fleet/,$(1)) tests/catch_main.cc)
+etcd_parts := etcd_cluster.cc tcp_proxy.cc
+$(BUILD)/tests/fleet/store_fake_test: \
+  $(call fleet_parts,store_contract.cc store_bed.cc fake_bed.cc)
+$(BUILD)/tests/fleet/store_parts_test: $(call fleet_parts,store_parts_test.cc)
+$(BUILD)/tests/fleet/store_random_test: $(call fleet_parts,store_random_test.cc register_play.cc)
+$(BUILD)/tests/fleet/store_etcd_test: \
+  $(call fleet_parts,store_contract.cc store_bed.cc etcd_bed.cc $(etcd_parts))
+$(BUILD)/tests/fleet/store_faults_test: \
+  $(call fleet_parts,store_faults_test.cc register_play.cc $(etcd_parts))
+$(store_tests) $(etcd_tests): $(fleet_store) $(BUILD)/libfleet-model.a $(upgrader_library) \
+    $(protocol_library)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^
+	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(fleet_store_libraries) -lpthread
+
+.PHONY: fleet-check
+fleet_check_packages = $(build_packages) catch2 etcd-server etcd-client openssl
+fleet-check:
+	@tests/need-packages $(fleet_check_packages)
+	@$(MAKE) $(jobs) --no-print-directory fleet-check-here
+fleet-check-here: $(etcd_tests)
+	@tests/fleet/check $(BUILD)

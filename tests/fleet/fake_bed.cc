@@ -14,8 +14,9 @@ class FakeBed : public StoreBed {
     if (!time_.run_next()) time_.post(std::chrono::milliseconds(1), [] {});
   }
   void compact(Revision revision) override { cell_.compact(revision); }
-  void lose_next_answer() override { store_.lose_next_answer(); }
-  void cut(bool off) override { store_.set_reachable(!off); }
+  void swallow_answers() override { store_.set_faults({.lost_answers = 1'000}); }
+  void break_connections() override { store_.set_faults({}); }
+  void cut(Cut how) override { store_.set_reachable(how == Cut::none); }
 
  private:
   VirtualTime time_;

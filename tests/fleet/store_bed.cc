@@ -1,13 +1,12 @@
 #include "tests/fleet/store_bed.h"
 
-#include <optional>
 #include <stdexcept>
 
 namespace fleet::test {
 namespace {
 
 template <class Value>
-Value must(const Answer<Value>& answer) {
+Value must(const Reply<Value>& answer) {
   if (const auto* trouble = std::get_if<Trouble>(&answer))
     throw std::runtime_error(trouble->reason);
   return std::get<Value>(answer);
@@ -32,8 +31,8 @@ void StoreBed::pass(std::chrono::milliseconds time) {
   }
 }
 
-Answer<Reading> StoreBed::read_answer(Store& store, Keys keys) {
-  return answer_to<Answer<Reading>>(*this, [&](auto then) { store.read(keys, then); });
+Reply<Reading> StoreBed::read_answer(Store& store, Keys keys) {
+  return answer_to<Reply<Reading>>(*this, [&](auto then) { store.read(keys, then); });
 }
 
 Reading StoreBed::read(Keys keys) {
@@ -44,18 +43,23 @@ Outcome StoreBed::commit(Store& store, Transaction transaction) {
   return answer_to<Outcome>(*this, [&](auto then) { store.commit(transaction, then); });
 }
 
+StoreBed::Pending StoreBed::begin_commit(Transaction transaction) {
+  const auto pending = std::make_shared<std::optional<Outcome>>();
+  store().commit(std::move(transaction), [pending](Outcome outcome) { *pending = outcome; });
+  return pending;
+}
+
 Lease StoreBed::grant(std::chrono::seconds ttl) {
-  return must(answer_to<Answer<Lease>>(*this, [&](auto then) { store().grant(ttl, then); }));
+  return must(answer_to<Reply<Lease>>(*this, [&](auto then) { store().grant(ttl, then); }));
 }
 
 LeaseState StoreBed::keep_alive(LeaseId lease) {
   return must(
-      answer_to<Answer<LeaseState>>(*this, [&](auto then) { store().keep_alive(lease, then); }));
+      answer_to<Reply<LeaseState>>(*this, [&](auto then) { store().keep_alive(lease, then); }));
 }
 
 LeaseState StoreBed::revoke(LeaseId lease) {
-  return must(
-      answer_to<Answer<LeaseState>>(*this, [&](auto then) { store().revoke(lease, then); }));
+  return must(answer_to<Reply<LeaseState>>(*this, [&](auto then) { store().revoke(lease, then); }));
 }
 
 Transaction put(const std::string& key, const std::string& value, LeaseId lease) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "fleet/store/store.h"
@@ -27,10 +28,13 @@ class StoreBed {
 
   // ---- what may go wrong
   virtual void compact(Revision revision) = 0;
-  // The next commit of store() is written, and its answer is lost.
-  virtual void lose_next_answer() = 0;
+  // From now on what store() asks is done, and no answer reaches it.
+  virtual void swallow_answers() = 0;
+  // Ends that, and every connection of store().
+  virtual void break_connections() = 0;
   // store() reaches nobody, until it is allowed to again.
-  virtual void cut(bool off) = 0;
+  enum class Cut { none, refused, silent };
+  virtual void cut(Cut how) = 0;
 
   // Keys of this bed alone: others may have used the same members.
   [[nodiscard]] std::string key(const std::string& name) const { return prefix_ + name; }
@@ -50,8 +54,13 @@ class StoreBed {
   void pass(std::chrono::milliseconds time);
 
   // ---- questions, with their answers waited for
-  [[nodiscard]] Answer<Reading> read_answer(Store& store, Keys keys);
+  [[nodiscard]] Reply<Reading> read_answer(Store& store, Keys keys);
   [[nodiscard]] Reading read(Keys keys);  // by the other client, and it must be answered
+  // The same, not waited for.
+  using Pending = std::shared_ptr<std::optional<Outcome>>;
+  [[nodiscard]] Pending begin_commit(Transaction transaction);
+  // The revision that the next change will have.
+  [[nodiscard]] Revision next() { return read({key("nothing")}).revision + 1; }
   [[nodiscard]] Outcome commit(Store& store, Transaction transaction);
   [[nodiscard]] Outcome commit(Transaction transaction) { return commit(store(), transaction); }
   [[nodiscard]] Lease grant(std::chrono::seconds ttl);

@@ -1,0 +1,163 @@
+#include "fleet/store/etcd_messages.h"
+
+#include "etcd.pb.h"
+
+namespace fleet::etcd_messages {
+namespace {
+
+// The first key behind all that begin with this; "\0" stands for: to the end.
+std::string behind(std::string prefix) {
+  while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) {
+    prefix.pop_back();
+  }
+  if (prefix.empty()) return std::string(1, '\0');
+  prefix.back() = static_cast<char>(prefix.back() + 1);
+  return prefix;
+}
+
+template <class Message>
+std::optional<Message> parsed(std::string_view bytes) {
+  Message message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
+  return message;
+}
+
+KeyValue plain(const etcd::KeyValue& record) {
+  return KeyValue{.key = record.key(),
+                  .value = record.value(),
+                  .created = record.create_revision(),
+                  .modified = record.mod_revision(),
+                  .lease = record.lease()};
+}
+
+}  // namespace
+
+std::string read(const Keys& keys, const std::string& from, Revision revision) {
+  etcd::RangeRequest request;
+  request.set_key(from);
+  if (keys.below) request.set_range_end(behind(keys.key));
+  request.set_limit(page_records);
+  request.set_revision(revision);
+  return request.SerializeAsString();
+}
+
+std::optional<Page> page(std::string_view bytes) {
+  const auto response = parsed<etcd::RangeResponse>(bytes);
+  if (!response) return std::nullopt;
+  Page page{.reading = {.revision = response->header().revision()}, .more = response->more()};
+  for (const etcd::KeyValue& record : response->kvs()) {
+    page.reading.found.push_back(plain(record));
+  }
+  return page;
+}
+
+std::string transaction(const Transaction& transaction) {
+  etcd::TxnRequest request;
+  for (const Compare& compare : transaction.compares) {
+    etcd::Compare& one = *request.add_compare();
+    one.set_key(compare.key);
+    switch (compare.of) {
+      case Compare::Of::modified:
+        one.set_target(etcd::Compare::MOD);
+        one.set_mod_revision(compare.revision);
+        break;
+      case Compare::Of::created:
+        one.set_target(etcd::Compare::CREATE);
+        one.set_create_revision(compare.revision);
+        break;
+    }
+  }
+  for (const Put& put : transaction.puts) {
+    etcd::PutRequest& one = *request.add_success()->mutable_request_put();
+    one.set_key(put.key);
+    one.set_value(put.value);
+    one.set_lease(put.lease);
+  }
+  for (const Erase& erase : transaction.erases) {
+    etcd::DeleteRangeRequest& one = *request.add_success()->mutable_request_delete_range();
+    one.set_key(erase.key);
+    if (erase.subtree) one.set_range_end(behind(erase.key));
+  }
+  // etcd answers a transaction that writes nothing from the member's own copy, however old, unless
+  // something in it is a reading that is not to be so.
+  if (request.success().empty()) {
+    etcd::RangeRequest& one = *request.add_success()->mutable_request_range();
+    one.set_key(transaction.compares.empty() ? "/" : transaction.compares.front().key);
+    one.set_count_only(true);
+  }
+  return request.SerializeAsString();
+}
+
+std::optional<Outcome> outcome(std::string_view bytes) {
+  const auto response = parsed<etcd::TxnResponse>(bytes);
+  if (!response) return std::nullopt;
+  if (!response->succeeded()) return Refused{};
+  return Committed{response->header().revision()};
+}
+
+std::string grant(std::chrono::seconds ttl) {
+  etcd::LeaseGrantRequest request;
+  request.set_ttl(ttl.count());
+  return request.SerializeAsString();
+}
+
+std::optional<Lease> granted(std::string_view bytes) {
+  const auto response = parsed<etcd::LeaseGrantResponse>(bytes);
+  if (!response || response->id() == 0 || response->ttl() <= 0) return std::nullopt;
+  return Lease{response->id(), std::chrono::seconds(response->ttl())};
+}
+
+std::string keep_alive(LeaseId lease) {
+  etcd::LeaseKeepAliveRequest request;
+  request.set_id(lease);
+  return request.SerializeAsString();
+}
+
+std::optional<LeaseState> kept_alive(std::string_view bytes) {
+  const auto response = parsed<etcd::LeaseKeepAliveResponse>(bytes);
+  if (!response) return std::nullopt;
+  return response->ttl() > 0 ? LeaseState::alive : LeaseState::gone;
+}
+
+std::string revoke(LeaseId lease) {
+  etcd::LeaseRevokeRequest request;
+  request.set_id(lease);
+  return request.SerializeAsString();
+}
+
+std::string watch(const Keys& keys, Revision from) {
+  etcd::WatchRequest request;
+  etcd::WatchCreateRequest& create = *request.mutable_create_request();
+  create.set_key(keys.key);
+  if (keys.below) create.set_range_end(behind(keys.key));
+  create.set_start_revision(from);
+  create.set_fragment(true);
+  return request.SerializeAsString();
+}
+
+std::string progress() {
+  etcd::WatchRequest request;
+  request.mutable_progress_request();
+  return request.SerializeAsString();
+}
+
+std::optional<WatchAnswer> watch_answer(std::string_view bytes) {
+  const auto response = parsed<etcd::WatchResponse>(bytes);
+  if (!response) return std::nullopt;
+  WatchAnswer answer{.more = response->fragment(),
+                     .canceled = response->canceled(),
+                     .compacted = response->compact_revision(),
+                     .reason = response->cancel_reason()};
+  for (const etcd::Event& event : response->events()) {
+    const bool erased = event.type() == etcd::Event::DELETE;
+    answer.changes.changes.push_back(
+        erased
+            ? Change{KeyValue{.key = event.kv().key(), .modified = event.kv().mod_revision()}, true}
+            : Change{plain(event.kv())});
+  }
+  if (!answer.changes.changes.empty())
+    answer.changes.revision = answer.changes.changes.back().now.modified;
+  return answer;
+}
+
+}  // namespace fleet::etcd_messages

@@ -1,0 +1,164 @@
+#include "fleet/store/etcd_store.h"
+
+#include <utility>
+
+#include "fleet/store/etcd_messages.h"
+#include "upgrader/core/check.h"
+
+namespace fleet {
+namespace {
+
+Trouble trouble_of(const CallFailure& failure) {
+  const bool denied = meaning_of(failure) == Meaning::denied;
+  return {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
+}
+
+// An answer, by `read`; a failure otherwise, of bytes that say nothing, too.
+template <class Value, class Read>
+Reply<Value> answer_from(const EtcdCall::Ended& ended, const Read& read) {
+  if (const auto* failure = std::get_if<CallFailure>(&ended)) return trouble_of(*failure);
+  if (auto value = read(std::get<std::string>(ended))) return *std::move(value);
+  return Trouble{Trouble::Kind::unreachable, "an answer that is none"};
+}
+
+Outcome outcome_of(const CallFailure& failure) {
+  switch (meaning_of(failure)) {
+    case Meaning::lease_gone:
+      return Refused{};
+    case Meaning::denied:
+    case Meaning::compacted:
+      return Denied{failure.reason};
+    case Meaning::passing:
+      break;
+  }
+  return Unknown{failure.reason};
+}
+
+}  // namespace
+
+// A reading that comes in pages, all of the first one's revision.
+struct EtcdStore::Reader {
+  Keys keys;
+  Then<Reply<Reading>> then;
+  Reading reading = {};
+  int restarts = 0;
+};
+
+EtcdStore::EtcdStore(uv_loop_t& loop, Settings settings)
+    : http_(loop, std::move(settings.certificates)),
+      timers_(loop),
+      line_{http_, timers_, Endpoints(std::move(settings.endpoints), settings.seed),
+            settings.deadline},
+      seed_(settings.seed) {
+  UPGRADER_CHECK(line_.endpoints.count() > 0);
+  line_.suspected = [this](std::size_t endpoint) {
+    for (EtcdWatch* watch : watches_) {
+      watch->look_after(endpoint);
+    }
+  };
+}
+
+EtcdStore::~EtcdStore() {
+  UPGRADER_CHECK(watches_.empty());
+}
+
+void EtcdStore::ask(EtcdCall::Question question, Then<EtcdCall::Ended> then) {
+  const std::uint64_t number = next_++;
+  calls_[number] = std::make_unique<EtcdCall>(
+      line_, std::move(question), seed_ + number,
+      [this, number, then = std::move(then)](EtcdCall::Ended ended) {
+        const auto ending = std::move(calls_.at(number));  // it is still in use below us
+        calls_.erase(number);
+        then(std::move(ended));
+      });
+}
+
+void EtcdStore::answer_later(std::function<void()> call) {
+  const std::uint64_t number = next_++;
+  answers_[number] = timers_.after(std::chrono::milliseconds(0), [this, number, call] {
+    answers_.erase(number);
+    call();
+  });
+}
+
+void EtcdStore::read(Keys keys, Then<Reply<Reading>> then) {
+  read_page(std::make_shared<Reader>(Reader{std::move(keys), std::move(then)}));
+}
+
+void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
+  const Reading& so_far = reader->reading;
+  const std::string from =
+      so_far.found.empty() ? reader->keys.key : so_far.found.back().key + std::string(1, '\0');
+  ask({.path = "/etcdserverpb.KV/Range",
+       .body = etcd_messages::read(reader->keys, from, so_far.revision)},
+      [this, reader](const EtcdCall::Ended& ended) { take_page(reader, ended); });
+}
+
+void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended) {
+  const auto* failure = std::get_if<CallFailure>(&ended);
+  // What was begun to be read is forgotten meanwhile: a slow reader beside a fast compaction.
+  constexpr int restarts_max = 3;
+  if (failure != nullptr && meaning_of(*failure) == Meaning::compacted &&
+      reader->restarts++ < restarts_max) {
+    reader->reading = {};
+    return read_page(reader);
+  }
+  auto answer = answer_from<etcd_messages::Page>(ended, etcd_messages::page);
+  if (const auto* trouble = std::get_if<Trouble>(&answer)) return reader->then(*trouble);
+  auto& page = std::get<etcd_messages::Page>(answer);
+  Reading& reading = reader->reading;
+  if (reading.revision == 0) reading.revision = page.reading.revision;
+  const bool more = page.more && !page.reading.found.empty();
+  for (KeyValue& record : page.reading.found) {
+    reading.found.push_back(std::move(record));
+  }
+  if (more) return read_page(reader);
+  reader->then(std::move(reading));
+}
+
+void EtcdStore::commit(Transaction transaction, Then<Outcome> then) {
+  if (const auto why = why_not_taken(transaction))
+    return answer_later([why, then = std::move(then)] { then(Denied{*why}); });
+  // Without writes it is a question, which may be asked twice.
+  const bool writes = !transaction.puts.empty() || !transaction.erases.empty();
+  ask({.path = "/etcdserverpb.KV/Txn",
+       .body = etcd_messages::transaction(transaction),
+       .writes = writes},
+      [then = std::move(then)](const EtcdCall::Ended& ended) {
+        if (const auto* failure = std::get_if<CallFailure>(&ended))
+          return then(outcome_of(*failure));
+        const auto outcome = etcd_messages::outcome(std::get<std::string>(ended));
+        then(outcome.value_or(Unknown{"an answer that is none"}));
+      });
+}
+
+void EtcdStore::grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) {
+  ask({.path = "/etcdserverpb.Lease/LeaseGrant", .body = etcd_messages::grant(ttl)},
+      [then = std::move(then)](const EtcdCall::Ended& ended) {
+        then(answer_from<Lease>(ended, etcd_messages::granted));
+      });
+}
+
+// A stream of one question and its answer.
+void EtcdStore::keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) {
+  ask({.path = "/etcdserverpb.Lease/LeaseKeepAlive", .body = etcd_messages::keep_alive(lease)},
+      [then = std::move(then)](const EtcdCall::Ended& ended) {
+        then(answer_from<LeaseState>(ended, etcd_messages::kept_alive));
+      });
+}
+
+void EtcdStore::revoke(LeaseId lease, Then<Reply<LeaseState>> then) {
+  ask({.path = "/etcdserverpb.Lease/LeaseRevoke", .body = etcd_messages::revoke(lease)},
+      [then = std::move(then)](const EtcdCall::Ended& ended) {
+        const auto* failure = std::get_if<CallFailure>(&ended);
+        const bool was_gone = failure != nullptr && meaning_of(*failure) == Meaning::lease_gone;
+        if (failure != nullptr && !was_gone) return then(trouble_of(*failure));
+        then(LeaseState::gone);
+      });
+}
+
+std::unique_ptr<Watch> EtcdStore::watch(Keys keys, Revision from, Then<const WatchNews&> tell) {
+  return std::make_unique<EtcdWatch>(line_, watches_, std::move(keys), from, std::move(tell));
+}
+
+}  // namespace fleet

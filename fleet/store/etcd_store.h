@@ -1,0 +1,57 @@
+// A store on etcd: gRPC over HTTP/2, by mutual TLS, to whichever of the members answers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fleet/store/etcd_call.h"
+#include "fleet/store/etcd_watch.h"
+#include "fleet/store/store.h"
+#include "fleet/store/uv_timers.h"
+
+namespace fleet {
+
+class EtcdStore : public Store {
+ public:
+  struct Settings {
+    std::vector<std::string> endpoints;         // https://HOST:PORT; at least one
+    Certificates certificates = {};             // for https
+    std::chrono::milliseconds deadline{5'000};  // of one question
+    std::uint64_t seed = 0;  // spreads many clients over the members, and their tries over time
+  };
+
+  EtcdStore(uv_loop_t& loop, Settings settings);
+  ~EtcdStore() override;
+
+  void read(Keys keys, Then<Reply<Reading>> then) override;
+  void commit(Transaction transaction, Then<Outcome> then) override;
+  void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) override;
+  void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) override;
+  void revoke(LeaseId lease, Then<Reply<LeaseState>> then) override;
+  // The store outlives its watches.
+  [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
+                                             Then<const WatchNews&> tell) override;
+
+ private:
+  struct Reader;
+
+  void ask(EtcdCall::Question question, Then<EtcdCall::Ended> then);
+  void read_page(const std::shared_ptr<Reader>& reader);
+  void take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended);
+  void answer_later(std::function<void()> call);
+
+  Http2 http_;
+  UvTimers timers_;
+  EtcdLine line_;
+  std::uint64_t seed_;
+  std::uint64_t next_ = 1;
+  std::set<EtcdWatch*> watches_;
+  std::map<std::uint64_t, std::unique_ptr<EtcdCall>> calls_;
+  std::map<std::uint64_t, std::unique_ptr<Timer>> answers_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,120 @@
+// gRPC calls over libcurl's HTTP/2 on a libuv loop: all calls to one member share a connection.
+// Knows nothing of etcd, and tries nothing twice: see etcd_call.h.
+#pragma once
+
+#include <curl/curl.h>
+#include <uv.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "fleet/store/grpc_frame.h"
+#include "upgrader/shell/uv_handle.h"
+
+namespace fleet {
+
+// PEM files. Without them calls go in plain text: for tests on one machine.
+struct Certificates {
+  std::string authority = {};  // whom members are signed by
+  std::string own = {};
+  std::string key = {};
+};
+
+class Http2 {
+ public:
+  // What became of a call.
+  struct Ending {
+    GrpcStatus status;
+    std::string error;    // of the transport; empty: there was none
+    bool sent = true;     // false: the member has certainly not seen the call
+    bool silent = false;  // nobody answered in time
+  };
+  struct Request {
+    std::string url;
+    std::string body;                      // the first message, framed
+    std::chrono::milliseconds timeout{0};  // 0: a stream, which stays until somebody ends it
+    bool fresh = false;  // by a new connection: an old one may lead to a member that has died
+  };
+  struct Observer {
+    std::function<void(const std::string& message)> message;
+    std::function<void(const Ending& ending)> ended;
+  };
+
+  // One call. Its destruction ends it, and nothing is told any more.
+  class Call {
+   public:
+    Call(Http2& owner, Request request, Observer observer);
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    ~Call();
+
+    // Of a stream: one more message, framed.
+    void send(const std::string& framed);
+
+   private:
+    friend class Http2;
+    struct FreeEasy {
+      void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+    };
+    struct FreeList {
+      void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+    };
+
+    void set_options();
+    void set_headers();
+    std::size_t give(char* buffer, std::size_t size);
+    [[nodiscard]] Ending ending(CURLcode code) const;
+
+    Http2& owner_;
+    std::uint64_t number_;
+    Request request_;
+    Observer observer_;
+    std::unique_ptr<CURL, FreeEasy> easy_;
+    std::unique_ptr<curl_slist, FreeList> headers_;
+    GrpcReader reader_;
+    GrpcStatus status_;
+    std::string outgoing_;
+    bool paused_ = false;
+    bool has_begun_ = false;  // the request may be on its way
+    char error_[CURL_ERROR_SIZE] = "";
+  };
+
+  Http2(uv_loop_t& loop, Certificates certificates);
+  Http2(const Http2&) = delete;
+  Http2& operator=(const Http2&) = delete;
+  // After all calls.
+  ~Http2();
+
+  [[nodiscard]] std::unique_ptr<Call> call(Request request, Observer observer);
+
+ private:
+  struct FreeMulti {
+    void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
+  };
+
+  static int socket_changed(CURL* easy, curl_socket_t socket, int what, void* self, void* poll);
+  static int timer_changed(CURLM* multi, long delay_ms, void* self);
+  void push();
+  void act(curl_socket_t socket, int events);
+  void push_on();
+  void tell();
+  void tell_endings();
+
+  uv_loop_t& loop_;
+  Certificates certificates_;
+  upgrader::UvHandle<uv_timer_t> timer_;
+  upgrader::UvHandle<uv_idle_t> pusher_;
+  std::map<curl_socket_t, upgrader::UvHandle<uv_poll_t>> polls_;
+  std::map<std::uint64_t, Call*> calls_;  // those that live
+  std::set<std::uint64_t> heard_;         // those that have something to tell
+  std::uint64_t next_number_ = 1;
+  int pushes_ = 0;
+  std::unique_ptr<CURLM, FreeMulti> multi_;
+};
+
+}  // namespace fleet

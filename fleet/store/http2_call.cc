@@ -1,0 +1,146 @@
+// One call of Http2.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "fleet/store/http2.h"
+#include "upgrader/core/check.h"
+
+namespace fleet {
+namespace {
+
+// A member that cannot be connected to in this time is not waited for while others may answer.
+constexpr long connect_timeout_ms = 2'000;
+constexpr long keepalive_idle_s = 10;
+constexpr long keepalive_interval_s = 5;
+
+// libcurl is about to send the request. It may do so a second time, on a new connection, if one
+// that had been used before breaks without an answer: but the first may have been obeyed.
+int begin_once(void* begun, char* /*ours*/, char* /*theirs*/, int /*our_port*/,
+               int /*their_port*/) {
+  const bool again = std::exchange(*static_cast<bool*>(begun), true);
+  return again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+}  // namespace
+
+Http2::Call::Call(Http2& owner, Request request, Observer observer)
+    : owner_(owner),
+      number_(owner.next_number_++),
+      request_(std::move(request)),
+      observer_(std::move(observer)),
+      easy_(curl_easy_init()),
+      outgoing_(request_.body) {
+  UPGRADER_CHECK(easy_ != nullptr);
+  set_options();
+  set_headers();
+  owner_.calls_[number_] = this;
+  UPGRADER_CHECK(curl_multi_add_handle(owner_.multi_.get(), easy_.get()) == CURLM_OK);
+}
+
+Http2::Call::~Call() {
+  curl_multi_remove_handle(owner_.multi_.get(), easy_.get());
+  owner_.calls_.erase(number_);
+}
+
+void Http2::Call::set_options() {
+  CURL* easy = easy_.get();
+  const auto set = [easy](CURLoption option, auto value) { curl_easy_setopt(easy, option, value); };
+  const bool is_stream = request_.timeout.count() == 0;
+  const bool is_tls = request_.url.starts_with("https:");
+  set(CURLOPT_URL, request_.url.c_str());
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_PROXY, "");
+  set(CURLOPT_HTTP_VERSION,
+      static_cast<long>(is_tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
+  set(CURLOPT_POST, 1L);
+  set(CURLOPT_PIPEWAIT, 1L);
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_FRESH_CONNECT, request_.fresh ? 1L : 0L);
+  set(CURLOPT_CONNECTTIMEOUT_MS, connect_timeout_ms);
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(request_.timeout.count()));
+  set(CURLOPT_TCP_KEEPALIVE, 1L);
+  set(CURLOPT_TCP_KEEPIDLE, keepalive_idle_s);
+  set(CURLOPT_TCP_KEEPINTVL, keepalive_interval_s);
+  set(CURLOPT_PREREQFUNCTION, &begin_once);
+  set(CURLOPT_PREREQDATA, static_cast<void*>(&has_begun_));
+  set(CURLOPT_PRIVATE, static_cast<void*>(this));
+  set(CURLOPT_ERRORBUFFER, error_);
+  if (!is_stream) {
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(outgoing_.size()));
+    set(CURLOPT_POSTFIELDS, outgoing_.data());
+  }
+  const auto give_more = [](char* buffer, std::size_t size, std::size_t count, void* self) {
+    return static_cast<Call*>(self)->give(buffer, size * count);
+  };
+  using Callback = std::size_t (*)(char*, std::size_t, std::size_t, void*);
+  if (is_stream) set(CURLOPT_READFUNCTION, static_cast<Callback>(give_more));
+  set(CURLOPT_READDATA, static_cast<void*>(this));
+  const auto take = [](char* bytes, std::size_t size, std::size_t count, void* self) {
+    Call& call = *static_cast<Call*>(self);
+    call.owner_.heard_.insert(call.number_);
+    return call.reader_.take({bytes, size * count}) ? size * count : 0;
+  };
+  set(CURLOPT_WRITEFUNCTION, static_cast<Callback>(take));
+  set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+  const auto take_line = [](char* bytes, std::size_t size, std::size_t count, void* self) {
+    static_cast<Call*>(self)->status_.take_line({bytes, size * count});
+    return size * count;
+  };
+  set(CURLOPT_HEADERFUNCTION, static_cast<Callback>(take_line));
+  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
+  if (!is_tls) return;
+  set(CURLOPT_CAINFO, owner_.certificates_.authority.c_str());
+  set(CURLOPT_CAPATH, nullptr);
+  set(CURLOPT_SSLCERT, owner_.certificates_.own.c_str());
+  set(CURLOPT_SSLKEY, owner_.certificates_.key.c_str());
+  set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+}
+
+void Http2::Call::set_headers() {
+  curl_slist* list = nullptr;
+  const auto add = [&list](const std::string& line) {
+    curl_slist* longer = curl_slist_append(list, line.c_str());
+    UPGRADER_CHECK(longer != nullptr);
+    list = longer;
+  };
+  add("content-type: application/grpc");
+  add("te: trailers");
+  // A member that has lost the leader says so, instead of keeping silent.
+  add("hasleader: true");
+  add("expect:");
+  if (request_.timeout.count() > 0)
+    add("grpc-timeout: " + std::to_string(request_.timeout.count()) + "m");
+  headers_.reset(list);
+  curl_easy_setopt(easy_.get(), CURLOPT_HTTPHEADER, list);
+}
+
+std::size_t Http2::Call::give(char* buffer, std::size_t size) {
+  if (outgoing_.empty()) {
+    paused_ = true;
+    return CURL_READFUNC_PAUSE;
+  }
+  const std::size_t some = std::min(size, outgoing_.size());
+  std::memcpy(buffer, outgoing_.data(), some);
+  outgoing_.erase(0, some);
+  return some;
+}
+
+void Http2::Call::send(const std::string& framed) {
+  outgoing_ += framed;
+  if (!std::exchange(paused_, false)) return;
+  curl_easy_pause(easy_.get(), CURLPAUSE_CONT);
+  owner_.push();
+}
+
+Http2::Ending Http2::Call::ending(CURLcode code) const {
+  Ending ending{.status = status_, .error = "", .sent = true, .silent = false};
+  if (code == CURLE_OK && status_.code()) return ending;
+  ending.error = error_[0] != '\0' ? error_ : curl_easy_strerror(code);
+  if (code == CURLE_OK) ending.error = "the stream ended without a status";
+  ending.sent = has_begun_;
+  ending.silent = code == CURLE_OPERATION_TIMEDOUT;
+  return ending;
+}
+
+}  // namespace fleet

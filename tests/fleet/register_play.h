@@ -1,0 +1,82 @@
+// Several clients who compare and write the same few keys, and a judge who has seen all of it: what
+// was acknowledged is there, once, at the revision that was told; what was refused is not; what is
+// unknown is there at most once; nobody read what was already past.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "fleet/store/mirror.h"
+#include "fleet/store/store.h"
+#include "fleet/store/timers.h"
+
+namespace fleet::test {
+
+// What a client did, or was told.
+struct Wrote {
+  std::string key = {};
+  std::string value = {};  // no other write has the same
+  Revision compared = 0;
+  Outcome outcome = {};
+};
+struct Read {
+  std::string key = {};
+  Revision revision = 0;  // as of which the store answered
+  Revision known = 0;     // the last that any client had been told before it asked
+};
+
+class Judge {
+ public:
+  void saw(Wrote wrote) { wrote_.push_back(std::move(wrote)); }
+  void saw(Read read) { read_.push_back(std::move(read)); }
+  // As a watch told it: everything that ever happened to the keys.
+  void saw(const Changes& changes);
+
+  // In words, what cannot be.
+  [[nodiscard]] std::vector<std::string> violations() const;
+  [[nodiscard]] std::size_t acknowledged() const;
+  [[nodiscard]] std::size_t unknown() const;
+
+ private:
+  std::vector<Wrote> wrote_;
+  std::vector<Read> read_;
+  std::vector<Change> history_;
+};
+
+// One client: reads a key, writes it if it is still so, and again, until it is told to end.
+class RegisterClient {
+ public:
+  // What all clients of a play share.
+  struct Board {
+    Judge judge;
+    Revision known = 0;
+    std::string prefix;
+    bool over = false;
+    std::uint64_t values = 0;
+  };
+
+  RegisterClient(Store& store, Timers& timers, Board& board, std::uint64_t seed);
+
+  [[nodiscard]] bool is_idle() const { return idle_; }
+
+ private:
+  void begin();
+  void read(const std::string& key);
+  void ask(const KeyValue& now);
+  void write(const KeyValue& now);
+  void pause();
+  void learn(Revision revision);
+
+  Store& store_;
+  Timers& timers_;
+  Board& board_;
+  std::mt19937_64 chance_;
+  bool idle_ = true;
+  std::unique_ptr<Timer> timer_;
+};
+
+}  // namespace fleet::test

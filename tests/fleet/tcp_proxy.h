@@ -1,0 +1,66 @@
+// A way by TCP that a test can damage: in a thread of its own between whoever connects and a port
+// of this machine.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <string>
+#include <thread>
+
+namespace fleet::test {
+
+class TcpProxy {
+ public:
+  enum class Mode {
+    pass,
+    swallow,  // what the server says is lost; what the client says arrives
+    hold,     // nothing arrives, and nobody is told
+    refuse,   // connections are ended, and new ones too
+  };
+  // Of a connection from this port, asked again and again.
+  using Rule = std::function<Mode(int who)>;
+  // Who it is that connects from a port.
+  using Identify = std::function<int(int source_port)>;
+
+  TcpProxy(int target_port, Rule rule, Identify identify);
+  TcpProxy(const TcpProxy&) = delete;
+  TcpProxy& operator=(const TcpProxy&) = delete;
+  ~TcpProxy();
+
+  [[nodiscard]] int port() const { return port_; }
+  // Ends all connections there are; returns when they are ended.
+  void break_connections();
+
+ private:
+  struct Pair {
+    int client = -1;
+    int server = -1;
+    int who = 0;
+    std::string to_server = {};
+    std::string to_client = {};
+    bool ended = false;
+  };
+
+  void run();
+  void accept_one();
+  void look_at(Pair& pair);
+  static bool move(int from, int to, std::string& buffer, bool swallow);
+  static void end(Pair& pair);
+
+  int target_port_;
+  Rule rule_;
+  Identify identify_;
+  int listener_ = -1;
+  int port_ = 0;
+  std::list<Pair> pairs_;
+  std::atomic<bool> over_ = false;
+  std::atomic<bool> break_ = false;
+  std::thread thread_;
+};
+
+// A port of this machine that nobody listens on at this moment.
+[[nodiscard]] int free_port();
+
+}  // namespace fleet::test
