@@ -105,7 +105,9 @@ check_heads() {
       agent-protocol/go/event.go | agent-protocol/go/message.go | agent-protocol/go/session.go)
         opening='^package '
         ;;
-      *.h | *.cc | *.c | *.pml | *.go | *.rs | *.ts | *.proto) opening='^(//!?|/\*) *[A-Za-z0-9`-]' ;;
+      *.h | *.cc | *.c | *.pml | *.go | *.rs | *.ts | *.proto)
+        opening='^(//!?|/\*) *[A-Za-z0-9`-]'
+        ;;
       *.test.js) opening='^import ' ;;  # its name says it
       *.js) opening='^// *[A-Za-z]' ;;
       *.ld) opening='^/\* *[A-Za-z`]' ;;
