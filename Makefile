@@ -114,6 +114,7 @@ help:
 	@echo 'make sanitize   the tests under AddressSanitizer and UBSan'
 	@echo 'make analyze    clang-tidy, cppcheck, both compilers, symbols of the core'
 	@echo 'make check-init real init systems as process 1, and the service files (ONLY=NAME)'
+	@echo 'make simulate-fleet   random rollouts over a store with faults (RUNS=N; SEED=N)'
 	@echo 'make coverage   branches that no test takes'
 	@echo 'make lines      how much there is to be read of the program'
 	@echo 'make endurance  1,000 upgrades of one upgrader, 3 of 10 bad (10,000)'

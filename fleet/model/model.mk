@@ -11,11 +11,26 @@ $(fleet_model): $(call objects,$(wildcard fleet/model/*.cc) \
 # ---- its tests: tests/fleet/NAME_test.cc
 
 fleet_model_tests := $(patsubst %,$(BUILD)/tests/fleet/%_test, \
-  transaction keys records target rollout_draft)
+  transaction keys records target rollout_draft rollout_explore rollout_simulate \
+  rollout_driver)
 node_tests += $(fleet_model_tests)
 
 $(BUILD)/objects/tests/fleet/%.o: CXXFLAGS += -O0
+# Those that walk are compiled once for many steps.
+fleet_worlds := $(call objects,$(addprefix tests/fleet/,test_store.cc rollout_world.cc \
+  rollout_judge.cc))
+$(fleet_worlds) $(call objects,tests/fleet/rollout_explore_test.cc \
+  tests/fleet/rollout_simulate_test.cc): CXXFLAGS += -O1
+$(addprefix $(BUILD)/tests/fleet/,$(addsuffix _test,rollout_explore rollout_simulate \
+  rollout_driver)): $(fleet_worlds)
 $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleet_model)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ $(fleet_model_libraries)
+	$(LINK) -o $@ $(filter %.o,$^) $(fleet_model) $(fleet_model_libraries)
+
+# Random rollouts, many more of them: RUNS=N.
+.PHONY: simulate-fleet
+simulate-fleet:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/fleet/rollout_simulate_test
+	@RUNS=$(or $(RUNS),100000) $(BUILD)/tests/fleet/rollout_simulate_test

@@ -94,7 +94,7 @@ struct Committed {
   bool operator==(const Committed&) const = default;
 };
 
-// A compare did not hold: nothing was written.
+// A compare did not hold, or a lease that a put names has ended: nothing was written.
 struct Refused {
   bool operator==(const Refused&) const = default;
 };

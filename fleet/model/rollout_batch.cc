@@ -1,0 +1,138 @@
+#include "fleet/model/rollout_batch.h"
+
+#include <algorithm>
+
+#include "fleet/model/rollout_draft.h"
+
+namespace fleet {
+namespace {
+
+void begin_wait(std::optional<Ms>& mark, Ms now) {
+  if (!mark) mark = now;
+}
+
+void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
+  for (const std::string& id : view.batch()) {
+    const NodeStage stage = view.sight(id).node.stage;
+    if (stage == NodeStage::preparing) begin_wait(marks.prepare, now);
+    if (stage == NodeStage::applying) begin_wait(marks.apply, now);
+    if (stage == NodeStage::confirming) begin_wait(marks.confirm, now);
+    if (stage == NodeStage::rolling_back) begin_wait(marks.rollback, now);
+  }
+}
+
+// What a node that has not answered in time has come to.
+Stand late(NodeStage stage) {
+  if (stage == NodeStage::preparing) return {Standing::failed, "no answer to prepare"};
+  if (stage == NodeStage::applying) {
+    return {Standing::failed, "has not soaked in time to be confirmed with the others"};
+  }
+  if (stage == NodeStage::confirming) return {Standing::unconfirmed, "no answer to confirm"};
+  return {Standing::failed, "no answer to roll-back"};
+}
+
+}  // namespace
+
+RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now)
+    : terms_(view.rollout->terms), marks_(marks), now_(now) {
+  begin_waits(view, marks, now);
+  for (const std::string& id : view.batch()) {
+    const NodeSight sight = view.sight(id);
+    Node node{.id = id, .record = sight.node, .stand = stand_of(view, id)};
+    if (node.stand.what == Standing::pending) {
+      node.answer_by = answer_by(sight.node, sight.upgrade.phase);
+    }
+    node.stand = in_time(node);
+    nodes_.push_back(std::move(node));
+  }
+}
+
+std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
+  // The first node that was told to apply goes back by itself so long after it has begun; who
+  // begins later than a soak before that cannot be confirmed with it.
+  const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
+  const Ms applied_by = soaked_by - terms_.soak_ms;
+  switch (record.stage) {
+    case NodeStage::preparing:
+      return record.applied ? applied_by : *marks_.prepare + prepare_ms;
+    case NodeStage::applying:
+      return phase == UpgradePhase::soaking ? soaked_by : applied_by;
+    case NodeStage::confirming:
+      return *marks_.confirm + confirm_answer_ms;
+    case NodeStage::rolling_back:
+      return *marks_.rollback + rollback_ms;
+    case NodeStage::unknown:
+    case NodeStage::waiting:
+    case NodeStage::confirmed:
+    case NodeStage::failed:
+    case NodeStage::unconfirmed:
+    case NodeStage::rolled_back:
+    case NodeStage::left:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Stand RolloutBatchNow::in_time(const Node& node) const {
+  const bool again = node.stand.what == Standing::interrupted;
+  if (again && node.record.attempt >= attempts_max) {
+    const bool confirming = node.record.stage == NodeStage::confirming;
+    return {confirming ? Standing::unconfirmed : Standing::failed,
+            "interrupted " + std::to_string(attempts_max) + " times"};
+  }
+  if (!node.answer_by || now_ < *node.answer_by) return node.stand;
+  return late(node.record.stage);
+}
+
+std::vector<std::string> RolloutBatchNow::in(NodeStage stage, Standing what) const {
+  std::vector<std::string> found;
+  for (const Node& node : nodes_) {
+    if (node.record.stage == stage && node.stand.what == what) found.push_back(node.id);
+  }
+  return found;
+}
+
+std::vector<std::string> RolloutBatchNow::in(NodeStage stage) const {
+  std::vector<std::string> found;
+  for (const Node& node : nodes_) {
+    if (node.record.stage == stage) found.push_back(node.id);
+  }
+  return found;
+}
+
+bool RolloutBatchNow::has_begun() const {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const Node& node) { return node.record.stage != NodeStage::waiting; });
+}
+
+std::optional<Ms> RolloutBatchNow::first_answer_by() const {
+  std::optional<Ms> first;
+  for (const Node& node : nodes_) {
+    if (node.answer_by && (!first || *node.answer_by < *first)) first = node.answer_by;
+  }
+  return first;
+}
+
+std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node) {
+  switch (node.stand.what) {
+    case Standing::failed:
+      return NodeEnding{node.id, NodeStage::failed, node.stand.why};
+    case Standing::unconfirmed:
+      return NodeEnding{node.id, NodeStage::unconfirmed, node.stand.why};
+    case Standing::rolled_back:
+      return NodeEnding{node.id, NodeStage::rolled_back, node.stand.why};
+    case Standing::claimed:
+      return NodeEnding{node.id, NodeStage::left, node.stand.why};
+    case Standing::confirmed:
+      return NodeEnding{node.id, NodeStage::confirmed, ""};
+    case Standing::waiting:
+    case Standing::pending:
+    case Standing::ready:
+    case Standing::interrupted:
+    case Standing::ended:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace fleet

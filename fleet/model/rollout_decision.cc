@@ -1,0 +1,283 @@
+#include "fleet/model/rollout_decision.h"
+
+#include "fleet/model/enum_text.h"
+#include "fleet/model/rollout_batch.h"
+#include "fleet/model/rollout_draft.h"
+#include "fleet/model/rollout_writer.h"
+
+namespace fleet {
+namespace {
+
+using What = std::variant<Wait, WantLease, Write, Over>;
+
+std::string names_of(const std::vector<std::string>& nodes) {
+  std::string text;
+  for (const std::string& node : nodes)
+    text += (text.empty() ? "" : ", ") + node;
+  return text;
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+// One decision.
+class Decider {
+ public:
+  Decider(const RolloutView& view, const DriverFacts& facts, Ms now)
+      : view_(view),
+        facts_(facts),
+        marks_(marks_of(view, facts)),
+        now_(now),
+        batch_(view, marks_, now) {}
+
+  What decide() {
+    switch (view_.rollout->state) {
+      case RolloutState::created:
+        return Over{"it is not written whole yet"};
+      case RolloutState::aborted:
+      case RolloutState::completed:
+        return Over{std::string(text_of(view_.rollout->state))};
+      case RolloutState::unknown:
+        return Over{"its state is of a later version"};
+      case RolloutState::paused:
+        return is_abort_wanted() ? begin_abort() : What{Wait{}};
+      case RolloutState::aborting:
+        return abort();
+      case RolloutState::rolling:
+        return roll();
+    }
+    return Wait{};
+  }
+
+  [[nodiscard]] const RolloutMarks& marks() const { return marks_; }
+
+ private:
+  // Another batch is waited for anew.
+  static RolloutMarks marks_of(const RolloutView& view, const DriverFacts& facts) {
+    if (facts.marks.batch == view.rollout->batch) return facts.marks;
+    return {.batch = view.rollout->batch};
+  }
+
+  [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
+
+  [[nodiscard]] bool is_abort_wanted() const {
+    return view_.rollout->order == RolloutOrder::abort ||
+           view_.rollout->order == RolloutOrder::abort_and_leave || !facts_.denied.empty();
+  }
+
+  // ---- what is written
+
+  // Records endings; those of nodes that are confirmed are recorded with the batch's end.
+  std::optional<What> record_endings(bool confirmed_too) {
+    RolloutWriter writer(view_, facts_);
+    std::string news;
+    bool any = false;
+    for (const RolloutBatchNow::Node& node : batch_.nodes()) {
+      const auto ending = ending_of(node);
+      if (!ending || (ending->stage == NodeStage::confirmed && !confirmed_too)) continue;
+      if (!writer.has_room()) break;
+      writer.end(*ending);
+      if (!ending->error.empty())
+        news += (news.empty() ? "" : "; ") + node.id + ": " + ending->error;
+      any = true;
+    }
+    if (!any) return std::nullopt;
+    Rollout& rollout = writer.rollout();
+    if (rollout.state == RolloutState::rolling && rollout.failed >= terms().max_failed) {
+      rollout.state = RolloutState::aborting;
+      rollout.reason = std::to_string(rollout.failed) + " failed, max-failed is " +
+                       std::to_string(terms().max_failed) + ": " + news;
+    }
+    return Write{writer.transaction(), news};
+  }
+
+  What give(const std::vector<std::string>& nodes, RolloutStep step, BatchPhase phase) {
+    const Ms ttl = ttl_of(step);
+    const StepLease wanted{view_.rollout->batch, step, 0};
+    if (!facts_.lease || facts_.lease->batch != wanted.batch || facts_.lease->step != step) {
+      return WantLease{step, ttl};
+    }
+    RolloutWriter writer(view_, facts_);
+    if (step == RolloutStep::prepare || step == RolloutStep::apply) writer.begins_something();
+    writer.rollout().phase = phase;
+    for (const std::string& id : nodes) {
+      if (!writer.has_room()) break;
+      writer.order(id, step, ttl);
+    }
+    mark(step);
+    return Write{writer.transaction(), ""};
+  }
+
+  void mark(RolloutStep step) {
+    if (step == RolloutStep::prepare) marks_.prepare = now_;
+    if (step == RolloutStep::apply && !marks_.apply) marks_.apply = now_;
+    if (step == RolloutStep::confirm) marks_.confirm = now_;
+    if (step == RolloutStep::rollback) marks_.rollback = now_;
+  }
+
+  [[nodiscard]] Ms ttl_of(RolloutStep step) const {
+    switch (step) {
+      case RolloutStep::prepare:
+        return prepare_ms;
+      case RolloutStep::apply:
+        return confirm_ms(terms()) - confirm_margin_ms - terms().soak_ms;
+      case RolloutStep::confirm:
+        return confirm_answer_ms;
+      case RolloutStep::rollback:
+        return rollback_ms;
+    }
+    return 0;
+  }
+
+  // ---- the rollout
+
+  What roll() {
+    if (is_abort_wanted()) return begin_abort();
+    if (view_.rollout->batch >= view_.rollout->batches) return complete();
+    if (auto write = record_endings(false)) return *write;
+    if (view_.rollout->phase == BatchPhase::pausing && !batch_.has_begun()) {
+      if (!marks_.pause) marks_.pause = now_;
+      if (view_.rollout->order == RolloutOrder::pause) return pause("asked for");
+      if (now_ < *marks_.pause + terms().pause_ms) return Wait{*marks_.pause + terms().pause_ms};
+    }
+    if (view_.rollout->order == RolloutOrder::pause && !batch_.has_begun())
+      return pause("asked for");
+    return next_order();
+  }
+
+  What next_order() {
+    auto begin = batch_.in(NodeStage::waiting, Standing::waiting);
+    append(begin, batch_.in(NodeStage::preparing, Standing::interrupted));
+    append(begin, batch_.in(NodeStage::applying, Standing::interrupted));
+    if (!begin.empty()) {
+      if (view_.stopped) return Wait{batch_.first_answer_by()};
+      return give(begin, RolloutStep::prepare, BatchPhase::preparing);
+    }
+    if (is_any(NodeStage::preparing, Standing::pending)) return wait_for_answers();
+    if (const auto ready = batch_.in(NodeStage::preparing, Standing::ready); !ready.empty()) {
+      if (view_.stopped) return Wait{batch_.first_answer_by()};
+      return give(ready, RolloutStep::apply, BatchPhase::applying);
+    }
+    if (is_any(NodeStage::applying, Standing::pending)) return wait_for_answers();
+    auto ready = batch_.in(NodeStage::applying, Standing::ready);
+    append(ready, batch_.in(NodeStage::confirming, Standing::interrupted));
+    if (!ready.empty()) return give(ready, RolloutStep::confirm, BatchPhase::confirming);
+    if (is_any(NodeStage::confirming, Standing::pending)) return wait_for_answers();
+    if (auto write = record_endings(true)) return *write;
+    return end_batch();
+  }
+
+  [[nodiscard]] bool is_any(NodeStage stage, Standing what) const {
+    return !batch_.in(stage, what).empty();
+  }
+
+  [[nodiscard]] What wait_for_answers() const { return Wait{batch_.first_answer_by()}; }
+
+  What end_batch() {
+    RolloutWriter writer(view_, facts_);
+    Rollout& rollout = writer.rollout();
+    ++rollout.batch;
+    const bool last = rollout.batch >= rollout.batches;
+    rollout.phase = last ? BatchPhase::unknown : BatchPhase::pausing;
+    const std::vector<std::string> unconfirmed = batch_.in(NodeStage::unconfirmed);
+    std::string news = "batch " + std::to_string(rollout.batch) + " of " +
+                       std::to_string(rollout.batches) + " is done";
+    if (!unconfirmed.empty()) {
+      rollout.state = RolloutState::paused;
+      rollout.reason = "unconfirmed: " + names_of(unconfirmed);
+      news += ", and the rollout pauses: " + rollout.reason;
+    } else if (last) {
+      rollout.state = RolloutState::completed;
+      rollout.order = RolloutOrder::none;
+      news = "completed";
+    }
+    return Write{writer.transaction(), news};
+  }
+
+  What complete() {
+    RolloutWriter writer(view_, facts_);
+    writer.rollout().state = RolloutState::completed;
+    writer.rollout().order = RolloutOrder::none;
+    return Write{writer.transaction(), "completed"};
+  }
+
+  What pause(const std::string& why) {
+    RolloutWriter writer(view_, facts_);
+    writer.rollout().state = RolloutState::paused;
+    writer.rollout().order = RolloutOrder::none;
+    writer.rollout().reason = why;
+    return Write{writer.transaction(), "paused: " + why};
+  }
+
+  // ---- its abort
+
+  What begin_abort() {
+    RolloutWriter writer(view_, facts_);
+    writer.rollout().state = RolloutState::aborting;
+    writer.rollout().reason = facts_.denied.empty() ? "asked for" : facts_.denied;
+    return Write{writer.transaction(), "aborts: " + writer.rollout().reason};
+  }
+
+  What abort() {
+    if (auto write = leave_untouched()) return *write;
+    if (auto write = record_endings(true)) return *write;
+    auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
+    append(begun, batch_.in(NodeStage::applying));
+    append(begun, batch_.in(NodeStage::confirming));
+    append(begun, batch_.in(NodeStage::preparing));  // again: its `apply` was interrupted
+    if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
+    if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();
+    RolloutWriter writer(view_, facts_);
+    writer.rollout().state = RolloutState::aborted;
+    writer.rollout().order = RolloutOrder::none;
+    return Write{writer.transaction(), "aborted: " + view_.rollout->reason};
+  }
+
+  // Nodes that have begun nothing, and with --leave also those that have.
+  std::optional<What> leave_untouched() {
+    const bool leave = view_.rollout->order == RolloutOrder::abort_and_leave;
+    RolloutWriter writer(view_, facts_);
+    bool any = false;
+    for (const RolloutBatchNow::Node& node : batch_.nodes()) {
+      if (node.stand.what == Standing::ended || ending_of(node)) continue;
+      if ((node.record.applied && !leave) || !writer.has_room()) continue;
+      writer.end({node.id, NodeStage::left, "the rollout was aborted"});
+      any = true;
+    }
+    if (!any) return std::nullopt;
+    return Write{writer.transaction(), ""};
+  }
+
+  const RolloutView& view_;
+  const DriverFacts& facts_;
+  RolloutMarks marks_;
+  Ms now_;
+  RolloutBatchNow batch_;
+};
+
+}  // namespace
+
+std::string_view text_of(RolloutStep step) {
+  switch (step) {
+    case RolloutStep::prepare:
+      return "prepare";
+    case RolloutStep::apply:
+      return "apply";
+    case RolloutStep::confirm:
+      return "confirm";
+    case RolloutStep::rollback:
+      return "rollback";
+  }
+  return "";
+}
+
+RolloutDecision decide(const RolloutView& view, const DriverFacts& facts, Ms now) {
+  if (!view.damage.empty()) return {Over{view.damage}, facts.marks};
+  if (!view.rollout) return {Over{"it is not there"}, facts.marks};
+  Decider decider(view, facts, now);
+  What what = decider.decide();
+  return {std::move(what), decider.marks()};
+}
+
+}  // namespace fleet

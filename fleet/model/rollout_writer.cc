@@ -1,0 +1,125 @@
+#include "fleet/model/rollout_writer.h"
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_draft.h"
+
+namespace fleet {
+namespace {
+
+// What ending or ordering one node writes at most, and the rollout's own record.
+constexpr std::size_t writes_of_a_node = 4;
+
+CommandAction action_of(RolloutStep step) {
+  switch (step) {
+    case RolloutStep::prepare:
+      return CommandAction::prepare;
+    case RolloutStep::apply:
+      return CommandAction::apply;
+    case RolloutStep::confirm:
+      return CommandAction::confirm;
+    case RolloutStep::rollback:
+      return CommandAction::rollback;
+  }
+  return CommandAction::unknown;
+}
+
+NodeStage stage_of(RolloutStep step) {
+  switch (step) {
+    case RolloutStep::prepare:
+      return NodeStage::preparing;
+    case RolloutStep::apply:
+      return NodeStage::applying;
+    case RolloutStep::confirm:
+      return NodeStage::confirming;
+    case RolloutStep::rollback:
+      return NodeStage::rolling_back;
+  }
+  return NodeStage::unknown;
+}
+
+}  // namespace
+
+RolloutWriter::RolloutWriter(const RolloutView& view, const DriverFacts& facts)
+    : view_(view), facts_(facts), rollout_(*view.rollout) {
+  rollout_.driver = facts.controller;
+  transaction_.compares = {{.key = key_of(KeyKind::driver, {view.id}),
+                            .of = Compare::Of::created,
+                            .revision = facts.fence},
+                           {.key = key_of(KeyKind::rollout, {view.id}), .revision = view.revision}};
+}
+
+void RolloutWriter::begins_something() {
+  transaction_.compares.push_back({.key = key_of(KeyKind::stop)});
+}
+
+bool RolloutWriter::has_room() const {
+  return transaction_.puts.size() + transaction_.erases.size() + writes_of_a_node + 1 <=
+         operations_max;
+}
+
+void RolloutWriter::put_node(const std::string& node, const RolloutNode& record) {
+  transaction_.puts.push_back(
+      {.key = key_of(KeyKind::rollout_node, {view_.id, node}), .value = write_record(record)});
+}
+
+void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms) {
+  const std::string& component = rollout_.terms.component;
+  const NodeSight sight = view_.sight(node);
+  RolloutNode record = sight.node;
+  if (stand_of(view_, node).what == Standing::interrupted || record.attempt == 0) ++record.attempt;
+  record.stage = stage_of(step);
+  record.applied = record.applied || step == RolloutStep::apply;
+  record.command =
+      view_.id + "." + std::string(text_of(step)) + "." + std::to_string(record.attempt);
+  const Command command{.id = record.command,
+                        .action = action_of(step),
+                        .version = rollout_.terms.version,
+                        .digest = rollout_.terms.digest,
+                        .not_after_ms = ttl_ms,
+                        .soak_ms = rollout_.terms.soak_ms,
+                        .confirm_ms = confirm_ms(rollout_.terms),
+                        .reason = step == RolloutStep::rollback ? rollout_.reason : "",
+                        .downgrade = rollout_.terms.downgrade,
+                        .trace = view_.id};
+  transaction_.puts.push_back({.key = key_of(KeyKind::node_command, {node, component}),
+                               .value = write_record(command),
+                               .lease = facts_.lease ? facts_.lease->lease : 0});
+  put_node(node, record);
+  if (step != RolloutStep::prepare || !sight.claimed_by.empty()) return;
+  const std::string claim = key_of(KeyKind::node_claim, {node, component});
+  transaction_.compares.push_back({.key = claim});
+  transaction_.puts.push_back({.key = claim, .value = write_record(Claim{claim_of(view_)})});
+}
+
+void RolloutWriter::end(const NodeEnding& ending) {
+  const std::string& component = rollout_.terms.component;
+  const NodeSight sight = view_.sight(ending.node);
+  RolloutNode record = sight.node;
+  record.stage = ending.stage;
+  record.error = ending.error;
+  put_node(ending.node, record);
+  if (ending.stage == NodeStage::failed) ++rollout_.failed;
+  if (ending.stage == NodeStage::unconfirmed) rollout_.unconfirmed.push_back(ending.node);
+  if (sight.node.stage != NodeStage::waiting) {
+    transaction_.erases.push_back({.key = key_of(KeyKind::node_command, {ending.node, component})});
+  }
+  if (sight.claimed_by == claim_of(view_)) {
+    transaction_.erases.push_back({.key = key_of(KeyKind::node_claim, {ending.node, component})});
+  }
+  if (ending.stage != NodeStage::confirmed) return;
+  const Desired desired{.version = rollout_.terms.version,
+                        .digest = rollout_.terms.digest,
+                        .why = claim_of(view_),
+                        .trace = view_.id};
+  transaction_.puts.push_back({.key = key_of(KeyKind::node_desired, {ending.node, component}),
+                               .value = write_record(desired)});
+}
+
+Transaction RolloutWriter::transaction() {
+  transaction_.puts.push_back(
+      {.key = key_of(KeyKind::rollout, {view_.id}), .value = write_record(rollout_)});
+  return transaction_;
+}
+
+}  // namespace fleet
