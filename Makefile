@@ -88,6 +88,7 @@ help:
 	@echo 'make check-languages   the libraries for Python, Go, Rust, JavaScript, with their tools'
 	@echo 'make check-agents      agents right and wrong, in all languages, judged by a kit'
 	@echo 'make fleet-check       many machines: the store on real members of etcd, with their faults'
+	@echo 'make rows       what was asked for, row by row, and the tests that show it'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
 	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|armhf)'
 	@echo 'make check-static   the integration tests on it; or upgrades in an emulator'
@@ -206,7 +207,7 @@ check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(node_tests))
 	@tests/run $(BUILD) tests/languages/run tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
 	  tests/completion/run tests/completion/companions tests/abi/run.sh tests/packages/archive.sh \
-	  tests/places/run.sh \
+	  tests/places/run.sh tests/rows/run \
 	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests)) $(node_tests)
 
 demo:

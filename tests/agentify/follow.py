@@ -108,7 +108,7 @@ def begin(world, *options, **keywords):
     return follower
 
 
-@case("what is added comes to run, without --self-test", "N-22 N-49")
+@case("what is added comes to run, without --self-test", "J-06 Z-05")
 def upgrades(world):
     follower = begin(world)
 

@@ -158,6 +158,7 @@ TEST_CASE("at a commit the link of --previous is made to name what was committed
   CHECK(target_of(boot.link) == "three");
 }
 
+// Rows: X-15
 TEST_CASE("what never lasts gives way from the Nth start on") {
   World world{World::Later()};
   Boot boot(world);

@@ -44,6 +44,7 @@ TEST_CASE("an operator upgrades, and the agent hears of it at its stop") {
   scene.person.wait_for(R"("id":"control-1","origin":"control","outcome":"committed")");
 }
 
+// Rows: Z-06
 TEST_CASE("the gate of an operator's upgrade is opened by an operator") {
   Scene scene({"--trial=0"});
   scene.person.ask("upgrade", "r1", R"("id":"u1","gate":"confirm")");
@@ -58,6 +59,7 @@ TEST_CASE("the gate of an operator's upgrade is opened by an operator") {
   second.expect("activate");
 }
 
+// Rows: Z-06, Z-07
 TEST_CASE("an operator cancels, commits and rolls back") {
   Scene scene({"--trial=1h"});
   scene.person.ask("upgrade", "r1", R"("id":"u1")");
@@ -204,6 +206,7 @@ TEST_CASE("who opens the FIFO of nobody is told so at once") {
   person.expect_refused("r1", "commit");
 }
 
+// Rows: Z-05
 TEST_CASE("an upgrade that cannot begin is refused with the reason") {
   Scene scene;
   scene.person.ask("upgrade", "r1", R"("executable":"/nonexistent/agent")");

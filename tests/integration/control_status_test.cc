@@ -46,6 +46,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+// Rows: H-24, H-82, Z-08
 TEST_CASE("the control directory is made for its owner alone, and says who runs") {
   World world{World::Later()};
   start(world);
@@ -65,6 +66,7 @@ TEST_CASE("the control directory is made for its owner alone, and says who runs"
   CHECK_FALSE(said.has("ended"));
 }
 
+// Rows: X-15
 TEST_CASE("the end of the upgrader stays in status.json, and is previous.json to the next one") {
   World world{World::Later()};
   start(world);
@@ -93,6 +95,7 @@ TEST_CASE("an AGENT that does not exist is an end like any other") {
   CHECK(status_of(world).object("ended").text("reason").find(world.path("none")) == 0);
 }
 
+// Rows: H-39, X-14
 TEST_CASE("an upgrade is told while it goes on, and when it has ended") {
   World world{World::Later()};
   start(world, {"--trial=0"});

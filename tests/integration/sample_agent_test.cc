@@ -105,6 +105,7 @@ TEST_CASE("hand-overs under a running writer, a third of them to bad versions, l
   end_with_proof(stage);
 }
 
+// Rows: J-17
 TEST_CASE("a version that writes before it is active is caught by the checker") {
   Stage stage(settings());
   begin(stage, "1.0.0");

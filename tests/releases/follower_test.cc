@@ -227,6 +227,7 @@ TEST_CASE("a release with other bytes is another release, and one with the same 
   REQUIRE(bench.asks(2));
 }
 
+// Rows: H-101
 TEST_CASE("a release whose self-test fails is not asked for, one that could not tell is later") {
   Bench bench;
   bench.release("1.1.0", "echo 1.1.0 failed: input; exit 4");

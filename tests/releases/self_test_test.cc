@@ -138,6 +138,26 @@ TEST_CASE("a file without a known beginning is never run, by a shell least of al
   CHECK_FALSE(std::filesystem::exists(bench.directory / "run"));
 }
 
+// Rows: H-34
+TEST_CASE("a program for another machine, and one whose library is missing, are told as that") {
+  Bench bench;
+  const std::string sound = content_of("/bin/true");
+  REQUIRE(sound.starts_with("\177ELF"));
+  constexpr std::size_t machine_at = 18;  // e_machine
+  std::string foreign = sound;
+  foreign[machine_at] = static_cast<char>(foreign[machine_at] ^ 1);
+  std::string lonely = sound;
+  const std::string library = "libc.so.6";
+  REQUIRE(lonely.find(library) != std::string::npos);
+  lonely.replace(lonely.find(library), library.size(), "libq.so.6");
+
+  CHECK(bench.run(bench.directory.write("foreign", foreign)) ==
+        "it cannot be started: Exec format error");
+  CHECK(bench.run(bench.directory.write("lonely", lonely)).find("status 127") !=
+        std::string::npos);
+}
+
+// Rows: H-34
 TEST_CASE("a file that only begins like a program is refused by the kernel, and run by nobody") {
   Bench bench;
   const std::string commands = "\necho 1.2.3 ok; touch " + (bench.directory / "run") + "\n";

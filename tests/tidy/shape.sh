@@ -1,11 +1,12 @@
 # Checks how files look: columns, lengths, how they open, and their format.
 
-shape_checks='columns file_lengths function_lengths heads format'
+shape_checks='columns file_lengths budget function_lengths heads format'
 
 columns_max=100
 file_lines_max=300
 test_lines_max=500  # tests are read one at a time, and their tables of cases stay whole
 function_lines_max=60
+upgrader_lines_max=11000
 
 # No line is longer than a screen is wide, but for the rows of tables and for links in Markdown.
 # Columns are characters.
@@ -78,6 +79,18 @@ canary_function_lengths() {
   echo 'upgrader/planted.cc:4: 63 lines:   bool member_function'
   echo '120 lines: int free_function'
   echo '61 lines: TEST_CASE("a test")'
+}
+
+# The program that must be replaced least often stays one that can be read in a day. What does not
+# fit into it belongs beside it. Rows: J-21
+check_budget() {
+  lines=$(code_files | grep '^upgrader/' | xargs cat | wc -l)
+  [ "$lines" -le "$upgrader_lines_max" ] || echo "upgrader/: $lines lines of code"
+}
+
+canary_budget() {
+  yes '// Planted.' | head -n "$upgrader_lines_max" >upgrader/planted.h
+  echo 'lines of code'
 }
 
 # Every file opens with a comment that says what it is for; a source whose header says it may open

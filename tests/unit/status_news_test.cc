@@ -44,6 +44,7 @@ agent_protocol::Upgrade gated() {
 
 }  // namespace
 
+// Rows: Z-23
 TEST_CASE("before anything has happened there is the upgrader and its phase") {
   StatusBench bench;
 
@@ -69,6 +70,7 @@ TEST_CASE("a first agent that is held stands as a candidate, with its deadline")
       "started":"2026-11-22T10:00:00.005Z","status":"reading \"the\" index"}})"));
 }
 
+// Rows: H-39
 TEST_CASE("at the gate both agents stand there, and how far the upgrade has come") {
   StatusBench bench;
   bench->start();
@@ -91,6 +93,7 @@ TEST_CASE("at the gate both agents stand there, and how far the upgrade has come
       "ready":"2026-11-22T10:01:00.250Z"}})"));
 }
 
+// Rows: H-87, X-16, X-14
 TEST_CASE("an upgrade that is committed is told with all that it took") {
   StatusBench bench;
   bench->start();

@@ -318,6 +318,7 @@ TEST_CASE("an upgrade that is seen needs no answer any more") {
   CHECK(talk.ended_with() == exit_fell_back);
 }
 
+// Rows: J-43
 TEST_CASE("a rehearsal measures the candidate at the gate, and cancels it") {
   Talk talk(Goal::rehearsal);
   talk.answer(true);
