@@ -40,7 +40,10 @@ $(BUILD)/objects/tests/releases/%.o: CXXFLAGS += -O0
 $(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(releases_library)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
+	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed $(releases_libraries)
+# The fuzzer's inputs, replayed without it.
+$(BUILD)/objects/tests/releases/replay_test.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
+$(BUILD)/tests/releases/replay_test: $(BUILD)/objects/tests/releases/target.o
 releases_judge := $(BUILD)/tests/releases/judge_signature
 $(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
 	@mkdir -p $(@D)
@@ -76,10 +79,11 @@ endurance-releases:
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) ROUNDS=$(ROUNDS) tests/releases/endurance
 
-# libFuzzer, by clang, on all that takes bytes from elsewhere; SECONDS=N.
+# libFuzzer, by clang, on all that takes bytes from elsewhere; SECONDS=N. What it has found out is
+# kept in tests/releases/corpus by `make keep-fuzzed-releases`.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(json_parts) \
   $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
-  $(releases_parts)) tests/releases/fuzzer.cc)
+  $(releases_parts)) $(addprefix tests/releases/,fuzzer.cc target.cc))
 $(releases_fuzzed): CPPFLAGS += $(releases_include)
 $(BUILD)/tests/releases/fuzzer: $(releases_fuzzed)
 	@mkdir -p $(@D)
@@ -91,5 +95,18 @@ fuzz-releases:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/releases/fuzzer
 	@mkdir -p $(BUILD)/fuzz/releases
 	@tests/releases/seeds $(BUILD)/fuzz/releases
+	@cp tests/releases/corpus/*.input $(BUILD)/fuzz/releases
 	$(BUILD)/tests/releases/fuzzer -max_total_time=$(SECONDS) -max_len=16384 -print_final_stats=1 \
 	  $(BUILD)/fuzz/releases
+
+.PHONY: keep-fuzzed-releases
+keep-fuzzed-releases: $(BUILD)/tests/releases/fuzzer
+	@rm -rf $(BUILD)/fuzz/kept
+	@mkdir -p $(BUILD)/fuzz/kept $(BUILD)/fuzz/releases tests/releases/corpus
+	@cp tests/releases/corpus/*.input $(BUILD)/fuzz/releases
+	$(BUILD)/tests/releases/fuzzer -set_cover_merge=1 -max_len=16384 $(BUILD)/fuzz/kept \
+	  $(BUILD)/fuzz/releases
+	@tests/releases/seeds $(BUILD)/fuzz/kept
+	@rm -f tests/releases/corpus/*.input
+	@for file in $(BUILD)/fuzz/kept/*; do \
+	  cp "$$file" "tests/releases/corpus/$$(sha1sum <"$$file" | cut -c 1-16).input"; done

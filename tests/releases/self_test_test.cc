@@ -153,8 +153,7 @@ TEST_CASE("a program for another machine, and one whose library is missing, are 
 
   CHECK(bench.run(bench.directory.write("foreign", foreign)) ==
         "it cannot be started: Exec format error");
-  CHECK(bench.run(bench.directory.write("lonely", lonely)).find("status 127") !=
-        std::string::npos);
+  CHECK(bench.run(bench.directory.write("lonely", lonely)).find("status 127") != std::string::npos);
 }
 
 // Rows: H-34

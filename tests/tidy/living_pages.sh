@@ -90,6 +90,7 @@ compiles() {
   [ -s "$scratch/example" ] || echo "$name: no example found"
   mkdir -p "$scratch/include"
   ln -sfn "$PWD/agent-protocol" "$scratch/include/agent-protocol"
+  ln -sfn "$PWD/node/releases/include/agent-releases" "$scratch/include/agent-releases"
   "$@" -x "$language" -Wall -Wextra -Wpedantic -I "$scratch/include" -c -o "$scratch/example.o" \
     "$scratch/example" 2>&1 | sed "s|^|$name: |"
 }
@@ -99,6 +100,8 @@ check_examples() {
   page=man/agent_protocol.3
   extract $page 'C example' | compiles "$page, C" c "${CC:-cc}" -std=c11
   extract $page 'C++ example' | compiles "$page, C++" c++ "${CXX:-c++}" -std=c++20
+  page=man/libagent-releases.3
+  extract $page example | compiles "$page, C++" c++ "${CXX:-c++}" -std=c++20
   fenced README.md c | compiles 'README.md, C' c "${CC:-cc}" -std=c11
   fenced README.md cpp | compiles 'README.md, C++' c++ "${CXX:-c++}" -std=c++20
 }
@@ -106,6 +109,8 @@ check_examples() {
 canary_examples() {
   sed -i 's/agent_protocol_ready/agent_protocol_planted/; s/ready()/planted()/' \
     man/agent_protocol.3 README.md
+  sed -i 's/Releases::open/Releases::planted/' man/libagent-releases.3
+  echo 'man/libagent-releases.3, C++: '
   echo 'man/agent_protocol.3, C: '
   echo 'man/agent_protocol.3, C++: '
   echo 'README.md, C: '

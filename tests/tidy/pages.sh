@@ -1,7 +1,8 @@
 # Checks the pages for users against the code, each way round: what code has is on a page, and what
 # is on a page is in code. Those for writers of agents: see protocol_pages.sh.
 
-page_checks='lint headings options upgraderctl_page exit_statuses signals environment links
+page_checks='lint headings options upgraderctl_page releases_library
+  exit_statuses signals environment links
   named_code versions status_members'
 
 mandoc_is_installed() {
@@ -139,6 +140,24 @@ canary_upgraderctl_page() {
   echo 'in man/upgraderctl.1 and not in upgraderctl --help: --no-weight'
   echo 'man/upgraderctl.1: no rehearse'
   echo 'in node/upgraderctl and not in man/upgraderctl.1: 5'
+}
+
+# What the two classes can do; `store` is for what is built on them here.
+check_releases_library() {
+  for class in releases follower; do
+    sed -nE 's/^  (\[\[nodiscard\]\] )?(static )?[A-Za-z_:<>& ]+ ([a-z_]+)\(.*/\3/p' \
+      node/releases/include/agent-releases/$class.h | grep -v '^store$' >"$scratch/code"
+    sed -nE "s/^\.It Fn $class::([a-z_]+)\$/\1/Ip" man/libagent-releases.3 >"$scratch/page"
+    differ "$class.h" "$scratch/code" man/libagent-releases.3 "$scratch/page"
+  done
+}
+
+canary_releases_library() {
+  sed -i 's/^  void dispatch();/&\n  void planted();/' \
+    node/releases/include/agent-releases/follower.h
+  echo 'in follower.h and not in man/libagent-releases.3: planted'
+  sed -i 's/^\.It Fn Releases::prune/.It Fn Releases::prunes/' man/libagent-releases.3
+  echo 'in man/libagent-releases.3 and not in releases.h: prunes'
 }
 
 check_exit_statuses() {

@@ -113,7 +113,7 @@ check_heads() {
       sample-agent/init/s6/notification-fd) continue ;;
       */init/*.service | sample-agent/init/*.conf) opening='^# *[A-Za-z`]' ;;
       sample-agent/init/*/inittab | sample-agent/init/dinit/*) opening='^# *[A-Za-z`]' ;;
-      tests/fuzz/corpus/*.input | tests/fuzz/seeds/*.input) continue ;;  # any bytes
+      tests/*/corpus/*.input | tests/fuzz/seeds/*.input) continue ;;  # any bytes
       *_test.go) opening='^package ' ;;  # as Go wants it; its name says it
       agent-protocol/go/event.go | agent-protocol/go/message.go | agent-protocol/go/session.go)
         opening='^package '

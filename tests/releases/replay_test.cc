@@ -1,0 +1,63 @@
+// Replays the corpus of hostile and good bytes, without a fuzzer.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "tests/releases/target.h"
+
+namespace {
+
+using releases_target::Planted;
+
+std::vector<std::string> corpus() {
+  std::vector<std::string> inputs;
+  for (const auto& file :
+       std::filesystem::directory_iterator(SOURCE_DIRECTORY "/tests/releases/corpus")) {
+    std::ifstream stream(file.path(), std::ios::binary);
+    inputs.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+  }
+  return inputs;
+}
+
+// Whether a process of its own aborts somewhere in the corpus.
+bool finds(Planted fault, const std::vector<std::string>& inputs) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    std::signal(SIGABRT, SIG_DFL);
+    releases_target::planted = fault;
+    for (const std::string& input : inputs)
+      releases_target::take(input);
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(pid, &status, 0) == pid);
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+}  // namespace
+
+// Rows: H-29, H-30
+TEST_CASE("what comes from elsewhere is refused, or is what it promises, whatever its bytes") {
+  const std::vector<std::string> inputs = corpus();
+
+  REQUIRE(inputs.size() > 100);
+  CHECK_FALSE(finds(Planted::nothing, inputs));
+}
+
+TEST_CASE("the corpus finds an error that is planted") {
+  const std::vector<std::string> inputs = corpus();
+
+  CHECK(finds(Planted::name_that_leads_out, inputs));
+  CHECK(finds(Planted::entry_of_nothing, inputs));
+  CHECK(finds(Planted::file_that_is_not_listed, inputs));
+}

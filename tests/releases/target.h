@@ -1,0 +1,17 @@
+// All of agent-releases that takes bytes from elsewhere: manifests, signatures, keys, ledgers,
+// lists of files, a status.json, and archives, which are unpacked into a directory of their own.
+// The first byte of an input says which. What is taken is held to what it promises: otherwise it
+// aborts.
+#pragma once
+
+#include <string_view>
+
+namespace releases_target {
+
+// Errors in what is judged, for a canary: each is seen only by an input that is taken.
+enum class Planted { nothing, name_that_leads_out, entry_of_nothing, file_that_is_not_listed };
+extern Planted planted;
+
+void take(std::string_view input);
+
+}  // namespace releases_target
