@@ -1,9 +1,8 @@
 #include "tests/fleet/rollout_world.h"
 
 #include <algorithm>
-#include <cctype>
-#include <set>
 
+#include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -323,30 +322,8 @@ void RolloutWorld::upgrade_is(const std::string& node, UpgradePhase phase, const
 
 // ---- what is printed
 
-std::string by_rank(const std::string& text) {
-  struct Place {
-    std::size_t begin;
-    std::size_t end;
-    long long number;
-  };
-  std::vector<Place> places;
-  std::set<long long> numbers;
-  for (std::size_t at = text.find('@'); at != std::string::npos; at = text.find('@', at + 1)) {
-    std::size_t end = at + 1;
-    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0)
-      ++end;
-    if (end == at + 1) continue;
-    places.push_back({at + 1, end, std::stoll(text.substr(at + 1, end - at - 1))});
-    numbers.insert(places.back().number);
-  }
-  std::string ranked;
-  std::size_t copied = 0;
-  for (const Place& place : places) {
-    ranked.append(text, copied, place.begin - copied);
-    ranked += std::to_string(std::distance(numbers.begin(), numbers.find(place.number)));
-    copied = place.end;
-  }
-  return ranked.append(text, copied);
+std::string RolloutWorld::end() const {
+  return std::string(text_of(rollout().state));
 }
 
 std::string RolloutWorld::words() const {

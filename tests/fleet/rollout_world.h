@@ -88,6 +88,8 @@ class RolloutWorld {
 
   // What was found to be wrong; empty: nothing.
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
+  // How it has ended.
+  [[nodiscard]] std::string end() const;
   // What is wrong with an end at which nothing happens any more.
   [[nodiscard]] std::string wrong_end() const;
 
@@ -141,8 +143,5 @@ class RolloutWorld {
   bool resting_ = false;  // time has passed, and nothing came of it
   std::string wrong_;
 };
-
-// `@7` by the rank of the number among all of the text.
-[[nodiscard]] std::string by_rank(const std::string& text);
 
 }  // namespace fleet_test

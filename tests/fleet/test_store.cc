@@ -1,5 +1,9 @@
 #include "tests/fleet/test_store.h"
 
+#include <cctype>
+#include <iterator>
+#include <set>
+
 namespace fleet_test {
 
 using namespace fleet;
@@ -73,6 +77,32 @@ void TestStore::end_lease(LeaseId lease) {
   }
   ended_.insert(lease);
   static_cast<void>(commit(all));
+}
+
+std::string by_rank(const std::string& text) {
+  struct Place {
+    std::size_t begin;
+    std::size_t end;
+    long long number;
+  };
+  std::vector<Place> places;
+  std::set<long long> numbers;
+  for (std::size_t at = text.find('@'); at != std::string::npos; at = text.find('@', at + 1)) {
+    std::size_t end = at + 1;
+    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0)
+      ++end;
+    if (end == at + 1) continue;
+    places.push_back({at + 1, end, std::stoll(text.substr(at + 1, end - at - 1))});
+    numbers.insert(places.back().number);
+  }
+  std::string ranked;
+  std::size_t copied = 0;
+  for (const Place& place : places) {
+    ranked.append(text, copied, place.begin - copied);
+    ranked += std::to_string(std::distance(numbers.begin(), numbers.find(place.number)));
+    copied = place.end;
+  }
+  return ranked.append(text, copied);
 }
 
 }  // namespace fleet_test

@@ -42,4 +42,7 @@ class TestStore {
   fleet::Revision revision_ = 1;
 };
 
+// `@7` by the rank of the number among all of the text.
+[[nodiscard]] std::string by_rank(const std::string& text);
+
 }  // namespace fleet_test

@@ -1,0 +1,273 @@
+#include "fleet/model/node_commander.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fleet/model/rollout_draft.h"
+
+namespace fleet {
+namespace {
+
+std::string release_of(const Command& command) {
+  return command.version + " " + command.digest;
+}
+
+Ms confirm_within(const Command& command) {
+  return confirm_ms({.soak_ms = command.soak_ms, .confirm_ms = command.confirm_ms});
+}
+
+}  // namespace
+
+NodeCommander::NodeCommander(NodeIdentity identity, NodeLedger ledger)
+    : identity_(std::move(identity)), ledger_(std::move(ledger)), saved_(ledger_) {}
+
+NodeActions NodeCommander::step(const NodeEvent& event, Ms now) {
+  now_ = now;
+  actions_.clear();
+  std::visit([this](const auto& what) { take(what); }, event);
+  settle();
+  return std::exchange(actions_, {});
+}
+
+// ---- commands
+
+void NodeCommander::take(const ActiveIs& event) {
+  active_ = event.revision;
+  reported_.reset();
+  report_at_.reset();
+  consider();
+}
+
+void NodeCommander::take(const CommandSeen& event) {
+  const bool same = seen_ && seen_->command.id == event.command.id;
+  if (!same) seen_at_ = now_;
+  if (ledger_.answer_to(event.command.id) != nullptr) {
+    // Ordered again, or read again: what was answered is reported again.
+    if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
+    repeated_ = event.command.id;
+  }
+  seen_ = event;
+  if (job_ && same) job_->revision = event.revision;
+  consider();
+}
+
+void NodeCommander::take(const CommandGone&) {
+  seen_.reset();
+  // One that has not acted yet never will; one that acts is ended by what it does.
+  if (job_ && job_->stage != Job::Stage::acting) job_.reset();
+}
+
+void NodeCommander::take(const StopIsGone&) {
+  consider();
+}
+
+void NodeCommander::take(const EpochDiffers& event) {
+  epoch_differs_ = event.differs;
+  consider();
+}
+
+void NodeCommander::consider() {
+  if (!seen_ || !may_act()) return;
+  const Command& command = seen_->command;
+  if (!command.instance.empty() && command.instance != identity_.instance) return;
+  if (ledger_.answer_to(command.id) != nullptr || dropped_ == command.id) return;
+  if (job_ && job_->command.id == command.id) return;
+  // It was begun by the fleet-agent before, and its upgrade is under way.
+  if (run_ && run_->command.id == command.id) return;
+  const std::string why = why_not(command);
+  if (!why.empty()) return answer(command.id, why);
+  begin(command);
+}
+
+// Why a command is answered at once with an error, or with what is so already; empty: it is begun.
+std::string NodeCommander::why_not(const Command& command) const {
+  const bool ours = run_ && run_->command.trace == command.trace;
+  const bool preparing =
+      job_ && job_->stage == Job::Stage::acting && job_->command.action == CommandAction::prepare;
+  switch (command.action) {
+    case CommandAction::unknown:
+      return "this fleet-agent does not know the action";
+    case CommandAction::prepare:
+    case CommandAction::apply:
+    case CommandAction::upgrade:
+      if (run_) return "busy with " + run_->command.id;
+      if (preparing) return "busy with " + job_->command.id;
+      if (command.action == CommandAction::prepare) return "";
+      return ledger_.prepared == release_of(command) ? "" : "not prepared";
+    case CommandAction::confirm:
+      if (ours && run_->soaked && !run_->late && !run_->told) return "";
+      if (ours && run_->activated) return "has not soaked, or is on its way back";
+      return "nothing to confirm";
+    case CommandAction::rollback:
+      if (ours) return "";
+      return std::string(ledger_.committed == command.trace && !command.trace.empty()
+                             ? result_committed
+                             : result_done);
+    case CommandAction::reboot:
+      return ledger_.reboot_wanted ? "" : "no upgrade has asked for a reboot";
+    case CommandAction::stop:
+    case CommandAction::status:
+      return "";
+  }
+  return "";
+}
+
+void NodeCommander::begin(const Command& command) {
+  job_ = Job{.command = command, .revision = seen_->revision, .not_after = 0};
+  job_->not_after = seen_at_ + command.not_after_ms;
+  ledger_.begun = command;
+  if (command.action == CommandAction::reboot) ledger_.boot_id = identity_.boot_id;
+}
+
+void NodeCommander::take(const AskEnded& event) {
+  const std::string asked = std::exchange(asked_, "");
+  if (!job_ || job_->stage != Job::Stage::asking || job_->command.id != asked) return;
+  if (job_->command.not_after_ms > 0 && now_ >= job_->not_after) {
+    dropped_ = job_->command.id;
+    job_.reset();
+  } else if (std::holds_alternative<Committed>(event.outcome) && may_act()) {
+    act();
+  } else if (std::holds_alternative<Refused>(event.outcome)) {
+    // News of what has changed is on its way: another command, another instance, or a stop that
+    // will end. Nothing was done, so the same may begin again.
+    job_.reset();
+  } else {
+    job_->ask_at = now_ + ask_again_ms;
+  }
+}
+
+void NodeCommander::act() {
+  job_->stage = Job::Stage::acting;
+  const Command command = job_->command;
+  switch (command.action) {
+    case CommandAction::prepare:
+      actions_.emplace_back(DoPrepare{command});
+      return;
+    case CommandAction::apply:
+    case CommandAction::upgrade:
+      ledger_.prepared.clear();
+      ledger_.reboot_wanted = false;
+      ledger_.upgrade = command;
+      run_ = Run{.command = command};
+      progress(UpgradePhase::staging, "");
+      actions_.emplace_back(BeginUpgrade{
+          command, command.action == CommandAction::apply ? confirm_within(command) : 0});
+      return;
+    case CommandAction::confirm:
+      if (!run_) return answer(command.id, "nothing to confirm");
+      run_->commit_sent = true;
+      actions_.emplace_back(SendCommit{run_->command.id});
+      return;
+    case CommandAction::rollback:
+      if (!run_) return answer(command.id, result_done);
+      run_->told = true;
+      actions_.emplace_back(GoBack{run_->command.id, command.reason});
+      return;
+    case CommandAction::reboot:
+      actions_.emplace_back(Reboot{});
+      return;
+    case CommandAction::stop:
+      actions_.emplace_back(PassGate{command.reason, command.deadline_ms});
+      return answer(command.id, result_done);
+    case CommandAction::status:
+    case CommandAction::unknown:
+      return answer(command.id, result_done);
+  }
+}
+
+void NodeCommander::answer(const std::string& id, std::string_view result) {
+  ledger_.answer(id, result, identity_.instance);
+  repeated_ = id;
+  if (job_ && job_->command.id == id) job_.reset();
+}
+
+void NodeCommander::progress(UpgradePhase phase, const std::string& error) {
+  ledger_.progress.phase = phase;
+  ledger_.progress.error = error;
+  ledger_.progress.attempt = ledger_.upgrade.id;
+  ledger_.progress.to = ledger_.upgrade.version;
+}
+
+// ---- what the commands do
+
+void NodeCommander::take(const PrepareEnded& event) {
+  if (!job_ || job_->command.id != event.command) return;
+  if (event.error.empty()) ledger_.prepared = release_of(job_->command);
+  answer(event.command, event.error.empty() ? std::string(result_done) : event.error);
+  consider();
+}
+
+void NodeCommander::take(const UpgradeActivated& event) {
+  if (!run_ || run_->command.id != event.command) return;
+  run_->activated = now_;
+  if (run_->command.action != CommandAction::apply) return;
+  progress(UpgradePhase::soaking, "");
+  answer(event.command, result_done);
+}
+
+void NodeCommander::take(const UpgradeEnded& event) {
+  if (!run_ || run_->command.id != event.command) return;
+  const Run run = *std::exchange(run_, std::nullopt);
+  const bool committed = event.ending == UpgradeEnding::committed;
+  const bool back = event.ending == UpgradeEnding::rolled_back;
+  ledger_.reboot_wanted = committed && event.reboot_required;
+  if (committed) ledger_.committed = run.command.trace;
+  if (committed) {
+    progress(UpgradePhase::done, "");
+  } else if (back && (run.late || (event.expired && !run.commit_sent))) {
+    progress(UpgradePhase::unconfirmed, "no confirmation came in time");
+  } else if (back && run.told) {
+    progress(UpgradePhase::rolled_back, "");
+  } else {
+    progress(UpgradePhase::failed, event.why.empty() ? "failed without a word" : event.why);
+  }
+  const std::string_view success = event.reboot_required ? result_reboot_required : result_done;
+  const std::string error = ledger_.progress.error.empty() ? "went back" : ledger_.progress.error;
+  if (ledger_.answer_to(run.command.id) == nullptr) {
+    answer(run.command.id, committed ? success : std::string_view(error));
+  }
+  if (!job_ || job_->stage != Job::Stage::acting) return consider();
+  const Command& now = job_->command;
+  if (now.action == CommandAction::confirm)
+    answer(now.id, committed ? result_done : error);
+  else if (now.action == CommandAction::rollback) {
+    answer(now.id, committed ? result_committed : result_done);
+  }
+  consider();
+}
+
+void NodeCommander::take(const NodeTimePassed&) {
+  if (report_at_ && now_ >= *report_at_) report_at_.reset();
+  if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
+    job_->ask_at.reset();
+    job_->stage = Job::Stage::saving;  // saved already: it asks again
+  }
+  if (!run_ || !run_->activated || run_->command.action != CommandAction::apply) return;
+  if (!run_->soaked && !run_->told && now_ >= *run_->activated + run_->command.soak_ms) {
+    run_->soaked = true;
+    progress(UpgradePhase::soaked, "");
+  }
+  if (!run_->commit_sent && !run_->told && !run_->late &&
+      now_ >= *run_->activated + confirm_within(run_->command)) {
+    run_->late = true;
+    ledger_.late = run_->command.id;  // saved before anything is done, so that it is known why
+  }
+}
+
+std::optional<Ms> NodeCommander::next_deadline() const {
+  std::optional<Ms> first;
+  const auto consider = [&first](std::optional<Ms> at) {
+    if (at && (!first || *at < *first)) first = at;
+  };
+  consider(report_at_);
+  if (job_) consider(job_->ask_at);
+  if (run_ && run_->activated && run_->command.action == CommandAction::apply && !run_->told) {
+    if (!run_->soaked) consider(*run_->activated + run_->command.soak_ms);
+    if (!run_->commit_sent && !run_->late) {
+      consider(*run_->activated + confirm_within(run_->command));
+    }
+  }
+  return first;
+}
+
+}  // namespace fleet

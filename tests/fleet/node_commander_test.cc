@@ -1,0 +1,316 @@
+// A node's handling of commands by itself: what is left alone, what is refused, and in which time.
+#include "fleet/model/node_commander.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace {
+
+using namespace fleet;
+
+constexpr Ms second = 1'000;
+
+// A fleet-agent whose disk and store do at once what it asks, and that notes its deeds.
+struct Bench {
+  NodeCommander agent;
+  Ms now = 100 * second;
+  std::vector<std::string> deeds;
+  std::vector<Answer> answers;
+  UpgradePhase phase = UpgradePhase::unknown;
+  Outcome question = Committed{9};  // what the store answers
+  std::vector<Transaction> asked;
+  Revision revision = 10;
+
+  explicit Bench(NodeLedger ledger = {}, const Restarted& upgrader = {}, std::string boot = "b1")
+      : agent({"n", "agent", "i1", std::move(boot)}, std::move(ledger)) {
+    tell(upgrader);
+    tell(ActiveIs{5});
+  }
+
+  void tell(const NodeEvent& event) {
+    for (const NodeAction& action : agent.step(event, now)) {
+      if (std::holds_alternative<Save>(action)) tell(Saved{});
+      if (const auto* ask = std::get_if<Ask>(&action)) {
+        asked.push_back(ask->question);
+        tell(AskEnded{question});
+      }
+      if (const auto* report = std::get_if<Report>(&action)) take(report->transaction);
+      if (std::holds_alternative<DoPrepare>(action)) deeds.push_back("prepare");
+      if (const auto* begin = std::get_if<BeginUpgrade>(&action)) {
+        deeds.push_back("begin " + std::to_string(begin->trial_ms));
+      }
+      if (std::holds_alternative<SendCommit>(action)) deeds.push_back("commit");
+      if (const auto* back = std::get_if<GoBack>(&action)) deeds.push_back("back: " + back->reason);
+      if (const auto* gate = std::get_if<PassGate>(&action)) {
+        deeds.push_back("pass " + std::to_string(gate->deadline_ms) + " " + gate->reason);
+      }
+      if (std::holds_alternative<Reboot>(action)) deeds.push_back("reboot");
+    }
+  }
+
+  void take(const Transaction& report) {
+    for (const Put& put : report.puts) {
+      if (put.key.find("/answer/") != std::string::npos) {
+        answers.push_back(read_record<Answer>(put.value).value());
+      } else {
+        phase = read_record<Upgrade>(put.value).value().phase;
+      }
+    }
+    tell(ReportEnded{Committed{9}});
+  }
+
+  void order(CommandAction action, const std::string& id, Command more = {}) {
+    more.id = id;
+    more.action = action;
+    more.version = "2";
+    more.trace = "t";
+    tell(CommandSeen{more, ++revision});
+  }
+  void prepare() {
+    order(CommandAction::prepare, "t.prepare.1");
+    tell(PrepareEnded{"t.prepare.1", ""});
+  }
+  void reach_trial(Ms soak = 60 * second, Ms confirm = 0) {
+    prepare();
+    order(CommandAction::apply, "t.apply.1", {.soak_ms = soak, .confirm_ms = confirm});
+    tell(UpgradeActivated{"t.apply.1"});
+  }
+  void wait(Ms time) {
+    now += time;
+    tell(NodeTimePassed{});
+  }
+  std::string result() { return answers.empty() ? "" : answers.back().result; }
+};
+
+TEST_CASE("what begins asks for the command, for being active, and for no stop") {
+  Bench bench;
+  bench.order(CommandAction::prepare, "t.prepare.1");
+
+  REQUIRE(bench.asked.size() == 1);
+  CHECK(words(bench.asked[0]) ==
+        "if /fleet/v1/node/n/command/agent@11 /fleet/v1/node/n/active@5 /fleet/v1/stop@absent:");
+  CHECK(bench.deeds == std::vector<std::string>{"prepare"});
+}
+
+TEST_CASE("confirmations and roll-backs do not ask for the stop") {
+  Bench bench;
+  bench.reach_trial();
+  bench.wait(60 * second);
+  bench.order(CommandAction::confirm, "t.confirm.1");
+  CHECK(bench.asked.back().compares.size() == 2);
+  CHECK(bench.deeds.back() == "commit");
+}
+
+TEST_CASE("without an answer nothing is done, and it is asked again until its not-after") {
+  Bench bench;
+  bench.question = Unknown{"timeout"};
+  bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
+  CHECK(bench.agent.next_deadline() == bench.now + ask_again_ms);
+
+  bench.wait(9 * second);
+  CHECK(bench.asked.size() == 2);
+  bench.question = Committed{9};
+  bench.wait(1 * second);
+
+  CHECK(bench.asked.size() == 3);
+  CHECK(bench.deeds.empty());
+  CHECK(bench.answers.empty());
+  CHECK_FALSE(bench.agent.next_deadline());
+}
+
+TEST_CASE("a command that the store has taken back is not executed") {
+  Bench bench;
+  bench.question = Refused{};
+  bench.order(CommandAction::prepare, "t.prepare.1");
+  bench.tell(CommandGone{});
+  bench.question = Committed{9};
+  bench.tell(StopIsGone{});
+  CHECK(bench.deeds.empty());
+}
+
+TEST_CASE("what a stop held back is done when the stop is gone") {
+  Bench bench;
+  bench.question = Refused{};
+  bench.order(CommandAction::prepare, "t.prepare.1");
+  CHECK(bench.deeds.empty());
+  bench.question = Committed{9};
+  bench.tell(StopIsGone{});
+  CHECK(bench.deeds == std::vector<std::string>{"prepare"});
+}
+
+//
+TEST_CASE("an instance that is not active, or not meant, leaves a command alone") {
+  Bench bench;
+  bench.tell(ActiveIs{0});
+  bench.order(CommandAction::prepare, "t.prepare.1");
+  CHECK(bench.asked.empty());
+  bench.tell(ActiveIs{6});
+  CHECK(bench.deeds == std::vector<std::string>{"prepare"});
+
+  Bench other;
+  other.order(CommandAction::prepare, "t.prepare.1", {.instance = "i2"});
+  CHECK(other.asked.empty());
+}
+
+// Z-48
+TEST_CASE("the same id again repeats the stored answer and does nothing") {
+  Bench bench;
+  bench.prepare();
+  REQUIRE(bench.answers.size() == 1);
+  bench.order(CommandAction::prepare, "t.prepare.1");
+  CHECK(bench.answers.size() == 2);
+  CHECK(bench.answers[0] == bench.answers[1]);
+  CHECK(bench.deeds.size() == 1);
+
+  Bench again(bench.agent.ledger());
+  again.order(CommandAction::prepare, "t.prepare.1");
+  CHECK(again.result() == "done");
+  CHECK(again.deeds.empty());
+}
+
+TEST_CASE("an upgrade needs a prepare of the same release since the last one") {
+  Bench bench;
+  bench.order(CommandAction::apply, "t.apply.1");
+  CHECK(bench.result() == "not prepared");
+  bench.prepare();
+  bench.order(CommandAction::apply, "t.apply.2", {.digest = "another"});
+  CHECK(bench.result() == "not prepared");
+  bench.order(CommandAction::apply, "t.apply.3");
+  bench.tell(UpgradeActivated{"t.apply.3"});
+  bench.tell(UpgradeEnded{"t.apply.3", UpgradeEnding::failed, "exited with status 3"});
+  bench.order(CommandAction::apply, "t.apply.4");
+  CHECK(bench.result() == "not prepared");
+}
+
+// Z-09, Z-43
+TEST_CASE("a node that is busy says with what") {
+  Bench bench;
+  bench.reach_trial();
+  bench.order(CommandAction::prepare, "u.prepare.1");
+  CHECK(bench.result() == "busy with t.apply.1");
+}
+
+TEST_CASE("it soaks, waits for the longer of three soaks and five minutes, and goes back") {
+  const auto [soak, confirm, until] =
+      GENERATE(table<Ms, Ms, Ms>({{60, 0, 300}, {200, 0, 600}, {60, 120, 120}}));
+  Bench bench;
+  bench.reach_trial(soak * second, confirm * second);
+  CHECK(bench.deeds.back() == "begin " + std::to_string(until * second));
+  bench.wait(soak * second - 1);
+  CHECK(bench.phase == UpgradePhase::soaking);
+  bench.wait(1);
+  CHECK(bench.phase == UpgradePhase::soaked);
+  bench.wait((until - soak) * second - 1);
+  CHECK(bench.deeds.size() == 2);
+  bench.wait(1);
+  CHECK(bench.deeds.back() == "back: no confirmation came in time");
+  bench.tell(UpgradeEnded{"t.apply.1", UpgradeEnding::rolled_back, "told to"});
+  CHECK(bench.phase == UpgradePhase::unconfirmed);
+}
+
+TEST_CASE("an upgrader whose trial is over first is unconfirmed as well") {
+  Bench bench;
+  bench.reach_trial();
+  bench.tell(UpgradeEnded{"t.apply.1", UpgradeEnding::rolled_back, "not healthy in time", true});
+  CHECK(bench.phase == UpgradePhase::unconfirmed);
+}
+
+TEST_CASE("confirm is answered done at the commit alone") {
+  Bench bench;
+  bench.reach_trial();
+  bench.order(CommandAction::confirm, "t.confirm.1");
+  CHECK(bench.result() == "has not soaked, or is on its way back");
+  bench.wait(60 * second);
+  bench.order(CommandAction::confirm, "t.confirm.2");
+  CHECK(bench.answers.back().command == "t.confirm.1");
+  SECTION("committed") {
+    bench.tell(UpgradeEnded{"t.apply.1", UpgradeEnding::committed});
+    CHECK(bench.result() == "done");
+    CHECK(bench.phase == UpgradePhase::done);
+    bench.order(CommandAction::rollback, "t.rollback.1");
+    CHECK(bench.result() == "committed");
+  }
+  SECTION("it died") {
+    bench.tell(UpgradeEnded{"t.apply.1", UpgradeEnding::failed, "killed by signal 9"});
+    CHECK(bench.answers.back().command == "t.confirm.2");
+    CHECK(bench.result() == "killed by signal 9");
+    CHECK(bench.phase == UpgradePhase::failed);
+  }
+}
+
+TEST_CASE("the confirmation of another rollout confirms nothing") {
+  Bench bench;
+  bench.reach_trial();
+  bench.wait(60 * second);
+  Command other{.id = "u.confirm.1", .action = CommandAction::confirm, .trace = "u"};
+  bench.tell(CommandSeen{other, 99});
+  CHECK(bench.result() == "nothing to confirm");
+}
+
+// H-49
+TEST_CASE("a stop of the old instance passes the gate, with reason and deadline") {
+  Bench bench;
+  bench.order(CommandAction::stop, "d.stop.1",
+              {.instance = "i1", .deadline_ms = 30 * second, .reason = "2 is ready"});
+  CHECK(bench.deeds == std::vector<std::string>{"pass 30000 2 is ready"});
+  CHECK(bench.result() == "done");
+}
+
+//
+TEST_CASE("a reboot is done where an upgrade has asked for it, once, and answered after the boot") {
+  Bench bench;
+  bench.order(CommandAction::reboot, "t.reboot.1");
+  CHECK(bench.result() == "no upgrade has asked for a reboot");
+  bench.prepare();
+  bench.order(CommandAction::upgrade, "t.upgrade.1");
+  CHECK(bench.deeds.back() == "begin 0");
+  bench.tell(UpgradeEnded{"t.upgrade.1", UpgradeEnding::committed, "", false, true});
+  CHECK(bench.result() == "reboot-required");
+  const std::size_t answered = bench.answers.size();
+  bench.order(CommandAction::reboot, "t.reboot.2");
+  CHECK(bench.deeds.back() == "reboot");
+  CHECK(bench.answers.size() == answered);
+
+  Bench after(bench.agent.ledger(), {}, "b2");
+  CHECK(after.result() == "done");
+  after.order(CommandAction::reboot, "t.reboot.2");
+  after.order(CommandAction::reboot, "t.reboot.3");
+  CHECK(after.result() == "no upgrade has asked for a reboot");
+  CHECK(after.deeds.empty());
+
+  Bench without(bench.agent.ledger(), {}, "b1");
+  CHECK(without.result() == "did not reboot");
+  CHECK(without.deeds.empty());
+}
+
+TEST_CASE("after a restart the upgrader's word decides what came of a command") {
+  NodeLedger ledger{.begun = {.id = "t.apply.1", .action = CommandAction::apply, .trace = "t"}};
+  Bench unknown(ledger);
+  CHECK(unknown.result() == "interrupted");
+  Bench on_trial(ledger, {.under_way = "t.apply.1", .activated_ago = second});
+  CHECK(on_trial.result() == "done");
+  CHECK(on_trial.phase == UpgradePhase::soaking);
+  Bench failed(ledger, {.ended = "t.apply.1", .why = "exited with status 3"});
+  CHECK(failed.result() == "exited with status 3");
+  Bench other(ledger, {.ended = "u.apply.1", .ending = UpgradeEnding::committed});
+  CHECK(other.result() == "interrupted");
+}
+
+TEST_CASE("a node that sees another epoch does nothing until somebody accepts it") {
+  Bench bench;
+  bench.tell(EpochDiffers{true});
+  bench.order(CommandAction::prepare, "t.prepare.1");
+  CHECK(bench.asked.empty());
+  bench.tell(EpochDiffers{false});
+  CHECK(bench.deeds == std::vector<std::string>{"prepare"});
+}
+
+TEST_CASE("an action that this fleet-agent does not know is refused in words") {
+  Bench bench;
+  bench.order(CommandAction::unknown, "t.levitate.1");
+  CHECK(bench.result() == "this fleet-agent does not know the action");
+}
+
+}  // namespace

@@ -1,0 +1,65 @@
+// Walks through every state that a world can reach, depth first. A world is a value with steps(),
+// make(step), words(), wrong(), wrong_end() and end(), the name of how it has ended.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace fleet_test {
+
+struct Walk {
+  std::string wrong;  // the first that was found; empty: nothing
+  std::size_t states = 0;
+  std::map<std::string, std::size_t> ends;  // how often each was reached
+};
+
+// A state that is met again on the way to itself is one from which it may never end.
+template <class World>
+Walk walk(const World& first) {
+  struct Frame {
+    World world;
+    decltype(first.steps()) steps;
+    std::size_t next;
+    std::size_t hash;
+  };
+  Walk result;
+  std::unordered_map<std::size_t, bool> open;  // false: all behind it has been seen
+  std::vector<Frame> stack;
+  const auto enter = [&](World world) {
+    if (result.wrong.empty()) result.wrong = world.wrong();
+    const std::size_t hash = std::hash<std::string>{}(world.words());
+    const auto [seen, is_new] = open.emplace(hash, true);
+    if (!is_new) {
+      if (seen->second && result.wrong.empty()) result.wrong = "it may go round for ever";
+      return;
+    }
+    auto steps = world.steps();
+    if (steps.empty()) {
+      ++result.ends[world.end()];
+      if (result.wrong.empty()) result.wrong = world.wrong_end();
+    }
+    stack.push_back({std::move(world), std::move(steps), 0, hash});
+  };
+  enter(first);
+  while (!stack.empty() && result.wrong.empty()) {
+    Frame& top = stack.back();
+    if (top.next == top.steps.size()) {
+      open[top.hash] = false;
+      stack.pop_back();
+      continue;
+    }
+    const auto step = top.steps[top.next++];
+    World next = top.world;
+    next.make(step);
+    enter(std::move(next));
+  }
+  result.states = open.size();
+  return result;
+}
+
+}  // namespace fleet_test
