@@ -211,8 +211,8 @@ check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
 	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests)) $(node_tests)
 
 demo:
-	@tests/need-packages $(build_packages)
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader samples
+	@tests/need-packages $(build_packages) python3 minisign
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agent-releases samples
 	@BUILD=$(BUILD) tests/demo/demo
 
 # ---- installation
