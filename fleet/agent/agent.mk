@@ -1,0 +1,39 @@
+# fleet-agent: the agent of a machine. Speaks agent-protocol to the upgrader above it, and to the
+# store; fetches by libagent-releases.
+fleet_agent_parts := $(filter-out fleet/agent/main.cc fleet/agent/version.cc, \
+  $(wildcard fleet/agent/*.cc))
+fleet_agent_library := $(BUILD)/libfleet-agent.a
+$(fleet_agent_library): $(call objects,$(fleet_agent_parts)); $(make_archive)
+$(BUILD)/objects/fleet/agent/%.o: CPPFLAGS += $(releases_include)
+# CLI11 2.1.2 shadows its own names.
+$(BUILD)/objects/fleet/agent/options.o: WARNINGS += -Wno-shadow
+
+fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a \
+  libagent-releases.a) $(upgrader_library) $(protocol_library)
+link_fleet_agent = @mkdir -p $(@D) && \
+  $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
+    -larchive -lsodium -lpcre2-8
+$(BUILD)/fleet-agent: $(call objects,fleet/agent/main.cc fleet/agent/version.cc) \
+    $(fleet_agent_libraries)
+	$(link_fleet_agent)
+
+# ---- its tests: versions of it, under real upgraders, beside real members of etcd
+
+fleet_agent_versions := 1.0.0 1.1.0 1.2.0
+fleet_agent_variants := $(patsubst %,$(BUILD)/tests/fleet/agents/%,$(fleet_agent_versions))
+$(BUILD)/objects/tests/fleet/agents/%.o: fleet/agent/version.cc
+	@mkdir -p $(@D)
+	$(COMPILE) -DFLEET_AGENT_VERSION='"$*"' -c -o $@ $<
+$(fleet_agent_variants): $(BUILD)/tests/fleet/agents/%: $(call objects,fleet/agent/main.cc) \
+    $(BUILD)/objects/tests/fleet/agents/%.o $(fleet_agent_libraries)
+	$(link_fleet_agent)
+.SECONDARY: $(patsubst %,$(BUILD)/objects/tests/fleet/agents/%.o,$(fleet_agent_versions))
+
+fleet_agent_tests := $(BUILD)/tests/fleet/wish_machine_test
+node_tests += $(fleet_agent_tests)
+$(fleet_agent_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
+    $(BUILD)/libfleet-model.a
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -lpcre2-8
+# tests/fleet/node, with real upgraders.
+fleet-check-here: $(BUILD)/upgrader $(fleet_agent_variants)

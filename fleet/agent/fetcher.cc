@@ -1,0 +1,137 @@
+#include "fleet/agent/fetcher.h"
+
+#include <poll.h>
+#include <sys/utsname.h>
+
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "agent-releases/releases.h"
+#include "node/releases/core/names.h"
+#include "node/releases/shell/hash.h"
+#include "node/releases/shell/self_test.h"
+#include "upgrader/core/check.h"
+
+namespace fleet {
+namespace {
+
+const ReleaseManifest* manifest_for(const Release& release, const std::string& arch) {
+  for (const ReleaseManifest& manifest : release.manifests) {
+    if (manifest.arch == arch || manifest.arch == "any") return &manifest;
+  }
+  return nullptr;
+}
+
+std::string arch_of_this_machine() {
+  utsname names{};
+  uname(&names);
+  return names.machine;
+}
+
+// What was fetched must be what was published: the URL may have come to serve something else.
+std::string why_not_published(const agent_releases::Release& added,
+                              const ReleaseManifest& published) {
+  std::ifstream file(added.path + std::string(agent_releases::manifest_ending));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text == published.manifest) return "";
+  return "the manifest at " + published.url + " is not the one that was published";
+}
+
+// A self-test that takes longer has failed.
+constexpr int self_test_ms_max = 10'000;
+
+Fetcher::Result refused(const std::string& why) {
+  return {.error = why};
+}
+
+Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Order& order) {
+  const auto version = agent_releases::Version::parse(order.version);
+  if (!version) return refused(order.version + " is no version");
+  const ReleaseManifest* manifest = manifest_for(order.release, arch_of_this_machine());
+  if (manifest == nullptr)
+    return refused(order.version + " has no manifest for " + arch_of_this_machine());
+  auto releases = agent_releases::Releases::open({.directory = settings.directory,
+                                                  .name = settings.name,
+                                                  .keys = settings.keys,
+                                                  .make = true});
+  if (!releases) return refused(releases.reason());
+  const auto added = releases.value().add({.source = manifest->url,
+                                           .older_is_wanted = order.older_is_wanted,
+                                           .now = static_cast<std::int64_t>(std::time(nullptr))});
+  if (!added) return refused(added.reason());
+  const agent_releases::Release& release = added.value().release;
+  if (release.version != *version) return refused(manifest->url + " is " + release.version.text());
+  if (auto why = why_not_published(release, *manifest); !why.empty()) return refused(why);
+  if (const auto whole = releases.value().verify(release); !whole) return refused(whole.reason());
+  return {.executable = release.executable};
+}
+
+Fetcher::Result test_now(const std::string& version, const std::string& executable,
+                         const std::vector<std::string>& arguments) {
+  using Test = agent_releases::SelfTest;
+  const auto wanted = agent_releases::Version::parse(version);
+  if (!wanted) return refused(version + " is no version");
+  Test test(executable, arguments, *wanted);
+  auto verdict = test.verdict();
+  if (!verdict && test.exit_descriptor() >= 0) {
+    pollfd exits{test.exit_descriptor(), POLLIN, 0};
+    if (poll(&exits, 1, self_test_ms_max) == 0) test.kill("it took too long");
+    poll(&exits, 1, self_test_ms_max);
+    verdict = test.verdict();
+  }
+  if (verdict == Test::Verdict::passed) return {.executable = executable};
+  return refused("its self-test failed: " + test.failure());
+}
+
+}  // namespace
+
+std::string release_digest(const Release& release) {
+  agent_releases::Hash hash;
+  for (const ReleaseManifest& manifest : release.manifests) {
+    for (const std::string& part : {manifest.arch, manifest.manifest, manifest.signature}) {
+      hash.add(std::to_string(part.size()) + ":" + part);
+    }
+  }
+  return hash.digits();
+}
+
+struct Fetcher::Work {
+  uv_work_t request{};
+  std::function<Result()> deed;
+  std::weak_ptr<Then> then;
+  Result result = {};
+};
+
+void Fetcher::fetch(Order order, Then then) {
+  run([settings = settings_, order = std::move(order)] { return fetch_now(settings, order); },
+      std::move(then));
+}
+
+void Fetcher::test(const std::string& version, const std::string& executable,
+                   std::vector<std::string> arguments, Then then) {
+  run([version, executable,
+       arguments = std::move(arguments)] { return test_now(version, executable, arguments); },
+      std::move(then));
+}
+
+void Fetcher::run(std::function<Result()> deed, Then then) {
+  last_ = std::make_shared<Then>(std::move(then));
+  auto work = std::make_unique<Work>();
+  work->deed = std::move(deed);
+  work->then = last_;
+  work->request.data = work.get();
+  const auto perform = [](uv_work_t* request) {
+    Work& mine = *static_cast<Work*>(request->data);
+    mine.result = mine.deed();
+  };
+  const auto ended = [](uv_work_t* request, int /*status*/) {
+    const std::unique_ptr<Work> mine(static_cast<Work*>(request->data));
+    if (const auto tell = mine->then.lock()) (*tell)(mine->result);
+  };
+  UPGRADER_CHECK(uv_queue_work(&loop_, &work->request, perform, ended) == 0);
+  work.release();
+}
+
+}  // namespace fleet

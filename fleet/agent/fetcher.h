@@ -1,0 +1,55 @@
+// Brings a release to this machine's directory, its manifest as it was published and its bytes as
+// the manifest says, and runs its self-test. Works in a thread of libuv's pool.
+#pragma once
+
+#include <uv.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fleet/model/cell_records.h"
+
+namespace fleet {
+
+// Covers every manifest of a release, and its signature: what `desired` names beside the version.
+[[nodiscard]] std::string release_digest(const Release& release);
+
+class Fetcher {
+ public:
+  struct Settings {
+    std::string directory = {};  // of releases
+    std::string name = {};       // of the program
+    std::string keys = {};       // a directory of public keys
+  };
+  struct Order {
+    std::string version = {};
+    Release release = {};
+    bool older_is_wanted = false;
+  };
+  struct Result {
+    std::string error = {};       // empty: it is there, and verified
+    std::string executable = {};  // of the release
+  };
+  using Then = std::function<void(const Result& result)>;
+
+  Fetcher(uv_loop_t& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
+
+  // Whatever was ordered before is finished, and not told.
+  void fetch(Order order, Then then);
+  // Runs what was fetched with these arguments and `--self-test`.
+  void test(const std::string& version, const std::string& executable,
+            std::vector<std::string> arguments, Then then);
+
+ private:
+  struct Work;
+  void run(std::function<Result()> deed, Then then);
+
+  uv_loop_t& loop_;
+  Settings settings_;
+  std::shared_ptr<Then> last_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,46 @@
+#include "fleet/agent/identity.h"
+
+#include <sys/utsname.h>
+
+#include <ctime>
+#include <fstream>
+
+namespace fleet {
+namespace {
+
+std::string line_of(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+}  // namespace
+
+std::string new_instance_id() {
+  return line_of("/proc/sys/kernel/random/uuid");
+}
+
+std::string boot_id() {
+  return line_of("/proc/sys/kernel/random/boot_id");
+}
+
+std::map<std::string, std::string> facts_of_this_machine() {
+  utsname names{};
+  uname(&names);
+  return {{"os", names.sysname},
+          {"arch", names.machine},
+          {"kernel", names.release},
+          {"host", names.nodename}};
+}
+
+std::string time_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[sizeof "2026-01-01T00:00:00Z" + 8];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace fleet

@@ -1,0 +1,19 @@
+// Who this process is, on which machine: for the records, and never for a decision but that two
+// machines do not share a name.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace fleet {
+
+// Another for each process.
+[[nodiscard]] std::string new_instance_id();
+// Another after each boot.
+[[nodiscard]] std::string boot_id();
+// os, arch, kernel, host.
+[[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
+// The present time as people read it, RFC 3339 in UTC.
+[[nodiscard]] std::string time_text();
+
+}  // namespace fleet

@@ -1,0 +1,48 @@
+// fleet-agent: arguments, then one of three tasks.
+#include <agent-protocol/agent.h>
+#include <curl/curl.h>
+#include <uv.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "fleet/agent/node_agent.h"
+#include "fleet/agent/options.h"
+#include "fleet/agent/version.h"
+
+namespace fleet {
+namespace {
+
+int run(const AgentOptions& options, const std::vector<std::string>& arguments) {
+  auto agent = agent_protocol::Agent::open(agent_version);
+  uv_loop_t loop;
+  if (!agent || uv_loop_init(&loop) != 0) {
+    std::perror("fleet-agent: cannot start");
+    return 1;
+  }
+  NodeAgent node(loop, options, agent_version, arguments, std::move(*agent));
+  return node.run();
+}
+
+int perform(int argc, char** argv) {
+  curl_global_init(CURL_GLOBAL_DEFAULT);
+  const auto asked = agent_options(argc, argv, agent_version);
+  if (const auto* text = std::get_if<AgentText>(&asked)) {
+    std::fputs(text->text.c_str(), text->status == 0 ? stdout : stderr);
+    return text->status;
+  }
+  const auto& options = std::get<AgentOptions>(asked);
+  if (options.self_test) {
+    std::printf("%s ok\n", agent_version);
+    return 0;
+  }
+  return run(options, std::vector<std::string>(argv + 1, argv + argc));
+}
+
+}  // namespace
+}  // namespace fleet
+
+int main(int argc, char** argv) {
+  return fleet::perform(argc, argv);
+}

@@ -1,0 +1,73 @@
+#include "fleet/agent/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "fleet/model/ids.h"
+
+namespace fleet {
+namespace {
+
+CLI::Validator id_form() {
+  const auto judge = [](std::string& text) -> std::string {
+    if (is_id(text)) return "";
+    return "needs small letters, digits, `.` and `-`, at most 63";
+  };
+  return {judge, "", "id"};
+}
+
+CLI::Validator label_form() {
+  const auto judge = [](std::string& text) -> std::string {
+    const std::size_t at = text.find('=');
+    if (at != text.npos && is_id(text.substr(0, at))) return "";
+    return "needs NAME=VALUE";
+  };
+  return {judge, "", "label"};
+}
+
+}  // namespace
+
+std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
+                                                    const std::string& version) {
+  AgentOptions options;
+  CLI::App app("the agent of one machine of a fleet: registers, reports, upgrades itself",
+               "fleet-agent");
+  app.set_version_flag("--version", "fleet-agent " + version);
+  app.add_option("--node", options.node, "this machine's name")->type_name("ID")->check(id_form());
+  app.add_option("--endpoint", options.endpoints, "a member of the store; may be given again")
+      ->type_name("URL")
+      ->allow_extra_args(false);
+  app.add_option("--ca", options.authority, "whom members are signed by")->type_name("FILE");
+  app.add_option("--cert", options.certificate, "this machine's certificate")->type_name("FILE");
+  app.add_option("--key", options.key, "its key")->type_name("FILE");
+  app.add_option("--releases", options.releases, "releases of fleet-agent itself")
+      ->type_name("DIR");
+  app.add_option("--keys", options.keys, "whom releases are signed by")->type_name("DIR");
+  app.add_option("--state", options.state, "what it must not forget")->type_name("DIR");
+  app.add_option("--label", options.labels, "a fact for targets; may be given again")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->check(label_form());
+  app.add_option("--lease", options.lease_s, "how long it counts as alive unheard")
+      ->type_name("S")
+      ->check(CLI::Range(2, 3'600));
+  app.add_option("--trial", options.trial_s, "how long a new version has to reach the store")
+      ->type_name("S")
+      ->check(CLI::Range(1, 86'400));
+  app.add_flag("--self-test", options.self_test, "say whether it could run here, and exit");
+  try {
+    app.parse(argc, argv);
+    if (options.node.empty()) throw CLI::RequiredError("--node");
+    if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint");
+    if (options.releases.empty()) throw CLI::RequiredError("--releases");
+    if (options.keys.empty()) throw CLI::RequiredError("--keys");
+    if (options.state.empty()) throw CLI::RequiredError("--state");
+  } catch (const CLI::Success&) {
+    const bool wants_version = app.get_option("--version")->count() > 0;
+    return AgentText{wants_version ? "fleet-agent " + version + "\n" : app.help(), 0};
+  } catch (const CLI::ParseError& error) {
+    return AgentText{std::string("fleet-agent: ") + error.what() + "; see --help\n", 2};
+  }
+  return options;
+}
+
+}  // namespace fleet

@@ -1,0 +1,33 @@
+// fleet-agent's command line as plain data. What the options mean is on the page fleet-agent(8).
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace fleet {
+
+struct AgentOptions {
+  std::string node;                    // its name
+  std::vector<std::string> endpoints;  // of the store
+  std::string authority;
+  std::string certificate;
+  std::string key;
+  std::string releases;             // the directory of this program's releases
+  std::string keys;                 // of public keys
+  std::string state;                // a directory of its own, which outlives it
+  std::vector<std::string> labels;  // NAME=VALUE
+  int lease_s = 30;
+  int trial_s = 60;
+  bool self_test = false;
+};
+
+struct AgentText {  // to show, and to exit with
+  std::string text;
+  int status = 0;
+};
+
+[[nodiscard]] std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
+                                                                  const std::string& version);
+
+}  // namespace fleet

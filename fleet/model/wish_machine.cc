@@ -1,0 +1,132 @@
+#include "fleet/model/wish_machine.h"
+
+#include <utility>
+
+namespace fleet {
+
+std::string attempt_at(const Wish& wish) {
+  return "desired." + std::to_string(wish.revision) + ".1";
+}
+
+WishActions WishMachine::step(const WishEvent& event, const std::string& now) {
+  now_ = now;
+  std::visit([this](const auto& happened) { take(happened); }, event);
+  consider();
+  return std::exchange(actions_, {});
+}
+
+void WishMachine::take(const Settled& settled) {
+  settled_ = true;
+  version_ = settled.version;
+  upgrade_ = settled.recorded;
+  if (settled.committed) {
+    report(UpgradePhase::done);
+  } else if (!settled.failure.empty()) {
+    report(UpgradePhase::failed, settled.failure);
+  }
+}
+
+void WishMachine::take(const WishSeen& seen) {
+  wish_ = seen.wish;
+}
+
+void WishMachine::take(const ClaimSeen& seen) {
+  claimed_ = seen.claimed;
+}
+
+// What was fetched for a wish that has changed meanwhile stays on disk, and nobody asks for it.
+void WishMachine::take(const Fetched& fetched) {
+  if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
+  if (!fetched.error.empty()) return fail(fetched.error);
+  stage_ = Stage::asking;
+  report(UpgradePhase::verifying);
+  actions_.push_back(AskUpgrade{under_way_->desired.version});
+}
+
+void WishMachine::take(const GateReached& /*reached*/) {
+  if (stage_ != Stage::asking) return;
+  stage_ = Stage::gate;
+  report(UpgradePhase::cutover_ready);
+}
+
+void WishMachine::take(const StopOrdered& /*ordered*/) {
+  if (stage_ != Stage::gate) return;
+  stage_ = Stage::going;
+  actions_.emplace_back(std::in_place_type<ConfirmUpgrade>);
+}
+
+void WishMachine::take(const UpgradeEnded& ended) {
+  if (stage_ == Stage::idle) return;
+  fail(ended.error);
+}
+
+void WishMachine::consider() {
+  if (!settled_) return;
+  const bool has_changed = under_way_ && (!wish_ || wish_->revision != under_way_->revision);
+  if (has_changed) give_up();
+  if (stage_ != Stage::idle || claimed_ || !wish_ || was_tried(*wish_)) return;
+  begin(*wish_);
+}
+
+bool WishMachine::was_tried(const Wish& wish) const {
+  if (upgrade_.attempt != attempt_at(wish)) return false;
+  switch (upgrade_.phase) {
+    case UpgradePhase::done:
+    case UpgradePhase::failed:
+    case UpgradePhase::unconfirmed:
+    case UpgradePhase::rolled_back:
+      return true;
+    case UpgradePhase::unknown:
+    case UpgradePhase::staging:
+    case UpgradePhase::verifying:
+    case UpgradePhase::prepared:
+    case UpgradePhase::cutover_ready:
+    case UpgradePhase::soaking:
+    case UpgradePhase::soaked:
+      return false;
+  }
+  return false;
+}
+
+void WishMachine::begin(const Wish& wish) {
+  upgrade_ = Upgrade{
+      .attempt = attempt_at(wish), .from = version_, .to = wish.desired.version, .began = now_};
+  if (wish.desired.version == version_) return report(UpgradePhase::done);
+  under_way_ = wish;
+  stage_ = Stage::fetching;
+  report(UpgradePhase::staging);
+  actions_.push_back(FetchRelease{upgrade_.attempt, wish.desired});
+}
+
+// The old version has been told to go: that cannot be taken back from here.
+void WishMachine::give_up() {
+  switch (stage_) {
+    case Stage::idle:
+    case Stage::going:
+    case Stage::cancelling:
+      return;
+    case Stage::fetching:
+      fail("the wish has changed");
+      return;
+    case Stage::asking:
+    case Stage::gate:
+      stage_ = Stage::cancelling;
+      actions_.push_back(CancelUpgrade{"the wish has changed"});
+      return;
+  }
+}
+
+void WishMachine::fail(const std::string& error) {
+  stage_ = Stage::idle;
+  under_way_ = std::nullopt;
+  report(UpgradePhase::failed, error);
+}
+
+void WishMachine::report(UpgradePhase phase, const std::string& error) {
+  upgrade_.phase = phase;
+  upgrade_.error = error;
+  upgrade_.changed = now_;
+  actions_.push_back(ReportUpgrade{upgrade_});
+}
+
+}  // namespace fleet

@@ -1,0 +1,137 @@
+// What a node does about the version that is wished of one component: fetches it, has it verified
+// and started beside the old one, shows `cutover-ready`, and goes when it is told to. Pure.
+//
+// It obeys node/ID/desired/COMPONENT, which whoever drives the cell's wish writes when this node
+// may begin, or a person who wants this node elsewhere. Each writing is a wish of its own and is
+// tried once: its revision is in the attempt's name, and how the attempt ended stands in
+// node/ID/upgrade/COMPONENT, so that reading it again, or a restart, tries nothing anew.
+//
+//   phase of the attempt | happens               | then
+//   none                 | a wish not yet tried  | fetch: staging
+//   staging              | fetched               | ask: verifying
+//   verifying            | ready, at the gate    | cutover-ready
+//   cutover-ready        | told to stop          | confirm: going
+//   any but going        | the wish has changed  | cancel; when it has ended: the new one
+//   any                  | failed                | failed, in words
+//   (the new instance)   | committed             | done
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fleet/model/cell_records.h"
+#include "fleet/model/node_records.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+struct Wish {
+  Revision revision = 0;
+  Desired desired = {};
+
+  bool operator==(const Wish&) const = default;
+};
+
+// `desired.REVISION.1`: what an attempt at a wish is called.
+[[nodiscard]] std::string attempt_at(const Wish& wish);
+
+// ---- what has happened
+
+// This instance acts, for good: it is the first, the fallback, or it is committed. `failure` is
+// that of the upgrade that led here, where there was one.
+struct Settled {
+  std::string version = {};
+  Upgrade recorded = {};  // as node/ID/upgrade/COMPONENT says
+  bool committed = false;
+  std::string failure = {};
+};
+struct WishSeen {
+  std::optional<Wish> wish = {};
+};
+// Somebody else moves this node, and wishes wait.
+struct ClaimSeen {
+  bool claimed = false;
+};
+struct Fetched {
+  std::string attempt = {};
+  std::string error = {};  // empty: it is on disk, and verified
+};
+struct GateReached {};
+struct StopOrdered {};
+// The upgrade has ended, and this instance still acts.
+struct UpgradeEnded {
+  std::string error = {};
+};
+using WishEvent =
+    std::variant<Settled, WishSeen, ClaimSeen, Fetched, GateReached, StopOrdered, UpgradeEnded>;
+
+// ---- what is to be done
+
+struct FetchRelease {
+  std::string attempt = {};
+  Desired desired = {};
+
+  bool operator==(const FetchRelease&) const = default;
+};
+struct AskUpgrade {
+  std::string version = {};
+
+  bool operator==(const AskUpgrade&) const = default;
+};
+struct ConfirmUpgrade {
+  bool operator==(const ConfirmUpgrade&) const = default;
+};
+struct CancelUpgrade {
+  std::string reason = {};
+
+  bool operator==(const CancelUpgrade&) const = default;
+};
+struct ReportUpgrade {
+  Upgrade upgrade = {};
+
+  bool operator==(const ReportUpgrade&) const = default;
+};
+using WishAction =
+    std::variant<FetchRelease, AskUpgrade, ConfirmUpgrade, CancelUpgrade, ReportUpgrade>;
+using WishActions = std::vector<WishAction>;
+
+class WishMachine {
+ public:
+  // `now` is a time as people read it; nothing is decided by it.
+  [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
+
+  [[nodiscard]] bool is_cutover_ready() const { return stage_ == Stage::gate; }
+  [[nodiscard]] const Upgrade& upgrade() const { return upgrade_; }
+
+ private:
+  enum class Stage { idle, fetching, asking, gate, going, cancelling };
+
+  void take(const Settled& settled);
+  void take(const WishSeen& seen);
+  void take(const ClaimSeen& seen);
+  void take(const Fetched& fetched);
+  void take(const GateReached& reached);
+  void take(const StopOrdered& ordered);
+  void take(const UpgradeEnded& ended);
+
+  void consider();
+  void begin(const Wish& wish);
+  void give_up();
+  void fail(const std::string& error);
+  void report(UpgradePhase phase, const std::string& error = {});
+  [[nodiscard]] bool was_tried(const Wish& wish) const;
+
+  bool settled_ = false;
+  bool claimed_ = false;
+  std::string version_;
+  std::optional<Wish> wish_;  // the last that was seen
+  std::optional<Wish> under_way_;
+  Stage stage_ = Stage::idle;
+  Upgrade upgrade_;  // as it is, or will be, recorded
+  std::string now_;
+  WishActions actions_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,185 @@
+// What a node does about a wish: every turn of the table in wish_machine.h, and what must not be.
+#include <catch2/catch.hpp>
+
+#include "fleet/model/wish_machine.h"
+
+using namespace fleet;
+
+namespace {
+
+Wish wish(Revision revision, const std::string& version = "2.0.0") {
+  return {revision, Desired{.version = version, .digest = "d"}};
+}
+
+// A node that runs 1.0.0.
+class Bench {
+ public:
+  explicit Bench(Upgrade recorded = {}) { step(Settled{.version = "1.0.0", .recorded = recorded}); }
+
+  WishActions step(const WishEvent& event) {
+    WishActions actions = machine_.step(event, "now");
+    for (const WishAction& action : actions) {
+      if (const auto* report = std::get_if<ReportUpgrade>(&action)) recorded_ = report->upgrade;
+    }
+    return actions;
+  }
+  // By the shortest story, with the wish at revision 5.
+  void reach(UpgradePhase phase) {
+    step(WishSeen{wish(5)});
+    if (phase == UpgradePhase::staging) return;
+    step(Fetched{"desired.5.1", ""});
+    if (phase == UpgradePhase::verifying) return;
+    step(GateReached{});
+  }
+  const Upgrade& recorded() const { return recorded_; }
+  WishMachine& machine() { return machine_; }
+
+ private:
+  WishMachine machine_;
+  Upgrade recorded_;
+};
+
+template <class Action>
+bool has(const WishActions& actions) {
+  for (const WishAction& action : actions) {
+    if (std::holds_alternative<Action>(action)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a wish is fetched, asked for, shown at the gate, and confirmed when it is told to") {
+  Bench bench;
+
+  const WishActions first = bench.step(WishSeen{wish(5)});
+  CHECK(has<FetchRelease>(first));
+  CHECK(bench.recorded().phase == UpgradePhase::staging);
+  const WishActions second = bench.step(Fetched{"desired.5.1", ""});
+  CHECK(has<AskUpgrade>(second));
+  CHECK(bench.recorded().phase == UpgradePhase::verifying);
+  const WishActions third = bench.step(GateReached{});
+  CHECK(bench.recorded().phase == UpgradePhase::cutover_ready);
+  CHECK_FALSE(has<ConfirmUpgrade>(third));
+  const WishActions fourth = bench.step(StopOrdered{});
+  CHECK(has<ConfirmUpgrade>(fourth));
+
+  CHECK(bench.recorded().attempt == "desired.5.1");
+  CHECK(bench.recorded().from == "1.0.0");
+  CHECK(bench.recorded().to == "2.0.0");
+}
+
+TEST_CASE("seeing the same wish again does nothing, at any time") {
+  Bench bench;
+  const auto phase =
+      GENERATE(UpgradePhase::staging, UpgradePhase::verifying, UpgradePhase::cutover_ready);
+  bench.reach(phase);
+
+  CHECK(bench.step(WishSeen{wish(5)}).empty());
+  CHECK(bench.step(ClaimSeen{false}).empty());
+}
+
+TEST_CASE("a wish that has failed is not tried again, and the same one written anew is") {
+  Bench bench;
+  bench.reach(UpgradePhase::staging);
+  bench.step(Fetched{"desired.5.1", "no space"});
+  CHECK(bench.recorded().phase == UpgradePhase::failed);
+  CHECK(bench.recorded().error == "no space");
+
+  CHECK(bench.step(WishSeen{wish(5)}).empty());
+  CHECK(has<FetchRelease>(bench.step(WishSeen{wish(6)})));
+  CHECK(bench.recorded().error.empty());
+}
+
+TEST_CASE("a restart tries again what was under way, and nothing that had ended") {
+  const auto [phase, again] =
+      GENERATE(std::pair(UpgradePhase::staging, true), std::pair(UpgradePhase::cutover_ready, true),
+               std::pair(UpgradePhase::failed, false), std::pair(UpgradePhase::done, false));
+  Bench bench(Upgrade{.phase = phase, .attempt = "desired.5.1", .to = "2.0.0"});
+
+  CHECK(has<FetchRelease>(bench.step(WishSeen{wish(5)})) == again);
+}
+
+TEST_CASE("what runs already is not fetched, and the wish is done") {
+  Bench bench;
+
+  const WishActions actions = bench.step(WishSeen{wish(5, "1.0.0")});
+
+  CHECK_FALSE(has<FetchRelease>(actions));
+  CHECK(bench.recorded().phase == UpgradePhase::done);
+}
+
+TEST_CASE("a wish that changes while it is fetched is left, and what comes late is not used") {
+  Bench bench;
+  bench.reach(UpgradePhase::staging);
+
+  CHECK(has<FetchRelease>(bench.step(WishSeen{wish(6, "3.0.0")})));
+  CHECK_FALSE(has<AskUpgrade>(bench.step(Fetched{"desired.5.1", ""})));
+  CHECK(has<AskUpgrade>(bench.step(Fetched{"desired.6.1", ""})));
+}
+
+TEST_CASE("a wish that changes or goes before the old version is told to stop is cancelled") {
+  Bench bench;
+  bench.reach(GENERATE(UpgradePhase::verifying, UpgradePhase::cutover_ready));
+  const bool goes = GENERATE(true, false);
+
+  const auto next = goes ? std::nullopt : std::optional(wish(6, "3.0.0"));
+  const WishActions actions = bench.step(WishSeen{next});
+  CHECK(has<CancelUpgrade>(actions));
+  CHECK_FALSE(has<FetchRelease>(actions));
+  CHECK_FALSE(bench.machine().is_cutover_ready());
+  CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
+
+  CHECK(has<FetchRelease>(bench.step(UpgradeEnded{"cancelled"})) == !goes);
+}
+
+TEST_CASE("once the old version is told to stop no wish changes that") {
+  Bench bench;
+  bench.reach(UpgradePhase::cutover_ready);
+  REQUIRE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
+
+  CHECK(bench.step(WishSeen{wish(6, "3.0.0")}).empty());
+  CHECK(has<FetchRelease>(bench.step(UpgradeEnded{"trial: exited"})));
+}
+
+TEST_CASE("while somebody else moves the node, wishes wait") {
+  Bench bench;
+  bench.step(ClaimSeen{true});
+
+  CHECK(bench.step(WishSeen{wish(5)}).empty());
+  CHECK(has<FetchRelease>(bench.step(ClaimSeen{false})));
+}
+
+TEST_CASE("whoever is held or on trial looks at no wish") {
+  WishMachine machine;
+
+  CHECK(machine.step(WishSeen{wish(5)}, "now").empty());
+  CHECK_FALSE(machine.step(Settled{.version = "1.0.0"}, "now").empty());
+}
+
+TEST_CASE("the new instance says done, and the one that is back says why") {
+  const Upgrade recorded{
+      .phase = UpgradePhase::cutover_ready, .attempt = "desired.5.1", .to = "2.0.0"};
+  WishMachine fresh;
+  WishMachine back;
+
+  static_cast<void>(fresh.step(WishSeen{wish(5)}, "now"));
+  static_cast<void>(
+      fresh.step(Settled{.version = "2.0.0", .recorded = recorded, .committed = true}, "now"));
+  static_cast<void>(back.step(WishSeen{wish(5)}, "now"));
+  const WishActions after = back.step(
+      Settled{.version = "1.0.0", .recorded = recorded, .failure = "trial: crash"}, "now");
+
+  CHECK(fresh.upgrade().phase == UpgradePhase::done);
+  CHECK(back.upgrade().phase == UpgradePhase::failed);
+  CHECK(back.upgrade().error == "trial: crash");
+  CHECK_FALSE(has<FetchRelease>(after));
+}
+
+TEST_CASE("nobody is told to stop but at the gate") {
+  Bench bench;
+  CHECK(bench.step(StopOrdered{}).empty());
+  bench.reach(GENERATE(UpgradePhase::staging, UpgradePhase::verifying));
+
+  CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
+}
