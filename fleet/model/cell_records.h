@@ -38,6 +38,7 @@ struct Desired {
   std::string digest = {};
   std::string why = {};
   bool pending = false;  // agents that start halt and do no work, until it is taken away
+  bool pinned = false;   // of a node: a person's word, which the cell's wish does not change
   bool downgrade = false;
   std::string trace = {};
 

@@ -79,6 +79,10 @@ struct PrepareEnded {
   std::string command = {};
   std::string error = {};  // empty: the release is on the disk, and verified
 };
+// The new version stands beside the old one and waits at its gate.
+struct UpgradeReady {
+  std::string command = {};
+};
 struct UpgradeActivated {
   std::string command = {};
 };
@@ -93,7 +97,7 @@ struct NodeTimePassed {};
 
 using NodeEvent = std::variant<Restarted, ActiveIs, CommandSeen, CommandGone, StopIsGone,
                                EpochDiffers, Saved, AskEnded, ReportEnded, PrepareEnded,
-                               UpgradeActivated, UpgradeEnded, NodeTimePassed>;
+                               UpgradeReady, UpgradeActivated, UpgradeEnded, NodeTimePassed>;
 
 // ---- actions
 
@@ -118,7 +122,7 @@ struct DoPrepare {
   bool operator==(const DoPrepare&) const = default;
 };
 // The upgrade's id is the command's. Its trial ends after trial_ms, with a commit only where one is
-// sent; 0: the upgrader commits it by itself.
+// sent; 0: the upgrader commits it by itself. For `stage` it waits at a gate.
 struct BeginUpgrade {
   Command command = {};
   Ms trial_ms = 0;
@@ -195,6 +199,7 @@ class NodeCommander {
   void take(const AskEnded& event);
   void take(const ReportEnded& event);
   void take(const PrepareEnded& event);
+  void take(const UpgradeReady& event);
   void take(const UpgradeActivated& event);
   void take(const UpgradeEnded& event);
   void take(const NodeTimePassed& event);
@@ -205,6 +210,7 @@ class NodeCommander {
   [[nodiscard]] std::string why_not(const Command& command) const;
   void begin(const Command& command);
   void act();
+  void begin_upgrade(const Command& command);
   void answer(const std::string& id, std::string_view result);
   void progress(UpgradePhase phase, const std::string& error);
   void settle();

@@ -68,7 +68,7 @@ void serialize(Archive& archive, Answer& answer) {
 template <class Archive>
 void serialize(Archive& archive, Claim& claim) {
   using cereal::make_nvp;
-  archive(make_nvp("by", claim.by));
+  archive(make_nvp("by", claim.by), make_nvp("cancelled", claim.cancelled));
 }
 
 template <class Archive>
@@ -97,7 +97,8 @@ void serialize(Archive& archive, Desired& desired) {
   using cereal::make_nvp;
   archive(make_nvp("version", desired.version), make_nvp("digest", desired.digest),
           make_nvp("why", desired.why), make_nvp("pending", desired.pending),
-          make_nvp("downgrade", desired.downgrade), make_nvp("trace", desired.trace));
+          make_nvp("pinned", desired.pinned), make_nvp("downgrade", desired.downgrade),
+          make_nvp("trace", desired.trace));
 }
 
 template <class Archive>

@@ -89,7 +89,7 @@ void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms) 
   if (step != RolloutStep::prepare || !sight.claimed_by.empty()) return;
   const std::string claim = key_of(KeyKind::node_claim, {node, component});
   transaction_.compares.push_back({.key = claim});
-  transaction_.puts.push_back({.key = claim, .value = write_record(Claim{claim_of(view_)})});
+  transaction_.puts.push_back({.key = claim, .value = write_record(Claim{.by = claim_of(view_)})});
 }
 
 void RolloutWriter::end(const NodeEnding& ending) {

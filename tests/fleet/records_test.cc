@@ -56,7 +56,7 @@ TEST_CASE("every record of a node is read as it was written") {
                            .downgrade = true,
                            .trace = "t"});
   check_round_trip(Answer{.command = "r1.apply.2", .result = "done", .instance = "i-1"});
-  check_round_trip(Claim{.by = "rollout/r1"});
+  check_round_trip(Claim{.by = "rollout/r1", .cancelled = "c"});
   check_round_trip(CertificateRequest{.pem = "-----BEGIN\n"});
 }
 
@@ -73,6 +73,7 @@ TEST_CASE("every record of a cell is read as it was written") {
                            .digest = "d",
                            .why = "w",
                            .pending = true,
+                           .pinned = true,
                            .downgrade = true,
                            .trace = "t"});
   check_round_trip(Driver{.controller = "c1", .since = "s"});

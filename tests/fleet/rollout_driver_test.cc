@@ -298,7 +298,7 @@ TEST_CASE("a node whose answer cannot be read has failed, and nobody else") {
 TEST_CASE("a node that something else moves is left, and counts as no failure") {
   Bench bench(2);
   bench.store.put(key_of(KeyKind::node_claim, {bench.node(0), "agent"}),
-                  write_record(Claim{"plan/p"}));
+                  write_record(Claim{.by = "plan/p"}));
   bench.settle();
   CHECK(bench.stage(0) == NodeStage::left);
   CHECK(bench.stage(1) == NodeStage::preparing);

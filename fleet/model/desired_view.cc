@@ -1,0 +1,97 @@
+#include "fleet/model/desired_view.h"
+
+#include <cerrno>
+#include <charconv>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+namespace {
+
+// A record that cannot be read says nothing: its node is neither begun nor stopped.
+template <class Record>
+Seen<Record> seen(const KeyValue& record) {
+  const Result<Record> read = read_record<Record>(record.value);
+  return read ? Seen<Record>{read.value(), record.modified} : Seen<Record>{{}, record.modified};
+}
+
+constexpr std::string_view trace_prefix = "desired-";
+
+// The wish that a node's own record was written for, when it was told to stop; otherwise its own.
+Revision written_for(const Seen<Desired>& own) {
+  const std::string& trace = own.record.trace;
+  if (own.revision == 0 || !trace.starts_with(trace_prefix)) return own.revision;
+  Revision revision = 0;
+  const char* end = trace.data() + trace.size();
+  const auto read = std::from_chars(trace.data() + trace_prefix.size(), end, revision);
+  return read.ptr == end && read.ec == std::errc{} ? revision : own.revision;
+}
+
+}  // namespace
+
+std::string Wish::trace() const {
+  return std::string(trace_prefix) + std::to_string(revision);
+}
+
+std::string_view without_build(std::string_view version) {
+  return version.substr(0, version.find('+'));
+}
+
+std::optional<Wish> DesiredView::wish_of(const DesiredNode& node) const {
+  const Revision written = written_for(node.desired);
+  const bool own = written != 0 && (node.desired.record.pinned || written > wish_.revision);
+  const Seen<Desired>& wish = own ? node.desired : wish_;
+  if (wish.revision == 0 || wish.record.version.empty()) return std::nullopt;
+  return Wish{wish.record, own ? written : wish.revision};
+}
+
+void DesiredView::take(const KeyValue& record) {
+  const std::optional<ParsedKey> key = parse_key(record.key);
+  if (!key) return;
+  const std::vector<std::string>& names = key->names;
+  if (key->kind == KeyKind::stop) stopped_ = true;
+  if (key->kind == KeyKind::driver && names[0] == "desired") driver_ = record.created;
+  if (key->kind == KeyKind::desired && names[0] == component_) wish_ = seen<Desired>(record);
+  if (key->kind == KeyKind::node_active) nodes_[names[0]].active = seen<Active>(record);
+  if (key->kind == KeyKind::node_instance) {
+    nodes_[names[0]].instances[names[1]] = seen<Instance>(record);
+  }
+  if (key->kind == KeyKind::node_versions) {
+    const auto versions = seen<Versions>(record).record.running;
+    const auto found = versions.find(component_);
+    nodes_[names[0]].running = found == versions.end() ? "" : found->second;
+  }
+  if (names.size() < 2 || names[1] != component_) return;
+  if (key->kind == KeyKind::node_upgrade) nodes_[names[0]].upgrade = seen<Upgrade>(record);
+  if (key->kind == KeyKind::node_desired) nodes_[names[0]].desired = seen<Desired>(record);
+  if (key->kind == KeyKind::node_claim) nodes_[names[0]].claim = seen<Claim>(record);
+  if (key->kind == KeyKind::node_answer) nodes_[names[0]].answer = seen<Answer>(record);
+}
+
+void DesiredView::take_absent(const std::string& text) {
+  const std::optional<ParsedKey> key = parse_key(text);
+  if (!key) return;
+  const std::vector<std::string>& names = key->names;
+  if (key->kind == KeyKind::stop) stopped_ = false;
+  if (key->kind == KeyKind::driver && names[0] == "desired") driver_ = 0;
+  if (key->kind == KeyKind::desired && names[0] == component_) wish_ = {};
+  if (names.empty() || !nodes_.contains(names[0])) return;
+  DesiredNode& node = nodes_[names[0]];
+  if (key->kind == KeyKind::node_active) node.active = {};
+  if (key->kind == KeyKind::node_instance) node.instances.erase(names[1]);
+  if (key->kind == KeyKind::node_versions) node.running.clear();
+  if (names.size() < 2 || names[1] != component_) return;
+  if (key->kind == KeyKind::node_upgrade) node.upgrade = {};
+  if (key->kind == KeyKind::node_desired) node.desired = {};
+  if (key->kind == KeyKind::node_claim) node.claim = {};
+  if (key->kind == KeyKind::node_answer) node.answer = {};
+}
+
+void DesiredView::take_all(const Reading& reading) {
+  *this = DesiredView(component_);
+  for (const KeyValue& record : reading.found)
+    take(record);
+}
+
+}  // namespace fleet

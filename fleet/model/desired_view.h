@@ -1,0 +1,77 @@
+// One component's desired version as the controller that moves the cell there sees it: the wish,
+// and every node that has the component.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fleet/model/cell_records.h"
+#include "fleet/model/node_records.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+template <class Record>
+struct Seen {
+  Record record = {};
+  Revision revision = 0;  // 0: the key is absent
+
+  bool operator==(const Seen&) const = default;
+};
+
+struct DesiredNode {
+  std::string running = {};
+  Seen<Active> active = {};
+  std::map<std::string, Seen<Instance>> instances = {};  // of living leases alone
+  Seen<Upgrade> upgrade = {};
+  Seen<Desired> desired = {};
+  Seen<Claim> claim = {};
+  Seen<Answer> answer = {};
+
+  bool operator==(const DesiredNode&) const = default;
+};
+
+// A version without its build metadata, which says nothing about which release it is.
+[[nodiscard]] std::string_view without_build(std::string_view version);
+
+// What one node is to run, and the revision of the write that said so: each write is an attempt.
+struct Wish {
+  Desired desired = {};
+  Revision revision = 0;
+
+  // The trace of all commands for it: `desired-REVISION`.
+  [[nodiscard]] std::string trace() const;
+
+  bool operator==(const Wish&) const = default;
+};
+
+class DesiredView {
+ public:
+  explicit DesiredView(std::string component) : component_(std::move(component)) {}
+
+  [[nodiscard]] const std::string& component() const { return component_; }
+  [[nodiscard]] const std::map<std::string, DesiredNode>& nodes() const { return nodes_; }
+  [[nodiscard]] bool is_stopped() const { return stopped_; }
+  [[nodiscard]] Revision driver() const { return driver_; }
+  [[nodiscard]] Revision cell_revision() const { return wish_.revision; }
+
+  // A node's own record that was written with its `stop` is of the write that it was for. A pinned
+  // node has its own wish; otherwise the one that was written later counts, so that a node
+  // that a rollout has moved stays there until the cell's wish is written anew. None: no wish.
+  [[nodiscard]] std::optional<Wish> wish_of(const DesiredNode& node) const;
+
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+  void take_all(const Reading& reading);
+
+ private:
+  std::string component_;
+  Seen<Desired> wish_;
+  std::map<std::string, DesiredNode> nodes_;
+  bool stopped_ = false;
+  Revision driver_ = 0;
+};
+
+}  // namespace fleet

@@ -1,0 +1,421 @@
+// A cell that goes to a desired version by itself: how many at a time, when an old instance is told
+// to stop, and what a failure does. First by hand, then by random lives.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <random>
+#include <set>
+
+#include "fleet/model/desired_decision.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "tests/fleet/test_store.h"
+
+namespace {
+
+using namespace fleet;
+
+constexpr Ms second = 1'000;
+const std::string component = "agent";
+
+// A cell in a store, and a controller that looks at it and does one thing after the other.
+struct Cell {
+  fleet_test::TestStore store;
+  DesiredView view{component};
+  DesiredSettings settings{};
+  DesiredMarks marks;
+  Ms now = 0;
+  std::vector<Transaction> committed;
+  std::optional<Ms> until;
+
+  explicit Cell(int nodes) {
+    store.put(key_of(KeyKind::driver, {"desired"}), "{}");
+    for (int i = 0; i < nodes; ++i) {
+      const std::string id = node(i);
+      put(KeyKind::node_versions, id, "", write_record(Versions{{{component, "1"}}}));
+      put(KeyKind::node_instance, id, "old", write_record(instance("1", true)));
+      put(KeyKind::node_active, id, "", write_record(Active{.instance = "old", .boot_id = "b"}));
+    }
+  }
+
+  static std::string node(int i) { return "n" + std::to_string(100 + i); }
+  static Instance instance(const std::string& version, bool ready) {
+    return {.version = version, .boot_id = "b", .ready = ready};
+  }
+  static std::string key(KeyKind kind, const std::string& id, const std::string& name) {
+    return name.empty() ? key_of(kind, {id}) : key_of(kind, {id, name});
+  }
+  void put(KeyKind kind, const std::string& id, const std::string& name, const std::string& text) {
+    store.put(key(kind, id, name), text);
+  }
+  void erase(KeyKind kind, const std::string& id, const std::string& name) {
+    store.erase(key(kind, id, name));
+  }
+
+  void wish(const std::string& version) {
+    store.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = version}));
+  }
+
+  // Until there is nothing to be done now.
+  void settle() {
+    for (int i = 0; i < 1'000; ++i) {
+      view.take_all(store.read({std::string(key_root)}));
+      look(view, marks, now);
+      const KeyValue* driver = store.find(key_of(KeyKind::driver, {"desired"}));
+      const DesiredDecision next = decide_desired(view, settings, marks, driver->created, 0, now);
+      until = next.until;
+      if (!next.transaction) return;
+      REQUIRE_FALSE(why_not_taken(*next.transaction));
+      REQUIRE(std::holds_alternative<Committed>(store.commit(*next.transaction)));
+      committed.push_back(*next.transaction);
+    }
+    FAIL("it never comes to rest");
+  }
+  void wait(Ms time) {
+    now += time;
+    settle();
+  }
+
+  std::optional<Command> command(int i) {
+    const KeyValue* found = store.find(key(KeyKind::node_command, node(i), component));
+    if (found == nullptr) return std::nullopt;
+    return read_record<Command>(found->value).value();
+  }
+  // Those that are told to do it.
+  std::vector<int> told(CommandAction action) {
+    std::vector<int> found;
+    for (int i = 0; store.find(key(KeyKind::node_versions, node(i), "")) != nullptr; ++i) {
+      const auto one = command(i);
+      if (one && one->action == action) found.push_back(i);
+    }
+    return found;
+  }
+
+  void upgrade(int i, UpgradePhase phase, const std::string& attempt) {
+    put(KeyKind::node_upgrade, node(i), component,
+        write_record(Upgrade{.phase = phase, .attempt = attempt, .to = "2"}));
+  }
+  // The new version waits at its gate, and reports by itself.
+  void come_to_gate(int i, const std::string& version = "2") {
+    upgrade(i, UpgradePhase::cutover_ready, command(i)->id);
+    put(KeyKind::node_instance, node(i), "new", write_record(instance(version, true)));
+    settle();
+  }
+  // The old instance has gone, and the new one is committed.
+  void cut_over(int i) {
+    const std::string attempt =
+        read_record<Upgrade>(store.find(key(KeyKind::node_upgrade, node(i), component))->value)
+            .value()
+            .attempt;
+    erase(KeyKind::node_instance, node(i), "old");
+    put(KeyKind::node_active, node(i), "", write_record(Active{.instance = "new", .boot_id = "b"}));
+    put(KeyKind::node_versions, node(i), "", write_record(Versions{{{component, "2"}}}));
+    upgrade(i, UpgradePhase::done, attempt);
+    settle();
+  }
+  void move(int i) {
+    come_to_gate(i);
+    wait(settings.observe_ms);
+    cut_over(i);
+  }
+};
+
+// J-04, H-03
+TEST_CASE("one write of the wish begins one node, and the rest only when that is committed") {
+  Cell cell(40);
+  cell.settle();
+  CHECK(cell.committed.empty());
+  cell.wish("2");
+  cell.settle();
+  CHECK(cell.told(CommandAction::stage) == std::vector<int>{0});
+  CHECK(cell.command(0)->version == "2");
+
+  cell.move(0);
+
+  CHECK(cell.told(CommandAction::stage) == std::vector<int>{1, 2});  // 5 % of 40
+  cell.move(1);
+  CHECK(cell.told(CommandAction::stage) == std::vector<int>{2, 3});
+}
+
+// H-41, H-51, H-54, C-02
+TEST_CASE("the old instance is told to stop when the new one was seen, ready, for long enough") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.come_to_gate(0);
+  CHECK(cell.until == cell.now + cell.settings.observe_ms);
+  cell.wait(cell.settings.observe_ms - 1);
+  CHECK(cell.told(CommandAction::stop).empty());
+  cell.wait(1);
+
+  REQUIRE(cell.told(CommandAction::stop) == std::vector<int>{0});
+  CHECK(cell.command(0)->instance == "old");
+  CHECK(cell.command(0)->reason == "2 is ready");
+  CHECK(cell.command(0)->deadline_ms == cell.settings.stop_ms);
+  // One transaction with the node's own wish.
+  CHECK(cell.committed.back().puts.size() == 2);
+  CHECK(cell.committed.back().puts[1].key == key_of(KeyKind::node_desired, {"n100", component}));
+}
+
+// H-56
+TEST_CASE("while anything is doubtful nobody is told to stop") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.upgrade(0, UpgradePhase::cutover_ready, cell.command(0)->id);
+  const std::string id = Cell::node(0);
+  Instance next = Cell::instance("2", true);
+  std::string old = write_record(Cell::instance("1", true));
+  SECTION("no record of its own") {
+    next.version = "";
+  }
+  SECTION("another version") {
+    next.version = "3";
+  }
+  SECTION("not ready") {
+    next.ready = false;
+  }
+  SECTION("degraded") {
+    next.degraded = "disk full";
+  }
+  SECTION("of another boot") {
+    next.boot_id = "c";
+  }
+  SECTION("the old instance does not report") {
+    cell.erase(KeyKind::node_instance, id, "old");
+  }
+  SECTION("the node says that it has failed") {
+    cell.upgrade(0, UpgradePhase::failed, cell.command(0)->id);
+  }
+  SECTION("there is a stop") {
+    cell.store.put(key_of(KeyKind::stop), "{}");
+  }
+  cell.put(KeyKind::node_instance, id, "new", write_record(next));
+  cell.settle();
+  cell.wait(10 * cell.settings.observe_ms);
+  CHECK(cell.told(CommandAction::stop).empty());
+}
+
+TEST_CASE("an instance that was gone for a moment is observed anew") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.come_to_gate(0);
+  cell.wait(cell.settings.observe_ms - 1);
+  cell.erase(KeyKind::node_instance, "n100", "new");
+  cell.settle();
+  cell.put(KeyKind::node_instance, "n100", "new", write_record(Cell::instance("2", true)));
+  cell.settle();
+  cell.wait(1);
+  CHECK(cell.told(CommandAction::stop).empty());
+  cell.wait(cell.settings.observe_ms);
+  CHECK(cell.told(CommandAction::stop).size() == 1);
+}
+
+// H-22
+TEST_CASE("build metadata of a version says nothing about which one it is") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.come_to_gate(0, "2+amd64.5");
+  cell.wait(cell.settings.observe_ms);
+  CHECK(cell.told(CommandAction::stop).size() == 1);
+}
+
+TEST_CASE("a failure lets nobody begin any more, and nobody stop") {
+  Cell cell(40);
+  cell.wish("2");
+  cell.settle();
+  cell.move(0);
+  cell.come_to_gate(1);
+  cell.upgrade(2, UpgradePhase::failed, cell.command(2)->id);
+  cell.wait(10 * cell.settings.observe_ms);
+
+  CHECK(cell.told(CommandAction::stage) == std::vector<int>{1});  // it waits at its gate
+  CHECK(cell.told(CommandAction::stop).empty());
+}
+
+// H-58
+TEST_CASE("writing the same wish anew tries again, reading it does not") {
+  Cell cell(2);
+  cell.wish("2");
+  cell.settle();
+  const std::string first = cell.command(0)->id;
+  cell.upgrade(0, UpgradePhase::failed, first);
+  cell.settle();
+  cell.wait(10 * second);
+  CHECK(cell.told(CommandAction::stage).empty());
+
+  cell.wish("2");
+  cell.settle();
+  CHECK(cell.told(CommandAction::stage) == std::vector<int>{0});
+  CHECK(cell.command(0)->id != first);
+}
+
+TEST_CASE("a changed wish cancels what waits at its gate, and then begins") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.come_to_gate(0);
+  cell.wish("1");
+  cell.settle();
+  REQUIRE(cell.told(CommandAction::rollback) == std::vector<int>{0});
+  cell.upgrade(0, UpgradePhase::rolled_back, "desired-5.stage.1");
+  cell.put(KeyKind::node_answer, "n100", component,
+           write_record(Answer{.command = cell.command(0)->id, .result = "done"}));
+  cell.settle();
+  CHECK_FALSE(cell.command(0));
+  CHECK(cell.store.find(key_of(KeyKind::node_claim, {"n100", component})) == nullptr);
+}
+
+TEST_CASE("a node that does not come to its gate in time is cancelled and has failed") {
+  Cell cell(3);
+  cell.wish("2");
+  cell.settle();
+  cell.wait(cell.settings.staging_ms);
+  CHECK(cell.told(CommandAction::rollback) == std::vector<int>{0});
+  CHECK(cell.told(CommandAction::stage).empty());
+}
+
+TEST_CASE("a node that refuses to begin has failed, and is not asked again") {
+  Cell cell(3);
+  cell.wish("2");
+  cell.settle();
+  cell.put(KeyKind::node_answer, "n100", component,
+           write_record(Answer{.command = cell.command(0)->id, .result = "busy with x"}));
+  cell.settle();
+  CHECK(cell.told(CommandAction::stage).empty());
+}
+
+TEST_CASE("a node that something else has claimed, or that does not report, is left alone") {
+  Cell cell(3);
+  cell.put(KeyKind::node_claim, "n100", component, write_record(Claim{.by = "rollout/r"}));
+  cell.erase(KeyKind::node_instance, "n101", "old");
+  cell.wish("2");
+  cell.settle();
+  CHECK(cell.told(CommandAction::stage) == std::vector<int>{2});
+}
+
+// H-07
+TEST_CASE("a pinned node has its own wish, and one that a rollout moved stays until the next") {
+  Cell cell(3);
+  cell.put(KeyKind::node_desired, "n100", component,
+           write_record(Desired{.version = "3", .pinned = true}));
+  cell.wish("2");
+  cell.put(KeyKind::node_desired, "n101", component,
+           write_record(Desired{.version = "1", .why = "rollout/r"}));
+  cell.settle();
+  REQUIRE(cell.command(0));
+  CHECK(cell.command(0)->version == "3");
+  CHECK_FALSE(cell.command(1));
+}
+
+// ---- random lives
+
+// A judge that has seen the store alone: whether a transaction may be committed as things are.
+std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
+  for (const Put& put : transaction.puts) {
+    const auto key = parse_key(put.key);
+    if (!key || key->kind != KeyKind::node_command) continue;
+    const Command command = read_record<Command>(put.value).value();
+    const std::string& id = key->names[0];
+    const auto wish =
+        read_record<Desired>(cell.store.find(key_of(KeyKind::desired, {component}))->value).value();
+    if (command.action == CommandAction::stop) {
+      const KeyValue* next = cell.store.find(key_of(KeyKind::node_instance, {id, "new"}));
+      if (next == nullptr) return "stopped without a successor";
+      const Instance instance = read_record<Instance>(next->value).value();
+      if (instance.version != wish.version || !instance.ready) return "stopped for a wrong one";
+    }
+    if (command.action == CommandAction::stage) {
+      int claimed = 0;
+      for (int i = 0; i < nodes; ++i) {
+        const KeyValue* claim =
+            cell.store.find(key_of(KeyKind::node_claim, {Cell::node(i), component}));
+        if (claim != nullptr && read_record<Claim>(claim->value).value().cancelled.empty()) {
+          ++claimed;
+        }
+      }
+      if (claimed >= std::max(1, nodes / 20)) return "too many at a time";
+    }
+  }
+  return "";
+}
+
+// One step of a node that does what it is told, loses its heartbeat now and then, and may be bad.
+void live(Cell& cell, int i, std::mt19937_64& random, const std::set<int>& bad) {
+  const std::string id = Cell::node(i);
+  const auto command = cell.command(i);
+  const auto chance = [&random](int of) { return random() % static_cast<unsigned>(of) == 0; };
+  if (chance(20)) cell.erase(KeyKind::node_instance, id, "new");
+  if (!command) return;
+  const KeyValue* found = cell.store.find(Cell::key(KeyKind::node_upgrade, id, component));
+  const Upgrade upgrade = found == nullptr ? Upgrade{} : read_record<Upgrade>(found->value).value();
+  const std::string stage = command->trace + ".stage.1";
+  const auto answer = [&] {
+    cell.put(KeyKind::node_answer, id, component,
+             write_record(Answer{.command = command->id, .result = "done"}));
+  };
+  if (command->action == CommandAction::stage) {
+    if (upgrade.attempt != stage) {
+      cell.upgrade(i, bad.contains(i) ? UpgradePhase::failed : UpgradePhase::staging, stage);
+    } else if (upgrade.phase == UpgradePhase::staging) {
+      cell.upgrade(i, UpgradePhase::cutover_ready, stage);
+    } else {
+      cell.put(KeyKind::node_instance, id, "new", write_record(Cell::instance("2", !chance(4))));
+    }
+  } else if (command->action == CommandAction::rollback) {
+    if (upgrade.attempt == stage) cell.upgrade(i, UpgradePhase::rolled_back, stage);
+    answer();
+  } else if (command->action == CommandAction::stop && upgrade.phase != UpgradePhase::done) {
+    cell.put(KeyKind::node_versions, id, "", write_record(Versions{{{component, "2"}}}));
+    cell.put(KeyKind::node_instance, id, "old", write_record(Cell::instance("2", true)));
+    cell.erase(KeyKind::node_instance, id, "new");
+    cell.upgrade(i, UpgradePhase::done, stage);
+  }
+}
+
+TEST_CASE("random lives: a cell of good nodes gets there, and one with a bad node halts") {
+  const auto seed = GENERATE(range(1U, 7U));
+  std::mt19937_64 random(seed);
+  const int nodes = 12;
+  const std::set<int> bad = seed % 2 == 0 ? std::set<int>{} : std::set<int>{int(random() % 12)};
+  Cell cell(nodes);
+  cell.wish("2");
+  for (int step = 0; step < 2'500; ++step) {
+    live(cell, static_cast<int>(random() % nodes), random, bad);
+    if (random() % 500 == 0 && bad.empty()) cell.wish("2");  // the same again, in the middle
+    cell.now += second;
+    cell.view.take_all(cell.store.read({std::string(key_root)}));
+    look(cell.view, cell.marks, cell.now);
+    const Revision fence = cell.store.find(key_of(KeyKind::driver, {"desired"}))->created;
+    const auto next = decide_desired(cell.view, cell.settings, cell.marks, fence, 0, cell.now);
+    if (!next.transaction) continue;
+    CAPTURE(seed, step, words(*next.transaction));
+    REQUIRE(judge(cell, *next.transaction, nodes) == "");
+    REQUIRE(std::holds_alternative<Committed>(cell.store.commit(*next.transaction)));
+  }
+  const auto moved = std::count_if(cell.view.nodes().begin(), cell.view.nodes().end(),
+                                   [](const auto& node) { return node.second.running == "2"; });
+  if (bad.empty()) {
+    CHECK(moved == nodes);
+  } else {
+    CHECK(moved <= *bad.begin() + 1);
+    CHECK(cell.view.nodes().at(Cell::node(*bad.begin())).running == "1");
+  }
+}
+
+TEST_CASE("canary: a controller that believes what the node says of itself is found") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.upgrade(0, UpgradePhase::cutover_ready, cell.command(0)->id);
+  // What a controller would write that has not seen the new instance's own record.
+  const Transaction blind{
+      .puts = {{.key = key_of(KeyKind::node_command, {"n100", component}),
+                .value = write_record(
+                    Command{.id = "desired-5.stop.1", .action = CommandAction::stop})}}};
+  CHECK(judge(cell, blind, 1) == "stopped without a successor");
+}
+
+}  // namespace
