@@ -85,6 +85,7 @@ help:
 	@echo 'make verify     every layer of verification; its figures go into tests/VERIFICATION.md'
 	@echo 'make check-daemons     real daemons under agentify; the figures go into its page'
 	@echo 'make kill-agentify     agentify and what is around it, killed at every step'
+	@echo 'make fault-agentify    system calls of agentify that fail, one a life'
 	@echo 'make check-languages   the libraries for Python, Go, Rust, JavaScript, with their tools'
 	@echo 'make check-agents      agents right and wrong, in all languages, judged by a kit'
 	@echo 'make fleet-check       many machines: the store on real members of etcd, with their faults'

@@ -25,22 +25,28 @@ $(agentify_units): $(BUILD)/tests/agentify/%: $(BUILD)/objects/tests/agentify/%.
 
 # Beside a double of the upgrader, and under the real one; they take agentify from $(BUILD).
 agentify_plays := tests/agentify/life.py tests/agentify/readiness.py tests/agentify/follow.py \
-  tests/agentify/kill.py
+  tests/agentify/faults.py tests/agentify/kill.py
 agentify_witness := $(BUILD)/tests/agentify/witness
 $(agentify_witness): $(BUILD)/objects/tests/agentify/witness.o
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -static -o $@ $^
 node_tests += $(agentify_units) $(agentify_plays)
 check-here: $(agentify_witness)
-node_packages += python3 minisign
+node_packages += python3 minisign strace
 
 # Killed at so many points of an upgrade: agentify, its keeper, the daemon, the upgrader.
-.PHONY: kill-agentify check-daemons endurance-agentify
+.PHONY: kill-agentify fault-agentify check-daemons endurance-agentify
 POINTS ?= 2200
 kill-agentify:
 	@tests/need-packages $(build_packages) gcc python3
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify $(agentify_witness)
 	@BUILD=$(BUILD) tests/agentify/kill.py $(POINTS)
+
+# Every system call of agentify and its keeper fails, one a life.
+fault-agentify:
+	@tests/need-packages $(build_packages) gcc python3 strace
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agentify $(agentify_witness)
+	@BUILD=$(BUILD) EVERY=1 tests/agentify/faults.py
 
 # Real daemons from Debian; the figures go into the page. A service that the distribution starts is
 # of no harm: each daemon has a port and a directory of its own.

@@ -68,6 +68,7 @@ void Keeper::run() {
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
   signals_.reset(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!signals_) ::_exit(1);  // it would never see an end
   for (;;) {
     wait();
     take_orders();
@@ -86,7 +87,7 @@ void Keeper::wait() {
   watched[0] = {.fd = signals_.get(), .events = POLLIN, .revents = 0};
   watched[1] = {.fd = orphaned_ ? -1 : socket_.get(), .events = POLLIN, .revents = 0};
   watched[2] = {.fd = main_handle_.get(), .events = POLLIN, .revents = 0};
-  int limit = without_limit;
+  int limit = orphaned_ ? 0 : without_limit;
   if (phase_ == Phase::locking) limit = lock_interval_ms;
   if (phase_ == Phase::sweeping) limit = sweep_interval_ms;
   ::poll(watched, 3, limit);
@@ -193,7 +194,9 @@ void Keeper::send_to_main(int signal) {
 void Keeper::reap() {
   for (;;) {
     siginfo_t found{};
-    if (::waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) != 0 || found.si_pid == 0) break;
+    const int error = ::waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0 ? 0 : errno;
+    if (error == EINTR) continue;
+    if (error != 0 || found.si_pid == 0) break;
     int status = 0;
     const pid_t pid = found.si_pid;
     if (::waitpid(pid, &status, 0) != pid || pid != main_) continue;
@@ -224,8 +227,10 @@ void Keeper::sweep() {
   tell({.kind = News::Kind::family_gone, .value = sweep_.killed()});
 }
 
+// What agentify does not learn it would wait for: then it is as if it had gone.
 void Keeper::tell(const News& news) {
-  ::send(socket_.get(), &news, sizeof news, MSG_DONTWAIT | MSG_NOSIGNAL);
+  const ssize_t sent = ::send(socket_.get(), &news, sizeof news, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent != sizeof news) orphaned_ = true;
 }
 
 // Closes all from 3 on but what is in `kept`.

@@ -47,8 +47,10 @@ bool KeeperHandle::fork_keeper(KeeperPlan plan) {
   return true;
 }
 
+// A keeper that has not got an order is let go of: each of us then sees the other's end.
 void KeeperHandle::order(Order order) const {
-  ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);
+  const ssize_t sent = ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent != sizeof order) ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
 std::optional<News> KeeperHandle::take() {

@@ -83,7 +83,7 @@ class Double:
     """One agentify under a double of the upgrader."""
 
     def __init__(self, directory, options, daemon, lock=False, sockets=(), env=None, argv0=None,
-                 program_fd=True, role="candidate", features=(), **welcome):
+                 program_fd=True, role="candidate", features=(), prefix=(), **welcome):
         self.directory = Path(directory)
         self.role = role
         self.features = list(features)
@@ -128,7 +128,7 @@ class Double:
         self.log_file = open(self.log_path, "ab")
         to_agent, self.to_agent = os.pipe()
         self.from_agent, from_agent = os.pipe()
-        argv = [str(AGENTIFY), *options, "--", argv0 or daemon[0], *daemon[1:]]
+        argv = [*prefix, str(AGENTIFY), *options, "--", argv0 or daemon[0], *daemon[1:]]
         self.pid = os.fork()
         if self.pid == 0:
             self._become(argv, environment, to_agent, from_agent, places)
