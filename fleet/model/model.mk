@@ -13,18 +13,18 @@ $(fleet_model): $(call objects,$(wildcard fleet/model/*.cc) \
 fleet_model_tests := $(patsubst %,$(BUILD)/tests/fleet/%_test, \
   transaction keys records target rollout_draft rollout_explore rollout_simulate \
   rollout_driver node_explore node_commander \
-  desired)
+  desired plan_explore)
 node_tests += $(fleet_model_tests)
 
 $(BUILD)/objects/tests/fleet/%.o: CXXFLAGS += -O0
 # Those that walk are compiled once for many steps.
 fleet_worlds := $(call objects,$(addprefix tests/fleet/,test_store.cc rollout_world.cc \
-  rollout_judge.cc node_world.cc))
+  rollout_judge.cc node_world.cc plan_world.cc))
 $(fleet_worlds) $(call objects,tests/fleet/rollout_explore_test.cc \
   tests/fleet/rollout_simulate_test.cc tests/fleet/node_explore_test.cc \
-  tests/fleet/desired_test.cc): CXXFLAGS += -O1
+  tests/fleet/desired_test.cc tests/fleet/plan_explore_test.cc): CXXFLAGS += -O1
 $(addprefix $(BUILD)/tests/fleet/,$(addsuffix _test,rollout_explore rollout_simulate \
-  rollout_driver node_explore desired)): $(fleet_worlds)
+  rollout_driver node_explore desired plan_explore)): $(fleet_worlds)
 $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleet_model)
 	@mkdir -p $(@D)

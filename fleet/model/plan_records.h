@@ -20,6 +20,7 @@ struct PlanStep {
   StepClass kind = StepClass::unknown;
   std::string hook = {};              // hooks.d/NAME on the node
   std::int64_t timeout_ms = 600'000;  // each wait of the step
+  bool migrate = false;  // of `together`: when all have stopped, one member runs `migrate` for all
 
   bool operator==(const PlanStep&) const = default;
 };
@@ -41,14 +42,16 @@ constexpr auto names(PlanState) {
 // plan/NAME.
 struct Plan {
   std::string version = {};    // what it brings, which `once` remembers
-  std::string component = {};  // upgraded first, where a version of it is named
+  std::string component = {};  // of a major version: the one whose desired version is held back
+  std::string agent = {};      // the version that every member's fleet-agent must have
   std::vector<PlanStep> steps = {};
   std::vector<std::string> members = {};  // frozen when it began, sorted
   PlanState state = PlanState::created;
-  bool major = false;      // a new major version: all halted, migrated once, released
-  std::int64_t step = 0;   // the step that may run, from 1; 0: none yet
-  bool acting = false;     // of `together`: everybody has stopped, so `act` may begin
-  std::string lock = {};   // of `one-at-a-time` and `once`: the member whose turn it is
+  std::string previous = {};  // of a major version: what the component's desired one was before
+  std::int64_t step = 0;      // the step that may run, from 1; 0: none yet
+  bool acting = false;        // together: `act` may begin; once: it is done
+  bool back = false;  // it stops, and nobody's `act` has begun: who has stopped is to start again
+  std::string lock = {};   // of one-at-a-time, once, and a migration: whose turn it is
   std::string error = {};  // the first
   std::string who = {};
   std::string trace = {};
@@ -61,16 +64,15 @@ enum class MemberPhase {
   unknown,
   waiting,   // at the step's barrier: all before it is done
   stopped,   // of `together`: its `stop` has run
-  acting,    // `act` has begun
-  finished,  // the step is done
-  skipped,   // the step had nothing to do here
-  halted,    // stopped by somebody's error
+  acting,    // `act` or `migrate` has begun
+  migrated,  // of the one who migrated for all: still stopped
+  halted,    // stopped by somebody's error; what it had stopped stays stopped
   resumed,   // `start` has run again: at work on the old version
   failed,
 };
 constexpr auto names(MemberPhase) {
-  return std::to_array<std::string_view>({"unknown", "waiting", "stopped", "acting", "finished",
-                                          "skipped", "halted", "resumed", "failed"});
+  return std::to_array<std::string_view>(
+      {"unknown", "waiting", "stopped", "acting", "migrated", "halted", "resumed", "failed"});
 }
 
 // node/ID/plan/NAME: written by the member alone; plan/NAME/member/ID: the driver's copy for those

@@ -178,19 +178,20 @@ void serialize(Archive& archive, RolloutNode& rollout_node) {
 }
 
 template <class Archive>
-void serialize(Archive& archive, PlanStep& plan_step) {
+void serialize(Archive& archive, PlanStep& step) {
   using cereal::make_nvp;
-  archive(make_nvp("name", plan_step.name), make_nvp("class", plan_step.kind),
-          make_nvp("hook", plan_step.hook), make_nvp("timeout_ms", plan_step.timeout_ms));
+  archive(make_nvp("name", step.name), make_nvp("class", step.kind), make_nvp("hook", step.hook),
+          make_nvp("timeout_ms", step.timeout_ms), make_nvp("migrate", step.migrate));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Plan& plan) {
   using cereal::make_nvp;
   archive(make_nvp("version", plan.version), make_nvp("component", plan.component),
-          make_nvp("steps", plan.steps), make_nvp("members", plan.members),
-          make_nvp("state", plan.state), make_nvp("major", plan.major), make_nvp("step", plan.step),
-          make_nvp("acting", plan.acting), make_nvp("lock", plan.lock),
+          make_nvp("agent", plan.agent), make_nvp("steps", plan.steps),
+          make_nvp("members", plan.members), make_nvp("state", plan.state),
+          make_nvp("previous", plan.previous), make_nvp("step", plan.step),
+          make_nvp("acting", plan.acting), make_nvp("back", plan.back), make_nvp("lock", plan.lock),
           make_nvp("error", plan.error), make_nvp("who", plan.who), make_nvp("trace", plan.trace),
           make_nvp("driver", plan.driver));
 }

@@ -1,0 +1,264 @@
+#include "fleet/model/plan_decision.h"
+
+#include <algorithm>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/plan_follower.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+namespace {
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+class Decider {
+ public:
+  Decider(const PlanView& view, const PlanFacts& facts, Ms now)
+      : view_(view), plan_(view.plan), next_(view.plan), facts_(facts), now_(now) {
+    next_.driver = facts.controller;
+    transaction_.compares = {
+        {.key = key_of(KeyKind::driver, {view.name}),
+         .of = Compare::Of::created,
+         .revision = facts.fence},
+        {.key = key_of(KeyKind::plan, {view.name}), .revision = view.revision}};
+  }
+
+  PlanDecision decide() {
+    if (plan_.state == PlanState::stopping) return end_stopping();
+    if (plan_.state != PlanState::running) return {.over = true};
+    for (const std::string& id : plan_.members) {
+      const PlanMember& record = member(id).record;
+      if (record.error) return stop(id + ": " + record.message, id);
+    }
+    if (const auto behind = those_before(plan_.step + 1); behind.empty()) return advance();
+    if (plan_.step == 0) return wait("to record that they take part", those_before(1));
+    switch (step().kind) {
+      case StepClass::any:
+        return wait("to end step " + name(), those_before(plan_.step + 1));
+      case StepClass::one_at_a_time:
+        return one_at_a_time();
+      case StepClass::once:
+        return once();
+      case StepClass::together:
+        return together();
+      case StepClass::unknown:
+        return stop("step " + name() + " has a class that this program does not know", "");
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] const PlanStep& step() const {
+    return plan_.steps[static_cast<std::size_t>(plan_.step - 1)];
+  }
+  [[nodiscard]] std::string name() const {
+    return std::to_string(plan_.step) + " (" + step().name + ")";
+  }
+  [[nodiscard]] MemberSight member(const std::string& id) const {
+    const auto found = view_.members.find(id);
+    return found == view_.members.end() ? MemberSight{} : found->second;
+  }
+  // Those that do not wait at this step, or a later one.
+  [[nodiscard]] std::vector<std::string> those_before(std::int64_t at) const {
+    std::vector<std::string> behind;
+    for (const std::string& id : plan_.members) {
+      if (member(id).record.step < at) behind.push_back(id);
+    }
+    return behind;
+  }
+
+  // ---- steps
+
+  PlanDecision advance() {
+    if (plan_.step == 0) {
+      std::vector<std::string> others;
+      for (const std::string& id : plan_.members) {
+        const std::string& version = member(id).record.version;
+        if (!plan_.agent.empty() && version != plan_.agent) others.push_back(id + " " + version);
+      }
+      if (!others.empty()) {
+        return stop(
+            "fleet-agent " + plan_.agent + " is wanted, and these have others: " + listed(others),
+            "");
+      }
+    }
+    next_.acting = false;
+    next_.lock.clear();
+    if (plan_.step == static_cast<std::int64_t>(plan_.steps.size())) {
+      next_.state = PlanState::completed;
+      return write("plan " + view_.name + " is completed");
+    }
+    ++next_.step;
+    return begin("step " + std::to_string(next_.step) + " may run");
+  }
+
+  PlanDecision one_at_a_time() {
+    const auto behind = those_before(plan_.step + 1);
+    if (std::find(behind.begin(), behind.end(), plan_.lock) != behind.end()) {
+      return wait("to end step " + name(), {plan_.lock});
+    }
+    next_.lock = behind.front();
+    return begin(next_.lock + " has the lock of step " + name());
+  }
+
+  PlanDecision once() {
+    if (plan_.acting) return wait("to go on from step " + name(), those_before(plan_.step + 1));
+    const auto before = view_.once.find(step().name);
+    if (before != view_.once.end() && before->second.version == plan_.version) {
+      if (!before->second.success) {
+        return stop("step " + name() + " has failed for " + plan_.version + " before", "");
+      }
+      next_.acting = true;
+      return begin("step " + name() + " was done before");
+    }
+    if (plan_.lock.empty()) {
+      next_.lock = plan_.members.front();
+      return begin(next_.lock + " does step " + name() + " for all");
+    }
+    if (member(plan_.lock).record.step <= plan_.step) {
+      return wait("to do step " + name() + " for all", {plan_.lock});
+    }
+    next_.acting = true;
+    put_once(true, member(plan_.lock).record.message);
+    return write("step " + name() + " is done for all");
+  }
+
+  PlanDecision together() {
+    std::vector<std::string> at_work;
+    for (const std::string& id : plan_.members) {
+      const PlanMember& record = member(id).record;
+      if (record.step == plan_.step && record.phase == MemberPhase::waiting) at_work.push_back(id);
+    }
+    if (plan_.acting) return wait("to end step " + name(), those_before(plan_.step + 1));
+    if (!at_work.empty()) return wait("to stop for step " + name(), at_work);
+    if (step().migrate && plan_.lock.empty()) {
+      next_.lock = plan_.members.front();
+      return begin(next_.lock + " migrates");
+    }
+    if (step().migrate && member(plan_.lock).record.phase != MemberPhase::migrated) {
+      return wait("to migrate", {plan_.lock});
+    }
+    next_.acting = true;
+    if (step().migrate && !plan_.component.empty()) put_desired(plan_.version);
+    // What has been stopped is not held back: it would not serve.
+    return write("all have stopped for step " + name() + ", and may act");
+  }
+
+  // ---- waits
+
+  PlanDecision wait(const std::string& what, const std::vector<std::string>& missing) {
+    const std::int64_t timeout =
+        plan_.step == 0 ? plan_.steps.front().timeout_ms : step().timeout_ms;
+    const std::string waits_for = what + plan_.lock + (plan_.acting ? "!" : "");
+    const Ms since = facts_.waits_for == waits_for ? facts_.since : now_;
+    if (now_ >= since + timeout) {
+      PlanDecision over = stop("waited in vain for " + listed(missing) + " " + what, "");
+      over.waits_for = waits_for;
+      over.since = since;
+      return over;
+    }
+    return {.until = since + timeout, .waits_for = waits_for, .since = since};
+  }
+
+  // ---- its end
+
+  // Nobody's `act` has begun where nobody was allowed to, or the one who migrates says that nothing
+  // was changed, or has not begun.
+  [[nodiscard]] bool may_go_back() const {
+    if (plan_.step == 0 || step().kind != StepClass::together || plan_.acting) return false;
+    if (plan_.lock.empty()) return true;
+    const PlanMember& holder = member(plan_.lock).record;
+    if (holder.error) return holder.exit_status == exit_nothing_changed;
+    return holder.phase == MemberPhase::stopped;
+  }
+
+  PlanDecision stop(const std::string& error, const std::string& who) {
+    next_.state = PlanState::stopping;
+    next_.error = error;
+    next_.back = may_go_back();
+    if (!plan_.lock.empty()) {
+      transaction_.compares.push_back({.key = key_of(KeyKind::node_plan, {plan_.lock, view_.name}),
+                                       .revision = member(plan_.lock).revision});
+    }
+    const bool once = plan_.step > 0 && step().kind == StepClass::once && !plan_.acting;
+    if (once && who == plan_.lock && !who.empty()) put_once(false, error);
+    if (next_.back && step().migrate && !plan_.component.empty()) put_desired(plan_.previous);
+    return write("plan " + view_.name + " stops: " + error);
+  }
+
+  PlanDecision end_stopping() {
+    std::vector<std::string> going;
+    bool all_back = plan_.back;
+    for (const std::string& id : plan_.members) {
+      const MemberSight sight = member(id);
+      const MemberPhase phase = sight.record.phase;
+      const bool failed = sight.record.error && !(plan_.back && phase == MemberPhase::failed);
+      const bool ended = sight.revision == 0 || failed || phase == MemberPhase::halted ||
+                         phase == MemberPhase::resumed;
+      if (!ended) going.push_back(id);
+      all_back = all_back && phase == MemberPhase::resumed;
+    }
+    if (!going.empty()) {
+      const PlanDecision waits = wait("to stop", going);
+      if (waits.until) return waits;
+      next_.error += "; then waited in vain for " + listed(going) + " to stop";
+    }
+    next_.state = all_back && going.empty() ? PlanState::aborted : PlanState::halted;
+    next_.lock.clear();
+    return write("plan " + view_.name + " is " +
+                 (next_.state == PlanState::aborted ? "aborted, and all are back at work: "
+                                                    : "halted until recover: ") +
+                 next_.error);
+  }
+
+  // ---- what is written
+
+  void put_once(bool success, const std::string& message) {
+    const Once once{plan_.version, success, plan_.lock, message};
+    transaction_.puts.push_back(
+        {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
+  }
+
+  // Releases the version, or takes the wish back.
+  void put_desired(const std::string& version) {
+    const Desired desired{.version = version, .why = "plan/" + view_.name, .trace = plan_.trace};
+    transaction_.puts.push_back(
+        {.key = key_of(KeyKind::desired, {plan_.component}), .value = write_record(desired)});
+  }
+
+  PlanDecision begin(const std::string& news) {
+    if (view_.stopped) return {};
+    transaction_.compares.push_back({.key = key_of(KeyKind::stop)});
+    return write(news);
+  }
+
+  PlanDecision write(const std::string& news) {
+    transaction_.puts.push_back(
+        {.key = key_of(KeyKind::plan, {view_.name}), .value = write_record(next_)});
+    return {.transaction = transaction_, .news = news};
+  }
+
+  const PlanView& view_;
+  const Plan& plan_;
+  Plan next_;
+  const PlanFacts& facts_;
+  Ms now_;
+  Transaction transaction_;
+};
+
+}  // namespace
+
+PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now) {
+  if (view.revision == 0 || !view.damage.empty()) return {.news = view.damage, .over = true};
+  if (view.plan.steps.empty() || view.plan.members.empty()) {
+    return {.news = "a plan without steps or members", .over = true};
+  }
+  return Decider(view, facts, now).decide();
+}
+
+}  // namespace fleet

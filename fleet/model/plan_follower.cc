@@ -1,0 +1,189 @@
+#include "fleet/model/plan_follower.h"
+
+#include <algorithm>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+namespace {
+
+class Follower {
+ public:
+  Follower(const PlanSight& sight, const FollowerFacts& facts)
+      : plan_(sight.plan), own_(sight.own), sight_(sight), facts_(facts) {}
+
+  FollowerStep follow() const {
+    const auto& members = plan_.members;
+    if (!std::binary_search(members.begin(), members.end(), facts_.node)) return NothingToDo{};
+    if (plan_.state == PlanState::running) {
+      if (sight_.own_revision == 0 || own_.step == 0) return next(1, "");
+      if (own_.error || own_.phase == MemberPhase::unknown) return NothingToDo{};
+      return run();
+    }
+    if (plan_.state == PlanState::stopping && sight_.own_revision != 0) return stop();
+    return NothingToDo{};
+  }
+
+ private:
+  [[nodiscard]] bool has_lock() const { return plan_.lock == facts_.node; }
+  [[nodiscard]] bool is_done(HookVerb verb) const { return facts_.done.contains(verb); }
+  [[nodiscard]] int status(HookVerb verb) const { return facts_.done.at(verb); }
+  [[nodiscard]] const PlanStep& step() const {
+    return plan_.steps[static_cast<std::size_t>(own_.step - 1)];
+  }
+
+  // ---- while it runs
+
+  FollowerStep run() const {
+    if (own_.step > static_cast<std::int64_t>(plan_.steps.size())) {
+      return own_.finished ? FollowerStep{NothingToDo{}} : next(own_.step, "");
+    }
+    if (plan_.step != own_.step) return NothingToDo{};
+    if (own_.phase == MemberPhase::acting) return act();
+    switch (step().kind) {
+      case StepClass::any:
+        return check_and_begin();
+      case StepClass::one_at_a_time:
+        return has_lock() ? check_and_begin() : FollowerStep{NothingToDo{}};
+      case StepClass::once:
+        if (plan_.acting) return next(own_.step + 1, "done for all");
+        return has_lock() ? begin_to_act() : FollowerStep{NothingToDo{}};
+      case StepClass::together:
+        return together();
+      case StepClass::unknown:
+        return fail("a class of step that this fleet-agent does not know", 0);
+    }
+    return NothingToDo{};
+  }
+
+  FollowerStep check_and_begin() const {
+    if (!is_done(HookVerb::check)) return hook(HookVerb::check);
+    if (status(HookVerb::check) != 0) return next(own_.step + 1, "skipped: " + facts_.output);
+    return begin_to_act();
+  }
+
+  FollowerStep together() const {
+    if (own_.phase == MemberPhase::waiting) {
+      if (!is_done(HookVerb::stop)) return hook(HookVerb::stop);
+      if (status(HookVerb::stop) != 0) return fail_of(HookVerb::stop);
+      return write(MemberPhase::stopped);
+    }
+    const bool migrates = step().migrate && has_lock() && own_.phase == MemberPhase::stopped;
+    if (plan_.acting || migrates) return begin_to_act();
+    return NothingToDo{};
+  }
+
+  FollowerStep begin_to_act() const { return write(MemberPhase::acting); }
+
+  // Its record says that it acts.
+  FollowerStep act() const {
+    const bool migrates = step().kind == StepClass::together && !plan_.acting;
+    if (!facts_.began_to_act) return fail("interrupted while it acted", 0);
+    if (migrates) {
+      if (!is_done(HookVerb::migrate)) return hook(HookVerb::migrate);
+      if (status(HookVerb::migrate) != 0) return fail_of(HookVerb::migrate);
+      return write(MemberPhase::migrated);
+    }
+    const bool together = step().kind == StepClass::together;
+    for (const HookVerb verb : {HookVerb::act, HookVerb::start, HookVerb::post}) {
+      if (verb == HookVerb::start && !together) continue;
+      if (!is_done(verb)) return hook(verb);
+      if (status(verb) != 0) return fail_of(verb);
+    }
+    return next(own_.step + 1, "");
+  }
+
+  // ---- when it stops
+
+  FollowerStep stop() const {
+    if (own_.phase == MemberPhase::halted || own_.phase == MemberPhase::resumed) {
+      return NothingToDo{};
+    }
+    const bool here = own_.step == plan_.step && own_.step > 0 &&
+                      own_.step <= static_cast<std::int64_t>(plan_.steps.size());
+    if (here && plan_.back && step().kind == StepClass::together) {
+      if (!is_done(HookVerb::start)) return hook(HookVerb::start);
+      if (status(HookVerb::start) != 0 && !own_.error) return fail_of(HookVerb::start);
+      return write(status(HookVerb::start) == 0 ? MemberPhase::resumed : MemberPhase::halted);
+    }
+    if (own_.error) return NothingToDo{};
+    if (here && own_.phase == MemberPhase::acting) return act();
+    return write(MemberPhase::halted);
+  }
+
+  // ---- what comes of it
+
+  [[nodiscard]] FollowerStep hook(HookVerb verb) const { return RunHook{step().hook, verb}; }
+
+  [[nodiscard]] FollowerStep write(MemberPhase phase) const {
+    PlanMember member = own_;
+    member.phase = phase;
+    return write(member);
+  }
+
+  [[nodiscard]] FollowerStep next(std::int64_t step, const std::string& message) const {
+    const bool last = step > static_cast<std::int64_t>(plan_.steps.size());
+    return write(PlanMember{.version = facts_.version,
+                            .step = step,
+                            .phase = MemberPhase::waiting,
+                            .finished = last,
+                            .message = message});
+  }
+
+  [[nodiscard]] FollowerStep fail(const std::string& message, int status) const {
+    PlanMember member = own_;
+    member.phase = MemberPhase::failed;
+    member.error = true;
+    member.exit_status = status;
+    member.message = message;
+    return write(member);
+  }
+
+  [[nodiscard]] FollowerStep fail_of(HookVerb verb) const {
+    return fail(step().hook + " " + std::string(text_of(verb)) + ": exit status " +
+                    std::to_string(status(verb)) +
+                    (facts_.output.empty() ? "" : ": " + facts_.output),
+                status(verb));
+  }
+
+  [[nodiscard]] FollowerStep write(const PlanMember& member) const {
+    const std::string own = key_of(KeyKind::node_plan, {facts_.node, facts_.plan});
+    return WriteMember{
+        {.compares = {{.key = own, .revision = sight_.own_revision},
+                      {.key = key_of(KeyKind::plan, {facts_.plan}), .revision = sight_.revision}},
+         .puts = {{.key = own, .value = write_record(member)}}},
+        member};
+  }
+
+  const Plan& plan_;
+  const PlanMember& own_;
+  const PlanSight& sight_;
+  const FollowerFacts& facts_;
+};
+
+}  // namespace
+
+std::string_view text_of(HookVerb verb) {
+  switch (verb) {
+    case HookVerb::check:
+      return "check";
+    case HookVerb::stop:
+      return "stop";
+    case HookVerb::act:
+      return "act";
+    case HookVerb::start:
+      return "start";
+    case HookVerb::post:
+      return "post";
+    case HookVerb::migrate:
+      return "migrate";
+  }
+  return "";
+}
+
+FollowerStep follow(const PlanSight& sight, const FollowerFacts& facts) {
+  return Follower(sight, facts).follow();
+}
+
+}  // namespace fleet

@@ -1,0 +1,77 @@
+// A member's part in a plan: what it does next, decided from the plan, from its own record, and
+// from the hooks that it has run for this step since it was started.
+//
+//     at            while the plan runs, when the plan's step is its own
+//     waiting       any: `check`, then it acts; one-at-a-time and once: the same, when it has the
+//                   lock; together: `stop`, and it is stopped
+//     stopped       acts when the plan says so, or migrates when it has the lock
+//     acting        `act` (together: then `start`), `post`, and it waits at the next step;
+//                   migrating: `migrate`, and it has migrated
+//
+// It records that it acts before it acts, in a transaction that compares the plan: who has been
+// stopped in that moment does not begin. A fleet-agent that is killed while it acts says
+// `interrupted`; everything else it does again. A check that says no (not 0) skips the step.
+//
+// When the plan stops, who acts ends that first. Who has stopped for a step in which nobody's `act`
+// has begun runs `start` and has resumed; everybody else stays as he is, halted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "fleet/model/plan_records.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+// The one exit status by which a migration says that it has failed and changed nothing.
+inline constexpr int exit_nothing_changed = 75;
+
+enum class HookVerb { check, stop, act, start, post, migrate };
+[[nodiscard]] std::string_view text_of(HookVerb verb);
+
+// What a member knows.
+struct FollowerFacts {
+  std::string node = {};
+  std::string plan = {};
+  std::string version = {};  // of its fleet-agent
+  // Of the step and phase that its record says, by this process.
+  std::map<HookVerb, int> done = {};
+  bool began_to_act = false;  // this process has written that it acts
+  std::string output = {};    // the last words of the last hook
+};
+
+struct RunHook {
+  std::string hook = {};
+  HookVerb verb = HookVerb::check;
+
+  bool operator==(const RunHook&) const = default;
+};
+struct WriteMember {
+  Transaction transaction = {};
+  PlanMember member = {};
+
+  bool operator==(const WriteMember&) const = default;
+};
+struct NothingToDo {
+  bool operator==(const NothingToDo&) const = default;
+};
+using FollowerStep = std::variant<NothingToDo, RunHook, WriteMember>;
+
+struct PlanSight {
+  Plan plan = {};
+  Revision revision = 0;
+  PlanMember own = {};  // as it was read
+  Revision own_revision = 0;
+};
+
+// Called when a hook has ended, a transaction is known, or a record has changed; never while a hook
+// runs. When its own record has another step or phase than before, `done` begins anew, but for
+// `began_to_act`, which is set when its own transaction to act is committed.
+[[nodiscard]] FollowerStep follow(const PlanSight& sight, const FollowerFacts& facts);
+
+}  // namespace fleet

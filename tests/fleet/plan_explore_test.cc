@@ -1,0 +1,210 @@
+// Every order of events in small plans: two or three members, steps of each class, drivers and
+// members that are killed, hooks that fail, members that are gone. Nobody may be a step ahead, and
+// every way must end.
+#include <catch2/catch.hpp>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "tests/fleet/plan_world.h"
+#include "tests/fleet/walk.h"
+
+namespace {
+
+using namespace fleet_test;
+using namespace fleet;
+using enum Member;
+
+PlanStep step(StepClass kind, bool migrate = false) {
+  static const std::map<StepClass, std::string> names = {{StepClass::any, "a"},
+                                                         {StepClass::one_at_a_time, "b"},
+                                                         {StepClass::once, "c"},
+                                                         {StepClass::together, "d"}};
+  return {.name = names.at(kind), .kind = kind, .hook = "h", .migrate = migrate};
+}
+
+Walk walk_of(const PlanSetup& setup) {
+  return walk(PlanWorld(setup));
+}
+
+// N-06, N-27, N-29
+TEST_CASE("steps of any class, one after the other, and the driver killed at any of them") {
+  const StepClass kind =
+      GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
+  const Walk all = walk_of(
+      {.steps = {step(kind), step(StepClass::any)}, .members = {good, good}, .driver_kills = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+}
+
+TEST_CASE("three members and three steps, one after the other and together") {
+  const Walk all = walk_of({.steps = {step(StepClass::one_at_a_time), step(StepClass::once)},
+                            .members = {good, good, good}});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+}
+
+// N-12, N-30
+TEST_CASE("a member that is gone is waited for, and named when the time is over") {
+  const StepClass kind = GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::together);
+  const Walk all = walk_of({.steps = {step(kind)}, .members = {good, silent}});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK_FALSE(all.ends.contains("completed"));
+}
+
+// N-31, N-42 to N-46
+TEST_CASE("the first error stops everybody at the next barrier") {
+  const StepClass kind =
+      GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
+  const Walk all = walk_of({.steps = {step(kind), step(StepClass::any)},
+                            .members = {cannot_act, good},
+                            .driver_kills = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("halted"));
+}
+
+TEST_CASE("a member whose check says no is skipped, and the plan goes on") {
+  const Walk all = walk_of({.steps = {step(StepClass::one_at_a_time)}, .members = {says_no, good}});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+}
+
+TEST_CASE("a member that cannot stop lets everybody start again") {
+  const Walk all =
+      walk_of({.steps = {step(StepClass::together)}, .members = {cannot_stop, good, good}});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("aborted"));
+}
+
+TEST_CASE("members that are killed at any step act at most once") {
+  const StepClass kind =
+      GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
+  const Walk all = walk_of({.steps = {step(kind)}, .members = {good, good}, .member_kills = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+  CHECK(all.ends.contains("halted"));
+}
+
+// J-50 to J-55
+TEST_CASE("a major version: all halted, migrated once, released, and everybody goes on") {
+  const Walk all = walk_of({.steps = {step(StepClass::together, true)},
+                            .members = {good, good},
+                            .driver_kills = 1,
+                            .member_kills = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+}
+
+TEST_CASE("a wait that is over in any moment ends the plan, and nobody acts for one that stopped") {
+  const StepClass kind =
+      GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
+  const bool migrates = GENERATE(false, true);
+  if (migrates && kind != StepClass::together) return;
+  const Walk all = walk_of(
+      {.steps = {step(kind, migrates)}, .members = {good, good}, .driver_kills = 1, .hastes = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+  CHECK(all.ends.contains("halted"));
+}
+
+TEST_CASE("a migration that changed nothing puts everybody back to work, any other halts") {
+  const auto [nature, end] = GENERATE(
+      table<Member, std::string>({{changed_nothing, "aborted"}, {cannot_migrate, "halted"}}));
+  const Walk all = walk_of(
+      {.steps = {step(StepClass::together, true)}, .members = {nature, good}, .driver_kills = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains(end));
+}
+
+TEST_CASE("a barrier before the migration that is not reached puts everybody back to work") {
+  const Walk all =
+      walk_of({.steps = {step(StepClass::together, true)}, .members = {good, cannot_stop}});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("aborted"));
+}
+
+// N-48, N-50
+TEST_CASE("a step that was done for this version is skipped, and one that failed stops the plan") {
+  PlanSetup setup{.steps = {step(StepClass::once)}, .members = {good, good}, .done_before = "c"};
+  CHECK(walk_of(setup).ends.contains("completed"));
+  setup.done_before = "!c";
+  const Walk all = walk_of(setup);
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("halted"));
+}
+
+TEST_CASE("canaries: an error seeded in driver or member is found") {
+  const auto [seeded, kind] =
+      GENERATE(table<PlanSeeded, StepClass>({{PlanSeeded::no_compares, StepClass::together},
+                                             {PlanSeeded::early, StepClass::any},
+                                             {PlanSeeded::all_act, StepClass::together}}));
+  CHECK(walk_of({.steps = {step(kind), step(StepClass::any)},
+                 .members = {good, good},
+                 .driver_kills = 1,
+                 .seeded = seeded})
+            .wrong != "");
+}
+
+TEST_CASE("canary: a member that does not compare the plan acts after it was stopped") {
+  CHECK(walk_of({.steps = {step(StepClass::together, true)},
+                 .members = {good, good},
+                 .hastes = 1,
+                 .seeded = PlanSeeded::member_compares_nothing})
+            .wrong != "");
+}
+
+// N-34, N-54
+TEST_CASE("recover erases what a run left, the plan last, and nothing of one that runs") {
+  PlanView view{
+      .name = "p", .plan = {.members = {"a", "b"}, .state = PlanState::halted}, .revision = 4};
+  const auto parts = recover_plan(view);
+  REQUIRE(parts.size() == 1);
+  CHECK(words(parts[0]) ==
+        "if /fleet/v1/plan/p@4: erase /fleet/v1/node/a/plan/p erase /fleet/v1/node/b/plan/p "
+        "erase /fleet/v1/once/p/* erase /fleet/v1/plan/p/* erase /fleet/v1/plan/p");
+  view.plan.state = PlanState::running;
+  CHECK(recover_plan(view).empty());
+}
+
+// N-11
+TEST_CASE("a newcomer that is no member of the plan does nothing") {
+  const PlanSight sight{
+      .plan = {.steps = {step(StepClass::any)}, .members = {"a"}, .state = PlanState::running},
+      .revision = 1};
+  CHECK(std::holds_alternative<NothingToDo>(follow(sight, {.node = "b", .plan = "p"})));
+}
+
+TEST_CASE("members whose fleet-agent has another version are named, and the plan does not begin") {
+  PlanView view{.name = "p",
+                .plan = {.agent = "2",
+                         .steps = {step(StepClass::any)},
+                         .members = {"a", "b"},
+                         .state = PlanState::running},
+                .revision = 4};
+  view.members["a"] = {{.version = "2", .step = 1, .phase = MemberPhase::waiting}, 5};
+  view.members["b"] = {{.version = "1", .step = 1, .phase = MemberPhase::waiting}, 6};
+  const PlanDecision next = decide_plan(view, {}, 0);
+  CHECK(next.news == "plan p stops: fleet-agent 2 is wanted, and these have others: b 1");
+}
+
+TEST_CASE("while there is a stop no step begins, and who has stopped goes on") {
+  PlanView view{
+      .name = "p",
+      .plan = {.steps = {step(StepClass::together)}, .members = {"a"}, .state = PlanState::running},
+      .revision = 4,
+      .stopped = true};
+  view.members["a"] = {{.step = 1, .phase = MemberPhase::waiting}, 5};
+  CHECK_FALSE(decide_plan(view, {}, 0).transaction);
+  view.plan.step = 1;
+  view.members["a"].record.phase = MemberPhase::stopped;
+  CHECK(decide_plan(view, {}, 0).transaction);
+}
+
+}  // namespace
