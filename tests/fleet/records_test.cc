@@ -121,6 +121,9 @@ TEST_CASE("every record of a rollout is read as it was written") {
                                .attempt = 1,
                                .error = "e",
                                .applied = true});
+}
+
+TEST_CASE("every record of a plan is read as it was written") {
   check_round_trip(Plan{.version = "2.0.0",
                         .component = "agent",
                         .agent = "1.2.0",
