@@ -160,6 +160,7 @@ samples: $(sample_agent) $(sample_variant_files)
 # Some read tables that lie beside them. Only these depend on where the tree is, so that a compiler
 # cache serves several checkouts.
 $(addprefix $(BUILD)/objects/tests/,explore/second_table.o explore/explore_test.o \
+  explore/second_table_test.o \
   fuzz/replay_test.o model/phase_names_test.o scenario/scenario_test.o scenario/log_test.o): \
   CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 # Tests are compiled more often than they run, but for those that walk every state.

@@ -7,6 +7,7 @@ _upgrader_values() {
   case $1 in
     --mode) compgen -W 'parallel sequential' -- "$2" ;;
     --on-unclean-stop) compgen -W 'fallback continue' -- "$2" ;;
+    --fallback) compgen -W 'cold warm' -- "$2" ;;
     --gate) compgen -W 'none confirm' -- "$2" ;;
     --commit) compgen -W 'survive healthy' -- "$2" ;;
     --log-level) compgen -W 'error warning info debug' -- "$2" ;;
@@ -25,8 +26,8 @@ _upgrader_values() {
 }
 
 _upgrader_options='--mode= --start-timeout= --stop-timeout= --exit-grace= --trial=
-  --on-unclean-stop= --gate= --confirm-timeout= --commit= --relink --previous= --attempts=
-  --lock= --lock-timeout= --control= --notify-fd= --subreaper --adapter= --log-level=
+  --on-unclean-stop= --fallback= --gate= --confirm-timeout= --commit= --relink --previous=
+  --attempts= --lock= --lock-timeout= --control= --notify-fd= --subreaper --adapter= --log-level=
   --help --version'
 
 # Sets `agent` to the place of AGENT among the words before the cursor, or to that of the cursor

@@ -11,7 +11,7 @@ _upgrader_agent() {
 }
 
 local modes='(parallel sequential)' stops='(fallback continue)' levels='(error warning info debug)'
-local gates='(none confirm)' commits='(survive healthy)'
+local falls='(cold warm)' gates='(none confirm)' commits='(survive healthy)'
 
 _arguments -S \
   "--mode=[for upgrades that do not say]:mode:$modes" \
@@ -20,6 +20,7 @@ _arguments -S \
   '--exit-grace=[from stopped to the exit]:duration:_upgrader_duration_or_zero' \
   '--trial=[from activate to the commit]:duration:_upgrader_duration_or_zero' \
   "--on-unclean-stop=[what follows an unclean stop]:deed:$stops" \
+  "--fallback=[what a failed trial goes back to: started then, or kept ready]:how:$falls" \
   "--gate=[whether a parallel upgrade waits to be confirmed]:gate:$gates" \
   '--confirm-timeout=[how long it waits]:duration:_upgrader_duration_or_zero' \
   "--commit=[what ends a trial well]:rule:$commits" \

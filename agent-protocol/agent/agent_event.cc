@@ -85,6 +85,9 @@ void EventView::fill(const Activate& activate) {
   view_.type = AGENT_PROTOCOL_ACTIVATE;
   view_.clean = activate.clean ? 1 : 0;
   view_.state = text_or_null(activate.state);
+  if (activate.failure) {
+    fill_failure(activate.failure->failure, text_or_null(activate.failure->version));
+  }
 }
 
 void EventView::fill(const StopAsked& stop) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent-protocol/wire/archive.h"
+#include "agent-protocol/wire/escape.h"
 #include "agent-protocol/wire/json_line.h"
 #include "agent-protocol/wire/serialize.h"
 #include "agent-protocol/wire/utf8.h"
@@ -119,6 +120,18 @@ std::string fit_text(std::string_view text, std::size_t bytes_max) {
     text.remove_prefix(bytes == 0 ? 1 : bytes);
   }
   return fitted;
+}
+
+void fit_line(Activate& activate) {
+  if (!activate.failure || encode(activate)) return;
+  activate.failure->version.reset();
+  if (encode(activate)) return;
+  std::string reason = std::exchange(activate.failure->failure.reason, "");
+  const std::size_t room = line_bytes_max - encode(activate).value().size();
+  // A byte of the text is at most 6 on the line: so many of them have to go at the least.
+  while (escaped_bytes(reason) > room)
+    reason = fit_text(reason, reason.size() - (escaped_bytes(reason) - room + 5) / 6);
+  activate.failure->failure.reason = std::move(reason);
 }
 
 }  // namespace agent_protocol

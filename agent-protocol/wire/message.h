@@ -39,6 +39,9 @@ enum class Mode { parallel, sequential };
 enum class Gate { none, confirm };
 enum class CommitRule { survive, healthy };
 enum class UncleanStop { fall_back, carry_on };  // on the wire "fallback" and "continue"
+// What runs again after a failed upgrade is started when that has failed, or stands by during the
+// trial.
+enum class FallbackMode { cold, warm };
 enum class StopReason { upgrade, rollback, shutdown };
 enum class Stage { request, spawn, start, confirm, cancel, stop, trial, commit, shutdown, boot };
 
@@ -73,6 +76,7 @@ struct Upgrade {
   std::optional<std::int64_t> stop_timeout_ms;
   std::optional<std::int64_t> trial_ms;
   std::optional<UncleanStop> on_unclean_stop;
+  std::optional<FallbackMode> fallback;
   bool operator==(const Upgrade&) const = default;
 };
 
@@ -147,6 +151,7 @@ struct Welcome {
 struct Activate {
   std::optional<std::string> state;
   bool clean = false;
+  std::optional<PastFailure> failure{};  // where `welcome` came before there was one
   bool operator==(const Activate&) const = default;
 };
 

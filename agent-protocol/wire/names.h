@@ -30,6 +30,9 @@ template <>
 inline constexpr std::array<std::string_view, 2> names_of<UncleanStop>{"fallback", "continue"};
 
 template <>
+inline constexpr std::array<std::string_view, 2> names_of<FallbackMode>{"cold", "warm"};
+
+template <>
 inline constexpr std::array<std::string_view, 3> names_of<StopReason>{"upgrade", "rollback",
                                                                       "shutdown"};
 

@@ -93,7 +93,8 @@ void serialize_terms(Archive& archive, Upgrade& message) {
       cereal::make_nvp("confirm_timeout_ms", ranged(message.confirm_timeout_ms, 0, timeout_ms_max)),
       cereal::make_nvp("stop_timeout_ms", ranged(message.stop_timeout_ms, 1, timeout_ms_max)),
       cereal::make_nvp("trial_ms", ranged(message.trial_ms, 0, timeout_ms_max)),
-      cereal::make_nvp("on_unclean_stop", one_of_the_names(message.on_unclean_stop)));
+      cereal::make_nvp("on_unclean_stop", one_of_the_names(message.on_unclean_stop)),
+      cereal::make_nvp("fallback", one_of_the_names(message.fallback)));
   require(archive, !(message.gate == Gate::confirm && message.mode == Mode::sequential),
           R"("gate" is "confirm"; that needs "mode" to be "parallel")");
   require(archive, !(message.commit == CommitRule::healthy && message.trial_ms == 0),
@@ -168,15 +169,14 @@ void serialize(Archive& archive, Welcome& message) {
       cereal::make_nvp("previous_version", limited(message.previous_version, version_bytes_max)),
       cereal::make_nvp("failure", object(message.failure)),
       cereal::make_nvp("watchdog_ms", ranged(message.watchdog_ms, 1, integer_max)));
-  require(archive, message.role != Role::fallback || message.failure,
-          R"("role" is "fallback"; that needs "failure")");
 }
 
 template <class Archive>
 void serialize(Archive& archive, Activate& message) {
   archive(
       cereal::make_nvp("state", limited(message.state, state_bytes_max, state_escaped_bytes_max)),
-      cereal::make_nvp("clean", truth(message.clean)));
+      cereal::make_nvp("clean", truth(message.clean)),
+      cereal::make_nvp("failure", object(message.failure)));
 }
 
 template <class Archive>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 namespace upgrader::test {
 
@@ -52,7 +53,9 @@ void make_usual(UpgradeUnderWay& upgrade) {
 State usual(State state) {
   if (state.incumbent) make_usual(*state.incumbent);
   if (state.candidate) make_usual(*state.candidate);
-  if (state.candidate && state.candidate->version) state.candidate->version = "new";
+  if (state.candidate && state.candidate->version) {
+    state.candidate->version = state.candidate->standby ? "old" : "new";
+  }
   if (state.upgrade) make_usual(*state.upgrade);
   if (state.legacy && state.legacy->state) state.legacy->state = "left";
   if (state.legacy) state.legacy->exit_status = usual_status(state.legacy->exit_status);
@@ -112,7 +115,7 @@ class Hash {
     for (const bool flag :
          {agent.greeted, agent.ready, agent.activate_waits, agent.activated, agent.stopped,
           agent.output_closed, agent.input_closed, agent.terminated, agent.killed, agent.silent,
-          agent.has_readiness, agent.works}) {
+          agent.has_readiness, agent.works, agent.standby, agent.knows_failure}) {
       flags = flags * 2 + (flag ? 1 : 0);
     }
     put(flags);
@@ -135,6 +138,7 @@ class Hash {
     put(terms.stop_timeout);
     put(terms.trial);
     put(terms.on_unclean_stop);
+    put(terms.fallback);
   }
   void put(const Failure& failure) {
     put(failure.id);
@@ -247,7 +251,7 @@ State renumbered(State state, const std::map<Generation, Generation>& ranks) {
     state.incumbent->version = on_trial ? "new" : "old";
   }
   if (state.upgrade && state.upgrade->previous_version) state.upgrade->previous_version = "old";
-  if (state.candidate) state.candidate->program = 2;
+  if (state.candidate) state.candidate->program = state.candidate->standby ? 1 : 2;
   if (state.upgrade) state.upgrade->previous = 1;
   if (state.upgrade && state.upgrade->program) state.upgrade->program = 2;
   return state;
@@ -297,6 +301,11 @@ Policy explored_policy(int which) {
     gated.defaults.commit = CommitRule::healthy;
     return gated;
   }
+  if (which == warm_policy) {
+    Policy warm = explored_policy(3);
+    warm.defaults.fallback = FallbackMode::warm;
+    return warm;
+  }
   const bool otherwise = which == policies - 1;
   const Duration limits = which % 2 == 0 && !otherwise ? Duration(0) : some_limit;
   Policy made;
@@ -316,6 +325,7 @@ std::string name_of_policy(int which) {
   if (which == watchdog_policy) return ", watchdog";
   if (which == boot_policy) return ", relink, previous, attempts";
   if (which == gate_policy) return ", relink, gate, healthy";
+  if (which == warm_policy) return ", relink, warm";
   if (which == policies - 1) return ", relink, sequential, continue";
   return std::string(which / 2 == 1 ? ", relink" : "") + (which % 2 == 0 ? ", no limits" : "");
 }
@@ -333,6 +343,18 @@ std::optional<int> which_policy(const Policy& policy) {
     if (explored_policy(which) == usual) return which;
   }
   return std::nullopt;
+}
+
+bool wants_the_whole() {
+  static const bool whole = std::getenv("WHOLE") != nullptr;
+  return whole;
+}
+
+Breadth breadth_of(const Policy& policy) {
+  const std::optional<int> which = which_policy(policy);
+  return {.readiness = which == (wants_the_whole() ? plain_policy : sequential_policy),
+          .control = wants_the_whole() || which == relink_policy || which == gate_policy,
+          .of_one_gone = wants_the_whole() || which == gate_policy};
 }
 
 // ---- ways

@@ -46,15 +46,31 @@ struct NamedDeadline {
 // --mode=sequential and --on-unclean-stop=continue, which requests that do not say go by.
 inline constexpr int policies = 5;
 inline constexpr int plain_policy = 1;  // with limits, and nothing else
+inline constexpr int relink_policy = 3;
+inline constexpr int sequential_policy = policies - 1;
 // And more, which are not for all to explore: with a watchdog; and with --gate=confirm and
-// --commit=healthy, which SIGUSR2 goes by.
+// --commit=healthy, which SIGUSR2 goes by; and with --fallback=warm.
 inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
-inline constexpr int all_policies = gate_policy + 1;
+inline constexpr int warm_policy = gate_policy + 1;
+inline constexpr int all_policies = warm_policy + 1;
 // With --previous and --attempts; the second table does not know them yet.
 inline constexpr int boot_policy = all_policies;
+inline constexpr int explored_policies = boot_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
+
+// What multiplies the states, and does not depend on the policy, is explored under few of them. By
+// WHOLE=1 in the environment, as make explore has it, agents with the feature are explored under
+// the policy that leads to most states, and the rest under all.
+struct Breadth {
+  bool readiness = false;    // agents with the feature
+  bool control = false;      // an operator's requests
+  bool of_one_gone = false;  // what comes too late, from an agent that has gone
+};
+[[nodiscard]] Breadth breadth_of(const Policy& policy);
+[[nodiscard]] bool wants_the_whole();
+
 // Which of these it is, whatever its times are, or nullopt.
 [[nodiscard]] std::optional<int> which_policy(const Policy& policy);
 

@@ -7,51 +7,14 @@
 #include <iterator>
 
 #include "tests/explore/explorer.h"
-#include "tests/explore/figures.h"
 #include "tests/explore/story.h"
+#include "tests/explore/walks.h"
 #include "tests/support/scenario.h"
 
 namespace {
 
 using namespace upgrader;
 using namespace upgrader::test;
-
-template <class Kind>
-std::size_t kind() {
-  return Event(Kind{}).index();
-}
-
-// Whether something in this phase can make an event of this kind happen.
-bool may_happen(Phase phase, std::size_t event) {
-  if (event == kind<DeadlinePassed>()) return phase != Phase::ended;
-  if (event == kind<StartRequested>() || event == kind<StartRefused>()) {
-    return phase == Phase::starting;
-  }
-  return event < kind<Checked>() || event > kind<ActivateSent>();
-}
-
-std::vector<std::pair<Phase, std::size_t>> possible_cells() {
-  std::vector<std::pair<Phase, std::size_t>> cells;
-  for (int phase = 0; phase <= static_cast<int>(Phase::ended); ++phase) {
-    for (std::size_t event = 0; event < std::variant_size_v<Event>; ++event) {
-      if (may_happen(static_cast<Phase>(phase), event)) {
-        cells.emplace_back(static_cast<Phase>(phase), event);
-      }
-    }
-  }
-  return cells;
-}
-
-// The walks under all policies: made once, and looked at by two tests.
-const std::vector<Exploration>& walks() {
-  static const std::vector<Exploration> made = [] {
-    std::vector<Exploration> all;
-    for (int which = 0; which <= boot_policy; ++which)
-      all.push_back(explore(explored_policy(which)));
-    return all;
-  }();
-  return made;
-}
 
 std::string text_of_supervisor_header() {
   std::ifstream file(SOURCE_DIRECTORY "/upgrader/core/supervisor.h");
@@ -72,56 +35,10 @@ std::string first_violation(const StepFunction& faulty, int policy = 1) {
 
 }  // namespace
 
-TEST_CASE("no order of events breaks an invariant, and every event is met in every phase") {
-  std::size_t states = 0, edges = 0, violations = 0;
-  std::set<std::pair<Phase, std::size_t>> cells;
-  for (int which = 0; which <= boot_policy; ++which) {
-    const Exploration& walk = walks()[static_cast<std::size_t>(which)];
-    for (const std::string& violation : walk.violations)
-      FAIL_CHECK(violation);
-    CHECK(walk.running_states > 0);
-    states += walk.states;
-    edges += walk.edges;
-    violations += walk.violations.size();
-    cells.insert(walk.cells.begin(), walk.cells.end());
-    std::cout << "report: explored " << walk.states << " states, " << walk.edges << " edges, "
-              << walk.cells.size() << " cells of phase and event" << name_of_policy(which) << "\n";
-  }
-
-  const auto possible = possible_cells();
-  std::size_t visited = 0;
-  for (const auto& [phase, event] : possible) {
-    INFO("phase " << name_of(phase) << ", event kind " << event);
-    CHECK(cells.contains({phase, event}));
-    visited += cells.contains({phase, event}) ? 1 : 0;
-  }
-  std::cout << "result: V1 | make explore | " << with_commas(states) << " states, "
-            << with_commas(edges) << " edges under " << boot_policy + 1
-            << " policies, to a fixpoint; " << visited << " of " << possible.size()
-            << " cells of phase and event (and " << cells.size() - visited << " of outcomes), "
-            << violations << " violations | fixpoint, every cell, 0 violations | "
-            << (violations == 0 && visited == possible.size() ? "met" : "not met: see above")
-            << "\n";
-}
-
-TEST_CASE(
-    "the table at the head of supervisor.h has every step from phase to phase, and no other") {
-  const std::string header = text_of_supervisor_header();
-  std::set<PhaseStep> taken, by_signals;
-  for (const Exploration& walk : walks()) {
-    taken.insert(walk.phase_steps.begin(), walk.phase_steps.end());
-    by_signals.insert(walk.signalled_steps.begin(), walk.signalled_steps.end());
-  }
-
-  for (const std::string& difference : differences(steps_of_table(header), taken))
-    FAIL_CHECK(difference);
-
-  // What the sentence below the table says of SIGTERM and SIGQUIT.
-  for (int number = 0; number < static_cast<int>(Phase::shutting_down); ++number) {
-    const std::string phase(name_of(static_cast<Phase>(number)));
-    CHECK(by_signals.erase({phase, "shutting_down"}) == 1);
-  }
-  CHECK(by_signals == std::set<PhaseStep>{{"starting", "ended"}});
+// `make check` walks once, with the second table beside the supervisor (second_table_test.cc).
+TEST_CASE("no order of events breaks an invariant, and every event is met in every phase",
+          "[.walk]") {
+  check_walks(walk_all(), "V1");
 }
 
 TEST_CASE("canary: a table of phases that is wrong is found") {

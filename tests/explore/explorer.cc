@@ -31,6 +31,7 @@ struct Node {
   Watcher watcher;
   std::shared_ptr<const Companion> companion;  // or null
   std::string accounts;                        // theirs, as text
+  std::string companions;                      // the companion's part of them
   Move how;                                    // that led here from the parent
 };
 
@@ -95,10 +96,11 @@ class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
       : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
-    const std::optional<int> which = which_policy(policy);
-    readiness_ = which == plain_policy;
     // Who wants a map walks where nobody has a control directory.
-    control_ = map == nullptr;
+    const Breadth breadth = breadth_of(policy);
+    readiness_ = map != nullptr ? which_policy(policy) == plain_policy : breadth.readiness;
+    control_ = breadth.control && map == nullptr;
+    of_one_gone_ = breadth.of_one_gone || map != nullptr;
   }
 
   Exploration run(const Companion* companion) {
@@ -107,7 +109,7 @@ class Walk {
     for (std::size_t at = 0; at < nodes_.size() && !full(); ++at) {
       // A copy: the nodes move while new ones come.
       const State state = nodes_[at].state;
-      for (NamedEvent& next : every_event(state)) {
+      for (NamedEvent& next : every_event(state, of_one_gone_)) {
         if (!readiness_ && has_features(next.event)) continue;
         next.event = with_version(std::move(next.event), state);
         take(at, state, {}, next);
@@ -222,11 +224,14 @@ class Walk {
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
-    const auto vouching = broken_vouching(policy_, before, due, event, supervisor);
+    // Where nothing has changed init is told nothing.
+    const bool same = due.what != Due::What::heartbeat && supervisor.state() == before;
+    const auto vouching = same ? std::vector<std::string>()
+                               : broken_vouching(policy_, before, due, event, supervisor);
     for (const std::string& violation : vouching)
       report(move, violation);
     const bool ready_too_early =
-        init_news(supervisor.state()).active && !watchers.watcher.anyone_active();
+        !same && init_news(supervisor.state()).active && !watchers.watcher.anyone_active();
     if (ready_too_early) report(move, "S1b: init is told that an agent is active that is not");
     if (report_all(move, watchers) || !vouching.empty() || ready_too_early) return;
     move.whole = supervisor.state().pending == Pending::nothing;
@@ -268,16 +273,18 @@ class Walk {
   // Returns which node it is.
   std::size_t visit(const State& raw, Watchers watchers, const Move& how) {
     const std::size_t parent = how.from;
+    watchers.watcher.let_time_pass(0);
+    if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
+    if (is_as_before(raw, watchers, parent)) return parent;
     const std::map<Generation, Generation> ranks = ranks_of(raw);
     const State state = renumbered(normalised(raw), ranks);
-    watchers.watcher.let_time_pass(0);
     watchers.watcher.renumber(ranks);
-    std::string accounts = watchers.watcher.print();
+    std::string companions;
     if (watchers.companion) {
-      watchers.companion->set_deadlines(later, {}, Time(0), false);
       watchers.companion->renumber(ranks);
-      accounts += watchers.companion->print();
+      companions = watchers.companion->print();
     }
+    std::string accounts = watchers.watcher.print() + companions;
     const bool nothing_new =
         !nodes_.empty() && nodes_[parent].state == state && nodes_[parent].accounts == accounts;
     if (nothing_new) return parent;
@@ -295,8 +302,16 @@ class Walk {
       map_->places.push_back({key_of(state, watchers.watcher.print()), state.ended, promised, how});
     }
     nodes_.push_back({state, std::move(watchers.watcher), std::move(watchers.companion),
-                      std::move(accounts), how});
+                      std::move(accounts), std::move(companions), how});
     return nodes_.size() - 1;
+  }
+
+  // Most events change nothing: quicker than to make them comparable.
+  bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
+    if (nodes_.empty()) return false;
+    const Node& before = nodes_[parent];
+    return before.state == state && before.watcher == watchers.watcher &&
+           (!watchers.companion || before.companions == watchers.companion->print());
   }
 
   void check_rest(const State& state, const Move& how) {
@@ -324,9 +339,9 @@ class Walk {
   const StepFunction& step_;
   std::size_t violations_max_;
   Map* map_;  // or null
-  // What doubles the states is explored under one policy: it does not depend on the others.
   bool readiness_ = false;
   bool control_ = false;
+  bool of_one_gone_ = false;
   const std::vector<NamedEvent> none_{};
   std::deque<Node> nodes_;
   std::unordered_map<std::string, std::size_t> seen_;
@@ -363,6 +378,7 @@ std::size_t events_to_commit(Supervisor supervisor) {
   upgrade.gate = Gate::none;
   upgrade.commit = CommitRule::survive;
   upgrade.trial_ms = 1000;
+  upgrade.fallback = FallbackMode::cold;
   take(MessageReceived{active, upgrade, false});
   take(MessageReceived{next, Hello{}, false});
   take(MessageReceived{next, Ready{}, false});

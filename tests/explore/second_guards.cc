@@ -43,6 +43,8 @@ const Named<Guard> guards[] = {
     {"must be healthy",
      [](const N& n, const H&) { return n.request.terms.commit == CommitRule::healthy; }},
     {"no trial", [](const N& n, const H&) { return n.request.terms.trial == Duration::zero(); }},
+    {"warm", [](const N& n, const H&) { return n.request.terms.fallback == FallbackMode::warm; }},
+    {"stood by", [](const N& n, const H&) { return n.a.stood_by; }},
     {"relink", [](const N& n, const H&) { return n.policy.relink; }},
     {"owes a heartbeat", [](const N& n, const H&) { return n.a.beat || n.a.silent; }},
     {"has not said that it works", [](const N& n, const H&) { return !n.a.works; }},
@@ -71,6 +73,8 @@ Terms terms_of(const Policy& policy, const Upgrade& asked, bool by_signal) {
   terms.stop_timeout = or_default(asked.stop_timeout_ms, terms.stop_timeout);
   terms.trial = or_default(asked.trial_ms, terms.trial);
   terms.on_unclean_stop = asked.on_unclean_stop.value_or(terms.on_unclean_stop);
+  terms.fallback = asked.fallback.value_or(terms.fallback);
+  if (terms.mode == Mode::sequential) terms.fallback = FallbackMode::cold;
   return terms;
 }
 

@@ -19,6 +19,8 @@ void leave_reasons_out(agent_protocol::UpgraderMessage& message) {
     error->reason.clear();
   } else if (auto* welcome = std::get_if<agent_protocol::Welcome>(&message)) {
     if (welcome->failure) welcome->failure->failure.reason.clear();
+  } else if (auto* activate = std::get_if<agent_protocol::Activate>(&message)) {
+    if (activate->failure) activate->failure->failure.reason.clear();
   }
 }
 
@@ -155,7 +157,7 @@ class SecondOpinion : public Companion {
     if (request.previous_version) request.previous_version = "old";
     if (notes.a.version) notes.a.version = on_trial ? "new" : "old";
     if (notes.a.program != 0) notes.a.program = on_trial ? 2 : 1;
-    if (notes.b.program != 0) notes.b.program = 2;
+    if (notes.b.program != 0) notes.b.program = notes.b.stood_by ? 1 : 2;
     notes.last = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
     notes.signals = 0;
   }

@@ -47,7 +47,8 @@ void Printer::put(const Party& party) {
   put(party.grace);
   put(party.beat);
   put(party.hello);
-  put(std::int64_t{party.promises_word} * 8 + std::int64_t{party.works} * 4 +
+  put(std::int64_t{party.stood_by} * 32 + std::int64_t{party.told_why} * 16 +
+      std::int64_t{party.promises_word} * 8 + std::int64_t{party.works} * 4 +
       std::int64_t{party.silent} * 2 + std::int64_t{party.left_unfit});
 }
 
@@ -66,7 +67,8 @@ void Printer::put(const Request& request) {
   for (const bool flag :
        {request.by_signal, request.by_control, request.of_agent, request.told,
         terms.mode == Mode::sequential, terms.gate == Gate::confirm,
-        terms.commit == CommitRule::healthy, terms.on_unclean_stop == UncleanStop::carry_on}) {
+        terms.commit == CommitRule::healthy, terms.on_unclean_stop == UncleanStop::carry_on,
+        terms.fallback == FallbackMode::warm}) {
     flags = flags * 2 + flag;
   }
   put(flags);

@@ -97,7 +97,12 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
 
 void offer(const Notes& notes, Party& party, Actions& actions) {
   party.offered = true;
-  send(actions, party, Activate{notes.left, notes.clean});
+  Activate message{notes.left, notes.clean, std::nullopt};
+  // One that stood by learns why it is needed now, if it has not before.
+  if (party.stood_by && !party.told_why) {
+    message.failure = PastFailure{notes.request.cause.value(), notes.request.failed_version};
+  }
+  send(actions, party, std::move(message));
 }
 
 void close_input(Party& party, Actions& actions) {
@@ -133,9 +138,11 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
     message.watchdog_ms = notes.policy.watchdog.count();
   }
   if (party.role == Role::candidate) message.previous_version = notes.request.previous_version;
-  if (party.role == Role::fallback) {
+  const bool needed = !party.stood_by || notes.request.cause;
+  if (party.role == Role::fallback && needed) {
     message.failure =
         PastFailure{notes.request.cause.value_or(Failure{}), notes.request.failed_version};
+    party.told_why = true;
   }
   send(actions, party, message);
 }
@@ -247,6 +254,11 @@ const Named<Effect> effects[] = {
      [](N& n, const H&, A& a) {
        spawn(n.a, n.last + 1, Role::fallback, n.request.previous, a);
      }},
+    {"spawn standby",
+     [](N& n, const H&, A& a) {
+       spawn(n.b, n.last + 1, Role::fallback, n.request.previous, a);
+       n.b.stood_by = true;
+     }},
     {"count it", [](N& n, const H&, A&) { ++n.last; }},
     {"take a generation", [](N& n, const H&, A&) { n.request.generation = ++n.last; }},
     {"kill A", [](N& n, const H& h, A& a) { kill_party(n.a, h.now, a); }},
@@ -270,6 +282,11 @@ const Named<Effect> effects[] = {
     {"A limit fallback",
      [](N& n, const H& h, A&) {
        n.a.limit = after(
+           h.now, longer(n.request.terms.start_timeout, n.policy.defaults.start_timeout));
+     }},
+    {"B limit fallback",
+     [](N& n, const H& h, A&) {
+       n.b.limit = after(
            h.now, longer(n.request.terms.start_timeout, n.policy.defaults.start_timeout));
      }},
     {"A limit stop",
@@ -428,11 +445,11 @@ const Named<Effect> effects[] = {
     {"welcome B",
      [](N& n, const H& h, A& a) {
        welcome(n, n.b, h, a);
-       n.request.failed_version = n.b.version;
+       if (!n.b.stood_by) n.request.failed_version = n.b.version;
      }},
     {"note failed version",
      [](N& n, const H& h, A&) {
-       n.request.failed_version = said<Hello>(h).version;
+       if (!n.b.stood_by) n.request.failed_version = said<Hello>(h).version;
      }},
     {"offer A", [](N& n, const H&, A& a) { offer(n, n.a, a); }},
     {"offer B", [](N& n, const H&, A& a) { offer(n, n.b, a); }},

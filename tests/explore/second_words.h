@@ -30,6 +30,8 @@ struct Party {
   bool promises_word = false;      // feature `readiness`: it says `healthy` when it works
   bool works = false;              // it has said that, or need not
   bool left_unfit = false;         // that it was unfit was found when its exit had been seen
+  bool stood_by = false;           // it was started beside the agent on trial
+  bool told_why = false;           // its `welcome` had the failure
 };
 
 // An upgrade as it was asked for, the defaults filled in.

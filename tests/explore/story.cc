@@ -19,6 +19,8 @@ std::string options_of(const Policy& policy) {
          (policy.defaults.on_unclean_stop == agent_protocol::UncleanStop::carry_on
               ? " --on-unclean-stop=continue"
               : "") +
+         (policy.defaults.fallback == agent_protocol::FallbackMode::warm ? " --fallback=warm"
+                                                                         : "") +
          (policy.watchdog == Duration::zero()
               ? ""
               : "\nwatchdog " + std::to_string(policy.watchdog.count()) + "ms");

@@ -82,6 +82,7 @@ Upgrade take_upgrade(Bytes& bytes) {
   upgrade.confirm_timeout_ms = timeout(when / 4, 0);
   upgrade.stop_timeout_ms = timeout(when / 16, 1);
   upgrade.trial_ms = timeout(when / 64, 0);
+  if (when % 8 == 7) upgrade.fallback = FallbackMode::warm;
   return upgrade;
 }
 

@@ -33,6 +33,9 @@ class Notes {
   void note(const std::string& name, CommitRule rule) {
     note(name, std::string(rule == CommitRule::survive ? "survive" : "healthy"));
   }
+  void note(const std::string& name, FallbackMode mode) {
+    note(name, std::string(mode == FallbackMode::warm ? "warm" : "cold"));
+  }
   void note(const std::string& name, UncleanStop then) {
     note(name, std::string(then == UncleanStop::fall_back ? "fallback" : "continue"));
   }
@@ -153,6 +156,7 @@ void Notes::operator()(const Upgrade& upgrade) {
   note("stop_timeout_ms", upgrade.stop_timeout_ms);
   note("trial_ms", upgrade.trial_ms);
   note("on_unclean_stop", upgrade.on_unclean_stop);
+  note("fallback", upgrade.fallback);
 }
 
 void Notes::operator()(const Confirm& confirm) {
@@ -199,6 +203,10 @@ void Notes::operator()(const Activate& activate) {
   type = "activate";
   note("state", activate.state);
   note("clean", activate.clean);
+  if (activate.failure) {
+    note("failure.", activate.failure->failure);
+    note("failure.version", activate.failure->version);
+  }
 }
 
 void Notes::operator()(const Stop& stop) {

@@ -81,7 +81,7 @@ Rule features() {
 std::vector<Rule> failure_rules() {
   return {id,
           required_word("stage", {"request", "spawn", "start", "confirm", "cancel", "stop", "trial",
-                                  "commit", "shutdown"}),
+                                  "commit", "shutdown", "boot"}),
           reason,
           {.name = "exit_status", .kind = Kind::integer, .least = -any_number},
           {.name = "signal", .kind = Kind::integer, .least = -any_number},
@@ -99,7 +99,8 @@ std::vector<Rule> upgrade_rules() {
           timeout("confirm_timeout_ms", 0),
           timeout("stop_timeout_ms", 1),
           timeout("trial_ms", 0),
-          word("on_unclean_stop", {"fallback", "continue"})};
+          word("on_unclean_stop", {"fallback", "continue"}),
+          word("fallback", {"cold", "warm"})};
 }
 
 std::vector<Rule> welcome_rules() {
@@ -136,7 +137,9 @@ std::vector<Type> all_types() {
       {Sender::upgrader, "welcome", welcome_rules()},
       {Sender::upgrader,
        "activate",
-       {state, {.name = "clean", .kind = Kind::boolean, .required = true}}},
+       {state,
+        {.name = "clean", .kind = Kind::boolean, .required = true},
+        {.name = "failure", .kind = Kind::failure}}},
       {Sender::upgrader,
        "stop",
        {required_word("reason", {"upgrade", "rollback", "shutdown"}),
@@ -313,10 +316,6 @@ std::string broken_together(const Json& object, std::string_view type) {
   const bool has_generation = find(object, "generation").value != nullptr;
   if (type == "stop" && is_word(object, "reason", "upgrade") && !(has_id && has_generation)) {
     return "a stop for which upgrade";
-  }
-  const bool has_failure = find(object, "failure").value != nullptr;
-  if (type == "welcome" && is_word(object, "role", "fallback") && !has_failure) {
-    return "a fallback from what";
   }
   return "";
 }

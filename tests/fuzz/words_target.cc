@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "agent-protocol/wire/names.h"
 #include "sample-agent/configuration.h"
 #include "sample-agent/position.h"
 #include "tests/fuzz/target.h"
@@ -75,6 +76,7 @@ std::vector<std::string> written(const upgrader::Options& options) {
       "--exit-grace=" + written(options.exit_grace),
       "--trial=" + written(options.trial),
       std::string("--on-unclean-stop=") + (fallback ? "fallback" : "continue"),
+      "--fallback=" + std::string(agent_protocol::name_of(options.fallback)),
       std::string("--log-level=") + (error     ? "error"
                                      : warning ? "warning"
                                      : info    ? "info"

@@ -76,7 +76,8 @@ std::string detail(const Welcome& welcome) {
 }
 std::string detail(const Activate& activate) {
   return (activate.clean ? "clean" : "unclean") +
-         (activate.state ? " state=" + *activate.state : std::string());
+         (activate.state ? " state=" + *activate.state : std::string()) +
+         (activate.failure ? " failure: " + in_short(activate.failure->failure) : std::string());
 }
 std::string detail(const Stop& stop) {
   std::string text = name_of(stop.reason) + " " + std::to_string(stop.deadline_ms);

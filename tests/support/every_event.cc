@@ -96,13 +96,13 @@ void add_events_of(Generation generation, std::vector<NamedEvent>& events) {
 
 }  // namespace
 
-std::vector<NamedEvent> every_event(const State& state) {
+std::vector<NamedEvent> every_event(const State& state, bool of_one_gone) {
   std::vector<NamedEvent> events;
   if (state.last_generation == 0) events.push_back({"start", StartRequested{1, std::nullopt}});
   if (state.incumbent) add_events_of(state.incumbent->generation, events);
   if (state.candidate) add_events_of(state.candidate->generation, events);
   // One that never was stands for all that have gone: the supervisor knows neither.
-  add_events_of(state.last_generation + 7, events);
+  if (of_one_gone) add_events_of(state.last_generation + 7, events);
   events.push_back({"sigterm", StopRequested{}});
   events.push_back({"sigquit", QuitRequested{}});
   events.push_back({"sigusr2", UpgradeRequested{}});

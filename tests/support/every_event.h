@@ -16,15 +16,16 @@ struct NamedEvent {
   std::optional<Event> then = std::nullopt;  // follows at once: an exit after last words
 };
 
-// All messages, closes and exits of each agent that lives, of one that has gone, and all signals.
-[[nodiscard]] std::vector<NamedEvent> every_event(const State& state);
+// All messages, closes and exits of each agent that lives, of one that has gone if that is wanted,
+// and all signals.
+[[nodiscard]] std::vector<NamedEvent> every_event(const State& state, bool of_one_gone = true);
 
-// The outcomes that the pending action may have.
 // What an operator may ask by the control directory: of the upgrade under way, where there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
 // With --previous: what the beginning may be, too.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
+// The outcomes that the pending action may have.
 [[nodiscard]] std::vector<NamedEvent> every_outcome(const State& state);
 
 }  // namespace upgrader::test

@@ -61,6 +61,8 @@ Upgrade upgrade_of(const Words& words) {
     if (word == "confirm") upgrade.gate = Gate::confirm;
     if (word == "healthy") upgrade.commit = CommitRule::healthy;
     if (word == "fallback") upgrade.on_unclean_stop = UncleanStop::fall_back;
+    if (word == "cold") upgrade.fallback = FallbackMode::cold;
+    if (word == "warm") upgrade.fallback = FallbackMode::warm;
     if (word == "continue") upgrade.on_unclean_stop = UncleanStop::carry_on;
     if (word.rfind("trial=", 0) == 0) upgrade.trial_ms = number();
     if (word.rfind("start=", 0) == 0) upgrade.start_timeout_ms = number();

@@ -45,6 +45,7 @@ void Watcher::see(const Event& event, const Actions& actions, Time now) {
     see_action(action, now);
   }
   check_quiet(event, actions);
+  check_standby();
 }
 
 void Watcher::see_event(const Event& event, Time now) {
@@ -204,14 +205,14 @@ void Watcher::see_send(Generation generation, const UpgraderMessage& message, Ti
   }
   if (const auto* welcome = std::get_if<Welcome>(&message)) {
     if (welcome->role == Role::candidate) process.on_trial = true;
-    if (welcome->role == Role::fallback) proved_.reset();
+    process.fallback = welcome->role == Role::fallback;
+    if (process.fallback && alive_.size() == 1) proved_.reset();
     const bool at_boot = welcome->failure && welcome->failure->failure.id == "boot";
     if (at_boot) process.on_trial = true;
-    if (welcome->failure && !at_boot && by_agent_) {
-      see_ending(welcome->failure->failure.id, "failure");
+    if (welcome->failure && !at_boot) process.failed_id = welcome->failure->failure.id;
+    if (process.fallback && alive_.size() > 1 && (active() == 0 || !alive_[active()].on_trial)) {
+      broken("S9: a fallback beside another that is not on trial");
     }
-    if (welcome->role == Role::fallback && alive_.size() > 1)
-      broken("S9: a fallback beside another");
   }
 }
 
@@ -225,6 +226,13 @@ void Watcher::see_activate(Generation generation, Process& process, const Activa
   if (activate.clean != left.clean || activate.state != left.state) {
     broken("S1b: what the agent that was active last left is lost, or is another's");
   }
+  if (activate.failure && (!process.fallback || process.failed_id)) {
+    broken("Answers: an agent is told of a failure once more, or of another's");
+  }
+  if (activate.failure) process.failed_id = activate.failure->failure.id;
+  if (process.fallback && !process.on_trial && !process.failed_id) {
+    broken("Answers: a fallback that has the work is not told why");
+  }
   process.promised = true;
 }
 
@@ -235,6 +243,9 @@ void Watcher::see_activated(Generation generation) {
   found->second.promised = false;
   found->second.activated = true;
   found->second.owes_word = found->second.promises_word && !found->second.on_trial;
+  if (by_agent_ && found->second.failed_id) see_ending(*found->second.failed_id, "failure");
+  found->second.failed_id.reset();
+  found->second.fallback = false;
   left_.reset();
   served_ = true;
 }
@@ -353,6 +364,16 @@ void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
   if (active() == 0) broken("Answers: an upgrade has ended, and nobody is active");
 }
 
+// S9: a standby lives only beside an agent on trial, or alone.
+void Watcher::check_standby() {
+  const Generation serving = active();
+  if (serving == 0 || alive_.size() == 1 || alive_[serving].on_trial || winding_down()) return;
+  for (const auto& [generation, process] : alive_) {
+    const bool standby = generation != serving && process.fallback && !process.killed;
+    if (standby) broken("S9: a standby beside one that is not on trial");
+  }
+}
+
 // S4: what a candidate does before the stop reaches the active agent as news of the upgrade only.
 void Watcher::check_quiet(const Event& event, const Actions& actions) {
   const auto* message = std::get_if<MessageReceived>(&event);
@@ -391,11 +412,13 @@ std::string Watcher::print() const {
   std::string text;
   for (const auto& [generation, process] : alive_) {
     text += std::to_string(generation) + ":";
-    for (const bool flag : {process.greeted, process.ready, process.promised, process.activated,
-                            process.on_trial, process.told, process.stopped, process.killed,
-                            process.failed, process.promises_word, process.owes_word}) {
+    for (const bool flag :
+         {process.greeted, process.ready, process.promised, process.activated, process.on_trial,
+          process.told, process.stopped, process.killed, process.failed, process.promises_word,
+          process.owes_word, process.fallback}) {
       text += flag ? '1' : '0';
     }
+    if (process.failed_id) text += '!' + *process.failed_id;
     if (process.state) text += '+';
     text += process.stop_id.value_or("");
     text += process.kill_from ? std::to_string(process.kill_from->count()) : "-";

@@ -34,6 +34,7 @@ class Watcher {
 
   // The whole account as text: equal for equal ones.
   [[nodiscard]] std::string print() const;
+  bool operator==(const Watcher&) const = default;
 
  private:
   struct Process {
@@ -44,13 +45,16 @@ class Watcher {
     bool on_trial = false;
     bool promises_word = false;  // its hello has the feature readiness
     bool owes_word = false;      // a first one or a fallback, active, has not said healthy
-    bool told = false;           // a stop is in force
+    bool fallback = false;
+    std::optional<std::string> failed_id;  // of the upgrade of whose failure it has been told
+    bool told = false;                     // a stop is in force
     bool stopped = false;
     bool killed = false;
     bool failed = false;                 // it closed a pipe while held, or was not reached
     std::optional<std::string> state;    // that it left with `stopped`
     std::optional<std::string> stop_id;  // of the upgrade that the stop was for
     std::optional<Time> kill_from;       // an active one may be killed from then on
+    bool operator==(const Process&) const = default;
   };
 
   void see_event(const Event& event, Time now);
@@ -71,6 +75,7 @@ class Watcher {
   void see_acceptance(const Event& event, const Actions& actions);
   void see_record(const RecordEnding& record, const Actions& actions);
   void check_quiet(const Event& event, const Actions& actions);
+  void check_standby();
 
   [[nodiscard]] Generation active() const;  // 0: nobody
   [[nodiscard]] bool is_anothers(Generation generation) const;
@@ -81,6 +86,7 @@ class Watcher {
   struct Left {
     bool clean = false;
     std::optional<std::string> state;
+    bool operator==(const Left&) const = default;
   };
 
   Duration exit_grace_;

@@ -40,6 +40,7 @@ TEST_CASE("a request for an upgrade takes every term that an agent may give") {
       R"({"type":"upgrade","request":"r1","id":"u1","executable":"/bin/true","args":["a",""],)"
       R"("mode":"parallel","gate":"confirm","commit":"healthy","start_timeout_ms":1,)"
       R"("confirm_timeout_ms":2,"stop_timeout_ms":3,"trial_ms":4,"on_unclean_stop":"continue",)"
+      R"("fallback":"warm",)"
       R"("not known":[{}]})");
 
   CHECK(request.name == "r1");
@@ -55,6 +56,7 @@ TEST_CASE("a request for an upgrade takes every term that an agent may give") {
   CHECK(upgrade.stop_timeout_ms == 3);
   CHECK(upgrade.trial_ms == 4);
   CHECK(upgrade.on_unclean_stop == agent_protocol::UncleanStop::carry_on);
+  CHECK(upgrade.fallback == agent_protocol::FallbackMode::warm);
 }
 
 TEST_CASE("the other requests name the upgrade by its id, where there is one") {

@@ -32,6 +32,7 @@ TEST_CASE("every enumerator has the name that the page gives it, and is found by
   check_names<CommitRule>({CommitRule::survive, CommitRule::healthy}, {"survive", "healthy"});
   check_names<UncleanStop>({UncleanStop::fall_back, UncleanStop::carry_on},
                            {"fallback", "continue"});
+  check_names<FallbackMode>({FallbackMode::cold, FallbackMode::warm}, {"cold", "warm"});
   check_names<StopReason>({StopReason::upgrade, StopReason::rollback, StopReason::shutdown},
                           {"upgrade", "rollback", "shutdown"});
   check_names<Stage>({Stage::request, Stage::spawn, Stage::start, Stage::confirm, Stage::cancel,

@@ -51,6 +51,7 @@ TEST_CASE("without options the documented defaults hold") {
   CHECK(options.exit_grace == 10s);
   CHECK(options.trial == 30s);
   CHECK(options.on_unclean_stop == agent_protocol::UncleanStop::fall_back);
+  CHECK(options.fallback == agent_protocol::FallbackMode::cold);
   CHECK_FALSE(options.relink);
   CHECK_FALSE(options.subreaper);
   CHECK(options.adapter.empty());
@@ -73,6 +74,8 @@ TEST_CASE("every option sets what it names") {
         agent_protocol::UncleanStop::carry_on);
   CHECK(options_of({"--on-unclean-stop=fallback"}).on_unclean_stop ==
         agent_protocol::UncleanStop::fall_back);
+  CHECK(options_of({"--fallback=warm"}).fallback == agent_protocol::FallbackMode::warm);
+  CHECK(options_of({"--fallback=cold"}).fallback == agent_protocol::FallbackMode::cold);
   CHECK(options_of({"--gate=confirm"}).gate == agent_protocol::Gate::confirm);
   CHECK(options_of({"--gate=none"}).gate == agent_protocol::Gate::none);
   CHECK(options_of({"--confirm-timeout=7s"}).confirm_timeout == Duration{7s});

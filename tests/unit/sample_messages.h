@@ -18,13 +18,8 @@ struct Sample {
   std::string line;  // without its newline
 };
 
-inline std::vector<Sample<AgentMessage>> agent_samples() {
+inline std::vector<Sample<AgentMessage>> upgrade_samples() {
   return {
-      {Hello{.protocol = 1, .version = {}, .features = {}}, R"({"type":"hello","protocol":1})"},
-      {Hello{.protocol = 2'147'483'647, .version = "1.2.3-rc1", .features = {"park", ""}},
-       R"({"type":"hello","protocol":2147483647,"version":"1.2.3-rc1","features":["park",""]})"},
-      {Ready{}, R"({"type":"ready"})"},
-      {Unfit{.reason = "no disk"}, R"({"type":"unfit","reason":"no disk"})"},
       {Upgrade{.id = "u7",
                .executable = "/a",
                .args = {},
@@ -35,7 +30,8 @@ inline std::vector<Sample<AgentMessage>> agent_samples() {
                .confirm_timeout_ms = {},
                .stop_timeout_ms = {},
                .trial_ms = {},
-               .on_unclean_stop = {}},
+               .on_unclean_stop = {},
+               .fallback = {}},
        R"({"type":"upgrade","id":"u7","executable":"/a"})"},
       {Upgrade{.id = "~ !",
                .executable = "/opt/a b/\xc3\xa9",
@@ -47,11 +43,12 @@ inline std::vector<Sample<AgentMessage>> agent_samples() {
                .confirm_timeout_ms = 1,
                .stop_timeout_ms = 90'000,
                .trial_ms = 86'400'000,
-               .on_unclean_stop = UncleanStop::carry_on},
+               .on_unclean_stop = UncleanStop::carry_on,
+               .fallback = FallbackMode::warm},
        R"({"type":"upgrade","id":"~ !","executable":"/opt/a b/é","args":["","-x","a\"b\\c/d"],)"
        R"("mode":"parallel","gate":"confirm","commit":"healthy","start_timeout_ms":0,)"
        R"("confirm_timeout_ms":1,"stop_timeout_ms":90000,"trial_ms":86400000,)"
-       R"("on_unclean_stop":"continue"})"},
+       R"("on_unclean_stop":"continue","fallback":"warm"})"},
       {Upgrade{.id = "u",
                .executable = "/",
                .args = std::vector<std::string>{},
@@ -62,9 +59,21 @@ inline std::vector<Sample<AgentMessage>> agent_samples() {
                .confirm_timeout_ms = {},
                .stop_timeout_ms = {},
                .trial_ms = 0,
-               .on_unclean_stop = UncleanStop::fall_back},
+               .on_unclean_stop = UncleanStop::fall_back,
+               .fallback = FallbackMode::cold},
        R"({"type":"upgrade","id":"u","executable":"/","args":[],"mode":"sequential",)"
-       R"("gate":"none","commit":"survive","trial_ms":0,"on_unclean_stop":"fallback"})"},
+       R"("gate":"none","commit":"survive","trial_ms":0,"on_unclean_stop":"fallback",)"
+       R"("fallback":"cold"})"},
+  };
+}
+
+inline std::vector<Sample<AgentMessage>> agent_samples() {
+  std::vector<Sample<AgentMessage>> samples{
+      {Hello{.protocol = 1, .version = {}, .features = {}}, R"({"type":"hello","protocol":1})"},
+      {Hello{.protocol = 2'147'483'647, .version = "1.2.3-rc1", .features = {"park", ""}},
+       R"({"type":"hello","protocol":2147483647,"version":"1.2.3-rc1","features":["park",""]})"},
+      {Ready{}, R"({"type":"ready"})"},
+      {Unfit{.reason = "no disk"}, R"({"type":"unfit","reason":"no disk"})"},
       {Confirm{.id = "u7"}, R"({"type":"confirm","id":"u7"})"},
       {Cancel{.id = "u7", .reason = {}}, R"({"type":"cancel","id":"u7"})"},
       {Cancel{.id = "u7", .reason = ""}, R"({"type":"cancel","id":"u7","reason":""})"},
@@ -76,6 +85,9 @@ inline std::vector<Sample<AgentMessage>> agent_samples() {
       {Heartbeat{}, R"({"type":"heartbeat"})"},
       {Status{.text = "\xf0\x9f\x98\x80"}, R"({"type":"status","text":"😀"})"},
   };
+  for (Sample<AgentMessage>& sample : upgrade_samples())
+    samples.push_back(std::move(sample));
+  return samples;
 }
 
 inline Failure sample_failure(Stage stage, std::optional<std::int64_t> exit_status = {},
@@ -89,10 +101,8 @@ inline Failure sample_failure(Stage stage, std::optional<std::int64_t> exit_stat
           .errno_name = std::move(errno_name)};
 }
 
-inline std::vector<Sample<UpgraderMessage>> upgrader_samples() {
-  const Failure exited = sample_failure(Stage::start, 3);
+inline std::vector<Sample<UpgraderMessage>> welcome_and_activate_samples() {
   const Failure killed = sample_failure(Stage::trial, {}, 11);
-  const Failure refused = sample_failure(Stage::request, {}, {}, "ENOENT");
   return {
       {Welcome{.protocol = 1,
                .features = {},
@@ -122,7 +132,27 @@ inline std::vector<Sample<UpgraderMessage>> upgrader_samples() {
        R"("role":"fallback","failure":{"id":"u7","stage":"trial","reason":"exited","signal":11,)"
        R"("version":"2.0"}})"},
       {Activate{}, R"({"type":"activate","clean":false})"},
-      {Activate{.state = "s", .clean = true}, R"({"type":"activate","state":"s","clean":true})"},
+      {Activate{.state = "s", .clean = true, .failure = {}},
+       R"({"type":"activate","state":"s","clean":true})"},
+      {Activate{.state = {},
+                .clean = false,
+                .failure = PastFailure{.failure = {.id = "u7",
+                                                   .stage = Stage::trial,
+                                                   .reason = "exited",
+                                                   .exit_status = 3,
+                                                   .signal = {},
+                                                   .errno_name = {}},
+                                       .version = "2.0"}},
+       R"({"type":"activate","clean":false,"failure":{"id":"u7","stage":"trial",)"
+       R"("reason":"exited","exit_status":3,"version":"2.0"}})"},
+  };
+}
+
+inline std::vector<Sample<UpgraderMessage>> upgrader_samples() {
+  const Failure exited = sample_failure(Stage::start, 3);
+  const Failure killed = sample_failure(Stage::trial, {}, 11);
+  const Failure refused = sample_failure(Stage::request, {}, {}, "ENOENT");
+  std::vector<Sample<UpgraderMessage>> samples{
       {Stop{.reason = StopReason::upgrade, .deadline_ms = 90'000, .id = "u7", .generation = 2},
        R"({"type":"stop","reason":"upgrade","deadline_ms":90000,"id":"u7","generation":2})"},
       {Stop{.reason = StopReason::rollback, .deadline_ms = 1, .id = {}, .generation = {}},
@@ -148,6 +178,9 @@ inline std::vector<Sample<UpgraderMessage>> upgrader_samples() {
       {Error{.about = "ready", .reason = "why"},
        R"({"type":"error","about":"ready","reason":"why"})"},
   };
+  for (Sample<UpgraderMessage>& sample : welcome_and_activate_samples())
+    samples.push_back(std::move(sample));
+  return samples;
 }
 
 }  // namespace agent_protocol::test

@@ -89,7 +89,8 @@ TEST_CASE("at the gate both agents stand there, and how far the upgrade has come
       "executable":"/opt/agent-v2","started":"2026-11-22T10:01:00.000Z"},
     "upgrade":{"id":"u1","origin":"agent","mode":"parallel","gate":"confirm","commit":"survive",
       "start_timeout_ms":300000,"confirm_timeout_ms":60000,"stop_timeout_ms":90000,
-      "trial_ms":30000,"on_unclean_stop":"fallback","accepted":"2026-11-22T10:01:00.000Z",
+      "trial_ms":30000,"on_unclean_stop":"fallback","fallback":"cold",
+      "accepted":"2026-11-22T10:01:00.000Z",
       "ready":"2026-11-22T10:01:00.250Z"}})"));
 }
 

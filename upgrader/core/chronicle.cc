@@ -101,7 +101,7 @@ void Chronicle::note_event(const Event& event, const State& after, const Stamp& 
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
-  if (upgrade_ && agents_.size() > 1) {
+  if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     upgrade_->measure(Span::overlap, agents_.back().started, now);
   }
   if (gone->activated) vacant_since_ = now;

@@ -63,7 +63,7 @@ std::string status_of(const State& state) {
     case Phase::trial:
       return running(state) + "; " + upgrade_of(state) + " on trial";
     case Phase::abandoning:
-      return running(state) + "; " + upgrade_of(state) + " has failed";
+      return running(state) + (state.upgrade ? "; " + upgrade_of(state) + " has failed" : "");
     case Phase::rolling_back:
       return stopping(state) + "; " + upgrade_of(state) + " has failed, rolling back";
     case Phase::falling_back:

@@ -49,8 +49,10 @@ void check_state(const State& state, const Actions& actions) {
   const auto& incumbent = state.incumbent;
   const auto& candidate = state.candidate;
   UPGRADER_CHECK(!candidate || !candidate->activated);
-  UPGRADER_CHECK(!candidate || candidate->role == Role::candidate);
-  UPGRADER_CHECK(!candidate || state.upgrade || state.exit_with || state.shutdown || state.quit);
+  UPGRADER_CHECK(!candidate || candidate->role == Role::candidate || candidate->standby);
+  UPGRADER_CHECK(!candidate || state.upgrade || state.exit_with || state.shutdown || state.quit ||
+                 (candidate->standby && candidate->killed));
+  UPGRADER_CHECK(!candidate || !candidate->standby || incumbent || candidate->killed);
   UPGRADER_CHECK(!incumbent || !incumbent->activated || incumbent->ready);
   UPGRADER_CHECK(!incumbent || !incumbent->told || incumbent->activated);
   UPGRADER_CHECK(!incumbent || !incumbent->works || incumbent->activated);

@@ -1,8 +1,14 @@
 // How loud a log line is. Who shows which is in log.h.
 #pragma once
 
+#include "agent-protocol/wire/names.h"
+
 namespace upgrader {
 
 enum class LogLevel { error, warning, info, debug };  // the loudest first
 
 }  // namespace upgrader
+
+template <>
+inline constexpr std::array<std::string_view, 4> agent_protocol::names_of<upgrader::LogLevel>{
+    "error", "warning", "info", "debug"};

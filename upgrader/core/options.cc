@@ -1,9 +1,11 @@
 #include "upgrader/core/options.h"
 
 #include <charconv>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "agent-protocol/wire/names.h"
 #include "upgrader/core/argument.h"
 #include "upgrader/core/attempts.h"
 #include "upgrader/core/duration.h"
@@ -29,48 +31,24 @@ Complaint set_duration(const Argument& argument, Duration& duration, bool may_be
   return std::nullopt;
 }
 
-template <class Value>
-struct Choice {
-  std::string_view word;
-  Value value;
-};
-
-template <class Value, std::size_t count>
-Complaint set_choice(const Argument& argument, const Choice<Value> (&choices)[count],
-                     Value& value) {
+// The place of the value among the words.
+Complaint find_word(const Argument& argument, std::span<const std::string_view> words,
+                    std::size_t& place) {
   std::string allowed;
-  for (const Choice<Value>& choice : choices) {
-    if (argument.value == choice.word) {
-      value = choice.value;
-      return std::nullopt;
-    }
-    allowed += (allowed.empty() ? "needs =" : " or =") + std::string(choice.word);
+  for (place = 0; place < words.size(); ++place) {
+    if (argument.value == words[place]) return std::nullopt;
+    allowed += (allowed.empty() ? "needs =" : " or =") + std::string(words[place]);
   }
   return complain(argument, allowed);
 }
 
-constexpr Choice<agent_protocol::Mode> modes[] = {
-    {"parallel", agent_protocol::Mode::parallel},
-    {"sequential", agent_protocol::Mode::sequential},
-};
-constexpr Choice<agent_protocol::UncleanStop> unclean_stops[] = {
-    {"fallback", agent_protocol::UncleanStop::fall_back},
-    {"continue", agent_protocol::UncleanStop::carry_on},
-};
-constexpr Choice<agent_protocol::Gate> gates[] = {
-    {"none", agent_protocol::Gate::none},
-    {"confirm", agent_protocol::Gate::confirm},
-};
-constexpr Choice<agent_protocol::CommitRule> commit_rules[] = {
-    {"survive", agent_protocol::CommitRule::survive},
-    {"healthy", agent_protocol::CommitRule::healthy},
-};
-constexpr Choice<LogLevel> log_levels[] = {
-    {"error", LogLevel::error},
-    {"warning", LogLevel::warning},
-    {"info", LogLevel::info},
-    {"debug", LogLevel::debug},
-};
+template <class Enum>
+Complaint set_choice(const Argument& argument, Enum& value) {
+  std::size_t place = 0;
+  Complaint complaint = find_word(argument, agent_protocol::names_of<Enum>, place);
+  if (!complaint) value = static_cast<Enum>(place);
+  return complaint;
+}
 
 Complaint set_flag(const Argument& argument, bool& flag) {
   if (argument.value) return complain(argument, "takes no value");
@@ -125,17 +103,16 @@ Complaint set_timeout(const Argument& argument, std::optional<Duration>& option)
 
 Complaint set_option(const Argument& argument, Options& options) {
   const std::string_view name = argument.name;
-  if (name == "--mode") return set_choice(argument, modes, options.mode);
+  if (name == "--mode") return set_choice(argument, options.mode);
   if (name == "--start-timeout") return set_duration(argument, options.start_timeout, true);
   if (name == "--stop-timeout") return set_duration(argument, options.stop_timeout, false);
   if (name == "--exit-grace") return set_duration(argument, options.exit_grace, true);
   if (name == "--trial") return set_duration(argument, options.trial, true);
-  if (name == "--on-unclean-stop") {
-    return set_choice(argument, unclean_stops, options.on_unclean_stop);
-  }
-  if (name == "--gate") return set_choice(argument, gates, options.gate);
+  if (name == "--on-unclean-stop") return set_choice(argument, options.on_unclean_stop);
+  if (name == "--fallback") return set_choice(argument, options.fallback);
+  if (name == "--gate") return set_choice(argument, options.gate);
   if (name == "--confirm-timeout") return set_timeout(argument, options.confirm_timeout);
-  if (name == "--commit") return set_choice(argument, commit_rules, options.commit);
+  if (name == "--commit") return set_choice(argument, options.commit);
   if (name == "--relink") return set_flag(argument, options.relink);
   if (name == "--previous") {
     return set_path(argument, options.previous, "needs =LINK, where LINK is a path");
@@ -151,7 +128,7 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--notify-fd") return set_notify_fd(argument, options);
   if (name == "--subreaper") return set_flag(argument, options.subreaper);
   if (name == "--adapter") return add_adapter_word(argument, options);
-  if (name == "--log-level") return set_choice(argument, log_levels, options.log_level);
+  if (name == "--log-level") return set_choice(argument, options.log_level);
   return complain(argument, "no such option; --help names them all");
 }
 

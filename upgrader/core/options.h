@@ -19,6 +19,7 @@ struct Options {
   Duration exit_grace{std::chrono::seconds{10}};    // 0: no limit
   Duration trial{std::chrono::seconds{30}};         // 0: commit at once
   agent_protocol::UncleanStop on_unclean_stop = agent_protocol::UncleanStop::fall_back;
+  agent_protocol::FallbackMode fallback = agent_protocol::FallbackMode::cold;
   agent_protocol::Gate gate = agent_protocol::Gate::none;
   agent_protocol::CommitRule commit = agent_protocol::CommitRule::survive;
   std::optional<Duration> confirm_timeout;  // as given; otherwise the start timeout. 0: no limit

@@ -12,6 +12,7 @@ Policy policy_of(const Options& options, Duration watchdog) {
   policy.defaults.stop_timeout = options.stop_timeout;
   policy.defaults.trial = options.trial;
   policy.defaults.on_unclean_stop = options.on_unclean_stop;
+  policy.defaults.fallback = options.fallback;
   policy.exit_grace = options.exit_grace;
   policy.watchdog = watchdog;
   policy.relink = options.relink;

@@ -30,6 +30,7 @@ Phase phase_of(const State& state) {
   if (state.ended) return Phase::ended;
   if (state.shutdown || state.quit || state.exit_with) return Phase::shutting_down;
   if (state.upgrade) return phase_of_upgrade(state);
+  if (state.candidate) return Phase::abandoning;  // the standby of an upgrade that is committed
   return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
 }
 

@@ -49,8 +49,10 @@ struct Agent {
   std::optional<std::string> unfit;  // last words of an agent that exited
   bool output_closed = false;
   bool input_closed = false;
-  bool terminated = false;  // SIGTERM has been ordered (a held first agent)
-  bool killed = false;      // SIGKILL has been ordered
+  bool terminated = false;     // SIGTERM has been ordered (a held first agent)
+  bool killed = false;         // SIGKILL has been ordered
+  bool standby = false;        // a fallback that was started beside the agent on trial
+  bool knows_failure = false;  // its `welcome` told it why it was started
   // To be ready; to have taken its `activate`, where that waits; to have said that it works (first
   // and fallback, with the feature); later to have stopped; later to have exited. Once killed: the
   // next log line.
@@ -130,7 +132,7 @@ enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, r
 // All that the supervisor knows.
 struct State {
   std::optional<Agent> incumbent;  // has the work, or gets it at its `ready` (first, fallback)
-  std::optional<Agent> candidate;  // held
+  std::optional<Agent> candidate;  // held; from `activate` to the commit, a standby
   std::optional<UpgradeUnderWay> upgrade;
   std::optional<Legacy> legacy;
   std::optional<agent_protocol::Failure> last_failure;  // of the upgrade before, until the next one

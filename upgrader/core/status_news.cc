@@ -61,11 +61,14 @@ class StatusNews {
 
   void put_agents() {
     if (state_.incumbent) {
-      const Agent& agent = *state_.incumbent;
-      const char* place = agent.role == Role::fallback ? "standby" : "candidate";
-      put_agent(agent.activated ? "active" : place, agent);
+      put_agent(state_.incumbent->activated ? "active" : held_place(*state_.incumbent),
+                *state_.incumbent);
     }
-    if (state_.candidate) put_agent("candidate", *state_.candidate);
+    if (state_.candidate) put_agent(held_place(*state_.candidate), *state_.candidate);
+  }
+
+  static const char* held_place(const Agent& agent) {
+    return agent.role == Role::fallback ? "standby" : "candidate";
   }
 
   void put_agent(const char* name, const Agent& agent) {
@@ -122,6 +125,7 @@ class StatusNews {
     for (std::size_t i = 0; i < std::size(names); ++i)
       paper_.put(names[i], times[i].count());
     paper_.put("on_unclean_stop", agent_protocol::name_of(terms.on_unclean_stop));
+    paper_.put("fallback", agent_protocol::name_of(terms.fallback));
   }
 
   void put_endings() {

@@ -46,11 +46,6 @@ void Step::take(const InputClosed& event) {
   }
 }
 
-void Step::take(const ActivateWritten& event) {
-  const Agent* agent = find(event.generation);
-  if (agent != nullptr && agent->activate_waits) activated();
-}
-
 void Step::take(const ProcessExited& event) {
   if (state_.candidate && state_.candidate->generation == event.generation) {
     const Agent gone = *std::exchange(state_.candidate, std::nullopt);
@@ -69,7 +64,7 @@ void Step::take(const Spawned& event) {
   agent.allowed = start_timeout_of(agent.role);
   agent.deadline = deadline_after(now_, agent.allowed);
   agent.hello_deadline = now_ + hello_patience;
-  if (agent.role != Role::candidate) {
+  if (agent.role != Role::candidate && !state_.incumbent) {
     if (state_.upgrade && state_.upgrade->boot) state_.upgrade->generation = event.generation;
     state_.incumbent = std::move(agent);
     return;
@@ -92,17 +87,10 @@ void Step::take(const SpawnFailed& event) {
       fail_upgrade(Stage::spawn, event.trouble.reason, event.trouble.errno_name);
       return;
     case Role::fallback:
+      if (state_.incumbent) return standby_lost("the standby", event.trouble.reason);
       end_with(exit_own_failure, "the fallback could not be started: " + event.trouble.reason);
       return;
   }
-}
-
-void Step::take(const ActivateSent& event) {
-  if (!expect(Pending::activate)) return;
-  Agent* agent = find(event.generation);
-  UPGRADER_CHECK(agent != nullptr && agent->activate_waits);
-  if (event.how == ActivateSent::How::written) activated();
-  if (event.how == ActivateSent::How::lost) activate_lost(*agent);
 }
 
 void Step::order_spawn(Role role, ProgramId program, Generation generation) {
@@ -110,6 +98,7 @@ void Step::order_spawn(Role role, ProgramId program, Generation generation) {
   state_.spawning->generation = generation;
   state_.spawning->role = role;
   state_.spawning->program = program;
+  state_.spawning->standby = state_.incumbent && role == Role::fallback;
   order(Pending::spawn, Spawn{generation, program});
 }
 
@@ -125,86 +114,13 @@ Duration Step::start_timeout_of(Role role) const {
   return {};
 }
 
-void Step::activate_incumbent() {
-  const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
-  const bool on_trial = state_.upgrade && state_.upgrade->boot && terms.trial != Duration::zero();
-  send_activate(*state_.incumbent, on_trial ? terms.trial : terms.stop_timeout);
-}
-
-void Step::activate_candidate() {
-  UPGRADER_CHECK(!state_.incumbent && state_.candidate->ready && !has_closed(*state_.candidate));
-  const Terms& terms = state_.upgrade->terms;
-  send_activate(*state_.candidate,
-                terms.trial == Duration::zero() ? terms.stop_timeout : terms.trial);
-}
-
-// Until it has been written whole the agent is held, and may not take longer than `timeout` to
-// read what is before it; and what the agent before it left is kept.
-void Step::send_activate(Agent& agent, Duration timeout) {
-  agent.activate_waits = true;
-  agent.allowed = timeout;
-  agent.extended = Duration{0};
-  agent.deadline = now_ + timeout;
-  agent_protocol::Activate activate;
-  if (state_.legacy) activate = {state_.legacy->state, state_.legacy->clean};
-  order(Pending::activate, Send{agent.generation, std::move(activate)});
-}
-
-// The agent that was sent `activate` has the work now.
-void Step::activated() {
-  if (state_.candidate) state_.incumbent = std::exchange(state_.candidate, std::nullopt);
-  Agent& agent = *state_.incumbent;
-  const std::optional<Time> trial_end = std::exchange(agent.deadline, std::nullopt);
-  agent.activate_waits = false;
-  agent.activated = true;
-  agent.works = !agent.has_readiness;
-  if (!agent.works && agent.role != Role::candidate) {
-    agent.allowed = start_timeout_of(agent.role);
-    agent.deadline = deadline_after(now_, agent.allowed);
-  }
-  state_.legacy.reset();
-  await_heartbeat(agent);
-  switch (agent.role) {
-    case Role::first:
-      log(LogLevel::info, words::who(agent) + " is active");
-      await_lasting();
-      return;
-    case Role::candidate:
-      begin_trial(agent, trial_end);
-      return;
-    case Role::fallback:
-      if (state_.upgrade->boot) return begin_trial(agent, trial_end);
-      log(LogLevel::warning, "upgrade " + state_.upgrade->id + " failed; " + words::who(agent) +
-                                 " is active again with the previous program");
-      record_ending(Outcome::fell_back);
-      state_.last_failure = std::move(state_.upgrade->failure);
-      state_.upgrade.reset();
-      await_lasting();
-      return;
-  }
-}
-
-void Step::begin_trial(const Agent& agent, const std::optional<Time>& end) {
-  const Duration trial = state_.upgrade->terms.trial;
-  log(LogLevel::info, words::who(agent) + " is active, " + words::on_trial(trial));
-  if (trial == Duration::zero()) return commit();
-  state_.upgrade->deadline = end;
-}
-
-// It was never activated, and fails like any held agent that has closed a pipe.
-void Step::activate_lost(Agent& agent) {
-  agent.activate_waits = false;
-  agent.input_closed = true;
-  agent.deadline.reset();
-  start_close_grace(agent);
-}
-
 void Step::candidate_exited(const Agent& gone, const Ending& ending) {
   if (gone.killed) {
     log(LogLevel::info, words::who(gone) + " has been reaped");
     go_on_after_reaping();
     return;
   }
+  if (gone.standby) return standby_lost(words::who(gone), words::failed_to_start(gone, ending));
   candidate_failed(words::failed_to_start(gone, ending), &ending);
 }
 
@@ -237,6 +153,10 @@ void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
 // A first agent, or a fallback.
 void Step::held_incumbent_exited(const Agent& gone, const Ending& ending) {
   const std::string reason = words::failed_to_start(gone, ending);
+  if (gone.standby) {
+    if (!gone.killed) standby_lost(words::who(gone), reason);
+    return step_back();
+  }
   if (gone.role != Role::first) return fallback_failed(gone, reason, &ending);
   if (!state_.upgrade) {
     return first_failed(Stage::start, reason, "", &ending, status_after_held(gone, ending),
@@ -281,8 +201,8 @@ void Step::take_over_from(const Agent& gone, const Ending& ending) {
 
 void Step::go_on_after_reaping() {
   if (shutting_down()) return exit_if_alone();
-  UPGRADER_CHECK(state_.upgrade && state_.upgrade->failure);
-  step_back();
+  // Without a failure it was a standby: of an agent on trial, or of one that has passed.
+  if (state_.upgrade && state_.upgrade->failure) step_back();
 }
 
 }  // namespace upgrader

@@ -31,6 +31,7 @@ void Step::held_agent_failed(Agent& agent, const std::string& reason) {
     return;
   }
   kill(agent);
+  if (agent.standby) return standby_lost(words::who(agent), reason);
   if (agent.role == Role::first) {
     return first_failed(Stage::start, reason, "", nullptr, exit_own_failure, agent.version);
   }
@@ -87,7 +88,8 @@ void Step::note_failure(Stage stage, const std::string& reason, const std::strin
 // Takes the next step back after a failure, as far as can be gone now: to the incumbent, if it
 // has or keeps the work; otherwise to a fallback, once no other agent is left.
 void Step::step_back() {
-  if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+  const bool standby = state_.candidate && state_.candidate->standby;
+  if (state_.candidate && !state_.candidate->killed && !standby) kill(*state_.candidate);
   if (state_.incumbent) {
     Agent& agent = *state_.incumbent;
     if (on_trial(agent) && !agent.told) {
@@ -97,10 +99,10 @@ void Step::step_back() {
     }
     return;
   }
-  if (state_.candidate) return;
+  if (state_.candidate && state_.candidate->killed) return;
   const bool boot_failed = state_.upgrade->boot && state_.upgrade->failure;
   if (boot_failed) return end_with(exit_own_failure, "the way back has failed, too");
-  order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
+  fall_back();
 }
 
 // What is known of how the upgrade under way ended, where it was accepted.

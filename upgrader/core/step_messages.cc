@@ -63,8 +63,9 @@ void Step::hear(Agent& agent, const agent_protocol::Hello& hello) {
   }
   if (state_.upgrade && agent.role == Role::fallback) {
     const UpgradeUnderWay& upgrade = *state_.upgrade;
-    welcome.failure = upgrade.boot ? *upgrade.boot
-                                   : agent_protocol::PastFailure{*upgrade.failure, upgrade.version};
+    if (upgrade.failure) welcome.failure = {*upgrade.failure, upgrade.version};
+    if (upgrade.boot) welcome.failure = *upgrade.boot;
+    agent.knows_failure = welcome.failure.has_value();
   }
   send(agent, std::move(welcome));
 }
@@ -75,6 +76,10 @@ void Step::hear(Agent& agent, const agent_protocol::Ready&) {
   agent.ready = true;
   agent.deadline.reset();
   if (has_closed(agent)) return;  // it fails as soon as its close grace is over
+  if (agent.standby && state_.candidate) {
+    log(LogLevel::info, words::who(agent) + " stands by");
+    return;
+  }
   if (agent.role != Role::candidate) {
     activate_incumbent();
     return;

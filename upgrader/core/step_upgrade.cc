@@ -89,6 +89,7 @@ void Step::take(const UpgradeRequested&) {
 std::optional<std::string> Step::why_busy() const {
   if (shutting_down()) return "busy: the upgrader is stopping";
   if (state_.upgrade) return "busy: upgrade " + state_.upgrade->id + " is under way";
+  if (state_.candidate) return "busy: the standby of the last upgrade has not ended yet";
   if (!state_.incumbent || !state_.incumbent->activated) return "busy: no agent is active yet";
   return std::nullopt;
 }
@@ -175,6 +176,7 @@ void Step::tell_committed() {
   if (upgrade.boot) state_.last_failure = upgrade.boot->failure;
   state_.attempts_done = true;  // what was counted is not what the link names now
   state_.upgrade.reset();
+  if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
 }
 
 }  // namespace upgrader

@@ -45,14 +45,17 @@
 //                                                         fails; falling_back if it fails or cannot
 //                                                         be written to, ended if no fallback can
 //                                                         be started
-//   trial         active, activated     -                 running at the commit; rolling_back if it
-//                 by the upgrade                          fails; falling_back if it exits, ended if
+//   trial         active, activated     -, or a standby:  running at the commit, or abandoning if
+//                 by the upgrade        held or killed    there is a standby; rolling_back if it
+//                                                         fails; falling_back if it exits, ended if
 //                                                         no fallback can be started
 //   abandoning    active                killed            running, when the candidate has been
-//                                                         reaped: the upgrade has failed;
-//                                                         shutting_down if the incumbent exits
-//   rolling_back  active, told to stop  -                 falling_back when it has gone, ended if
-//                 for a roll-back                         no fallback can be started
+//                                                         reaped: the upgrade has failed; or the
+//                                                         standby: it is committed. shutting_down
+//                                                         if the incumbent exits
+//   rolling_back  active, told to stop  -, or a standby:  falling_back when it has gone, or running
+//                 for a roll-back       held or killed    if a standby has taken the work at once;
+//                                                         ended if no fallback can be started
 //   falling_back  - or held fallback    killed or -       running when its `activate`, sent at its
 //                                                         `ready`, has been written; ended if it
 //                                                         exits; shutting_down if it fails
@@ -71,6 +74,12 @@
 // nowhere until then.
 //
 // From every phase SIGTERM and SIGQUIT lead to shutting_down.
+//
+// With a warm fallback the previous program is started again as soon as the candidate is active:
+// the standby, a held fallback that is kept in the candidate's place. When the agent on trial has
+// gone for a failure, it becomes the incumbent, and gets its `activate` at once if it is ready. At
+// the commit it is killed. One that fails is nobody's failure: a cold fallback is started when
+// needed.
 //
 // A candidate becomes the incumbent when it is activated, which it is when its `activate` has been
 // written whole. Where the agent does not read, that may take a while: until then it is held, and

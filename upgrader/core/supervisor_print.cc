@@ -56,6 +56,8 @@ class Printer {
     flag("input_closed", agent.input_closed);
     flag("terminated", agent.terminated);
     flag("killed", agent.killed);
+    flag("standby", agent.standby);
+    flag("knows_failure", agent.knows_failure);
     put("deadline", agent.deadline);
     put("allowed", agent.allowed);
     put("extended", agent.extended);
@@ -98,6 +100,7 @@ class Printer {
     put("stop_timeout", terms.stop_timeout);
     put("trial", terms.trial);
     put_enum("on_unclean_stop", terms.on_unclean_stop);
+    put_enum("fallback", terms.fallback);
     text_ += "} ";
   }
 

@@ -5,6 +5,7 @@
 namespace upgrader {
 
 using agent_protocol::CommitRule;
+using agent_protocol::FallbackMode;
 using agent_protocol::Gate;
 using agent_protocol::Mode;
 
@@ -23,6 +24,8 @@ Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults, bo
       .stop_timeout = given(request.stop_timeout_ms, defaults.stop_timeout),
       .trial = given(request.trial_ms, defaults.trial),
       .on_unclean_stop = request.on_unclean_stop.value_or(defaults.on_unclean_stop),
+      .fallback = mode == Mode::parallel ? request.fallback.value_or(defaults.fallback)
+                                         : FallbackMode::cold,
   };
 }
 

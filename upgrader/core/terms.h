@@ -19,11 +19,13 @@ struct Terms {
   Duration stop_timeout{};
   Duration trial{};
   agent_protocol::UncleanStop on_unclean_stop = agent_protocol::UncleanStop::fall_back;
+  agent_protocol::FallbackMode fallback = agent_protocol::FallbackMode::cold;
   bool operator==(const Terms&) const = default;
 };
 
 // What `request` asks for; `defaults` where it does not say, but for the gate: one that the agent
-// asked for (`by_agent`) has no limit of its own, and sequential upgrades have none by default.
+// asked for (`by_agent`) has no limit of its own, and sequential upgrades have none by default;
+// their fallback is always cold.
 [[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults,
                              bool by_agent);
 
