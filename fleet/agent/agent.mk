@@ -9,7 +9,7 @@ $(BUILD)/objects/fleet/agent/%.o: CPPFLAGS += $(releases_include)
 $(BUILD)/objects/fleet/agent/options.o: WARNINGS += -Wno-shadow
 
 fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a \
-  libagent-releases.a) $(upgrader_library) $(protocol_library)
+  libagent-releases.a libupgraderctl.a) $(upgrader_library) $(protocol_library)
 link_fleet_agent = @mkdir -p $(@D) && \
   $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
     -larchive -lsodium -lpcre2-8
@@ -36,4 +36,4 @@ $(fleet_agent_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/ca
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -lpcre2-8
 # tests/fleet/node, with real upgraders.
-fleet-check-here: $(BUILD)/upgrader $(fleet_agent_variants)
+fleet-check-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_agent_variants)

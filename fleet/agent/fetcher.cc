@@ -46,6 +46,15 @@ Fetcher::Result refused(const std::string& why) {
   return {.error = why};
 }
 
+// What follows the directory must not run ahead: it desires what runs, if that is one of its own.
+void desire_now(const Fetcher::Settings& settings, const std::string& version) {
+  const auto parsed = agent_releases::Version::parse(version);
+  auto releases = agent_releases::Releases::open(
+      {.directory = settings.directory, .name = settings.name, .keys = settings.keys});
+  if (!parsed || !releases || !releases.value().find(*parsed)) return;
+  static_cast<void>(releases.value().desire(*parsed));
+}
+
 Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Order& order) {
   const auto version = agent_releases::Version::parse(order.version);
   if (!version) return refused(order.version + " is no version");
@@ -107,6 +116,15 @@ struct Fetcher::Work {
 void Fetcher::fetch(Order order, Then then) {
   run([settings = settings_, order = std::move(order)] { return fetch_now(settings, order); },
       std::move(then));
+}
+
+void Fetcher::desire(const std::string& version) {
+  run(
+      [settings = settings_, version] {
+        desire_now(settings, version);
+        return Result();
+      },
+      [](const Result&) {});
 }
 
 void Fetcher::test(const std::string& version, const std::string& executable,

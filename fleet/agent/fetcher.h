@@ -28,6 +28,7 @@ class Fetcher {
     std::string version = {};
     Release release = {};
     bool older_is_wanted = false;
+    std::string running = {};  // stays what the directory desires until the new one is committed
   };
   struct Result {
     std::string error = {};       // empty: it is there, and verified
@@ -39,6 +40,8 @@ class Fetcher {
 
   // Whatever was ordered before is finished, and not told.
   void fetch(Order order, Then then);
+  // Notes in the directory what should run. Whether that could be noted moves nothing here.
+  void desire(const std::string& version);
   // Runs what was fetched with these arguments and `--self-test`.
   void test(const std::string& version, const std::string& executable,
             std::vector<std::string> arguments, Then then);

@@ -41,21 +41,23 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
                     .seed = seed_of(instance_)}),
       mirror_(store_, timers_, {node_prefix(options_.node), true},
               {.changed = [this](const Changes&) { look(); },
-               .troubled = [this](const Trouble& trouble) { log("the store: " + trouble.reason); }},
+               .troubled =
+                   [this](const Trouble& trouble) { desk_.log("the store: " + trouble.reason); }},
               seed_of(instance_)),
       lease_(store_, timers_, std::chrono::seconds(options_.lease_s),
              {.taken = [this](const Lease&) { look(); },
-              .lost = [this](const std::string& why) { log("the lease: " + why); }},
+              .lost = [this](const std::string& why) { desk_.log("the lease: " + why); }},
              seed_of(instance_)),
-      presence_(store_, timers_, mirror_, seed_of(instance_),
-                {.stand = [this] { look(); },
-                 .denied = [this](const std::string& why) { log("not registered: " + why); }}),
+      presence_(
+          store_, timers_, mirror_, seed_of(instance_),
+          {.stand = [this] { look(); },
+           .denied = [this](const std::string& why) { desk_.log("not registered: " + why); }}),
       records_(store_, timers_, mirror_, seed_of(instance_),
-               {.denied = [this](const std::string& why) { log("not recorded: " + why); }}),
-      fetcher_(loop,
-               {.directory = options_.releases, .name = "fleet-agent", .keys = options_.keys}),
-      journal_(options_.state + "/command-agent") {
+               {.denied = [this](const std::string& why) { desk_.log("not recorded: " + why); }}),
+      desk_{options_.node, instance_, store_, timers_, mirror_, records_},
+      own_(loop, desk_, own_settings(), own_hands()) {
   UPGRADER_CHECK(poll_ != nullptr);
+  make_neighbours();
   poll_->data = this;
 }
 
@@ -69,16 +71,23 @@ int NodeAgent::run() {
   return 0;
 }
 
-void NodeAgent::log(const std::string& text) const {
-  std::fprintf(stderr, "fleet-agent: %s\n", text.c_str());
+Component::Settings NodeAgent::own_settings() const {
+  return {.name = "agent",
+          .releases = {options_.releases, "fleet-agent", options_.keys},
+          .journal = options_.state + "/command-agent",
+          .test_arguments = arguments_};
 }
 
-std::string NodeAgent::key(KeyKind kind) const {
-  return key_of(kind, {options_.node});
-}
-
-std::string NodeAgent::component_key(KeyKind kind) const {
-  return key_of(kind, {options_.node, "agent"});
+void NodeAgent::make_neighbours() {
+  for (const AgentOptions::Component& one : options_.components) {
+    Neighbour::Settings settings{.component = {.name = one.name,
+                                               .releases = {one.releases, one.name, options_.keys},
+                                               .journal = options_.state + "/command-" + one.name},
+                                 .control = one.control};
+    neighbours_.push_back(std::make_unique<Neighbour>(loop_, desk_, std::move(settings), [this] {
+      if (desk_.active != 0) keep_facts();
+    }));
+  }
 }
 
 // ---- the store
@@ -90,13 +99,15 @@ void NodeAgent::look() {
   presence_.look();
   become_ready();
   if (!activated_ || !degraded_.empty()) return;
-  if (mirror_.revision() < active_) return;  // it has not yet followed what we have written
+  if (mirror_.revision() < desk_.active) return;  // it has not yet followed what we have written
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
-  const bool is_ours = active_ != 0 && active != nullptr && active->modified == active_;
+  const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
   if (!is_ours) return take_active();
   records_.look();
-  look_at_wish();
-  look_at_command();
+  own_.look();
+  for (const auto& neighbour : neighbours_) {
+    neighbour->look();
+  }
 }
 
 // An instance that lives on another boot of a machine of this name.
@@ -109,7 +120,7 @@ void NodeAgent::look_for_twin() {
     if (other && other.value().boot_id != boot_) why = "two machines, one name";
   }
   if (std::exchange(degraded_, why) == why) return;
-  log(why.empty() ? "alone with this name again" : why + ": " + options_.node);
+  desk_.log(why.empty() ? "alone with this name again" : why + ": " + options_.node);
 }
 
 void NodeAgent::keep_instance() {
@@ -118,7 +129,7 @@ void NodeAgent::keep_instance() {
                         .phase = activated_ ? "active" : "held",
                         .boot_id = boot_,
                         .since = since_,
-                        .last_command = journal_.begun(),
+                        .last_command = own_.begun(),
                         .ready = said_ready_,
                         .degraded = degraded_,
                         .generation = generation_};
@@ -130,8 +141,8 @@ void NodeAgent::take_active() {
   if (asking_for_active_ || retry_ != nullptr || !mirror_.follows()) return;
   const std::string place = key(KeyKind::node_active);
   const KeyValue* there = mirror_.find(place);
-  const auto before = found<Active>(place);
-  active_ = 0;
+  const auto before = desk_.find<Active>(place);
+  desk_.active = 0;
   // An answer was lost, and it had been written.
   if (before && before->instance == instance_) return begin_to_act(there->modified);
   const Active mine{
@@ -146,7 +157,7 @@ void NodeAgent::take_active() {
 void NodeAgent::take_active_outcome(const Outcome& outcome) {
   asking_for_active_ = false;
   if (const auto* done = std::get_if<Committed>(&outcome)) return begin_to_act(done->revision);
-  log("active: " + words(outcome));
+  desk_.log("active: " + words(outcome));
   retry_ = timers_.after(std::chrono::milliseconds(500), [this] {
     retry_ = nullptr;
     look();
@@ -154,12 +165,11 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 }
 
 void NodeAgent::begin_to_act(Revision active) {
-  active_ = active;
+  desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
   agent_.healthy();
   keep_facts();
-  const bool is_on_trial = role_ == Agent::Role::candidate && committed_.empty();
-  if (!settled_ && !is_on_trial) settle(!committed_.empty());
+  settle();
   look();
 }
 
@@ -170,60 +180,16 @@ void NodeAgent::keep_facts() {
     info.labels[label.substr(0, at)] = label.substr(at + 1);
   }
   records_.want(key(KeyKind::node_info), write_record(info));
-  records_.want(key(KeyKind::node_versions), write_record(Versions{{{"agent", version_}}}));
+  Versions versions{{{"agent", version_}}};
+  for (const auto& neighbour : neighbours_) {
+    if (!neighbour->version().empty()) versions.running[neighbour->name()] = neighbour->version();
+  }
+  records_.want(key(KeyKind::node_versions), write_record(versions));
 }
 
-void NodeAgent::look_at_wish() {
-  if (!settled_) return;
-  feed(ClaimSeen{mirror_.find(component_key(KeyKind::node_claim)) != nullptr});
-  const std::string place = component_key(KeyKind::node_desired);
-  const auto desired = found<Desired>(place);
-  feed(WishSeen{desired ? std::optional(Wish{mirror_.find(place)->modified, *desired})
-                        : std::nullopt});
-}
-
-// Of commands this component knows `stop` alone: the rest is left to whoever they are meant for.
-void NodeAgent::look_at_command() {
-  const std::string place = component_key(KeyKind::node_command);
-  const auto command = found<Command>(place);
-  if (!command || command->action != CommandAction::stop || command->id.empty()) return;
-  const bool is_meant = command->instance.empty() || command->instance == instance_;
-  if (!is_meant || !machine_.is_cutover_ready() || journal_.begun() == command->id) return;
-  check_command(*command, mirror_.find(place)->modified);
-}
-
-// Asked immediately before it is obeyed: that it stands, that we act, and that nothing is halted.
-void NodeAgent::check_command(const Command& command, Revision revision) {
-  if (!checking_.empty() || command_retry_ != nullptr) return;
-  checking_ = command.id;
-  const Transaction question{
-      .compares = {Compare{.key = component_key(KeyKind::node_command), .revision = revision},
-                   Compare{.key = key(KeyKind::node_active), .revision = active_},
-                   Compare{.key = key_of(KeyKind::stop)}}};
-  store_.commit(question, [this, command](const Outcome& outcome) {
-    checking_.clear();
-    if (std::holds_alternative<Committed>(outcome)) return obey_stop(command);
-    log("command " + command.id + " is not obeyed yet: " + words(outcome));
-    command_retry_ = timers_.after(std::chrono::seconds(1), [this] {
-      command_retry_ = nullptr;
-      look();
-    });
-  });
-}
-
-void NodeAgent::obey_stop(const Command& command) {
-  if (!machine_.is_cutover_ready()) return;
-  if (!journal_.begin(command.id)) return log("command " + command.id + " cannot be remembered");
-  log("command " + command.id + ": stop (" + command.reason + ")");
-  feed(StopOrdered{});
-}
-
-// For whoever was told: the one before us, or we ourselves.
-void NodeAgent::answer_command_begun(const std::string& result) {
-  const auto command = found<Command>(component_key(KeyKind::node_command));
-  if (!command || command->id.empty() || command->id != journal_.begun()) return;
-  const Answer answer{.command = command->id, .result = result, .instance = instance_};
-  records_.want(component_key(KeyKind::node_answer), write_record(answer));
+void NodeAgent::settle() {
+  const bool is_on_trial = role_ == Agent::Role::candidate && committed_.empty();
+  if (!own_.is_settled() && !is_on_trial) own_.settle(version_, committed_, failure_);
 }
 
 }  // namespace fleet

@@ -40,13 +40,13 @@ void NodeAgent::become_ready() {
   const bool is_seen = lease_.lease() != 0 && presence_.stand();
   if (role_ == Agent::Role::candidate && !is_seen) return;
   said_ready_ = true;
-  if (!agent_.ready()) log("cannot say that it is ready: " + agent_.error());
+  if (!agent_.ready()) desk_.log("cannot say that it is ready: " + agent_.error());
   keep_instance();
 }
 
 // What the one before us has begun to obey it has written down before it ended.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
-  journal_.read();
+  own_.remember();
   activated_ = true;
   look();
 }
@@ -66,29 +66,53 @@ void NodeAgent::stop_now() {
 void NodeAgent::take(const Agent::Accepted& /*accepted*/) {}
 
 void NodeAgent::take(const Agent::CandidateReady& ready) {
-  if (ready.id == machine_.upgrade().attempt) feed(GateReached{});
+  own_.gate_reached(ready.id);
 }
 
 void NodeAgent::take(const Agent::CandidateLost& lost) {
-  log("upgrade " + lost.id + " is lost: " + lost.reason);
+  desk_.log("upgrade " + lost.id + " is lost: " + lost.reason);
 }
 
 void NodeAgent::take(const Agent::UpgradeFailed& failed) {
-  log("upgrade " + failed.failure.id + " failed: " + failure_words(failed.failure));
-  if (failed.failure.id != machine_.upgrade().attempt) return;
-  answer_command_begun(failure_words(failed.failure));
-  feed(UpgradeEnded{failure_words(failed.failure)});
+  desk_.log("upgrade " + failed.failure.id + " failed: " + failure_words(failed.failure));
+  own_.upgrade_failed(failed.failure.id, failure_words(failed.failure));
 }
 
 void NodeAgent::take(const Agent::Committed& committed) {
   committed_ = committed.id;
-  if (active_ != 0 && !settled_) settle(true);
+  if (desk_.active != 0) settle();
   look();
 }
 
 void NodeAgent::take(const Agent::Error& error) {
-  log("the upgrader: " + error.reason);
-  if (error.about == "upgrade") feed(UpgradeEnded{"the upgrader: " + error.reason});
+  desk_.log("the upgrader: " + error.reason);
+  if (error.about == "upgrade")
+    own_.upgrade_failed(own_.upgrade().attempt, "the upgrader: " + error.reason);
+}
+
+// ---- what is asked of it
+
+Component::Hands NodeAgent::own_hands() {
+  return {.ask = [this](const std::string& attempt,
+                        const std::string& executable) { return ask(attempt, executable); },
+          .confirm =
+              [this](const std::string& attempt) {
+                return agent_.confirm(attempt) ? std::string() : agent_.error();
+              },
+          .cancel =
+              [this](const std::string& attempt, const std::string& reason) {
+                return agent_.cancel(attempt, reason) ? std::string() : agent_.error();
+              }};
+}
+
+std::string NodeAgent::ask(const std::string& attempt, const std::string& executable) {
+  const Agent::Upgrade request{.id = attempt,
+                               .executable = executable,
+                               .mode = Agent::Mode::parallel,
+                               .gate = Agent::Gate::confirm,
+                               .commit = Agent::CommitRule::healthy,
+                               .trial = std::chrono::seconds(options_.trial_s)};
+  return agent_.request_upgrade(request) ? "" : "cannot ask: " + agent_.error();
 }
 
 }  // namespace fleet

@@ -1,6 +1,7 @@
 #include "fleet/agent/options.h"
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 #include "fleet/model/ids.h"
 
@@ -22,6 +23,27 @@ CLI::Validator label_form() {
     return "needs NAME=VALUE";
   };
   return {judge, "", "label"};
+}
+
+// NAME=CONTROL:RELEASES
+std::optional<AgentOptions::Component> component_from(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::size_t colon = equals == text.npos ? text.npos : text.find(':', equals);
+  if (colon == text.npos) return std::nullopt;
+  AgentOptions::Component component{
+      text.substr(0, equals), text.substr(equals + 1, colon - equals - 1), text.substr(colon + 1)};
+  const bool is_good = is_component(component.name) && component.name != "agent" &&
+                       component.control.starts_with('/') && component.releases.starts_with('/');
+  if (!is_good) return std::nullopt;
+  return component;
+}
+
+CLI::Validator component_form() {
+  const auto judge = [](std::string& text) -> std::string {
+    if (component_from(text)) return "";
+    return "needs NAME=/CONTROL:/RELEASES, and a name that is not `agent`";
+  };
+  return {judge, "", "component"};
 }
 
 }  // namespace
@@ -47,6 +69,12 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->check(label_form());
+  std::vector<std::string> components;
+  app.add_option("--component", components,
+                 "another upgrader here: its control directory and its releases")
+      ->type_name("NAME=DIR:DIR")
+      ->allow_extra_args(false)
+      ->check(component_form());
   app.add_option("--lease", options.lease_s, "how long it counts as alive unheard")
       ->type_name("S")
       ->check(CLI::Range(2, 3'600));
@@ -66,6 +94,9 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
     return AgentText{wants_version ? "fleet-agent " + version + "\n" : app.help(), 0};
   } catch (const CLI::ParseError& error) {
     return AgentText{std::string("fleet-agent: ") + error.what() + "; see --help\n", 2};
+  }
+  for (const std::string& component : components) {
+    options.components.push_back(*component_from(component));
   }
   return options;
 }

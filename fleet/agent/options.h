@@ -8,6 +8,13 @@
 namespace fleet {
 
 struct AgentOptions {
+  // Another upgrader of this machine.
+  struct Component {
+    std::string name;
+    std::string control;   // its control directory
+    std::string releases;  // the directory of its releases
+  };
+
   std::string node;                    // its name
   std::vector<std::string> endpoints;  // of the store
   std::string authority;
@@ -17,6 +24,7 @@ struct AgentOptions {
   std::string keys;                 // of public keys
   std::string state;                // a directory of its own, which outlives it
   std::vector<std::string> labels;  // NAME=VALUE
+  std::vector<Component> components;
   int lease_s = 30;
   int trial_s = 60;
   bool self_test = false;

@@ -17,6 +17,8 @@ WishActions WishMachine::step(const WishEvent& event, const std::string& now) {
 
 void WishMachine::take(const Settled& settled) {
   settled_ = true;
+  stage_ = Stage::idle;
+  under_way_ = std::nullopt;
   version_ = settled.version;
   upgrade_ = settled.recorded;
   if (settled.committed) {
@@ -55,7 +57,7 @@ void WishMachine::take(const StopOrdered& /*ordered*/) {
   actions_.emplace_back(std::in_place_type<ConfirmUpgrade>);
 }
 
-void WishMachine::take(const UpgradeEnded& ended) {
+void WishMachine::take(const AttemptEnded& ended) {
   if (stage_ == Stage::idle) return;
   fail(ended.error);
 }

@@ -61,11 +61,11 @@ struct Fetched {
 struct GateReached {};
 struct StopOrdered {};
 // The upgrade has ended, and this instance still acts.
-struct UpgradeEnded {
+struct AttemptEnded {
   std::string error = {};
 };
 using WishEvent =
-    std::variant<Settled, WishSeen, ClaimSeen, Fetched, GateReached, StopOrdered, UpgradeEnded>;
+    std::variant<Settled, WishSeen, ClaimSeen, Fetched, GateReached, StopOrdered, AttemptEnded>;
 
 // ---- what is to be done
 
@@ -114,7 +114,7 @@ class WishMachine {
   void take(const Fetched& fetched);
   void take(const GateReached& reached);
   void take(const StopOrdered& ordered);
-  void take(const UpgradeEnded& ended);
+  void take(const AttemptEnded& ended);
 
   void consider();
   void begin(const Wish& wish);

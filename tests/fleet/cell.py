@@ -177,14 +177,14 @@ class Cell:
                            stderr=subprocess.DEVNULL)
         return secret
 
-    def publish_file(self, version, content, sign=True):
+    def publish_file(self, version, content, sign=True, name="fleet-agent"):
         """A release among what is published, with its signed manifest; gives the record."""
-        file = os.path.join(self.make("pub"), "fleet-agent-" + version)
+        file = os.path.join(self.make("pub"), name + "-" + version)
         with open(file, "wb") as binary:
             binary.write(content)
         manifest = file + ".json"
         with open(manifest, "w", encoding="ascii") as text:
-            json.dump({"name": "fleet-agent", "version": version, "arch": "any", "kind": "file",
+            json.dump({"name": name, "version": version, "arch": "any", "kind": "file",
                        "size": len(content), "sha256": hashlib.sha256(content).hexdigest(),
                        "min_protocol": 1, "url": os.path.basename(file)}, text)
         secret = self.make_key()
@@ -201,12 +201,13 @@ class Cell:
                                         ("arch", "manifest", "signature")).encode()).hexdigest()
         return {"manifests": [parts], "digest": digest}
 
-    def publish(self, version, content=None, sign=True):
+    def publish(self, version, content=None, sign=True, component="agent"):
         """What `desired` says beside the version."""
         if content is None:
             content = agent_binary(version)
-        record = self.publish_file(version, content, sign)
-        self.put("release/agent/" + version, **record)
+        name = "fleet-agent" if component == "agent" else component
+        record = self.publish_file(version, content, sign, name)
+        self.put("release/%s/%s" % (component, version), **record)
         return {"version": version, "digest": record["digest"]}
 
     # ---- machines
@@ -215,6 +216,12 @@ class Cell:
         machine = Machine(self, node, list(options), version, list(upgrader_options))
         self.machines.append(machine)
         return machine
+
+    def neighbour(self, name, version="1.0.0"):
+        one = Neighbour(self, name, version)
+        one.node = name
+        self.machines.append(one)
+        return one
 
     def logs(self):
         return "".join("--- %s\n%s" % (machine.node, machine.log()) for machine in self.machines)
@@ -229,6 +236,45 @@ class Cell:
 def agent_binary(version):
     with open(os.path.join(BUILD, "tests", "fleet", "agents", version), "rb") as binary:
         return binary.read()
+
+
+class Neighbour:
+    """A daemon under an upgrader of its own, made an agent by agentify."""
+
+    def __init__(self, cell, name, version):
+        self.home = cell.make("neighbours", name)
+        self.releases = os.path.join(self.home, "releases")
+        self.control = os.path.join(self.home, "control")
+        self.link = os.path.join(self.home, name)
+        first = os.path.join(self.home, name + "-as-installed")
+        with open(first, "wb") as binary:
+            binary.write(daemon(version))
+        os.chmod(first, 0o755)
+        os.symlink(first, self.link)
+        self.option = "--component=%s=%s:%s" % (name, self.control, self.releases)
+        self.start()
+
+    def start(self):
+        with open(os.path.join(self.home, "log"), "ab") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(BUILD, "upgrader"), "--relink", "--trial=1s",
+                 "--control=" + self.control, "--adapter=" + os.path.join(BUILD, "agentify"),
+                 "--adapter=--version-command=\"$AGENT_PROTOCOL_PROGRAM\" --version",
+                 "--adapter=--check=\"$AGENT_PROTOCOL_PROGRAM\" --check", self.link],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def log(self):
+        with open(os.path.join(self.home, "log"), errors="replace", encoding="utf-8") as log:
+            return log.read()
+
+
+def daemon(version, check="exit 0"):
+    return ("#!/bin/sh\ncase $1 in --version) echo %s; exit ;; --check) %s ;; esac\n"
+            "exec tail -f /dev/null\n" % (version, check)).encode()
 
 
 class Machine:
@@ -302,15 +348,15 @@ class Machine:
         return (bool(mine) and mine[0].get("version") == version and
                 (self.get("versions") or {}).get("agent") == version)
 
-    def phase(self, attempt_of=None):
-        upgrade = self.get("upgrade/agent") or {}
+    def phase(self, attempt_of=None, component="agent"):
+        upgrade = self.get("upgrade/" + component) or {}
         if attempt_of and upgrade.get("to") != attempt_of:
             return None
         return upgrade.get("phase")
 
-    def order_stop(self, command, **changes):
+    def order_stop(self, command, component="agent", **changes):
         """As a controller does that has seen the new instance."""
-        self.put("command/agent", **{"id": command, "action": "stop", "reason": "the wish",
+        self.put("command/" + component, **{"id": command, "action": "stop", "reason": "the wish",
                                      "deadline_ms": 10_000, **changes})
 
 

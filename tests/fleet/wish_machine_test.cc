@@ -130,7 +130,7 @@ TEST_CASE("a wish that changes or goes before the old version is told to stop is
   CHECK_FALSE(bench.machine().is_cutover_ready());
   CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
 
-  CHECK(has<FetchRelease>(bench.step(UpgradeEnded{"cancelled"})) == !goes);
+  CHECK(has<FetchRelease>(bench.step(AttemptEnded{"cancelled"})) == !goes);
 }
 
 TEST_CASE("once the old version is told to stop no wish changes that") {
@@ -139,7 +139,7 @@ TEST_CASE("once the old version is told to stop no wish changes that") {
   REQUIRE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
 
   CHECK(bench.step(WishSeen{wish(6, "3.0.0")}).empty());
-  CHECK(has<FetchRelease>(bench.step(UpgradeEnded{"trial: exited"})));
+  CHECK(has<FetchRelease>(bench.step(AttemptEnded{"trial: exited"})));
 }
 
 TEST_CASE("while somebody else moves the node, wishes wait") {

@@ -1,0 +1,59 @@
+// Another component of this machine: its upgrader is asked, and seen, by its control directory
+// alone, which may come, go and begin a new life at any time.
+#pragma once
+
+#include <uv.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fleet/agent/component.h"
+#include "node/upgraderctl/shell/control_directory.h"
+#include "node/upgraderctl/wire/request.h"
+#include "upgrader/shell/uv_handle.h"
+
+namespace fleet {
+
+class Neighbour {
+ public:
+  struct Settings {
+    Component::Settings component = {};
+    std::string control = {};  // the control directory
+  };
+
+  // `changed` is called whenever its version is another one.
+  Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings, std::function<void()> changed);
+
+  // The mirror has changed, and this node acts.
+  void look() { component_.look(); }
+
+  [[nodiscard]] const std::string& name() const { return component_.name(); }
+  // What runs; empty: nothing, or it cannot be known.
+  [[nodiscard]] const std::string& version() const { return version_; }
+
+ private:
+  void watch(uv_loop_t& loop);
+  void look_at_status();
+  void end_with_life();
+  void take(const upgraderctl::Status& status);
+  void look_at_attempt(const upgraderctl::Status& status);
+  void look_at_answer(const upgraderctl::Status& status);
+  [[nodiscard]] std::string send(const upgraderctl::Request& request);
+  [[nodiscard]] std::string next_name();
+
+  NodeDesk& desk_;
+  Component component_;
+  upgraderctl::ControlDirectory control_;
+  std::function<void()> changed_;
+  upgrader::UvHandle<uv_fs_event_t> event_;
+  upgrader::UvHandle<uv_timer_t> timer_;
+  std::string version_;
+  std::string life_;      // of the upgrader that was seen last
+  std::string request_;   // to upgrade: what the answer will stand under
+  std::string asked_;     // the attempt that was asked for
+  std::string seen_end_;  // the attempt whose ending has been told
+  std::uint64_t requests_ = 0;
+};
+
+}  // namespace fleet
