@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fleet/agent/identity.h"
+#include "fleet/agent/release_digest.h"
 
 namespace fleet {
 

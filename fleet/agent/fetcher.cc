@@ -10,7 +10,6 @@
 
 #include "agent-releases/releases.h"
 #include "node/releases/core/names.h"
-#include "node/releases/shell/hash.h"
 #include "node/releases/shell/self_test.h"
 #include "upgrader/core/check.h"
 
@@ -95,16 +94,6 @@ Fetcher::Result test_now(const std::string& version, const std::string& executab
 }
 
 }  // namespace
-
-std::string release_digest(const Release& release) {
-  agent_releases::Hash hash;
-  for (const ReleaseManifest& manifest : release.manifests) {
-    for (const std::string& part : {manifest.arch, manifest.manifest, manifest.signature}) {
-      hash.add(std::to_string(part.size()) + ":" + part);
-    }
-  }
-  return hash.digits();
-}
 
 struct Fetcher::Work {
   uv_work_t request{};

@@ -14,9 +14,6 @@
 
 namespace fleet {
 
-// Covers every manifest of a release, and its signature: what `desired` names beside the version.
-[[nodiscard]] std::string release_digest(const Release& release);
-
 class Fetcher {
  public:
   struct Settings {

@@ -160,4 +160,45 @@ std::optional<WatchAnswer> watch_answer(std::string_view bytes) {
   return answer;
 }
 
+std::optional<MemberStatus> member_status(std::string_view bytes) {
+  const auto response = parsed<etcd::StatusResponse>(bytes);
+  if (!response) return std::nullopt;
+  return MemberStatus{.version = response->version(),
+                      .database_bytes = response->db_size(),
+                      .used_bytes = response->db_size_in_use(),
+                      .leads = response->leader() == response->header().member_id(),
+                      .has_leader = response->leader() != 0,
+                      .errors = {response->errors().begin(), response->errors().end()}};
+}
+
+std::string add_role(const std::string& role) {
+  etcd::AuthRoleAddRequest request;
+  request.set_name(role);
+  return request.SerializeAsString();
+}
+
+std::string permit(const std::string& role, const Keys& keys, bool writes) {
+  etcd::AuthRoleGrantPermissionRequest request;
+  request.set_name(role);
+  etcd::Permission& permission = *request.mutable_perm();
+  permission.set_perm_type(writes ? etcd::Permission::READWRITE : etcd::Permission::READ);
+  permission.set_key(keys.key);
+  if (keys.below) permission.set_range_end(behind(keys.key));
+  return request.SerializeAsString();
+}
+
+std::string add_user(const std::string& user) {
+  etcd::AuthUserAddRequest request;
+  request.set_name(user);
+  request.mutable_options()->set_no_password(true);
+  return request.SerializeAsString();
+}
+
+std::string grant_role(const std::string& user, const std::string& role) {
+  etcd::AuthUserGrantRoleRequest request;
+  request.set_user(user);
+  request.set_role(role);
+  return request.SerializeAsString();
+}
+
 }  // namespace fleet::etcd_messages

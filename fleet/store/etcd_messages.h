@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "fleet/store/member_status.h"
 #include "fleet/store/store.h"
 
 namespace fleet::etcd_messages {
@@ -41,5 +42,14 @@ struct WatchAnswer {
   std::string reason = {};
 };
 [[nodiscard]] std::optional<WatchAnswer> watch_answer(std::string_view bytes);
+
+// ---- beside the records
+
+[[nodiscard]] std::optional<MemberStatus> member_status(std::string_view bytes);
+[[nodiscard]] std::string add_role(const std::string& role);
+[[nodiscard]] std::string permit(const std::string& role, const Keys& keys, bool writes);
+// One without a password, who is known by his certificate alone.
+[[nodiscard]] std::string add_user(const std::string& user);
+[[nodiscard]] std::string grant_role(const std::string& user, const std::string& role);
 
 }  // namespace fleet::etcd_messages

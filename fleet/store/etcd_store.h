@@ -36,6 +36,9 @@ class EtcdStore : public Store {
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
+  // For what is asked of members beside the records: see etcd_admin.h.
+  [[nodiscard]] EtcdLine& line() { return line_; }
+
  private:
   struct Reader;
 

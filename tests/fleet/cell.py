@@ -144,10 +144,10 @@ class Cell:
         self.member.kill()
         self.member.wait()
 
-    def etcdctl(self, *arguments, text=None):
+    def etcdctl(self, *arguments, text=None, who="root"):
         return subprocess.run(
             ["etcdctl", "--endpoints=" + self.url, "--cacert=" + self.path("ca.pem"),
-             "--cert=" + self.path("root.pem"), "--key=" + self.path("root.key"),
+             "--cert=" + self.path(who + ".pem"), "--key=" + self.path(who + ".key"),
              "--command-timeout=5s", *arguments], input=text, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=dict(os.environ, ETCDCTL_API="3"), text=True, check=False)
 

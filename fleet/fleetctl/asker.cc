@@ -1,0 +1,66 @@
+#include "fleet/fleetctl/asker.h"
+
+#include <utility>
+
+#include "upgrader/core/check.h"
+
+namespace fleetctl {
+namespace {
+
+constexpr std::chrono::milliseconds deadline{5'000};
+// One member that is asked for itself has no other to take its place.
+constexpr std::chrono::milliseconds member_deadline{2'000};
+
+}  // namespace
+
+Asker::Asker(const Options& options) : options_(options) {
+  UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
+  store_ = open(options_.endpoints, deadline);
+}
+
+Asker::~Asker() {
+  store_ = nullptr;
+  uv_run(&loop_, UV_RUN_DEFAULT);  // lets what was closed be freed
+  uv_loop_close(&loop_);
+}
+
+std::unique_ptr<fleet::EtcdStore> Asker::open(std::vector<std::string> endpoints,
+                                              std::chrono::milliseconds limit) {
+  return std::make_unique<fleet::EtcdStore>(
+      loop_, fleet::EtcdStore::Settings{
+                 .endpoints = std::move(endpoints),
+                 .certificates = {options_.authority, options_.certificate, options_.key},
+                 .deadline = limit});
+}
+
+template <class Value, class Ask>
+Value Asker::answer_to(const Ask& ask) {
+  std::optional<Value> answer;
+  ask([&answer](Value value) { answer = std::move(value); });
+  while (!answer) {
+    UPGRADER_CHECK(uv_run(&loop_, UV_RUN_ONCE) != 0 || answer);
+  }
+  return *std::move(answer);
+}
+
+fleet::Reply<fleet::Reading> Asker::read(const fleet::Keys& keys) {
+  return answer_to<fleet::Reply<fleet::Reading>>([&](auto then) { store_->read(keys, then); });
+}
+
+fleet::Outcome Asker::commit(const fleet::Transaction& transaction) {
+  return answer_to<fleet::Outcome>([&](auto then) { store_->commit(transaction, then); });
+}
+
+fleet::Reply<fleet::MemberStatus> Asker::status(const std::string& endpoint) {
+  const auto member = open({endpoint}, member_deadline);
+  fleet::EtcdAdmin admin(member->line());
+  return answer_to<fleet::Reply<fleet::MemberStatus>>([&](auto then) { admin.status(then); });
+}
+
+std::optional<fleet::Trouble> Asker::grant(const fleet::Permissions& permissions) {
+  fleet::EtcdAdmin admin(store_->line());
+  return answer_to<std::optional<fleet::Trouble>>(
+      [&](auto then) { admin.grant(permissions, then); });
+}
+
+}  // namespace fleetctl

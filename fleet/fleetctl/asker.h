@@ -1,0 +1,41 @@
+// The store for a program that has nothing else to do meanwhile: asks, and waits for the answer.
+#pragma once
+
+#include <uv.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/fleetctl/options.h"
+#include "fleet/store/etcd_admin.h"
+#include "fleet/store/etcd_store.h"
+
+namespace fleetctl {
+
+class Asker {
+ public:
+  explicit Asker(const Options& options);
+  Asker(const Asker&) = delete;
+  Asker& operator=(const Asker&) = delete;
+  ~Asker();
+
+  [[nodiscard]] fleet::Reply<fleet::Reading> read(const fleet::Keys& keys);
+  [[nodiscard]] fleet::Outcome commit(const fleet::Transaction& transaction);
+  // Of this member alone.
+  [[nodiscard]] fleet::Reply<fleet::MemberStatus> status(const std::string& endpoint);
+  [[nodiscard]] std::optional<fleet::Trouble> grant(const fleet::Permissions& permissions);
+
+ private:
+  template <class Value, class Ask>
+  Value answer_to(const Ask& ask);
+  [[nodiscard]] std::unique_ptr<fleet::EtcdStore> open(std::vector<std::string> endpoints,
+                                                       std::chrono::milliseconds deadline);
+
+  const Options& options_;
+  uv_loop_t loop_{};
+  std::unique_ptr<fleet::EtcdStore> store_;
+};
+
+}  // namespace fleetctl

@@ -1,0 +1,174 @@
+#include "fleet/fleetctl/cell_view.h"
+
+#include <algorithm>
+
+#include "agent-protocol/wire/escape.h"
+#include "agent-protocol/wire/json_line.h"
+#include "fleet/model/enum_text.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "node/upgraderctl/core/table.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::KeyKind;
+
+template <class Record>
+void take(const fleet::KeyValue& found, Record& record, NodeView& node) {
+  const auto read = fleet::read_record<Record>(found.value);
+  if (read) {
+    record = read.value();
+  } else {
+    node.damaged.push_back(found.key + " " + read.reason());
+  }
+}
+
+void take_record(const fleet::KeyValue& found, const fleet::ParsedKey& key, NodeView& node) {
+  if (key.kind == KeyKind::node_info) take(found, node.info, node);
+  if (key.kind == KeyKind::node_versions) take(found, node.versions, node);
+  if (key.kind == KeyKind::node_active) take(found, node.active, node);
+  if (key.kind == KeyKind::node_instance) take(found, node.instances[key.names[1]], node);
+  if (key.kind == KeyKind::node_upgrade) take(found, node.upgrades[key.names[1]], node);
+}
+
+std::string state_of(const NodeView& node) {
+  if (!node.reports()) return "silent";
+  return node.degraded().empty() ? "reports" : "degraded";
+}
+
+std::string upgrade_words(const fleet::Upgrade& upgrade) {
+  std::string words(fleet::text_of(upgrade.phase));
+  if (!upgrade.to.empty()) words += " " + upgrade.to;
+  if (!upgrade.error.empty()) words += ": " + upgrade.error;
+  return words;
+}
+
+std::string versions_words(const NodeView& node) {
+  std::string words;
+  for (const auto& [component, version] : node.versions.running) {
+    words += (words.empty() ? "" : ", ") + component + " " + version;
+  }
+  return words.empty() ? "unknown" : words;
+}
+
+// The upgrade that a person looks for first: one under way, or one that failed.
+std::string news_of(const NodeView& node) {
+  for (const auto& [component, upgrade] : node.upgrades) {
+    if (upgrade.phase != fleet::UpgradePhase::done) return component + " " + upgrade_words(upgrade);
+  }
+  return "";
+}
+
+std::string quoted(const std::string& text) {
+  std::string out;
+  agent_protocol::append_quoted(out, text);
+  return out;
+}
+
+}  // namespace
+
+std::string NodeView::degraded() const {
+  for (const auto& [id_of, instance] : instances) {
+    if (!instance.degraded.empty()) return instance.degraded;
+  }
+  return "";
+}
+
+std::vector<NodeView> nodes_in(const fleet::Reading& reading) {
+  std::map<std::string, NodeView> nodes;
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key || !found.key.starts_with(fleet::prefix_of(KeyKind::node_info))) continue;
+    NodeView& node = nodes[key->names.front()];
+    node.id = key->names.front();
+    take_record(found, *key, node);
+  }
+  std::vector<NodeView> list;
+  for (auto& [id, node] : nodes) {
+    list.push_back(std::move(node));
+  }
+  return list;
+}
+
+std::vector<std::string> node_table(const std::vector<NodeView>& nodes) {
+  std::vector<upgraderctl::Row> rows{{"NODE", "STATE", "VERSIONS", "NEWS"}};
+  for (const NodeView& node : nodes) {
+    const std::string why = node.degraded();
+    rows.push_back(
+        {node.id, state_of(node), versions_words(node), why.empty() ? news_of(node) : why});
+  }
+  return upgraderctl::in_columns(rows);
+}
+
+std::vector<std::string> node_page(const NodeView& node) {
+  std::vector<std::string> lines{node.id + ": " + state_of(node)};
+  if (!node.degraded().empty()) lines.back() += ", " + node.degraded();
+  std::vector<upgraderctl::Row> rows;
+  for (const auto& [component, version] : node.versions.running) {
+    rows.push_back({"  runs", component + " " + version});
+  }
+  for (const auto& [id, instance] : node.instances) {
+    const std::string role = id == node.active.instance ? "acts" : instance.phase;
+    rows.push_back({"  instance", id + " " +
+                                      (instance.version.empty() ? "unknown" : instance.version) +
+                                      ", " + role + ", since " + instance.since});
+  }
+  for (const auto& [component, upgrade] : node.upgrades) {
+    rows.push_back({"  upgrade", component + " " + upgrade_words(upgrade) + " (" + upgrade.attempt +
+                                     ", " + upgrade.changed + ")"});
+  }
+  for (const auto& [name, value] : node.info.facts) {
+    rows.push_back({"  fact", name + ":" + value});
+  }
+  for (const auto& [name, value] : node.info.labels) {
+    rows.push_back({"  label", name + ":" + value});
+  }
+  for (const std::string& damaged : node.damaged) {
+    rows.push_back({"  damaged", damaged});
+  }
+  for (const std::string& line : upgraderctl::in_columns(rows)) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<std::string> version_table(const std::vector<NodeView>& nodes) {
+  std::map<std::pair<std::string, std::string>, std::size_t> counts;
+  for (const NodeView& node : nodes) {
+    for (const auto& [component, version] : node.versions.running) {
+      ++counts[{component, version}];
+    }
+  }
+  std::vector<upgraderctl::Row> rows{{"COMPONENT", "VERSION", "NODES"}};
+  for (const auto& [what, count] : counts) {
+    rows.push_back({what.first, what.second, std::to_string(count)});
+  }
+  return upgraderctl::in_columns(rows);
+}
+
+std::vector<fleet::TargetNode> target_nodes(const std::vector<NodeView>& nodes) {
+  std::vector<fleet::TargetNode> targets;
+  for (const NodeView& node : nodes) {
+    targets.push_back({.id = node.id, .info = node.info, .reports = node.reports()});
+  }
+  return targets;
+}
+
+std::string as_json(const fleet::Reading& reading) {
+  std::string json = "{\"revision\":" + std::to_string(reading.revision) + ",\"records\":{";
+  bool is_first = true;
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key) continue;
+    json += is_first ? "\n" : ",\n";
+    is_first = false;
+    // What is no JSON object must not break those around it.
+    const bool is_object = static_cast<bool>(agent_protocol::JsonLine::parse(found.value));
+    json += quoted(found.key.substr(fleet::key_root.size())) + ":" +
+            (is_object ? found.value : quoted(found.value));
+  }
+  return json + "}}";
+}
+
+}  // namespace fleetctl

@@ -1,0 +1,157 @@
+#include "fleet/fleetctl/commands.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "fleet/agent/identity.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace fleetctl {
+
+using fleet::KeyKind;
+
+int perform(const Options& options) {
+  Asker asker(options);
+  switch (options.command) {
+    case Command::status:
+      return show_status(options, asker);
+    case Command::nodes:
+      return show_nodes(options, asker);
+    case Command::show:
+      return show_node(options, asker);
+    case Command::versions:
+      return show_versions(options, asker);
+    case Command::desire:
+      return desire(options, asker);
+    case Command::stop:
+      return halt(options, asker);
+    case Command::publish:
+      return publish(options, asker);
+    case Command::releases:
+      return list_releases(options, asker);
+    case Command::enrol:
+      return enrol(options, asker);
+  }
+  return exit_usage;
+}
+
+void say(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+}
+
+void complain(const std::string& line) {
+  std::fprintf(stderr, "fleetctl: %s\n", line.c_str());
+}
+
+int unreachable(const fleet::Trouble& trouble) {
+  switch (trouble.kind) {
+    case fleet::Trouble::Kind::denied:
+      complain(trouble.reason);
+      return exit_refused;
+    case fleet::Trouble::Kind::unreachable:
+      break;
+  }
+  complain("the store cannot be reached: " + trouble.reason);
+  return exit_unreachable;
+}
+
+namespace {
+
+int look_for(Asker& asker, const std::string& key, const std::string& record,
+             const std::string& why) {
+  const auto reply = asker.read({key});
+  if (std::holds_alternative<fleet::Trouble>(reply)) {
+    complain("it cannot be known whether it was written: " + why);
+    return exit_unknown;
+  }
+  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
+  if (found != nullptr && found->value == record) return exit_done;
+  complain("it was not written when it was looked for, and may be still: " + why);
+  return exit_unknown;
+}
+
+}  // namespace
+
+int write(Asker& asker, const std::string& key, const std::string& record, fleet::Revision read) {
+  const fleet::Outcome outcome = asker.commit(
+      {.compares = {fleet::Compare{.key = key, .revision = read}}, .puts = {{key, record}}});
+  if (std::holds_alternative<fleet::Committed>(outcome)) return exit_done;
+  if (const auto* unknown = std::get_if<fleet::Unknown>(&outcome))
+    return look_for(asker, key, record, unknown->reason);
+  if (const auto* denied = std::get_if<fleet::Denied>(&outcome)) {
+    complain(denied->reason);
+    return exit_refused;
+  }
+  complain("somebody else has written it at this moment; look, and try again");
+  return exit_refused;
+}
+
+int desire(const Options& options, Asker& asker) {
+  const std::string published =
+      fleet::key_of(KeyKind::release, {options.component, options.version});
+  const std::string key =
+      options.node.empty()
+          ? fleet::key_of(KeyKind::desired, {options.component})
+          : fleet::key_of(KeyKind::node_desired, {options.node, options.component});
+  const auto release_reply = asker.read({published});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&release_reply))
+    return unreachable(*trouble);
+  const auto& found = std::get<fleet::Reading>(release_reply).found;
+  if (found.empty()) {
+    complain(options.component + " " + options.version +
+             " is not published: fleetctl release publish makes it known");
+    return exit_refused;
+  }
+  const auto release = fleet::read_record<fleet::Release>(found.front().value);
+  if (!release) {
+    complain("the release " + release.reason());
+    return exit_refused;
+  }
+  const auto before = asker.read({key});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&before)) return unreachable(*trouble);
+  const fleet::KeyValue* there = std::get<fleet::Reading>(before).find(key);
+  const fleet::Desired wish{.version = options.version,
+                            .digest = release.value().digest,
+                            .why = options.why,
+                            .downgrade = options.downgrade,
+                            .trace = fleet::new_instance_id().substr(0, 8)};
+  const int status =
+      write(asker, key, fleet::write_record(wish), there == nullptr ? 0 : there->modified);
+  if (status != exit_done) return status;
+  say(options.component + " " + options.version + " is desired" +
+      (options.node.empty() ? "" : " of " + options.node) + " (trace " + wish.trace + ")");
+  return exit_done;
+}
+
+int halt(const Options& options, Asker& asker) {
+  const std::string key = fleet::key_of(KeyKind::stop);
+  const auto before = asker.read({key});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&before)) return unreachable(*trouble);
+  const fleet::KeyValue* there = std::get<fleet::Reading>(before).find(key);
+  if (options.on == (there != nullptr)) {
+    say(options.on ? "nothing begins, as before" : "everything may begin, as before");
+    return exit_done;
+  }
+  if (options.on) {
+    const char* user = std::getenv("USER");
+    const fleet::Stop stop{.who = user == nullptr ? std::to_string(::getuid()) : user,
+                           .why = options.why,
+                           .since = fleet::time_text()};
+    const int status = write(asker, key, fleet::write_record(stop), 0);
+    if (status == exit_done) say("nothing begins from now on; confirmations and roll-backs go on");
+    return status;
+  }
+  const fleet::Outcome outcome = asker.commit({.erases = {fleet::Erase{key}}});
+  if (std::holds_alternative<fleet::Committed>(outcome)) {
+    say("everything may begin again");
+    return exit_done;
+  }
+  complain(words(outcome));
+  return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+}
+
+}  // namespace fleetctl

@@ -1,0 +1,34 @@
+// What fleetctl does, a command a function: asks the store, shows, and gives the exit status.
+#pragma once
+
+#include "fleet/fleetctl/asker.h"
+#include "fleet/fleetctl/options.h"
+
+namespace fleetctl {
+
+[[nodiscard]] int perform(const Options& options);
+
+// ---- questions
+[[nodiscard]] int show_status(const Options& options, Asker& asker);
+[[nodiscard]] int show_nodes(const Options& options, Asker& asker);
+[[nodiscard]] int show_node(const Options& options, Asker& asker);
+[[nodiscard]] int show_versions(const Options& options, Asker& asker);
+[[nodiscard]] int list_releases(const Options& options, Asker& asker);
+
+// ---- orders
+[[nodiscard]] int desire(const Options& options, Asker& asker);
+[[nodiscard]] int halt(const Options& options, Asker& asker);
+[[nodiscard]] int publish(const Options& options, Asker& asker);
+[[nodiscard]] int enrol(const Options& options, Asker& asker);
+
+// ---- what all say
+void say(const std::string& line);
+void complain(const std::string& line);
+[[nodiscard]] int unreachable(const fleet::Trouble& trouble);
+
+// Writes one record, which was read at that revision (0: it was absent). An answer that did not
+// come is looked for: it was written, or it was not, or that cannot be known.
+[[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
+                        fleet::Revision read);
+
+}  // namespace fleetctl

@@ -1,0 +1,17 @@
+// fleetctl: a person's side of a fleet. Arguments, then one command.
+#include <curl/curl.h>
+
+#include <cstdio>
+
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/options.h"
+
+int main(int argc, char** argv) {
+  curl_global_init(CURL_GLOBAL_DEFAULT);
+  const auto asked = fleetctl::options_from(argc, argv);
+  if (const auto* text = std::get_if<fleetctl::Text>(&asked)) {
+    std::fputs(text->text.c_str(), text->status == 0 ? stdout : stderr);
+    return text->status;
+  }
+  return fleetctl::perform(std::get<fleetctl::Options>(asked));
+}

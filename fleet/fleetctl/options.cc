@@ -1,0 +1,160 @@
+#include "fleet/fleetctl/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/model/ids.h"
+#include "upgrader/version.h"
+
+namespace fleetctl {
+namespace {
+
+CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted) {
+  const auto judge = [is_good, wanted](std::string& text) -> std::string {
+    return is_good(text) ? "" : text + ": needs " + wanted;
+  };
+  return {judge, "", "form"};
+}
+
+void add_store(CLI::App& app, Options& options) {
+  app.add_option("--endpoint", options.endpoints, "a member of the store; may be given again")
+      ->type_name("URL")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->envname("FLEET_ENDPOINT");
+  app.add_option("--ca", options.authority, "whom members are signed by")
+      ->type_name("FILE")
+      ->envname("FLEET_CA");
+  app.add_option("--cert", options.certificate, "your certificate")
+      ->type_name("FILE")
+      ->envname("FLEET_CERT");
+  app.add_option("--key", options.key, "its key")->type_name("FILE")->envname("FLEET_KEY");
+  app.add_flag("--json", options.json, "the records as they are, instead of a table");
+}
+
+CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,
+              const std::string& about) {
+  CLI::App& sub = *parent.add_subcommand(name, about);
+  sub.fallthrough();
+  sub.callback([&options, command] { options.command = command; });
+  return sub;
+}
+
+void add_component(CLI::App& app, Options& options, bool required) {
+  app.add_option("COMPONENT", options.component, "`agent`, or another component")
+      ->type_name("")
+      ->required(required)
+      ->check(form(&fleet::is_component, "the name of a component"));
+}
+
+void add_questions(CLI::App& app, Options& options) {
+  add(app, options, Command::status, "status", "the store's members, and the cell at a glance");
+  add(app, options, Command::nodes, "nodes", "every node: whether it reports, and what runs on it")
+      .add_option("--target", options.target, "only these, as fleet(7) has it")
+      ->type_name("EXPR");
+  add(app, options, Command::show, "show", "all that is known of one node")
+      .add_option("NODE", options.node, "its name")
+      ->type_name("")
+      ->required()
+      ->check(form(&fleet::is_id, "the name of a node"));
+  add(app, options, Command::versions, "versions", "how many nodes run what");
+}
+
+void add_orders(CLI::App& app, Options& options) {
+  CLI::App& desire =
+      add(app, options, Command::desire, "desire", "what a component should run everywhere");
+  add_component(desire, options, true);
+  desire.add_option("VERSION", options.version, "of a release that is published")
+      ->type_name("")
+      ->required()
+      ->check(form(&fleet::is_version_name, "a version"));
+  desire.add_option("--node", options.node, "on this node alone")
+      ->type_name("ID")
+      ->check(form(&fleet::is_id, "the name of a node"));
+  desire.add_flag("--downgrade", options.downgrade, "also to an older version");
+  desire.add_option("--why", options.why, "for the records")->type_name("TEXT");
+
+  CLI::App& stop = *app.add_subcommand("stop", "let nothing begin anywhere, or let it again");
+  stop.require_subcommand(1);
+  stop.fallthrough();
+  const auto halt = [&](const std::string& name, const std::string& about, bool on) {
+    CLI::App& one = *stop.add_subcommand(name, about);
+    one.fallthrough();
+    one.add_option("--why", options.why, "for the records")->type_name("TEXT");
+    one.callback([&options, on] {
+      options.command = Command::stop;
+      options.on = on;
+    });
+  };
+  halt("on", "nothing begins", true);
+  halt("off", "as usual", false);
+}
+
+void add_releases(CLI::App& app, Options& options) {
+  CLI::App& release = *app.add_subcommand("release", "what there is to run");
+  release.require_subcommand(1);
+  release.fallthrough();
+  CLI::App& publish = add(release, options, Command::publish, "publish",
+                          "make a release known, before anybody is told to run it");
+  add_component(publish, options, true);
+  publish.add_option("MANIFEST", options.manifests, "files, their signatures beside them")
+      ->type_name("")
+      ->required();
+  publish.add_option("--url", options.url, "where nodes find the manifests: a directory")
+      ->type_name("URL")
+      ->required();
+  publish.add_option("--channel", options.channel, "for release watches")->type_name("NAME");
+  add_component(add(release, options, Command::releases, "list", "every release that is published"),
+                options, false);
+}
+
+void add_enrolment(CLI::App& app, Options& options) {
+  CLI::App& enrol = add(app, options, Command::enrol, "enrol",
+                        "sign a node's request, and let it in with its own records");
+  enrol.add_option("NODE", options.node, "its name")
+      ->type_name("")
+      ->required()
+      ->check(form(&fleet::is_id, "the name of a node"));
+  enrol.add_option("--request", options.request, "made with the node's own key")
+      ->type_name("FILE")
+      ->required();
+  enrol.add_option("--signer", options.signer, "the authority's certificate")
+      ->type_name("FILE")
+      ->required();
+  enrol.add_option("--signer-key", options.signer_key, "its key")->type_name("FILE")->required();
+  enrol.add_option("--output", options.output, "the node's certificate")
+      ->type_name("FILE")
+      ->required();
+  enrol.add_option("--days", options.days, "how long it is good")
+      ->type_name("N")
+      ->check(CLI::Range(1, 3'650));
+}
+
+}  // namespace
+
+std::variant<Options, Text> options_from(int argc, char** argv) {
+  Options options;
+  CLI::App app("what can be asked of a fleet, and ordered", "fleetctl");
+  const std::string version = std::string("fleetctl ") + upgrader::upgrader_version + "\n";
+  app.set_version_flag("--version", version);
+  app.require_subcommand(1);
+  add_store(app, options);
+  add_questions(app, options);
+  add_orders(app, options);
+  add_releases(app, options);
+  add_enrolment(app, options);
+  try {
+    app.parse(argc, argv);
+    if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");
+  } catch (const CLI::CallForVersion&) {
+    return Text{version, exit_done};
+  } catch (const CLI::Success&) {
+    const auto chosen = app.get_subcommands();
+    return Text{chosen.empty() ? app.help() : chosen.front()->help(), exit_done};
+  } catch (const CLI::ParseError& error) {
+    return Text{std::string("fleetctl: ") + error.what() + "; see --help\n", exit_usage};
+  }
+  return options;
+}
+
+}  // namespace fleetctl

@@ -1,0 +1,55 @@
+// fleetctl's command line as plain data. What it means is on the page fleetctl(1).
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace fleetctl {
+
+enum class Command {
+  status,
+  nodes,
+  show,
+  versions,
+  desire,
+  stop,
+  publish,
+  releases,
+  enrol,
+};
+
+struct Options {
+  Command command = Command::status;
+  std::vector<std::string> endpoints;
+  std::string authority;
+  std::string certificate;
+  std::string key;
+  bool json = false;
+
+  std::string target;     // of nodes
+  std::string node;       // show, desire, enrol
+  std::string component;  // desire, publish, releases
+  std::string version;    // desire
+  std::string why;        // desire, stop
+  bool downgrade = false;
+  bool on = false;                     // stop
+  std::vector<std::string> manifests;  // publish: files
+  std::string url;                     // publish: where they will be found
+  std::string channel;
+  std::string request;  // enrol: what the node's key has signed
+  std::string signer;   // the authority's certificate
+  std::string signer_key;
+  std::string output;
+  int days = 90;
+};
+
+// To show, and to exit with.
+struct Text {
+  std::string text;
+  int status = 0;
+};
+
+[[nodiscard]] std::variant<Options, Text> options_from(int argc, char** argv);
+
+}  // namespace fleetctl

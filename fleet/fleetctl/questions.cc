@@ -1,0 +1,187 @@
+// The commands of fleetctl that only ask.
+#include <algorithm>
+
+#include "fleet/fleetctl/cell_view.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "node/upgraderctl/core/table.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::KeyKind;
+
+void say_all(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    say(line);
+  }
+}
+
+std::string member_words(const fleet::MemberStatus& member) {
+  std::string words = member.leads ? "leads" : member.has_leader ? "follows" : "has no leader";
+  words += ", etcd " + member.version + ", " + std::to_string(member.used_bytes / 1'024) + " of " +
+           std::to_string(member.database_bytes / 1'024) + " KiB in use";
+  for (const std::string& error : member.errors) {
+    words += "; " + error;
+  }
+  return words;
+}
+
+// How many of them answer and follow a leader.
+std::size_t show_members(const Options& options, Asker& asker,
+                         std::vector<upgraderctl::Row>& rows) {
+  std::size_t good = 0;
+  for (const std::string& endpoint : options.endpoints) {
+    const auto reply = asker.status(endpoint);
+    if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) {
+      rows.push_back({"  " + endpoint, trouble->reason});
+      continue;
+    }
+    const auto& member = std::get<fleet::MemberStatus>(reply);
+    rows.push_back({"  " + endpoint, member_words(member)});
+    if (member.has_leader) ++good;
+  }
+  return good;
+}
+
+void show_wishes(const fleet::Reading& reading) {
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key || key->kind != KeyKind::desired) continue;
+    const auto wish = fleet::read_record<fleet::Desired>(found.value);
+    say("desired: " + key->names.front() + " " +
+        (wish ? wish.value().version : "(" + wish.reason() + ")"));
+  }
+}
+
+}  // namespace
+
+int show_status(const Options& options, Asker& asker) {
+  std::vector<upgraderctl::Row> rows;
+  const std::size_t good = show_members(options, asker, rows);
+  const auto reply = asker.read({std::string(fleet::key_root), true});
+  if (options.json) {
+    if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+    say(as_json(std::get<fleet::Reading>(reply)));
+    return exit_done;
+  }
+  say("store: " + std::to_string(good) + " of " + std::to_string(options.endpoints.size()) +
+      " members answer and have a leader");
+  say_all(upgraderctl::in_columns(rows));
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto& reading = std::get<fleet::Reading>(reply);
+  const auto nodes = nodes_in(reading);
+  const auto reporting = std::count_if(nodes.begin(), nodes.end(),
+                                       [](const NodeView& node) { return node.reports(); });
+  const auto degraded = std::count_if(
+      nodes.begin(), nodes.end(), [](const NodeView& node) { return !node.degraded().empty(); });
+  say("nodes: " + std::to_string(nodes.size()) + ", " + std::to_string(reporting) + " report, " +
+      std::to_string(degraded) + " degraded");
+  show_wishes(reading);
+  if (const fleet::KeyValue* stop = reading.find(fleet::key_of(KeyKind::stop))) {
+    const auto record = fleet::read_record<fleet::Stop>(stop->value);
+    say("stop: nothing begins" + (record ? ", since " + record.value().since + " by " +
+                                               record.value().who + ": " + record.value().why
+                                         : "; the record " + record.reason()));
+  }
+  return exit_done;
+}
+
+int show_nodes(const Options& options, Asker& asker) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  auto nodes = nodes_in(std::get<fleet::Reading>(reply));
+  fleet::Reading shown = std::get<fleet::Reading>(reply);
+  if (!options.target.empty()) {
+    const auto target = fleet::parse_target(options.target);
+    if (!target) {
+      complain("--target: " + target.reason());
+      return exit_usage;
+    }
+    const auto selection = select_nodes(target.value(), target_nodes(nodes));
+    if (!selection) {
+      complain("--target: " + selection.reason());
+      return exit_usage;
+    }
+    std::vector<std::string> meant = selection.value().nodes;
+    meant.insert(meant.end(), selection.value().not_covered.begin(),
+                 selection.value().not_covered.end());
+    const auto is_meant = [&meant](const std::string& id) {
+      return std::find(meant.begin(), meant.end(), id) != meant.end();
+    };
+    std::erase_if(nodes, [&](const NodeView& node) { return !is_meant(node.id); });
+    std::erase_if(shown.found, [&](const fleet::KeyValue& found) {
+      const auto key = fleet::parse_key(found.key);
+      return !key || !is_meant(key->names.front());
+    });
+  }
+  if (options.json) {
+    say(as_json(shown));
+  } else {
+    say_all(node_table(nodes));
+  }
+  return exit_done;
+}
+
+int show_node(const Options& options, Asker& asker) {
+  const auto reply = asker.read({fleet::node_prefix(options.node), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto& reading = std::get<fleet::Reading>(reply);
+  const auto nodes = nodes_in(reading);
+  if (nodes.empty()) {
+    complain(options.node + ": no such node");
+    return exit_refused;
+  }
+  if (options.json) {
+    say(as_json(reading));
+  } else {
+    say_all(node_page(nodes.front()));
+  }
+  return exit_done;
+}
+
+int show_versions(const Options& options, Asker& asker) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  fleet::Reading reading = std::get<fleet::Reading>(reply);
+  if (!options.json) {
+    say_all(version_table(nodes_in(reading)));
+    return exit_done;
+  }
+  std::erase_if(reading.found, [](const fleet::KeyValue& found) {
+    const auto key = fleet::parse_key(found.key);
+    return !key || key->kind != KeyKind::node_versions;
+  });
+  say(as_json(reading));
+  return exit_done;
+}
+
+int list_releases(const Options& options, Asker& asker) {
+  std::string below = fleet::prefix_of(KeyKind::release);
+  if (!options.component.empty()) below += options.component + "/";
+  const auto reply = asker.read({below, true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto& reading = std::get<fleet::Reading>(reply);
+  if (options.json) {
+    say(as_json(reading));
+    return exit_done;
+  }
+  std::vector<upgraderctl::Row> rows{{"COMPONENT", "VERSION", "CHANNEL", "ARCH", "PUBLISHED"}};
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key) continue;
+    const auto release = fleet::read_record<fleet::Release>(found.value);
+    std::string archs = release ? "" : release.reason();
+    const auto value = release ? release.value() : fleet::Release();
+    for (const auto& manifest : value.manifests) {
+      archs += (archs.empty() ? "" : ",") + manifest.arch;
+    }
+    rows.push_back({key->names[0], key->names[1], value.channel, archs, value.published});
+  }
+  say_all(upgraderctl::in_columns(rows));
+  return exit_done;
+}
+
+}  // namespace fleetctl

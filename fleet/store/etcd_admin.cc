@@ -1,0 +1,72 @@
+#include "fleet/store/etcd_admin.h"
+
+#include <utility>
+
+#include "fleet/store/etcd_messages.h"
+
+namespace fleet {
+
+struct EtcdAdmin::Grant {
+  std::vector<Step> steps;
+  std::size_t at = 0;
+  std::function<void(const std::optional<Trouble>&)> then;
+};
+
+void EtcdAdmin::ask(EtcdCall::Question question, std::function<void(EtcdCall::Ended)> then) {
+  const std::uint64_t number = next_++;
+  calls_[number] = std::make_unique<EtcdCall>(
+      line_, std::move(question), number,
+      [this, number, then = std::move(then)](EtcdCall::Ended ended) {
+        const auto ending = std::move(calls_.at(number));  // it is still in use below us
+        calls_.erase(number);
+        then(std::move(ended));
+      });
+}
+
+void EtcdAdmin::status(std::function<void(const Reply<MemberStatus>&)> then) {
+  ask({.path = "/etcdserverpb.Maintenance/Status", .body = ""},
+      [then = std::move(then)](const EtcdCall::Ended& ended) {
+        if (const auto* failure = std::get_if<CallFailure>(&ended))
+          return then(Trouble{Trouble::Kind::unreachable, failure->reason});
+        const auto status = etcd_messages::member_status(std::get<std::string>(ended));
+        if (!status) return then(Trouble{Trouble::Kind::unreachable, "an answer that is none"});
+        then(*status);
+      });
+}
+
+std::vector<EtcdAdmin::Step> EtcdAdmin::steps(const Permissions& permissions) {
+  const std::string auth = "/etcdserverpb.Auth/";
+  std::vector<Step> steps{{auth + "RoleAdd", etcd_messages::add_role(permissions.user)}};
+  for (const Keys& keys : permissions.writes) {
+    steps.push_back({auth + "RoleGrantPermission",
+                     etcd_messages::permit(permissions.user, keys, /*writes=*/true)});
+  }
+  for (const Keys& keys : permissions.reads) {
+    steps.push_back({auth + "RoleGrantPermission",
+                     etcd_messages::permit(permissions.user, keys, /*writes=*/false)});
+  }
+  steps.push_back({auth + "UserAdd", etcd_messages::add_user(permissions.user)});
+  steps.push_back(
+      {auth + "UserGrantRole", etcd_messages::grant_role(permissions.user, permissions.user)});
+  return steps;
+}
+
+void EtcdAdmin::grant(Permissions permissions,
+                      std::function<void(const std::optional<Trouble>&)> then) {
+  go_on(std::make_shared<Grant>(Grant{steps(permissions), 0, std::move(then)}));
+}
+
+void EtcdAdmin::go_on(const std::shared_ptr<Grant>& grant) {
+  if (grant->at == grant->steps.size()) return grant->then(std::nullopt);
+  const Step& step = grant->steps[grant->at++];
+  ask({.path = step.path, .body = step.body}, [this, grant](const EtcdCall::Ended& ended) {
+    const auto* failure = std::get_if<CallFailure>(&ended);
+    const bool was_so = failure != nullptr && failure->reason.find("already") != std::string::npos;
+    if (failure == nullptr || was_so) return go_on(grant);
+    const bool denied = meaning_of(*failure) == Meaning::denied;
+    grant->then(
+        Trouble{denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure->reason});
+  });
+}
+
+}  // namespace fleet

@@ -1,0 +1,52 @@
+// What people ask of etcd beside the fleet's records: how its members are, who may read and write
+// what.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/store/etcd_call.h"
+#include "fleet/store/member_status.h"
+#include "fleet/store/store.h"
+
+namespace fleet {
+
+// A user who is known by the name of his certificate, and what he may.
+struct Permissions {
+  std::string user = {};
+  std::vector<Keys> writes = {};  // and reads
+  std::vector<Keys> reads = {};
+};
+
+class EtcdAdmin {
+ public:
+  explicit EtcdAdmin(EtcdLine& line) : line_(line) {}
+
+  // Of whichever member the line asks.
+  void status(std::function<void(const Reply<MemberStatus>&)> then);
+  // Makes user and role of the same name, one step after the other; what is there stays. The
+  // trouble that stopped it; none: it is so.
+  void grant(Permissions permissions, std::function<void(const std::optional<Trouble>&)> then);
+
+ private:
+  struct Step {
+    std::string path;
+    std::string body;
+  };
+  struct Grant;
+
+  void ask(EtcdCall::Question question, std::function<void(EtcdCall::Ended)> then);
+  void go_on(const std::shared_ptr<Grant>& grant);
+  [[nodiscard]] static std::vector<Step> steps(const Permissions& permissions);
+
+  EtcdLine& line_;
+  std::uint64_t next_ = 1;
+  std::map<std::uint64_t, std::unique_ptr<EtcdCall>> calls_;
+};
+
+}  // namespace fleet

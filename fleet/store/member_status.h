@@ -1,0 +1,19 @@
+// How one member of the store is, as it says itself. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fleet {
+
+struct MemberStatus {
+  std::string version = {};
+  std::int64_t database_bytes = 0;
+  std::int64_t used_bytes = 0;
+  bool leads = false;
+  bool has_leader = false;
+  std::vector<std::string> errors = {};  // such as that its space is used up
+};
+
+}  // namespace fleet
