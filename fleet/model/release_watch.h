@@ -1,0 +1,44 @@
+// Which of the releases that a source shows is to be taken: the rules of tags, channels and order.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fleet {
+
+// What a source says of a release.
+struct FoundRelease {
+  std::string tag = {};
+  bool prerelease = false;
+
+  bool operator==(const FoundRelease&) const = default;
+};
+
+enum class Channel { production, staging };
+
+// A tag's version is what follows its first hyphen: `release-2018.11.07-1` is `2018.11.07-1`. None:
+// the tag has no hyphen, nothing before it, or nothing behind it that may be a version.
+[[nodiscard]] std::optional<std::string> version_of_tag(std::string_view tag);
+
+// Which version is newer. Numbers count as numbers, other text by its bytes, a letter before any
+// other character but `~`, which is older than nothing; a part behind a hyphen that begins with a
+// digit is a revision (1.2-1 is newer than 1.2), one that begins with a letter is a pre-release
+// (1.2-rc1 is older than 1.2). What follows `+` says nothing.
+[[nodiscard]] std::strong_ordering compare_versions(std::string_view a, std::string_view b);
+
+// What is going on with the component.
+struct WatchState {
+  std::string current = {};  // the newest version that was taken; empty: none yet
+  bool under_way = false;    // a rollout, a plan, or a desired version that is not there yet
+  bool halted = false;       // the last one failed, and nobody has said what is to be done
+};
+
+// The newest release that is newer than what was taken, of the channel (production: no
+// pre-releases). None: nothing is new, something is under way, or a person is waited for.
+[[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
+                                                         Channel channel, const WatchState& state);
+
+}  // namespace fleet
