@@ -259,7 +259,7 @@ void close_others(std::vector<int> kept) {
 
 void become_keeper(KeeperPlan plan, OwnedFd socket) {
   ::prctl(PR_SET_NAME, plan.name);
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) ::_exit(1);  // what is left would go elsewhere
   if (plan.closes_input) {
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0 || ::dup2(null, 0) < 0) ::_exit(1);

@@ -114,7 +114,9 @@ int run(const Options& options) {
   auto looked = look_around(ready_descriptor_of(options));
   if (const auto* wrong = std::get_if<std::string>(&looked)) return refuse(*wrong, exit_failed);
   const Surroundings& surroundings = std::get<Surroundings>(looked);
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+    return refuse("cannot become a subreaper: " + upgrader::error_in_words(errno), exit_failed);
+  }
   Prepared prepared;
   prepared.version = daemon_version(options, surroundings);
   prepared.options = &options;
