@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "tests/integration/json.h"
 #include "tests/integration/releases.h"
 
 using namespace integration;
@@ -45,9 +46,13 @@ std::string executable_of(const Puppet& puppet) {
 TEST_CASE("a first agent that exits gives way to what was committed before, on trial") {
   World world{World::Later()};
   Boot boot(world);
-  boot.start();
+  boot.start({"--attempts=3", "--control=" + world.path("ctl")});
 
   Puppet back = world.agent();
+  const auto status = Json::parse(world.read("ctl/status.json"));
+  REQUIRE(status);
+  CHECK(status->object("boot").number("attempts") == 1);
+  CHECK(status->object("boot").text("previous") == boot.previous);
   const Json welcome = back.hello();
   CHECK(welcome.text("role") == "fallback");
   CHECK(welcome.object("failure").text("id") == "boot");

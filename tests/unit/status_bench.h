@@ -28,7 +28,8 @@ class StatusBench {
 
   [[nodiscard]] std::string news() {
     const upgrader::StatusFacts facts{
-        900, this, [](const void* bench, upgrader::ProgramId) -> const std::vector<std::string>* {
+        900, boot, this,
+        [](const void* bench, upgrader::ProgramId) -> const std::vector<std::string>* {
           return static_cast<const StatusBench*>(bench)->arguments;
         }};
     return upgrader::status_news(bench_.state(), chronicle_, facts);
@@ -45,6 +46,7 @@ class StatusBench {
   [[nodiscard]] upgrader::Chronicle& chronicle() { return chronicle_; }
 
   const std::vector<std::string>* arguments = nullptr;
+  upgrader::BootFacts boot;
   std::string candidate = "/opt/agent-v2";
   std::int64_t us = 0;  // that the clock of microseconds is ahead
 

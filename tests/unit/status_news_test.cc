@@ -70,6 +70,15 @@ TEST_CASE("a first agent that is held stands as a candidate, with its deadline")
       "started":"2026-11-22T10:00:00.005Z","status":"reading \"the\" index"}})"));
 }
 
+TEST_CASE("with --previous it says what may be started at the next boot") {
+  StatusBench bench;
+  bench.boot.previous = "/opt/previous";
+  CHECK(bench.news().find(R"("boot":{"previous":"/opt/previous"}})") != std::string::npos);
+  bench.boot.attempts = 2;
+  CHECK(bench.news().find(R"("boot":{"attempts":2,"previous":"/opt/previous"}})") !=
+        std::string::npos);
+}
+
 // Rows: H-39
 TEST_CASE("at the gate both agents stand there, and how far the upgrade has come") {
   StatusBench bench;

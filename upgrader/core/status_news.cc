@@ -35,6 +35,7 @@ class StatusNews {
     put_endings();
     put_requests();
     put_end();
+    put_boot();
     paper_.close('}');
     return paper_.take() + '\n';
   }
@@ -193,6 +194,14 @@ class StatusNews {
     paper_.put("exit_status", end->exit_status);
     paper_.put("reason", end->reason);
     paper_.put_time("at", end->at);
+    paper_.close('}');
+  }
+
+  void put_boot() {
+    if (!facts_.boot.previous) return;
+    paper_.open("boot", '{');
+    paper_.put_known("attempts", facts_.boot.attempts);
+    paper_.put_known("previous", facts_.boot.previous);
     paper_.close('}');
   }
 

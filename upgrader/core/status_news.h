@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,15 @@ inline constexpr std::size_t status_news_bytes_max = 65'536;
 // The arguments of a program that an agent runs, or null if they are not known.
 using ArgumentsOf = const std::vector<std::string>* (*)(const void* programs, ProgramId program);
 
+// What may be started at the next boot.
+struct BootFacts {
+  std::optional<std::string> previous;   // LINK of --previous, as it was given
+  std::optional<std::int64_t> attempts;  // what --attempts has counted, if it counts
+};
+
 struct StatusFacts {
   int pid = 0;  // the upgrader's
+  BootFacts boot{};
   const void* programs = nullptr;
   ArgumentsOf arguments_of = nullptr;
 };

@@ -107,7 +107,7 @@ void Control::finish(const State& state, int exit_status) {
 }
 
 void Control::write(const State& state) {
-  const StatusFacts facts{::getpid(), &programs_, arguments_of};
+  const StatusFacts facts{::getpid(), boot_, &programs_, arguments_of};
   std::string text = status_news(state, chronicle_, facts);
   if (text == written_) return;
   const int error = directory_.replace_status(text);

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "upgrader/core/chronicle.h"
@@ -52,6 +53,8 @@ class Control {
     if (fifo_ && fifo_->pending()) fifo_->take_lines();
   }
 
+  // With --previous: what status.json says of the next boot.
+  void note_boot(BootFacts boot) { boot_ = std::move(boot); }
   // Why the upgrader ends, where no action says so.
   void note_why_it_ends(const std::string& why) { chronicle_.note_why_it_ends(why); }
   void finish(const State& state, int exit_status);
@@ -65,6 +68,7 @@ class Control {
   Chronicle chronicle_;
   ControlDesk desk_;
   std::optional<ControlFifo> fifo_;
+  BootFacts boot_;
   bool taken_ = false;
   std::string written_;       // what status.json says
   std::optional<Time> last_;  // when it was looked at last whether it says all

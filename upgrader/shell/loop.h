@@ -49,6 +49,7 @@ class Loop {
   void try_lock();
   void tell_what_will_start();
   [[nodiscard]] std::optional<std::string> count_attempt(const Program& program);
+  void note_boot();
   void start_first_agent();
   [[nodiscard]] std::variant<Program, ProgramRefused> look_at_agent();
   void cannot_start(const ProgramRefused& refused);

@@ -47,6 +47,7 @@ void Loop::perform(const FindWayBack&) {
 void Loop::perform(const ForgetAttempts&) {
   if (!attempts_) return;
   attempt_.count = 0;
+  note_boot();
   if (const int error = std::exchange(attempts_, std::nullopt)->write(attempt_)) {
     logbook_.error("cannot write " + *options_.previous + ".attempts: " + error_in_words(error));
   }

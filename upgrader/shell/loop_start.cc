@@ -92,6 +92,7 @@ void Loop::start_first_agent() {
                                       &loop_, [this](const auto& line) { take_control_line(line); },
                                       [this] { settle(); });
   if (!taken) return end(exit_own_failure);
+  note_boot();
   // While the lock was waited for, its holder may have committed another version.
   auto looked = look_at_agent();
   if (exit_status_) return;
@@ -135,12 +136,21 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
     if (error == 0) {
       attempts_ = std::get<AttemptsFile>(std::move(opened));
       attempt_ = std::move(next.attempts);
+      note_boot();
       return std::move(next.worn_out);
     }
   }
   logbook_.error("cannot count this start in " + *options_.previous +
                  ".attempts: " + error_in_words(error));
   return std::nullopt;
+}
+
+// What status.json says of the next start.
+void Loop::note_boot() {
+  if (!control_) return;
+  BootFacts facts{options_.previous, std::nullopt};
+  if (!attempt_.executable.empty()) facts.attempts = attempt_.count;
+  control_->note_boot(std::move(facts));
 }
 
 bool Loop::open_link() {
