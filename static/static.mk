@@ -75,6 +75,7 @@ static-program: $(upgrader_static)
 # the second time takes in what is needed, and no more.
 $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) static/static.mk \
     static/layout.ld
+	@rm -rf $(static)/linked  # what is left there of an earlier link would be taken for its result
 	@mkdir -p $(static)/linked
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) -save-temps \
 	  -o $(static)/linked/upgrader $(static_objects) $(static_libuv_objects)
