@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "fleet/model/desired_standing.h"
 #include "fleet/model/keys.h"
@@ -15,112 +14,91 @@ class Decider {
  public:
   Decider(const DesiredView& view, const DesiredSettings& settings, const DesiredMarks& marks,
           Revision fence, LeaseId lease, Ms now)
-      : view_(view), settings_(settings), marks_(marks), fence_(fence), lease_(lease), now_(now) {
-    for (const auto& [id, node] : view.nodes())
-      count(node);
+      : view_(view),
+        settings_(settings),
+        marks_(marks),
+        fence_(fence),
+        lease_(lease),
+        now_(now),
+        wish_(view.wish()) {
+    if (wish_) count();
   }
 
   DesiredDecision decide() {
     for (const auto& [id, node] : view_.nodes()) {
-      if (!is_ours(node)) continue;
-      const std::optional<Wish> wish = view_.wish_of(node);
-      const bool current = wish && node.claim.record.by == wish->trace();
-      if (is_at_end(node)) return give_back(id, node);
-      if (!node.claim.record.cancelled.empty()) continue;
-      if (!current) return cancel(id, node, "the wish has changed");
-      if (is_late(id, node)) return cancel(id, node, "it has not come to its gate in time");
-      if (may_stop(id, node, *wish)) return stop_old(id, node, *wish);
+      if (wish_ && is_late(id, node)) return take_back(id, node);
+      if (may_stop(id, node)) return stop_old(id, node);
     }
     for (const auto& [id, node] : view_.nodes()) {
-      const std::optional<Wish> wish = view_.wish_of(node);
-      if (wish && may_begin(node, *wish)) return begin(id, node, *wish);
+      if (wish_ && may_begin(node)) return begin(id, node);
     }
     return {.until = next_look()};
   }
 
  private:
-  struct Count {
-    std::int64_t under_way = 0;
-    std::int64_t failed = 0;
-    std::int64_t committed = 0;
-  };
-
-  void count(const DesiredNode& node) {
-    ++all_;
-    const std::optional<Wish> wish = view_.wish_of(node);
-    if (!wish) return;
-    Count& counted = counts_[wish->revision];
-    const bool cancelled = !node.claim.record.cancelled.empty();
-    if (is_ours(node) && !cancelled) ++counted.under_way;
-    if (is_ours(node) && cancelled && node.claim.record.by == wish->trace()) ++counted.failed;
-    if (has_failed(node, *wish) && !cancelled) ++counted.failed;
-    if (runs(node, *wish) && node.claim.revision == 0) ++counted.committed;
+  void count() {
+    for (const auto& [id, node] : view_.nodes()) {
+      ++all_;
+      if (is_under_way(node, *wish_)) ++under_way_;
+      if (has_failed(node, *wish_)) ++failed_;
+      if (runs(node, wish_->desired.version) && !is_under_way(node, *wish_)) ++committed_;
+    }
   }
 
-  [[nodiscard]] const Count& counted(const Wish& wish) const {
-    static const Count none;
-    const auto found = counts_.find(wish.revision);
-    return found == counts_.end() ? none : found->second;
-  }
-
-  [[nodiscard]] std::int64_t under_way() const {
-    std::int64_t all = 0;
-    for (const auto& [revision, counted] : counts_)
-      all += counted.under_way;
-    return all;
-  }
-
-  [[nodiscard]] bool is_halted(const Wish& wish) const {
-    return counted(wish).failed >= settings_.max_failed;
-  }
-
-  [[nodiscard]] bool is_late(const std::string& id, const DesiredNode& node) const {
-    const UpgradePhase phase = node.upgrade.record.phase;
-    if (is_of(node, node.claim.record.by) && phase == UpgradePhase::cutover_ready) return false;
-    const auto began = marks_.began.find(id);
-    return began != marks_.began.end() && now_ >= began->second.second + settings_.staging_ms;
-  }
+  [[nodiscard]] bool is_halted() const { return failed_ >= settings_.max_failed; }
 
   // ---- begin
 
-  [[nodiscard]] bool may_begin(const DesiredNode& node, const Wish& wish) const {
-    if (view_.is_stopped() || runs(node, wish) || node.claim.revision != 0) return false;
-    if (is_halted(wish) || is_tried(node, wish)) return false;
-    if (node.active.revision == 0) return false;
+  [[nodiscard]] bool may_begin(const DesiredNode& node) const {
+    const Desired& own = node.desired.record;
+    const bool moved_since = node.desired.revision > wish_->revision;
+    if (view_.is_stopped() || is_halted() || node.claim.revision != 0) return false;
+    if (own.pinned || moved_since || is_told(node, *wish_)) return false;
+    // What waits at its gate for an older wish is told this one, even where it runs it.
+    const bool waits = phase_of(node) != UpgradePhase::unknown && !is_ended(phase_of(node));
+    if (runs(node, wish_->desired.version) && !waits) return false;
     const auto active = node.instances.find(node.active.record.instance);
-    if (active == node.instances.end() || !active->second.record.degraded.empty()) return false;
+    if (node.active.revision == 0 || active == node.instances.end()) return false;
+    if (!active->second.record.degraded.empty()) return false;
     const std::int64_t some = std::max<std::int64_t>(1, all_ * settings_.uncommitted_percent / 100);
-    return under_way() < (counted(wish).committed > 0 ? some : 1);
+    return waits || under_way_ < (committed_ > 0 ? some : 1);
   }
 
-  DesiredDecision begin(const std::string& id, const DesiredNode& node, const Wish& wish) const {
-    const std::string trace = wish.trace();
+  DesiredDecision begin(const std::string& id, const DesiredNode& node) const {
     Transaction transaction = fenced();
-    compare_wish(transaction, id, node);
     transaction.compares.push_back({.key = key_of(KeyKind::stop)});
-    transaction.compares.push_back({.key = claim_key(id)});
-    transaction.puts.push_back({.key = claim_key(id), .value = write_record(Claim{.by = trace})});
-    put_command(transaction, id,
-                {.id = trace + ".stage.1",
-                 .action = CommandAction::stage,
-                 .version = wish.desired.version,
-                 .digest = wish.desired.digest,
-                 .not_after_ms = settings_.staging_ms,
-                 .downgrade = wish.desired.downgrade,
-                 .trace = trace});
-    return {.transaction = transaction, .news = id + " begins to go to " + wish.desired.version};
+    compare_orders(transaction, id, node);
+    put_order(transaction, id, wish_->desired.version, "desired");
+    return {.transaction = transaction, .news = id + " begins to go to " + wish_->desired.version};
+  }
+
+  // ---- take back
+
+  [[nodiscard]] bool is_late(const std::string& id, const DesiredNode& node) const {
+    if (!is_under_way(node, *wish_) || phase_of(node) == UpgradePhase::cutover_ready) return false;
+    if (node.running.empty()) return false;  // there is no version to tell it back to
+    const auto told = marks_.told.find(id);
+    return told != marks_.told.end() && now_ >= told->second.second + settings_.staging_ms;
+  }
+
+  DesiredDecision take_back(const std::string& id, const DesiredNode& node) const {
+    Transaction transaction = fenced();
+    compare_orders(transaction, id, node);
+    const std::string why = "has not come to its gate in time";
+    put_order(transaction, id, node.running, why);
+    return {.transaction = transaction, .news = id + " " + why};
   }
 
   // ---- cut over
 
   // The instance that is to take over, if all that this controller has itself seen speaks for it.
-  [[nodiscard]] const std::string* successor(const std::string& id, const DesiredNode& node,
-                                             const Wish& wish) const {
+  [[nodiscard]] const std::string* successor(const std::string& id, const DesiredNode& node) const {
+    const std::string_view wanted = without_build(node.desired.record.version);
     for (const auto& [name, seen] : node.instances) {
       const Instance& instance = seen.record;
       if (name == node.active.record.instance || !instance.ready || !instance.degraded.empty() ||
           instance.boot_id != node.active.record.boot_id ||
-          without_build(instance.version) != without_build(wish.desired.version)) {
+          without_build(instance.version) != wanted) {
         continue;
       }
       const auto mark = marks_.ready.find({id, name});
@@ -130,77 +108,40 @@ class Decider {
     return nullptr;
   }
 
-  [[nodiscard]] bool may_stop(const std::string& id, const DesiredNode& node,
-                              const Wish& wish) const {
-    return !view_.is_stopped() && !is_halted(wish) && is_of(node, node.claim.record.by) &&
-           node.upgrade.record.phase == UpgradePhase::cutover_ready &&
-           !is_told_to_stop(node, wish) && node.instances.contains(node.active.record.instance) &&
-           successor(id, node, wish) != nullptr;
+  [[nodiscard]] bool may_stop(const std::string& id, const DesiredNode& node) const {
+    if (view_.is_stopped() || node.claim.revision != 0) return false;
+    if (phase_of(node) != UpgradePhase::cutover_ready) return false;
+    const bool ours = wish_ && is_told(node, *wish_);
+    if (!node.desired.record.pinned && (!ours || is_halted())) return false;
+    if (node.command.record.id == stop_id(node)) return false;
+    return node.instances.contains(node.active.record.instance) && successor(id, node) != nullptr;
   }
 
-  DesiredDecision stop_old(const std::string& id, const DesiredNode& node, const Wish& wish) const {
-    const std::string& next = *successor(id, node, wish);
+  DesiredDecision stop_old(const std::string& id, const DesiredNode& node) const {
+    const std::string& next = *successor(id, node);
     const std::string& old = node.active.record.instance;
+    const std::string& version = node.desired.record.version;
     Transaction transaction = fenced();
-    compare_wish(transaction, id, node);
     transaction.compares.push_back({.key = key_of(KeyKind::stop)});
-    transaction.compares.push_back({.key = claim_key(id), .revision = node.claim.revision});
+    compare_orders(transaction, id, node);
     transaction.compares.push_back(
         {.key = key_of(KeyKind::node_active, {id}), .revision = node.active.revision});
     transaction.compares.push_back({.key = key_of(KeyKind::node_instance, {id, next}),
                                     .revision = node.instances.at(next).revision});
-    put_command(transaction, id,
-                {.id = node.claim.record.by + ".stop.1",
-                 .action = CommandAction::stop,
-                 .instance = old,
-                 .not_after_ms = settings_.stop_ms,
-                 .deadline_ms = settings_.stop_ms,
-                 .reason = wish.desired.version + " is ready",
-                 .trace = node.claim.record.by});
-    Desired own = wish.desired;
-    own.why = "desired";
-    own.pinned = node.desired.revision != 0 && node.desired.record.pinned;
-    own.trace = node.claim.record.by;
-    transaction.puts.push_back({.key = key_of(KeyKind::node_desired, {id, view_.component()}),
-                                .value = write_record(own)});
+    const Command command{.id = stop_id(node),
+                          .action = CommandAction::stop,
+                          .instance = old,
+                          .not_after_ms = settings_.stop_ms,
+                          .deadline_ms = settings_.stop_ms,
+                          .reason = version + " is ready",
+                          .trace = node.desired.record.trace};
+    transaction.puts.push_back({.key = key_of(KeyKind::node_command, {id, view_.component()}),
+                                .value = write_record(command),
+                                .lease = lease_});
     return {.transaction = transaction, .news = id + ": " + old + " is told to stop for " + next};
   }
 
-  // ---- ends
-
-  DesiredDecision give_back(const std::string& id, const DesiredNode& node) const {
-    Transaction transaction = fenced();
-    transaction.compares.push_back({.key = claim_key(id), .revision = node.claim.revision});
-    transaction.erases = {{.key = claim_key(id)}, {.key = command_key(id)}};
-    const Upgrade& upgrade = node.upgrade.record;
-    return {.transaction = transaction,
-            .news = id + (upgrade.phase == UpgradePhase::done ? " runs " + upgrade.to
-                                                              : " has failed: " + upgrade.error)};
-  }
-
-  DesiredDecision cancel(const std::string& id, const DesiredNode& node,
-                         const std::string& why) const {
-    Transaction transaction = fenced();
-    transaction.compares.push_back({.key = claim_key(id), .revision = node.claim.revision});
-    transaction.puts.push_back(
-        {.key = claim_key(id), .value = write_record(Claim{node.claim.record.by, why})});
-    put_command(transaction, id,
-                {.id = node.claim.record.by + ".rollback.1",
-                 .action = CommandAction::rollback,
-                 .not_after_ms = settings_.staging_ms,
-                 .reason = why,
-                 .trace = node.claim.record.by});
-    return {.transaction = transaction, .news = id + " is cancelled: " + why};
-  }
-
   // ---- transactions
-
-  [[nodiscard]] std::string claim_key(const std::string& id) const {
-    return key_of(KeyKind::node_claim, {id, view_.component()});
-  }
-  [[nodiscard]] std::string command_key(const std::string& id) const {
-    return key_of(KeyKind::node_command, {id, view_.component()});
-  }
 
   [[nodiscard]] Transaction fenced() const {
     return {.compares = {{.key = key_of(KeyKind::driver, {"desired"}),
@@ -208,18 +149,26 @@ class Decider {
                           .revision = fence_}}};
   }
 
-  // Both that could be the wish: a person who changes one in this moment is not overrun.
-  void compare_wish(Transaction& transaction, const std::string& id,
-                    const DesiredNode& node) const {
-    transaction.compares.push_back(
-        {.key = key_of(KeyKind::desired, {view_.component()}), .revision = view_.cell_revision()});
+  // The cell's wish, the node's own and its claim: nobody who changes one in this moment is
+  // overrun.
+  void compare_orders(Transaction& transaction, const std::string& id,
+                      const DesiredNode& node) const {
+    transaction.compares.push_back({.key = key_of(KeyKind::desired, {view_.component()}),
+                                    .revision = wish_ ? wish_->revision : 0});
     transaction.compares.push_back({.key = key_of(KeyKind::node_desired, {id, view_.component()}),
                                     .revision = node.desired.revision});
+    transaction.compares.push_back({.key = key_of(KeyKind::node_claim, {id, view_.component()})});
   }
 
-  void put_command(Transaction& transaction, const std::string& id, const Command& command) const {
-    transaction.puts.push_back(
-        {.key = command_key(id), .value = write_record(command), .lease = lease_});
+  void put_order(Transaction& transaction, const std::string& id, const std::string& version,
+                 const std::string& why) const {
+    Desired order = wish_->desired;
+    if (version != order.version) order.digest.clear();
+    order.version = version;
+    order.why = why;
+    order.trace = wish_->trace();
+    transaction.puts.push_back({.key = key_of(KeyKind::node_desired, {id, view_.component()}),
+                                .value = write_record(order)});
   }
 
   [[nodiscard]] std::optional<Ms> next_look() const {
@@ -229,7 +178,7 @@ class Decider {
     };
     for (const auto& [key, mark] : marks_.ready)
       consider(mark.first + settings_.observe_ms);
-    for (const auto& [id, mark] : marks_.began)
+    for (const auto& [id, mark] : marks_.told)
       consider(mark.second + settings_.staging_ms);
     return first;
   }
@@ -240,8 +189,11 @@ class Decider {
   Revision fence_;
   LeaseId lease_;
   Ms now_;
+  std::optional<CellWish> wish_;
   std::int64_t all_ = 0;
-  std::map<Revision, Count> counts_;
+  std::int64_t under_way_ = 0;
+  std::int64_t failed_ = 0;
+  std::int64_t committed_ = 0;
 };
 
 }  // namespace
@@ -255,10 +207,10 @@ void look(const DesiredView& view, DesiredMarks& marks, Ms now) {
       const bool same = before != marks.ready.end() && before->second.second == seen.record.version;
       fresh.ready[{id, name}] = {same ? before->second.first : now, seen.record.version};
     }
-    if (node.claim.revision == 0) continue;
-    const auto before = marks.began.find(id);
-    const bool same = before != marks.began.end() && before->second.first == node.claim.revision;
-    fresh.began[id] = {node.claim.revision, same ? before->second.second : now};
+    if (node.desired.revision == 0 || is_ended(phase_of(node))) continue;
+    const auto before = marks.told.find(id);
+    const bool same = before != marks.told.end() && before->second.first == node.desired.revision;
+    fresh.told[id] = {node.desired.revision, same ? before->second.second : now};
   }
   marks = std::move(fresh);
 }

@@ -3,20 +3,20 @@
 // each instance.
 //
 //     node                              what is done
-//     has another version than wished   begins, where it may: one, until one is committed for this
-//                                       wish; then at most uncommitted_percent of all at a time
-//     staging, verifying                waited for, staging_ms long; then it is cancelled and has
-//                                       failed
+//     has another version than wished   is told by its own record, node/ID/desired/COMPONENT, where
+//                                       it may: one, until one runs it; then at most
+//                                       uncommitted_percent of all at a time
+//     staging, verifying                waited for, staging_ms long; then told back to what it runs
 //     cutover-ready                     the old instance is told to stop, once this controller has
 //                                       itself seen the new one's own record: the wished version,
 //                                       ready, of the same boot, alive for observe_ms without a gap
-//     done, failed                      its claim is given back
-//     its wish has changed              cancelled: told to roll back, and free when it has answered
+//     the cell's wish has changed       is told the new one, by which it cancels what waits
 //
-// A node that is cancelled for being late has failed. When max_failed nodes have failed for a wish,
-// nobody begins any more and nobody is stopped: who waits at its gate stays there. Writing the wish
-// anew, even the same, is another attempt. While anything is doubtful, such as a record that is
-// missing, no instance is told to stop.
+// When max_failed nodes have failed for a wish, nobody is told to begin any more and nobody to
+// stop: who waits at its gate stays there. Writing the wish anew, even the same, is another
+// attempt. A node that is claimed, or pinned to a version of its own, or that a rollout has moved
+// since the wish was written, is left where it is; a pinned one is told to stop as any other. While
+// anything is doubtful, such as a record that is missing, no instance is told to stop.
 #pragma once
 
 #include <map>
@@ -42,7 +42,7 @@ struct DesiredSettings {
 struct DesiredMarks {
   // By node and instance: since when it is ready and alive, and by which version.
   std::map<std::pair<std::string, std::string>, std::pair<Ms, std::string>> ready = {};
-  std::map<std::string, std::pair<Revision, Ms>> began = {};  // a node's claim, and since when
+  std::map<std::string, std::pair<Revision, Ms>> told = {};  // a node's order, and since when
 
   bool operator==(const DesiredMarks&) const = default;
 };
@@ -56,6 +56,7 @@ struct DesiredDecision {
 // Brings the marks up to date with what is seen. To be called whenever anything has changed.
 void look(const DesiredView& view, DesiredMarks& marks, Ms now);
 
+// `lease`: of the command to stop, which is its not-after.
 [[nodiscard]] DesiredDecision decide_desired(const DesiredView& view,
                                              const DesiredSettings& settings,
                                              const DesiredMarks& marks, Revision fence,

@@ -3,23 +3,20 @@
 namespace fleet {
 namespace {
 
-bool has_refused(const DesiredNode& node, const std::string& trace) {
-  const Answer& answer = node.answer.record;
-  return answer.command == trace + ".stage.1" && answer.result != result_done;
+bool is_taken_back(const DesiredNode& node, const CellWish& wish) {
+  return node.desired.record.version != wish.desired.version;
 }
 
 }  // namespace
 
-bool is_ours(const DesiredNode& node) {
-  return node.claim.record.by.starts_with("desired-");
+bool runs(const DesiredNode& node, const std::string& version) {
+  return without_build(node.running) == without_build(version);
 }
 
-bool runs(const DesiredNode& node, const Wish& wish) {
-  return without_build(node.running) == without_build(wish.desired.version);
-}
-
-bool is_of(const DesiredNode& node, const std::string& trace) {
-  return node.upgrade.record.attempt.starts_with(trace + ".");
+UpgradePhase phase_of(const DesiredNode& node) {
+  const std::string attempt = "desired." + std::to_string(node.desired.revision) + ".";
+  return node.upgrade.record.attempt.starts_with(attempt) ? node.upgrade.record.phase
+                                                          : UpgradePhase::unknown;
 }
 
 bool is_ended(UpgradePhase phase) {
@@ -27,25 +24,24 @@ bool is_ended(UpgradePhase phase) {
          phase == UpgradePhase::unconfirmed || phase == UpgradePhase::rolled_back;
 }
 
-bool is_at_end(const DesiredNode& node) {
-  const std::string& trace = node.claim.record.by;
-  if (is_of(node, trace) && is_ended(node.upgrade.record.phase)) return true;
-  return node.answer.record.command == trace + ".rollback.1" || has_refused(node, trace);
+bool is_told(const DesiredNode& node, const CellWish& wish) {
+  return node.desired.revision != 0 && node.desired.record.trace == wish.trace();
 }
 
-bool is_tried(const DesiredNode& node, const Wish& wish) {
-  return is_of(node, wish.trace()) || node.answer.record.command.starts_with(wish.trace() + ".");
+bool is_under_way(const DesiredNode& node, const CellWish& wish) {
+  if (!is_told(node, wish) || is_taken_back(node, wish)) return false;
+  const UpgradePhase phase = phase_of(node);
+  return !is_ended(phase) && (phase != UpgradePhase::unknown || !runs(node, wish.desired.version));
 }
 
-bool has_failed(const DesiredNode& node, const Wish& wish) {
-  const UpgradePhase phase = node.upgrade.record.phase;
-  const bool ended = is_of(node, wish.trace()) && is_ended(phase);
-  return (ended && phase != UpgradePhase::done) || has_refused(node, wish.trace());
+bool has_failed(const DesiredNode& node, const CellWish& wish) {
+  if (!is_told(node, wish)) return false;
+  const UpgradePhase phase = phase_of(node);
+  return is_taken_back(node, wish) || (is_ended(phase) && phase != UpgradePhase::done);
 }
 
-bool is_told_to_stop(const DesiredNode& node, const Wish& wish) {
-  return node.desired.revision != 0 && node.desired.record.trace == node.claim.record.by &&
-         node.desired.record.version == wish.desired.version;
+std::string stop_id(const DesiredNode& node) {
+  return "desired." + std::to_string(node.desired.revision) + ".stop.1";
 }
 
 }  // namespace fleet

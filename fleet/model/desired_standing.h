@@ -1,4 +1,5 @@
-// How far a node is on its way to a desired version, told from its records alone.
+// How far a node is on its way to a desired version, told from its records alone. A node goes where
+// its own record node/ID/desired/COMPONENT says; each write of that is an attempt.
 #pragma once
 
 #include <string>
@@ -7,27 +8,23 @@
 
 namespace fleet {
 
-// It is claimed for some wish.
-[[nodiscard]] bool is_ours(const DesiredNode& node);
+[[nodiscard]] bool runs(const DesiredNode& node, const std::string& version);
 
-[[nodiscard]] bool runs(const DesiredNode& node, const Wish& wish);
-
-// What it says of an upgrade is of the one that this trace began.
-[[nodiscard]] bool is_of(const DesiredNode& node, const std::string& trace);
+// How far the attempt is that the node's own record is; unknown: it has not begun.
+[[nodiscard]] UpgradePhase phase_of(const DesiredNode& node);
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
 
-// What it was claimed for has ended: its upgrade, or an order to go back that found none, or one to
-// begin that was refused.
-[[nodiscard]] bool is_at_end(const DesiredNode& node);
+// It was told to go where the cell is wished, or that it need not any more: not told again.
+[[nodiscard]] bool is_told(const DesiredNode& node, const CellWish& wish);
 
-// It was told something for this wish; then it is not told to begin again.
-[[nodiscard]] bool is_tried(const DesiredNode& node, const Wish& wish);
+// It was told, and is not there, and has not failed.
+[[nodiscard]] bool is_under_way(const DesiredNode& node, const CellWish& wish);
 
-// It was told, and has failed, or has refused to begin.
-[[nodiscard]] bool has_failed(const DesiredNode& node, const Wish& wish);
+// It has failed, or its order was taken back since it took too long.
+[[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
-// `stop` and the node's own wish are one transaction: where that stands, it was told.
-[[nodiscard]] bool is_told_to_stop(const DesiredNode& node, const Wish& wish);
+// The id of the command by which the old instance is told to stop for this attempt.
+[[nodiscard]] std::string stop_id(const DesiredNode& node);
 
 }  // namespace fleet

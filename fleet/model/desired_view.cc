@@ -1,8 +1,5 @@
 #include "fleet/model/desired_view.h"
 
-#include <cerrno>
-#include <charconv>
-
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -16,34 +13,19 @@ Seen<Record> seen(const KeyValue& record) {
   return read ? Seen<Record>{read.value(), record.modified} : Seen<Record>{{}, record.modified};
 }
 
-constexpr std::string_view trace_prefix = "desired-";
-
-// The wish that a node's own record was written for, when it was told to stop; otherwise its own.
-Revision written_for(const Seen<Desired>& own) {
-  const std::string& trace = own.record.trace;
-  if (own.revision == 0 || !trace.starts_with(trace_prefix)) return own.revision;
-  Revision revision = 0;
-  const char* end = trace.data() + trace.size();
-  const auto read = std::from_chars(trace.data() + trace_prefix.size(), end, revision);
-  return read.ptr == end && read.ec == std::errc{} ? revision : own.revision;
-}
-
 }  // namespace
 
-std::string Wish::trace() const {
-  return std::string(trace_prefix) + std::to_string(revision);
+std::string CellWish::trace() const {
+  return "desired-" + std::to_string(revision);
 }
 
 std::string_view without_build(std::string_view version) {
   return version.substr(0, version.find('+'));
 }
 
-std::optional<Wish> DesiredView::wish_of(const DesiredNode& node) const {
-  const Revision written = written_for(node.desired);
-  const bool own = written != 0 && (node.desired.record.pinned || written > wish_.revision);
-  const Seen<Desired>& wish = own ? node.desired : wish_;
-  if (wish.revision == 0 || wish.record.version.empty()) return std::nullopt;
-  return Wish{wish.record, own ? written : wish.revision};
+std::optional<CellWish> DesiredView::wish() const {
+  if (wish_.revision == 0 || wish_.record.version.empty()) return std::nullopt;
+  return CellWish{wish_.record, wish_.revision};
 }
 
 void DesiredView::take(const KeyValue& record) {
@@ -66,7 +48,7 @@ void DesiredView::take(const KeyValue& record) {
   if (key->kind == KeyKind::node_upgrade) nodes_[names[0]].upgrade = seen<Upgrade>(record);
   if (key->kind == KeyKind::node_desired) nodes_[names[0]].desired = seen<Desired>(record);
   if (key->kind == KeyKind::node_claim) nodes_[names[0]].claim = seen<Claim>(record);
-  if (key->kind == KeyKind::node_answer) nodes_[names[0]].answer = seen<Answer>(record);
+  if (key->kind == KeyKind::node_command) nodes_[names[0]].command = seen<Command>(record);
 }
 
 void DesiredView::take_absent(const std::string& text) {
@@ -85,7 +67,7 @@ void DesiredView::take_absent(const std::string& text) {
   if (key->kind == KeyKind::node_upgrade) node.upgrade = {};
   if (key->kind == KeyKind::node_desired) node.desired = {};
   if (key->kind == KeyKind::node_claim) node.claim = {};
-  if (key->kind == KeyKind::node_answer) node.answer = {};
+  if (key->kind == KeyKind::node_command) node.command = {};
 }
 
 void DesiredView::take_all(const Reading& reading) {

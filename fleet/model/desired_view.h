@@ -28,7 +28,7 @@ struct DesiredNode {
   Seen<Upgrade> upgrade = {};
   Seen<Desired> desired = {};
   Seen<Claim> claim = {};
-  Seen<Answer> answer = {};
+  Seen<Command> command = {};
 
   bool operator==(const DesiredNode&) const = default;
 };
@@ -36,15 +36,16 @@ struct DesiredNode {
 // A version without its build metadata, which says nothing about which release it is.
 [[nodiscard]] std::string_view without_build(std::string_view version);
 
-// What one node is to run, and the revision of the write that said so: each write is an attempt.
-struct Wish {
+// What the cell is to run, and the revision of the write that said so: each write is a wish of its
+// own, and is tried anew.
+struct CellWish {
   Desired desired = {};
   Revision revision = 0;
 
-  // The trace of all commands for it: `desired-REVISION`.
+  // What a node's own record says when it was told to go there: `desired-REVISION`.
   [[nodiscard]] std::string trace() const;
 
-  bool operator==(const Wish&) const = default;
+  bool operator==(const CellWish&) const = default;
 };
 
 class DesiredView {
@@ -55,12 +56,9 @@ class DesiredView {
   [[nodiscard]] const std::map<std::string, DesiredNode>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_stopped() const { return stopped_; }
   [[nodiscard]] Revision driver() const { return driver_; }
-  [[nodiscard]] Revision cell_revision() const { return wish_.revision; }
 
-  // A node's own record that was written with its `stop` is of the write that it was for. A pinned
-  // node has its own wish; otherwise the one that was written later counts, so that a node
-  // that a rollout has moved stays there until the cell's wish is written anew. None: no wish.
-  [[nodiscard]] std::optional<Wish> wish_of(const DesiredNode& node) const;
+  // None: nothing is wished.
+  [[nodiscard]] std::optional<CellWish> wish() const;
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);

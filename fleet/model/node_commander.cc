@@ -88,13 +88,11 @@ std::string NodeCommander::why_not(const Command& command) const {
     case CommandAction::unknown:
       return "this fleet-agent does not know the action";
     case CommandAction::prepare:
-    case CommandAction::stage:
     case CommandAction::apply:
     case CommandAction::upgrade:
       if (run_) return "busy with " + run_->command.id;
       if (preparing) return "busy with " + job_->command.id;
       if (command.action == CommandAction::prepare) return "";
-      if (command.action == CommandAction::stage) return "";
       return ledger_.prepared == release_of(command) ? "" : "not prepared";
     case CommandAction::confirm:
       if (ours && run_->soaked && !run_->late && !run_->told) return "";
@@ -145,11 +143,6 @@ void NodeCommander::act() {
     case CommandAction::prepare:
       actions_.emplace_back(DoPrepare{command});
       return;
-    case CommandAction::stage:
-      ledger_.upgrade = command;
-      progress(UpgradePhase::staging, "");
-      actions_.emplace_back(DoPrepare{command});
-      return;
     case CommandAction::apply:
     case CommandAction::upgrade:
       return begin_upgrade(command);
@@ -180,8 +173,7 @@ void NodeCommander::begin_upgrade(const Command& command) {
   ledger_.reboot_wanted = false;
   ledger_.upgrade = command;
   run_ = Run{.command = command};
-  const bool stages = command.action == CommandAction::stage;
-  progress(stages ? UpgradePhase::verifying : UpgradePhase::staging, "");
+  progress(UpgradePhase::staging, "");
   actions_.emplace_back(
       BeginUpgrade{command, command.action == CommandAction::apply ? confirm_within(command) : 0});
 }
@@ -203,19 +195,9 @@ void NodeCommander::progress(UpgradePhase phase, const std::string& error) {
 
 void NodeCommander::take(const PrepareEnded& event) {
   if (!job_ || job_->command.id != event.command) return;
-  const bool stages = job_->command.action == CommandAction::stage;
-  if (stages && event.error.empty()) return begin_upgrade(Command(job_->command));
-  if (stages) progress(UpgradePhase::failed, event.error);
   if (event.error.empty()) ledger_.prepared = release_of(job_->command);
   answer(event.command, event.error.empty() ? std::string(result_done) : event.error);
   consider();
-}
-
-void NodeCommander::take(const UpgradeReady& event) {
-  if (!run_ || run_->command.id != event.command) return;
-  if (run_->command.action != CommandAction::stage) return;
-  progress(UpgradePhase::cutover_ready, "");
-  answer(event.command, result_done);
 }
 
 void NodeCommander::take(const UpgradeActivated& event) {

@@ -79,10 +79,6 @@ struct PrepareEnded {
   std::string command = {};
   std::string error = {};  // empty: the release is on the disk, and verified
 };
-// The new version stands beside the old one and waits at its gate.
-struct UpgradeReady {
-  std::string command = {};
-};
 struct UpgradeActivated {
   std::string command = {};
 };
@@ -97,7 +93,7 @@ struct NodeTimePassed {};
 
 using NodeEvent = std::variant<Restarted, ActiveIs, CommandSeen, CommandGone, StopIsGone,
                                EpochDiffers, Saved, AskEnded, ReportEnded, PrepareEnded,
-                               UpgradeReady, UpgradeActivated, UpgradeEnded, NodeTimePassed>;
+                               UpgradeActivated, UpgradeEnded, NodeTimePassed>;
 
 // ---- actions
 
@@ -122,7 +118,7 @@ struct DoPrepare {
   bool operator==(const DoPrepare&) const = default;
 };
 // The upgrade's id is the command's. Its trial ends after trial_ms, with a commit only where one is
-// sent; 0: the upgrader commits it by itself. For `stage` it waits at a gate.
+// sent; 0: the upgrader commits it by itself.
 struct BeginUpgrade {
   Command command = {};
   Ms trial_ms = 0;
@@ -199,7 +195,6 @@ class NodeCommander {
   void take(const AskEnded& event);
   void take(const ReportEnded& event);
   void take(const PrepareEnded& event);
-  void take(const UpgradeReady& event);
   void take(const UpgradeActivated& event);
   void take(const UpgradeEnded& event);
   void take(const NodeTimePassed& event);

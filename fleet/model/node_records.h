@@ -89,7 +89,6 @@ struct Upgrade {
 enum class CommandAction {
   unknown,
   prepare,
-  stage,    // of a desired version: prepare, begin, and wait at the gate for `stop`
   apply,    // of a rollout: begin, and stay on trial until `confirm`
   upgrade,  // of a machine: begin and end
   confirm,
@@ -99,8 +98,8 @@ enum class CommandAction {
   status,
 };
 constexpr auto names(CommandAction) {
-  return std::to_array<std::string_view>({"unknown", "prepare", "stage", "apply", "upgrade",
-                                          "confirm", "rollback", "stop", "reboot", "status"});
+  return std::to_array<std::string_view>({"unknown", "prepare", "apply", "upgrade", "confirm",
+                                          "rollback", "stop", "reboot", "status"});
 }
 
 // node/ID/command/COMPONENT: on a lease that is its not-after.
@@ -141,8 +140,7 @@ struct Answer {
 // node/ID/claim/COMPONENT: what moves the node now; while it is there the desired version is not
 // looked at.
 struct Claim {
-  std::string by = {};         // rollout/RID, plan/NAME, desired-REVISION
-  std::string cancelled = {};  // why; empty: it is not
+  std::string by = {};  // rollout/RID, plan/NAME, command/WHO
 
   bool operator==(const Claim&) const = default;
 };

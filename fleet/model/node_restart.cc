@@ -21,7 +21,6 @@ void NodeCommander::take(const Restarted& event) {
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
   // Begun, and not acted upon: it may have been begun by the one before, who says no more.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
-                        ledger_.begun.action == CommandAction::stage ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {
     ledger_.prepared.clear();
@@ -57,7 +56,6 @@ void NodeCommander::resolve_begun(const Restarted& event) {
       if (run_ && run_->activated) answer(begun.id, result_done);
       if (!run_) answer(begun.id, result_interrupted);
       return;  // or it is answered when the new version is activated
-    case CommandAction::stage:
     case CommandAction::upgrade:
       if (!run_) answer(begun.id, result_interrupted);
       return;

@@ -11,9 +11,8 @@ namespace fleet {
 namespace {
 
 bool begins_something(CommandAction action) {
-  return action == CommandAction::prepare || action == CommandAction::stage ||
-         action == CommandAction::apply || action == CommandAction::upgrade ||
-         action == CommandAction::reboot;
+  return action == CommandAction::prepare || action == CommandAction::apply ||
+         action == CommandAction::upgrade || action == CommandAction::reboot;
 }
 
 }  // namespace

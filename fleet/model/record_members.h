@@ -68,7 +68,7 @@ void serialize(Archive& archive, Answer& answer) {
 template <class Archive>
 void serialize(Archive& archive, Claim& claim) {
   using cereal::make_nvp;
-  archive(make_nvp("by", claim.by), make_nvp("cancelled", claim.cancelled));
+  archive(make_nvp("by", claim.by));
 }
 
 template <class Archive>

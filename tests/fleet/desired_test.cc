@@ -81,14 +81,47 @@ struct Cell {
     if (found == nullptr) return std::nullopt;
     return read_record<Command>(found->value).value();
   }
-  // Those that are told to do it.
-  std::vector<int> told(CommandAction action) {
+  std::optional<Desired> order(int i) {
+    const KeyValue* found = store.find(key(KeyKind::node_desired, node(i), component));
+    if (found == nullptr) return std::nullopt;
+    return read_record<Desired>(found->value).value();
+  }
+  // What the node calls its attempt at what it is told.
+  std::string attempt(int i) {
+    return "desired." +
+           std::to_string(store.find(key(KeyKind::node_desired, node(i), component))->modified) +
+           ".1";
+  }
+  UpgradePhase phase(int i) {
+    const KeyValue* found = store.find(key(KeyKind::node_upgrade, node(i), component));
+    if (found == nullptr) return UpgradePhase::unknown;
+    const Upgrade upgrade = read_record<Upgrade>(found->value).value();
+    return order(i) && upgrade.attempt == attempt(i) ? upgrade.phase : UpgradePhase::unknown;
+  }
+  bool exists(int i) { return store.find(key(KeyKind::node_versions, node(i), "")) != nullptr; }
+  // Those that are told to go somewhere, and have not ended.
+  std::vector<int> begun() {
     std::vector<int> found;
-    for (int i = 0; store.find(key(KeyKind::node_versions, node(i), "")) != nullptr; ++i) {
-      const auto one = command(i);
-      if (one && one->action == action) found.push_back(i);
+    for (int i = 0; exists(i); ++i) {
+      const UpgradePhase now_is = phase(i);
+      const bool ended = now_is == UpgradePhase::done || now_is == UpgradePhase::failed;
+      const auto told = order(i);
+      if (told && !ended && told->version != running(i)) found.push_back(i);
     }
     return found;
+  }
+  // Those whose old instance is told to stop.
+  std::vector<int> stopped() {
+    std::vector<int> found;
+    for (int i = 0; exists(i); ++i) {
+      if (command(i) && command(i)->action == CommandAction::stop) found.push_back(i);
+    }
+    return found;
+  }
+  std::string running(int i) {
+    return read_record<Versions>(store.find(key(KeyKind::node_versions, node(i), ""))->value)
+        .value()
+        .running[component];
   }
 
   void upgrade(int i, UpgradePhase phase, const std::string& attempt) {
@@ -97,20 +130,17 @@ struct Cell {
   }
   // The new version waits at its gate, and reports by itself.
   void come_to_gate(int i, const std::string& version = "2") {
-    upgrade(i, UpgradePhase::cutover_ready, command(i)->id);
+    upgrade(i, UpgradePhase::cutover_ready, attempt(i));
     put(KeyKind::node_instance, node(i), "new", write_record(instance(version, true)));
     settle();
   }
   // The old instance has gone, and the new one is committed.
   void cut_over(int i) {
-    const std::string attempt =
-        read_record<Upgrade>(store.find(key(KeyKind::node_upgrade, node(i), component))->value)
-            .value()
-            .attempt;
     erase(KeyKind::node_instance, node(i), "old");
     put(KeyKind::node_active, node(i), "", write_record(Active{.instance = "new", .boot_id = "b"}));
     put(KeyKind::node_versions, node(i), "", write_record(Versions{{{component, "2"}}}));
-    upgrade(i, UpgradePhase::done, attempt);
+    upgrade(i, UpgradePhase::done, attempt(i));
+    store.erase(key(KeyKind::node_command, node(i), component));
     settle();
   }
   void move(int i) {
@@ -127,14 +157,14 @@ TEST_CASE("one write of the wish begins one node, and the rest only when that is
   CHECK(cell.committed.empty());
   cell.wish("2");
   cell.settle();
-  CHECK(cell.told(CommandAction::stage) == std::vector<int>{0});
-  CHECK(cell.command(0)->version == "2");
+  CHECK(cell.begun() == std::vector<int>{0});
+  CHECK(cell.order(0)->version == "2");
 
   cell.move(0);
 
-  CHECK(cell.told(CommandAction::stage) == std::vector<int>{1, 2});  // 5 % of 40
+  CHECK(cell.begun() == std::vector<int>{1, 2});  // 5 % of 40
   cell.move(1);
-  CHECK(cell.told(CommandAction::stage) == std::vector<int>{2, 3});
+  CHECK(cell.begun() == std::vector<int>{2, 3});
 }
 
 // H-41, H-51, H-54, C-02
@@ -145,16 +175,19 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
   cell.come_to_gate(0);
   CHECK(cell.until == cell.now + cell.settings.observe_ms);
   cell.wait(cell.settings.observe_ms - 1);
-  CHECK(cell.told(CommandAction::stop).empty());
+  CHECK(cell.stopped().empty());
   cell.wait(1);
 
-  REQUIRE(cell.told(CommandAction::stop) == std::vector<int>{0});
+  REQUIRE(cell.stopped() == std::vector<int>{0});
   CHECK(cell.command(0)->instance == "old");
   CHECK(cell.command(0)->reason == "2 is ready");
   CHECK(cell.command(0)->deadline_ms == cell.settings.stop_ms);
   // One transaction with the node's own wish.
-  CHECK(cell.committed.back().puts.size() == 2);
-  CHECK(cell.committed.back().puts[1].key == key_of(KeyKind::node_desired, {"n100", component}));
+  const Revision told =
+      cell.store.find(key_of(KeyKind::node_desired, {"n100", component}))->modified;
+  CHECK(words(cell.committed.back())
+            .find("/fleet/v1/node/n100/desired/agent@" + std::to_string(told)) !=
+        std::string::npos);
 }
 
 // H-56
@@ -162,7 +195,7 @@ TEST_CASE("while anything is doubtful nobody is told to stop") {
   Cell cell(1);
   cell.wish("2");
   cell.settle();
-  cell.upgrade(0, UpgradePhase::cutover_ready, cell.command(0)->id);
+  cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
   const std::string id = Cell::node(0);
   Instance next = Cell::instance("2", true);
   std::string old = write_record(Cell::instance("1", true));
@@ -185,7 +218,7 @@ TEST_CASE("while anything is doubtful nobody is told to stop") {
     cell.erase(KeyKind::node_instance, id, "old");
   }
   SECTION("the node says that it has failed") {
-    cell.upgrade(0, UpgradePhase::failed, cell.command(0)->id);
+    cell.upgrade(0, UpgradePhase::failed, cell.attempt(0));
   }
   SECTION("there is a stop") {
     cell.store.put(key_of(KeyKind::stop), "{}");
@@ -193,7 +226,7 @@ TEST_CASE("while anything is doubtful nobody is told to stop") {
   cell.put(KeyKind::node_instance, id, "new", write_record(next));
   cell.settle();
   cell.wait(10 * cell.settings.observe_ms);
-  CHECK(cell.told(CommandAction::stop).empty());
+  CHECK(cell.stopped().empty());
 }
 
 TEST_CASE("an instance that was gone for a moment is observed anew") {
@@ -207,9 +240,9 @@ TEST_CASE("an instance that was gone for a moment is observed anew") {
   cell.put(KeyKind::node_instance, "n100", "new", write_record(Cell::instance("2", true)));
   cell.settle();
   cell.wait(1);
-  CHECK(cell.told(CommandAction::stop).empty());
+  CHECK(cell.stopped().empty());
   cell.wait(cell.settings.observe_ms);
-  CHECK(cell.told(CommandAction::stop).size() == 1);
+  CHECK(cell.stopped().size() == 1);
 }
 
 // H-22
@@ -219,7 +252,7 @@ TEST_CASE("build metadata of a version says nothing about which one it is") {
   cell.settle();
   cell.come_to_gate(0, "2+amd64.5");
   cell.wait(cell.settings.observe_ms);
-  CHECK(cell.told(CommandAction::stop).size() == 1);
+  CHECK(cell.stopped().size() == 1);
 }
 
 TEST_CASE("a failure lets nobody begin any more, and nobody stop") {
@@ -228,11 +261,11 @@ TEST_CASE("a failure lets nobody begin any more, and nobody stop") {
   cell.settle();
   cell.move(0);
   cell.come_to_gate(1);
-  cell.upgrade(2, UpgradePhase::failed, cell.command(2)->id);
+  cell.upgrade(2, UpgradePhase::failed, cell.attempt(2));
   cell.wait(10 * cell.settings.observe_ms);
 
-  CHECK(cell.told(CommandAction::stage) == std::vector<int>{1});  // it waits at its gate
-  CHECK(cell.told(CommandAction::stop).empty());
+  CHECK(cell.begun() == std::vector<int>{1});  // it waits at its gate
+  CHECK(cell.stopped().empty());
 }
 
 // H-58
@@ -240,51 +273,43 @@ TEST_CASE("writing the same wish anew tries again, reading it does not") {
   Cell cell(2);
   cell.wish("2");
   cell.settle();
-  const std::string first = cell.command(0)->id;
+  const std::string first = cell.attempt(0);
   cell.upgrade(0, UpgradePhase::failed, first);
   cell.settle();
   cell.wait(10 * second);
-  CHECK(cell.told(CommandAction::stage).empty());
+  CHECK(cell.begun().empty());
 
   cell.wish("2");
   cell.settle();
-  CHECK(cell.told(CommandAction::stage) == std::vector<int>{0});
-  CHECK(cell.command(0)->id != first);
+  CHECK(cell.begun() == std::vector<int>{0});
+  CHECK(cell.attempt(0) != first);
 }
 
-TEST_CASE("a changed wish cancels what waits at its gate, and then begins") {
-  Cell cell(1);
+TEST_CASE("a changed wish is told to what waits at its gate, and then to the others") {
+  Cell cell(2);
   cell.wish("2");
   cell.settle();
   cell.come_to_gate(0);
   cell.wish("1");
   cell.settle();
-  REQUIRE(cell.told(CommandAction::rollback) == std::vector<int>{0});
-  cell.upgrade(0, UpgradePhase::rolled_back, "desired-5.stage.1");
-  cell.put(KeyKind::node_answer, "n100", component,
-           write_record(Answer{.command = cell.command(0)->id, .result = "done"}));
+  CHECK(cell.order(0)->version == "1");
+  CHECK(cell.stopped().empty());
+  CHECK(cell.begun().empty());
+  cell.wish("3");
   cell.settle();
-  CHECK_FALSE(cell.command(0));
-  CHECK(cell.store.find(key_of(KeyKind::node_claim, {"n100", component})) == nullptr);
+  CHECK(cell.order(0)->version == "3");
 }
 
-TEST_CASE("a node that does not come to its gate in time is cancelled and has failed") {
+TEST_CASE("a node that does not come to its gate in time is told back, and has failed") {
   Cell cell(3);
   cell.wish("2");
   cell.settle();
   cell.wait(cell.settings.staging_ms);
-  CHECK(cell.told(CommandAction::rollback) == std::vector<int>{0});
-  CHECK(cell.told(CommandAction::stage).empty());
-}
-
-TEST_CASE("a node that refuses to begin has failed, and is not asked again") {
-  Cell cell(3);
+  CHECK(cell.order(0)->version == "1");
+  CHECK(cell.begun().empty());
   cell.wish("2");
   cell.settle();
-  cell.put(KeyKind::node_answer, "n100", component,
-           write_record(Answer{.command = cell.command(0)->id, .result = "busy with x"}));
-  cell.settle();
-  CHECK(cell.told(CommandAction::stage).empty());
+  CHECK(cell.begun() == std::vector<int>{0});
 }
 
 TEST_CASE("a node that something else has claimed, or that does not report, is left alone") {
@@ -293,11 +318,11 @@ TEST_CASE("a node that something else has claimed, or that does not report, is l
   cell.erase(KeyKind::node_instance, "n101", "old");
   cell.wish("2");
   cell.settle();
-  CHECK(cell.told(CommandAction::stage) == std::vector<int>{2});
+  CHECK(cell.begun() == std::vector<int>{2});
 }
 
 // H-07
-TEST_CASE("a pinned node has its own wish, and one that a rollout moved stays until the next") {
+TEST_CASE("a pinned node is left, and one that a rollout moved stays until the next wish") {
   Cell cell(3);
   cell.put(KeyKind::node_desired, "n100", component,
            write_record(Desired{.version = "3", .pinned = true}));
@@ -305,9 +330,13 @@ TEST_CASE("a pinned node has its own wish, and one that a rollout moved stays un
   cell.put(KeyKind::node_desired, "n101", component,
            write_record(Desired{.version = "1", .why = "rollout/r"}));
   cell.settle();
-  REQUIRE(cell.command(0));
-  CHECK(cell.command(0)->version == "3");
-  CHECK_FALSE(cell.command(1));
+  CHECK(cell.order(0)->version == "3");
+  CHECK(cell.order(1)->why == "rollout/r");
+  CHECK(cell.order(2)->version == "2");
+
+  cell.come_to_gate(0, "3");
+  cell.wait(cell.settings.observe_ms);
+  CHECK(cell.stopped() == std::vector<int>{0});
 }
 
 // ---- random lives
@@ -316,27 +345,20 @@ TEST_CASE("a pinned node has its own wish, and one that a rollout moved stays un
 std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   for (const Put& put : transaction.puts) {
     const auto key = parse_key(put.key);
-    if (!key || key->kind != KeyKind::node_command) continue;
-    const Command command = read_record<Command>(put.value).value();
+    if (!key) return "no key";
     const std::string& id = key->names[0];
-    const auto wish =
-        read_record<Desired>(cell.store.find(key_of(KeyKind::desired, {component}))->value).value();
-    if (command.action == CommandAction::stop) {
+    if (key->kind == KeyKind::node_command) {
       const KeyValue* next = cell.store.find(key_of(KeyKind::node_instance, {id, "new"}));
       if (next == nullptr) return "stopped without a successor";
       const Instance instance = read_record<Instance>(next->value).value();
-      if (instance.version != wish.version || !instance.ready) return "stopped for a wrong one";
+      if (instance.version != "2" || !instance.ready) return "stopped for a wrong one";
     }
-    if (command.action == CommandAction::stage) {
-      int claimed = 0;
-      for (int i = 0; i < nodes; ++i) {
-        const KeyValue* claim =
-            cell.store.find(key_of(KeyKind::node_claim, {Cell::node(i), component}));
-        if (claim != nullptr && read_record<Claim>(claim->value).value().cancelled.empty()) {
-          ++claimed;
-        }
-      }
-      if (claimed >= std::max(1, nodes / 20)) return "too many at a time";
+    if (key->kind == KeyKind::node_desired) {
+      const std::vector<int> begun = cell.begun();
+      const bool again =
+          std::any_of(begun.begin(), begun.end(), [&](int i) { return Cell::node(i) == id; });
+      const bool too_many = static_cast<int>(begun.size()) >= std::max(1, nodes / 20);
+      if (too_many && !again) return "too many at a time";
     }
   }
   return "";
@@ -345,33 +367,27 @@ std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
 // One step of a node that does what it is told, loses its heartbeat now and then, and may be bad.
 void live(Cell& cell, int i, std::mt19937_64& random, const std::set<int>& bad) {
   const std::string id = Cell::node(i);
-  const auto command = cell.command(i);
   const auto chance = [&random](int of) { return random() % static_cast<unsigned>(of) == 0; };
   if (chance(20)) cell.erase(KeyKind::node_instance, id, "new");
-  if (!command) return;
-  const KeyValue* found = cell.store.find(Cell::key(KeyKind::node_upgrade, id, component));
-  const Upgrade upgrade = found == nullptr ? Upgrade{} : read_record<Upgrade>(found->value).value();
-  const std::string stage = command->trace + ".stage.1";
-  const auto answer = [&] {
-    cell.put(KeyKind::node_answer, id, component,
-             write_record(Answer{.command = command->id, .result = "done"}));
-  };
-  if (command->action == CommandAction::stage) {
-    if (upgrade.attempt != stage) {
-      cell.upgrade(i, bad.contains(i) ? UpgradePhase::failed : UpgradePhase::staging, stage);
-    } else if (upgrade.phase == UpgradePhase::staging) {
-      cell.upgrade(i, UpgradePhase::cutover_ready, stage);
-    } else {
-      cell.put(KeyKind::node_instance, id, "new", write_record(Cell::instance("2", !chance(4))));
-    }
-  } else if (command->action == CommandAction::rollback) {
-    if (upgrade.attempt == stage) cell.upgrade(i, UpgradePhase::rolled_back, stage);
-    answer();
-  } else if (command->action == CommandAction::stop && upgrade.phase != UpgradePhase::done) {
+  const auto order = cell.order(i);
+  if (!order) return;
+  const UpgradePhase phase = cell.phase(i);
+  const auto command = cell.command(i);
+  if (order->version == cell.running(i)) {
+    if (phase == UpgradePhase::unknown) cell.upgrade(i, UpgradePhase::done, cell.attempt(i));
+  } else if (phase == UpgradePhase::unknown) {
+    cell.upgrade(i, bad.contains(i) ? UpgradePhase::failed : UpgradePhase::staging,
+                 cell.attempt(i));
+  } else if (phase == UpgradePhase::staging) {
+    cell.upgrade(i, UpgradePhase::cutover_ready, cell.attempt(i));
+  } else if (phase == UpgradePhase::cutover_ready && !command) {
+    cell.put(KeyKind::node_instance, id, "new", write_record(Cell::instance("2", !chance(4))));
+  } else if (phase == UpgradePhase::cutover_ready) {
+    cell.erase(KeyKind::node_command, id, component);
     cell.put(KeyKind::node_versions, id, "", write_record(Versions{{{component, "2"}}}));
     cell.put(KeyKind::node_instance, id, "old", write_record(Cell::instance("2", true)));
     cell.erase(KeyKind::node_instance, id, "new");
-    cell.upgrade(i, UpgradePhase::done, stage);
+    cell.upgrade(i, UpgradePhase::done, cell.attempt(i));
   }
 }
 
@@ -409,7 +425,7 @@ TEST_CASE("canary: a controller that believes what the node says of itself is fo
   Cell cell(1);
   cell.wish("2");
   cell.settle();
-  cell.upgrade(0, UpgradePhase::cutover_ready, cell.command(0)->id);
+  cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
   // What a controller would write that has not seen the new instance's own record.
   const Transaction blind{
       .puts = {{.key = key_of(KeyKind::node_command, {"n100", component}),

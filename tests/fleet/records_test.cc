@@ -56,7 +56,7 @@ TEST_CASE("every record of a node is read as it was written") {
                            .downgrade = true,
                            .trace = "t"});
   check_round_trip(Answer{.command = "r1.apply.2", .result = "done", .instance = "i-1"});
-  check_round_trip(Claim{.by = "rollout/r1", .cancelled = "c"});
+  check_round_trip(Claim{.by = "rollout/r1"});
   check_round_trip(CertificateRequest{.pem = "-----BEGIN\n"});
 }
 
