@@ -214,7 +214,8 @@ check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
 
 demo:
 	@tests/need-packages $(build_packages) python3 minisign
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agent-releases samples
+	@$(MAKE) $(jobs) --no-print-directory samples \
+	  $(addprefix $(BUILD)/,upgrader upgraderctl agent-releases)
 	@BUILD=$(BUILD) tests/demo/demo
 
 # ---- installation
