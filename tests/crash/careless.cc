@@ -1,9 +1,12 @@
 // A library to be preloaded that makes any program careless, so that the check of crash states can
 // show that it would notice. CARELESS says how: "file" never syncs a file, "directory" never a
 // directory, "late" syncs only when an agent has been told to stop what should be durable by then,
-// "rename" removes what is to be replaced and makes it anew. "sync" syncs nothing, which saves the
-// judges, whose deeds need not last, most of their time.
+// "rename" removes what is to be replaced and makes it anew, "order" moves the link of --previous,
+// named `previous`, behind that of AGENT. "death" is killed when it has moved that link, before it
+// has synced anything of that. "sync" syncs nothing, which saves the judges, whose deeds need not
+// last, most of their time.
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +14,7 @@
 #include <array>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace {
 
@@ -24,12 +28,21 @@ std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;
 
+// The move of the link of --previous that "order" has put off.
+constexpr const char* previous = "previous";
+constexpr const char* fresh_previous = ".previous.upgrader";
+int put_off_move = -1;  // the directory of it
+
 void catch_up() {
   told_to_stop = true;
   for (; put_off_count > 0; --put_off_count) {
     ::syscall(SYS_fsync, put_off[put_off_count - 1]);
     ::close(put_off[put_off_count - 1]);
   }
+}
+
+int move(int from, const char* old_name, int to, const char* new_name) {
+  return static_cast<int>(::syscall(SYS_renameat2, from, old_name, to, new_name, 0));
 }
 
 int sync_with_care(int fd, long call) {
@@ -66,8 +79,18 @@ ssize_t write(int fd, const void* bytes, std::size_t size) {
 }
 
 int renameat(int from, const char* old_name, int to, const char* new_name) noexcept {
+  const bool is_previous = std::string_view(new_name) == previous;
+  if (is_previous && careless_of("order")) {
+    put_off_move = to;
+    return 0;
+  }
   if (!careless_of("rename")) {
-    return static_cast<int>(::syscall(SYS_renameat2, from, old_name, to, new_name, 0));
+    const int result = move(from, old_name, to, new_name);
+    if (is_previous && careless_of("death")) ::kill(::getpid(), SIGKILL);
+    if (const int directory = std::exchange(put_off_move, -1); directory >= 0) {
+      move(directory, fresh_previous, directory, previous);
+    }
+    return result;
   }
   ::unlinkat(to, new_name, 0);
   if (::linkat(from, old_name, to, new_name, 0) != 0) return -1;

@@ -1,6 +1,7 @@
 // Starts on directories as a power cut may have left them, as the upgrader does, and relinks there.
-// Each line of standard input names a link and the executables that it may be made to name; each
-// line of standard output says `ok`, or what went wrong.
+// Each line of standard input names a link and the executables that it may be made to name, and in
+// front of them, as `previous=PATH`, the link of --previous, if there is one; each line of standard
+// output says `ok`, or what went wrong.
 #include <sys/stat.h>
 
 #include <cstring>
@@ -10,12 +11,38 @@
 #include <string>
 #include <vector>
 
+#include "upgrader/shell/attempts_file.h"
 #include "upgrader/shell/program.h"
 #include "upgrader/shell/relink.h"
 
 using namespace upgrader;
 
 namespace {
+
+constexpr int attempts = 3;
+
+bool is_there(const std::filesystem::path& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0;
+}
+
+// Where the link that is to take the place of `path` is made.
+std::filesystem::path temporary_of(const std::filesystem::path& path) {
+  return path.parent_path() / ("." + path.filename().string() + ".upgrader");
+}
+
+// What is wrong with counting this start, whatever is left of the file.
+std::string count_start(const std::string& previous, const std::string& executable) {
+  auto opened = AttemptsFile::open(previous);
+  const AttemptsFile* const file = std::get_if<AttemptsFile>(&opened);
+  if (file == nullptr) return "the file of --attempts has no directory";
+  const NextAttempt next = next_attempt(file->read(), executable, attempts);
+  if (next.worn_out) return "counted as worn out: " + *next.worn_out;
+  if (const int error = file->write(next.attempts); error != 0) {
+    return std::string("counting the start: ") + strerror(error);
+  }
+  return file->read() == next.attempts ? "" : "what was counted is not what is read";
+}
 
 // What is wrong with a commit to that program; nothing if the state has no such program.
 std::string relink(Link& link, const std::string& path, const std::string& to) {
@@ -34,21 +61,35 @@ std::string relink(Link& link, const std::string& path, const std::string& to) {
   return "";
 }
 
-std::string judge(const std::string& path, const std::vector<std::string>& programs) {
+// The links as they are left: AGENT's was made to name each program in turn, so that of --previous
+// names the last one but one.
+std::string judge_previous(const std::string& previous, const std::vector<std::string>& programs) {
+  std::error_code ignored;
+  const std::string& before = programs[programs.size() - 2];
+  if (std::filesystem::canonical(previous, ignored) != before) {
+    return "the link of --previous does not name " + before;
+  }
+  return is_there(temporary_of(previous)) ? "the temporary of --previous is left" : "ok";
+}
+
+std::string judge(const std::string& path, const std::string& previous,
+                  const std::vector<std::string>& programs) {
   std::variant<Link, LinkRefused> opened = Link::open(path);
   if (const auto* refused = std::get_if<LinkRefused>(&opened)) return refused->reason;
   const std::variant<Program, ProgramRefused> agent = check_agent(path, {});
   if (const auto* refused = std::get_if<ProgramRefused>(&agent)) return refused->reason;
   Link& link = std::get<Link>(opened);
+  if (!previous.empty()) {
+    if (const auto refused = link.keep_previous(previous)) return refused->reason;
+    const std::string wrong = count_start(previous, std::get<Program>(agent).path());
+    if (!wrong.empty()) return wrong;
+  }
   for (const std::string& program : programs) {
     const std::string wrong = relink(link, path, program);
     if (!wrong.empty()) return wrong;
   }
-  const std::filesystem::path name(path);
-  struct stat status {};
-  const auto temporary = name.parent_path() / ("." + name.filename().string() + ".upgrader");
-  if (lstat(temporary.c_str(), &status) == 0) return "the temporary is left";
-  return "ok";
+  if (is_there(temporary_of(path))) return "the temporary is left";
+  return previous.empty() ? "ok" : judge_previous(previous, programs);
 }
 
 }  // namespace
@@ -58,10 +99,15 @@ int main() {
   while (std::getline(std::cin, line)) {
     std::istringstream words(line);
     std::string path;
+    std::string previous;
     words >> path;
+    if (path.starts_with("previous=")) {
+      previous = path.substr(path.find('=') + 1);
+      words >> path;
+    }
     std::vector<std::string> programs;
     for (std::string program; words >> program;)
       programs.push_back(program);
-    std::cout << judge(path, programs) << std::endl;
+    std::cout << judge(path, previous, programs) << std::endl;
   }
 }
