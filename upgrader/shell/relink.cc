@@ -143,8 +143,10 @@ int Link::move_previous(const Program& program, const BeforeSync& before_sync) c
   if (::realpath(old.c_str(), resolved) != nullptr) old = resolved;
   if (old == program.path()) return 0;
   const std::string target = relative ? previous_->way_to(old) : old;
-  if (previous_->read() == target) return 0;
-  if (const int error = previous_->replace(target); error != 0) return error;
+  // Where it names that already, an upgrader that was killed may have left it so, without the sync.
+  if (previous_->read() != target) {
+    if (const int error = previous_->replace(target); error != 0) return error;
+  }
   return sync_open_file(previous_->directory(), before_sync);
 }
 
