@@ -62,6 +62,7 @@ class Agent {
   struct Activate {
     bool clean = false;
     std::optional<std::string> state = {};
+    std::optional<Failure> failure = {};  // of a fallback that was welcomed before it was needed
   };
   struct Stop {
     StopReason reason = StopReason::shutdown;
@@ -102,6 +103,7 @@ class Agent {
   enum class Gate { none, confirm };
   enum class CommitRule { survive, healthy };
   enum class UncleanStop { fall_back, carry_on };
+  enum class Fallback { cold, warm };
 
   struct Upgrade {
     std::string id;
@@ -115,6 +117,7 @@ class Agent {
     std::optional<Milliseconds> confirm_timeout = {};
     std::optional<Milliseconds> stop_timeout = {};
     std::optional<Milliseconds> trial = {};
+    std::optional<Fallback> fallback = {};
   };
 
   // Says what is wrong, or nothing if all is well.
@@ -299,7 +302,9 @@ inline std::optional<Agent::Event> Agent::event_from(const agent_protocol_event&
                      .watchdog = time_from(event.watchdog_ms),
                      .features = texts_from(event.features)};
     case AGENT_PROTOCOL_ACTIVATE:
-      return Activate{.clean = event.clean == 1, .state = text_from(event.state)};
+      return Activate{.clean = event.clean == 1,
+                      .state = text_from(event.state),
+                      .failure = failure_from(event.failure)};
     case AGENT_PROTOCOL_STOP:
       return Stop{.reason = static_cast<StopReason>(event.stop_reason),
                   .deadline = time_from(event.deadline_ms),
@@ -351,6 +356,7 @@ inline bool Agent::request_upgrade(const Upgrade& upgrade) {
   request.confirm_timeout_ms = ms_from(upgrade.confirm_timeout);
   request.stop_timeout_ms = ms_from(upgrade.stop_timeout);
   request.trial_ms = ms_from(upgrade.trial);
+  if (upgrade.fallback) request.fallback = *upgrade.fallback == Fallback::cold ? "cold" : "warm";
   return done(agent_protocol_request_upgrade(handle_.get(), &request));
 }
 

@@ -35,7 +35,7 @@ typedef struct agent_protocol_agent agent_protocol_agent;
 /* What has happened. Numbers are never reused. */
 enum agent_protocol_event_type {
   AGENT_PROTOCOL_WELCOME = 1,         /* generation, role, version (the previous one), failure */
-  AGENT_PROTOCOL_ACTIVATE = 2,        /* clean, state: the work is yours, now */
+  AGENT_PROTOCOL_ACTIVATE = 2,        /* clean, state, failure: the work is yours, now */
   AGENT_PROTOCOL_STOP = 3,            /* stop_reason, deadline_ms, id, generation */
   AGENT_PROTOCOL_ACCEPTED = 4,        /* id, generation */
   AGENT_PROTOCOL_CANDIDATE_READY = 5, /* id, generation, version */
@@ -59,7 +59,8 @@ enum agent_protocol_stop_reason {
   AGENT_PROTOCOL_STOP_END_OF_INPUT = 5 /* the upgrader has gone: never carry on without it */
 };
 
-/* Why an upgrade failed. */
+/* Why an upgrade failed. A fallback is told it once: with AGENT_PROTOCOL_WELCOME, or, if it was
+ * welcomed as a standby before the upgrade failed, with AGENT_PROTOCOL_ACTIVATE. */
 struct agent_protocol_failure {
   const char* id;
   const char* stage;      /* "request", "spawn", "start", ... as in agent-protocol(7) */
@@ -156,7 +157,8 @@ AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
 AGENT_PROTOCOL_API int agent_protocol_unfit(agent_protocol_agent* agent, const char* reason);
 
 /* What is asked of an upgrade. Start from AGENT_PROTOCOL_UPGRADE_INIT; NULL and -1 leave a member
- * to the upgrader's own default. */
+ * to the upgrader's own default. Later versions of the library only add members at the end: those
+ * beyond `size`, which the program did not know when it was compiled, are left to that, too. */
 struct agent_protocol_upgrade {
   size_t size;                 /* sizeof: lets later versions add members */
   const char* id;              /* required: 1 to 64 bytes of printable ASCII */
@@ -170,11 +172,12 @@ struct agent_protocol_upgrade {
   int64_t confirm_timeout_ms;
   int64_t stop_timeout_ms;
   int64_t trial_ms;
+  const char* fallback; /* "cold", "warm" */
 };
 #define AGENT_PROTOCOL_UPGRADE_INIT                                                              \
   {                                                                                              \
     sizeof(struct agent_protocol_upgrade), NULL, NULL, NULL, NULL, NULL, NULL, NULL, -1, -1, -1, \
-        -1                                                                                       \
+        -1, NULL                                                                                 \
   }
 
 /* Asks to be replaced. Answered by AGENT_PROTOCOL_ACCEPTED or AGENT_PROTOCOL_UPGRADE_FAILED. */

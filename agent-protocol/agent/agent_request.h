@@ -8,6 +8,6 @@
 namespace agent_protocol {
 
 // Judges names only: texts and numbers are for the codec.
-[[nodiscard]] Result<Upgrade> upgrade_from(const agent_protocol_upgrade* asked);
+[[nodiscard]] Result<Upgrade> upgrade_from(const agent_protocol_upgrade* given);
 
 }  // namespace agent_protocol

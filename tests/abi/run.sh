@@ -124,6 +124,45 @@ lays_out() {
 # 32 bits with 64-bit numbers on multiples of eight, as on arm.
 lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
 
+# ---- a program that was compiled when agent_protocol_upgrade had fewer members
+
+# usage: older_caller SIZE    a program that gives SIZE, with no member behind it that may be read.
+# Without an upgrader no request can be sent: it says so of one that is well formed, and of no other.
+older_caller() {
+  cat >"$scratch/older.c" <<END
+#include <agent-protocol/agent_protocol.h>
+#include <stdio.h>
+int main(void) {
+  struct agent_protocol_upgrade asked = AGENT_PROTOCOL_UPGRADE_INIT;
+  agent_protocol_agent* agent = agent_protocol_open(NULL);
+  if (agent == NULL || agent_protocol_ready(agent) != 0) return 1;
+  asked.size = $1;
+  asked.id = "u1";
+  asked.executable = "/agent";
+  asked.fallback = "not a member that this program knows";
+  if (agent_protocol_request_upgrade(agent, &asked) == 0) return 1;
+  puts(agent_protocol_error(agent));
+  return 0;
+}
+END
+  $CC -I . -o "$scratch/older" "$scratch/older.c" "$library" &&
+    LD_LIBRARY_PATH="$BUILD" "$scratch/older" >"$scratch/said_older"
+}
+
+# usage: says TEXT
+says() { cat "$scratch/said_older" && grep -q "$1" "$scratch/said_older"; }
+
+# The members of the first libagent-protocol.so.1, which ended behind trial_ms.
+of_first_version() {
+  older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms) + 8' && says 'no upgrader'
+}
+
+# The same memory, read as a whole, is refused; so is a size that no version had.
+of_present_version() { older_caller 'sizeof asked' && says 'fallback cannot be "not a member'; }
+of_no_version() {
+  older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms)' && says UPGRADE_INIT
+}
+
 # ---- canaries: a copy of the header with an error in it
 
 # usage: plant SED-COMMAND ; then $scratch/planted has the header
@@ -170,6 +209,10 @@ case $($CC -dumpmachine) in
 esac
 headers "$CC" "$CXX"
 
+check 'a request of a program that knows the first members only' of_first_version
+
+check 'canary: a request that is read whole' of_present_version
+check 'canary: a request of no version' of_no_version
 check 'canary: a symbol that has gone' refuses symbols_missing
 check 'canary: a symbol that is new' refuses symbols_added
 check 'canary: a list for the linker without a name' list_tells '/agent_protocol_fd;/d'
@@ -186,7 +229,8 @@ check 'canary: a member of another size' \
   tells_of lays_out 's/int64_t watchdog_ms/int watchdog_ms/'
 check 'canary: members that have changed places' \
   tells_of lays_out 's/char\* about;/char* X;/; s/char\* id;/char* about;/; s/char\* X;/char* id;/'
-check 'canary: a member that is new' tells_of lays_out 's/^  int64_t trial_ms;/&\n  int planted;/'
+check 'canary: a member that is new' \
+  tells_of lays_out 's/^  const char\* fallback;/&\n  int planted;/'
 check 'canary: a constant of another value' \
   tells_of lays_out 's/AGENT_PROTOCOL_ERROR = 9 /AGENT_PROTOCOL_ERROR = 10 /'
 echo "$passed passed, $failed failed"

@@ -170,7 +170,8 @@ TEST_CASE("every choice of an upgrade has its name, in C++") {
                                               .mode = Agent::Mode::parallel,
                                               .gate = Agent::Gate::confirm,
                                               .commit = Agent::CommitRule::survive,
-                                              .on_unclean_stop = Agent::UncleanStop::fall_back});
+                                              .on_unclean_stop = Agent::UncleanStop::fall_back,
+                                              .fallback = Agent::Fallback::cold});
     while (!std::holds_alternative<Agent::Accepted>(agent.wait())) {
     }
     return asked && agent.cancel("u1") ? 0 : 1;
@@ -179,7 +180,8 @@ TEST_CASE("every choice of an upgrade has its name, in C++") {
   upgrader.lead_to_active();
   CHECK(upgrader.hears() ==
         R"({"type":"upgrade","id":"u1","executable":"/agent-2","mode":"parallel",)"
-        R"("gate":"confirm","commit":"survive","on_unclean_stop":"fallback"})");
+        R"("gate":"confirm","commit":"survive","on_unclean_stop":"fallback",)"
+        R"("fallback":"cold"})");
   upgrader.say(R"({"type":"accepted","id":"u1","generation":2})");
   CHECK(upgrader.hears() == R"({"type":"cancel","id":"u1"})");
   CHECK(upgrader.exit_status() == 0);

@@ -44,7 +44,7 @@ struct Words {
   }
   std::string operator()(const Agent::Activate& activated) const {
     return std::string("activate ") + (activated.clean ? "clean " : "unclean ") +
-           text_of(activated.state);
+           text_of(activated.state) + (activated.failure ? " " + words_of(*activated.failure) : "");
   }
   std::string operator()(const Agent::Stop& stop) const {
     return "stop " + std::to_string(static_cast<int>(stop.reason)) + " " + text_of(stop.deadline) +
@@ -176,7 +176,8 @@ TEST_CASE("all that may be asked of an upgrade is sent, in C++") {
                                   .start_timeout = 1ms,
                                   .confirm_timeout = 2s,
                                   .stop_timeout = 3min,
-                                  .trial = 4ms})
+                                  .trial = 4ms,
+                                  .fallback = Agent::Fallback::warm})
                ? 0
                : 1;
   });
@@ -187,7 +188,7 @@ TEST_CASE("all that may be asked of an upgrade is sent, in C++") {
         R"({"type":"upgrade","id":"u1","executable":"/agent-2","args":["--config",""],)"
         R"("mode":"sequential","gate":"none","commit":"healthy","start_timeout_ms":1,)"
         R"("confirm_timeout_ms":2000,"stop_timeout_ms":180000,"trial_ms":4,)"
-        R"("on_unclean_stop":"continue"})");
+        R"("on_unclean_stop":"continue","fallback":"warm"})");
   CHECK(upgrader.exit_status() == 0);
 }
 
@@ -209,6 +210,23 @@ TEST_CASE("a check that fails, and the small words, in C++") {
         R"({"type":"unfit","reason":"disk: )" + std::string(1'024 - 9, 'x') + R"(..."})");
   CHECK(upgrader.is_reported() == "cannot say ready: disk: " + std::string(1'024 - 9, 'x') + "...");
   CHECK(upgrader.exit_status() == 0);
+}
+
+TEST_CASE("a fallback that stood by is told what made it necessary when it is activated, in C++") {
+  Upgrader upgrader([] {
+    Agent agent = open_agent();
+    if (!agent.ready()) return 1;
+    report(words_of(agent.wait()));
+    report(words_of(agent.wait()));
+    return 0;
+  });
+
+  upgrader.say(R"({"type":"welcome","protocol":1,"features":[],"generation":3,"role":"fallback"})");
+  upgrader.say(R"({"type":"activate","clean":true,)"
+               R"("failure":{"id":"u1","stage":"trial","reason":"r","signal":9,"version":"2"}})");
+
+  CHECK(upgrader.is_reported() == "welcome 3 3 none none none");
+  CHECK(upgrader.is_reported() == "activate clean none u1 trial r 2 none none 9");
 }
 
 TEST_CASE("a fallback agent is told what made it necessary, in C++") {

@@ -136,13 +136,34 @@ TEST_CASE("a fallback agent is told what made it necessary") {
         "failure(u1 stage=trial reason=crashed version=2 signal=6)");
 }
 
+TEST_CASE("a fallback that stood by is told what made it necessary when it is activated") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = agent_protocol_open(nullptr);
+    if (agent_protocol_ready(agent) != 0) return 1;
+    report(words(agent_protocol_wait(agent, -1)));
+    report(words(agent_protocol_wait(agent, -1)));
+    return 0;
+  });
+
+  CHECK(upgrader.hears() == R"({"type":"hello","protocol":1})");
+  upgrader.say(R"({"type":"welcome","protocol":1,"features":[],"generation":3,"role":"fallback"})");
+  CHECK(upgrader.hears() == R"({"type":"ready"})");
+  upgrader.say(R"({"type":"activate","clean":false,"state":"s",)"
+               R"("failure":{"id":"u1","stage":"trial","reason":"crashed","exit_status":1,)"
+               R"("version":"2"}})");
+
+  CHECK(upgrader.is_reported() == "welcome role=3 generation=3");
+  CHECK(upgrader.is_reported() ==
+        "activate state=s failure(u1 stage=trial reason=crashed version=2 exit_status=1)");
+}
+
 TEST_CASE("all that may be asked of an upgrade is sent") {
   Upgrader upgrader([] {
     agent_protocol_agent* agent = run_until_active();
     const char* const args[] = {"--config", "", nullptr};
     const agent_protocol_upgrade upgrade = {
-        sizeof upgrade, "u1",       "/agent-2", args, "parallel", "confirm",
-        "healthy",      "continue", 1,          2,    3,          4};
+        sizeof upgrade, "u1", "/agent-2", args, "parallel", "confirm", "healthy",
+        "continue",     1,    2,          3,    4,          "warm"};
     report_call(agent, "upgrade", agent_protocol_request_upgrade(agent, &upgrade));
     return 0;
   });
@@ -154,7 +175,29 @@ TEST_CASE("all that may be asked of an upgrade is sent") {
         R"({"type":"upgrade","id":"u1","executable":"/agent-2","args":["--config",""],)"
         R"("mode":"parallel","gate":"confirm","commit":"healthy","start_timeout_ms":1,)"
         R"("confirm_timeout_ms":2,"stop_timeout_ms":3,"trial_ms":4,)"
-        R"("on_unclean_stop":"continue"})");
+        R"("on_unclean_stop":"continue","fallback":"warm"})");
+}
+
+TEST_CASE("of a program that knows fewer members of a request no other is read") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = run_until_active();
+    agent_protocol_upgrade upgrade = AGENT_PROTOCOL_UPGRADE_INIT;
+    upgrade.id = "u1";
+    upgrade.executable = "/agent-2";
+    upgrade.trial_ms = 4;
+    upgrade.fallback = "what lies behind the older structure";
+    upgrade.size = offsetof(agent_protocol_upgrade, fallback) - 1;
+    report_call(agent, "too small", agent_protocol_request_upgrade(agent, &upgrade));
+    upgrade.size = offsetof(agent_protocol_upgrade, fallback);
+    report_call(agent, "older", agent_protocol_request_upgrade(agent, &upgrade));
+    return 0;
+  });
+
+  upgrader.lead_to_active();
+
+  CHECK_THAT(upgrader.is_reported(), Catch::StartsWith("too small: cannot request an upgrade: "));
+  CHECK(upgrader.is_reported() == "older: done");
+  CHECK(upgrader.hears() == R"({"type":"upgrade","id":"u1","executable":"/agent-2","trial_ms":4})");
 }
 
 TEST_CASE("a request that is not well formed is refused and leaves no trace") {

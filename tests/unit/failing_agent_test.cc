@@ -238,7 +238,8 @@ TEST_CASE("a request is refused at the first name that is none") {
     agent_protocol_agent* agent = run_until_active();
     for (const char* agent_protocol_upgrade::*member :
          {&agent_protocol_upgrade::mode, &agent_protocol_upgrade::gate,
-          &agent_protocol_upgrade::commit, &agent_protocol_upgrade::on_unclean_stop}) {
+          &agent_protocol_upgrade::commit, &agent_protocol_upgrade::on_unclean_stop,
+          &agent_protocol_upgrade::fallback}) {
       agent_protocol_upgrade upgrade = AGENT_PROTOCOL_UPGRADE_INIT;
       upgrade.id = "u1";
       upgrade.executable = "/agent";
@@ -250,7 +251,7 @@ TEST_CASE("a request is refused at the first name that is none") {
 
   upgrader.lead_to_active();
 
-  for (const std::string member : {"mode", "gate", "commit", "on_unclean_stop"}) {
+  for (const std::string member : {"mode", "gate", "commit", "on_unclean_stop", "fallback"}) {
     CHECK(upgrader.is_reported() ==
           "upgrade: cannot request an upgrade: " + member + " cannot be \"odd\"");
   }
