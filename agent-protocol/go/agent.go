@@ -224,10 +224,15 @@ type Upgrade struct {
 	ConfirmTimeout *time.Duration
 	StopTimeout    *time.Duration
 	Trial          *time.Duration
+	Fallback       string // "cold", "warm"
 }
 
 // RequestUpgrade asks to be replaced. Answered by Accepted or UpgradeFailed.
 func (a *Agent) RequestUpgrade(upgrade Upgrade) error {
+	return a.sayAbout("upgrade", upgrade.ID, upgrade.written())
+}
+
+func (upgrade *Upgrade) written() *writer {
 	w := newWriter("upgrade")
 	w.id(upgrade.ID)
 	w.text("executable", upgrade.Executable, executableBytesMax)
@@ -259,7 +264,8 @@ func (a *Agent) RequestUpgrade(upgrade Upgrade) error {
 	w.milliseconds("confirm_timeout_ms", upgrade.ConfirmTimeout, 0)
 	w.milliseconds("stop_timeout_ms", upgrade.StopTimeout, time.Millisecond)
 	w.milliseconds("trial_ms", upgrade.Trial, 0)
-	return a.sayAbout("upgrade", upgrade.ID, w)
+	w.optionalText("fallback", upgrade.Fallback, lineBytesMax)
+	return w
 }
 
 // Confirm opens the gate of the upgrade, whose candidate is ready.

@@ -28,10 +28,12 @@ type Welcome struct {
 	Watchdog        time.Duration // send a heartbeat at least every half of it; 0: none is wanted
 }
 
-// Activate: the work is yours, now. Where Clean is false, recover as after a crash.
+// Activate: the work is yours, now. Where Clean is false, recover as after a crash. A fallback that
+// was welcomed as a standby, before anything had failed, gets Failure here.
 type Activate struct {
-	Clean bool
-	State *string // nil: none was left
+	Clean   bool
+	State   *string // nil: none was left
+	Failure *Failure
 }
 
 // Stop: finish, give everything up, call Stopped, exit with status 0. Reason is "upgrade",

@@ -272,25 +272,32 @@ func (r *reader) failure() Failure {
 	}
 }
 
+// pastFailure reads the member failure, which a fallback gets once.
+func (r *reader) pastFailure() *Failure {
+	value := r.find("failure", false)
+	if value == nil {
+		return nil
+	}
+	inner, err := readMembers(value)
+	nested := reader{all: inner, bad: err != nil}
+	failure := nested.failure()
+	r.bad = r.bad || nested.bad
+	return &failure
+}
+
 func (r *reader) welcome() Welcome {
 	welcome := Welcome{
 		Protocol:        r.integer("protocol", true),
 		Generation:      r.integer("generation", true),
 		Role:            r.oneOf("role", "first", "candidate", "fallback"),
 		PreviousVersion: r.text("previous_version", false),
+		Failure:         r.pastFailure(),
 		Watchdog:        r.milliseconds("watchdog_ms"),
 	}
 	if value := r.find("features", false); value != nil {
 		if json.Unmarshal(value, &welcome.Features) != nil {
 			r.fail()
 		}
-	}
-	if value := r.find("failure", false); value != nil {
-		inner, err := readMembers(value)
-		nested := reader{all: inner, bad: err != nil}
-		failure := nested.failure()
-		welcome.Failure = &failure
-		r.bad = r.bad || nested.bad
 	}
 	return welcome
 }
@@ -334,7 +341,11 @@ func decode(line []byte) Event {
 	case "welcome":
 		event = r.welcome()
 	case "activate":
-		event = Activate{Clean: r.truth("clean"), State: r.optionalText("state", false)}
+		event = Activate{
+			Clean:   r.truth("clean"),
+			State:   r.optionalText("state", false),
+			Failure: r.pastFailure(),
+		}
 	case "stop":
 		event = Stop{
 			Reason:     r.oneOf("reason", "upgrade", "rollback", "shutdown"),

@@ -33,6 +33,15 @@ func TestWhatCannotBeSentIsRefusedAndNeverCutInSilence(t *testing.T) {
 	refused(func(w *writer) { w.milliseconds("trial_ms", &day, 0) }, "24h")
 }
 
+func TestAnUpgradeMayAskForAFallbackThatStandsBy(t *testing.T) {
+	upgrade := Upgrade{ID: "u", Executable: "/agent", Fallback: "warm"}
+	line, err := upgrade.written().end()
+	wanted := `{"type":"upgrade","id":"u","executable":"/agent","fallback":"warm"}` + "\n"
+	if err != nil || string(line) != wanted {
+		t.Errorf("got %q, %v", line, err)
+	}
+}
+
 func TestTextsForPeopleAreCutBetweenTwoCharacters(t *testing.T) {
 	if got := fit("aüü", 4); got != "aü" {
 		t.Errorf("got %q", got)
@@ -59,6 +68,21 @@ func TestEveryMemberOfWelcome(t *testing.T) {
 	}
 }
 
+func TestAStandbyIsToldWhyItRunsWhenItIsActivated(t *testing.T) {
+	welcomed := decode([]byte(`{"type":"welcome","protocol":1,"features":[],"generation":3,` +
+		`"role":"fallback"}`))
+	if welcome, fits := welcomed.(Welcome); !fits || welcome.Failure != nil {
+		t.Errorf("got %#v", welcomed)
+	}
+	got := decode([]byte(`{"type":"activate","clean":false,"failure":{"id":"u","stage":"trial",` +
+		`"reason":"r","exit_status":1,"version":"2"}}`))
+	status := int64(1)
+	failure := Failure{ID: "u", Stage: "trial", Reason: "r", Version: "2", ExitStatus: &status}
+	if !reflect.DeepEqual(got, Activate{Failure: &failure}) {
+		t.Errorf("got %#v", got)
+	}
+}
+
 func TestWhatIsMalformedOrNoMessageIsIgnored(t *testing.T) {
 	for _, line := range []string{
 		``, `[]`, `{`, `{} {}`, `{"type":"new"}`, `{"type":"activate"}`,
@@ -71,6 +95,8 @@ func TestWhatIsMalformedOrNoMessageIsIgnored(t *testing.T) {
 		`{"type":"activate","clean":true,"state":"\ud800\u0041"}`,
 		`{"type":"activate","clean":true,"state":"\udc00"}`,
 		"{\"type\":\"activate\",\"clean\":true,\"state\":\"\xff\"}",
+		`{"type":"activate","clean":true,"failure":null}`,
+		`{"type":"activate","clean":true,"failure":{"id":"u","stage":"trial"}}`,
 		`{"type":"committed","id":"u","generation":1.0}`,
 		`{"type":"committed","id":"u","generation":1e3}`,
 		`{"type":"committed","id":"u","generation":"1"}`,

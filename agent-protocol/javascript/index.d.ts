@@ -23,8 +23,11 @@ export type AgentEvent =
       /** Send a heartbeat at least every half of it. */
       watchdog?: number;
     }
-  /** The work is yours, now. Where `clean` is false, recover as after a crash. */
-  | { type: 'activate'; clean: boolean; state?: string }
+  /**
+   * The work is yours, now. Where `clean` is false, recover as after a crash. A fallback that was
+   * welcomed as a standby, before anything had failed, gets `failure` here.
+   */
+  | { type: 'activate'; clean: boolean; state?: string; failure?: Failure }
   /** Finish, give everything up, call stopped(), exit with status 0. */
   | {
       type: 'stop';
@@ -59,6 +62,8 @@ export interface Upgrade {
   confirmTimeout?: number;
   stopTimeout?: number;
   trial?: number;
+  /** With "warm" this agent's program stands by, started again, while the new one is on trial. */
+  fallback?: 'cold' | 'warm';
 }
 
 /** Says what is wrong, or nothing. */

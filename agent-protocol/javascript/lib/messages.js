@@ -63,7 +63,7 @@ export function checkMilliseconds(name, value, least = 0) {
 
 // The members of `upgrade`, checked. Times are milliseconds.
 export function checkUpgrade(asked) {
-  const { id, executable, args, mode, gate, commit, onUncleanStop } = asked;
+  const { id, executable, args, mode, gate, commit, onUncleanStop, fallback } = asked;
   checkId(id);
   checkText('executable', executable, executableBytesMax);
   if (!executable.startsWith('/')) throw new RangeError('executable is not an absolute path');
@@ -85,6 +85,7 @@ export function checkUpgrade(asked) {
     confirm_timeout_ms: checkMilliseconds('confirmTimeout', asked.confirmTimeout),
     stop_timeout_ms: checkMilliseconds('stopTimeout', asked.stopTimeout, 1),
     trial_ms: checkMilliseconds('trial', asked.trial),
+    fallback,
   };
 }
 
@@ -140,22 +141,26 @@ const takeFailure = (members) => ({
   signal: integer(members, 'signal', false),
 });
 
+// The member `failure`, which a fallback gets once.
+const takePastFailure = (members) => {
+  const failure = take(members, 'failure', isObject, false);
+  return failure && takeFailure(failure);
+};
+
 const readers = {
-  welcome(members) {
-    const failure = take(members, 'failure', isObject, false);
-    return {
-      protocol: integer(members, 'protocol'),
-      features: take(members, 'features', isTexts, false) ?? [],
-      generation: integer(members, 'generation'),
-      role: oneOf(members, 'role', ['first', 'candidate', 'fallback']),
-      previousVersion: text(members, 'previous_version', false),
-      failure: failure && takeFailure(failure),
-      watchdog: integer(members, 'watchdog_ms', false),
-    };
-  },
+  welcome: (members) => ({
+    protocol: integer(members, 'protocol'),
+    features: take(members, 'features', isTexts, false) ?? [],
+    generation: integer(members, 'generation'),
+    role: oneOf(members, 'role', ['first', 'candidate', 'fallback']),
+    previousVersion: text(members, 'previous_version', false),
+    failure: takePastFailure(members),
+    watchdog: integer(members, 'watchdog_ms', false),
+  }),
   activate: (members) => ({
     clean: take(members, 'clean', isTruth, true),
     state: text(members, 'state', false),
+    failure: takePastFailure(members),
   }),
   stop: (members) => ({
     reason: oneOf(members, 'reason', ['upgrade', 'rollback', 'shutdown']),

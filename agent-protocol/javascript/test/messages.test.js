@@ -34,7 +34,12 @@ test('texts for people are cut between two characters', () => {
 
 test('a message may have members that are not known', () => {
   const line = ' {"new":[1,{"x":null}],"new":2,"state":"\\u00e4","clean":true,"type":"activate"} ';
-  assert.deepEqual(decode(line), { type: 'activate', clean: true, state: 'ä' });
+  assert.deepEqual(decode(line), {
+    type: 'activate',
+    clean: true,
+    state: 'ä',
+    failure: undefined,
+  });
 });
 
 test('every member of welcome is read', () => {
@@ -46,6 +51,24 @@ test('every member of welcome is read', () => {
   assert.equal(told.failure.signal, 9);
   assert.equal(told.watchdog, 1500);
   assert.deepEqual(told.features, ['f']);
+});
+
+test('a standby is told why it runs when it is activated', () => {
+  const welcome = decode(
+    '{"type":"welcome","protocol":1,"features":[],"generation":3,"role":"fallback"}',
+  );
+  assert.equal(welcome.failure, undefined);
+  const told = decode(
+    '{"type":"activate","clean":false,' +
+      '"failure":{"id":"u","stage":"trial","reason":"r","exit_status":1,"version":"2"}}',
+  );
+  assert.deepEqual([told.failure.id, told.failure.exitStatus, told.failure.version], ['u', 1, '2']);
+});
+
+test('an upgrade may ask for a fallback that stands by', () => {
+  const asked = messages.checkUpgrade({ id: 'u', executable: '/agent', fallback: 'warm' });
+  const line = messages.encode('upgrade', asked);
+  assert.equal(line, '{"type":"upgrade","id":"u","executable":"/agent","fallback":"warm"}\n');
 });
 
 test('what is malformed, or no message, is ignored', () => {
@@ -64,6 +87,8 @@ test('what is malformed, or no message, is ignored', () => {
     '{"type":"activate","type":"activate","clean":true}',
     '{"type":"activate","clean":true,"state":"\\u0000"}',
     '{"type":"activate","clean":true,"state":"\\ud800"}',
+    '{"type":"activate","clean":true,"failure":null}',
+    '{"type":"activate","clean":true,"failure":{"id":"u","stage":"trial"}}',
     '{"type":"committed","id":"u","generation":1.0}',
     '{"type":"committed","id":"u","generation":1e3}',
     '{"type":"committed","id":"u","generation":01}',

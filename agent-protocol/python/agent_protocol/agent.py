@@ -116,6 +116,7 @@ class Agent(Conversation):
         confirm_timeout: Optional[float] = None,
         stop_timeout: Optional[float] = None,
         trial: Optional[float] = None,
+        fallback: Optional[str] = None,
     ) -> None:
         """Asks to be replaced. Answered by Accepted or UpgradeFailed. What is left out is the
         upgrader's own default; times are seconds."""
@@ -145,6 +146,7 @@ class Agent(Conversation):
             confirm_timeout_ms=ms("confirm_timeout", confirm_timeout),
             stop_timeout_ms=ms("stop_timeout", stop_timeout, 1),
             trial_ms=ms("trial", trial),
+            fallback=fallback,
         )
 
     def confirm(self, id: str) -> None:

@@ -35,10 +35,12 @@ class Welcome:
 
 @dataclass(frozen=True)
 class Activate:
-    """The work is yours, now. Where `clean` is False, recover as after a crash."""
+    """The work is yours, now. Where `clean` is False, recover as after a crash. A fallback that was
+    welcomed as a standby, before anything had failed, gets `failure` here."""
 
     clean: bool = False
     state: Optional[str] = None
+    failure: Optional[Failure] = None
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def take(members: Members, name: str, kind: type, required: bool = True) -> Any:
 
 
 def take_failure(members: Members) -> events.Failure:
-    """The members of `upgrade_failed`, and of `failure` in `welcome`."""
+    """The members of `upgrade_failed`, and of `failure` in other messages."""
     return events.Failure(
         id=take(members, "id", str),
         stage=take(members, "stage", str),
@@ -133,6 +133,12 @@ def take_failure(members: Members) -> events.Failure:
         exit_status=take(members, "exit_status", int, False),
         signal=take(members, "signal", int, False),
     )
+
+
+def take_past_failure(members: Members) -> Optional[events.Failure]:
+    """The member `failure`, which a fallback gets once."""
+    failure = take(members, "failure", Members, False)
+    return None if failure is None else take_failure(failure)
 
 
 def take_seconds(members: Members, name: str) -> Optional[float]:
@@ -148,14 +154,13 @@ def take_welcome(members: Members) -> events.Welcome:
     features = take(members, "features", list, False) or []
     if not all(isinstance(feature, str) for feature in features):
         raise Malformed("features")
-    failure = take(members, "failure", Members, False)
     return events.Welcome(
         generation=take(members, "generation", int),
         role=role,
         protocol=take(members, "protocol", int),
         features=tuple(features),
         previous_version=take(members, "previous_version", str, False),
-        failure=None if failure is None else take_failure(failure),
+        failure=take_past_failure(members),
         watchdog=take_seconds(members, "watchdog_ms"),
     )
 
@@ -175,7 +180,9 @@ def take_stop(members: Members) -> events.Stop:
 READERS: dict[str, Callable[[Members], events.Event]] = {
     "welcome": take_welcome,
     "activate": lambda m: events.Activate(
-        clean=take(m, "clean", bool), state=take(m, "state", str, False)
+        clean=take(m, "clean", bool),
+        state=take(m, "state", str, False),
+        failure=take_past_failure(m),
     ),
     "stop": take_stop,
     "accepted": lambda m: events.Accepted(take(m, "id", str), take(m, "generation", int)),

@@ -1,8 +1,10 @@
 """Lines and messages, against the limits of agent-protocol(7)."""
 
 import unittest
+from typing import Any
 
-from agent_protocol import Activate, Stop, UpgradeFailed, Welcome, messages
+from agent_protocol import Activate, Agent, Stop, UpgradeFailed, Welcome, messages
+from agent_protocol.events import Failure
 
 
 class Encode(unittest.TestCase):
@@ -32,6 +34,20 @@ class Encode(unittest.TestCase):
         with self.assertRaises(ValueError):
             messages.milliseconds("trial", 90_000)
 
+    def test_an_upgrade_may_ask_for_a_fallback_that_stands_by(self) -> None:
+        lines = []
+
+        class Writing(Agent):
+            def __init__(self) -> None:
+                pass
+
+            def _say(self, word: str, at_last: bool = False, **members: Any) -> None:
+                lines.append(messages.encode(word, **members))
+
+        Writing().upgrade("u", "/agent", fallback="warm")
+        expected = b'{"type":"upgrade","id":"u","executable":"/agent","fallback":"warm"}\n'
+        self.assertEqual(lines, [expected])
+
     def test_texts_for_people_are_cut_between_two_characters(self) -> None:
         self.assertEqual(messages.fit("aüü", 4), "aü")
 
@@ -50,6 +66,19 @@ class Decode(unittest.TestCase):
         assert isinstance(told, Welcome) and told.failure is not None
         self.assertEqual((told.role, told.failure.signal, told.watchdog), ("fallback", 9, 1.5))
 
+    def test_a_standby_is_told_why_it_runs_when_it_is_activated(self) -> None:
+        welcome = messages.decode(
+            b'{"type":"welcome","protocol":1,"features":[],"generation":3,"role":"fallback"}'
+        )
+        assert isinstance(welcome, Welcome)
+        self.assertIsNone(welcome.failure)
+        told = messages.decode(
+            b'{"type":"activate","clean":false,"failure":'
+            b'{"id":"u","stage":"trial","reason":"r","exit_status":1,"version":"2"}}'
+        )
+        failure = Failure("u", "trial", "r", version="2", exit_status=1)
+        self.assertEqual(told, Activate(clean=False, failure=failure))
+
     def test_what_is_malformed_or_no_message_is_ignored(self) -> None:
         for line in (
             b"",
@@ -64,6 +93,8 @@ class Decode(unittest.TestCase):
             b'{"type":"activate","clean":true,"state":"\\u0000"}',
             b'{"type":"activate","clean":true,"state":"\\ud800"}',
             b'{"type":"activate","clean":true,"state":"\xff"}',
+            b'{"type":"activate","clean":true,"failure":null}',
+            b'{"type":"activate","clean":true,"failure":{"id":"u","stage":"trial"}}',
             b'{"type":"committed","id":"u","generation":1.0}',
             b'{"type":"committed","id":"u","generation":NaN}',
             b'{"type":"committed","id":"u","generation":true}',

@@ -48,6 +48,8 @@ pub struct Upgrade {
     pub confirm_timeout: Option<Duration>,
     pub stop_timeout: Option<Duration>,
     pub trial: Option<Duration>,
+    /// "cold" or "warm".
+    pub fallback: Option<String>,
 }
 
 type Check = Box<dyn FnOnce() -> Result<(), String>>;
@@ -423,5 +425,24 @@ fn upgrade_line(upgrade: &Upgrade) -> Result<Writer, String> {
             "stop_timeout_ms",
             time("stop_timeout", upgrade.stop_timeout, Duration::from_millis(1))?,
         )
-        .integer("trial_ms", time("trial", upgrade.trial, zero)?))
+        .integer("trial_ms", time("trial", upgrade.trial, zero)?)
+        .text("fallback", upgrade.fallback.as_deref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upgrade_may_ask_for_a_fallback_that_stands_by() {
+        let upgrade = Upgrade {
+            id: "u".to_string(),
+            executable: "/agent".to_string(),
+            fallback: Some("warm".to_string()),
+            ..Upgrade::default()
+        };
+        let line = upgrade_line(&upgrade).unwrap().end().ok();
+        let wanted = r#"{"type":"upgrade","id":"u","executable":"/agent","fallback":"warm"}"#;
+        assert_eq!(line, Some(format!("{wanted}\n")));
+    }
 }

@@ -49,8 +49,9 @@ pub enum Event {
         /// Send a heartbeat at least every half of it.
         watchdog: Option<Duration>,
     },
-    /// The work is yours, now. Where `clean` is false, recover as after a crash.
-    Activate { clean: bool, state: Option<String> },
+    /// The work is yours, now. Where `clean` is false, recover as after a crash. A fallback that was
+    /// welcomed as a standby, before anything had failed, gets `failure` here.
+    Activate { clean: bool, state: Option<String>, failure: Option<Failure> },
     /// Finish, give everything up, call `stopped`, exit with status 0.
     Stop {
         reason: StopReason,

@@ -193,6 +193,18 @@ impl Members<'_> {
         })
     }
 
+    /// The member `failure`, which a fallback gets once.
+    fn past_failure(&self) -> Taken<Option<Failure>> {
+        match self.find("failure", false)? {
+            None => Some(None),
+            Some(Value::Object(all)) => {
+                let twice = Vec::new();
+                Some(Some(Members { all, twice }.failure()?))
+            }
+            Some(_) => None,
+        }
+    }
+
     fn features(&self) -> Taken<Vec<String>> {
         match self.find("features", false)? {
             None => Some(Vec::new()),
@@ -210,21 +222,13 @@ impl Members<'_> {
             "fallback" => Role::Fallback,
             _ => return None,
         };
-        let failure = match self.find("failure", false)? {
-            None => None,
-            Some(Value::Object(all)) => {
-                let twice = Vec::new();
-                Some(Members { all, twice }.failure()?)
-            }
-            Some(_) => return None,
-        };
         Some(Event::Welcome {
             protocol: self.integer("protocol")?,
             features: self.features()?,
             generation: self.integer("generation")?,
             role,
             previous_version: self.optional_text("previous_version", false)?,
-            failure,
+            failure: self.past_failure()?,
             watchdog: self.milliseconds("watchdog_ms")?,
         })
     }
@@ -250,6 +254,7 @@ impl Members<'_> {
             "activate" => Event::Activate {
                 clean: self.find("clean", true)??.as_bool()?,
                 state: self.optional_text("state", false)?,
+                failure: self.past_failure()?,
             },
             "stop" => self.stop()?,
             "accepted" => {
@@ -351,7 +356,7 @@ mod tests {
             r#" {"new":[1,{"x":null}],"new":2,"state":"\u00e4","clean":true,"type":"activate"} "#;
         let state = Some("ä".to_string());
         let clean = true;
-        assert_eq!(decode(line.as_bytes()), Some(Event::Activate { clean, state }));
+        assert_eq!(decode(line.as_bytes()), Some(Event::Activate { clean, state, failure: None }));
     }
 
     #[test]
@@ -369,6 +374,8 @@ mod tests {
             r#"{"type":"activate","type":"activate","clean":true}"#,
             r#"{"type":"activate","clean":true,"state":"\u0000"}"#,
             r#"{"type":"activate","clean":true,"state":"\ud800"}"#,
+            r#"{"type":"activate","clean":true,"failure":null}"#,
+            r#"{"type":"activate","clean":true,"failure":{"id":"u","stage":"trial"}}"#,
             r#"{"type":"committed","id":"u","generation":1.0}"#,
             r#"{"type":"committed","id":"u","generation":1e3}"#,
             r#"{"type":"committed","id":"u","generation":true}"#,
@@ -378,6 +385,26 @@ mod tests {
             assert_eq!(decode(line.as_bytes()), None, "{line:.60}");
         }
         assert_eq!(decode(b"{\"type\":\"error\",\"reason\":\"\xff\"}"), None);
+    }
+
+    #[test]
+    fn a_standby_is_told_why_it_runs_when_it_is_activated() {
+        let line = r#"{"type":"welcome","protocol":1,"generation":3,"role":"fallback"}"#;
+        match decode(line.as_bytes()) {
+            Some(Event::Welcome { role: Role::Fallback, failure: None, .. }) => {}
+            other => panic!("{other:?}"),
+        }
+        let line = concat!(
+            r#"{"type":"activate","clean":false,"failure":{"id":"u","stage":"trial","reason":"r","#,
+            r#""exit_status":1,"version":"2"}}"#
+        );
+        match decode(line.as_bytes()) {
+            Some(Event::Activate { clean: false, state: None, failure: Some(failure) }) => {
+                assert_eq!(failure.exit_status, Some(1));
+                assert_eq!(failure.version.as_deref(), Some("2"));
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl Session {
         if self.alone && *word == Word::Ready {
             self.life = Life::Active;
             let (clean, state) = (false, None);
-            return vec![Action::Deliver(Event::Activate { clean, state })];
+            return vec![Action::Deliver(Event::Activate { clean, state, failure: None })];
         }
         if sends && !self.alone {
             vec![Action::Send]
@@ -497,7 +497,7 @@ mod tests {
 
     fn activate() -> Event {
         let (clean, state) = (true, None);
-        Event::Activate { clean, state }
+        Event::Activate { clean, state, failure: None }
     }
 
     fn stop_for(id: &str) -> Event {
@@ -635,7 +635,7 @@ mod tests {
         let mut session = Session::new(true);
         assert_eq!(session.say(&Word::Hello), []);
         let (clean, state) = (false, None);
-        let told = [Action::Deliver(Event::Activate { clean, state })];
+        let told = [Action::Deliver(Event::Activate { clean, state, failure: None })];
         assert_eq!(session.say(&Word::Ready), told);
         for word in [Word::Heartbeat, Word::Healthy, Word::Status, Word::Cancel(id("u"))] {
             assert!(session.ask(&word).is_ok());
