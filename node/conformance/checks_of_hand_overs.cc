@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "node/conformance/checks.h"
+#include "node/conformance/held_effects.h"
 #include "node/conformance/scripts.h"
 #include "node/conformance/words.h"
 
@@ -71,6 +72,39 @@ Check fallback() {
           }};
 }
 
+Step start_standby(int agent) {
+  Step start = start_first(welcome_standby(4));
+  start.agent = agent;
+  start.life.role = "fallback";
+  start.life.generation = 4;
+  return start;
+}
+
+Script standby_script(const Terms& terms) {
+  return join({held_effects(start_standby(0), terms),
+               {start_standby(1), await(1, What::hello), await(1, What::ready), watch(terms.watch),
+                tell_activate(1, activate_standby(false)), taken(1), watch(terms.watch)}});
+}
+
+Check standby() {
+  return {.name = "standby",
+          .doing =
+              "It is started as fallback while the version that is to replace it is on trial, and "
+              "so is told no failure; held for a while, and its input ends. Then once more: held "
+              "for a while, told the failure with activate, and made active.",
+          .expected =
+              "It says ready, and does nothing until it is activated: it binds no address and "
+              "listens nowhere. Then it takes the work, and works on.",
+          .quotes = {{"FAILURES",
+                      "Like any held agent it verifies all that it needs, says ready, and does "
+                      "nothing"},
+                     {"FAILURES",
+                      "When the trial fails and the failed agent has been reaped, a standby that "
+                      "is ready is activated at once"}},
+          .needs = {"fallback", "held-effects"},
+          .script = standby_script};
+}
+
 // Hands the work over from agent `from` to one that is started now, and so on, ten times.
 constexpr int hand_overs = 10;
 
@@ -131,7 +165,7 @@ Check ten_hand_overs() {
 }  // namespace
 
 std::vector<Check> checks_of_hand_overs() {
-  return {commits(), stop_for_rollback(), fallback(), ten_hand_overs()};
+  return {commits(), stop_for_rollback(), fallback(), standby(), ten_hand_overs()};
 }
 
 }  // namespace conformance

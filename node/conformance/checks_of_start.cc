@@ -1,6 +1,6 @@
 // From the start of an agent until it is given the work.
 #include "node/conformance/checks.h"
-#include "node/conformance/effects.h"
+#include "node/conformance/held_effects.h"
 #include "node/conformance/scripts.h"
 #include "node/conformance/words.h"
 
@@ -9,8 +9,6 @@ namespace conformance {
 namespace {
 
 using What = Step::What;
-
-constexpr int slower_by_strace = 4;
 
 constexpr Quote held_quote{
     "ROLES",
@@ -23,35 +21,6 @@ Judgement judge_held_pipes(const Lives& lives, Time) {
                          .quote = Quote{"CHANNEL",
                                         "A held agent that has closed its input fails when "
                                         "something is sent to it."}}};
-}
-
-Judgement judge_held_listeners(const Lives& lives, Time) {
-  for (const ProcessFacts& process : lives[0].looks.back().processes) {
-    if (process.listens.empty()) continue;
-    return {.fault = Fault{.came = "process " + std::to_string(process.pid) + " (" + process.name +
-                                   ") listens on " + process.listens.front()}};
-  }
-  return {.notes = {"there is no strace here: of what it does only listening was looked for; "
-                    "files that it opens for writing were not seen"}};
-}
-
-Judgement judge_held_trace(const Lives& lives, Time) {
-  Effects effects = effects_of(lives[0].trace);
-  if (!effects.faults.empty()) {
-    return {.fault = Fault{.came = "it called " + effects.faults.front()}};
-  }
-  return {.notes = std::move(effects.notes)};
-}
-
-Script held_effects(const Terms& terms) {
-  if (!terms.has_strace) {
-    return join({held(), {watch(terms.watch), look(0), examine(judge_held_listeners)}});
-  }
-  Step traced = start_first(welcome_first(), Start{.traced = true});
-  const Duration longer = terms.start_timeout * slower_by_strace;
-  return join({{traced, await(0, What::hello, longer), await(0, What::ready, longer)},
-               {watch(terms.watch), hang_up(0), await(0, What::exit), of_kind(Step::Kind::traced),
-                examine(judge_held_trace)}});
 }
 
 Check hello() {
@@ -144,7 +113,9 @@ Check effects() {
                       "The agent makes the socket itself, at activate and not "
                       "before, and has closed it before it says stopped."}},
           .needs = {"held", "held-end-of-input"},
-          .script = held_effects};
+          .script = [](const Terms& terms) {
+            return held_effects(start_first(welcome_first()), terms);
+          }};
 }
 
 }  // namespace

@@ -26,6 +26,21 @@ std::string welcome_candidate(int generation, std::string_view previous_version)
   return message.line();
 }
 
+std::string welcome_standby(int generation) {
+  return welcome(generation, "fallback").line();
+}
+
+std::string activate_standby(bool clean) {
+  const std::string failure = Object()
+                                  .text("id", upgrade_id)
+                                  .text("stage", "trial")
+                                  .text("reason", "exited with status 1 while it was on trial")
+                                  .number("exit_status", 1)
+                                  .text("version", "1.2")
+                                  .json();
+  return Object("activate").boolean("clean", clean).raw("failure", failure).line();
+}
+
 std::string activate(bool clean) {
   return Object("activate").boolean("clean", clean).line();
 }

@@ -222,6 +222,9 @@ void Agent::welcome(const Message& message) {
   }
   if (is("candidate-exits") && role_ == "candidate") leave(9);
   if (is("fallback-exits") && role_ == "fallback") leave(9);
+  const bool is_standby = role_ == "fallback" && !message.HasMember("failure");
+  if (is("standby-exits") && is_standby) leave(9);
+  if (is("standby-binds") && is_standby) listen_on_port(true);
   if (is("seventh-exits") && generation_ == 7) leave(9);
   if (is("exits-before-ready")) leave(9);
   become_ready();
@@ -284,6 +287,7 @@ void Agent::activate(const Message& message) {
   refuse_state(message);
   active_ = true;
   if (is("activate-exits")) leave(9);
+  if (is("late-failure-exits") && message.HasMember("failure")) leave(9);
   if (listener_ < 0) listen_on_port(false);
   if (is("right") || mode.starts_with("child-")) {
     start_child(is("child-has-output"), is("child-has-variables"));

@@ -22,7 +22,8 @@ TEST_CASE("every message of an agent is one, with and without its optional membe
       R"({"type":"ready"})", R"({"type":"unfit","reason":""})", R"( {"type" : "healthy"} )",
       R"({"type":"upgrade","id":"u1","executable":"/x"})",
       R"({"type":"upgrade","id":"u1","executable":"/x","args":["a",""],"mode":"sequential",)"
-      R"("gate":"none","commit":"healthy","on_unclean_stop":"continue","start_timeout_ms":0,)"
+      R"("gate":"none","commit":"healthy","on_unclean_stop":"continue","fallback":"warm",)"
+      R"("start_timeout_ms":0,)"
       R"("confirm_timeout_ms":0,"stop_timeout_ms":1,"trial_ms":86400000})",
       R"({"type":"confirm","id":"u1"})", R"({"type":"cancel","id":"u1","reason":"no"})",
       R"({"type":"stopped"})", R"({"type":"stopped","state":"\u00e9\n"})",
@@ -44,6 +45,7 @@ TEST_CASE("a message that breaks a rule of its type is malformed, and it is said
       {R"({"type":"upgrade","id":"\u00e9","executable":"/x"})", "is not printable ASCII"},
       {R"({"type":"upgrade","id":"u1","executable":"x"})", "is no absolute path"},
       {R"({"type":"upgrade","id":"u1","executable":"/x","mode":"both"})", "is none of"},
+      {R"({"type":"upgrade","id":"u1","executable":"/x","fallback":"hot"})", "is none of"},
       {R"({"type":"upgrade","id":"u1","executable":"/x","stop_timeout_ms":0})", "from 1 to"},
       {R"({"type":"extend","ms":86400001})", "must be from 1 to 86400000"},
       {R"({"type":"status","text":"a\u0000b"})", "holds U+0000"},
