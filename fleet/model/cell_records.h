@@ -46,11 +46,11 @@ struct Desired {
 };
 
 // driver/ID, on a lease. What it was created at is the fence of all that this driver writes.
-struct Driver {
+struct DriverRecord {
   std::string controller = {};
   std::string since = {};
 
-  bool operator==(const Driver&) const = default;
+  bool operator==(const DriverRecord&) const = default;
 };
 
 // window/GROUP.

@@ -33,7 +33,6 @@ void DesiredView::take(const KeyValue& record) {
   if (!key) return;
   const std::vector<std::string>& names = key->names;
   if (key->kind == KeyKind::stop) stopped_ = true;
-  if (key->kind == KeyKind::driver && names[0] == "desired") driver_ = record.created;
   if (key->kind == KeyKind::desired && names[0] == component_) wish_ = seen<Desired>(record);
   if (key->kind == KeyKind::node_active) nodes_[names[0]].active = seen<Active>(record);
   if (key->kind == KeyKind::node_instance) {
@@ -56,7 +55,6 @@ void DesiredView::take_absent(const std::string& text) {
   if (!key) return;
   const std::vector<std::string>& names = key->names;
   if (key->kind == KeyKind::stop) stopped_ = false;
-  if (key->kind == KeyKind::driver && names[0] == "desired") driver_ = 0;
   if (key->kind == KeyKind::desired && names[0] == component_) wish_ = {};
   if (names.empty() || !nodes_.contains(names[0])) return;
   DesiredNode& node = nodes_[names[0]];

@@ -55,7 +55,6 @@ class DesiredView {
   [[nodiscard]] const std::string& component() const { return component_; }
   [[nodiscard]] const std::map<std::string, DesiredNode>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_stopped() const { return stopped_; }
-  [[nodiscard]] Revision driver() const { return driver_; }
 
   // None: nothing is wished.
   [[nodiscard]] std::optional<CellWish> wish() const;
@@ -69,7 +68,6 @@ class DesiredView {
   Seen<Desired> wish_;
   std::map<std::string, DesiredNode> nodes_;
   bool stopped_ = false;
-  Revision driver_ = 0;
 };
 
 }  // namespace fleet

@@ -13,7 +13,7 @@ $(fleet_model): $(call objects,$(wildcard fleet/model/*.cc) \
 fleet_model_tests := $(patsubst %,$(BUILD)/tests/fleet/%_test, \
   transaction keys records target rollout_draft rollout_explore rollout_simulate \
   rollout_driver node_explore node_commander \
-  desired plan_explore windows)
+  desired plan_explore windows driver)
 node_tests += $(fleet_model_tests)
 
 $(BUILD)/objects/tests/fleet/%.o: CXXFLAGS += -O0
@@ -24,7 +24,8 @@ $(fleet_worlds) $(call objects,tests/fleet/rollout_explore_test.cc \
   tests/fleet/rollout_simulate_test.cc tests/fleet/node_explore_test.cc \
   tests/fleet/desired_test.cc tests/fleet/plan_explore_test.cc): CXXFLAGS += -O1
 $(addprefix $(BUILD)/tests/fleet/,$(addsuffix _test,rollout_explore rollout_simulate \
-  rollout_driver node_explore desired plan_explore)): $(fleet_worlds)
+  rollout_driver node_explore desired plan_explore \
+  driver)): $(fleet_worlds)
 $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleet_model)
 	@mkdir -p $(@D)

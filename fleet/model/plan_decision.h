@@ -45,6 +45,8 @@ struct PlanView {
   bool stopped = false;                   // `stop` is there
   std::string damage = {};                // why the plan cannot be read
 
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
   // Everything anew, of keys below the plan, its `once`, and the nodes.
   void take_all(const Reading& reading);
 

@@ -5,33 +5,42 @@
 
 namespace fleet {
 
+void PlanView::take(const KeyValue& record) {
+  const auto key = parse_key(record.key);
+  if (!key) return;
+  if (key->kind == KeyKind::stop) stopped = true;
+  if (key->kind == KeyKind::plan && key->names[0] == name) {
+    const auto read = read_record<Plan>(record.value);
+    plan = read ? read.value() : Plan{};
+    damage = read ? "" : "plan/" + name + " " + read.reason();
+    revision = record.modified;
+  }
+  if (key->kind == KeyKind::node_plan && key->names[1] == name) {
+    const auto read = read_record<PlanMember>(record.value);
+    const PlanMember damaged{.phase = MemberPhase::failed,
+                             .error = true,
+                             .message = read ? "" : "its record " + read.reason()};
+    members[key->names[0]] = {read ? read.value() : damaged, record.modified};
+  }
+  if (key->kind == KeyKind::once && key->names[0] == name) {
+    const auto read = read_record<Once>(record.value);
+    if (read) once[key->names[1]] = read.value();
+  }
+}
+
+void PlanView::take_absent(const std::string& text) {
+  const auto key = parse_key(text);
+  if (!key) return;
+  if (key->kind == KeyKind::stop) stopped = false;
+  if (key->kind == KeyKind::plan && key->names[0] == name) revision = 0;
+  if (key->kind == KeyKind::node_plan && key->names[1] == name) members.erase(key->names[0]);
+  if (key->kind == KeyKind::once && key->names[0] == name) once.erase(key->names[1]);
+}
+
 void PlanView::take_all(const Reading& reading) {
   *this = PlanView{.name = name};
-  for (const KeyValue& record : reading.found) {
-    const auto key = parse_key(record.key);
-    if (!key) continue;
-    if (key->kind == KeyKind::stop) stopped = true;
-    if (key->kind == KeyKind::plan && key->names[0] == name) {
-      const auto read = read_record<Plan>(record.value);
-      if (read)
-        plan = read.value();
-      else
-        damage = "plan/" + name + " " + read.reason();
-      revision = record.modified;
-    }
-    if (key->kind == KeyKind::node_plan && key->names[1] == name) {
-      const auto read = read_record<PlanMember>(record.value);
-      members[key->names[0]] = {read ? read.value()
-                                     : PlanMember{.phase = MemberPhase::failed,
-                                                  .error = true,
-                                                  .message = "its record " + read.reason()},
-                                record.modified};
-    }
-    if (key->kind == KeyKind::once && key->names[0] == name) {
-      const auto read = read_record<Once>(record.value);
-      if (read) once[key->names[1]] = read.value();
-    }
-  }
+  for (const KeyValue& record : reading.found)
+    take(record);
 }
 
 std::vector<Transaction> recover_plan(const PlanView& view) {

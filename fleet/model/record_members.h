@@ -102,7 +102,7 @@ void serialize(Archive& archive, Desired& desired) {
 }
 
 template <class Archive>
-void serialize(Archive& archive, Driver& driver) {
+void serialize(Archive& archive, DriverRecord& driver) {
   using cereal::make_nvp;
   archive(make_nvp("controller", driver.controller), make_nvp("since", driver.since));
 }

@@ -25,6 +25,7 @@
 #include <string_view>
 #include <variant>
 
+#include "fleet/model/driver_events.h"
 #include "fleet/model/rollout_view.h"
 #include "fleet/model/time.h"
 
@@ -76,31 +77,11 @@ struct DriverFacts {
   std::string denied = {};  // why the store refuses it for good; empty: it does not
 };
 
-struct Wait {
-  std::optional<Ms> until = {};  // none: only news can change anything
-
-  bool operator==(const Wait&) const = default;
-};
-
 struct WantLease {
   RolloutStep step = RolloutStep::prepare;
   Ms ttl_ms = 0;
 
   bool operator==(const WantLease&) const = default;
-};
-
-struct Write {
-  Transaction transaction = {};
-  std::string news = {};  // for people, where something ends or begins
-
-  bool operator==(const Write&) const = default;
-};
-
-// Nothing is left to be driven: completed, aborted, or not a rollout that may be driven.
-struct Over {
-  std::string why = {};
-
-  bool operator==(const Over&) const = default;
 };
 
 struct RolloutDecision {

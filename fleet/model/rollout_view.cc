@@ -110,19 +110,11 @@ NodeSight RolloutView::sight(const std::string& node) const {
 }
 
 void RolloutView::take(const KeyValue& record) {
-  Revision& known = newest[record.key];
-  if (record.modified < known) return;
-  known = record.modified;
-  if (record.key == key_of(KeyKind::driver, {id})) driver = record.created;
   if (record.key == key_of(KeyKind::rollout, {id})) revision = record.modified;
   take_text(record.key, &record.value);
 }
 
-void RolloutView::take_absent(const std::string& key, Revision at) {
-  Revision& known = newest[key];
-  if (at < known) return;
-  known = at;
-  if (key == key_of(KeyKind::driver, {id})) driver = 0;
+void RolloutView::take_absent(const std::string& key) {
   if (key == key_of(KeyKind::rollout, {id})) revision = 0;
   take_text(key, nullptr);
 }

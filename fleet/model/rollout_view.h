@@ -30,13 +30,10 @@ struct RolloutView {
   std::string id = {};
   std::optional<Rollout> rollout = {};  // none: it is not there
   Revision revision = 0;                // of its record
-  Revision driver = 0;                  // when its driver's key was created; 0: it is absent
   bool stopped = false;                 // `stop` is there
   std::map<std::int64_t, std::vector<std::string>> batches = {};
   std::map<std::string, NodeSight> nodes = {};
   std::string damage = {};  // why a record of the rollout cannot be read
-  std::map<std::string, Revision> newest =
-      {};  // of each key, so that news that is late is not taken
 
   bool operator==(const RolloutView&) const = default;
 
@@ -44,10 +41,10 @@ struct RolloutView {
   [[nodiscard]] const std::vector<std::string>& batch() const;
   [[nodiscard]] NodeSight sight(const std::string& node) const;
 
-  // Takes a record in, or that its key is absent as of `revision`. Keys that do not matter to this
-  // rollout, and what is older than what is known, change nothing.
+  // Takes a record in, or that its key is absent. Keys that do not matter to this
+  // rollout change nothing.
   void take(const KeyValue& record);
-  void take_absent(const std::string& key, Revision revision);
+  void take_absent(const std::string& key);
 
   // Everything anew: what was not found is absent.
   void take_all(const Reading& reading);

@@ -76,7 +76,7 @@ TEST_CASE("every record of a cell is read as it was written") {
                            .pinned = true,
                            .downgrade = true,
                            .trace = "t"});
-  check_round_trip(Driver{.controller = "c1", .since = "s"});
+  check_round_trip(DriverRecord{.controller = "c1", .since = "s"});
   check_round_trip(
       Window{.days = {"mon", "tue"}, .start = "22:00", .duration_s = 14'400, .time_zone = "UTC"});
   check_round_trip(Stop{.who = "w", .why = "y", .since = "s"});

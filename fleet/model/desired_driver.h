@@ -1,0 +1,50 @@
+// The driver of the desired versions of a cell, of which there is one: see driver.h for how it
+// drives, and desired_decision.h for what.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fleet/model/desired_decision.h"
+#include "fleet/model/driver.h"
+
+namespace fleet {
+
+class DesiredTask {
+ public:
+  DesiredTask(const std::vector<std::string>& components, const DesiredSettings& settings);
+
+  [[nodiscard]] std::string name() const { return "the desired version"; }
+  [[nodiscard]] std::string key() const;
+  [[nodiscard]] std::vector<std::string> prefixes() const;
+
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+  void take_all(const Reading& reading);
+
+  // Of the components, one after the other.
+  [[nodiscard]] DriverStep next(Revision fence, Ms now);
+  void granted(LeaseId lease) { lease_ = lease; }
+  // Nothing was begun that has to be undone: who waits at its gate stays there.
+  [[nodiscard]] bool deny(const std::string&) { return false; }
+  [[nodiscard]] std::string words(Ms now) const;
+
+ private:
+  struct Component {
+    DesiredView view;
+    DesiredMarks marks = {};
+  };
+
+  std::vector<Component> components_;
+  DesiredSettings settings_;
+  LeaseId lease_ = 0;  // of a command to stop
+};
+
+class DesiredDriver : public Driver<DesiredTask> {
+ public:
+  DesiredDriver(const std::string& controller, const std::vector<std::string>& components,
+                const DesiredSettings& settings, LeaseId lease)
+      : Driver(controller, DesiredTask(components, settings), lease) {}
+};
+
+}  // namespace fleet

@@ -1,0 +1,256 @@
+// A driver, as a state machine: it takes a driver key, reads where everything stands, and then
+// writes one transaction after the other, as its task decides, each of which compares that the key
+// is still its own. The task knows what is driven: see rollout_driver.h, plan_driver.h and
+// desired_driver.h.
+//
+// Values in, a list of actions out. At most one transaction, reading or lease is under way, and
+// while one is nothing else is decided. What came of a transaction is always known before the next:
+//
+//     committed   its own writes are taken in
+//     refused     somebody else has written: everything is read again
+//     unknown     everything is read again; a transaction that comes later still is refused, since
+//                 each compares and writes what is driven
+//     denied      the task is told, and may abort; where that is denied, too, driving ends, loudly
+//
+// It ends without a word to the nodes when its key is another's or gone, when it has not heard for
+// a whole lease that it holds it, and when it is told to leave; whoever takes the key goes on.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "fleet/model/driver_events.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+
+// A task has these:
+//     name()                         `rollout r1`, for people
+//     key(), prefixes()              its driver's key; what it reads, and watches
+//     take(KeyValue), take_absent(key), take_all(Reading)
+//     next(fence, now)               a DriverStep
+//     granted(LeaseId)               the lease that it wanted; 0: it is not granted, or may be over
+//     deny(reason)                   false: there is nothing left that it could do
+//     words(now)                     all that decides what it does next
+template <class Task>
+class Driver {
+ public:
+  // `lease` is alive; the key that is put on it lives as long.
+  Driver(std::string controller, Task task, LeaseId lease)
+      : controller_(std::move(controller)), task_(std::move(task)), lease_(lease) {}
+
+  [[nodiscard]] DriverActions step(const DriverEvent& event, Ms now) {
+    now_ = now;
+    actions_.clear();
+    if (is_over()) return {};
+    std::visit([this](const auto& what) { take(what); }, event);
+    if (!is_over() && fence_ != 0 && now_ >= proven_at_ + driver_lease_ms) {
+      end("it could not reach the store for as long as its lease", true);
+    }
+    if (under_way_ == UnderWay::nothing && !retry_at_ && fence_ != 0) drive();
+    return std::exchange(actions_, {});
+  }
+
+  // When TimePassed is due; none: never.
+  [[nodiscard]] std::optional<Ms> next_deadline() const {
+    if (is_over()) return std::nullopt;
+    std::optional<Ms> first;
+    const auto consider = [&first](std::optional<Ms> at) {
+      if (at && (!first || *at < *first)) first = at;
+    };
+    consider(retry_at_);
+    if (under_way_ == UnderWay::nothing) consider(waits_until_);
+    if (fence_ != 0) consider(proven_at_ + driver_lease_ms);
+    return first;
+  }
+
+  [[nodiscard]] bool is_over() const { return under_way_ == UnderWay::over; }
+  [[nodiscard]] Revision fence() const { return fence_; }
+  [[nodiscard]] const Task& task() const { return task_; }
+
+  // All that decides what it does next, times relative to `now`, for tests that compare states.
+  [[nodiscard]] std::string words(Ms now) const {
+    std::string text = "driver " + std::to_string(static_cast<int>(under_way_)) + " fence @" +
+                       std::to_string(fence_);
+    if (retry_at_) text += " again " + std::to_string(now - *retry_at_);
+    if (waits_until_) text += " waits " + std::to_string(now - *waits_until_);
+    if (write_) text += " writes " + fleet::words(write_->transaction);
+    return text + " " + task_.words(now);
+  }
+
+ private:
+  enum class UnderWay { nothing, taking, reading, transaction, lease, over };
+
+  // ---- the key
+
+  void take(const BeginDriving&) { take_key(); }
+
+  void take_key() {
+    under_way_ = UnderWay::taking;
+    actions_.emplace_back(
+        Commit{{.compares = {{.key = task_.key()}},
+                .puts = {{.key = task_.key(),
+                          .value = write_record(fleet::DriverRecord{.controller = controller_}),
+                          .lease = lease_}}}});
+  }
+
+  void take(const LeaveDriving&) { end("its controller ends", false); }
+  void take(const KeptAlive&) { proven_at_ = now_; }
+
+  // ---- what the store says
+
+  void read_all() {
+    under_way_ = UnderWay::reading;
+    write_.reset();
+    waits_until_.reset();
+    task_.granted(0);
+    WantReading wanted{task_.prefixes()};
+    wanted.prefixes.push_back(task_.key());
+    actions_.emplace_back(std::move(wanted));
+  }
+
+  void take(const TransactionEnded& event) {
+    const bool taking = under_way_ == UnderWay::taking;
+    if (!taking && under_way_ != UnderWay::transaction) return;
+    if (const auto* done = std::get_if<Committed>(&event.outcome)) {
+      proven_at_ = now_;
+      if (!taking) return committed(done->revision);
+      fence_ = done->revision;
+      return read_all();
+    }
+    if (const auto* denied = std::get_if<Denied>(&event.outcome)) {
+      if (taking || !task_.deny("the store denies its driver: " + denied->reason)) {
+        return end("the store denies it: " + denied->reason, true);
+      }
+      actions_.emplace_back(Tell{true, "the store denies its driver: " + denied->reason});
+    }
+    // Where the key was being taken, reading tells whose it is.
+    read_all();
+  }
+
+  void committed(Revision revision) {
+    under_way_ = UnderWay::nothing;
+    const Write write = std::move(*std::exchange(write_, std::nullopt));
+    for (const Put& put : write.transaction.puts) {
+      if (!is_news(put.key, revision)) continue;
+      task_.take({.key = put.key, .value = put.value, .modified = revision, .lease = put.lease});
+    }
+    for (const Erase& erase : write.transaction.erases) {
+      if (is_news(erase.key, revision)) task_.take_absent(erase.key);
+    }
+    if (!write.news.empty()) actions_.emplace_back(Tell{false, write.news});
+  }
+
+  void take(const ReadingEnded& event) {
+    if (under_way_ != UnderWay::reading) return;
+    under_way_ = UnderWay::nothing;
+    newest_.clear();
+    for (const KeyValue& record : event.reading.found)
+      newest_[record.key] = record.modified;
+    task_.take_all(event.reading);
+    const KeyValue* key = event.reading.find(task_.key());
+    // Whether an unknown transaction has taken the key: its lease is nobody else's.
+    if (fence_ == 0 && key != nullptr && key->lease == lease_) fence_ = key->created;
+    if (fence_ == 0 && key == nullptr) return take_key();
+    if (key == nullptr || key->created != fence_) {
+      return end("another controller drives it", fence_ != 0);
+    }
+    proven_at_ = now_;
+  }
+
+  void take(const ReadingFailed&) {
+    if (under_way_ != UnderWay::reading) return;
+    retry_at_ = now_ + store_retry_ms;
+    under_way_ = UnderWay::nothing;
+  }
+
+  void take(const LeaseGranted& event) {
+    if (under_way_ != UnderWay::lease) return;
+    under_way_ = UnderWay::nothing;
+    task_.granted(event.lease);
+  }
+
+  void take(const LeaseFailed&) {
+    if (under_way_ != UnderWay::lease) return;
+    under_way_ = UnderWay::nothing;
+    task_.granted(0);
+    retry_at_ = now_ + store_retry_ms;
+  }
+
+  void take(const KeyChanged& event) {
+    if (!is_news(event.record.key, event.record.modified)) return;
+    const bool driver = event.record.key == task_.key();
+    if (driver && fence_ != 0 && event.record.created != fence_) {
+      return end("another controller drives it", true);
+    }
+    task_.take(event.record);
+  }
+
+  void take(const KeyErased& event) {
+    if (!is_news(event.key, event.revision)) return;
+    if (event.key == task_.key() && fence_ != 0 && event.revision > fence_) {
+      return end("its lease has ended", true);
+    }
+    task_.take_absent(event.key);
+  }
+
+  // A watch may tell of what was before its own last write.
+  bool is_news(const std::string& key, Revision revision) {
+    Revision& known = newest_[key];
+    if (revision < known) return false;
+    known = revision;
+    return true;
+  }
+
+  void take(const TimePassed&) {
+    if (!retry_at_ || now_ < *retry_at_) return;
+    retry_at_.reset();
+    if (under_way_ == UnderWay::nothing) fence_ == 0 ? take_key() : read_all();
+  }
+
+  // ---- what it does
+
+  void drive() {
+    DriverStep next = task_.next(fence_, now_);
+    waits_until_.reset();
+    if (const auto* wait = std::get_if<Wait>(&next)) {
+      waits_until_ = wait->until;
+      // The next order gets a lease of its own: this one may have ended by then.
+      task_.granted(0);
+    }
+    if (const auto* wanted = std::get_if<GrantLease>(&next)) {
+      under_way_ = UnderWay::lease;
+      actions_.emplace_back(*wanted);
+    }
+    if (auto* write = std::get_if<Write>(&next)) {
+      under_way_ = UnderWay::transaction;
+      actions_.emplace_back(Commit{write->transaction});
+      write_ = std::move(*write);
+    }
+    if (const auto* over = std::get_if<Over>(&next)) end(over->why, over->loud);
+  }
+
+  void end(std::string why, bool loud) {
+    under_way_ = UnderWay::over;
+    actions_.emplace_back(Tell{loud, task_.name() + " is not driven any longer: " + why});
+    actions_.emplace_back(EndDriving{std::move(why)});
+  }
+
+  std::string controller_;
+  Task task_;
+  LeaseId lease_;
+  Revision fence_ = 0;
+  UnderWay under_way_ = UnderWay::nothing;
+  std::optional<Write> write_;              // under way
+  std::optional<Ms> retry_at_;              // the store did not answer
+  std::optional<Ms> waits_until_;           // when time alone changes what is decided
+  std::map<std::string, Revision> newest_;  // of each key
+  Ms proven_at_ = 0;                        // when it heard last that its key is its own
+  Ms now_ = 0;
+  DriverActions actions_;
+};
+
+}  // namespace fleet

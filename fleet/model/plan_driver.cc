@@ -1,0 +1,41 @@
+#include "fleet/model/plan_driver.h"
+
+#include <utility>
+
+#include "fleet/model/keys.h"
+
+namespace fleet {
+
+PlanTask::PlanTask(const std::string& controller, std::string plan) {
+  view_.name = std::move(plan);
+  facts_.controller = controller;
+}
+
+std::string PlanTask::key() const {
+  return key_of(KeyKind::driver, {view_.name});
+}
+
+std::vector<std::string> PlanTask::prefixes() const {
+  return {key_of(KeyKind::plan, {view_.name}), prefix_of(KeyKind::once) + view_.name + "/",
+          key_of(KeyKind::stop), prefix_of(KeyKind::node_info)};
+}
+
+DriverStep PlanTask::next(Revision fence, Ms now) {
+  facts_.fence = fence;
+  PlanDecision decision = decide_plan(view_, facts_, now);
+  facts_.waits_for = decision.waits_for;
+  facts_.since = decision.since;
+  if (decision.over) {
+    const std::string why = view_.revision == 0 ? "it is not there" : decision.news;
+    return Over{why.empty() ? "it has ended" : why, !view_.damage.empty()};
+  }
+  if (decision.transaction) return Write{std::move(*decision.transaction), decision.news};
+  return Wait{decision.until};
+}
+
+std::string PlanTask::words(Ms now) const {
+  return "sees @" + std::to_string(view_.revision) + " waits " + facts_.waits_for + " " +
+         std::to_string(now - facts_.since);
+}
+
+}  // namespace fleet
