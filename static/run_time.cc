@@ -36,6 +36,41 @@ __attribute__((constructor)) void protect_relocated_pages() {
 
 }  // namespace
 
+#ifdef __x86_64__
+// The addresses to be filled in are packed (RELR: a word with an even value is where one is, and
+// one with an odd value has a bit for each of the 63 words behind), a fortieth of their size
+// unpacked. musl 1.2.3 does not know that, so this comes before musl's own start. No stack
+// protector: it needs what only that sets up.
+extern "C" {
+
+extern const std::uintptr_t __relr_begin[] __attribute__((visibility("hidden")));
+extern const std::uintptr_t __relr_end[] __attribute__((visibility("hidden")));
+
+__attribute__((used, externally_visible, no_stack_protector)) void fill_in_addresses() {
+  const auto base = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
+  std::uintptr_t* where = nullptr;
+  for (const std::uintptr_t* entry = __relr_begin; entry != __relr_end; ++entry) {
+    if ((*entry & 1) == 0) {
+      where = reinterpret_cast<std::uintptr_t*>(base + *entry);
+      *where++ += base;
+      continue;
+    }
+    for (unsigned bit = 1; bit < 64; ++bit) {
+      if ((*entry >> bit & 1) != 0) where[bit - 1] += base;
+    }
+    where += 63;
+  }
+}
+
+__attribute__((used, externally_visible, naked)) void start_with_addresses() {
+  asm("push %rdx\n\t"
+      "call fill_in_addresses\n\t"
+      "pop %rdx\n\t"
+      "jmp _start");
+}
+}
+#endif
+
 // In every build: times beyond 2038 and files beyond 2 GiB.
 static_assert(sizeof(std::time_t) == 8 && sizeof(off_t) == 8);
 

@@ -46,6 +46,9 @@ static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_ty
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment -Wl,-T,static/layout.ld -Wl,--orphan-handling=error \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
+# The upgrader's addresses are packed: see run_time.cc. Debian's linker can for this machine alone.
+static_packed = $(static_packed_$(ARCH))
+static_packed_amd64 = -Wl,-z,pack-relative-relocs -Wl,-e,start_with_addresses
 
 # cereal asks what types are called; nobody else does.
 static_with_types = agent-protocol/wire/archive.cc agent-protocol/wire/codec.cc \
@@ -77,9 +80,9 @@ $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) sta
     static/layout.ld
 	@rm -rf $(static)/linked  # what is left there of an earlier link would be taken for its result
 	@mkdir -p $(static)/linked
-	$(static_triplet)-gcc $(static_flags) $(static_link_flags) -save-temps \
+	$(static_triplet)-gcc $(static_flags) $(static_link_flags) $(static_packed) -save-temps \
 	  -o $(static)/linked/upgrader $(static_objects) $(static_libuv_objects)
-	$(static_triplet)-gcc $(static_flags) $(static_link_flags) -o $@ \
+	$(static_triplet)-gcc $(static_flags) $(static_link_flags) $(static_packed) -o $@ \
 	  $(static)/linked/upgrader.ltrans0.ltrans.o
 
 $(static_objects): $(static)/objects/%.o: %.cc $(static)/musl.specs $(static)/include
