@@ -127,7 +127,8 @@ lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
 # ---- a program that was compiled when agent_protocol_upgrade had fewer members
 
 # usage: older_caller SIZE    a program that gives SIZE, with no member behind it that may be read.
-# Without an upgrader no request can be sent: it says so of one that is well formed, and of no other.
+# Without an upgrader no request can be sent: it says so of one that is well formed, and of no
+# other.
 older_caller() {
   cat >"$scratch/older.c" <<END
 #include <agent-protocol/agent_protocol.h>
