@@ -29,11 +29,11 @@ $(fleet_agent_variants): $(BUILD)/tests/fleet/agents/%: $(call objects,fleet/age
 	$(link_fleet_agent)
 .SECONDARY: $(patsubst %,$(BUILD)/objects/tests/fleet/agents/%.o,$(fleet_agent_versions))
 
-fleet_agent_tests := $(BUILD)/tests/fleet/wish_machine_test
+fleet_agent_tests := $(addprefix $(BUILD)/tests/fleet/,agent_parts_test wish_machine_test)
 node_tests += $(fleet_agent_tests)
 $(fleet_agent_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
-    $(BUILD)/libfleet-model.a
-	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -lpcre2-8
+    $(fleet_agent_libraries)
+	$(link_fleet_agent)
+
 # tests/fleet/node, with real upgraders.
 fleet-check-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_agent_variants)

@@ -1,6 +1,6 @@
-// One component of a node between the store and whoever upgrades it: what is wished of it, what it
-// is told to do, what it answers. Carries out what WishMachine decides; how its upgrader is asked
-// is its owner's.
+// One component of a node between the store and whoever upgrades it. What is done about a command
+// is NodeCommander's; this carries it out: disk, store, releases. How the upgrader is asked is the
+// owner's.
 #pragma once
 
 #include <uv.h>
@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "fleet/agent/fetcher.h"
-#include "fleet/agent/journal.h"
 #include "fleet/agent/kept_records.h"
+#include "fleet/agent/ledger_file.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/node_records.h"
+#include "fleet/model/node_commander.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/wish_machine.h"
 #include "fleet/store/mirror.h"
@@ -28,6 +28,7 @@ namespace fleet {
 struct NodeDesk {
   std::string node;
   std::string instance;  // this process
+  std::string boot_id;
   Store& store;
   Timers& timers;
   Mirror& mirror;        // of all that is below the node
@@ -49,68 +50,109 @@ struct NodeDesk {
 
 class Component {
  public:
+  struct Request {
+    std::string id = {};
+    std::string executable = {};
+    bool gate = false;  // wait there for `confirm`
+    Ms trial_ms = 0;    // not 0: commit by word alone, within so long
+  };
   // How its upgrader is asked. Each gives why it cannot be; empty: it has been.
   struct Hands {
-    std::function<std::string(const std::string& attempt, const std::string& executable)> ask;
-    std::function<std::string(const std::string& attempt)> confirm;
-    std::function<std::string(const std::string& attempt, const std::string& reason)> cancel;
+    std::function<std::string(const Request& request)> ask;
+    std::function<std::string(const std::string& id)> confirm;
+    std::function<std::string(const std::string& id)> commit;
+    std::function<std::string(const std::string& id, const std::string& reason)> go_back;
   };
   struct Settings {
     std::string name = {};
     Fetcher::Settings releases = {};
-    std::string journal = {};  // a file
+    std::string ledger = {};  // a file
     // None: a release is not tested, but judged by its own start.
     std::optional<std::vector<std::string>> test_arguments = {};
   };
 
   Component(uv_loop_t& loop, NodeDesk& desk, Settings settings, Hands hands);
 
+  // What was begun before this process, as the disk has it now: whoever was before us has ended.
+  [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
+  // This instance acts from now on. `running`: the version that runs.
+  void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
+  [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
+  // That of the process before, until this one has begun.
+  [[nodiscard]] const std::string& last_command() const { return last_command_; }
+
   // The mirror has changed, and this node acts.
   void look();
+  void take(const NodeEvent& event);
 
-  // Whoever acts now acts for good; `committed` names the upgrade that led to it, `failure` says
-  // why the last one failed.
-  void settle(const std::string& version, const std::string& committed, const std::string& failure);
-  void gate_reached(const std::string& attempt);
-  void upgrade_failed(const std::string& attempt, const std::string& error);
-  // Before this process somebody may have begun to obey: looks at what was written down.
-  void remember() { journal_.read(); }
-
+  // This instance acts for good: `committed` names the upgrade that led to it, `failure` says why
+  // the last one failed.
+  void settle(const std::string& committed, const std::string& failure);
   [[nodiscard]] bool is_settled() const { return settled_; }
+  // What the upgrader says of an upgrade, whoever began it.
+  void gate_reached(const std::string& id);
+  void upgrade_ended(const UpgradeEnded& ended);
+
+  void runs(const std::string& version) { running_ = version; }
+
   [[nodiscard]] const std::string& name() const { return settings_.name; }
-  [[nodiscard]] const std::string& begun() const { return journal_.begun(); }
-  // The attempt under way, or the last.
-  [[nodiscard]] const Upgrade& upgrade() const { return machine_.upgrade(); }
-  // What the store says of the last one.
-  [[nodiscard]] Upgrade recorded() const;
+  [[nodiscard]] const NodeLedger* ledger() const {
+    return commander_ ? &commander_->ledger() : nullptr;
+  }
+  // The upgrade that was asked for last.
+  [[nodiscard]] const std::string& asked() const {
+    return wish_reports_ ? machine_.upgrade().attempt : commander_->ledger().upgrade.id;
+  }
+  // What the store says of a wish's upgrade that the process before us began; empty: none.
+  [[nodiscard]] std::string attempt_recorded() const;
 
  private:
   [[nodiscard]] std::string key(KeyKind kind) const;
+  void look_at_wish();
   void look_at_command();
-  void check_command(const Command& command, Revision revision);
-  void obey_stop(const Command& command);
-  void answer(const std::string& result);
-
   void feed(const WishEvent& event);
   void perform(const FetchRelease& fetch);
   void perform(const AskUpgrade& ask);
   void perform(const ConfirmUpgrade& confirm);
   void perform(const CancelUpgrade& cancel);
   void perform(const ReportUpgrade& report);
-  void take_release(const FetchRelease& fetch, const Reply<Reading>& reply);
-  void ask_for(const std::string& executable);
+  void perform(const Save& save);
+  void perform(const Ask& ask);
+  void perform(const Report& report);
+  void perform(const DoPrepare& prepare);
+  void perform(const BeginUpgrade& begin);
+  void perform(const SendCommit& commit);
+  void perform(const GoBack& back);
+  void perform(const PassGate& pass);
+  void perform(const Reboot& reboot);
+  void save_until_done(const NodeLedger& ledger);
+  // What is to be brought here, and whom to tell: why not; empty: it is here, and tested.
+  struct Wanted {
+    std::string version = {};
+    std::string digest = {};
+    bool downgrade = false;
+    std::function<void(const std::string& error)> then;
+  };
+  void prepare(const Wanted& wanted);
+  void take_release(const Wanted& wanted, const Reply<Reading>& reply);
+  void test(const Wanted& wanted, const std::string& executable);
+  void expect_deadline();
 
   NodeDesk& desk_;
   Settings settings_;
   Hands hands_;
   Fetcher fetcher_;
-  Journal journal_;
+  LedgerFile file_;
+  std::optional<NodeCommander> commander_;
   WishMachine machine_;
   bool settled_ = false;
-  std::string version_;
-  std::string executable_;  // of what was fetched last
-  std::string checking_;    // the command whose right is being asked for
-  std::unique_ptr<Timer> retry_;
+  bool wish_reports_ = false;  // the last upgrade is a wish's: what is shown of it is the machine's
+  std::string running_;
+  std::string last_command_;
+  std::string desired_;  // the upgrade whose version the releases' directory was told
+  std::pair<std::string, Revision> seen_;  // the command that was seen last
+  std::unique_ptr<Timer> deadline_;
+  std::unique_ptr<Timer> save_;
 };
 
 }  // namespace fleet

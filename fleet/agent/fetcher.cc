@@ -76,6 +76,19 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Orde
   return {.executable = release.executable};
 }
 
+Fetcher::Result locate_now(const Fetcher::Settings& settings, const std::string& version) {
+  const auto parsed = agent_releases::Version::parse(version);
+  if (!parsed) return refused(version + " is no version");
+  auto releases = agent_releases::Releases::open(
+      {.directory = settings.directory, .name = settings.name, .keys = settings.keys});
+  if (!releases) return refused(releases.reason());
+  const auto release = releases.value().find(*parsed);
+  if (!release) return refused(release.reason());
+  if (const auto whole = releases.value().verify(release.value()); !whole)
+    return refused(whole.reason());
+  return {.executable = release.value().executable};
+}
+
 Fetcher::Result test_now(const std::string& version, const std::string& executable,
                          const std::vector<std::string>& arguments) {
   using Test = agent_releases::SelfTest;
@@ -105,6 +118,10 @@ struct Fetcher::Work {
 void Fetcher::fetch(Order order, Then then) {
   run([settings = settings_, order = std::move(order)] { return fetch_now(settings, order); },
       std::move(then));
+}
+
+void Fetcher::locate(const std::string& version, Then then) {
+  run([settings = settings_, version] { return locate_now(settings, version); }, std::move(then));
 }
 
 void Fetcher::desire(const std::string& version) {

@@ -37,6 +37,8 @@ class Fetcher {
 
   // Whatever was ordered before is finished, and not told.
   void fetch(Order order, Then then);
+  // What was fetched before, and whether it is whole.
+  void locate(const std::string& version, Then then);
   // Notes in the directory what should run. Whether that could be noted moves nothing here.
   void desire(const std::string& version);
   // Runs what was fetched with these arguments and `--self-test`.

@@ -12,8 +12,18 @@ namespace {
 // Where the system does not tell of changes, or the directory is not there yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
-std::string ending_words(const upgraderctl::Ending& ending) {
-  return ending.stage.empty() ? ending.outcome : ending.stage + ": " + ending.reason;
+// Going back by a request, or since nobody vouched for it in time, is not the version's failure.
+UpgradeEnded ended(const upgraderctl::Ending& ending) {
+  const bool is_expired =
+      ending.stage == "trial" && ending.reason.starts_with("did not say healthy");
+  const bool was_told =
+      ending.stage == "cancel" || ending.reason.starts_with("rolled back by the control");
+  UpgradeEnded told{.command = ending.id, .ending = UpgradeEnding::failed};
+  if (ending.outcome == "committed") told.ending = UpgradeEnding::committed;
+  if (is_expired || was_told) told.ending = UpgradeEnding::rolled_back;
+  told.why = ending.stage.empty() ? ending.outcome : ending.stage + ": " + ending.reason;
+  told.expired = is_expired;
+  return told;
 }
 
 }  // namespace
@@ -21,30 +31,47 @@ std::string ending_words(const upgraderctl::Ending& ending) {
 Neighbour::Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings,
                      std::function<void()> changed)
     : desk_(desk),
-      component_(loop, desk, std::move(settings.component),
-                 {.ask =
-                      [this](const std::string& attempt, const std::string& executable) {
-                        asked_ = attempt;
-                        request_ = next_name();
-                        upgraderctl::UpgradeRequest request{.request = request_,
-                                                            .id = attempt,
-                                                            .executable = executable,
-                                                            .args = {},
-                                                            .terms = {}};
-                        request.terms.gate = "confirm";
-                        return send(request);
-                      },
-                  .confirm =
-                      [this](const std::string& attempt) {
-                        return send(upgraderctl::ConfirmRequest{next_name(), attempt});
-                      },
-                  .cancel =
-                      [this](const std::string& attempt, const std::string& reason) {
-                        return send(upgraderctl::CancelRequest{next_name(), attempt, reason});
-                      }}),
+      component_(loop, desk, std::move(settings.component), hands()),
       control_(std::move(settings.control)),
       changed_(std::move(changed)) {
   watch(loop);
+}
+
+Component::Hands Neighbour::hands() {
+  return {.ask = [this](const Component::Request& request) { return ask(request); },
+          .confirm =
+              [this](const std::string& id) {
+                return send(upgraderctl::ConfirmRequest{next_name(), id});
+              },
+          .commit =
+              [this](const std::string& id) {
+                return send(upgraderctl::CommitRequest{next_name(), id});
+              },
+          .go_back = [this](const std::string& id,
+                            const std::string& reason) { return go_back(id, reason); }};
+}
+
+std::string Neighbour::ask(const Component::Request& request) {
+  asked_ = request.id;
+  was_ready_ = false;
+  was_activated_ = false;
+  request_ = next_name();
+  upgraderctl::UpgradeRequest line{.request = request_,
+                                   .id = request.id,
+                                   .executable = request.executable,
+                                   .args = {},
+                                   .terms = {}};
+  if (request.gate) line.terms.gate = "confirm";
+  if (request.trial_ms != 0) {
+    line.terms.commit = "healthy";
+    line.terms.trial_ms = request.trial_ms;
+  }
+  return send(line);
+}
+
+std::string Neighbour::go_back(const std::string& id, const std::string& reason) {
+  if (was_activated_) return send(upgraderctl::RollbackRequest{next_name(), id, reason});
+  return send(upgraderctl::CancelRequest{next_name(), id, reason});
 }
 
 void Neighbour::watch(uv_loop_t& loop) {
@@ -90,67 +117,91 @@ void Neighbour::look_at_status() {
   const bool is_another = !life_.empty() && life_ != life;
   life_ = life;
   if (is_another) end_with_life();
-  take(*file.status);
+  take_status(*file.status);
 }
 
 // What was under way in a life that is over has ended with it, and may have been told there.
 void Neighbour::end_with_life() {
   request_.clear();
-  if (asked_.empty() || seen_end_ == asked_) return;
+  if (asked_.empty()) return;
   const upgraderctl::StatusFile before = control_.previous();
-  if (before.status && find_ending(*before.status, asked_) != nullptr)
-    return look_at_attempt(*before.status);
-  seen_end_ = asked_;
-  component_.upgrade_failed(asked_, "its upgrader has ended");
+  const upgraderctl::Ending* ending = before.status ? find_ending(*before.status, asked_) : nullptr;
+  const std::string id = std::exchange(asked_, "");
+  component_.take(ending != nullptr ? ended(*ending)
+                                    : UpgradeEnded{.command = id, .why = "its upgrader has ended"});
 }
 
-void Neighbour::take(const upgraderctl::Status& status) {
+void Neighbour::take_status(const upgraderctl::Status& status) {
   const std::string version = status.active ? status.active->version : "";
+  component_.runs(version);
   if (std::exchange(version_, version) != version) changed_();
-  const bool is_at_rest = status.phase == "running" && status.active;
-  if (!component_.is_settled()) {
-    if (!is_at_rest && !status.upgrade) return;
-    seen_end_ = "";
-    const Upgrade before = component_.recorded();
-    const upgraderctl::Ending* ending = find_ending(status, before.attempt);
-    const bool is_told = before.phase == UpgradePhase::done || before.phase == UpgradePhase::failed;
-    if (ending != nullptr && !is_told) {
-      seen_end_ = before.attempt;
-      const bool good = ending->outcome == "committed";
-      return component_.settle(version, good ? before.attempt : "",
-                               good ? "" : ending_words(*ending));
-    }
-    component_.settle(version, "", "");
-    return component_.look();
-  }
+  if (!component_.has_begun()) return begin(status);
   look_at_answer(status);
   look_at_attempt(status);
 }
 
-// What became of the request to upgrade: a refusal is the attempt's end.
+// What its upgrader says of the upgrade that the process before us has begun.
+void Neighbour::begin(const upgraderctl::Status& status) {
+  auto ledger = component_.ledger_on_disk();
+  if (!ledger) {
+    if (std::exchange(unreadable_, true)) return;
+    return desk_.log("no command is obeyed: " + ledger.reason());
+  }
+  const std::string id = ledger.value().upgrade.id;
+  Restarted restarted;
+  if (!id.empty() && is_under_way(status, id)) {
+    restarted.under_way = id;
+    asked_ = id;
+    was_activated_ = status.upgrade->activated.has_value();
+    // How long ago, the wall clock would have to say: it counts from now, which is late, never
+    // early.
+    if (was_activated_) restarted.activated_ago = 0;
+  } else if (const upgraderctl::Ending* ending = id.empty() ? nullptr : find_ending(status, id)) {
+    const UpgradeEnded told = ended(*ending);
+    restarted.ended = id;
+    restarted.ending = told.ending;
+    restarted.why = told.why;
+    restarted.expired = told.expired;
+  }
+  component_.begin(ledger.value(), restarted, version_);
+  settle(status);
+  look_at_attempt(status);
+}
+
+// A wish's upgrade that is under way is asked for again by its name, and found; of one that has
+// ended the ending is told.
+void Neighbour::settle(const upgraderctl::Status& status) {
+  const upgraderctl::Ending* ending = find_ending(status, component_.attempt_recorded());
+  if (ending == nullptr) return component_.settle("", "");
+  const UpgradeEnded told = ended(*ending);
+  const bool is_good = told.ending == UpgradeEnding::committed;
+  component_.settle(is_good ? told.command : "", is_good ? "" : told.why);
+}
+
+// What became of the request to upgrade: a refusal is the upgrade's end.
 void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   if (request_.empty()) return;
   const upgraderctl::Answer* answer = find_answer(status, request_);
   if (answer == nullptr) return;
   request_.clear();
-  if (answer->ok == false) component_.upgrade_failed(asked_, "request: " + answer->reason);
+  if (answer->ok != false) return;
+  const std::string id = std::exchange(asked_, "");
+  component_.upgrade_ended({.command = id, .why = "request: " + answer->reason});
 }
 
 void Neighbour::look_at_attempt(const upgraderctl::Status& status) {
-  if (asked_.empty() || seen_end_ == asked_) return;
+  if (asked_.empty()) return;
   if (is_under_way(status, asked_)) {
-    if (status.phase == "confirming") component_.gate_reached(asked_);
+    const bool waits = status.phase == "confirming";
+    if (waits && !std::exchange(was_ready_, true)) component_.gate_reached(asked_);
+    const bool works = status.upgrade->activated.has_value();
+    if (works && !std::exchange(was_activated_, true)) component_.take(UpgradeActivated{asked_});
     return;
   }
   const upgraderctl::Ending* ending = find_ending(status, asked_);
   if (ending == nullptr) return;
-  seen_end_ = asked_;
-  if (ending->outcome == "committed") {
-    component_.settle(version_, asked_, "");
-  } else {
-    component_.upgrade_failed(asked_, ending_words(*ending));
-  }
-  component_.look();
+  asked_.clear();
+  component_.upgrade_ended(ended(*ending));
 }
 
 }  // namespace fleet

@@ -27,6 +27,7 @@ class Neighbour {
 
   // The mirror has changed, and this node acts.
   void look() { component_.look(); }
+  void take(const NodeEvent& event) { component_.take(event); }
 
   [[nodiscard]] const std::string& name() const { return component_.name(); }
   // What runs; empty: nothing, or it cannot be known.
@@ -36,11 +37,16 @@ class Neighbour {
   void watch(uv_loop_t& loop);
   void look_at_status();
   void end_with_life();
-  void take(const upgraderctl::Status& status);
+  void take_status(const upgraderctl::Status& status);
+  void begin(const upgraderctl::Status& status);
+  void settle(const upgraderctl::Status& status);
   void look_at_attempt(const upgraderctl::Status& status);
   void look_at_answer(const upgraderctl::Status& status);
   [[nodiscard]] std::string send(const upgraderctl::Request& request);
   [[nodiscard]] std::string next_name();
+  [[nodiscard]] Component::Hands hands();
+  [[nodiscard]] std::string ask(const Component::Request& request);
+  [[nodiscard]] std::string go_back(const std::string& id, const std::string& reason);
 
   NodeDesk& desk_;
   Component component_;
@@ -49,10 +55,12 @@ class Neighbour {
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::string version_;
-  std::string life_;      // of the upgrader that was seen last
-  std::string request_;   // to upgrade: what the answer will stand under
-  std::string asked_;     // the attempt that was asked for
-  std::string seen_end_;  // the attempt whose ending has been told
+  std::string life_;     // of the upgrader that was seen last
+  std::string request_;  // to upgrade: what the answer will stand under
+  std::string asked_;    // the upgrade that was asked for and has not ended
+  bool unreadable_ = false;
+  bool was_ready_ = false;
+  bool was_activated_ = false;
   std::uint64_t requests_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "fleet/agent/failure_meaning.h"
 #include "fleet/agent/identity.h"
 #include "fleet/model/record_text.h"
 #include "upgrader/core/check.h"
@@ -54,7 +55,13 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
            .denied = [this](const std::string& why) { desk_.log("not registered: " + why); }}),
       records_(store_, timers_, mirror_, seed_of(instance_),
                {.denied = [this](const std::string& why) { desk_.log("not recorded: " + why); }}),
-      desk_{options_.node, instance_, store_, timers_, mirror_, records_},
+      halt_(store_, timers_, {key_of(KeyKind::stop)},
+            {.changed =
+                 [this](const Changes&) {
+                   if (halt_.find(key_of(KeyKind::stop)) == nullptr) tell_all(StopIsGone{});
+                 }},
+            seed_of(instance_)),
+      desk_{options_.node, instance_, boot_, store_, timers_, mirror_, records_},
       own_(loop, desk_, own_settings(), own_hands()) {
   UPGRADER_CHECK(poll_ != nullptr);
   make_neighbours();
@@ -74,7 +81,7 @@ int NodeAgent::run() {
 Component::Settings NodeAgent::own_settings() const {
   return {.name = "agent",
           .releases = {options_.releases, "fleet-agent", options_.keys},
-          .journal = options_.state + "/command-agent",
+          .ledger = options_.state + "/ledger-agent",
           .test_arguments = arguments_};
 }
 
@@ -82,7 +89,7 @@ void NodeAgent::make_neighbours() {
   for (const AgentOptions::Component& one : options_.components) {
     Neighbour::Settings settings{.component = {.name = one.name,
                                                .releases = {one.releases, one.name, options_.keys},
-                                               .journal = options_.state + "/command-" + one.name},
+                                               .ledger = options_.state + "/ledger-" + one.name},
                                  .control = one.control};
     neighbours_.push_back(std::make_unique<Neighbour>(loop_, desk_, std::move(settings), [this] {
       if (desk_.active != 0) keep_facts();
@@ -129,7 +136,7 @@ void NodeAgent::keep_instance() {
                         .phase = activated_ ? "active" : "held",
                         .boot_id = boot_,
                         .since = since_,
-                        .last_command = own_.begun(),
+                        .last_command = own_.last_command(),
                         .ready = said_ready_,
                         .degraded = degraded_,
                         .generation = generation_};
@@ -142,7 +149,7 @@ void NodeAgent::take_active() {
   const std::string place = key(KeyKind::node_active);
   const KeyValue* there = mirror_.find(place);
   const auto before = desk_.find<Active>(place);
-  desk_.active = 0;
+  if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
   // An answer was lost, and it had been written.
   if (before && before->instance == instance_) return begin_to_act(there->modified);
   const Active mine{
@@ -167,9 +174,14 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  agent_.healthy();
+  // A rollout's new version says so when it is confirmed, and not before.
+  const bool is_of_rollout = is_on_trial() && ledger_.upgrade.action == CommandAction::apply;
+  if (!is_of_rollout) agent_.healthy();
   keep_facts();
-  settle();
+  begin_own();
+  for (const auto& neighbour : neighbours_) {
+    neighbour->take(ActiveIs{active});
+  }
   look();
 }
 
@@ -187,9 +199,32 @@ void NodeAgent::keep_facts() {
   records_.want(key(KeyKind::node_versions), write_record(versions));
 }
 
-void NodeAgent::settle() {
-  const bool is_on_trial = role_ == Agent::Role::candidate && committed_.empty();
-  if (!own_.is_settled() && !is_on_trial) own_.settle(version_, committed_, failure_);
+void NodeAgent::tell_all(const NodeEvent& event) {
+  own_.take(event);
+  for (const auto& neighbour : neighbours_) {
+    neighbour->take(event);
+  }
+}
+
+// What the upgrader has told this instance says what came of the upgrade that was begun before it.
+void NodeAgent::begin_own() {
+  if (!unreadable_.empty()) return;
+  if (own_.has_begun()) return own_.take(ActiveIs{desk_.active});
+  Restarted restarted;
+  if (is_on_trial()) {
+    if (is_under_way(ledger_)) restarted.under_way = ledger_.upgrade.id;
+    restarted.activated_ago = (timers_.now() - activated_at_).count();
+  } else if (!committed_.empty()) {
+    restarted.ended = committed_;
+    restarted.ending = UpgradeEnding::committed;
+  } else if (failure_) {
+    restarted.ended = failure_->id;
+    restarted.ending = ending_of(*failure_, ledger_);
+    restarted.why = failure_words(*failure_);
+    restarted.expired = is_expired(*failure_);
+  }
+  own_.begin(ledger_, restarted, version_);
+  if (!is_on_trial()) own_.settle(committed_, failure_ ? failure_words(*failure_) : "");
 }
 
 }  // namespace fleet

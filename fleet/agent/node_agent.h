@@ -63,12 +63,17 @@ class NodeAgent {
   void take_active_outcome(const Outcome& outcome);
   void begin_to_act(Revision active);
   void keep_facts();
-  void settle();
+  void begin_own();
+  void tell_all(const NodeEvent& event);
 
   // ---- this program itself, as a component
   [[nodiscard]] Component::Settings own_settings() const;
   [[nodiscard]] Component::Hands own_hands();
-  [[nodiscard]] std::string ask(const std::string& attempt, const std::string& executable);
+  [[nodiscard]] std::string ask(const Component::Request& request);
+  [[nodiscard]] std::string go_back(const std::string& id, const std::string& reason);
+  [[nodiscard]] bool is_on_trial() const {
+    return role_ == Agent::Role::candidate && committed_.empty();
+  }
   void make_neighbours();
 
   [[nodiscard]] std::string key(KeyKind kind) const { return key_of(kind, {options_.node}); }
@@ -87,13 +92,17 @@ class NodeAgent {
   Mirror mirror_;
   LeaseKeeper lease_;
   KeptRecords presence_;  // our own leased record
-  KeptRecords records_;   // all others, while `active` is ours
+  KeptRecords records_;   // facts and versions, while `active` is ours
+  Mirror halt_;           // of `stop`
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
 
   Agent::Role role_ = Agent::Role::first;
-  std::string failure_;  // that of the upgrade that led here
+  std::optional<Agent::Failure> failure_;  // that of the upgrade that led here
+  NodeLedger ledger_;                      // as the process before left it
+  std::string unreadable_;                 // why it cannot be read: nothing is begun
+  Timers::Milliseconds activated_at_{0};
   bool welcomed_ = false;
   bool said_ready_ = false;
   bool activated_ = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fleet/agent/failure_meaning.h"
 #include "fleet/agent/node_agent.h"
 
 namespace fleet {
@@ -11,10 +12,6 @@ namespace {
 
 // To give the lease back before the end, so that nobody waits for it to run out.
 constexpr std::chrono::milliseconds farewell_max{500};
-
-std::string failure_words(const agent_protocol::Agent::Failure& failure) {
-  return failure.stage + ": " + failure.reason;
-}
 
 }  // namespace
 
@@ -29,7 +26,7 @@ void NodeAgent::take(const Agent::Welcome& welcome) {
   welcomed_ = true;
   role_ = welcome.role;
   generation_ = welcome.generation;
-  if (welcome.failure) failure_ = failure_words(*welcome.failure);
+  failure_ = welcome.failure;
   become_ready();
 }
 
@@ -46,7 +43,14 @@ void NodeAgent::become_ready() {
 
 // What the one before us has begun to obey it has written down before it ended.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
-  own_.remember();
+  activated_at_ = timers_.now();
+  const auto ledger = own_.ledger_on_disk();
+  if (ledger) {
+    ledger_ = ledger.value();
+  } else {
+    unreadable_ = ledger.reason();
+    desk_.log("no command is obeyed: " + unreadable_);
+  }
   activated_ = true;
   look();
 }
@@ -75,44 +79,60 @@ void NodeAgent::take(const Agent::CandidateLost& lost) {
 
 void NodeAgent::take(const Agent::UpgradeFailed& failed) {
   desk_.log("upgrade " + failed.failure.id + " failed: " + failure_words(failed.failure));
-  own_.upgrade_failed(failed.failure.id, failure_words(failed.failure));
+  if (!own_.has_begun()) return;
+  own_.upgrade_ended({.command = failed.failure.id,
+                      .ending = ending_of(failed.failure, *own_.ledger()),
+                      .why = failure_words(failed.failure),
+                      .expired = is_expired(failed.failure)});
 }
 
 void NodeAgent::take(const Agent::Committed& committed) {
   committed_ = committed.id;
-  if (desk_.active != 0) settle();
+  if (own_.has_begun()) {
+    own_.take(UpgradeEnded{.command = committed.id, .ending = UpgradeEnding::committed});
+    if (!own_.is_settled()) own_.settle(committed.id, "");
+  }
   look();
 }
 
 void NodeAgent::take(const Agent::Error& error) {
   desk_.log("the upgrader: " + error.reason);
-  if (error.about == "upgrade")
-    own_.upgrade_failed(own_.upgrade().attempt, "the upgrader: " + error.reason);
+  if (error.about != "upgrade" || !own_.has_begun()) return;
+  own_.upgrade_ended({.command = own_.asked(), .why = "the upgrader: " + error.reason});
 }
 
 // ---- what is asked of it
 
 Component::Hands NodeAgent::own_hands() {
-  return {.ask = [this](const std::string& attempt,
-                        const std::string& executable) { return ask(attempt, executable); },
-          .confirm =
-              [this](const std::string& attempt) {
-                return agent_.confirm(attempt) ? std::string() : agent_.error();
-              },
-          .cancel =
-              [this](const std::string& attempt, const std::string& reason) {
-                return agent_.cancel(attempt, reason) ? std::string() : agent_.error();
-              }};
+  return {
+      .ask = [this](const Component::Request& request) { return ask(request); },
+      .confirm =
+          [this](const std::string& id) {
+            return agent_.confirm(id) ? std::string() : agent_.error();
+          },
+      .commit =
+          [this](const std::string&) { return agent_.healthy() ? std::string() : agent_.error(); },
+      .go_back = [this](const std::string& id,
+                        const std::string& reason) { return go_back(id, reason); }};
 }
 
-std::string NodeAgent::ask(const std::string& attempt, const std::string& executable) {
-  const Agent::Upgrade request{.id = attempt,
-                               .executable = executable,
-                               .mode = Agent::Mode::parallel,
-                               .gate = Agent::Gate::confirm,
-                               .commit = Agent::CommitRule::healthy,
-                               .trial = std::chrono::seconds(options_.trial_s)};
-  return agent_.request_upgrade(request) ? "" : "cannot ask: " + agent_.error();
+std::string NodeAgent::ask(const Component::Request& request) {
+  const bool is_rollout = request.trial_ms != 0;
+  const Agent::Upgrade upgrade{
+      .id = request.id,
+      .executable = request.executable,
+      .mode = Agent::Mode::parallel,
+      .gate = request.gate ? Agent::Gate::confirm : Agent::Gate::none,
+      .commit = Agent::CommitRule::healthy,
+      .trial = is_rollout ? std::chrono::milliseconds(request.trial_ms)
+                          : std::chrono::milliseconds(std::chrono::seconds(options_.trial_s))};
+  return agent_.request_upgrade(upgrade) ? "" : "cannot ask: " + agent_.error();
+}
+
+// On trial it is this version that goes; before, the one beside it is not started any further.
+std::string NodeAgent::go_back(const std::string& id, const std::string& reason) {
+  const bool told = is_on_trial() ? agent_.unfit(reason) : agent_.cancel(id, reason);
+  return told ? "" : agent_.error();
 }
 
 }  // namespace fleet

@@ -117,6 +117,7 @@ int desire(const Options& options, Asker& asker) {
   const fleet::Desired wish{.version = options.version,
                             .digest = release.value().digest,
                             .why = options.why,
+                            .pinned = !options.node.empty(),
                             .downgrade = options.downgrade,
                             .trace = fleet::new_instance_id().substr(0, 8)};
   const int status =

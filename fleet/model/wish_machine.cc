@@ -8,6 +8,10 @@ std::string attempt_at(const Wish& wish) {
   return "desired." + std::to_string(wish.revision) + ".1";
 }
 
+bool is_attempt(const std::string& upgrade) {
+  return upgrade.starts_with("desired.");
+}
+
 WishActions WishMachine::step(const WishEvent& event, const std::string& now) {
   now_ = now;
   std::visit([this](const auto& happened) { take(happened); }, event);

@@ -37,6 +37,9 @@ struct Wish {
 // `desired.REVISION.1`: what an attempt at a wish is called.
 [[nodiscard]] std::string attempt_at(const Wish& wish);
 
+// Whether an upgrade of this name was begun for a wish.
+[[nodiscard]] bool is_attempt(const std::string& upgrade);
+
 // ---- what has happened
 
 // This instance acts, for good: it is the first, the fallback, or it is committed. `failure` is

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -259,6 +258,7 @@ class Neighbour:
             self.process = subprocess.Popen(
                 [os.path.join(BUILD, "upgrader"), "--relink", "--trial=1s",
                  "--control=" + self.control, "--adapter=" + os.path.join(BUILD, "agentify"),
+                 "--adapter=--vouch=no",
                  "--adapter=--version-command=\"$AGENT_PROTOCOL_PROGRAM\" --version",
                  "--adapter=--check=\"$AGENT_PROTOCOL_PROGRAM\" --check", self.link],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -354,12 +354,22 @@ class Machine:
             return None
         return upgrade.get("phase")
 
-    def order_stop(self, command, component="agent", **changes):
+    # ---- orders, as a controller gives them
+
+    def order(self, action, command, component="agent", **members):
+        self.put("command/" + component, **{"id": command, "action": action,
+                                            "trace": command.split(".")[0], **members})
+
+    def wish(self, release, component="agent", **members):
+        """As whoever moves the cell lets this node begin."""
+        self.put("desired/" + component, **release, **members)
+
+    def order_stop(self, command, component="agent", **members):
         """As a controller does that has seen the new instance."""
-        self.put("command/" + component, **{"id": command, "action": "stop", "reason": "the wish",
-                                     "deadline_ms": 10_000, **changes})
+        self.order("stop", command, component, **{"reason": "the wish", "deadline_ms": 10_000,
+                                                  **members})
 
-
-def signal_all(processes, number=signal.SIGKILL):
-    for process in processes:
-        process.send_signal(number)
+    def answer(self, command, component="agent"):
+        """What was answered to the command; None: nothing yet."""
+        answer = self.get("answer/" + component) or {}
+        return answer.get("result") if answer.get("command") == command else None

@@ -1,0 +1,130 @@
+// What Component does about the version that is wished, and what wishes and commands share.
+#include <utility>
+
+#include "fleet/agent/component.h"
+#include "fleet/agent/identity.h"
+#include "fleet/agent/release_digest.h"
+
+namespace fleet {
+
+void Component::look_at_wish() {
+  if (!settled_) return;
+  feed(ClaimSeen{desk_.mirror.find(key(KeyKind::node_claim)) != nullptr});
+  const std::string place = key(KeyKind::node_desired);
+  const auto desired = desk_.find<Desired>(place);
+  feed(WishSeen{desired ? std::optional(Wish{desk_.mirror.find(place)->modified, *desired})
+                        : std::nullopt});
+}
+
+std::string Component::attempt_recorded() const {
+  const auto recorded = desk_.find<Upgrade>(key(KeyKind::node_upgrade));
+  return recorded && is_attempt(recorded->attempt) ? recorded->attempt : "";
+}
+
+void Component::settle(const std::string& committed, const std::string& failure) {
+  settled_ = true;
+  Upgrade before = machine_.upgrade();
+  if (before.attempt.empty())
+    before = desk_.find<Upgrade>(key(KeyKind::node_upgrade)).value_or(Upgrade());
+  const bool is_ours = is_attempt(before.attempt);
+  feed(Settled{.version = running_,
+               .recorded = before,
+               .committed = !committed.empty() && before.attempt == committed,
+               .failure = is_ours ? failure : ""});
+  look();
+}
+
+void Component::gate_reached(const std::string& id) {
+  if (id != machine_.upgrade().attempt) return;
+  feed(GateReached{});
+  look();
+}
+
+void Component::upgrade_ended(const UpgradeEnded& ended) {
+  if (ended.command != machine_.upgrade().attempt) return take(ended);
+  if (ended.ending == UpgradeEnding::committed) return settle(ended.command, "");
+  feed(AttemptEnded{ended.why});
+}
+
+void Component::feed(const WishEvent& event) {
+  for (const WishAction& action : machine_.step(event, time_text())) {
+    std::visit([this](const auto& deed) { perform(deed); }, action);
+  }
+}
+
+void Component::perform(const FetchRelease& fetch) {
+  desk_.log(settings_.name + ": desired: " + fetch.desired.version + " (" + fetch.attempt + ")");
+  prepare({.version = fetch.desired.version,
+           .digest = fetch.desired.digest,
+           .downgrade = fetch.desired.downgrade,
+           .then = [this, attempt = fetch.attempt](const std::string& error) {
+             feed(Fetched{attempt, error});
+           }});
+}
+
+void Component::perform(const AskUpgrade& ask) {
+  fetcher_.locate(ask.version, [this](const Fetcher::Result& result) {
+    std::string why = result.error;
+    if (why.empty()) {
+      why = hands_.ask({.id = machine_.upgrade().attempt,
+                        .executable = result.executable,
+                        .gate = true,
+                        .trial_ms = 0});
+    }
+    if (!why.empty()) feed(AttemptEnded{why});
+  });
+}
+
+void Component::perform(const ConfirmUpgrade& /*confirm*/) {
+  const std::string why = hands_.confirm(machine_.upgrade().attempt);
+  if (!why.empty()) desk_.log(settings_.name + ": cannot confirm: " + why);
+}
+
+void Component::perform(const CancelUpgrade& cancel) {
+  const std::string why = hands_.go_back(machine_.upgrade().attempt, cancel.reason);
+  if (!why.empty()) feed(AttemptEnded{cancel.reason});
+}
+
+void Component::perform(const ReportUpgrade& report) {
+  wish_reports_ = true;
+  desk_.records.want(key(KeyKind::node_upgrade), write_record(report.upgrade));
+  if (report.upgrade.phase == UpgradePhase::done) fetcher_.desire(running_);
+}
+
+// ---- what wishes and commands share
+
+// A store that does not answer may answer later: whoever wants it is told so, and may want it
+// again.
+void Component::prepare(const Wanted& wanted) {
+  desk_.store.read({key_of(KeyKind::release, {settings_.name, wanted.version})},
+                   [this, wanted](const Reply<Reading>& reply) { take_release(wanted, reply); });
+}
+
+void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) {
+  if (const auto* trouble = std::get_if<Trouble>(&reply)) {
+    if (trouble->kind == Trouble::Kind::denied) return wanted.then(trouble->reason);
+    return prepare(wanted);  // it has been waited for as long as one question may take
+  }
+  const Reading& reading = std::get<Reading>(reply);
+  if (reading.found.empty()) return wanted.then("release " + wanted.version + " is not published");
+  auto release = read_record<Release>(reading.found.front().value);
+  if (!release) return wanted.then("the release " + release.reason());
+  if (release_digest(release.value()) != wanted.digest)
+    return wanted.then("the release that is published is not the one that was ordered");
+  fetcher_.fetch({.version = wanted.version,
+                  .release = release.value(),
+                  .older_is_wanted = wanted.downgrade,
+                  .running = running_},
+                 [this, wanted](const Fetcher::Result& result) {
+                   if (!result.error.empty()) return wanted.then(result.error);
+                   test(wanted, result.executable);
+                 });
+}
+
+void Component::test(const Wanted& wanted, const std::string& executable) {
+  if (!settings_.test_arguments) return wanted.then("");
+  fetcher_.test(wanted.version, executable, *settings_.test_arguments,
+                [wanted](const Fetcher::Result& result) { wanted.then(result.error); });
+}
+
+}  // namespace fleet

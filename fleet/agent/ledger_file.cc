@@ -1,0 +1,114 @@
+#include "fleet/agent/ledger_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+#include "fleet/model/record_text.h"
+#include "upgrader/shell/owned_fd.h"
+
+namespace fleet {
+namespace {
+
+// The last line: without it the rest may have been cut off.
+constexpr const char* end_mark = "end";
+
+template <class Record>
+std::optional<std::string> take_record(const std::string& text, Record& record) {
+  auto read = read_record<Record>(text);
+  if (!read) return read.reason();
+  record = std::move(read.value());
+  return std::nullopt;
+}
+
+// What is wrong with the line, if anything is.
+std::optional<std::string> take_line(const std::string& name, const std::string& text,
+                                     NodeLedger& ledger) {
+  if (name == "begun") return take_record(text, ledger.begun);
+  if (name == "upgrade") return take_record(text, ledger.upgrade);
+  if (name == "progress") return take_record(text, ledger.progress);
+  if (name == "answer") return take_record(text, ledger.answers.emplace_back());
+  if (name == "prepared") ledger.prepared = text;
+  if (name == "boot") ledger.boot_id = text;
+  if (name == "reboot") ledger.reboot_wanted = text == "wanted";
+  if (name == "late") ledger.late = text;
+  if (name == "committed") ledger.committed = text;
+  return std::nullopt;  // a line that a younger fleet-agent has written is left alone
+}
+
+std::string error_words(const std::string& deed) {
+  return deed + ": " + std::strerror(errno);
+}
+
+std::string write_and_sync(const std::string& path, const std::string& text) {
+  const upgrader::OwnedFd file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file) return error_words(path);
+  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return error_words(path);
+  return ::fsync(file.get()) == 0 ? "" : error_words(path);
+}
+
+}  // namespace
+
+std::string ledger_text(const NodeLedger& ledger) {
+  std::string text;
+  const auto add = [&text](const std::string& name, const std::string& value) {
+    text += name + " " + value + "\n";
+  };
+  if (!ledger.begun.id.empty()) add("begun", write_record(ledger.begun));
+  if (!ledger.upgrade.id.empty()) add("upgrade", write_record(ledger.upgrade));
+  add("progress", write_record(ledger.progress));
+  add("prepared", ledger.prepared);
+  add("boot", ledger.boot_id);
+  add("reboot", ledger.reboot_wanted ? "wanted" : "no");
+  add("late", ledger.late);
+  add("committed", ledger.committed);
+  for (const Answer& answer : ledger.answers) {
+    add("answer", write_record(answer));
+  }
+  return text + end_mark + "\n";
+}
+
+agent_protocol::Result<NodeLedger> ledger_from(const std::string& text) {
+  NodeLedger ledger;
+  std::istringstream lines(text);
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line == end_mark) return ledger;
+    const std::size_t blank = line.find(' ');
+    if (blank == line.npos) return agent_protocol::Refusal{"a line without a blank"};
+    const std::string name = line.substr(0, blank);
+    if (const auto wrong = take_line(name, line.substr(blank + 1), ledger))
+      return agent_protocol::Refusal{name + " " + *wrong};
+  }
+  return agent_protocol::Refusal{"its end is missing"};
+}
+
+agent_protocol::Result<NodeLedger> LedgerFile::read() const {
+  if (!std::filesystem::exists(path_)) return NodeLedger();
+  std::ifstream file(path_, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto ledger = ledger_from(text);
+  if (!ledger) return agent_protocol::Refusal{path_ + ": " + ledger.reason()};
+  return ledger;
+}
+
+std::string LedgerFile::write(const NodeLedger& ledger) const {
+  const std::string fresh = path_ + ".new";
+  if (std::string why = write_and_sync(fresh, ledger_text(ledger)); !why.empty()) return why;
+  if (std::rename(fresh.c_str(), path_.c_str()) != 0) return error_words(path_);
+  const std::string directory = std::filesystem::path(path_).parent_path();
+  const upgrader::OwnedFd file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return file && ::fsync(file.get()) == 0 ? "" : error_words(directory);
+}
+
+}  // namespace fleet

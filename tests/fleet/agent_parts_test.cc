@@ -1,0 +1,162 @@
+// The small decisions of fleet-agent: what its ledger looks like on disk, what a failure means, and
+// that a record stands in the store as it is wanted, whatever becomes of answers.
+#include <agent-protocol/agent.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "fleet/agent/failure_meaning.h"
+#include "fleet/agent/kept_records.h"
+#include "fleet/agent/ledger_file.h"
+#include "fleet/store/fake_store.h"
+
+using namespace fleet;
+using namespace std::chrono_literals;
+
+namespace {
+
+NodeLedger full_ledger() {
+  NodeLedger ledger;
+  ledger.begun = Command{.id = "r1.apply.1", .action = CommandAction::apply, .version = "2.0.0"};
+  ledger.upgrade = ledger.begun;
+  ledger.prepared = "2.0.0 d1";
+  ledger.boot_id = "b1";
+  ledger.reboot_wanted = true;
+  ledger.late = "r0.apply.1";
+  ledger.committed = "r0";
+  ledger.answers = {Answer{.command = "a.b.1", .result = "two\nlines \"and\" quotes"},
+                    Answer{.command = "a.b.2", .result = "done"}};
+  ledger.progress = Upgrade{.phase = UpgradePhase::soaking, .attempt = "r1.apply.1"};
+  return ledger;
+}
+
+class Directory {
+ public:
+  Directory() { REQUIRE(mkdtemp(name_.data()) != nullptr); }
+  ~Directory() { std::filesystem::remove_all(name_); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  std::string file() const { return name_ + "/ledger"; }
+
+ private:
+  std::string name_ = (std::filesystem::temp_directory_path() / "ledger.XXXXXX").string();
+};
+
+agent_protocol::Agent::Failure failure(const std::string& stage, const std::string& reason) {
+  return {.id = "r1.apply.1", .stage = stage, .reason = reason};
+}
+
+}  // namespace
+
+TEST_CASE("a ledger comes back from the disk as it went there") {
+  const Directory directory;
+  const LedgerFile file(directory.file());
+  REQUIRE(file.read());
+  CHECK(file.read().value() == NodeLedger());
+
+  const NodeLedger ledger = full_ledger();
+  REQUIRE(file.write(ledger).empty());
+
+  REQUIRE(file.read());
+  CHECK(file.read().value() == ledger);
+  NodeLedger little;
+  little.begun = Command{.id = "desired.stop.1", .action = CommandAction::stop};
+  REQUIRE(file.write(little).empty());
+  REQUIRE(file.read());
+  CHECK(file.read().value() == little);
+}
+
+TEST_CASE("a ledger that is cut off anywhere is refused, never read as less") {
+  const std::string text = ledger_text(full_ledger());
+
+  for (std::size_t size = 0; size + 1 < text.size(); ++size) {
+    INFO(size);
+    CHECK_FALSE(ledger_from(text.substr(0, size)));
+  }
+  CHECK(ledger_from(text));
+  CHECK_FALSE(ledger_from("begun {nonsense\nend\n"));
+}
+
+TEST_CASE("a line that a younger fleet-agent has written is left alone") {
+  const std::string text = "something new\n" + ledger_text(full_ledger());
+
+  REQUIRE(ledger_from(text));
+  CHECK(ledger_from(text).value() == full_ledger());
+}
+
+TEST_CASE("a ledger that cannot be written is said, and the old one stays") {
+  const Directory directory;
+  const LedgerFile file(directory.file());
+  REQUIRE(file.write(full_ledger()).empty());
+  REQUIRE(std::filesystem::create_directory(directory.file() + ".new"));
+
+  CHECK_FALSE(file.write(NodeLedger()).empty());
+
+  CHECK(file.read().value() == full_ledger());
+}
+
+TEST_CASE("only what was ordered, or not confirmed in time, is no failure of the version") {
+  NodeLedger applied = full_ledger();
+  NodeLedger ordered = applied;
+  ordered.begun = Command{.id = "r1.rollback.1", .action = CommandAction::rollback};
+  const std::string silent = "did not say healthy within 60s";
+
+  CHECK(ending_of(failure("trial", silent), applied) == UpgradeEnding::rolled_back);
+  CHECK(ending_of(failure("trial", "exited with status 3"), applied) == UpgradeEnding::failed);
+  CHECK(ending_of(failure("start", silent), applied) == UpgradeEnding::failed);
+  CHECK(ending_of(failure("trial", "unfit: told"), ordered) == UpgradeEnding::rolled_back);
+  CHECK(ending_of(failure("cancel", "told"), ordered) == UpgradeEnding::rolled_back);
+  CHECK(ending_of(failure("start", "exited"), ordered) == UpgradeEnding::failed);
+}
+
+TEST_CASE("an upgrade that was begun is under way until its end was written down") {
+  NodeLedger ledger = full_ledger();
+  CHECK(is_under_way(ledger));
+  ledger.progress.phase = UpgradePhase::done;
+  CHECK_FALSE(is_under_way(ledger));
+  ledger.progress.attempt = "an earlier one";
+  CHECK(is_under_way(ledger));
+  CHECK_FALSE(is_under_way(NodeLedger()));
+}
+
+TEST_CASE("records come to stand as they are wanted, and only while what they depend on is so") {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    VirtualTime time;
+    FakeCell cell(time);
+    FakeStore way(time, cell, seed, {.lost_requests = 60, .lost_answers = 60, .cut_watches = 60});
+    const Revision active =
+        std::get<Committed>(cell.commit({.puts = {{"/n/active", "me"}}})).revision;
+    KeptRecords* kept = nullptr;
+    Mirror mirror(way, time, {"/n/", true},
+                  {.changed =
+                       [&kept](const Changes&) {
+                         if (kept != nullptr) kept->look();
+                       }},
+                  seed);
+    KeptRecords records(way, time, mirror, seed, {.denied = [](const std::string&) {}});
+    kept = &records;
+    records.compare({Compare{.key = "/n/active", .revision = active}});
+
+    for (int i = 0; i < 20; ++i) {
+      records.want("/n/a", std::to_string(i));
+      records.want("/n/b", std::to_string(i / 2));
+      time.run_next_until(time.now() + 1s);
+    }
+    const auto end = time.now() + 600s;
+    while (!records.stand() && time.run_next_until(end)) {
+    }
+    INFO("seed " << seed);
+    CHECK(cell.read({"/n/a"}).found.at(0).value == "19");
+    CHECK(cell.read({"/n/b"}).found.at(0).value == "9");
+
+    cell.commit({.puts = {{"/n/active", "another"}}});
+    records.want("/n/a", "of one who is not active");
+    const auto later = time.now() + 60s;
+    while (time.run_next_until(later)) {
+    }
+    CHECK(cell.read({"/n/a"}).found.at(0).value == "19");
+  }
+}
