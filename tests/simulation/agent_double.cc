@@ -284,6 +284,9 @@ Upgrade AgentDouble::request() {
     upgrade.commit = CommitRule::healthy;
     upgrade.executable += "-healthy";
   }
+  const bool has_words = upgrade.gate || upgrade.mode || upgrade.on_unclean_stop || upgrade.commit;
+  if (!has_words && some(20)) upgrade.fallback = FallbackMode::warm;
+  if (odd && random.chance(30)) upgrade.fallback = FallbackMode::cold;
   if (odd && random.chance(50)) upgrade.trial_ms = random.between(0, 5'000);
   if (odd && random.chance(50)) upgrade.stop_timeout_ms = random.between(1, 5'000);
   if (odd && random.chance(50)) upgrade.start_timeout_ms = random.between(0, 5'000);

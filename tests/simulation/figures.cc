@@ -53,10 +53,10 @@ bool print_figures(std::uint64_t seeds, const Tally& tally, const Visits& visits
       " events: " + with_commas(tally.accepted) + " upgrades accepted, " +
       with_commas(tally.committed) + " committed, " + with_commas(tally.failed) +
       " failed with the old agent still active, " + with_commas(tally.rolled_back) +
-      " fell back, " + with_commas(tally.cut_short) + " ended with the upgrader; " +
-      with_commas(tally.useful) + " runs ended in a good upgrade; visited of V1 " +
-      share("states", visits.states()) + ", " + share("edges", edges) + ", " +
-      share("cells", visits.cells());
+      " fell back, of which " + with_commas(tally.stood_by) + " to one that stood by, " +
+      with_commas(tally.cut_short) + " ended with the upgrader; " + with_commas(tally.useful) +
+      " runs ended in a good upgrade; visited of V1 " + share("states", visits.states()) + ", " +
+      share("edges", edges) + ", " + share("cells", visits.cells());
   std::string missing;
   if (failed) missing = "a seed failed";
   const bool enough = percent(edges.allowed_visited, edges.allowed) >= edges_bar;
@@ -79,6 +79,7 @@ void Tally::add(const Tally& other) {
   committed += other.committed;
   failed += other.failed;
   rolled_back += other.rolled_back;
+  stood_by += other.stood_by;
   cut_short += other.cut_short;
   useful += other.useful;
 }

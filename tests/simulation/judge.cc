@@ -265,6 +265,7 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
 }
 
 void Judge::see_actions(const Actions& actions) {
+  committed_ = false;
   awaits_link_back_ = !actions.empty() && std::holds_alternative<PutLinkBack>(actions.back());
   for (const Action& action : actions) {
     if (const auto* send = std::get_if<Send>(&action)) see_send(*send);
@@ -284,6 +285,7 @@ void Judge::see_actions(const Actions& actions) {
       over_ = true;
     }
   }
+  if (committed_) check_standbys();
 }
 
 void Judge::see_send(const Send& send) {
@@ -291,9 +293,11 @@ void Judge::see_send(const Send& send) {
   Process* process = machine_.of(send.generation);
   if (std::holds_alternative<Committed>(send.message)) see_commit(process);
   if (process == nullptr || process->life == Process::Life::reaped) return;
+  if (const auto* welcome = std::get_if<Welcome>(&send.message)) see_welcome(*process, *welcome);
   if (const auto* activate = std::get_if<Activate>(&send.message)) {
     process->promised = true;
     see_activate(*process, *activate);
+    see_reason(*process, *activate);
   }
   if (const auto* stop = std::get_if<Stop>(&send.message)) {
     process->told_to_stop = true;
@@ -318,7 +322,41 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
   if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
 }
 
+// A fallback that is not told what has failed stands by: another has the work, as far as anybody
+// knows.
+void Judge::see_welcome(Process& process, const Welcome& welcome) {
+  process.is_fallback = welcome.role == Role::fallback;
+  process.knows_reason = welcome.failure.has_value();
+  if (process.knows_reason && !process.is_fallback) broken("Answers: who is no fallback is one");
+  if (!process.is_fallback || process.knows_reason) return;
+  const auto& all = machine_.processes();
+  const bool stands_by = std::any_of(all.begin(), all.end(), [&](const auto& other) {
+    return other.get() != &process && other->promised && !other->buried;
+  });
+  if (!stands_by) broken("Answers: a fallback is started in nobody's place and not told why");
+}
+
+// Why it has the work a fallback is told once, at its welcome or now; nobody else is.
+void Judge::see_reason(const Process& process, const Activate& activate) {
+  if (!activate.failure && process.is_fallback && !process.knows_reason) {
+    broken("Answers: a fallback gets the work and is not told why");
+  }
+  if (!activate.failure) return;
+  if (!process.is_fallback || process.knows_reason) {
+    broken("Answers: a failure is told twice, or to one that is no fallback");
+  }
+}
+
+// S9: who stood by is killed in the step of the commit.
+void Judge::check_standbys() {
+  for (const auto& process : machine_.processes()) {
+    const bool stands_by = process->is_fallback && !process->promised && !process->killed;
+    if (stands_by && !process->buried) broken("S9: a standby outlives the commit");
+  }
+}
+
 void Judge::see_commit(const Process* process) {
+  committed_ = true;
   if (process == nullptr || !process->activated) {
     broken("S1b: committed goes to one that has not got its activate");
   }
@@ -332,9 +370,11 @@ void Judge::count(const UpgraderMessage& message) {
     if (stage == Stage::shutdown) ++tally_.cut_short;
     if (stage != Stage::shutdown && stage != Stage::request) ++tally_.failed;
   }
-  if (const auto* welcome = std::get_if<Welcome>(&message)) {
-    if (welcome->failure) ++tally_.rolled_back;
-  }
+  const auto* welcome = std::get_if<Welcome>(&message);
+  const auto* activate = std::get_if<Activate>(&message);
+  const bool stood_by = activate != nullptr && activate->failure;
+  if (stood_by) ++tally_.stood_by;
+  if (stood_by || (welcome != nullptr && welcome->failure)) ++tally_.rolled_back;
 }
 
 void Judge::order_signal(Generation generation, int signal) {

@@ -54,6 +54,7 @@ struct Tally {
   std::uint64_t committed = 0;
   std::uint64_t failed = 0;       // the old agent stayed
   std::uint64_t rolled_back = 0;  // a fallback was needed
+  std::uint64_t stood_by = 0;     // and one stood by that got the work
   std::uint64_t cut_short = 0;    // ended with the upgrader
   std::uint64_t useful = 0;       // a good upgrade committed once all faults had ceased
   void add(const Tally& other);
@@ -117,7 +118,10 @@ class Judge {
   void see_send(const Send& send);
   void see_activate(const Process& process, const agent_protocol::Activate& activate);
   void order_signal(Generation generation, int signal);
+  void see_welcome(Process& process, const agent_protocol::Welcome& welcome);
+  void see_reason(const Process& process, const agent_protocol::Activate& activate);
   void see_commit(const Process* process);
+  void check_standbys();
   void count(const agent_protocol::UpgraderMessage& message);
   void check_orders();
   void check_resources();
@@ -146,6 +150,7 @@ class Judge {
   std::map<std::string, Time> put_off_;  // deadlines, by their names, that have been put off once
   std::deque<Time> init_told_at_;        // in the last second
   bool agent_was_active_ = false;        // one has got its `activate`
+  bool committed_ = false;               // in the step that is being judged
   bool init_heard_ready_ = false;
   bool init_heard_stopping_ = false;
   bool init_reloads_ = false;  // as it has been told

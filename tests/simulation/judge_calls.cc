@@ -72,6 +72,11 @@ World Judge::next_outcome(World asked) {
 
 void Judge::check_start() {
   if (shutdown_) broken("S8: a process is started after SIGTERM");
+  const auto& all = machine_.processes();
+  const auto unreaped = std::count_if(all.begin(), all.end(), [](const auto& process) {
+    return process->life != Process::Life::reaped;
+  });
+  if (unreaped > 1) broken("S9: a third agent is started");
 }
 
 void Judge::signal_sent(Process& process, int signal) {

@@ -2,22 +2,16 @@
 
 #include "tests/explore/explorer.h"
 #include "tests/simulation/seated_loop.h"
+#include "upgrader/core/policy.h"
 
 namespace upgrader::simulation {
 
 namespace {
 
-Policy policy_of(const Swarm& swarm) {
-  const Options& options = swarm.options;
-  Policy policy;
-  policy.defaults.mode = options.mode;
-  policy.defaults.start_timeout = options.start_timeout;
-  policy.defaults.stop_timeout = options.stop_timeout;
-  policy.defaults.trial = options.trial;
-  policy.defaults.on_unclean_stop = options.on_unclean_stop;
-  policy.exit_grace = options.exit_grace;
-  policy.relink = options.relink;
-  policy.watchdog = swarm.watchdog;
+// The exploration has a time for confirm only where a policy has the gate.
+Policy followed_policy(const Swarm& swarm) {
+  Policy policy = policy_of(swarm.options, swarm.watchdog);
+  if (swarm.options.gate == agent_protocol::Gate::none) policy.defaults.confirm_timeout = {};
   return policy;
 }
 
@@ -34,6 +28,12 @@ void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   as_explored(options.exit_grace, explored.exit_grace);
   options.mode = explored.defaults.mode;
   options.on_unclean_stop = explored.defaults.on_unclean_stop;
+  options.gate = explored.defaults.gate;
+  if (explored.defaults.gate == agent_protocol::Gate::confirm) {
+    options.confirm_timeout = explored.defaults.confirm_timeout;
+  }
+  options.commit = explored.defaults.commit;
+  options.fallback = explored.defaults.fallback;
   options.relink = explored.relink;
   if (explored.watchdog == Duration(0)) {
     swarm.watchdog = Duration(0);
@@ -68,7 +68,7 @@ RunOutcome run_seed(std::uint64_t seed, const Setting& setting) {
   std::optional<Follower> follower;
   if (setting.atlas != nullptr) {
     follower.emplace(*setting.atlas, setting.visits);
-    follower->begin(policy_of(swarm), swarm.options.exit_grace);
+    follower->begin(followed_policy(swarm), swarm.options.exit_grace);
   }
   std::optional<MapGuide> guide;
   if (goal) guide.emplace(simulated, setting.atlas->sheet(goal->policy), *follower, *goal);

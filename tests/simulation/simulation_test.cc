@@ -2,6 +2,8 @@
 // a fault that chance must find. The long run, with its map and more canaries, is `make simulate`.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "tests/explore/explorer.h"
 #include "tests/simulation/run.h"
 
@@ -46,6 +48,7 @@ TEST_CASE("no seed of a fixed set breaks a rule, and upgrades of every kind of e
   CHECK(tally.committed > tally.runs);
   CHECK(tally.failed > 0);
   CHECK(tally.rolled_back > 0);
+  CHECK(tally.stood_by > 0);
   CHECK(tally.cut_short > 0);
   CHECK(tally.useful > tally.runs / 4);
 }
@@ -100,6 +103,41 @@ TEST_CASE("canary: an upgrade that never ends is found") {
       200);
 
   CHECK(verdict != "");
+}
+
+TEST_CASE("canary: a standby that is not told why it gets the work is found") {
+  const std::string verdict = verdict_of(
+      [](Supervisor& supervisor, const Event& event, Time now) {
+        Actions actions = supervisor.step(event, now);
+        for (Action& action : actions) {
+          auto* send = std::get_if<Send>(&action);
+          auto* activate = send ? std::get_if<agent_protocol::Activate>(&send->message) : nullptr;
+          if (activate != nullptr) activate->failure.reset();
+        }
+        return actions;
+      },
+      2'000);
+
+  CHECK(verdict.find("a fallback gets the work and is not told why") != std::string::npos);
+}
+
+TEST_CASE("canary: a standby that outlives the commit is found") {
+  const std::string verdict = verdict_of(
+      [](Supervisor& supervisor, const Event& event, Time now) {
+        Actions actions = supervisor.step(event, now);
+        const bool commits = std::any_of(actions.begin(), actions.end(), [](const Action& action) {
+          const auto* send = std::get_if<Send>(&action);
+          return send && std::holds_alternative<agent_protocol::Committed>(send->message);
+        });
+        if (commits) {
+          std::erase_if(actions,
+                        [](const Action& action) { return std::holds_alternative<Kill>(action); });
+        }
+        return actions;
+      },
+      2'000);
+
+  CHECK(verdict.find("S9: a standby outlives the commit") != std::string::npos);
 }
 
 TEST_CASE("canary: a supervisor that gives an agent the state of another is found") {

@@ -35,6 +35,7 @@ Options draw_options(Random& random) {
   if (mixed && random.chance(50)) {
     options.on_unclean_stop = agent_protocol::UncleanStop::carry_on;
   }
+  if (random.chance(25)) options.fallback = agent_protocol::FallbackMode::warm;
   options.agent = "/opt/agent-1";
   options.log_level = LogLevel::error;
   return options;
