@@ -270,6 +270,7 @@ std::uint64_t key_of(const State& state, std::string_view accounts) {
   hash.put(state.quit);
   hash.put(state.ended);
   hash.put(state.last_generation);
+  hash.put(state.attempts_done);
   hash.put(accounts);
   return hash.value();
 }
