@@ -14,6 +14,8 @@ constexpr int events_max = 600;
 // Calm runs end within these.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
+// And so many are a standby's: its start, its hello, its ready and its exit.
+constexpr int standby_events = 4;
 
 }  // namespace
 
@@ -112,7 +114,9 @@ bool Director::go_on_from_running(const State& state) {
     return true;
   }
   if (act_ == Act::upgrade) {
-    const bool good = active == successor_ && upgrade_events_ <= useful_events_max;
+    const bool warm = machine_.swarm.options.fallback == FallbackMode::warm;
+    const int events_due = useful_events_max + (warm ? standby_events : 0);
+    const bool good = active == successor_ && upgrade_events_ <= events_due;
     if (!good) complaint_ = "Usefulness: a good upgrade does not commit";
     act_ = Act::stop;
     machine_.raise(SIGTERM);
