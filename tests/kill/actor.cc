@@ -73,6 +73,7 @@ class Actor {
   void play_held();
   void play_active();
   void play_trial();
+  void tell_that_it_stands_by();
   void play_stop(std::string_view line);
   void play_lost(std::string_view line);
   void hold_active_lock();
@@ -92,6 +93,7 @@ class Actor {
   long served_ = 0;
   bool reading_ = true;
   int lock_ = -1;
+  int beside_ = -1;          // readable when an agent stands by
   bool lacks_lock_ = false;  // though it is active
   int socket_;
 };
@@ -118,11 +120,12 @@ void Actor::run() {
   tell('I', std::to_string(getpid()) + " " + executable());
   introduce();
   for (;;) {
-    pollfd polled[] = {{reading_ ? 0 : -1, POLLIN, 0}, {socket_, POLLIN, 0}};
-    if (poll(polled, 2, lacks_lock_ ? 1 : -1) < 0) continue;
+    pollfd polled[] = {{reading_ ? 0 : -1, POLLIN, 0}, {socket_, POLLIN, 0}, {beside_, POLLIN, 0}};
+    if (poll(polled, 3, lacks_lock_ ? 1 : -1) < 0) continue;
     if (polled[0].revents != 0) read_input();
     if (polled[1].revents != 0) read_command();
     if (lacks_lock_) hold_active_lock();
+    if (polled[2].revents != 0) _exit(4);
   }
 }
 
@@ -182,6 +185,7 @@ void Actor::hear(const std::string& line) {
 void Actor::play_held() {
   const bool candidate = role_ == "candidate";
   if (candidate && plays("dies-held")) _exit(3);
+  if (plays("v2-is-bad") && version() == "v2") _exit(3);
   if (candidate && plays("crashes-held")) kill(getpid(), SIGSEGV);
   if (candidate && plays("dies-when-ready")) {
     say("ready");
@@ -196,6 +200,7 @@ void Actor::play_held() {
   }
   if (candidate && plays("never-ready")) return;
   say("ready");
+  if (role_ == "fallback") tell_that_it_stands_by();
 }
 
 void Actor::play_active() {
@@ -203,6 +208,13 @@ void Actor::play_active() {
   hold_active_lock();
   ask_as_told();
   if (role_ == "candidate") play_trial();
+}
+
+// Open for both, so that the byte is there for whoever looks for it later.
+void Actor::tell_that_it_stands_by() {
+  const int fd = open((std::string(std::getenv("ACTOR_DIR")) + "/standby").c_str(),
+                      O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  if (fd >= 0) static_cast<void>(write(fd, "!", 1));
 }
 
 // A lock of the process: it is gone with it, and not before. Where another has it, it is tried
@@ -235,6 +247,11 @@ void Actor::ask_as_told() {
 void Actor::play_trial() {
   if (plays("dies-on-trial")) _exit(4);
   if (plays("crashes-on-trial")) kill(getpid(), SIGSEGV);
+  if (plays("dies-beside")) {
+    beside_ = open((std::string(std::getenv("ACTOR_DIR")) + "/standby").c_str(),
+                   O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    return;
+  }
   if (plays("unfit-on-trial")) return say("unfit", R"(,"reason":"not fit for the work")");
   if (plays("never-healthy")) return;
   say("healthy");

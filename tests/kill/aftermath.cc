@@ -54,7 +54,9 @@ std::string Aftermath::judge(const std::set<Allowed>& allowed,
     return "waited in vain for one active agent that is told how its upgrade ended, and nobody "
            "else";
   }
-  std::string wrong = judge_end(allowed, versions);
+  const bool boot = setting_.story->with == Story::With::boot;
+  std::string wrong = boot ? judge_boot(allowed) : judge_end(allowed, versions);
+  if (wrong.empty() && setting_.story->has_way_back()) wrong = judge_links();
   if (wrong.empty()) wrong = judge_service();
   if (wrong.empty()) wrong = judge_next_upgrade();
   if (wrong.empty()) wrong = judge_shutdown();
@@ -67,6 +69,7 @@ std::string Aftermath::judge(const std::set<Allowed>& allowed,
 // way. The cheap questions first: the process table is long.
 bool Aftermath::rests() {
   if (victim_.ended && state_of(victim_.pid) != '\0') return false;
+  release_candidate();
   active_ = nullptr;
   std::size_t living = 0;
   for (const Agent& agent : scene_.agents()) {
@@ -116,7 +119,10 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
     version = "v2";
   } else if (has_text(welcome, "role", "fallback")) {
     end_ = End::fallback;
-    if (!has_text(welcome, "id", setting_.story->id)) return "the fallback is not told the id";
+    const std::string& activate = active_->line_of("activate");
+    const bool told =
+        has_text(welcome, "id", setting_.story->id) || has_text(activate, "id", setting_.story->id);
+    if (!told) return "the fallback is not told the id";
   } else {
     end_ = End::kept;
     if (active_->pid != first_agent_) return "it is not the process that was active before";
@@ -126,6 +132,48 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
     return "ended as " + words({{end_, status}}) + ", where it must be " + words(allowed);
   }
   return active_->version == version ? "" : "version " + active_->version + " is active";
+}
+
+// Who waits for an agent to stand by waits in vain where that has been ended: it fails all the
+// same.
+void Aftermath::release_candidate() {
+  const bool waits = std::string_view(setting_.story->part) == "dies-beside";
+  if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
+  for (const Agent& agent : scene_.agents()) {
+    if (agent.gone || agent.version != "v2" || !agent.heard("activate")) continue;
+    scene_.tell(agent, R"(say {"type":"unfit","reason":"nobody stands by"})");
+    released_ = true;
+  }
+}
+
+// The version that has gone bad is named until the other one has been committed; whatever was
+// struck, that one works after so many starts.
+std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
+  const std::string welcome = active_->line_of("welcome");
+  const std::size_t restarts = scene_.ended().size();
+  end_ = restarts > 0 ? End::restarted : End::fallback;
+  const int status = restarts > 0 ? scene_.ended().front().status : -1;
+  if (allowed.count({end_, status}) == 0) {
+    return "ended as " + words({{end_, status}}) + ", where it must be " + words(allowed);
+  }
+  if (restarts > attempts) return "nothing works after " + std::to_string(restarts) + " starts";
+  if (active_->version != "v1") return "version " + active_->version + " is active";
+  const bool way_back = has_text(welcome, "role", "fallback");
+  if (way_back && !has_text(welcome, "id", "boot")) return "the fallback is not told why";
+  if (restarts == 0 && !way_back) return "the first agent works, which has gone bad";
+  const auto committed = [this] { return scene_.named_version() == "v1"; };
+  return scene_.wait_until(tracer_, committed) ? "" : "what works is not committed";
+}
+
+// AGENT's link names the new version only if that of --previous names the old one.
+std::string Aftermath::judge_links() const {
+  const std::string named = scene_.named_version();
+  const std::string previous = scene_.named_version("previous");
+  if (setting_.story->with == Story::With::boot) {
+    return previous == "v1" ? "" : "the link of --previous names " + previous;
+  }
+  if (named == "v2" && previous != "v1") return "there is no way back from v2 to v1";
+  return previous.empty() || previous == "v1" ? "" : "the link of --previous names " + previous;
 }
 
 // It answers, and the kernel says that it is the one that holds the locks.
@@ -146,14 +194,16 @@ std::string Aftermath::judge_next_upgrade() {
   const Agent* const before = active_;
   const std::size_t restarts = scene_.ended().size();
   const std::string agents = active_->directory;
-  scene_.tell(*before, "say " + upgrade_request("u2", agents + "/v3", "good", ""));
+  scene_.tell(*before,
+              "say " + upgrade_request("u2", agents + "/v3", "good", R"(,"trial_ms":60000)"));
   const auto done = [&] {
-    const Agent& newest = scene_.agents().back();
-    active_ = &newest;
-    return &newest != before && newest.heard("committed") && state_of(before->pid) == '\0';
+    // The last one may be one that stands by.
+    for (const Agent& agent : scene_.agents()) {
+      if (agent.version == "v3" && agent.heard("committed")) active_ = &agent;
+    }
+    return active_ != before && state_of(before->pid) == '\0';
   };
   if (!scene_.wait_until(tracer_, done)) return "a cooperative upgrade does not work any more";
-  if (active_->version != "v3") return "a cooperative upgrade led to " + active_->version;
   if (scene_.ended().size() != restarts) return "the upgrader ended in a cooperative upgrade";
   return "";
 }

@@ -31,12 +31,15 @@ class Aftermath {
 
  private:
   std::string judge_end(const std::set<Allowed>& allowed, const std::vector<std::string>& versions);
+  [[nodiscard]] std::string judge_boot(const std::set<Allowed>& allowed);
+  [[nodiscard]] std::string judge_links() const;
   std::string judge_service();
   std::string judge_next_upgrade();
   std::string judge_shutdown();
   [[nodiscard]] std::string judge_orphans() const;
   [[nodiscard]] std::string judge_violations() const;
   bool rests();
+  void release_candidate();
   [[nodiscard]] bool told_how_it_ended(const Agent& agent) const;
   [[nodiscard]] bool upgrader_was_ended() const { return victim_.ended && victim_.generation == 0; }
 
@@ -49,6 +52,7 @@ class Aftermath {
   std::set<pid_t> living_;              // agents at the signal
   std::set<pid_t> playing_;             // of these, who was left to end by itself
   const Agent* active_ = nullptr;
+  bool released_ = false;  // the candidate
   End end_{};
 };
 

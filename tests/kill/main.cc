@@ -56,6 +56,7 @@ class Run {
   bool name_points();
   void play_points();
   [[nodiscard]] bool is_wanted(const Point& point);
+  [[nodiscard]] bool is_another(const Setting& setting) const;
   [[nodiscard]] bool all_canaries_caught() const;
   [[nodiscard]] bool report() const;
 
@@ -94,7 +95,8 @@ int Run::run() {
 
 // All points of all stories; each story must go as it is written when nobody is struck.
 bool Run::name_points() {
-  const std::vector<Setting> settings = all_settings();
+  std::vector<Setting> settings = all_settings();
+  std::erase_if(settings, [this](const Setting& setting) { return is_another(setting); });
   std::vector<std::vector<Point>> found(settings.size());
   const auto task = [&](std::size_t index) {
     const Survey surveyed = survey(cast_, settings[index], long_run_);
@@ -120,6 +122,16 @@ bool Run::name_points() {
                  [this](const Point& point) { return is_wanted(point); });
   }
   return bad_stories_ == 0;
+}
+
+// What is asked for names its story in full, and it is not this one.
+bool Run::is_another(const Setting& setting) const {
+  std::size_t end = 0;
+  for (int part = 0; part < 4 && end != std::string::npos; ++part)
+    end = only_.find('/', end + 1);
+  if (end == std::string::npos) return false;
+  const std::string story = only_.substr(0, end);
+  return story.find_first_of("*?[") == std::string::npos && story != setting.name();
 }
 
 // A short run takes all of the good stories as they mostly go, and a part of the rest.

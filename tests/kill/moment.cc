@@ -13,8 +13,10 @@ int exited(int status) {
   return status << 8;
 }
 
-// In a sequential upgrade whose old agent stops uncleanly no candidate is ever started.
+// Nobody is a candidate at boot. In a sequential upgrade whose old agent stops uncleanly none is
+// ever started.
 bool has_candidate(const Story& story) {
+  if (story.with == Story::With::boot) return false;
   return !story.sequential || story.end != End::fallback ||
          std::string_view(story.id).find("unclean") == std::string_view::npos;
 }
@@ -24,8 +26,10 @@ bool has_candidate(const Story& story) {
 Moment::Moment(const Setting& setting)
     : setting_(setting),
       story_(*setting.story),
+      boot_(story_.with == Story::With::boot),
       candidate_(has_candidate(story_) ? 2 : -1),
-      fallback_(has_candidate(story_) ? 3 : 2) {}
+      fallback_(has_candidate(story_) ? 3 : 2),
+      begun_(boot_) {}
 
 void Moment::pass(const Step& step) {
   if (step.is(old_agent, "writes", "upgrade")) begun_ = true;
@@ -35,10 +39,10 @@ void Moment::pass(const Step& step) {
 }
 
 void Moment::pass_stop(const Step& step) {
-  const std::string_view decisive = story_.sequential           ? "upgrade"
-                                    : story_.members[0] != '\0' ? "confirm"
-                                                                : "ready";
-  const bool by_old = story_.sequential || story_.members[0] != '\0';
+  const std::string_view decisive = story_.sequential ? "upgrade"
+                                    : story_.gated()  ? "confirm"
+                                                      : "ready";
+  const bool by_old = story_.sequential || story_.gated();
   if (step.is(by_old ? old_agent : candidate_, "writes", decisive) && told_to_stop_ == Known::no) {
     told_to_stop_ = Known::maybe;
   }
@@ -63,13 +67,14 @@ void Moment::pass_trial(const Step& step) {
 
 std::string Moment::role_of(int generation) const {
   if (generation == upgrader) return "upgrader";
-  if (generation == old_agent) return "active";
+  if (generation == old_agent) return boot_ ? "first" : "active";
   if (generation == candidate_) return candidate_active_ == Known::yes ? "active" : "candidate";
   return fallback_active_ == Known::yes ? "active" : "fallback";
 }
 
 std::set<Allowed> Moment::after_end_of(int generation, int signal) const {
   if (generation == upgrader) return {{End::restarted, signal}};
+  if (generation == old_agent && boot_) return {{End::fallback}};
   if (generation == old_agent) return after_end_of_old(signal);
   if (generation == candidate_) return after_end_of_candidate(signal);
   return after_end_of_fallback(signal);
@@ -105,10 +110,15 @@ std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
   return {{End::fallback}};
 }
 
-// Held: "a fallback that cannot start: 125".
+// Held: "a fallback that cannot start: 125". But a standby that fails before its `activate` makes
+// the fall-back cold, and where the new version lasts it has no part at all.
 std::set<Allowed> Moment::after_end_of_fallback(int signal) const {
   const Allowed failed{End::restarted, exited(failure_of_its_own)};
   const Allowed with_it{End::restarted, exited(128 + signal)};
+  if (story_.with == Story::With::standby && fallback_active_ != Known::yes) {
+    if (fallback_active_ == Known::no || story_.end == End::committed) return {{story_.end}};
+    return {{story_.end}, with_it};
+  }
   if (fallback_active_ == Known::no) return {failed};
   if (fallback_active_ == Known::yes) return {with_it};
   return {failed, with_it};

@@ -32,7 +32,8 @@ class Moment {
   // What may follow if this party is ended by the signal now.
   [[nodiscard]] std::set<Allowed> after_end_of(int generation, int signal) const;
 
-  // Who may be ended or frozen, and as what: "active", "candidate", "fallback", or "" for nobody.
+  // Who may be ended or frozen, and as what: "active", "candidate", "fallback", "first" (of which
+  // nothing good comes), or "" for nobody.
   [[nodiscard]] std::string role_of(int generation) const;
 
   // Whether the link may name that the new version, and may name the old one.
@@ -50,9 +51,10 @@ class Moment {
 
   const Setting setting_;
   const Story& story_;
+  const bool boot_;
   const int candidate_;  // the how manieth agent it is; -1: there is none
   const int fallback_;
-  bool begun_ = false;
+  bool begun_;
   bool candidate_started_ = false;
   Known told_to_stop_ = Known::no;  // the old agent, for the upgrade
   Known cancelled_ = Known::no;     // by it, after that

@@ -1,6 +1,7 @@
 #include "tests/kill/point.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <sstream>
@@ -21,6 +22,11 @@ bool is_any_call(const std::string& step) {
 
 int number_of(const std::string& signal) {
   return signal == "SIGKILL" ? SIGKILL : signal == "SIGSEGV" ? SIGSEGV : SIGSTOP;
+}
+
+// It has forked, and sleeps until its child has been executed: only SIGKILL reaches it there.
+bool waits_for_execution(const Tracee& party) {
+  return party.in_call && party.call == SYS_clone;
 }
 
 // A story while it is traced.
@@ -164,13 +170,15 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
   Survey result;
   Play play(cast, setting, every_call);
   const auto note = [&](const std::string& step) {
-    for (const char* victim : {"active", "candidate", "fallback", "upgrader"}) {
-      if (play.find(victim) == nullptr) continue;
+    for (const char* victim : {"active", "candidate", "fallback", "first", "upgrader"}) {
+      const Tracee* const party = play.find(victim);
+      if (party == nullptr) continue;
       // Between its own calls nothing is new to the others.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
         // Only SIGKILL strikes before a system call: others wait for its end.
         if (!step.starts_with("after-") && signal != after_signals[0]) continue;
+        if (signal != after_signals[0] && waits_for_execution(*party)) continue;
         result.points.push_back({setting, victim, step, signal});
       }
     }

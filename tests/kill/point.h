@@ -17,7 +17,7 @@ namespace kill_points {
 // `parallel/lock/good/upgrader-first/candidate/after-agent-2-writes-ready/SIGKILL`
 struct Point {
   Setting setting;
-  std::string victim;  // "active", "candidate", "fallback" or "upgrader"
+  std::string victim;  // "active", "candidate", "fallback", "first" or "upgrader"
   std::string step;
   std::string signal;
 

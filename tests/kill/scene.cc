@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,8 +117,14 @@ std::string Scene::request() const {
 }
 
 bool Scene::start() {
-  write_file(path("request"), request());
-  if (symlink((cast_.agents + "/v1").c_str(), path("current").c_str()) != 0) return false;
+  const Story& story = *setting_.story;
+  const bool boot = story.with == Story::With::boot;
+  const std::string named = cast_.agents + (boot ? "/v2" : "/v1");
+  if (!boot) write_file(path("request"), request());
+  if (symlink(named.c_str(), path("current").c_str()) != 0) return false;
+  if (boot && symlink((cast_.agents + "/v1").c_str(), path("previous").c_str()) != 0) return false;
+  if (story.with == Story::With::standby && mkfifo(path("standby").c_str(), 0600) != 0)
+    return false;
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return false;
   report_ = ends[0];
@@ -147,12 +154,21 @@ void Scene::become_init(int report) const {
   std::vector<std::string> command = {cast_.init, std::to_string(report), cast_.upgrader};
   command.emplace_back(setting_.story->sequential ? "--mode=sequential" : "--mode=parallel");
   // None of these passes in a story: what ends it is the story.
-  for (const char* option : {"--start-timeout", "--stop-timeout", "--exit-grace", "--trial"})
+  for (const char* option : {"--start-timeout", "--stop-timeout", "--exit-grace"})
     command.push_back(std::string(option) + "=60s");
+  const bool boot = setting_.story->with == Story::With::boot;
+  command.emplace_back(boot ? "--trial=0" : "--trial=60s");
+  if (setting_.story->with == Story::With::standby) command.emplace_back("--fallback=warm");
+  if (setting_.story->has_way_back()) {
+    command.push_back("--control=" + path("control"));
+    command.push_back("--previous=" + path("previous"));
+    command.push_back("--attempts=" + std::to_string(attempts));
+  }
   if (setting_.lock) command.push_back("--lock=" + path("lock"));
   if (setting_.story->relink) command.emplace_back("--relink");
   command.emplace_back("--");
   command.push_back(path("current"));
+  if (boot) command.emplace_back("v2-is-bad");
   std::vector<char*> argv;
   for (std::string& word : command)
     argv.push_back(word.data());
@@ -274,9 +290,9 @@ std::optional<int> Scene::init_ended() {
   return init_status_;
 }
 
-std::string Scene::named_version() const {
+std::string Scene::named_version(const std::string& link) const {
   std::error_code ignored;
-  return name_in(std::filesystem::read_symlink(path("current"), ignored));
+  return name_in(std::filesystem::read_symlink(path(link), ignored));
 }
 
 pid_t Scene::active_lock_holder() const {

@@ -16,6 +16,9 @@
 
 namespace kill_points {
 
+// So many starts of a version that does not last, and the other one has its turn.
+inline constexpr std::size_t attempts = 3;
+
 // The programs that play.
 struct Cast {
   std::string init;
@@ -77,7 +80,7 @@ class Scene {
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
   // The version that a restart begins with.
-  [[nodiscard]] std::string named_version() const;
+  [[nodiscard]] std::string named_version(const std::string& link = "current") const;
   // Who holds the lock that every active agent holds; 0: nobody.
   [[nodiscard]] pid_t active_lock_holder() const;
   [[nodiscard]] bool upgrader_lock_held() const;

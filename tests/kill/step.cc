@@ -97,6 +97,12 @@ bool is_fork(long number) {
   return number == SYS_clone || number == SYS_clone3;
 }
 
+bool renames_news(const Tracee& who) {
+  constexpr std::size_t name_bytes = 64;
+  const std::string name = Tracer::peek(who, who.args[3], name_bytes).c_str();
+  return name.ends_with(".json");
+}
+
 bool is_rename(long number) {
 #ifdef SYS_rename
   if (number == SYS_rename) return true;
@@ -157,7 +163,8 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
     const std::string bytes =
         known ? Tracer::peek(who, who.args[1], std::min(size, line_bytes_max)) : "";
     step.verb = who.call == SYS_write ? "writes" : "reads";
-    if (bytes.starts_with("{")) step.object = types_in(bytes);
+    // The news of --control begin otherwise.
+    if (bytes.starts_with(R"({"type":)")) step.object = types_in(bytes);
     if (!step.object.empty()) return step;
     if (who.generation == 0 && bytes.starts_with("upgrader: ")) {
       return Step{.verb = "logs", .object = slug(bytes)};
@@ -172,7 +179,8 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
 
 std::optional<Step> Steps::step_of_upgrader(const Tracee& who) const {
   if (is_fork(who.call)) return Step{.verb = "forks"};
-  if (is_rename(who.call)) return Step{.verb = "renames"};
+  // When the news of --control are replaced is a matter of time, which is no step.
+  if (is_rename(who.call) && !renames_news(who)) return Step{.verb = "renames"};
   if (who.call == SYS_kill) {
     return Step{.verb = "kills", .object = actor_of(static_cast<std::int64_t>(who.args[0]))};
   }

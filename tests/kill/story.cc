@@ -3,6 +3,7 @@
 namespace kill_points {
 
 const std::vector<Story>& stories() {
+  using With = Story::With;
   constexpr const char* gate = R"(,"gate":"confirm")";
   static const std::vector<Story> all = {
       // name            sequential part         id           members relink lock_only end
@@ -15,6 +16,13 @@ const std::vector<Story>& stories() {
       {"unclean", false, "good", "u1-unclean", "", false, false, End::fallback},
       {"dies-on-trial", false, "dies-on-trial", "u1", "", false, false, End::fallback},
       {"unfit-on-trial", false, "unfit-on-trial", "u1", "", false, false, End::fallback},
+      {"way-back", false, "good", "u1", "", true, true, End::committed, With::way_back},
+      {"bad-boot", false, "", "boot", "", true, true, End::fallback, With::boot},
+      {"warm", false, "good", "u1", "", false, false, End::committed, With::standby},
+      {"warm-dies-on-trial", false, "dies-on-trial", "u1", "", false, false, End::fallback,
+       With::standby},
+      {"warm-dies-beside", false, "dies-beside", "u1", "", false, false, End::fallback,
+       With::standby},
       {"good", true, "good", "u1", "", false, false, End::committed},
       {"relink", true, "good", "u1", "", true, true, End::committed},
       {"cancel", true, "good", "u1-cancel", "", false, false, End::kept},
@@ -25,6 +33,10 @@ const std::vector<Story>& stories() {
       {"unfit-on-trial", true, "unfit-on-trial", "u1", "", false, false, End::fallback},
   };
   return all;
+}
+
+bool Story::gated() const {
+  return std::string_view(members).find("gate") != std::string_view::npos;
 }
 
 std::string words(End end) {

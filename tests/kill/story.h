@@ -27,6 +27,16 @@ struct Story {
   bool relink;
   bool lock_only;  // a story that adds nothing without the lock
   End end;         // without any signal
+  enum class With {
+    nothing,
+    way_back,  // --control, --previous and --attempts
+    boot,      // the same, and AGENT's link names a version that fails at once: nobody asks
+    standby,   // --fallback=warm
+  };
+  With with = With::nothing;
+
+  [[nodiscard]] bool gated() const;
+  [[nodiscard]] bool has_way_back() const { return with == With::way_back || with == With::boot; }
 };
 
 // All stories of a mode by their names.
