@@ -166,6 +166,12 @@ void Judge::see_event(const Event& event) {
 
 // Whether it has confirmed its stop, and what it has left.
 void Judge::see_word(Process& process, const MessageReceived& received) {
+  const auto* hello = std::get_if<Hello>(&received.message);
+  const auto is_readiness = [](const std::string& feature) { return feature == "readiness"; };
+  if (hello != nullptr && std::any_of(hello->features.begin(), hello->features.end(), is_readiness))
+    process.owes_word = true;
+  if (process.activated && std::holds_alternative<Healthy>(received.message))
+    process.owes_word = false;
   if (!process.told_to_stop || process.confirmed) return;
   if (const auto* stopped = std::get_if<Stopped>(&received.message)) {
     process.confirmed = true;
@@ -248,6 +254,12 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     return times;
   };
   const auto times = names_of(before), times_after = names_of(after);
+  const std::map<std::string, Time> put_off_before = put_off_;
+  const auto is_judged = [&](const auto& other) {
+    const auto found = put_off_before.find(other.first);
+    const bool again = found != put_off_before.end() && found->second == other.second;
+    return other.second <= by && (again || now - other.second <= std::chrono::seconds(1));
+  };
   for (const auto& [name, time] : times) {
     const Duration late = now - time;
     if (time > by || late <= std::chrono::seconds(1) || put_off_[name] == time) continue;
@@ -255,9 +267,7 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const auto found = times_after.find(name);
     put_off_[name] = until;
     // Unless another was judged in this step, and ended what this one was about.
-    const bool others = std::any_of(times.begin(), times.end(), [&](const auto& other) {
-      return other.second <= by && now - other.second <= std::chrono::seconds(1);
-    });
+    const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
     }

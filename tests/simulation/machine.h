@@ -93,8 +93,9 @@ class Process {
   std::string incoming;                      // the line that is being written to it
   std::size_t taken = 0;                     // bytes that its input took
   std::optional<std::size_t> taken_at_look;  // by then, if there was room for more
-  bool is_fallback = false;                  // it was welcomed as one,
-  bool knows_reason = false;                 // and has been told what had failed
+  bool owes_word = false;     // its hello has the feature readiness, and it has not said healthy
+  bool is_fallback = false;   // it was welcomed as one,
+  bool knows_reason = false;  // and has been told what had failed
   bool told_to_stop = false;
   std::optional<std::string> stop_id;
   bool confirmed = false;  // its stop
