@@ -170,8 +170,9 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   const auto is_readiness = [](const std::string& feature) { return feature == "readiness"; };
   if (hello != nullptr && std::any_of(hello->features.begin(), hello->features.end(), is_readiness))
     process.owes_word = true;
-  if (process.activated && std::holds_alternative<Healthy>(received.message))
-    process.owes_word = false;
+  // The word of one that has been killed is heard no more.
+  const bool heard = process.activated && !process.killed && !received.posthumous;
+  if (heard && std::holds_alternative<Healthy>(received.message)) process.owes_word = false;
   if (!process.told_to_stop || process.confirmed) return;
   if (const auto* stopped = std::get_if<Stopped>(&received.message)) {
     process.confirmed = true;
