@@ -25,7 +25,7 @@ DesiredTask::DesiredTask(const std::vector<std::string>& components,
 }
 
 std::string DesiredTask::key() const {
-  return key_of(KeyKind::driver, {"desired"});
+  return key_of(KeyKind::driver, {desired_id});
 }
 
 std::vector<std::string> DesiredTask::prefixes() const {

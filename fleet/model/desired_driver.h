@@ -3,12 +3,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fleet/model/desired_decision.h"
 #include "fleet/model/driver.h"
 
 namespace fleet {
+
+// What they are driven as. No rollout and no plan has this name.
+inline constexpr std::string_view desired_id = "desired";
 
 class DesiredTask {
  public:

@@ -99,6 +99,7 @@ class Driver {
 
   void take(const LeaveDriving&) { end("its controller ends", false); }
   void take(const KeptAlive&) { proven_at_ = now_; }
+  void take(const LeaseLost& lost) { end(lost.why, true); }
 
   // ---- what the store says
 

@@ -56,6 +56,10 @@ struct LeaseGranted {
 struct LeaseFailed {};
 // The lease of the driver's own key was renewed.
 struct KeptAlive {};
+// It has ended, or nobody can tell: counted from before the question that renewed it last.
+struct LeaseLost {
+  std::string why = {};
+};
 // A watched key was written, or erased as of `revision`.
 struct KeyChanged {
   KeyValue record = {};
@@ -68,9 +72,9 @@ struct KeyErased {
 struct LeaveDriving {};
 struct TimePassed {};
 
-using DriverEvent =
-    std::variant<BeginDriving, TransactionEnded, ReadingEnded, ReadingFailed, LeaseGranted,
-                 LeaseFailed, KeptAlive, KeyChanged, KeyErased, LeaveDriving, TimePassed>;
+using DriverEvent = std::variant<BeginDriving, TransactionEnded, ReadingEnded, ReadingFailed,
+                                 LeaseGranted, LeaseFailed, KeptAlive, LeaseLost, KeyChanged,
+                                 KeyErased, LeaveDriving, TimePassed>;
 
 // ---- actions
 

@@ -55,6 +55,8 @@ void LeaseKeeper::keep_answer(const Reply<LeaseState>& answer, Milliseconds aske
   rely_until(asked + lease_.ttl);
   next_ =
       timers_.after(std::chrono::duration_cast<Milliseconds>(lease_.ttl) / 3, [this] { keep(); });
+  const auto kept = observer_.kept;
+  kept();
 }
 
 void LeaseKeeper::rely_until(Milliseconds end) {

@@ -19,6 +19,8 @@ class LeaseKeeper {
     std::function<void(const Lease&)> taken;
     // The lease is not to be relied on any more: what is bound to it is erased, or will be.
     std::function<void(const std::string& reason)> lost;
+    // It was renewed.
+    std::function<void()> kept = [] {};
   };
 
   LeaseKeeper(Store& store, Timers& timers, std::chrono::seconds ttl, Observer observer,

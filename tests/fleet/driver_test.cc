@@ -153,4 +153,18 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
 }
 
+TEST_CASE("a driver whose lease is lost stops driving at once, loudly, and writes nothing") {
+  Bench bench(PlanDriver("c1", "p", 100));
+  bench.store.put(key_of(KeyKind::plan, {"p"}), write_record(Plan{.members = {"m"}}));
+  bench.tell(BeginDriving{});
+  const Revision before = bench.store.revision();
+
+  bench.tell(LeaseLost{"the lease has ended"});
+
+  CHECK(bench.driver.is_over());
+  CHECK(bench.store.revision() == before);
+  CHECK(bench.told ==
+        std::vector<std::string>{"plan p is not driven any longer: the lease has ended"});
+}
+
 }  // namespace
