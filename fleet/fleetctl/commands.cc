@@ -35,12 +35,31 @@ int perform(const Options& options) {
       return list_releases(options, asker);
     case Command::enrol:
       return enrol(options, asker);
+    case Command::rollout_start:
+      return start_rollout(options, asker);
+    case Command::rollout_list:
+      return list_rollouts(options, asker);
+    case Command::rollout_show:
+      return show_rollout(options, asker);
+    case Command::rollout_order:
+      return order_rollout(options, asker);
   }
   return exit_usage;
 }
 
 void say(const std::string& line) {
   std::printf("%s\n", line.c_str());
+}
+
+void say_all(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    say(line);
+  }
+}
+
+std::string who_asks() {
+  const char* user = std::getenv("USER");
+  return user == nullptr ? std::to_string(::getuid()) : user;
 }
 
 void complain(const std::string& line) {
@@ -138,10 +157,7 @@ int halt(const Options& options, Asker& asker) {
     return exit_done;
   }
   if (options.on) {
-    const char* user = std::getenv("USER");
-    const fleet::Stop stop{.who = user == nullptr ? std::to_string(::getuid()) : user,
-                           .why = options.why,
-                           .since = fleet::time_text()};
+    const fleet::Stop stop{.who = who_asks(), .why = options.why, .since = fleet::time_text()};
     const int status = write(asker, key, fleet::write_record(stop), 0);
     if (status == exit_done) say("nothing begins from now on; confirmations and roll-backs go on");
     return status;

@@ -1,6 +1,9 @@
 // What fleetctl does, a command a function: asks the store, shows, and gives the exit status.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/options.h"
 
@@ -21,10 +24,20 @@ namespace fleetctl {
 [[nodiscard]] int publish(const Options& options, Asker& asker);
 [[nodiscard]] int enrol(const Options& options, Asker& asker);
 
+// ---- rollouts
+[[nodiscard]] int start_rollout(const Options& options, Asker& asker);
+[[nodiscard]] int list_rollouts(const Options& options, Asker& asker);
+[[nodiscard]] int show_rollout(const Options& options, Asker& asker);
+[[nodiscard]] int order_rollout(const Options& options, Asker& asker);
+
 // ---- what all say
 void say(const std::string& line);
+void say_all(const std::vector<std::string>& lines);
 void complain(const std::string& line);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
+
+// Who asks, for the records.
+[[nodiscard]] std::string who_asks();
 
 // Writes one record, which was read at that revision (0: it was absent). An answer that did not
 // come is looked for: it was written, or it was not, or that cannot be known.

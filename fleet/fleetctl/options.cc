@@ -130,6 +130,94 @@ void add_enrolment(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 3'650));
 }
 
+CLI::App& add_rollout_name(CLI::App& app, Options& options) {
+  app.add_option("ROLLOUT", options.rollout, "its name")
+      ->type_name("")
+      ->required()
+      ->check(form(&fleet::is_id, "the name of a rollout"));
+  return app;
+}
+
+// N, or P%.
+void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
+  const bool percent = text.ends_with('%');
+  const std::string digits = percent ? text.substr(0, text.size() - 1) : text;
+  const bool is_number =
+      !digits.empty() && digits.size() < 6 && digits.find_first_not_of("0123456789") == digits.npos;
+  if (!is_number || std::stoll(digits) == 0) {
+    throw CLI::ValidationError("--batch", text + ": needs a number of nodes, or a percentage");
+  }
+  (percent ? terms.batch_percent : terms.batch) = std::stoll(digits);
+}
+
+void add_terms(CLI::App& app, fleet::RolloutTerms& terms) {
+  const CLI::AsNumberWithUnit time(
+      std::map<std::string, std::int64_t>{{"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}},
+      CLI::AsNumberWithUnit::UNIT_REQUIRED);
+  app.add_option("--target", terms.target, "which nodes, as fleet(7) has it")
+      ->type_name("EXPR")
+      ->required();
+  app.add_option_function<std::string>(
+         "--batch", [&terms](const std::string& text) { take_batch(terms, text); },
+         "nodes at a time, or a percentage of them")
+      ->type_name("N|P%");
+  app.add_option("--canary", terms.canary, "nodes of a first batch")->type_name("N");
+  app.add_option("--soak", terms.soak_ms, "how long the new version is watched")
+      ->type_name("TIME")
+      ->transform(time);
+  app.add_option("--pause", terms.pause_ms, "between two batches")
+      ->type_name("TIME")
+      ->transform(time);
+  app.add_option("--max-failed", terms.max_failed, "so many failures abort it")->type_name("N");
+  app.add_option("--confirm", terms.confirm_ms,
+                 "a node that nobody confirms for so long goes back by itself")
+      ->type_name("TIME")
+      ->transform(time);
+  app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")
+      ->type_name("N");
+  app.add_flag("--downgrade", terms.downgrade, "also to an older version");
+}
+
+void add_rollouts(CLI::App& app, Options& options) {
+  CLI::App& rollout = *app.add_subcommand("rollout", "one version on many nodes, batch by batch");
+  rollout.require_subcommand(1);
+  rollout.fallthrough();
+  const auto add_start = [&](const std::string& name, const std::string& about) -> CLI::App& {
+    CLI::App& start = add(rollout, options, Command::rollout_start, name, about);
+    add_component(start, options, true);
+    start.add_option("VERSION", options.version, "of a release that is published")
+        ->type_name("")
+        ->required()
+        ->check(form(&fleet::is_version_name, "a version"));
+    start.add_option("--name", options.rollout, "of the rollout; otherwise it is given one")
+        ->type_name("NAME")
+        ->check(form(&fleet::is_id, "the name of a rollout"));
+    add_terms(start, options.terms);
+    return start;
+  };
+  add_start("start", "begin one").add_flag("--dry-run", options.dry_run, "show it, begin nothing");
+  add_start("plan", "show what `start` would do").parse_complete_callback([&options] {
+    options.dry_run = true;
+  });
+  add(rollout, options, Command::rollout_list, "list", "every rollout, and how far it is");
+  add_rollout_name(
+      add(rollout, options, Command::rollout_show, "show", "one rollout, node by node"), options);
+  const auto order = [&](const std::string& name, const std::string& about,
+                         RolloutWish wish) -> CLI::App& {
+    CLI::App& one = *rollout.add_subcommand(name, about);
+    one.fallthrough();
+    one.callback([&options, wish] {
+      options.command = Command::rollout_order;
+      options.wish = wish;
+    });
+    return add_rollout_name(one, options);
+  };
+  order("pause", "begin no other batch", RolloutWish::pause);
+  order("resume", "go on", RolloutWish::resume);
+  order("abort", "end it: what is not confirmed yet goes back", RolloutWish::abort)
+      .add_flag("--leave", options.leave, "nothing is told to go back");
+}
+
 }  // namespace
 
 std::variant<Options, Text> options_from(int argc, char** argv) {
@@ -143,6 +231,7 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   add_orders(app, options);
   add_releases(app, options);
   add_enrolment(app, options);
+  add_rollouts(app, options);
   try {
     app.parse(argc, argv);
     if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");

@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "fleet/model/rollout_records.h"
+
 namespace fleetctl {
 
 enum class Command {
@@ -17,7 +19,14 @@ enum class Command {
   publish,
   releases,
   enrol,
+  rollout_start,
+  rollout_list,
+  rollout_show,
+  rollout_order,
 };
+
+// What a person may tell a rollout that has begun.
+enum class RolloutWish { pause, resume, abort };
 
 struct Options {
   Command command = Command::status;
@@ -42,6 +51,12 @@ struct Options {
   std::string signer_key;
   std::string output;
   int days = 90;
+
+  std::string rollout;        // its name
+  fleet::RolloutTerms terms;  // rollout start, without the release's digest
+  bool dry_run = false;
+  RolloutWish wish = RolloutWish::pause;
+  bool leave = false;  // rollout abort: nodes stay where they are
 };
 
 // To show, and to exit with.

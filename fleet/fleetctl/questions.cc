@@ -13,12 +13,6 @@ namespace {
 
 using fleet::KeyKind;
 
-void say_all(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) {
-    say(line);
-  }
-}
-
 std::string member_words(const fleet::MemberStatus& member) {
   std::string words = member.leads ? "leads" : member.has_leader ? "follows" : "has no leader";
   words += ", etcd " + member.version + ", " + std::to_string(member.used_bytes / 1'024) + " of " +

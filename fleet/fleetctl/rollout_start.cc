@@ -1,0 +1,159 @@
+// fleetctl rollout start and plan: which nodes, in which batches; then all of it is written.
+#include "fleet/agent/identity.h"
+#include "fleet/fleetctl/cell_view.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/model/desired_driver.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_draft.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::KeyKind;
+
+struct Plan {
+  std::string id = {};
+  fleet::Rollout rollout = {};
+  fleet::RolloutDraft draft = {};
+  fleet::Revision release = 0;
+};
+
+// Takes the release into the plan, which says what is run and what it needs of a node.
+int add_release(const Options& options, Asker& asker, Plan& plan) {
+  const std::string key = fleet::key_of(KeyKind::release, {options.component, options.version});
+  const auto reply = asker.read({key});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
+  if (found == nullptr) {
+    complain(options.component + " " + options.version +
+             " is not published: fleetctl release publish makes it known");
+    return exit_refused;
+  }
+  const auto release = fleet::read_record<fleet::Release>(found->value);
+  if (!release) {
+    complain("the release " + release.reason());
+    return exit_refused;
+  }
+  plan.release = found->modified;
+  fleet::RolloutTerms& terms = plan.rollout.terms;
+  terms.component = options.component;
+  terms.version = options.version;
+  terms.digest = release.value().digest;
+  terms.min_protocol = std::max(terms.min_protocol, release.value().min_protocol);
+  return exit_done;
+}
+
+std::vector<fleet::RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
+                                                   const std::string& component) {
+  const auto targets = target_nodes(nodes);
+  std::vector<fleet::RolloutCandidate> candidates;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i].versions.running.contains(component)) continue;
+    candidates.push_back({targets[i], nodes[i].degraded()});
+  }
+  return candidates;
+}
+
+int add_nodes(Asker& asker, Plan& plan) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto nodes = nodes_in(std::get<fleet::Reading>(reply));
+  const auto& terms = plan.rollout.terms;
+  const auto draft = draft_rollout(terms, candidates_in(nodes, terms.component));
+  if (!draft) {
+    complain(draft.reason());
+    return exit_refused;
+  }
+  plan.draft = draft.value();
+  return exit_done;
+}
+
+std::string in_one_line(const std::vector<std::string>& names) {
+  std::string line;
+  for (const std::string& name : names) {
+    line += " " + name;
+  }
+  return line;
+}
+
+void show(const Plan& plan) {
+  std::size_t number = 0;
+  for (const auto& batch : plan.draft.batches) {
+    say("batch " + std::to_string(++number) + ":" + in_one_line(batch));
+  }
+  if (!plan.draft.excluded.empty()) say("degraded, left out:" + in_one_line(plan.draft.excluded));
+  if (!plan.draft.not_covered.empty())
+    say("not reporting, left out:" + in_one_line(plan.draft.not_covered));
+}
+
+// What stands there of it already; `status` is not exit_done where that cannot be read.
+std::optional<fleet::WrittenRollout> written(Asker& asker, const Plan& plan, int& status) {
+  const std::string key = fleet::key_of(KeyKind::rollout, {plan.id});
+  const auto reply = asker.read({key});
+  if (std::holds_alternative<fleet::Trouble>(reply)) {
+    complain("it cannot be known how much of " + plan.id + " was written; it does not begin half");
+    status = exit_unknown;
+    return std::nullopt;
+  }
+  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
+  if (found == nullptr) return std::nullopt;
+  const auto record = fleet::read_record<fleet::Rollout>(found->value);
+  if (record && record.value().trace == plan.rollout.trace)
+    return fleet::WrittenRollout{record.value(), found->modified};
+  complain("there is a rollout " + plan.id + " already");
+  status = exit_refused;
+  return std::nullopt;
+}
+
+// One transaction after the other. What came of each is looked for, so that an answer that was lost
+// does not matter.
+int write_all(Asker& asker, const Plan& plan) {
+  int status = exit_done;
+  auto there = written(asker, plan, status);
+  while (status == exit_done) {
+    const auto next = next_creation(plan.id, plan.rollout, plan.draft, plan.release, there);
+    if (!next) break;
+    const fleet::Outcome outcome = asker.commit(*next);
+    const fleet::Revision before = there ? there->revision : 0;
+    if (const auto* denied = std::get_if<fleet::Denied>(&outcome)) {
+      complain(denied->reason);
+      return exit_refused;
+    }
+    there = written(asker, plan, status);
+    if (status != exit_done || (there && there->revision != before)) continue;
+    complain(std::holds_alternative<fleet::Unknown>(outcome)
+                 ? "it cannot be known whether " + plan.id + " will begin: " + words(outcome)
+                 : "nothing may begin now (fleetctl stop), or the release has changed");
+    return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+  }
+  return status;
+}
+
+}  // namespace
+
+int start_rollout(const Options& options, Asker& asker) {
+  Plan plan;
+  plan.rollout.terms = options.terms;
+  plan.rollout.who = who_asks();
+  plan.rollout.trace = fleet::new_instance_id().substr(0, 8);
+  plan.rollout.created = fleet::time_text();
+  plan.id = options.rollout.empty() ? "r-" + plan.rollout.trace : options.rollout;
+  if (plan.id == fleet::desired_id) {
+    complain("no rollout is called " + plan.id + ": the desired versions are");
+    return exit_usage;
+  }
+  if (const int status = add_release(options, asker, plan); status != exit_done) return status;
+  if (const int status = add_nodes(asker, plan); status != exit_done) return status;
+  if (options.dry_run) {
+    show(plan);
+    return exit_done;
+  }
+  if (const int status = write_all(asker, plan); status != exit_done) return status;
+  show(plan);
+  say("rollout " + plan.id + " begins (trace " + plan.rollout.trace + ")");
+  return exit_done;
+}
+
+}  // namespace fleetctl

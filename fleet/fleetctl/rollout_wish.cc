@@ -1,0 +1,66 @@
+#include "fleet/fleetctl/rollout_wish.h"
+
+#include "fleet/model/enum_text.h"
+
+namespace fleetctl {
+namespace {
+
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+using fleet::Rollout;
+using fleet::RolloutOrder;
+using fleet::RolloutState;
+
+Result<WishedRollout> refuse(const Rollout& rollout) {
+  return Refusal{"it is " + std::string(text_of(rollout.state))};
+}
+
+Result<WishedRollout> pause(Rollout rollout) {
+  if (rollout.state == RolloutState::paused) return WishedRollout{.words = "is paused, as before"};
+  if (rollout.state != RolloutState::rolling) return refuse(rollout);
+  rollout.order = RolloutOrder::pause;
+  return WishedRollout{rollout, false, "begins no other batch"};
+}
+
+Result<WishedRollout> resume(Rollout rollout) {
+  const bool is_to_pause = rollout.order == RolloutOrder::pause;
+  if (rollout.state == RolloutState::rolling && !is_to_pause)
+    return WishedRollout{.words = "is rolling, as before"};
+  if (rollout.state != RolloutState::rolling && rollout.state != RolloutState::paused)
+    return refuse(rollout);
+  if (is_to_pause) rollout.order = RolloutOrder::none;
+  rollout.state = RolloutState::rolling;
+  rollout.reason.clear();
+  return WishedRollout{rollout, true, "goes on"};
+}
+
+// At once and from anywhere; one that is not written to its end has no driver who would do it.
+Result<WishedRollout> abort(Rollout rollout, bool leave) {
+  const RolloutOrder order = leave ? RolloutOrder::abort_and_leave : RolloutOrder::abort;
+  if (rollout.state == RolloutState::completed) return refuse(rollout);
+  if (rollout.state == RolloutState::aborted || rollout.order == order)
+    return WishedRollout{.words = "is aborted, as before"};
+  if (rollout.state == RolloutState::created) {
+    rollout.state = RolloutState::aborted;
+    rollout.reason = "asked for, before it began";
+    return WishedRollout{rollout, false, "will not begin"};
+  }
+  rollout.order = order;
+  return WishedRollout{rollout, false, "is told to abort"};
+}
+
+}  // namespace
+
+Result<WishedRollout> wished(const Rollout& rollout, RolloutWish wish, bool leave) {
+  switch (wish) {
+    case RolloutWish::pause:
+      return pause(rollout);
+    case RolloutWish::resume:
+      return resume(rollout);
+    case RolloutWish::abort:
+      return abort(rollout, leave);
+  }
+  return refuse(rollout);
+}
+
+}  // namespace fleetctl

@@ -1,0 +1,145 @@
+// fleetctl rollout list, show, pause, resume and abort.
+#include "fleet/fleetctl/cell_view.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/rollout_wish.h"
+#include "fleet/model/enum_text.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "node/upgraderctl/core/table.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::KeyKind;
+
+// The driver of a busy rollout writes its record all the time.
+constexpr int tries = 20;
+
+std::string progress(const fleet::Rollout& rollout) {
+  return std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
+}
+
+std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollout& rollout,
+                                      const fleet::Reading& reading) {
+  std::vector<std::string> lines{id + ": " + std::string(text_of(rollout.state)) +
+                                 (rollout.reason.empty() ? "" : ", " + rollout.reason)};
+  std::vector<upgraderctl::Row> rows{
+      {"  runs", rollout.terms.component + " " + rollout.terms.version},
+      {"  batches done", progress(rollout)},
+      {"  driver", rollout.driver}};
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key || key->kind != KeyKind::rollout_node) continue;
+    const auto node = fleet::read_record<fleet::RolloutNode>(found.value);
+    std::string words(node ? text_of(node.value().stage) : node.reason());
+    if (node && !node.value().error.empty()) words += ": " + node.value().error;
+    rows.push_back({"  node", key->names[1] + " " + words});
+  }
+  for (const std::string& line : upgraderctl::in_columns(rows)) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// exit_done, or why not; none: somebody else wrote it in between, so it is to be looked at again.
+std::optional<int> try_order(const Options& options, Asker& asker) {
+  const std::string key = fleet::key_of(KeyKind::rollout, {options.rollout});
+  const auto reply = asker.read({key});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
+  if (found == nullptr) {
+    complain(options.rollout + ": no such rollout");
+    return exit_refused;
+  }
+  const auto record = fleet::read_record<fleet::Rollout>(found->value);
+  const auto wish =
+      record ? wished(record.value(), options.wish, options.leave)
+             : agent_protocol::Result<WishedRollout>(agent_protocol::Refusal{record.reason()});
+  if (!wish) {
+    complain(options.rollout + ": " + wish.reason());
+    return exit_refused;
+  }
+  if (wish.value().rollout) {
+    fleet::Transaction transaction{.compares = {{.key = key, .revision = found->modified}},
+                                   .puts = {{key, write_record(*wish.value().rollout)}}};
+    if (wish.value().begins) transaction.compares.push_back({.key = fleet::key_of(KeyKind::stop)});
+    const fleet::Outcome outcome = asker.commit(transaction);
+    if (std::holds_alternative<fleet::Refused>(outcome)) return std::nullopt;
+    if (!std::holds_alternative<fleet::Committed>(outcome)) {
+      complain(options.rollout + ": " + words(outcome));
+      return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+    }
+  }
+  say(options.rollout + " " + wish.value().words);
+  return exit_done;
+}
+
+}  // namespace
+
+int list_rollouts(const Options& options, Asker& asker) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::rollout), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  fleet::Reading reading = std::get<fleet::Reading>(reply);
+  std::erase_if(reading.found, [](const fleet::KeyValue& found) {
+    const auto key = fleet::parse_key(found.key);
+    return !key || key->kind != KeyKind::rollout;
+  });
+  if (options.json) {
+    say(as_json(reading));
+    return exit_done;
+  }
+  std::vector<upgraderctl::Row> rows{{"ROLLOUT", "RUNS", "STATE", "BATCHES", "FAILED", "REASON"}};
+  for (const fleet::KeyValue& found : reading.found) {
+    const std::string id = fleet::parse_key(found.key)->names.front();
+    const auto record = fleet::read_record<fleet::Rollout>(found.value);
+    if (!record) {
+      rows.push_back({id, "", "unreadable", "", "", record.reason()});
+      continue;
+    }
+    const fleet::Rollout& one = record.value();
+    rows.push_back({id, one.terms.component + " " + one.terms.version,
+                    std::string(text_of(one.state)), progress(one), std::to_string(one.failed),
+                    one.reason});
+  }
+  say_all(upgraderctl::in_columns(rows));
+  return exit_done;
+}
+
+int show_rollout(const Options& options, Asker& asker) {
+  const std::string key = fleet::key_of(KeyKind::rollout, {options.rollout});
+  const auto reply = asker.read({key, true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  fleet::Reading reading = std::get<fleet::Reading>(reply);
+  // Not those whose names only begin as this one's.
+  std::erase_if(reading.found, [&key](const fleet::KeyValue& found) {
+    return found.key != key && !found.key.starts_with(fleet::key_below(key));
+  });
+  const fleet::KeyValue* found = reading.find(key);
+  if (found == nullptr) {
+    complain(options.rollout + ": no such rollout");
+    return exit_refused;
+  }
+  const auto record = fleet::read_record<fleet::Rollout>(found->value);
+  if (options.json) {
+    say(as_json(reading));
+  } else if (record) {
+    say_all(rollout_page(options.rollout, record.value(), reading));
+  } else {
+    complain(options.rollout + ": " + record.reason());
+    return exit_refused;
+  }
+  return exit_done;
+}
+
+int order_rollout(const Options& options, Asker& asker) {
+  for (int i = 0; i < tries; ++i) {
+    if (const auto status = try_order(options, asker)) return *status;
+  }
+  complain(options.rollout +
+           ": nothing may begin now (fleetctl stop), or it is written all the "
+           "time; look, and try again");
+  return exit_refused;
+}
+
+}  // namespace fleetctl
