@@ -1,0 +1,147 @@
+#include "fleet/controller/controller.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <utility>
+
+#include "fleet/model/desired_driver.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_driver.h"
+#include "upgrader/core/check.h"
+
+namespace fleet {
+namespace {
+
+// How long the store has to take back the keys of a controller that ends.
+constexpr std::chrono::milliseconds leave_time{2'000};
+
+void log(const std::string& line) {
+  std::fprintf(stderr, "fleet-controller: %s\n", line.c_str());
+}
+
+}  // namespace
+
+Controller::Controller(uv_loop_t& loop, ControllerOptions options)
+    : loop_(loop),
+      options_(std::move(options)),
+      seed_(std::hash<std::string>()(options_.name)),
+      timers_(loop),
+      store_(loop, {.endpoints = options_.endpoints,
+                    .certificates = {options_.authority, options_.certificate, options_.key},
+                    .seed = seed_}),
+      rollouts_(follow(KeyKind::rollout)),
+      desired_(follow(KeyKind::desired)),
+      drivers_(follow(KeyKind::driver)) {
+  signals_.push_back(end_at(SIGTERM));
+  signals_.push_back(end_at(SIGINT));
+}
+
+int Controller::run() {
+  uv_run(&loop_, UV_RUN_DEFAULT);
+  return 0;
+}
+
+std::unique_ptr<Mirror> Controller::follow(KeyKind kind) {
+  return std::make_unique<Mirror>(
+      store_, timers_, Keys{prefix_of(kind), true},
+      Mirror::Observer{
+          .changed = [this](const Changes&) { look_soon(); },
+          .troubled = [](const Trouble& trouble) { log("the store: " + trouble.reason); }},
+      seed_);
+}
+
+upgrader::UvHandle<uv_signal_t> Controller::end_at(int signal) {
+  auto handle = upgrader::make_handle<uv_signal_t>(
+      [this](uv_signal_t* fresh) { return uv_signal_init(&loop_, fresh); });
+  UPGRADER_CHECK(handle != nullptr);
+  handle->data = this;
+  const auto caught = [](uv_signal_t* which, int) {
+    static_cast<Controller*>(which->data)->leave_all();
+  };
+  UPGRADER_CHECK(uv_signal_start(handle.get(), caught, signal) == 0);
+  return handle;
+}
+
+// From the loop: whoever calls may be a driving that is to be forgotten.
+void Controller::look_soon() {
+  soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
+}
+
+void Controller::look() {
+  forget_ended();
+  if (leaving_) {
+    if (has_left()) uv_stop(&loop_);
+    return;
+  }
+  if (rollouts_->revision() == 0 || desired_->revision() == 0 || drivers_->revision() == 0) return;
+  const auto drivable = Campaign::drivable(rollouts_->records(), desired_->records());
+  leave_outdated(drivable);
+  for (const Drivable& one : campaign_.to_begin(drivable, drivers_->records(), now())) {
+    if (!driven_.contains(one.id)) begin(one);
+  }
+  later_ = nullptr;
+  if (const auto due = campaign_.next_deadline(drivable, now())) {
+    later_ = timers_.after(std::chrono::milliseconds(*due - now()), [this] { look(); });
+  }
+}
+
+void Controller::forget_ended() {
+  std::erase_if(driven_, [this](const auto& one) {
+    const Driving& driving = *one.second.driving;
+    if (driving.is_over()) campaign_.ended(one.first, driving.drove(), driving.began(), now());
+    return driving.is_over();
+  });
+}
+
+// The driver of the desired versions has its components from its beginning.
+void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
+  for (const Drivable& one : drivable) {
+    const auto at = driven_.find(one.id);
+    if (at != driven_.end() && at->second.components != one.components) {
+      at->second.driving->leave();
+    }
+  }
+}
+
+void Controller::begin(const Drivable& what) {
+  const auto make = [name = options_.name, what](LeaseId lease) -> std::unique_ptr<AnyDriver> {
+    if (what.id == desired_id) {
+      return std::make_unique<DriverOf<DesiredDriver>>(
+          DesiredDriver(name, what.components, DesiredSettings{}, lease));
+    }
+    return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, what.id, lease));
+  };
+  driven_[what.id] = {what.components, std::make_unique<Driving>(Driving::Settings{
+                                           .store = store_,
+                                           .timers = timers_,
+                                           .lease = std::chrono::seconds(options_.lease_s),
+                                           .seed = seed_,
+                                           .make = make,
+                                           .log =
+                                               [id = what.id](bool loud, const std::string& text) {
+                                                 log((loud ? "! " : "") + id + ": " + text);
+                                               },
+                                           .ended = [this] { look_soon(); }})};
+}
+
+void Controller::leave_all() {
+  if (std::exchange(leaving_, true)) return;
+  for (auto& [id, one] : driven_) {
+    if (!one.driving->is_over()) one.driving->leave();
+  }
+  end_ = timers_.after(leave_time, [this] { uv_stop(&loop_); });
+  look_soon();
+}
+
+// The store has taken our keys back.
+bool Controller::has_left() const {
+  return std::none_of(drivers_->records().begin(), drivers_->records().end(),
+                      [this](const auto& one) {
+                        const auto record = read_record<DriverRecord>(one.second.value);
+                        return record && record.value().controller == options_.name;
+                      });
+}
+
+}  // namespace fleet

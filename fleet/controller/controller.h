@@ -1,0 +1,66 @@
+// fleet-controller at work: follows what is to be driven and who drives it, and begins a driver for
+// whatever has none. Which of several controllers gets it, the store decides.
+#pragma once
+
+#include <uv.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fleet/controller/campaign.h"
+#include "fleet/controller/driving.h"
+#include "fleet/controller/options.h"
+#include "fleet/model/keys.h"
+#include "fleet/store/etcd_store.h"
+#include "fleet/store/mirror.h"
+#include "fleet/store/uv_timers.h"
+#include "upgrader/shell/uv_handle.h"
+
+namespace fleet {
+
+class Controller {
+ public:
+  Controller(uv_loop_t& loop, ControllerOptions options);
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  // Until it has been told to stop, and has left what it drove to the others. The exit status.
+  int run();
+
+ private:
+  struct Driven {
+    std::vector<std::string> components = {};
+    std::unique_ptr<Driving> driving = {};
+  };
+
+  void look_soon();
+  void look();
+  void forget_ended();
+  void leave_outdated(const std::vector<Drivable>& drivable);
+  void begin(const Drivable& what);
+  void leave_all();
+  [[nodiscard]] bool has_left() const;
+  [[nodiscard]] std::unique_ptr<Mirror> follow(KeyKind kind);
+  [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
+  [[nodiscard]] Ms now() const { return timers_.now().count(); }
+
+  uv_loop_t& loop_;
+  ControllerOptions options_;
+  std::uint64_t seed_;
+  UvTimers timers_;
+  EtcdStore store_;
+  std::unique_ptr<Mirror> rollouts_;
+  std::unique_ptr<Mirror> desired_;
+  std::unique_ptr<Mirror> drivers_;
+  Campaign campaign_;
+  std::map<std::string, Driven> driven_;
+  bool leaving_ = false;
+  std::unique_ptr<Timer> soon_;
+  std::unique_ptr<Timer> later_;
+  std::unique_ptr<Timer> end_;
+  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
+};
+
+}  // namespace fleet

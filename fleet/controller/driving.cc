@@ -1,0 +1,136 @@
+#include "fleet/controller/driving.h"
+
+#include <algorithm>
+
+namespace fleet {
+namespace {
+
+// What all of these begin with: one reading of that is at one revision, and one watch tells its
+// changes in their order.
+std::string common_beginning(const std::vector<std::string>& keys) {
+  std::string common = keys.front();
+  for (const std::string& key : keys) {
+    const auto differ = std::mismatch(common.begin(), common.end(), key.begin(), key.end());
+    common.erase(differ.first, common.end());
+  }
+  return common;
+}
+
+}  // namespace
+
+Driving::Driving(Settings settings)
+    : settings_(std::move(settings)),
+      began_(now()),
+      keeper_(settings_.store, settings_.timers, settings_.lease,
+              {.taken =
+                   [this](const Lease& lease) {
+                     driver_ = settings_.make(lease.id);
+                     tell(BeginDriving{});
+                   },
+               .lost = [this](const std::string& why) { tell(LeaseLost{why}); },
+               .kept = [this] { tell(KeptAlive{}); }},
+              settings_.seed) {}
+
+void Driving::leave() {
+  if (driver_ == nullptr) return end();
+  tell(LeaveDriving{});
+}
+
+void Driving::tell(const DriverEvent& event) {
+  if (over_ || driver_ == nullptr) return;
+  alarm_ = nullptr;
+  const DriverActions actions = driver_->step(event, now());
+  if (!drove_ && driver_->fence() != 0) {
+    drove_ = true;
+    settings_.log(false, "is driven from here now");
+  }
+  for (const DriverAction& action : actions) {
+    std::visit([this](const auto& what) { perform(what); }, action);
+  }
+  if (over_) return;
+  if (const auto due = driver_->next_deadline()) {
+    alarm_ = settings_.timers.after(std::chrono::milliseconds(std::max<Ms>(*due - now(), 0)),
+                                    [this] { tell(TimePassed{}); });
+  }
+}
+
+void Driving::perform(const Commit& commit) {
+  const std::weak_ptr<char> alive = alive_;
+  settings_.store.commit(commit.transaction, [this, alive](const Outcome& outcome) {
+    if (!alive.expired()) tell(TransactionEnded{outcome});
+  });
+}
+
+void Driving::perform(const WantReading& wanted) {
+  wanted_ = wanted.prefixes;
+  reading_ = true;
+  mirror_ = std::make_unique<Mirror>(
+      settings_.store, settings_.timers, Keys{common_beginning(wanted_), true},
+      Mirror::Observer{.changed = [this](const Changes& changes) { take_changes(changes); },
+                       .troubled = [this](const Trouble&) { take_trouble(); }},
+      settings_.seed);
+}
+
+void Driving::perform(const GrantLease& wanted) {
+  const std::weak_ptr<char> alive = alive_;
+  const auto ttl =
+      std::chrono::ceil<std::chrono::seconds>(std::chrono::milliseconds(wanted.ttl_ms));
+  settings_.store.grant(ttl, [this, alive](const Reply<Lease>& answer) {
+    if (alive.expired()) return;
+    const auto* lease = std::get_if<Lease>(&answer);
+    lease != nullptr ? tell(LeaseGranted{lease->id}) : tell(LeaseFailed{});
+  });
+}
+
+void Driving::perform(const Tell& words) {
+  settings_.log(words.loud, words.text);
+}
+
+void Driving::perform(const EndDriving&) {
+  end();
+}
+
+void Driving::end() {
+  over_ = true;
+  alive_ = nullptr;
+  alarm_ = nullptr;
+  mirror_ = nullptr;
+  keeper_.end();
+  settings_.ended();
+}
+
+// ---- what is read
+
+void Driving::take_changes(const Changes& changes) {
+  if (std::exchange(reading_, false)) {
+    Reading reading{.revision = changes.revision, .found = {}};
+    for (const auto& [key, record] : mirror_->records()) {
+      if (is_wanted(key)) reading.found.push_back(record);
+    }
+    return tell(ReadingEnded{std::move(reading)});
+  }
+  for (const Change& change : changes.changes) {
+    if (over_ || reading_) return;  // what was read then holds these
+    if (!is_wanted(change.now.key)) continue;
+    if (change.erased) {
+      tell(KeyErased{change.now.key, change.now.modified});
+    } else {
+      tell(KeyChanged{change.now});
+    }
+  }
+}
+
+// Once it has been read, the mirror itself reads anew, and tells what was missed.
+void Driving::take_trouble() {
+  if (!std::exchange(reading_, false)) return;
+  mirror_ = nullptr;
+  tell(ReadingFailed{});
+}
+
+bool Driving::is_wanted(const std::string& key) const {
+  return std::any_of(wanted_.begin(), wanted_.end(), [&key](const std::string& one) {
+    return one.ends_with('/') ? key.starts_with(one) : key == one;
+  });
+}
+
+}  // namespace fleet

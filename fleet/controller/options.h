@@ -1,0 +1,27 @@
+// fleet-controller's command line as plain data.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace fleet {
+
+struct ControllerOptions {
+  std::string name;                    // as its drivers' records have it
+  std::vector<std::string> endpoints;  // of the store
+  std::string authority;
+  std::string certificate;
+  std::string key;
+  int lease_s = 15;
+};
+
+struct ControllerText {  // to show, and to exit with
+  std::string text;
+  int status = 0;
+};
+
+[[nodiscard]] std::variant<ControllerOptions, ControllerText> controller_options(int argc,
+                                                                                 char** argv);
+
+}  // namespace fleet
