@@ -11,6 +11,10 @@ using fleet::Rollout;
 using fleet::RolloutOrder;
 using fleet::RolloutState;
 
+bool is_told_to_abort(const Rollout& rollout) {
+  return rollout.order == RolloutOrder::abort || rollout.order == RolloutOrder::abort_and_leave;
+}
+
 Result<WishedRollout> refuse(const Rollout& rollout) {
   return Refusal{"it is " + std::string(text_of(rollout.state))};
 }
@@ -52,6 +56,9 @@ Result<WishedRollout> abort(Rollout rollout, bool leave) {
 }  // namespace
 
 Result<WishedRollout> wished(const Rollout& rollout, RolloutWish wish, bool leave) {
+  if (wish != RolloutWish::abort && is_told_to_abort(rollout)) {
+    return Refusal{"it is told to abort"};
+  }
   switch (wish) {
     case RolloutWish::pause:
       return pause(rollout);

@@ -1,0 +1,134 @@
+// What a controller campaigns for, and what a person's word makes of a rollout: decisions beside
+// the drivers'.
+#include <catch2/catch.hpp>
+
+#include "fleet/controller/campaign.h"
+#include "fleet/fleetctl/rollout_wish.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace {
+
+using namespace fleet;
+using fleetctl::RolloutWish;
+using fleetctl::wished;
+
+void add(Campaign::Records& records, const std::string& key, const std::string& value) {
+  records[key] = {.key = key, .value = value};
+}
+
+Campaign::Records rollout(RolloutState state) {
+  Campaign::Records records;
+  add(records, key_of(KeyKind::rollout, {"r"}),
+      write_record(Rollout{.terms = {.component = "agent", .version = "1"}, .state = state}));
+  return records;
+}
+
+TEST_CASE("a rollout is to be driven from when it is all written until it has ended") {
+  const std::vector<Drivable> none;
+  const std::vector<Drivable> r{{"r"}};
+  CHECK(Campaign::drivable(rollout(RolloutState::created), {}) == none);
+  CHECK(Campaign::drivable(rollout(RolloutState::rolling), {}) == r);
+  CHECK(Campaign::drivable(rollout(RolloutState::paused), {}) == r);
+  CHECK(Campaign::drivable(rollout(RolloutState::aborting), {}) == r);
+  CHECK(Campaign::drivable(rollout(RolloutState::aborted), {}) == none);
+  CHECK(Campaign::drivable(rollout(RolloutState::completed), {}) == none);
+  CHECK(Campaign::drivable(rollout(RolloutState::unknown), {}) == none);
+}
+
+TEST_CASE("records below a rollout, and those that cannot be read, are not driven") {
+  Campaign::Records records;
+  add(records, key_of(KeyKind::rollout, {"r"}), R"({"v":2})");
+  add(records, key_of(KeyKind::rollout_node, {"s", "n"}), write_record(RolloutNode{}));
+  add(records, "/fleet/v1/rollout/", "{}");
+  CHECK(Campaign::drivable(records, {}).empty());
+}
+
+TEST_CASE("the desired versions are driven together, as soon as there is one") {
+  Campaign::Records wishes;
+  add(wishes, key_of(KeyKind::desired, {"agent"}), "{}");
+  add(wishes, key_of(KeyKind::desired, {"web"}), "{}");
+  CHECK(Campaign::drivable({}, wishes) == std::vector<Drivable>{{"desired", {"agent", "web"}}});
+}
+
+TEST_CASE("what somebody drives is left to him, and begun when his key is gone") {
+  const Campaign campaign;
+  const std::vector<Drivable> all{{"r"}, {"s"}};
+  Campaign::Records drivers;
+  add(drivers, key_of(KeyKind::driver, {"r"}), "{}");
+  CHECK(campaign.to_begin(all, drivers, 0) == std::vector<Drivable>{{"s"}});
+  CHECK(campaign.to_begin(all, {}, 0) == all);
+}
+
+TEST_CASE("what has ended rests, the longer the more often it ended soon") {
+  Campaign campaign;
+  const std::vector<Drivable> r{{"r"}};
+  const auto rest_after = [&](bool drove, Ms began, Ms now) {
+    campaign.ended("r", drove, began, now);
+    const Ms until = campaign.next_deadline(r, now).value();
+    CHECK(campaign.to_begin(r, {}, until - 1).empty());
+    CHECK(campaign.to_begin(r, {}, until) == r);
+    CHECK_FALSE(campaign.next_deadline(r, until));
+    return until - now;
+  };
+  CHECK(rest_after(true, 0, 10) == 1'000);
+  CHECK(rest_after(true, 0, 10) == 2'000);
+  CHECK(rest_after(true, 0, 10) == 4'000);
+  for (int i = 0; i < 10; ++i) {
+    campaign.ended("r", true, 0, 10);
+  }
+  CHECK(rest_after(true, 0, 10) == 30'000);
+  // Another was faster: nothing is wrong with the rollout. Nor if it was driven for long.
+  CHECK(rest_after(false, 0, 10) == 1'000);
+  CHECK(rest_after(true, 0, 10) == 2'000);
+  CHECK(rest_after(true, 0, 30'000) == 1'000);
+}
+
+// ---- a person's word
+
+std::string refusal(RolloutState state, RolloutWish wish) {
+  const auto result = wished(Rollout{.state = state}, wish, false);
+  return result ? "" : result.reason();
+}
+
+TEST_CASE("a rollout that has ended takes no word, but for one that has come before") {
+  CHECK(refusal(RolloutState::completed, RolloutWish::pause) == "it is completed");
+  CHECK(refusal(RolloutState::completed, RolloutWish::resume) == "it is completed");
+  CHECK(refusal(RolloutState::completed, RolloutWish::abort) == "it is completed");
+  CHECK(refusal(RolloutState::aborting, RolloutWish::resume) == "it is aborting");
+  const auto again = wished(Rollout{.state = RolloutState::aborted}, RolloutWish::abort, false);
+  REQUIRE(again);
+  CHECK_FALSE(again.value().rollout);
+}
+
+TEST_CASE("resume takes back a pause that was asked for, and one that has come") {
+  for (const RolloutState state : {RolloutState::rolling, RolloutState::paused}) {
+    const auto result =
+        wished(Rollout{.state = state, .order = RolloutOrder::pause, .reason = "asked for"},
+               RolloutWish::resume, false);
+    REQUIRE(result);
+    CHECK(result.value().begins);
+    CHECK(result.value().rollout == Rollout{.state = RolloutState::rolling});
+  }
+}
+
+TEST_CASE("nothing takes back an abort that its driver has not seen yet") {
+  const Rollout rollout{.state = RolloutState::rolling, .order = RolloutOrder::abort};
+  for (const RolloutWish wish : {RolloutWish::pause, RolloutWish::resume}) {
+    const auto result = wished(rollout, wish, false);
+    REQUIRE_FALSE(result);
+    CHECK(result.reason() == "it is told to abort");
+  }
+  CHECK_FALSE(wished(rollout, RolloutWish::abort, false).value().rollout);
+  CHECK(wished(rollout, RolloutWish::abort, true).value().rollout->order ==
+        RolloutOrder::abort_and_leave);
+}
+
+TEST_CASE("a rollout that was never written to its end is aborted at once") {
+  const auto result = wished(Rollout{.state = RolloutState::created}, RolloutWish::abort, true);
+  REQUIRE(result);
+  CHECK(result.value().rollout->state == RolloutState::aborted);
+  CHECK_FALSE(result.value().begins);
+}
+
+}  // namespace
