@@ -106,10 +106,12 @@ void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
 }
 
 void Controller::begin(const Drivable& what) {
-  const auto make = [name = options_.name, what](LeaseId lease) -> std::unique_ptr<AnyDriver> {
+  const DesiredSettings settings{.observe_ms = Ms{1'000} * options_.observe_s};
+  const auto make = [name = options_.name, what,
+                     settings](LeaseId lease) -> std::unique_ptr<AnyDriver> {
     if (what.id == desired_id) {
       return std::make_unique<DriverOf<DesiredDriver>>(
-          DesiredDriver(name, what.components, DesiredSettings{}, lease));
+          DesiredDriver(name, what.components, settings, lease));
     }
     return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, what.id, lease));
   };

@@ -24,6 +24,10 @@ std::variant<ControllerOptions, ControllerText> controller_options(int argc, cha
   app.add_option("--lease", options.lease_s, "how long what it drives is its own, unheard")
       ->type_name("S")
       ->check(CLI::Range(2, static_cast<int>(driver_lease_ms / 1'000)));
+  app.add_option("--observe", options.observe_s,
+                 "how long a desired version runs beside the old one, at least")
+      ->type_name("S")
+      ->check(CLI::Range(0, 86'400));
   try {
     app.parse(argc, argv);
     if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint");

@@ -14,6 +14,7 @@ struct ControllerOptions {
   std::string certificate;
   std::string key;
   int lease_s = 15;
+  int observe_s = 30;
 };
 
 struct ControllerText {  // to show, and to exit with
