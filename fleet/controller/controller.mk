@@ -12,9 +12,9 @@ $(BUILD)/fleet-controller: $(call objects,fleet/controller/main.cc) $(fleet_cont
 # ---- its tests: tests/fleet/rollouts, with real upgraders and fleet-agents
 
 fleet-check-here: $(BUILD)/fleet-controller
-fleet_controller_tests := $(BUILD)/tests/fleet/campaign_test
+fleet_controller_tests := $(addprefix $(BUILD)/tests/fleet/,campaign_test driving_test)
 node_tests += $(fleet_controller_tests)
 $(fleet_controller_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
-    $(call objects,fleet/controller/campaign.cc fleet/fleetctl/rollout_wish.cc) \
-    $(BUILD)/libfleet-model.a
+    $(call objects,fleet/fleetctl/rollout_wish.cc) $(fleet_controller_library) \
+    $(fleet_agent_libraries)
 	$(link_fleet_agent)

@@ -1,0 +1,150 @@
+// A driver on a store: that it lives as long as its key does, and what becomes of it when the store
+// is away. The store is one in memory, on a clock of the test's own.
+#include <catch2/catch.hpp>
+
+#include "fleet/controller/driving.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_driver.h"
+#include "fleet/store/fake_store.h"
+
+namespace {
+
+using namespace fleet;
+using namespace std::chrono_literals;
+
+struct Bench {
+  VirtualTime time;
+  FakeCell cell{time};
+
+  struct Side {
+    FakeStore way;
+    std::vector<std::string> said = {};
+    std::vector<std::string> shouted = {};
+    std::unique_ptr<Driving> driving = {};
+  };
+  Side one;
+  Side other;
+
+  // Nothing is to be done for the rollout until somebody resumes it.
+  explicit Bench(std::uint64_t seed = 1)
+      : one{FakeStore(time, cell, seed)}, other{FakeStore(time, cell, seed + 1)} {
+    put({.state = RolloutState::paused});
+  }
+
+  void put(Rollout rollout) {
+    rollout.terms = {.component = "agent", .version = "1", .target = "*"};
+    cell.commit({.puts = {{key_of(KeyKind::rollout, {"r"}), write_record(rollout)}}});
+  }
+  [[nodiscard]] Rollout rollout() const {
+    const std::string key = key_of(KeyKind::rollout, {"r"});
+    return read_record<Rollout>(cell.read({key}).found.front().value).value();
+  }
+
+  void begin(Side& side, const std::string& name) {
+    side.driving = std::make_unique<Driving>(Driving::Settings{
+        .store = side.way,
+        .timers = time,
+        .lease = 5s,  // shorter than what a driver counts by itself
+        .seed = 1,
+        .make = [name](LeaseId lease) -> std::unique_ptr<AnyDriver> {
+          return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, "r", lease));
+        },
+        .log = [&side](
+                   bool loud,
+                   const std::string& text) { (loud ? side.shouted : side.said).push_back(text); },
+        .ended = [] {}});
+  }
+
+  void wait(Timers::Milliseconds length) {
+    const auto end = time.now() + length;
+    time.post(length, [] {});
+    while (time.run_next_until(end)) {
+    }
+  }
+
+  [[nodiscard]] std::string driver() const {
+    const auto found = cell.read({key_of(KeyKind::driver, {"r"})}).found;
+    return found.empty() ? "" : read_record<DriverRecord>(found.front().value).value().controller;
+  }
+};
+
+TEST_CASE("a driver that has nothing to do for many leases keeps its key, and acts when it has") {
+  Bench bench;
+  bench.begin(bench.one, "c1");
+  bench.wait(10min);
+  CHECK_FALSE(bench.one.driving->is_over());
+  CHECK(bench.one.driving->drove());
+  CHECK(bench.driver() == "c1");
+
+  bench.put({.state = RolloutState::rolling});
+  bench.wait(1s);
+
+  CHECK(bench.rollout().state == RolloutState::completed);  // it has no batches
+  CHECK(bench.one.driving->is_over());
+  CHECK(bench.driver().empty());  // its lease is given back, not left to end
+  CHECK(bench.one.shouted.empty());
+}
+
+TEST_CASE("of two that begin one drives, and the other ends without a loud word") {
+  Bench bench;
+  bench.begin(bench.one, "c1");
+  bench.begin(bench.other, "c2");
+  bench.wait(1s);
+  REQUIRE(bench.one.driving->is_over() != bench.other.driving->is_over());
+  const Bench::Side& loser = bench.one.driving->is_over() ? bench.one : bench.other;
+  CHECK_FALSE(loser.driving->drove());
+  CHECK(loser.shouted.empty());
+}
+
+TEST_CASE("one that leaves gives its key back at once, also before it has one") {
+  Bench bench;
+  bench.begin(bench.one, "c1");
+  bench.begin(bench.other, "c2");
+  bench.other.driving->leave();
+  CHECK(bench.other.driving->is_over());
+  bench.wait(1s);
+  CHECK(bench.driver() == "c1");
+
+  bench.one.driving->leave();
+  bench.wait(1s);
+  CHECK(bench.driver().empty());
+}
+
+TEST_CASE("one whose store is away for as long as its lease ends loudly, and has not outlived it") {
+  Bench bench;
+  bench.begin(bench.one, "c1");
+  bench.wait(1min);
+  bench.one.way.set_reachable(false);
+  while (!bench.one.driving->is_over()) {
+    CHECK(bench.driver() == "c1");
+    bench.wait(100ms);
+  }
+  CHECK(bench.one.shouted.size() == 1);
+  bench.wait(16s);
+  CHECK(bench.driver().empty());
+
+  bench.begin(bench.other, "c2");
+  bench.wait(1s);
+  bench.one.way.set_reachable(true);
+  bench.put({.state = RolloutState::rolling});
+  bench.wait(1min);
+  CHECK(bench.rollout().driver == "c2");
+}
+
+TEST_CASE("whatever is lost, late or cut off, the rollout is driven to its end") {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Bench bench(seed);
+    bench.put({.state = RolloutState::rolling});
+    bench.one.way.set_faults(
+        {.lost_requests = 150, .lost_answers = 150, .late_requests = 100, .cut_watches = 200});
+    for (int i = 0; i < 200 && bench.rollout().state != RolloutState::completed; ++i) {
+      if (!bench.one.driving || bench.one.driving->is_over()) bench.begin(bench.one, "c1");
+      bench.wait(1s);
+    }
+    INFO("seed " << seed);
+    CHECK(bench.rollout().state == RolloutState::completed);
+  }
+}
+
+}  // namespace
