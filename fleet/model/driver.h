@@ -46,7 +46,7 @@ class Driver {
     now_ = now;
     actions_.clear();
     if (is_over()) return {};
-    std::visit([this](const auto& what) { take(what); }, event);
+    std::visit([this](const auto& what) { this->take(what); }, event);
     if (!is_over() && fence_ != 0 && now_ >= proven_at_ + driver_lease_ms) {
       end("it could not reach the store for as long as its lease", true);
     }
