@@ -61,11 +61,25 @@ try_check() {
   fi
 }
 
-# Makes the check NAME on a copy of the tree in which its canary has planted violations.
-try_canary() {
-  rm -rf "$scratch/tree"
+# Makes the copy of the tree, or puts back what the last canary has changed in it. The record of
+# what it was lies beside it: in the copy there is nothing that is not in the tree.
+of_copy() {
+  git --git-dir="$scratch/record" --work-tree="$scratch/tree" -C "$scratch/tree" \
+    -c core.autocrlf=false -c user.name=tidy -c user.email=tidy@localhost -c gc.auto=0 "$@"
+}
+renew_copy() {
+  if [ -d "$scratch/record" ]; then
+    of_copy reset -q --hard && of_copy clean -ffdxq
+    return
+  fi
   mkdir "$scratch/tree"
   tree_files | tar -cf - -T - | tar -xf - -C "$scratch/tree"
+  git init -q --bare "$scratch/record" && of_copy add -Af . && of_copy commit -qm copy
+}
+
+# Makes the check NAME on a copy of the tree in which its canary has planted violations.
+try_canary() {
+  renew_copy || { fail "$1, canary" 'no copy of the tree can be made'; return; }
   (cd "$scratch/tree" && "canary_$1") >"$scratch/planted" 2>&1
   (cd "$scratch/tree" && "check_$1") >"$scratch/caught" 2>&1
   missed=$(while IFS= read -r text; do
