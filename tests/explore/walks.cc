@@ -39,10 +39,9 @@ std::vector<std::pair<Phase, std::size_t>> possible_cells() {
   return cells;
 }
 
-Walked walk(int policy, const Rows* rows) {
+Walked walk(int policy, const std::shared_ptr<const SecondTable>& table) {
   const Policy under = explored_policy(policy);
-  if (rows == nullptr || policy >= all_policies) return {policy, explore(under)};
-  const auto table = std::make_shared<const SecondTable>(*rows);
+  if (table == nullptr) return {policy, explore(under)};
   const std::unique_ptr<Companion> opinion = second_opinion(table, under);
   Walked walked{policy, explore(under, plain_step, 20, opinion.get())};
   walked.unused_rows = table->unused();
@@ -53,14 +52,20 @@ Walked walk(int policy, const Rows* rows) {
 
 std::vector<Walked> walk_all(const Rows* rows) {
   std::vector<Walked> walks;
+  // Each walk has a table of its own, which notes what is used of it. They are made before the
+  // threads begin: making one asserts, and the test framework stands that in one thread only.
+  std::vector<std::shared_ptr<const SecondTable>> tables;
   for (int which = 0; which < explored_policies; ++which) {
     // What --relink adds does not depend on the limits.
-    if (wants_the_whole() || which != relink_policy - 1) walks.push_back({which, {}});
+    if (!wants_the_whole() && which == relink_policy - 1) continue;
+    walks.push_back({which, {}});
+    const bool knows = rows != nullptr && which < all_policies;
+    tables.push_back(knows ? std::make_shared<const SecondTable>(*rows) : nullptr);
   }
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t at = next++; at < walks.size(); at = next++)
-      walks[at] = walk(walks[at].policy, rows);
+      walks[at] = walk(walks[at].policy, tables[at]);
   };
   std::thread other(work);
   work();
