@@ -1,8 +1,8 @@
 // One step of the supervisor: one event, taken to its end. Every change of the state is made here.
 // What the functions are about says which file has them: step_messages.cc, what agents say;
 // step_agents.cc, agents that come and go; step_activate.cc, agents that get the work;
-// step_upgrade.cc, the way of an upgrade; step_failure.cc, how it fails; step_standby.cc, what it
-// goes back to; step_boot.cc, a first agent that fails; step_control.cc, what an operator asks;
+// step_upgrade.cc, the way of an upgrade; step_failure.cc, how it fails, and what it goes back to;
+// step_boot.cc, a first agent that fails; step_control.cc, what an operator asks;
 // step_deadlines.cc; step_end.cc, the end of the upgrader; step.cc, the rest.
 #pragma once
 
@@ -138,14 +138,12 @@ class Step {
   void note_failure(agent_protocol::Stage stage, const std::string& reason,
                     const std::string& errno_name, const Ending* ending);
   void step_back();
+  void standby_lost(const std::string& who, const std::string& reason);
+  void fall_back();
   void record_ending(Outcome outcome, const std::string& reason = "");
   void end_failed_upgrade();
   void restore_link_for_signal();
   void restore_link_unless_waiting();
-
-  // ---- what a failed trial goes back to
-  void standby_lost(const std::string& who, const std::string& reason);
-  void fall_back();
 
   // ---- a first agent that fails, and the way back
   void first_failed(agent_protocol::Stage stage, const std::string& reason,

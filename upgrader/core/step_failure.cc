@@ -105,6 +105,21 @@ void Step::step_back() {
   fall_back();
 }
 
+// Nobody's failure: all that follows is that a fall-back, if there is one, is a cold one.
+void Step::standby_lost(const std::string& who, const std::string& reason) {
+  log(LogLevel::warning,
+      who + " failed: " + reason + "; the program before is started again when it is needed");
+}
+
+// Nobody has the work any more. Where a standby lives, it gets the work, or will at its `ready`.
+void Step::fall_back() {
+  if (!state_.candidate) {
+    return order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
+  }
+  state_.incumbent = std::exchange(state_.candidate, std::nullopt);
+  if (state_.incumbent->ready && !has_closed(*state_.incumbent)) activate_incumbent();
+}
+
 // What is known of how the upgrade under way ended, where it was accepted.
 void Step::record_ending(Outcome outcome, const std::string& reason) {
   if (!state_.upgrade || !state_.upgrade->generation) return;
