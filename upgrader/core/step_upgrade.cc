@@ -174,7 +174,7 @@ void Step::tell_committed() {
   send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
   record_ending(Outcome::committed);
   if (upgrade.boot) state_.last_failure = upgrade.boot->failure;
-  state_.attempts_done = true;  // what was counted is not what the link names now
+  if (policy_.attempts) state_.attempts_done = true;  // the link names another executable now
   state_.upgrade.reset();
   if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
 }
