@@ -104,7 +104,7 @@ TEST_CASE("a standby that fails makes the fall-back cold") {
   Trial trial = reach_trial(world, world.first());
   trial.standby.hello();
   trial.standby.exit(7);
-  world.wait_for_log("the program before is started again when it is needed");
+  world.wait_for_log("a fall-back will start the previous program once more");
 
   trial.next.exit(3);
 

@@ -105,10 +105,11 @@ void Step::step_back() {
   fall_back();
 }
 
-// Nobody's failure: all that follows is that a fall-back, if there is one, is a cold one.
+// It is no failure of the upgrade. All that follows is that a fall-back, if one is needed, starts
+// the previous program once more.
 void Step::standby_lost(const std::string& who, const std::string& reason) {
-  log(LogLevel::warning,
-      who + " failed: " + reason + "; the program before is started again when it is needed");
+  log(LogLevel::warning, who + " stood by and failed: " + reason +
+                             "; a fall-back will start the previous program once more");
 }
 
 // Nobody has the work any more. Where a standby lives, it gets the work, or will at its `ready`.
