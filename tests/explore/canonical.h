@@ -60,9 +60,9 @@ inline constexpr int explored_policies = boot_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// What multiplies the states, and does not depend on the policy, is explored under few of them. By
-// WHOLE=1 in the environment, as make explore has it, agents with the feature are explored under
-// the policy that leads to most states, and the rest under all.
+// Three things multiply the work and mean the same under every policy, so they are explored under
+// few of them. With WHOLE=1 in the environment, as make explore has it, agents with the feature are
+// explored under the policy that leads to most states, and the other two under all.
 struct Breadth {
   bool readiness = false;    // agents with the feature
   bool control = false;      // an operator's requests

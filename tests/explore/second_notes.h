@@ -34,4 +34,7 @@ Function named(const Named<Function> (&all)[size], std::string_view name) {
   return nullptr;
 }
 
+// Of the effects on deadlines; or null.
+[[nodiscard]] Effect deadline_effect_named(std::string_view name);
+
 }  // namespace upgrader::test

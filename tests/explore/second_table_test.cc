@@ -228,7 +228,8 @@ std::string first_difference(const Rows& rows, int policy) {
 
 }  // namespace
 
-// All that one walk under every policy shows: no invariant is broken, and the table agrees.
+// One walk under every policy shows both: that no invariant is broken, and that the second table
+// agrees with the supervisor at every step.
 TEST_CASE("the supervisor does what the second table says, at every step") {
   const Rows rows = read_second_table();
   std::vector<int> unused = SecondTable(rows).unused();

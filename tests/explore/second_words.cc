@@ -1,5 +1,5 @@
-// The effects of the second table. Written from the protocol page, without a look at the
-// supervisor.
+// The effects of the second table, but for those on deadlines. Written from the protocol page,
+// without a look at the supervisor.
 #include "tests/explore/second_notes.h"
 
 #include <algorithm>
@@ -87,10 +87,6 @@ void cause(Notes& notes, const Happening& happening, Actions& actions) {
 
 // ---- deeds
 
-std::optional<Time> after(Time now, Duration limit) {
-  return limit == Duration::zero() ? std::nullopt : std::optional<Time>(now + limit);
-}
-
 void send(Actions& actions, const Party& party, UpgraderMessage message) {
   actions.push_back(Send{party.generation, std::move(message)});
 }
@@ -98,7 +94,7 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
 void offer(const Notes& notes, Party& party, Actions& actions) {
   party.offered = true;
   Activate message{notes.left, notes.clean, std::nullopt};
-  // One that stood by learns why it is needed now, if it has not before.
+  // A standby is told of the failure now, unless its `welcome` has told it already.
   if (party.stood_by && !party.told_why) {
     message.failure = PastFailure{notes.request.cause.value(), notes.request.failed_version};
   }
@@ -179,11 +175,6 @@ void answer_error(const Notes& notes, const Happening& happening, Actions& actio
   send(actions, happening.from_b ? notes.b : notes.a, error);
 }
 
-void extend(Party& party, const Happening& happening) {
-  if (!party.limit) return;
-  party.limit = std::max(*party.limit, happening.now + Duration(said<Extend>(happening).ms));
-}
-
 void refuse(const Notes& notes, const std::string& id, Actions& actions) {
   send(actions, notes.a, UpgradeFailed{failure_of(id, Stage::request)});
 }
@@ -207,11 +198,6 @@ void ends(Notes& notes, const Happening&, Actions& actions) {
 
 void restore_link(const Notes& notes, Actions& actions) {
   if (notes.policy.relink) actions.push_back(RestoreLink{});
-}
-
-Duration longer(Duration one, Duration other) {
-  if (one == Duration::zero() || other == Duration::zero()) return Duration::zero();
-  return std::max(one, other);
 }
 
 int status_of(const Ending& ending) {
@@ -274,78 +260,6 @@ const Named<Effect> effects[] = {
     {"pass it on",
      [](N& n, const H& h, A& a) {
        a.push_back(PassSignal{n.a.generation, as<SignalReceived>(h).signal});
-     }},
-
-    // Deadlines.
-    {"A limit start",
-     [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.defaults.start_timeout); }},
-    {"A limit fallback",
-     [](N& n, const H& h, A&) {
-       n.a.limit = after(
-           h.now, longer(n.request.terms.start_timeout, n.policy.defaults.start_timeout));
-     }},
-    {"B limit fallback",
-     [](N& n, const H& h, A&) {
-       n.b.limit = after(
-           h.now, longer(n.request.terms.start_timeout, n.policy.defaults.start_timeout));
-     }},
-    {"A limit stop",
-     [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.defaults.stop_timeout); }},
-    {"A limit its stop",
-     [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.request.terms.stop_timeout); }},
-    {"A limit exit",
-     [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.exit_grace); }},
-    {"A limit log", [](N& n, const H& h, A&) { n.a.limit = h.now + Duration(10'000); }},
-    {"A no limit", [](N& n, const H&, A&) { n.a.limit.reset(); }},
-    {"A grace", [](N& n, const H& h, A&) { n.a.grace = h.now + Duration(200); }},
-    {"A no grace", [](N& n, const H&, A&) { n.a.grace.reset(); }},
-    {"A more time", [](N& n, const H& h, A&) { extend(n.a, h); }},
-    {"B limit start",
-     [](N& n, const H& h, A&) { n.b.limit = after(h.now, n.request.terms.start_timeout); }},
-    {"B limit trial",
-     [](N& n, const H& h, A&) {
-       const Terms& terms = n.request.terms;
-       const bool none = terms.trial == Duration::zero();
-       n.b.limit = after(h.now, none ? terms.stop_timeout : terms.trial);
-     }},
-    {"B limit log", [](N& n, const H& h, A&) { n.b.limit = h.now + Duration(10'000); }},
-    {"B no limit", [](N& n, const H&, A&) { n.b.limit.reset(); }},
-    {"B grace", [](N& n, const H& h, A&) { n.b.grace = h.now + Duration(200); }},
-    {"B more time", [](N& n, const H& h, A&) { extend(n.b, h); }},
-    // For five seconds; that it did not come is told to people once, and that is all.
-    {"A owes hello", [](N& n, const H& h, A&) { n.a.hello = h.now + Duration(5'000); }},
-    {"B owes hello", [](N& n, const H& h, A&) { n.b.hello = h.now + Duration(5'000); }},
-    {"A keeps people waiting", [](N& n, const H&, A&) { n.a.hello.reset(); }},
-    {"B keeps people waiting", [](N& n, const H&, A&) { n.b.hello.reset(); }},
-    {"limit gate",
-     [](N& n, const H& h, A&) {
-       n.request.limit = after(h.now, n.request.terms.confirm_timeout);
-     }},
-    {"trial until its limit", [](N& n, const H&, A&) { n.request.limit = n.b.limit; }},
-    {"no request limit",
-     [](N& n, const H&, A&) {
-       n.request.limit.reset();
-     }},
-    {"put it off",
-     [](N& n, const H& h, A&) {
-       std::optional<Time>& deadline = *deadline_due(n, h.now);
-       deadline = h.now + std::min(h.now - *deadline, Duration(10'000));
-     }},
-    {"A owes a heartbeat",
-     [](N& n, const H& h, A&) {
-       n.a.beat = after(h.now, n.policy.watchdog);
-       n.a.silent = false;
-     }},
-    {"A works", [](N& n, const H&, A&) { n.a.works = true; }},
-    {"A owes no heartbeat",
-     [](N& n, const H&, A&) {
-       n.a.beat.reset();
-       n.a.silent = false;
-     }},
-    {"A is silent",
-     [](N& n, const H&, A&) {
-       n.a.beat.reset();
-       n.a.silent = true;
      }},
 
     // Requests and their endings.
@@ -515,7 +429,8 @@ const Named<Effect> effects[] = {
 }  // namespace
 
 Effect effect_named(std::string_view name) {
-  return named(effects, name);
+  const Effect effect = named(effects, name);
+  return effect != nullptr ? effect : deadline_effect_named(name);
 }
 
 }  // namespace upgrader::test
