@@ -69,6 +69,12 @@ Play exits() {
   return play;
 }
 
+bool unfit_on_trial(Run& run, Agent& agent, std::string_view type) {
+  if (type != "activate" || !is_candidate(agent)) return false;
+  run.say_type(agent, "unfit", R"("reason":"no network")");
+  return true;
+}
+
 // The first program is replaced by another file once it runs, so that the way back goes by the
 // descriptor that was kept open.
 Play rollback() {
@@ -80,11 +86,7 @@ Play rollback() {
     run.replace_program("one");
     run.request_upgrade();
   };
-  play.react = [](Run& run, Agent& agent, std::string_view type) {
-    if (type != "activate" || !is_candidate(agent)) return false;
-    run.say_type(agent, "unfit", R"("reason":"no network")");
-    return true;
-  };
+  play.react = unfit_on_trial;
   return play;
 }
 
@@ -99,11 +101,7 @@ Play adapter() {
     run.replace_program("one");
     run.request_upgrade();
   };
-  play.react = [](Run& run, Agent& agent, std::string_view type) {
-    if (type != "activate" || !is_candidate(agent)) return false;
-    run.say_type(agent, "unfit", R"("reason":"no network")");
-    return true;
-  };
+  play.react = unfit_on_trial;
   return play;
 }
 

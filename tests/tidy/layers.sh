@@ -112,6 +112,13 @@ pure_headers='algorithm array bit cerrno charconv chrono compare concepts csigna
   optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility
   variant vector'
 
+# In the files that "$scratch/pure" lists.
+impure_calls() {
+  calls='getpid|getenv|system|gettimeofday|clock_gettime|fopen|printf|std::c(out|err)'
+  xargs grep -nE "_clock\\b|\\b($calls)\\b" /dev/null <"$scratch/pure" |
+    grep -v ':[[:space:]]*//'
+}
+
 # L0 to L2 do no input or output and read no clock.
 check_decisions() {
   pure=$(for layer in 0 1 2; do layer_of $layer; done)
@@ -121,9 +128,7 @@ check_decisions() {
     while IFS=: read -r file line name; do
       grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
     done
-  calls='getpid|getenv|system|gettimeofday|clock_gettime|fopen|printf|std::c(out|err)'
-  xargs grep -nE "_clock\\b|\\b($calls)\\b" /dev/null <"$scratch/pure" |
-    grep -v ':[[:space:]]*//'
+  impure_calls
 }
 
 canary_decisions() {
@@ -241,9 +246,7 @@ check_fleet_model() {
     esac
     grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
   done
-  calls='getpid|getenv|system|gettimeofday|clock_gettime|fopen|printf|std::c(out|err)'
-  xargs grep -nE "_clock\\b|\\b($calls)\\b" /dev/null <"$scratch/pure" |
-    grep -v ':[[:space:]]*//'
+  impure_calls
 }
 
 canary_fleet_model() {
