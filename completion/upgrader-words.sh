@@ -22,8 +22,8 @@ _upgrader_skip_option() {
   while [[ ${COMP_WORDS[at]} == [=:]* && at -lt COMP_CWORD ]]; do ((at += 2)); done
 }
 
-# Where the cursor is in the value of an option: sets `option` to it and `current` to the value, and
-# `kept` to what of the word is to stay before it.
+# Where the cursor stands in the value of an option: sets `option` to the option's name, `current`
+# to the value so far, and `kept` to the part of the word that is to stay before a value.
 _upgrader_find_value() {
   if [[ $current == = ]]; then
     option=${COMP_WORDS[COMP_CWORD - 1]} current=

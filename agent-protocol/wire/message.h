@@ -20,7 +20,7 @@ inline constexpr std::size_t line_bytes_max = 65'536;  // with its newline: one 
 inline constexpr std::size_t nesting_max = 32;         // the message itself is level 1
 inline constexpr std::size_t version_bytes_max = 128;
 inline constexpr std::size_t features_max = 16;
-// Of an agent that says `healthy` when it works, in any role.
+// The feature of an agent that says `healthy` once it works, whatever its role.
 inline constexpr char readiness_feature[] = "readiness";
 inline constexpr std::size_t feature_bytes_max = 32;
 inline constexpr std::size_t reason_bytes_max = 1'024;

@@ -47,7 +47,7 @@ bool finds(Planted fault, const std::vector<std::string>& inputs) {
 }  // namespace
 
 // Rows: H-29, H-30
-TEST_CASE("what comes from elsewhere is refused, or is what it promises, whatever its bytes") {
+TEST_CASE("a manifest or an archive of any bytes is refused, or holds what it promises") {
   const std::vector<std::string> inputs = corpus();
 
   REQUIRE(inputs.size() > 100);

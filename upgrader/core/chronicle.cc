@@ -101,6 +101,7 @@ void Chronicle::note_event(const Event& event, const State& after, const Stamp& 
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
+  // While the candidate was the youngest: what it overlaps with later is its own standby.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     upgrade_->measure(Span::overlap, agents_.back().started, now);
   }

@@ -59,8 +59,9 @@
 //   falling_back  - or held fallback    killed or -       running when its `activate`, sent at its
 //                                                         `ready`, has been written; ended if it
 //                                                         exits; shutting_down if it fails
-//                                                         otherwise or cannot be written to. At
-//                                                         boot it goes on trial: trial, or running
+//                                                         otherwise or cannot be written to. At a
+//                                                         boot it is on trial first: trial, or, if
+//                                                         that lasts no time, running
 //   shutting_down told to stop, killed, killed or -       ended when all have been reaped
 //                 or -
 //   ended         -                     -                 nothing

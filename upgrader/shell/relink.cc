@@ -134,8 +134,8 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   return sync_release(program, before_sync);
 }
 
-// The link of --previous is made to name what was committed before `program`, unless that is the
-// same file's path.
+// Makes the link of --previous name what was committed before `program`. Where both are one path
+// there is nothing to go back to, and that link stays as it is.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? place_.directory_path() + "/" + committed_ : committed_;

@@ -28,8 +28,9 @@ class Link {
   // `path` must be a symbolic link. What it names now counts as committed.
   [[nodiscard]] static std::variant<Link, LinkRefused> open(const std::string& path);
 
-  // From now on a commit makes the link at `path` name what was committed before it. It may be
-  // absent. Refused: what is there is no symbolic link, or its directory cannot be written.
+  // From now on a commit makes the link at `path` name what was committed before. That link need
+  // not exist yet. Refused where something that is no symbolic link stands there, or where its
+  // directory cannot be written.
   [[nodiscard]] std::optional<LinkRefused> keep_previous(const std::string& path);
 
   // Shows that a commit will be able to replace the link, by replacing it with a fresh one that
