@@ -1,5 +1,5 @@
 # What the tests of agent-releases share: a place with keys, a publisher who signs by minisign, the
-# program itself, and cases that count themselves.
+# program itself.
 import hashlib
 import json
 import os
@@ -8,53 +8,18 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
+from cases import case, has, run_cases, same  # noqa: E402, F401
+
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 PROGRAM = os.path.join(BUILD, "agent-releases")
 MACHINE = os.uname().machine
 DEADLINE_S = 120
 
-cases = []
-
-
-def case(name, rows=""):
-    """Declares a test: its name is a sentence, `rows` are the requirements that it shows."""
-    def declare(function):
-        cases.append((name, rows, function))
-        return function
-    return declare
-
 
 def main():
-    only = sys.argv[1] if len(sys.argv) > 1 else ""
-    passed = failed = 0
-    for name, rows, function in cases:
-        if only not in name:
-            continue
-        world = World()
-        try:
-            function(world)
-            passed += 1
-            print("ok %s%s" % (name, " [%s]" % rows if rows else ""))
-        except Exception as error:  # an assertion, or whatever went wrong
-            failed += 1
-            trace = error.__traceback__
-            while trace.tb_next:
-                trace = trace.tb_next
-            print("not ok %s: line %d: %s %s"
-                  % (name, trace.tb_lineno, type(error).__name__, error))
-            print(world.said[-3000:])
-        finally:
-            world.close()
-    print("%d passed, %d failed" % (passed, failed))
-    sys.exit(1 if failed else 0)
-
-
-def same(found, expected):
-    assert found == expected, "found %r, expected %r" % (found, expected)
-
-
-def has(text, part):
-    assert part in text, "%r is not in %r" % (part, text)
+    run_cases(World)
 
 
 def sha256(content):
@@ -69,6 +34,9 @@ class World:
         self.keys = self.make("keys")
         self.releases = self.path("releases")
         self.closers = []
+
+    def logs(self):
+        return self.said
 
     def close(self):
         for closer in self.closers:

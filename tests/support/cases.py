@@ -1,0 +1,64 @@
+# Tests in Python that count themselves: a case is a function that is given a world of its own, and
+# is named by a sentence. The world has `close()`, and `logs()` to be read where a case failed.
+import sys
+import threading
+import time
+
+PATIENCE_S = 60
+BETWEEN_LOOKS_S = 0.005
+
+cases = []
+
+
+def case(name, rows=""):
+    """Declares a test: its name is a sentence, `rows` are the requirements that it shows."""
+    def declare(function):
+        cases.append((name, rows, function))
+        return function
+    return declare
+
+
+def run_cases(make_world):
+    """Every case, or those with a part of their name that the command line gives."""
+    only = sys.argv[1] if len(sys.argv) > 1 else ""
+    passed = failed = 0
+    for name, rows, function in cases:
+        if only not in name:
+            continue
+        world = make_world()
+        try:
+            function(world)
+            passed += 1
+            print("ok %s%s" % (name, " [%s]" % rows if rows else ""))
+        except Exception as error:  # an assertion, or whatever went wrong
+            failed += 1
+            trace = error.__traceback__
+            while trace.tb_next:
+                trace = trace.tb_next
+            print("not ok %s: line %d: %s %s"
+                  % (name, trace.tb_lineno, type(error).__name__, error))
+            print(world.logs()[-6000:])
+        finally:
+            world.close()
+        sys.stdout.flush()
+    print("%d passed, %d failed" % (passed, failed))
+    sys.exit(1 if failed else 0)
+
+
+def same(found, expected):
+    assert found == expected, "found %r, expected %r" % (found, expected)
+
+
+def has(text, part):
+    assert part in text, "%r is not in %r" % (part, text)
+
+
+def wait(what, condition, patience_s=PATIENCE_S):
+    """Until the condition gives something; fails by the name of what was waited for."""
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        threading.Event().wait(BETWEEN_LOOKS_S)
+    raise AssertionError("waited in vain for " + what)
