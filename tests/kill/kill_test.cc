@@ -18,6 +18,7 @@ TEST_CASE("whoever is struck in an upgrade, one working agent follows") {
       "parallel/no-lock/unclean/upgrader-first/fallback/after-agent-3-reads-welcome/SIGKILL",
       "parallel/lock/relink/upgrader-first/upgrader/before-upgrader-writes-committed/SIGKILL",
       "parallel/lock/bad-boot/upgrader-first/upgrader/before-upgrader-renames/SIGKILL",
+      "parallel/lock/warm-dies-on-trial/upgrader-first/upgrader/after-agent-2-ends/SIGKILL",
       "parallel/lock/warm-dies-beside/upgrader-first/fallback/after-agent-3-reads-welcome/SIGKILL",
       "sequential/lock/good/upgrader-first/upgrader/before-upgrader-forks/SIGKILL",
       "sequential/no-lock/good/upgrader-first/upgrader/after-upgrader-writes-stop/SIGSTOP");

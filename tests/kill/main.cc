@@ -109,7 +109,8 @@ bool Run::name_points() {
     const Setting& setting = settings[finding.index];
     if (!finding.text.starts_with("\n")) {
       ++bad_stories_;
-      std::printf("%s without any signal: %s\n", setting.name().c_str(), finding.text.c_str());
+      std::printf("%s without any signal: %s\n", setting.name().c_str(),
+                  finding.text.empty() ? "its worker died" : finding.text.c_str());
       return;
     }
     for (const std::string& line : lines_of(finding.text)) {

@@ -24,11 +24,6 @@ int number_of(const std::string& signal) {
   return signal == "SIGKILL" ? SIGKILL : signal == "SIGSEGV" ? SIGSEGV : SIGSTOP;
 }
 
-// It has forked, and sleeps until its child has been executed: only SIGKILL reaches it there.
-bool waits_for_execution(const Tracee& party) {
-  return party.in_call && party.call == SYS_clone;
-}
-
 // A story while it is traced.
 class Play {
  public:
@@ -178,7 +173,7 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
       for (const char* signal : after_signals) {
         // Only SIGKILL strikes before a system call: others wait for its end.
         if (!step.starts_with("after-") && signal != after_signals[0]) continue;
-        if (signal != after_signals[0] && waits_for_execution(*party)) continue;
+        if (signal != after_signals[0] && awaits_execution(*party)) continue;
         result.points.push_back({setting, victim, step, signal});
       }
     }

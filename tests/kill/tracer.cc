@@ -39,8 +39,7 @@ std::string executable_of(pid_t pid) {
 bool is_asleep(const Tracee& tracee) {
   const std::string own = "/proc/" + std::to_string(tracee.pid) + "/";
   const std::string place = integration::read_file(own + "wchan");
-  // Whoever waits until its child has been executed sleeps more deeply than others.
-  const char state = tracee.call == SYS_clone ? 'D' : 'S';
+  const char state = awaits_execution(tracee) ? 'D' : 'S';
   return !place.empty() && place != "0" && integration::state_of(tracee.pid) == state;
 }
 
@@ -83,6 +82,10 @@ bool is_stop_signal(int signal) {
 }
 
 }  // namespace
+
+bool awaits_execution(const Tracee& tracee) {
+  return tracee.in_call && tracee.call == SYS_clone;
+}
 
 Tracer::~Tracer() {
   for (Tracee& tracee : tracees_) {
@@ -135,11 +138,13 @@ Stop Tracer::stop_of(Tracee& tracee) {
 }
 
 // Whoever waits for an exit is told of it twice, by the end of a pipe and by its death; it must not
-// depend on the processors whether it sees them at once. True if there was somebody to be held.
+// depend on the processors whether it sees them at once. True if there was somebody to be held. Who
+// waits for its child's execution is held by that until the exit is over.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {
     if (&tracee == &exiting || tracee.is != Tracee::Is::running) continue;
+    if (awaits_execution(tracee)) continue;
     held = ptrace(PTRACE_INTERRUPT, tracee.pid, 0, 0) == 0 || held;
   }
   return held;

@@ -32,6 +32,10 @@ struct Tracee {
   std::int64_t result = 0;
 };
 
+// It has forked, and waits until its child executes: it sleeps more deeply than others then, comes
+// to no stop, and of all signals only SIGKILL reaches it.
+bool awaits_execution(const Tracee& tracee);
+
 struct Stop {
   enum class What { call_begins, call_ends, ended };
   Tracee& who;
