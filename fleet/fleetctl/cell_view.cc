@@ -12,26 +12,6 @@
 namespace fleetctl {
 namespace {
 
-using fleet::KeyKind;
-
-template <class Record>
-void take(const fleet::KeyValue& found, Record& record, NodeView& node) {
-  const auto read = fleet::read_record<Record>(found.value);
-  if (read) {
-    record = read.value();
-  } else {
-    node.damaged.push_back(found.key + " " + read.reason());
-  }
-}
-
-void take_record(const fleet::KeyValue& found, const fleet::ParsedKey& key, NodeView& node) {
-  if (key.kind == KeyKind::node_info) take(found, node.info, node);
-  if (key.kind == KeyKind::node_versions) take(found, node.versions, node);
-  if (key.kind == KeyKind::node_active) take(found, node.active, node);
-  if (key.kind == KeyKind::node_instance) take(found, node.instances[key.names[1]], node);
-  if (key.kind == KeyKind::node_upgrade) take(found, node.upgrades[key.names[1]], node);
-}
-
 std::string state_of(const NodeView& node) {
   if (!node.reports()) return "silent";
   return node.degraded().empty() ? "reports" : "degraded";
@@ -68,29 +48,6 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-std::string NodeView::degraded() const {
-  for (const auto& [id_of, instance] : instances) {
-    if (!instance.degraded.empty()) return instance.degraded;
-  }
-  return "";
-}
-
-std::vector<NodeView> nodes_in(const fleet::Reading& reading) {
-  std::map<std::string, NodeView> nodes;
-  for (const fleet::KeyValue& found : reading.found) {
-    const auto key = fleet::parse_key(found.key);
-    if (!key || !found.key.starts_with(fleet::prefix_of(KeyKind::node_info))) continue;
-    NodeView& node = nodes[key->names.front()];
-    node.id = key->names.front();
-    take_record(found, *key, node);
-  }
-  std::vector<NodeView> list;
-  for (auto& [id, node] : nodes) {
-    list.push_back(std::move(node));
-  }
-  return list;
-}
-
 std::vector<std::string> node_table(const std::vector<NodeView>& nodes) {
   std::vector<upgraderctl::Row> rows{{"NODE", "STATE", "VERSIONS", "NEWS"}};
   for (const NodeView& node : nodes) {
@@ -124,8 +81,8 @@ std::vector<std::string> node_page(const NodeView& node) {
   for (const auto& [name, value] : node.info.labels) {
     rows.push_back({"  label", name + ":" + value});
   }
-  for (const std::string& damaged : node.damaged) {
-    rows.push_back({"  damaged", damaged});
+  for (const auto& [key, why] : node.damage) {
+    rows.push_back({"  damaged", key + " " + why});
   }
   for (const std::string& line : upgraderctl::in_columns(rows)) {
     lines.push_back(line);
@@ -145,14 +102,6 @@ std::vector<std::string> version_table(const std::vector<NodeView>& nodes) {
     rows.push_back({what.first, what.second, std::to_string(count)});
   }
   return upgraderctl::in_columns(rows);
-}
-
-std::vector<fleet::TargetNode> target_nodes(const std::vector<NodeView>& nodes) {
-  std::vector<fleet::TargetNode> targets;
-  for (const NodeView& node : nodes) {
-    targets.push_back({.id = node.id, .info = node.info, .reports = node.reports()});
-  }
-  return targets;
 }
 
 std::string as_json(const fleet::Reading& reading) {

@@ -45,17 +45,6 @@ int add_release(const Options& options, Asker& asker, Plan& plan) {
   return exit_done;
 }
 
-std::vector<fleet::RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
-                                                   const std::string& component) {
-  const auto targets = target_nodes(nodes);
-  std::vector<fleet::RolloutCandidate> candidates;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!nodes[i].versions.running.contains(component)) continue;
-    candidates.push_back({targets[i], nodes[i].degraded()});
-  }
-  return candidates;
-}
-
 int add_nodes(Asker& asker, Plan& plan) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);

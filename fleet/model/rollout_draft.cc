@@ -75,6 +75,17 @@ std::int64_t confirm_ms(const RolloutTerms& terms) {
   return terms.confirm_ms != 0 ? terms.confirm_ms : std::max(3 * terms.soak_ms, confirm_ms_min);
 }
 
+std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
+                                            const std::string& component) {
+  const auto targets = target_nodes(nodes);
+  std::vector<RolloutCandidate> candidates;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i].versions.running.contains(component)) continue;
+    candidates.push_back({targets[i], nodes[i].degraded()});
+  }
+  return candidates;
+}
+
 Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
                                    const std::vector<RolloutCandidate>& candidates) {
   if (auto wrong = wrong_terms(terms)) return refuse(*wrong);

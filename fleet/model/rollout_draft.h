@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent-protocol/wire/result.h"
+#include "fleet/model/node_view.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/target.h"
 #include "fleet/model/transaction.h"
@@ -32,6 +33,10 @@ struct RolloutCandidate {
   TargetNode node = {};
   std::string degraded = {};  // why; empty: it is not
 };
+
+// Of these nodes, those that have the component.
+[[nodiscard]] std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
+                                                          const std::string& component);
 
 struct RolloutDraft {
   std::vector<std::vector<std::string>> batches = {};  // sorted, the canaries first

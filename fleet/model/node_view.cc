@@ -1,0 +1,75 @@
+#include "fleet/model/node_view.h"
+
+#include <utility>
+
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+namespace {
+
+template <class Record>
+void take_text(const KeyValue& found, Record& record, NodeView& node) {
+  node.damage.erase(found.key);
+  const auto read = read_record<Record>(found.value);
+  if (read) {
+    record = read.value();
+  } else {
+    node.damage[found.key] = read.reason();
+  }
+}
+
+}  // namespace
+
+bool is_of_node(KeyKind kind) {
+  return kind <= KeyKind::node_plan;
+}
+
+std::string NodeView::degraded() const {
+  for (const auto& [instance_id, instance] : instances) {
+    if (!instance.degraded.empty()) return instance.degraded;
+  }
+  return "";
+}
+
+void NodeView::take(const ParsedKey& key, const KeyValue& record) {
+  if (key.kind == KeyKind::node_info) take_text(record, info, *this);
+  if (key.kind == KeyKind::node_versions) take_text(record, versions, *this);
+  if (key.kind == KeyKind::node_active) take_text(record, active, *this);
+  if (key.kind == KeyKind::node_instance) take_text(record, instances[key.names[1]], *this);
+  if (key.kind == KeyKind::node_upgrade) take_text(record, upgrades[key.names[1]], *this);
+}
+
+void NodeView::take_absent(const ParsedKey& key, std::string_view text) {
+  damage.erase(std::string(text));
+  if (key.kind == KeyKind::node_info) info = {};
+  if (key.kind == KeyKind::node_versions) versions = {};
+  if (key.kind == KeyKind::node_active) active = {};
+  if (key.kind == KeyKind::node_instance) instances.erase(key.names[1]);
+  if (key.kind == KeyKind::node_upgrade) upgrades.erase(key.names[1]);
+}
+
+std::vector<NodeView> nodes_in(const Reading& reading) {
+  std::map<std::string, NodeView> nodes;
+  for (const KeyValue& found : reading.found) {
+    const auto key = parse_key(found.key);
+    if (!key || !is_of_node(key->kind)) continue;
+    NodeView& node = nodes[key->names.front()];
+    node.id = key->names.front();
+    node.take(*key, found);
+  }
+  std::vector<NodeView> list;
+  for (auto& [id, node] : nodes) {
+    list.push_back(std::move(node));
+  }
+  return list;
+}
+
+std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes) {
+  std::vector<TargetNode> targets;
+  for (const NodeView& node : nodes) {
+    targets.push_back({.id = node.id, .info = node.info, .reports = node.reports()});
+  }
+  return targets;
+}
+
+}  // namespace fleet
