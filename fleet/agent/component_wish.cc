@@ -9,6 +9,7 @@ namespace fleet {
 
 void Component::look_at_wish() {
   if (!settled_) return;
+  feed(RunsSeen{running_});
   feed(ClaimSeen{desk_.mirror.find(key(KeyKind::node_claim)) != nullptr});
   const std::string place = key(KeyKind::node_desired);
   const auto desired = desk_.find<Desired>(place);

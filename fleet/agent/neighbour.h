@@ -28,6 +28,8 @@ class Neighbour {
   // The mirror has changed, and this node acts.
   void look() { component_.look(); }
   void take(const NodeEvent& event) { component_.take(event); }
+  // What its upgrader says, while this node acts.
+  void look_at_status();
 
   [[nodiscard]] const std::string& name() const { return component_.name(); }
   // What runs; empty: nothing, or it cannot be known.
@@ -35,7 +37,6 @@ class Neighbour {
 
  private:
   void watch(uv_loop_t& loop);
-  void look_at_status();
   void end_with_life();
   void take_status(const upgraderctl::Status& status);
   void begin(const upgraderctl::Status& status);

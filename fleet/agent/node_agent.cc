@@ -177,6 +177,9 @@ void NodeAgent::begin_to_act(Revision active) {
   // A rollout's new version says so when it is confirmed, and not before.
   const bool is_of_rollout = is_on_trial() && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();
+  for (const auto& neighbour : neighbours_) {
+    neighbour->look_at_status();  // the first record of versions has theirs, too
+  }
   keep_facts();
   begin_own();
   for (const auto& neighbour : neighbours_) {

@@ -32,6 +32,10 @@ void WishMachine::take(const Settled& settled) {
   }
 }
 
+void WishMachine::take(const RunsSeen& seen) {
+  version_ = seen.version;
+}
+
 void WishMachine::take(const WishSeen& seen) {
   wish_ = seen.wish;
 }

@@ -53,6 +53,10 @@ struct Settled {
 struct WishSeen {
   std::optional<Wish> wish = {};
 };
+// What runs now, also where a command has brought it.
+struct RunsSeen {
+  std::string version = {};
+};
 // Somebody else moves this node, and wishes wait.
 struct ClaimSeen {
   bool claimed = false;
@@ -67,8 +71,8 @@ struct StopOrdered {};
 struct AttemptEnded {
   std::string error = {};
 };
-using WishEvent =
-    std::variant<Settled, WishSeen, ClaimSeen, Fetched, GateReached, StopOrdered, AttemptEnded>;
+using WishEvent = std::variant<Settled, RunsSeen, WishSeen, ClaimSeen, Fetched, GateReached,
+                               StopOrdered, AttemptEnded>;
 
 // ---- what is to be done
 
@@ -112,6 +116,7 @@ class WishMachine {
   enum class Stage { idle, fetching, asking, gate, going, cancelling };
 
   void take(const Settled& settled);
+  void take(const RunsSeen& seen);
   void take(const WishSeen& seen);
   void take(const ClaimSeen& seen);
   void take(const Fetched& fetched);

@@ -1,5 +1,6 @@
 # What the tests of a fleet stand on: members of etcd by mutual TLS, machines with a real upgrader
 # and fleet-agent on them, controllers, a publisher who signs.
+import base64
 import hashlib
 import json
 import os
@@ -116,6 +117,20 @@ class Cell:
         said = self.etcdctl("get", ROOT + key, "--print-value-only").stdout
         return json.loads(said) if said.strip() else None
 
+    def history(self, key):
+        """Every record that ever stood there, the oldest first."""
+        said = self.etcdctl("get", ROOT + key, "--write-out=json").stdout
+        found = json.loads(said).get("kvs")
+        if not found:
+            return []
+        records, at = [], found[0]["mod_revision"]
+        while at >= found[0]["create_revision"]:
+            said = self.etcdctl("get", ROOT + key, "--rev=%d" % at, "--write-out=json").stdout
+            record = json.loads(said)["kvs"][0]
+            records.insert(0, json.loads(base64.b64decode(record["value"])))
+            at = record["mod_revision"] - 1
+        return records
+
     def keys(self, below):
         said = self.etcdctl("get", "--prefix", "--keys-only", ROOT + below).stdout
         return [line[len(ROOT):] for line in said.split() if line]
@@ -178,7 +193,7 @@ class Cell:
         return machine
 
     def neighbour(self, name, version="1.0.0"):
-        one = Neighbour(self, name, version)
+        one = Neighbour(self, name, daemon(version))
         one.node = name
         self.machines.append(one)
         return one

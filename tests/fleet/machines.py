@@ -19,14 +19,15 @@ def agent_binary(version):
 class Neighbour:
     """A daemon under an upgrader of its own, made an agent by agentify."""
 
-    def __init__(self, cell, name, version):
-        self.home = cell.make("neighbours", name)
+    def __init__(self, cell, name, content, home=None, arguments=()):
+        self.arguments = list(arguments)
+        self.home = home or cell.make("neighbours", name)
         self.releases = os.path.join(self.home, "releases")
         self.control = os.path.join(self.home, "control")
         self.link = os.path.join(self.home, name)
         first = os.path.join(self.home, name + "-as-installed")
         with open(first, "wb") as binary:
-            binary.write(daemon(version))
+            binary.write(content)
         os.chmod(first, 0o755)
         os.symlink(first, self.link)
         self.option = "--component=%s=%s:%s" % (name, self.control, self.releases)
@@ -39,7 +40,8 @@ class Neighbour:
                  "--control=" + self.control, "--adapter=" + os.path.join(BUILD, "agentify"),
                  "--adapter=--vouch=no",
                  "--adapter=--version-command=\"$AGENT_PROTOCOL_PROGRAM\" --version",
-                 "--adapter=--check=\"$AGENT_PROTOCOL_PROGRAM\" --check", self.link],
+                 "--adapter=--check=\"$AGENT_PROTOCOL_PROGRAM\" --check",
+                 self.link, *self.arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def kill(self):

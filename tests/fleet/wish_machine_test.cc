@@ -69,6 +69,18 @@ TEST_CASE("a wish is fetched, asked for, shown at the gate, and confirmed when i
   CHECK(bench.recorded().to == "2.0.0");
 }
 
+TEST_CASE("a wish for what has come by another way is done at once") {
+  Bench bench;
+  bench.step(ClaimSeen{true});
+  bench.step(WishSeen{wish(5)});
+
+  bench.step(RunsSeen{"2.0.0"});
+  const WishActions actions = bench.step(ClaimSeen{false});
+
+  CHECK_FALSE(has<FetchRelease>(actions));
+  CHECK(bench.recorded().phase == UpgradePhase::done);
+}
+
 TEST_CASE("seeing the same wish again does nothing, at any time") {
   Bench bench;
   const auto phase =
