@@ -88,6 +88,7 @@ help:
 	@echo 'make fault-agentify    system calls of agentify that fail, one a life'
 	@echo 'make check-languages   the libraries for Python, Go, Rust, JavaScript, with their tools'
 	@echo 'make check-agents      agents right and wrong, in all languages, judged by a kit'
+	@echo 'make fleet-demo        many machines: rollouts, good and bad, while drivers and stores die'
 	@echo 'make fleet-check       many machines: the store on real members of etcd, with their faults'
 	@echo 'make rows       what was asked for, row by row, and the tests that show it'
 	@echo 'make bench      measure, as ratios to other programs in the same run'

@@ -1,0 +1,10 @@
+# What needs all of the fleet's programs together.
+fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleetctl)
+
+# A fleet of six machines, to be watched: tests/demo/fleet.
+.PHONY: fleet-demo fleet-demo-here
+fleet-demo:
+	@tests/need-packages $(fleet_check_packages)
+	@$(MAKE) $(jobs) --no-print-directory fleet-demo-here
+fleet-demo-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) $(fleet_agent_variants)
+	@BUILD=$(BUILD) tests/demo/fleet
