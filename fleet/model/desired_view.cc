@@ -24,8 +24,10 @@ std::string_view without_build(std::string_view version) {
 }
 
 std::optional<CellWish> DesiredView::wish() const {
-  if (wish_.revision == 0 || wish_.record.version.empty()) return std::nullopt;
-  return CellWish{wish_.record, wish_.revision};
+  const Desired& record = wish_.record;
+  // One that is pending is a plan's, which releases it.
+  if (wish_.revision == 0 || record.version.empty() || record.pending) return std::nullopt;
+  return CellWish{record, wish_.revision};
 }
 
 void DesiredView::take(const KeyValue& record) {

@@ -144,7 +144,7 @@ class Decider {
       return wait("to migrate", {plan_.lock});
     }
     next_.acting = true;
-    if (step().migrate && !plan_.component.empty()) put_desired(plan_.version);
+    if (step().migrate && !plan_.component.empty()) put_desired(plan_.version, plan_.digest);
     // What has been stopped is not held back: it would not serve.
     return write("all have stopped for step " + name() + ", and may act");
   }
@@ -152,16 +152,19 @@ class Decider {
   // ---- waits
 
   PlanDecision wait(const std::string& what, const std::vector<std::string>& missing) {
+    const PlanDecision waits = wait_for(what);
+    if (now_ < *waits.until) return waits;
+    PlanDecision over = stop("waited in vain for " + listed(missing) + " " + what, "");
+    over.waits_for = waits.waits_for;
+    over.since = waits.since;
+    return over;
+  }
+
+  [[nodiscard]] PlanDecision wait_for(const std::string& what) const {
     const std::int64_t timeout =
         plan_.step == 0 ? plan_.steps.front().timeout_ms : step().timeout_ms;
     const std::string waits_for = what + plan_.lock + (plan_.acting ? "!" : "");
     const Ms since = facts_.waits_for == waits_for ? facts_.since : now_;
-    if (now_ >= since + timeout) {
-      PlanDecision over = stop("waited in vain for " + listed(missing) + " " + what, "");
-      over.waits_for = waits_for;
-      over.since = since;
-      return over;
-    }
     return {.until = since + timeout, .waits_for = waits_for, .since = since};
   }
 
@@ -187,7 +190,7 @@ class Decider {
     }
     const bool once = plan_.step > 0 && step().kind == StepClass::once && !plan_.acting;
     if (once && who == plan_.lock && !who.empty()) put_once(false, error);
-    if (next_.back && step().migrate && !plan_.component.empty()) put_desired(plan_.previous);
+    if (next_.back && step().migrate && !plan_.component.empty()) take_wish_back();
     return write("plan " + view_.name + " stops: " + error);
   }
 
@@ -204,8 +207,8 @@ class Decider {
       all_back = all_back && phase == MemberPhase::resumed;
     }
     if (!going.empty()) {
-      const PlanDecision waits = wait("to stop", going);
-      if (waits.until) return waits;
+      const PlanDecision waits = wait_for("to stop");
+      if (now_ < *waits.until) return waits;
       next_.error += "; then waited in vain for " + listed(going) + " to stop";
     }
     next_.state = all_back && going.empty() ? PlanState::aborted : PlanState::halted;
@@ -224,11 +227,17 @@ class Decider {
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
   }
 
-  // Releases the version, or takes the wish back.
-  void put_desired(const std::string& version) {
-    const Desired desired{.version = version, .why = "plan/" + view_.name, .trace = plan_.trace};
+  // The version is not held back any longer.
+  void put_desired(const std::string& version, const std::string& digest) {
+    const Desired desired{
+        .version = version, .digest = digest, .why = "plan/" + view_.name, .trace = plan_.trace};
     transaction_.puts.push_back(
         {.key = key_of(KeyKind::desired, {plan_.component}), .value = write_record(desired)});
+  }
+
+  void take_wish_back() {
+    if (!plan_.previous.empty()) return put_desired(plan_.previous, plan_.previous_digest);
+    transaction_.erases.push_back({.key = key_of(KeyKind::desired, {plan_.component})});
   }
 
   PlanDecision begin(const std::string& news) {

@@ -59,6 +59,7 @@ class Follower {
 
   FollowerStep check_and_begin() const {
     if (!is_done(HookVerb::check)) return hook(HookVerb::check);
+    if (status(HookVerb::check) >= exit_not_run) return fail_of(HookVerb::check);
     if (status(HookVerb::check) != 0) return next(own_.step + 1, "skipped: " + facts_.output);
     return begin_to_act();
   }
@@ -114,7 +115,9 @@ class Follower {
 
   // ---- what comes of it
 
-  [[nodiscard]] FollowerStep hook(HookVerb verb) const { return RunHook{step().hook, verb}; }
+  [[nodiscard]] FollowerStep hook(HookVerb verb) const {
+    return RunHook{step().hook, verb, step().name, plan_.version, step().timeout_ms};
+  }
 
   [[nodiscard]] FollowerStep write(MemberPhase phase) const {
     PlanMember member = own_;
@@ -151,7 +154,9 @@ class Follower {
     const std::string own = key_of(KeyKind::node_plan, {facts_.node, facts_.plan});
     return WriteMember{
         {.compares = {{.key = own, .revision = sight_.own_revision},
-                      {.key = key_of(KeyKind::plan, {facts_.plan}), .revision = sight_.revision}},
+                      {.key = key_of(KeyKind::plan, {facts_.plan}), .revision = sight_.revision},
+                      {.key = key_of(KeyKind::node_active, {facts_.node}),
+                       .revision = facts_.active}},
          .puts = {{.key = own, .value = write_record(member)}}},
         member};
   }

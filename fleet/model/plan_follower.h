@@ -8,9 +8,10 @@
 //     acting        `act` (together: then `start`), `post`, and it waits at the next step;
 //                   migrating: `migrate`, and it has migrated
 //
-// It records that it acts before it acts, in a transaction that compares the plan: who has been
-// stopped in that moment does not begin. A fleet-agent that is killed while it acts says
-// `interrupted`; everything else it does again. A check that says no (not 0) skips the step.
+// It records that it acts before it acts, in a transaction that compares the plan, and that this
+// instance acts for the node: who has been stopped in that moment does not begin. A fleet-agent
+// that is killed while it acts says `interrupted`; everything else it does again. A check that says
+// no (1 to 125) skips the step; one that cannot be run, or is killed, fails it.
 //
 // When the plan stops, who acts ends that first. Who has stopped for a step in which nobody's `act`
 // has begun runs `start` and has resumed; everybody else stays as he is, halted.
@@ -24,12 +25,15 @@
 #include <variant>
 
 #include "fleet/model/plan_records.h"
+#include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {
 
 // The one exit status by which a migration says that it has failed and changed nothing.
 inline constexpr int exit_nothing_changed = 75;
+// As shells have it: from here on a hook could not be run, or was killed.
+inline constexpr int exit_not_run = 126;
 
 enum class HookVerb { check, stop, act, start, post, migrate };
 [[nodiscard]] std::string_view text_of(HookVerb verb);
@@ -39,6 +43,7 @@ struct FollowerFacts {
   std::string node = {};
   std::string plan = {};
   std::string version = {};  // of its fleet-agent
+  Revision active = 0;       // the record by which this instance acts for the node
   // Of the step and phase that its record says, by this process.
   std::map<HookVerb, int> done = {};
   bool began_to_act = false;  // this process has written that it acts
@@ -48,6 +53,9 @@ struct FollowerFacts {
 struct RunHook {
   std::string hook = {};
   HookVerb verb = HookVerb::check;
+  std::string step = {};     // its name
+  std::string version = {};  // that the plan brings
+  Ms timeout_ms = 0;         // it is killed then
 
   bool operator==(const RunHook&) const = default;
 };

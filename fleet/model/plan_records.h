@@ -43,13 +43,15 @@ constexpr auto names(PlanState) {
 struct Plan {
   std::string version = {};    // what it brings, which `once` remembers
   std::string component = {};  // of a major version: the one whose desired version is held back
+  std::string digest = {};     // of the component's release
   std::string agent = {};      // the version that every member's fleet-agent must have
   std::vector<PlanStep> steps = {};
   std::vector<std::string> members = {};  // frozen when it began, sorted
   PlanState state = PlanState::created;
   std::string previous = {};  // of a major version: what the component's desired one was before
-  std::int64_t step = 0;      // the step that may run, from 1; 0: none yet
-  bool acting = false;        // together: `act` may begin; once: it is done
+  std::string previous_digest = {};
+  std::int64_t step = 0;  // the step that may run, from 1; 0: none yet
+  bool acting = false;    // together: `act` may begin; once: it is done
   bool back = false;  // it stops, and nobody's `act` has begun: who has stopped is to start again
   std::string lock = {};   // of one-at-a-time, once, and a migration: whose turn it is
   std::string error = {};  // the first

@@ -188,9 +188,10 @@ template <class Archive>
 void serialize(Archive& archive, Plan& plan) {
   using cereal::make_nvp;
   archive(make_nvp("version", plan.version), make_nvp("component", plan.component),
-          make_nvp("agent", plan.agent), make_nvp("steps", plan.steps),
-          make_nvp("members", plan.members), make_nvp("state", plan.state),
-          make_nvp("previous", plan.previous), make_nvp("step", plan.step),
+          make_nvp("digest", plan.digest), make_nvp("agent", plan.agent),
+          make_nvp("steps", plan.steps), make_nvp("members", plan.members),
+          make_nvp("state", plan.state), make_nvp("previous", plan.previous),
+          make_nvp("previous_digest", plan.previous_digest), make_nvp("step", plan.step),
           make_nvp("acting", plan.acting), make_nvp("back", plan.back), make_nvp("lock", plan.lock),
           make_nvp("error", plan.error), make_nvp("who", plan.who), make_nvp("trace", plan.trace),
           make_nvp("driver", plan.driver));

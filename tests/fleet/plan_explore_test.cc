@@ -160,6 +160,26 @@ TEST_CASE("canary: a member that does not compare the plan acts after it was sto
             .wrong != "");
 }
 
+TEST_CASE("who does not even say that he stops is named, and the others are halted without him") {
+  PlanView view{.name = "p",
+                .plan = {.steps = {step(StepClass::any)},
+                         .members = {"a", "b"},
+                         .state = PlanState::stopping,
+                         .step = 1,
+                         .error = "a: broken"},
+                .revision = 4};
+  view.members["a"] = {{.step = 1, .phase = MemberPhase::failed, .error = true}, 5};
+  view.members["b"] = {{.step = 1, .phase = MemberPhase::acting}, 6};
+  const PlanDecision first = decide_plan(view, {}, 0);
+  REQUIRE(first.until);
+  const PlanDecision last =
+      decide_plan(view, {.waits_for = first.waits_for, .since = first.since}, *first.until);
+  REQUIRE(last.transaction);
+  CHECK_FALSE(why_not_taken(*last.transaction));
+  CHECK(last.news ==
+        "plan p is halted until recover: a: broken; then waited in vain for b to stop");
+}
+
 // N-34, N-54
 TEST_CASE("recover erases what a run left, the plan last, and nothing of one that runs") {
   PlanView view{

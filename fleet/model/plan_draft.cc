@@ -1,0 +1,78 @@
+#include "fleet/model/plan_draft.h"
+
+#include <set>
+
+#include "fleet/model/enum_text.h"
+#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+namespace {
+
+std::optional<std::string> why_no_step(const PlanStep& step) {
+  if (step.kind == StepClass::unknown) {
+    return "needs a class: any, one-at-a-time, once or together";
+  }
+  if (step.timeout_ms < step_timeout_ms_min || step.timeout_ms > step_timeout_ms_max) {
+    return "timeout_ms is a second to a day";
+  }
+  if (step.migrate && step.kind != StepClass::together) {
+    return "only a step that is done together migrates";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> why_no_plan(const Plan& plan) {
+  if (!is_version_name(plan.version)) return "\"" + plan.version + "\" is no version";
+  if (!plan.agent.empty() && !is_version_name(plan.agent)) {
+    return "\"" + plan.agent + "\" is no version of fleet-agent";
+  }
+  if (plan.steps.empty()) return "it has no steps";
+  std::set<std::string> names;
+  bool migrates = false;
+  for (const PlanStep& step : plan.steps) {
+    if (const auto why = why_no_step(step)) return "step " + step.name + ": " + *why;
+    if (!names.insert(step.name).second) return "step " + step.name + " is there twice";
+    if (step.migrate && migrates) return "step " + step.name + ": one step migrates, and no more";
+    migrates = migrates || step.migrate;
+  }
+  if (plan.component.empty()) return std::nullopt;
+  if (!is_component(plan.component)) return "\"" + plan.component + "\" is no component";
+  if (plan.component == "agent") {
+    return "fleet-agent runs the hooks, and would be replaced while it does: `agent` says which";
+  }
+  if (!migrates) return "it has a component, and no step that migrates: nothing would release it";
+  return std::nullopt;
+}
+
+Transaction plan_creation(const std::string& name, Plan plan, const PlanGround& ground) {
+  const std::string key = key_of(KeyKind::plan, {name});
+  Transaction transaction{.compares = {{.key = key},
+                                       {.key = key_of(KeyKind::rollout, {name})},
+                                       {.key = key_of(KeyKind::stop)}}};
+  plan.state = PlanState::running;
+  if (!plan.component.empty()) {
+    const std::string wish = key_of(KeyKind::desired, {plan.component});
+    // What another plan has held back was never what all should run.
+    if (!ground.desired.pending) {
+      plan.previous = ground.desired.version;
+      plan.previous_digest = ground.desired.digest;
+    }
+    const Desired pending{.version = plan.version,
+                          .digest = plan.digest,
+                          .why = "plan/" + name,
+                          .pending = true,
+                          .trace = plan.trace};
+    transaction.compares.push_back({.key = key_of(KeyKind::release, {plan.component, plan.version}),
+                                    .revision = ground.release});
+    transaction.compares.push_back({.key = wish, .revision = ground.desired_revision});
+    transaction.puts.push_back({.key = wish, .value = write_record(pending)});
+  }
+  transaction.puts.push_back({.key = key, .value = write_record(plan)});
+  return transaction;
+}
+
+}  // namespace fleet

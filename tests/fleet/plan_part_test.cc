@@ -1,0 +1,234 @@
+// A member's part in a plan: one thing at a time, and what is known of a transaction whose answer
+// was lost. Then what a person may write as a plan, and how it begins.
+#include "fleet/model/plan_part.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/agent/last_line.h"
+#include "fleet/model/desired_view.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/plan_draft.h"
+#include "fleet/model/record_text.h"
+
+namespace {
+
+using namespace fleet;
+
+constexpr Revision active = 3;
+
+PlanSeen seen(const PlanMember& own, Revision own_revision, Revision as_of = 0) {
+  const Plan plan{.version = "2",
+                  .steps = {{.name = "s", .kind = StepClass::any, .hook = "h"}},
+                  .members = {"n"},
+                  .state = PlanState::running,
+                  .step = 1};
+  return {{plan, 10, own, own_revision}, as_of == 0 ? own_revision : as_of, active};
+}
+
+const PlanMember at_one{.version = "a", .step = 1, .phase = MemberPhase::waiting};
+
+PlanMember acting() {
+  PlanMember member = at_one;
+  member.phase = MemberPhase::acting;
+  return member;
+}
+
+PlanPart waiting_part() {
+  return {"n", "p", "a"};
+}
+
+const RunHook* hook_in(const FollowerStep& step) {
+  return std::get_if<RunHook>(&step);
+}
+const WriteMember* write_in(const FollowerStep& step) {
+  return std::get_if<WriteMember>(&step);
+}
+
+// Its check has passed, and it has sent that it acts.
+PlanPart about_to_act() {
+  PlanPart part = waiting_part();
+  REQUIRE(hook_in(part.step(seen(at_one, 11))));
+  const FollowerStep sent = part.step(HookEnded{});
+  REQUIRE(write_in(sent));
+  CHECK(write_in(sent)->member == acting());
+  return part;
+}
+
+TEST_CASE("one thing at a time: nothing is begun while a hook runs or a transaction is under way") {
+  PlanPart part = waiting_part();
+  const FollowerStep first = part.step(seen(at_one, 11));
+  REQUIRE(hook_in(first));
+  CHECK(*hook_in(first) == RunHook{"h", HookVerb::check, "s", "2", 600'000});
+  CHECK(part.is_busy());
+  CHECK(part.step(seen(at_one, 11)) == FollowerStep{NothingToDo{}});
+  CHECK(write_in(part.step(HookEnded{})));
+  CHECK(part.step(seen(at_one, 11)) == FollowerStep{NothingToDo{}});
+}
+
+TEST_CASE("what it writes holds only while this instance acts for the node") {
+  PlanPart part = waiting_part();
+  const FollowerStep first = part.step(seen({}, 0));
+  REQUIRE(write_in(first));
+  CHECK(words(write_in(first)->transaction)
+            .starts_with("if /fleet/v1/node/n/plan/p@absent /fleet/v1/plan/p@10 "
+                         "/fleet/v1/node/n/active@3: put"));
+}
+
+TEST_CASE("an instance that does not act does nothing") {
+  PlanPart part = waiting_part();
+  PlanSeen sight = seen(at_one, 11);
+  sight.active = 0;
+  CHECK(part.step(sight) == FollowerStep{NothingToDo{}});
+}
+
+TEST_CASE("its record of acting is committed, and it acts before it is seen again") {
+  PlanPart part = about_to_act();
+  const FollowerStep next = part.step(MemberWritten{Committed{12}});
+  REQUIRE(hook_in(next));
+  CHECK(hook_in(next)->verb == HookVerb::act);
+  // An older sight of its record, on its way since before, changes nothing.
+  CHECK(part.step(seen(at_one, 11, 11)) == FollowerStep{NothingToDo{}});
+  const FollowerStep post = part.step(HookEnded{});
+  REQUIRE(hook_in(post));
+  CHECK(hook_in(post)->verb == HookVerb::post);
+}
+
+TEST_CASE("its record of acting is seen before its answer comes, and it acts") {
+  PlanPart part = about_to_act();
+  CHECK(part.step(seen(acting(), 12)) == FollowerStep{NothingToDo{}});
+  const FollowerStep next = part.step(MemberWritten{Committed{12}});
+  REQUIRE(hook_in(next));
+  CHECK(hook_in(next)->verb == HookVerb::act);
+}
+
+TEST_CASE("of a lost answer the record tells: it was written, and it acts; or not, and it writes") {
+  PlanPart part = about_to_act();
+  CHECK(part.step(MemberWritten{Unknown{"lost"}}) == FollowerStep{NothingToDo{}});
+  SECTION("it is seen") {
+    const FollowerStep next = part.step(seen(acting(), 12));
+    REQUIRE(hook_in(next));
+    CHECK(hook_in(next)->verb == HookVerb::act);
+    return;
+  }
+  CHECK(write_in(part.step(seen(at_one, 11))));  // the same again
+  SECTION("the first was written late, and so the second is refused") {
+    CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});
+    const FollowerStep next = part.step(seen(acting(), 12));
+    REQUIRE(hook_in(next));
+    CHECK(hook_in(next)->verb == HookVerb::act);
+  }
+  SECTION("the first is seen before the second is answered") {
+    CHECK(part.step(seen(acting(), 12)) == FollowerStep{NothingToDo{}});
+    const FollowerStep next = part.step(MemberWritten{Refused{}});
+    REQUIRE(hook_in(next));
+    CHECK(hook_in(next)->verb == HookVerb::act);
+  }
+}
+
+TEST_CASE("a process that finds that the one before it acted says that it was interrupted") {
+  PlanPart part = waiting_part();
+  const FollowerStep next = part.step(seen(acting(), 12));
+  REQUIRE(write_in(next));
+  CHECK(write_in(next)->member.error);
+  CHECK(write_in(next)->member.message == "interrupted while it acted");
+}
+
+TEST_CASE("what was refused is decided again when something else is seen, and not before") {
+  PlanPart part = about_to_act();
+  CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});
+  CHECK(part.step(seen(at_one, 11)) == FollowerStep{NothingToDo{}});
+  CHECK(write_in(part.step(seen(at_one, 13))));
+}
+
+TEST_CASE("a hook that ends after its record was taken away counts for nothing") {
+  PlanPart part = waiting_part();
+  REQUIRE(hook_in(part.step(seen(at_one, 11))));
+  CHECK(part.step(seen({}, 0, 12)) == FollowerStep{NothingToDo{}});
+  const FollowerStep next = part.step(HookEnded{});
+  REQUIRE(write_in(next));
+  CHECK(write_in(next)->member == at_one);
+}
+
+TEST_CASE("a check that cannot be run or is killed fails its step, and is no `no`") {
+  const auto [status, error] =
+      GENERATE(table<int, bool>({{1, false}, {125, false}, {126, true}, {137, true}}));
+  PlanPart part = waiting_part();
+  REQUIRE(hook_in(part.step(seen(at_one, 11))));
+  const FollowerStep next = part.step(HookEnded{status, "why"});
+  REQUIRE(write_in(next));
+  CHECK(write_in(next)->member.error == error);
+  CHECK(write_in(next)->member.step == (error ? 1 : 2));
+}
+
+// ---- drafts
+
+Plan good_plan() {
+  return {.version = "2.0.0",
+          .steps = {{.name = "a", .kind = StepClass::any, .hook = "h"},
+                    {.name = "b", .kind = StepClass::together, .hook = "h", .migrate = true}},
+          .members = {"n"}};
+}
+
+std::string why(const Plan& plan) {
+  return why_no_plan(plan).value_or("");
+}
+
+TEST_CASE("a plan that cannot be run is refused in words") {
+  Plan plan = good_plan();
+  CHECK(why(plan) == "");
+  plan.steps[0].name = "b";
+  CHECK(why(plan) == "step b is there twice");
+  plan = good_plan();
+  plan.steps[0].kind = StepClass::unknown;
+  CHECK(why(plan) == "step a: needs a class: any, one-at-a-time, once or together");
+  plan = good_plan();
+  plan.steps[0].timeout_ms = 999;
+  CHECK(why(plan) == "step a: timeout_ms is a second to a day");
+  plan = good_plan();
+  plan.steps[0].migrate = true;
+  CHECK(why(plan) == "step a: only a step that is done together migrates");
+  plan = good_plan();
+  plan.steps[1].migrate = false;
+  plan.component = "web";
+  CHECK(why(plan) == "it has a component, and no step that migrates: nothing would release it");
+  CHECK(why({.version = "1"}) == "it has no steps");
+  CHECK(why({}) == "\"\" is no version");
+  plan = good_plan();
+  plan.agent = "no version";
+  CHECK(why(plan) == "\"no version\" is no version of fleet-agent");
+}
+
+// Rows: J-51
+TEST_CASE("a major version begins as a wish that is pending, which nobody goes to") {
+  Plan plan = good_plan();
+  plan.component = "web";
+  plan.digest = "d2";
+  const PlanGround ground{5, {.version = "1.0.0", .digest = "d1"}, 6};
+  const Transaction begun = plan_creation("p", plan, ground);
+  REQUIRE(begun.puts.size() == 2);
+  CHECK(
+      words(begun).starts_with("if /fleet/v1/plan/p@absent /fleet/v1/rollout/p@absent "
+                               "/fleet/v1/stop@absent /fleet/v1/release/web/2.0.0@5 "
+                               "/fleet/v1/desired/web@6: put"));
+  const Desired wish = read_record<Desired>(begun.puts[0].value).value();
+  CHECK(wish == Desired{.version = "2.0.0", .digest = "d2", .why = "plan/p", .pending = true});
+  const Plan written = read_record<Plan>(begun.puts[1].value).value();
+  CHECK(written.state == PlanState::running);
+  CHECK(written.previous == "1.0.0");
+  CHECK(written.previous_digest == "d1");
+
+  DesiredView view("web");
+  view.take({.key = begun.puts[0].key, .value = begun.puts[0].value, .modified = 7});
+  CHECK_FALSE(view.wish());
+}
+
+// ---- what a hook said
+
+TEST_CASE("of what a hook wrote its last line is kept, as text") {
+  CHECK(last_line("") == "");
+  CHECK(last_line("one\ntwo\n") == "two");
+  CHECK(last_line("a\tb\xff") == "a?b?");
+  CHECK(last_line(std::string(600, 'x')).size() == 512);
+}
+
+}  // namespace
