@@ -15,17 +15,35 @@ bool is_under_way(RolloutState state) {
          state == RolloutState::aborting;
 }
 
+bool is_under_way(PlanState state) {
+  return state == PlanState::running || state == PlanState::stopping;
+}
+
+// The names of those that are under way.
+template <class Record>
+std::vector<std::string> under_way(const Campaign::Records& records, KeyKind kind) {
+  std::vector<std::string> names;
+  for (const auto& [text, record] : records) {
+    const auto key = parse_key(text);
+    if (!key || key->kind != kind) continue;
+    const auto read = read_record<Record>(record.value);
+    if (read && is_under_way(read.value().state)) names.push_back(key->names.front());
+  }
+  return names;
+}
+
 }  // namespace
 
-std::vector<Drivable> Campaign::drivable(const Records& rollouts, const Records& desired) {
+std::vector<Drivable> Campaign::drivable(const Records& rollouts, const Records& plans,
+                                         const Records& desired) {
   std::vector<Drivable> all;
-  for (const auto& [text, record] : rollouts) {
-    const auto key = parse_key(text);
-    if (!key || key->kind != KeyKind::rollout) continue;
-    const auto rollout = read_record<Rollout>(record.value);
-    if (rollout && is_under_way(rollout.value().state)) all.push_back({key->names.front()});
+  for (const std::string& name : under_way<Rollout>(rollouts, KeyKind::rollout)) {
+    all.push_back({Drivable::Kind::rollout, name});
   }
-  Drivable wishes{std::string(desired_id)};
+  for (const std::string& name : under_way<Plan>(plans, KeyKind::plan)) {
+    all.push_back({Drivable::Kind::plan, name});
+  }
+  Drivable wishes{Drivable::Kind::desired, std::string(desired_id)};
   for (const auto& [text, record] : desired) {
     const auto key = parse_key(text);
     if (key && key->kind == KeyKind::desired) wishes.components.push_back(key->names.front());

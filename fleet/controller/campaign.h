@@ -12,8 +12,11 @@
 
 namespace fleet {
 
-// A rollout, or the cell's desired versions.
+// A rollout, a plan, or the cell's desired versions.
 struct Drivable {
+  enum class Kind { rollout, plan, desired };
+
+  Kind kind = Kind::rollout;
   std::string id = {};                       // as its driver's key has it
   std::vector<std::string> components = {};  // of `desired`
 
@@ -29,9 +32,9 @@ class Campaign {
   static constexpr Ms first_rest_ms = 1'000;
   static constexpr Ms longest_rest_ms = 30'000;
 
-  // All that is to be driven by somebody, as the records below `rollout/` and `desired/` have it.
-  // One that cannot be read is left alone.
-  [[nodiscard]] static std::vector<Drivable> drivable(const Records& rollouts,
+  // All that is to be driven by somebody, as the records below `rollout/`, `plan/` and `desired/`
+  // have it. One that cannot be read is left alone.
+  [[nodiscard]] static std::vector<Drivable> drivable(const Records& rollouts, const Records& plans,
                                                       const Records& desired);
 
   // Of these, what nobody drives, as the records below `driver/` have it, and what does not rest.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fleet/model/desired_driver.h"
+#include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_driver.h"
 #include "upgrader/core/check.h"
@@ -32,6 +33,7 @@ Controller::Controller(uv_loop_t& loop, ControllerOptions options)
                     .certificates = {options_.authority, options_.certificate, options_.key},
                     .seed = seed_}),
       rollouts_(follow(KeyKind::rollout)),
+      plans_(follow(KeyKind::plan)),
       desired_(follow(KeyKind::desired)),
       drivers_(follow(KeyKind::driver)) {
   signals_.push_back(end_at(SIGTERM));
@@ -75,8 +77,11 @@ void Controller::look() {
     if (has_left()) uv_stop(&loop_);
     return;
   }
-  if (rollouts_->revision() == 0 || desired_->revision() == 0 || drivers_->revision() == 0) return;
-  const auto drivable = Campaign::drivable(rollouts_->records(), desired_->records());
+  for (const Mirror* mirror : {rollouts_.get(), plans_.get(), desired_.get(), drivers_.get()}) {
+    if (mirror->revision() == 0) return;
+  }
+  const auto drivable =
+      Campaign::drivable(rollouts_->records(), plans_->records(), desired_->records());
   leave_outdated(drivable);
   for (const Drivable& one : campaign_.to_begin(drivable, drivers_->records(), now())) {
     if (!driven_.contains(one.id)) begin(one);
@@ -105,22 +110,29 @@ void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
   }
 }
 
-void Controller::begin(const Drivable& what) {
+std::function<std::unique_ptr<AnyDriver>(LeaseId)> Controller::maker(const Drivable& what) const {
   const DesiredSettings settings{.observe_ms = Ms{1'000} * options_.observe_s};
-  const auto make = [name = options_.name, what,
-                     settings](LeaseId lease) -> std::unique_ptr<AnyDriver> {
-    if (what.id == desired_id) {
-      return std::make_unique<DriverOf<DesiredDriver>>(
-          DesiredDriver(name, what.components, settings, lease));
+  return [name = options_.name, what, settings](LeaseId lease) -> std::unique_ptr<AnyDriver> {
+    switch (what.kind) {
+      case Drivable::Kind::rollout:
+        return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, what.id, lease));
+      case Drivable::Kind::plan:
+        return std::make_unique<DriverOf<PlanDriver>>(PlanDriver(name, what.id, lease));
+      case Drivable::Kind::desired:
+        return std::make_unique<DriverOf<DesiredDriver>>(
+            DesiredDriver(name, what.components, settings, lease));
     }
-    return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, what.id, lease));
+    return nullptr;
   };
+}
+
+void Controller::begin(const Drivable& what) {
   driven_[what.id] = {what.components, std::make_unique<Driving>(Driving::Settings{
                                            .store = store_,
                                            .timers = timers_,
                                            .lease = std::chrono::seconds(options_.lease_s),
                                            .seed = seed_,
-                                           .make = make,
+                                           .make = maker(what),
                                            .log =
                                                [id = what.id](bool loud, const std::string& text) {
                                                  log((loud ? "! " : "") + id + ": " + text);

@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -40,6 +41,8 @@ class Controller {
   void forget_ended();
   void leave_outdated(const std::vector<Drivable>& drivable);
   void begin(const Drivable& what);
+  [[nodiscard]] std::function<std::unique_ptr<AnyDriver>(LeaseId)> maker(
+      const Drivable& what) const;
   void leave_all();
   [[nodiscard]] bool has_left() const;
   [[nodiscard]] std::unique_ptr<Mirror> follow(KeyKind kind);
@@ -52,6 +55,7 @@ class Controller {
   UvTimers timers_;
   EtcdStore store_;
   std::unique_ptr<Mirror> rollouts_;
+  std::unique_ptr<Mirror> plans_;
   std::unique_ptr<Mirror> desired_;
   std::unique_ptr<Mirror> drivers_;
   Campaign campaign_;

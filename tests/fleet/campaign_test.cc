@@ -26,14 +26,29 @@ Campaign::Records rollout(RolloutState state) {
 
 TEST_CASE("a rollout is to be driven from when it is all written until it has ended") {
   const std::vector<Drivable> none;
-  const std::vector<Drivable> r{{"r"}};
-  CHECK(Campaign::drivable(rollout(RolloutState::created), {}) == none);
-  CHECK(Campaign::drivable(rollout(RolloutState::rolling), {}) == r);
-  CHECK(Campaign::drivable(rollout(RolloutState::paused), {}) == r);
-  CHECK(Campaign::drivable(rollout(RolloutState::aborting), {}) == r);
-  CHECK(Campaign::drivable(rollout(RolloutState::aborted), {}) == none);
-  CHECK(Campaign::drivable(rollout(RolloutState::completed), {}) == none);
-  CHECK(Campaign::drivable(rollout(RolloutState::unknown), {}) == none);
+  const std::vector<Drivable> r{{Drivable::Kind::rollout, "r"}};
+  CHECK(Campaign::drivable(rollout(RolloutState::created), {}, {}) == none);
+  CHECK(Campaign::drivable(rollout(RolloutState::rolling), {}, {}) == r);
+  CHECK(Campaign::drivable(rollout(RolloutState::paused), {}, {}) == r);
+  CHECK(Campaign::drivable(rollout(RolloutState::aborting), {}, {}) == r);
+  CHECK(Campaign::drivable(rollout(RolloutState::aborted), {}, {}) == none);
+  CHECK(Campaign::drivable(rollout(RolloutState::completed), {}, {}) == none);
+  CHECK(Campaign::drivable(rollout(RolloutState::unknown), {}, {}) == none);
+}
+
+TEST_CASE("a plan is to be driven while it runs, and while it stops") {
+  const auto drivable = [](PlanState state) {
+    Campaign::Records plans;
+    add(plans, key_of(KeyKind::plan, {"p"}), write_record(Plan{.state = state}));
+    return Campaign::drivable({}, plans, {});
+  };
+  const std::vector<Drivable> p{{Drivable::Kind::plan, "p"}};
+  CHECK(drivable(PlanState::created).empty());
+  CHECK(drivable(PlanState::running) == p);
+  CHECK(drivable(PlanState::stopping) == p);
+  CHECK(drivable(PlanState::halted).empty());
+  CHECK(drivable(PlanState::aborted).empty());
+  CHECK(drivable(PlanState::completed).empty());
 }
 
 TEST_CASE("records below a rollout, and those that cannot be read, are not driven") {
@@ -41,28 +56,29 @@ TEST_CASE("records below a rollout, and those that cannot be read, are not drive
   add(records, key_of(KeyKind::rollout, {"r"}), R"({"v":2})");
   add(records, key_of(KeyKind::rollout_node, {"s", "n"}), write_record(RolloutNode{}));
   add(records, "/fleet/v1/rollout/", "{}");
-  CHECK(Campaign::drivable(records, {}).empty());
+  CHECK(Campaign::drivable(records, {}, {}).empty());
 }
 
 TEST_CASE("the desired versions are driven together, as soon as there is one") {
   Campaign::Records wishes;
   add(wishes, key_of(KeyKind::desired, {"agent"}), "{}");
   add(wishes, key_of(KeyKind::desired, {"web"}), "{}");
-  CHECK(Campaign::drivable({}, wishes) == std::vector<Drivable>{{"desired", {"agent", "web"}}});
+  CHECK(Campaign::drivable({}, {}, wishes) ==
+        std::vector<Drivable>{{Drivable::Kind::desired, "desired", {"agent", "web"}}});
 }
 
 TEST_CASE("what somebody drives is left to him, and begun when his key is gone") {
   const Campaign campaign;
-  const std::vector<Drivable> all{{"r"}, {"s"}};
+  const std::vector<Drivable> all{{Drivable::Kind::rollout, "r"}, {Drivable::Kind::plan, "s"}};
   Campaign::Records drivers;
   add(drivers, key_of(KeyKind::driver, {"r"}), "{}");
-  CHECK(campaign.to_begin(all, drivers, 0) == std::vector<Drivable>{{"s"}});
+  CHECK(campaign.to_begin(all, drivers, 0) == std::vector<Drivable>{{Drivable::Kind::plan, "s"}});
   CHECK(campaign.to_begin(all, {}, 0) == all);
 }
 
 TEST_CASE("what has ended rests, the longer the more often it ended soon") {
   Campaign campaign;
-  const std::vector<Drivable> r{{"r"}};
+  const std::vector<Drivable> r{{Drivable::Kind::rollout, "r"}};
   const auto rest_after = [&](bool drove, Ms began, Ms now) {
     campaign.ended("r", drove, began, now);
     const Ms until = campaign.next_deadline(r, now).value();
