@@ -62,7 +62,8 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
                  }},
             seed_of(instance_)),
       desk_{options_.node, instance_, boot_, store_, timers_, mirror_, records_},
-      own_(loop, desk_, own_settings(), own_hands()) {
+      own_(loop, desk_, own_settings(), own_hands()),
+      plans_(loop, desk_, options_.hooks, version_, seed_of(instance_)) {
   UPGRADER_CHECK(poll_ != nullptr);
   make_neighbours();
   poll_->data = this;
@@ -115,6 +116,7 @@ void NodeAgent::look() {
   for (const auto& neighbour : neighbours_) {
     neighbour->look();
   }
+  plans_.look();
 }
 
 // An instance that lives on another boot of a machine of this name.

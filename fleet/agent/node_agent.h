@@ -19,6 +19,7 @@
 #include "fleet/agent/kept_records.h"
 #include "fleet/agent/neighbour.h"
 #include "fleet/agent/options.h"
+#include "fleet/agent/plan_desk.h"
 #include "fleet/model/keys.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/lease_keeper.h"
@@ -97,6 +98,7 @@ class NodeAgent {
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
+  PlanDesk plans_;
 
   Agent::Role role_ = Agent::Role::first;
   std::optional<Agent::Failure> failure_;  // that of the upgrade that led here

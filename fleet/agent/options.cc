@@ -65,6 +65,8 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
       ->type_name("DIR");
   app.add_option("--keys", options.keys, "whom releases are signed by")->type_name("DIR");
   app.add_option("--state", options.state, "what it must not forget")->type_name("DIR");
+  app.add_option("--hooks", options.hooks, "programs that the steps of plans run")
+      ->type_name("DIR");
   app.add_option("--label", options.labels, "a fact for targets; may be given again")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)

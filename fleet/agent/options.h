@@ -20,9 +20,10 @@ struct AgentOptions {
   std::string authority;
   std::string certificate;
   std::string key;
-  std::string releases;             // the directory of this program's releases
-  std::string keys;                 // of public keys
-  std::string state;                // a directory of its own, which outlives it
+  std::string releases;  // the directory of this program's releases
+  std::string keys;      // of public keys
+  std::string state;     // a directory of its own, which outlives it
+  std::string hooks = "/etc/upgrader/hooks.d";
   std::vector<std::string> labels;  // NAME=VALUE
   std::vector<Component> components;
   int lease_s = 30;

@@ -1,0 +1,116 @@
+#include "fleet/agent/hook_run.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "fleet/agent/last_line.h"
+#include "upgrader/core/check.h"
+#include "upgrader/shell/process.h"
+
+namespace fleet {
+namespace {
+
+// Of its output as much is kept; its last line stands in a record.
+constexpr std::size_t kept_bytes = 4'096;
+constexpr int status_not_run = 126;
+
+}  // namespace
+
+HookRun::HookRun(uv_loop_t& loop, Timers& timers, Settings settings,
+                 std::function<void(const Result&)> ended)
+    : settings_(std::move(settings)), timers_(timers), ended_(std::move(ended)) {
+  const std::string why = start();
+  if (!why.empty()) {
+    later_ = timers_.after(std::chrono::milliseconds(0),
+                           [this, why] { end({.status = status_not_run, .output = why}); });
+    return;
+  }
+  later_ = timers_.after(settings_.longest, [this] {
+    too_long_ = true;
+    kill_all();
+  });
+  watch(loop);
+}
+
+HookRun::~HookRun() {
+  if (pid_ > 0) kill_all();
+}
+
+// It leads a session of its own, so that what it has started is killed with it.
+void HookRun::kill_all() const {
+  ::kill(-pid_, SIGKILL);
+}
+
+std::string HookRun::start() {
+  auto checked = upgrader::check_program(settings_.path, settings_.path, settings_.arguments);
+  if (const auto* refused = std::get_if<upgrader::ProgramRefused>(&checked)) return refused->reason;
+  upgrader::ChildSetting setting;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    setting.environment.entries.emplace_back(*entry);
+  }
+  for (const std::string& entry : settings_.environment) {
+    setting.environment.entries.push_back(entry);
+  }
+  auto began = upgrader::start_process(std::get<upgrader::Program>(checked), setting);
+  if (const auto* failed = std::get_if<upgrader::StartFailed>(&began)) {
+    return settings_.path + ": " + std::strerror(failed->error);
+  }
+  auto& started = std::get<upgrader::Started>(began);
+  pid_ = started.pid;
+  output_ = std::move(started.output);  // its standard input is closed: it is asked nothing
+  return "";
+}
+
+void HookRun::watch(uv_loop_t& loop) {
+  child_ = upgrader::make_handle<uv_signal_t>(
+      [&loop](uv_signal_t* fresh) { return uv_signal_init(&loop, fresh); });
+  readable_ = upgrader::make_handle<uv_poll_t>(
+      [&loop, this](uv_poll_t* fresh) { return uv_poll_init(&loop, fresh, output_.get()); });
+  UPGRADER_CHECK(child_ != nullptr && readable_ != nullptr);
+  child_->data = this;
+  readable_->data = this;
+  const auto reaped = [](uv_signal_t* handle, int) { static_cast<HookRun*>(handle->data)->look(); };
+  const auto heard = [](uv_poll_t* handle, int, int) {
+    static_cast<HookRun*>(handle->data)->read();
+  };
+  UPGRADER_CHECK(uv_signal_start(child_.get(), reaped, SIGCHLD) == 0);
+  UPGRADER_CHECK(uv_poll_start(readable_.get(), UV_READABLE, heard) == 0);
+  // It may have ended before the signal was listened to.
+  look();
+}
+
+void HookRun::read() {
+  char bytes[1'024];
+  for (;;) {
+    const ssize_t count = ::read(output_.get(), bytes, sizeof bytes);
+    if (count == 0) uv_poll_stop(readable_.get());
+    if (count <= 0) return;
+    text_.append(bytes, static_cast<std::size_t>(count));
+    if (text_.size() > 2 * kept_bytes) text_.erase(0, text_.size() - kept_bytes);
+  }
+}
+
+void HookRun::look() {
+  if (pid_ < 0) return;
+  const std::optional<upgrader::Ending> ending = upgrader::try_reap(pid_);
+  if (!ending) return;
+  read();
+  pid_ = -1;
+  Result result{.status = upgrader::exit_status_of(*ending), .output = last_line(text_)};
+  if (too_long_) {
+    result.output = "killed, since it took longer than " +
+                    std::to_string(settings_.longest.count() / 1'000) + " s";
+  }
+  // From the loop: it may have been looked at from within the constructor.
+  later_ = timers_.after(std::chrono::milliseconds(0), [this, result] { end(result); });
+}
+
+void HookRun::end(const Result& result) {
+  const auto ended = ended_;  // who is told may destroy this
+  ended(result);
+}
+
+}  // namespace fleet

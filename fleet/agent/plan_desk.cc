@@ -1,0 +1,92 @@
+#include "fleet/agent/plan_desk.h"
+
+#include <utility>
+
+namespace fleet {
+namespace {
+
+// A transaction whose answer was lost is decided anew.
+constexpr std::chrono::milliseconds write_again{1'000};
+
+}  // namespace
+
+PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, std::string hooks, std::string version,
+                   std::uint64_t seed)
+    : loop_(loop),
+      desk_(desk),
+      hooks_(std::move(hooks)),
+      version_(std::move(version)),
+      plans_(desk.store, desk.timers, {prefix_of(KeyKind::plan), true},
+             {.changed = [this](const Changes&) { look(); }}, seed) {}
+
+void PlanDesk::look() {
+  if (plans_.revision() == 0 || desk_.mirror.revision() == 0) return;
+  for (const auto& [text, record] : plans_.records()) {
+    const auto key = parse_key(text);
+    if (key && key->kind == KeyKind::plan) look_at(key->names.front(), record);
+  }
+  // One that was erased while a hook of it runs is forgotten when that has ended.
+  std::erase_if(running_, [this](const auto& one) {
+    return !one.second.part.is_busy() && plans_.find(key_of(KeyKind::plan, {one.first})) == nullptr;
+  });
+}
+
+void PlanDesk::look_at(const std::string& plan, const KeyValue& record) {
+  running_.try_emplace(plan, PlanPart(desk_.node, plan, version_));
+  feed(plan, seen(plan, record));
+}
+
+PlanSeen PlanDesk::seen(const std::string& plan, const KeyValue& record) const {
+  PlanSeen seen{.as_of = desk_.mirror.revision(), .active = desk_.active};
+  const auto read = read_record<Plan>(record.value);
+  if (!read) {
+    desk_.log("plan " + plan + " " + read.reason());
+    return seen;
+  }
+  seen.sight.plan = read.value();
+  seen.sight.revision = record.modified;
+  const std::string own = key_of(KeyKind::node_plan, {desk_.node, plan});
+  if (const KeyValue* there = desk_.mirror.find(own)) {
+    seen.sight.own = desk_.find<PlanMember>(own).value_or(PlanMember());
+    seen.sight.own_revision = there->modified;
+  }
+  return seen;
+}
+
+void PlanDesk::feed(const std::string& plan, const PlanPartEvent& event) {
+  const auto at = running_.find(plan);
+  if (at == running_.end()) return;
+  const FollowerStep step = at->second.part.step(event);
+  std::visit([this, &plan](const auto& what) { perform(plan, what); }, step);
+}
+
+void PlanDesk::perform(const std::string& plan, const RunHook& run) {
+  const std::string verb(text_of(run.verb));
+  desk_.log("plan " + plan + ": step " + run.step + ": " + run.hook + " " + verb);
+  running_.at(plan).hook = std::make_unique<HookRun>(
+      loop_, desk_.timers,
+      HookRun::Settings{.path = hooks_ + "/" + run.hook,
+                        .arguments = {verb},
+                        .environment = {"FLEET_NODE=" + desk_.node, "FLEET_PLAN=" + plan,
+                                        "FLEET_STEP=" + run.step, "FLEET_VERSION=" + run.version},
+                        .longest = std::chrono::milliseconds(run.timeout_ms)},
+      [this, plan](const HookRun::Result& result) {
+        desk_.log("plan " + plan + ": exit status " + std::to_string(result.status) +
+                  (result.output.empty() ? "" : ": " + result.output));
+        const auto ended = std::move(running_.at(plan).hook);
+        feed(plan, HookEnded{result.status, result.output});
+      });
+}
+
+void PlanDesk::perform(const std::string& plan, const WriteMember& write) {
+  desk_.store.commit(write.transaction, [this, plan](const Outcome& outcome) {
+    if (!std::holds_alternative<Committed>(outcome))
+      desk_.log("plan " + plan + ": " + words(outcome));
+    if (std::holds_alternative<Unknown>(outcome)) {
+      running_.at(plan).again = desk_.timers.after(write_again, [this] { look(); });
+    }
+    feed(plan, MemberWritten{outcome});
+  });
+}
+
+}  // namespace fleet

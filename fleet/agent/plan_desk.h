@@ -1,0 +1,51 @@
+// This node's part in all plans: shows each PlanPart what stands in the store, runs the hooks that
+// it asks for, and writes. Decides nothing.
+#pragma once
+
+#include <uv.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "fleet/agent/component.h"
+#include "fleet/agent/hook_run.h"
+#include "fleet/model/plan_part.h"
+#include "fleet/store/mirror.h"
+
+namespace fleet {
+
+class PlanDesk {
+ public:
+  // `hooks`: the directory of the node's own hooks. `version`: of this fleet-agent.
+  PlanDesk(uv_loop_t& loop, NodeDesk& desk, std::string hooks, std::string version,
+           std::uint64_t seed);
+
+  // What the node has recorded, or whether this instance acts, has changed.
+  void look();
+
+ private:
+  struct Running {
+    explicit Running(PlanPart fresh) : part(std::move(fresh)) {}
+
+    PlanPart part;
+    std::unique_ptr<HookRun> hook = {};
+    std::unique_ptr<Timer> again = {};
+  };
+
+  void look_at(const std::string& plan, const KeyValue& record);
+  [[nodiscard]] PlanSeen seen(const std::string& plan, const KeyValue& record) const;
+  void feed(const std::string& plan, const PlanPartEvent& event);
+  void perform(const std::string& plan, const RunHook& run);
+  void perform(const std::string& plan, const WriteMember& write);
+  static void perform(const std::string& /*plan*/, const NothingToDo& /*nothing*/) {}
+
+  uv_loop_t& loop_;
+  NodeDesk& desk_;
+  std::string hooks_;
+  std::string version_;
+  std::map<std::string, Running> running_;
+  Mirror plans_;
+};
+
+}  // namespace fleet
