@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fleet/store/uv_timers.h"
 #include "upgrader/core/check.h"
 
 namespace fleetctl {
@@ -10,6 +11,7 @@ namespace {
 constexpr std::chrono::milliseconds deadline{5'000};
 // One member that is asked for itself has no other to take its place.
 constexpr std::chrono::milliseconds member_deadline{2'000};
+constexpr std::chrono::milliseconds rest_time{500};
 
 }  // namespace
 
@@ -55,6 +57,15 @@ fleet::Reply<fleet::MemberStatus> Asker::status(const std::string& endpoint) {
   const auto member = open({endpoint}, member_deadline);
   fleet::EtcdAdmin admin(member->line());
   return answer_to<fleet::Reply<fleet::MemberStatus>>([&](auto then) { admin.status(then); });
+}
+
+void Asker::rest() {
+  fleet::UvTimers timers(loop_);
+  bool is_over = false;
+  const auto end = timers.after(rest_time, [&is_over] { is_over = true; });
+  while (!is_over) {
+    uv_run(&loop_, UV_RUN_ONCE);
+  }
 }
 
 std::optional<fleet::Trouble> Asker::grant(const fleet::Permissions& permissions) {

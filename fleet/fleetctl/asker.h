@@ -26,6 +26,8 @@ class Asker {
   // Of this member alone.
   [[nodiscard]] fleet::Reply<fleet::MemberStatus> status(const std::string& endpoint);
   [[nodiscard]] std::optional<fleet::Trouble> grant(const fleet::Permissions& permissions);
+  // Before the next look at what changes.
+  void rest();
 
  private:
   template <class Value, class Ask>

@@ -43,6 +43,14 @@ int perform(const Options& options) {
       return show_rollout(options, asker);
     case Command::rollout_order:
       return order_rollout(options, asker);
+    case Command::plan_run:
+      return run_plan(options, asker);
+    case Command::plan_list:
+      return list_plans(options, asker);
+    case Command::plan_show:
+      return show_plan(options, asker);
+    case Command::plan_recover:
+      return recover_plan(options, asker);
   }
   return exit_usage;
 }

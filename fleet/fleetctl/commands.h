@@ -30,6 +30,12 @@ namespace fleetctl {
 [[nodiscard]] int show_rollout(const Options& options, Asker& asker);
 [[nodiscard]] int order_rollout(const Options& options, Asker& asker);
 
+// ---- plans
+[[nodiscard]] int run_plan(const Options& options, Asker& asker);
+[[nodiscard]] int list_plans(const Options& options, Asker& asker);
+[[nodiscard]] int show_plan(const Options& options, Asker& asker);
+[[nodiscard]] int recover_plan(const Options& options, Asker& asker);
+
 // ---- what all say
 void say(const std::string& line);
 void say_all(const std::vector<std::string>& lines);

@@ -1,20 +1,12 @@
 #include "fleet/fleetctl/options.h"
 
-#include <CLI/CLI.hpp>
-
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/ids.h"
 #include "upgrader/version.h"
 
 namespace fleetctl {
 namespace {
-
-CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted) {
-  const auto judge = [is_good, wanted](std::string& text) -> std::string {
-    return is_good(text) ? "" : text + ": needs " + wanted;
-  };
-  return {judge, "", "form"};
-}
 
 void add_store(CLI::App& app, Options& options) {
   app.add_option("--endpoint", options.endpoints, "a member of the store; may be given again")
@@ -30,21 +22,6 @@ void add_store(CLI::App& app, Options& options) {
       ->envname("FLEET_CERT");
   app.add_option("--key", options.key, "its key")->type_name("FILE")->envname("FLEET_KEY");
   app.add_flag("--json", options.json, "the records as they are, instead of a table");
-}
-
-CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,
-              const std::string& about) {
-  CLI::App& sub = *parent.add_subcommand(name, about);
-  sub.fallthrough();
-  sub.callback([&options, command] { options.command = command; });
-  return sub;
-}
-
-void add_component(CLI::App& app, Options& options, bool required) {
-  app.add_option("COMPONENT", options.component, "`agent`, or another component")
-      ->type_name("")
-      ->required(required)
-      ->check(form(&fleet::is_component, "the name of a component"));
 }
 
 void add_questions(CLI::App& app, Options& options) {
@@ -232,6 +209,7 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   add_releases(app, options);
   add_enrolment(app, options);
   add_rollouts(app, options);
+  add_plans(app, options);
   try {
     app.parse(argc, argv);
     if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");

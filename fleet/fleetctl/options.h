@@ -23,6 +23,10 @@ enum class Command {
   rollout_list,
   rollout_show,
   rollout_order,
+  plan_run,
+  plan_list,
+  plan_show,
+  plan_recover,
 };
 
 // What a person may tell a rollout that has begun.
@@ -57,6 +61,10 @@ struct Options {
   bool dry_run = false;
   RolloutWish wish = RolloutWish::pause;
   bool leave = false;  // rollout abort: nodes stay where they are
+
+  std::string plan;   // its name
+  std::string file;   // plan run: what a person wrote
+  bool wait = false;  // plan run: until it has ended
 };
 
 // To show, and to exit with.

@@ -1,0 +1,29 @@
+#include "fleet/fleetctl/option_parts.h"
+
+#include "fleet/model/ids.h"
+
+namespace fleetctl {
+
+CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted) {
+  const auto judge = [is_good, wanted](std::string& text) -> std::string {
+    return is_good(text) ? "" : text + ": needs " + wanted;
+  };
+  return {judge, "", "form"};
+}
+
+CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,
+              const std::string& about) {
+  CLI::App& sub = *parent.add_subcommand(name, about);
+  sub.fallthrough();
+  sub.callback([&options, command] { options.command = command; });
+  return sub;
+}
+
+void add_component(CLI::App& app, Options& options, bool required) {
+  app.add_option("COMPONENT", options.component, "`agent`, or another component")
+      ->type_name("")
+      ->required(required)
+      ->check(form(&fleet::is_component, "the name of a component"));
+}
+
+}  // namespace fleetctl

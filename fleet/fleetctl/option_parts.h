@@ -1,0 +1,21 @@
+// What the groups of fleetctl's subcommands are made of.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "fleet/fleetctl/options.h"
+
+namespace fleetctl {
+
+// Refuses what is not good by saying what is wanted.
+[[nodiscard]] CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted);
+// A subcommand that performs this command.
+CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,
+              const std::string& about);
+void add_component(CLI::App& app, Options& options, bool required);
+
+// ---- the groups that stand in files of their own
+void add_plans(CLI::App& app, Options& options);
+
+}  // namespace fleetctl

@@ -1,0 +1,141 @@
+// fleetctl plan run: who takes part, and all of it written at once.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "fleet/agent/identity.h"
+#include "fleet/fleetctl/cell_view.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/plan_sight.h"
+#include "fleet/fleetctl/plan_view.h"
+#include "fleet/model/desired_driver.h"
+#include "fleet/model/enum_text.h"
+#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/plan_draft.h"
+#include "fleet/model/record_text.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::KeyKind;
+using fleet::PlanState;
+
+int refuse(const std::string& why) {
+  complain(why);
+  return exit_refused;
+}
+
+// What a person wrote, and nothing of what a run records.
+int read_file(const Options& options, fleet::Plan& plan) {
+  std::ifstream file(options.file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) return refuse(options.file + ": cannot be read");
+  const auto written = fleet::read_record<fleet::Plan>(text);
+  if (!written) return refuse(options.file + " " + written.reason());
+  const fleet::Plan& wanted = written.value();
+  plan.version = wanted.version;
+  plan.component = wanted.component;
+  plan.agent = wanted.agent;
+  plan.steps = wanted.steps;
+  if (const auto why = fleet::why_no_plan(plan)) return refuse(options.file + ": " + *why);
+  return exit_done;
+}
+
+// Everybody who is enrolled, alive or not: who is gone for good is forgotten first.
+int add_members(const Options& options, Asker& asker, fleet::Plan& plan) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto nodes = target_nodes(nodes_in(std::get<fleet::Reading>(reply)));
+  const auto target = fleet::parse_target(options.target.empty() ? "*" : options.target);
+  if (!target) return refuse("--target: " + target.reason());
+  const auto meant = fleet::select_nodes(target.value(), nodes);
+  if (!meant) return refuse("--target: " + meant.reason());
+  plan.members = meant.value().nodes;
+  for (const std::string& silent : meant.value().not_covered) {
+    const bool is_enrolled = std::any_of(nodes.begin(), nodes.end(),
+                                         [&](const auto& node) { return node.id == silent; });
+    if (is_enrolled) plan.members.push_back(silent);
+  }
+  std::sort(plan.members.begin(), plan.members.end());
+  return plan.members.empty() ? refuse("no node is meant") : exit_done;
+}
+
+int add_ground(Asker& asker, fleet::Plan& plan, fleet::PlanGround& ground) {
+  if (plan.component.empty()) return exit_done;
+  const std::string release_key = fleet::key_of(KeyKind::release, {plan.component, plan.version});
+  const std::string wish_key = fleet::key_of(KeyKind::desired, {plan.component});
+  const auto release_reply = asker.read({release_key});
+  const auto wish_reply = asker.read({wish_key});
+  for (const auto* reply : {&release_reply, &wish_reply}) {
+    if (const auto* trouble = std::get_if<fleet::Trouble>(reply)) return unreachable(*trouble);
+  }
+  const fleet::KeyValue* published = std::get<fleet::Reading>(release_reply).find(release_key);
+  if (published == nullptr) {
+    return refuse(plan.component + " " + plan.version +
+                  " is not published: fleetctl release publish makes it known");
+  }
+  const auto release = fleet::read_record<fleet::Release>(published->value);
+  if (!release) return refuse("the release " + release.reason());
+  plan.digest = release.value().digest;
+  ground.release = published->modified;
+  const fleet::KeyValue* wish = std::get<fleet::Reading>(wish_reply).find(wish_key);
+  if (wish == nullptr) return exit_done;
+  const auto desired = fleet::read_record<fleet::Desired>(wish->value);
+  if (!desired) return refuse("what is desired of " + plan.component + " " + desired.reason());
+  ground.desired = desired.value();
+  ground.desired_revision = wish->modified;
+  return exit_done;
+}
+
+int wait_for_end(Asker& asker, const std::string& name) {
+  std::string told;
+  for (;;) {
+    const auto seen = see_plan(asker, name);
+    if (const int* status = std::get_if<int>(&seen)) return *status;
+    const fleet::Plan& plan = std::get<PlanSight>(seen).view.plan;
+    const std::string now = std::string(text_of(plan.state)) + ", step " + progress(plan);
+    if (std::exchange(told, now) != now) say(now + (plan.error.empty() ? "" : ": " + plan.error));
+    if (plan.state == PlanState::completed) return exit_done;
+    if (plan.state == PlanState::halted || plan.state == PlanState::aborted) return exit_failed;
+    asker.rest();
+  }
+}
+
+int write_plan(Asker& asker, const std::string& name, const fleet::Plan& plan,
+               const fleet::PlanGround& ground) {
+  const fleet::Transaction creation = fleet::plan_creation(name, plan, ground);
+  if (const auto why = fleet::why_not_taken(creation)) return refuse(*why);
+  const fleet::Outcome outcome = asker.commit(creation);
+  if (std::holds_alternative<fleet::Committed>(outcome)) return exit_done;
+  if (std::holds_alternative<fleet::Refused>(outcome)) {
+    return refuse("there is a plan or a rollout " + name +
+                  " already (fleetctl plan recover), or nothing may begin now (fleetctl stop)");
+  }
+  complain(name + ": " + words(outcome));
+  return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+}
+
+}  // namespace
+
+int run_plan(const Options& options, Asker& asker) {
+  fleet::Plan plan{.who = who_asks(), .trace = fleet::new_instance_id().substr(0, 8)};
+  const std::string name =
+      options.plan.empty() ? std::filesystem::path(options.file).stem().string() : options.plan;
+  if (!fleet::is_id(name) || name == fleet::desired_id) {
+    complain("no plan is called " + name + ": give it a --name");
+    return exit_usage;
+  }
+  fleet::PlanGround ground;
+  if (const int status = read_file(options, plan); status != exit_done) return status;
+  if (const int status = add_members(options, asker, plan); status != exit_done) return status;
+  if (const int status = add_ground(asker, plan, ground); status != exit_done) return status;
+  if (const int status = write_plan(asker, name, plan, ground); status != exit_done) return status;
+  say("plan " + name + " begins with " + std::to_string(plan.members.size()) + " members (trace " +
+      plan.trace + ")");
+  return options.wait ? wait_for_end(asker, name) : exit_done;
+}
+
+}  // namespace fleetctl

@@ -1,0 +1,100 @@
+// fleetctl plan list, show and recover.
+#include "fleet/fleetctl/cell_view.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/plan_sight.h"
+#include "fleet/fleetctl/plan_view.h"
+#include "fleet/model/enum_text.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "node/upgraderctl/core/table.h"
+
+namespace fleetctl {
+
+using fleet::KeyKind;
+
+std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name) {
+  const auto reply = asker.read({std::string(fleet::key_root), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  PlanSight sight{std::get<fleet::Reading>(reply), {.name = name}};
+  sight.view.take_all(sight.reading);
+  if (sight.view.revision == 0) {
+    complain(name + ": no such plan");
+    return exit_refused;
+  }
+  std::erase_if(sight.reading.found, [&name](const fleet::KeyValue& found) {
+    const auto key = fleet::parse_key(found.key);
+    const bool is_own = key && key->kind == KeyKind::plan && key->names[0] == name;
+    const bool is_member = key && key->kind == KeyKind::node_plan && key->names[1] == name;
+    const bool is_once = key && key->kind == KeyKind::once && key->names[0] == name;
+    return !is_own && !is_member && !is_once;
+  });
+  return sight;
+}
+
+int list_plans(const Options& options, Asker& asker) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::plan), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  fleet::Reading reading = std::get<fleet::Reading>(reply);
+  std::erase_if(reading.found, [](const fleet::KeyValue& found) {
+    const auto key = fleet::parse_key(found.key);
+    return !key || key->kind != KeyKind::plan;
+  });
+  if (options.json) {
+    say(as_json(reading));
+    return exit_done;
+  }
+  std::vector<upgraderctl::Row> rows{{"PLAN", "BRINGS", "STATE", "STEP", "REASON"}};
+  for (const fleet::KeyValue& found : reading.found) {
+    const std::string name = fleet::parse_key(found.key)->names.front();
+    const auto record = fleet::read_record<fleet::Plan>(found.value);
+    if (!record) {
+      rows.push_back({name, "", "unreadable", "", record.reason()});
+      continue;
+    }
+    const fleet::Plan& plan = record.value();
+    rows.push_back(
+        {name, plan.version, std::string(text_of(plan.state)), progress(plan), plan.error});
+  }
+  say_all(upgraderctl::in_columns(rows));
+  return exit_done;
+}
+
+int show_plan(const Options& options, Asker& asker) {
+  const auto seen = see_plan(asker, options.plan);
+  if (const int* status = std::get_if<int>(&seen)) return *status;
+  const auto& sight = std::get<PlanSight>(seen);
+  if (options.json) {
+    say(as_json(sight.reading));
+    return exit_done;
+  }
+  if (!sight.view.damage.empty()) {
+    complain(sight.view.damage);
+    return exit_refused;
+  }
+  say_all(plan_page(sight.view));
+  return exit_done;
+}
+
+// What is left after a part is found by reading again, so an answer that was lost does not matter.
+int recover_plan(const Options& options, Asker& asker) {
+  const auto seen = see_plan(asker, options.plan);
+  if (const int* status = std::get_if<int>(&seen)) return *status;
+  const auto& view = std::get<PlanSight>(seen).view;
+  const auto parts = fleet::recover_plan(view);
+  if (parts.empty()) {
+    complain(options.plan + ": it is " + std::string(text_of(view.plan.state)) +
+             ", and is recovered when it has ended");
+    return exit_refused;
+  }
+  for (const fleet::Transaction& part : parts) {
+    const fleet::Outcome outcome = asker.commit(part);
+    if (std::holds_alternative<fleet::Committed>(outcome)) continue;
+    complain(options.plan + ": " + words(outcome) + "; recover it again");
+    return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+  }
+  say(options.plan + " is recovered: the next run begins anew");
+  return exit_done;
+}
+
+}  // namespace fleetctl
