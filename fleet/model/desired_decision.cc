@@ -10,6 +10,9 @@
 namespace fleet {
 namespace {
 
+// fleet-agent itself, whose instances report; of others their upgrader does.
+constexpr std::string_view own_component = "agent";
+
 class Decider {
  public:
   Decider(const DesiredView& view, const DesiredSettings& settings, const DesiredMarks& marks,
@@ -38,7 +41,7 @@ class Decider {
  private:
   void count() {
     for (const auto& [id, node] : view_.nodes()) {
-      ++all_;
+      if (!node.running.empty()) ++all_;
       if (is_under_way(node, *wish_)) ++under_way_;
       if (has_failed(node, *wish_)) ++failed_;
       if (runs(node, wish_->desired.version) && !is_under_way(node, *wish_)) ++committed_;
@@ -54,6 +57,7 @@ class Decider {
     const bool moved_since = node.desired.revision > wish_->revision;
     if (view_.is_stopped() || is_halted() || node.claim.revision != 0) return false;
     if (own.pinned || moved_since || is_told(node, *wish_)) return false;
+    if (node.running.empty()) return false;  // it does not have the component
     // What waits at its gate for an older wish is told this one, even where it runs it.
     const bool waits = phase_of(node) != UpgradePhase::unknown && !is_ended(phase_of(node));
     if (runs(node, wish_->desired.version) && !waits) return false;
@@ -91,9 +95,17 @@ class Decider {
 
   // ---- cut over
 
-  // The instance that is to take over, if all that this controller has itself seen speaks for it.
+  // What is to take over, if all that this controller has itself seen speaks for it: an instance of
+  // fleet-agent, or for another component what waits at its gate.
   [[nodiscard]] const std::string* successor(const std::string& id, const DesiredNode& node) const {
     const std::string_view wanted = without_build(node.desired.record.version);
+    if (view_.component() != own_component) {
+      const auto mark = marks_.ready.find({id, ""});
+      const bool is_wanted = without_build(node.upgrade.record.to) == wanted;
+      const bool is_seen =
+          mark != marks_.ready.end() && now_ >= mark->second.first + settings_.observe_ms;
+      return is_seen && is_wanted ? &node.upgrade.record.to : nullptr;
+    }
     for (const auto& [name, seen] : node.instances) {
       const Instance& instance = seen.record;
       if (name == node.active.record.instance || !instance.ready || !instance.degraded.empty() ||
@@ -126,8 +138,12 @@ class Decider {
     compare_orders(transaction, id, node);
     transaction.compares.push_back(
         {.key = key_of(KeyKind::node_active, {id}), .revision = node.active.revision});
-    transaction.compares.push_back({.key = key_of(KeyKind::node_instance, {id, next}),
-                                    .revision = node.instances.at(next).revision});
+    transaction.compares.push_back(
+        view_.component() == own_component
+            ? Compare{.key = key_of(KeyKind::node_instance, {id, next}),
+                      .revision = node.instances.at(next).revision}
+            : Compare{.key = key_of(KeyKind::node_upgrade, {id, view_.component()}),
+                      .revision = node.upgrade.revision});
     const Command command{.id = stop_id(node),
                           .action = CommandAction::stop,
                           .instance = old,
@@ -200,12 +216,19 @@ class Decider {
 
 void look(const DesiredView& view, DesiredMarks& marks, Ms now) {
   DesiredMarks fresh;
+  const auto is_ready = [&](const std::string& id, const std::string& name,
+                            const std::string& what) {
+    const auto before = marks.ready.find({id, name});
+    const bool same = before != marks.ready.end() && before->second.second == what;
+    fresh.ready[{id, name}] = {same ? before->second.first : now, what};
+  };
   for (const auto& [id, node] : view.nodes()) {
     for (const auto& [name, seen] : node.instances) {
       if (!seen.record.ready || !seen.record.degraded.empty()) continue;
-      const auto before = marks.ready.find({id, name});
-      const bool same = before != marks.ready.end() && before->second.second == seen.record.version;
-      fresh.ready[{id, name}] = {same ? before->second.first : now, seen.record.version};
+      is_ready(id, name, seen.record.version);
+    }
+    if (view.component() != own_component && phase_of(node) == UpgradePhase::cutover_ready) {
+      is_ready(id, "", node.upgrade.record.attempt);
     }
     if (node.desired.revision == 0 || is_ended(phase_of(node))) continue;
     const auto before = marks.told.find(id);

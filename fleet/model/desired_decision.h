@@ -10,6 +10,8 @@
 //     cutover-ready                     the old instance is told to stop, once this controller has
 //                                       itself seen the new one's own record: the wished version,
 //                                       ready, of the same boot, alive for observe_ms without a gap
+//                                       (of a component other than fleet-agent: that it waits at
+//                                       its gate, as its upgrader says, for observe_ms)
 //     the cell's wish has changed       is told the new one, by which it cancels what waits
 //
 // When max_failed nodes have failed for a wish, nobody is told to begin any more and nobody to
@@ -40,7 +42,8 @@ struct DesiredSettings {
 
 // What this controller has seen by itself; another that takes over sees it anew.
 struct DesiredMarks {
-  // By node and instance: since when it is ready and alive, and by which version.
+  // By node and instance: since when it is ready and alive, and by which version. Without an
+  // instance: since when another component waits at its gate, and by which attempt.
   std::map<std::pair<std::string, std::string>, std::pair<Ms, std::string>> ready = {};
   std::map<std::string, std::pair<Revision, Ms>> told = {};  // a node's order, and since when
 

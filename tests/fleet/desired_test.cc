@@ -229,6 +229,39 @@ TEST_CASE("while anything is doubtful nobody is told to stop") {
   CHECK(cell.stopped().empty());
 }
 
+// Rows: J-08 J-11
+TEST_CASE("of another component its upgrader says that it waits, and it is told to stop then") {
+  Cell cell(2);
+  cell.view = DesiredView("web");
+  cell.put(KeyKind::node_versions, "n100", "", write_record(Versions{{{"web", "1"}}}));
+  cell.store.put(key_of(KeyKind::desired, {"web"}), write_record(Desired{.version = "2"}));
+  cell.settle();
+  const auto told = [&](const char* node) {
+    return cell.store.find(key_of(KeyKind::node_desired, {node, "web"}));
+  };
+  REQUIRE(told("n100"));
+  const std::string attempt = "desired." + std::to_string(told("n100")->modified) + ".1";
+  const auto say = [&](UpgradePhase phase) {
+    cell.put(KeyKind::node_upgrade, "n100", "web",
+             write_record(Upgrade{.phase = phase, .attempt = attempt, .to = "2"}));
+    cell.settle();
+  };
+  const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
+  say(UpgradePhase::cutover_ready);
+  cell.wait(cell.settings.observe_ms - 1);
+  say(UpgradePhase::verifying);  // it has left its gate, and is observed anew
+  say(UpgradePhase::cutover_ready);
+  cell.wait(cell.settings.observe_ms - 1);
+  CHECK(cell.store.find(command) == nullptr);
+  cell.wait(1);
+  REQUIRE(cell.store.find(command) != nullptr);
+  CHECK(read_record<Command>(cell.store.find(command)->value).value().instance == "old");
+
+  cell.put(KeyKind::node_versions, "n100", "", write_record(Versions{{{"web", "2"}}}));
+  say(UpgradePhase::done);
+  CHECK(told("n101") == nullptr);
+}
+
 TEST_CASE("an instance that was gone for a moment is observed anew") {
   Cell cell(1);
   cell.wish("2");
