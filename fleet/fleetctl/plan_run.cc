@@ -14,8 +14,10 @@
 #include "fleet/model/enum_text.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/plan_agents.h"
 #include "fleet/model/plan_draft.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_decision.h"
 
 namespace fleetctl {
 namespace {
@@ -39,6 +41,7 @@ int read_file(const Options& options, fleet::Plan& plan) {
   plan.version = wanted.version;
   plan.component = wanted.component;
   plan.agent = wanted.agent;
+  plan.soak_ms = wanted.soak_ms;
   plan.steps = wanted.steps;
   if (const auto why = fleet::why_no_plan(plan)) return refuse(options.file + ": " + *why);
   return exit_done;
@@ -63,31 +66,61 @@ int add_members(const Options& options, Asker& asker, fleet::Plan& plan) {
   return plan.members.empty() ? refuse("no node is meant") : exit_done;
 }
 
-int add_ground(Asker& asker, fleet::Plan& plan, fleet::PlanGround& ground) {
-  if (plan.component.empty()) return exit_done;
-  const std::string release_key = fleet::key_of(KeyKind::release, {plan.component, plan.version});
-  const std::string wish_key = fleet::key_of(KeyKind::desired, {plan.component});
-  const auto release_reply = asker.read({release_key});
-  const auto wish_reply = asker.read({wish_key});
-  for (const auto* reply : {&release_reply, &wish_reply}) {
-    if (const auto* trouble = std::get_if<fleet::Trouble>(reply)) return unreachable(*trouble);
-  }
-  const fleet::KeyValue* published = std::get<fleet::Reading>(release_reply).find(release_key);
-  if (published == nullptr) {
-    return refuse(plan.component + " " + plan.version +
+struct Published {
+  std::string digest = {};
+  fleet::Revision revision = 0;
+};
+
+int find_release(Asker& asker, const std::string& component, const std::string& version,
+                 Published& published) {
+  const std::string key = fleet::key_of(KeyKind::release, {component, version});
+  const auto reply = asker.read({key});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
+  if (found == nullptr) {
+    return refuse(component + " " + version +
                   " is not published: fleetctl release publish makes it known");
   }
-  const auto release = fleet::read_record<fleet::Release>(published->value);
+  const auto release = fleet::read_record<fleet::Release>(found->value);
   if (!release) return refuse("the release " + release.reason());
-  plan.digest = release.value().digest;
-  ground.release = published->modified;
-  const fleet::KeyValue* wish = std::get<fleet::Reading>(wish_reply).find(wish_key);
+  published = {release.value().digest, found->modified};
+  return exit_done;
+}
+
+int find_wish(Asker& asker, const std::string& component, fleet::PlanGround& ground) {
+  const std::string key = fleet::key_of(KeyKind::desired, {component});
+  const auto reply = asker.read({key});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const fleet::KeyValue* wish = std::get<fleet::Reading>(reply).find(key);
   if (wish == nullptr) return exit_done;
   const auto desired = fleet::read_record<fleet::Desired>(wish->value);
-  if (!desired) return refuse("what is desired of " + plan.component + " " + desired.reason());
+  if (!desired) return refuse("what is desired of " + component + " " + desired.reason());
   ground.desired = desired.value();
   ground.desired_revision = wish->modified;
   return exit_done;
+}
+
+int add_ground(Asker& asker, fleet::Plan& plan, fleet::PlanGround& ground) {
+  Published published;
+  if (!plan.agent.empty()) {
+    const int status = find_release(asker, "agent", plan.agent, published);
+    if (status != exit_done) return status;
+    plan.agent_digest = published.digest;
+    ground.agent_release = published.revision;
+  }
+  if (plan.component.empty()) return exit_done;
+  const int status = find_release(asker, plan.component, plan.version, published);
+  if (status != exit_done) return status;
+  plan.digest = published.digest;
+  ground.release = published.revision;
+  return find_wish(asker, plan.component, ground);
+}
+
+// One that has ended well makes room for the next of its name.
+int make_room(Asker& asker, const std::string& name) {
+  const auto seen = look_at_plan(asker, name);
+  if (const int* status = std::get_if<int>(&seen)) return *status;
+  return commit_parts(asker, name, fleet::make_room(std::get<PlanSight>(seen).view));
 }
 
 int wait_for_end(Asker& asker, const std::string& name) {
@@ -124,14 +157,16 @@ int run_plan(const Options& options, Asker& asker) {
   fleet::Plan plan{.who = who_asks(), .trace = fleet::new_instance_id().substr(0, 8)};
   const std::string name =
       options.plan.empty() ? std::filesystem::path(options.file).stem().string() : options.plan;
-  if (!fleet::is_id(name) || name == fleet::desired_id) {
-    complain("no plan is called " + name + ": give it a --name");
+  const bool is_short = fleet::agent_rollout_id(name, plan).size() <= fleet::rollout_id_bytes_max;
+  if (!fleet::is_id(name) || name == fleet::desired_id || !is_short) {
+    complain("no plan is called " + name + ": give it a (shorter) --name");
     return exit_usage;
   }
   fleet::PlanGround ground;
   if (const int status = read_file(options, plan); status != exit_done) return status;
   if (const int status = add_members(options, asker, plan); status != exit_done) return status;
   if (const int status = add_ground(asker, plan, ground); status != exit_done) return status;
+  if (const int status = make_room(asker, name); status != exit_done) return status;
   if (const int status = write_plan(asker, name, plan, ground); status != exit_done) return status;
   say("plan " + name + " begins with " + std::to_string(plan.members.size()) + " members (trace " +
       plan.trace + ")");

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "fleet/fleetctl/asker.h"
 #include "fleet/model/plan_decision.h"
@@ -14,7 +15,13 @@ struct PlanSight {
   fleet::PlanView view = {};
 };
 
-// Or the exit status, where it cannot be read, or is not there: that is said.
+// Or the exit status, where it cannot be read: that is said. One that is not there has revision 0.
+[[nodiscard]] std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name);
+// Or the exit status, where it is not there, either.
 [[nodiscard]] std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name);
+
+// One after the other; the exit status.
+[[nodiscard]] int commit_parts(Asker& asker, const std::string& plan,
+                               const std::vector<fleet::Transaction>& parts);
 
 }  // namespace fleetctl

@@ -14,14 +14,18 @@ namespace fleetctl {
 using fleet::KeyKind;
 
 std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name) {
+  auto seen = look_at_plan(asker, name);
+  const auto* sight = std::get_if<PlanSight>(&seen);
+  if (sight == nullptr || sight->view.revision != 0) return seen;
+  complain(name + ": no such plan");
+  return exit_refused;
+}
+
+std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   PlanSight sight{std::get<fleet::Reading>(reply), {.name = name}};
   sight.view.take_all(sight.reading);
-  if (sight.view.revision == 0) {
-    complain(name + ": no such plan");
-    return exit_refused;
-  }
   std::erase_if(sight.reading.found, [&name](const fleet::KeyValue& found) {
     const auto key = fleet::parse_key(found.key);
     const bool is_own = key && key->kind == KeyKind::plan && key->names[0] == name;
@@ -77,6 +81,17 @@ int show_plan(const Options& options, Asker& asker) {
 }
 
 // What is left after a part is found by reading again, so an answer that was lost does not matter.
+int commit_parts(Asker& asker, const std::string& plan,
+                 const std::vector<fleet::Transaction>& parts) {
+  for (const fleet::Transaction& part : parts) {
+    const fleet::Outcome outcome = asker.commit(part);
+    if (std::holds_alternative<fleet::Committed>(outcome)) continue;
+    complain(plan + ": " + words(outcome) + "; try it again");
+    return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+  }
+  return exit_done;
+}
+
 int recover_plan(const Options& options, Asker& asker) {
   const auto seen = see_plan(asker, options.plan);
   if (const int* status = std::get_if<int>(&seen)) return *status;
@@ -87,11 +102,8 @@ int recover_plan(const Options& options, Asker& asker) {
              ", and is recovered when it has ended");
     return exit_refused;
   }
-  for (const fleet::Transaction& part : parts) {
-    const fleet::Outcome outcome = asker.commit(part);
-    if (std::holds_alternative<fleet::Committed>(outcome)) continue;
-    complain(options.plan + ": " + words(outcome) + "; recover it again");
-    return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+  if (const int status = commit_parts(asker, options.plan, parts); status != exit_done) {
+    return status;
   }
   say(options.plan + " is recovered: the next run begins anew");
   return exit_done;

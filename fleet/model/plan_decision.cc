@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fleet/model/keys.h"
+#include "fleet/model/plan_agents.h"
 #include "fleet/model/plan_follower.h"
 #include "fleet/model/record_text.h"
 
@@ -76,16 +77,7 @@ class Decider {
 
   PlanDecision advance() {
     if (plan_.step == 0) {
-      std::vector<std::string> others;
-      for (const std::string& id : plan_.members) {
-        const std::string& version = member(id).record.version;
-        if (!plan_.agent.empty() && version != plan_.agent) others.push_back(id + " " + version);
-      }
-      if (!others.empty()) {
-        return stop(
-            "fleet-agent " + plan_.agent + " is wanted, and these have others: " + listed(others),
-            "");
-      }
+      if (const auto others = those_of_other_agents(); !others.empty()) return bring_agents(others);
     }
     next_.acting = false;
     next_.lock.clear();
@@ -95,6 +87,40 @@ class Decider {
     }
     ++next_.step;
     return begin("step " + std::to_string(next_.step) + " may run");
+  }
+
+  [[nodiscard]] std::vector<std::string> those_of_other_agents() const {
+    std::vector<std::string> others;
+    for (const std::string& id : plan_.members) {
+      if (!plan_.agent.empty() && member(id).record.version != plan_.agent) others.push_back(id);
+    }
+    return others;
+  }
+
+  // They take part when they are back.
+  PlanDecision bring_agents(const std::vector<std::string>& others) {
+    const std::string id = agent_rollout_id(view_.name, plan_);
+    const auto found = view_.rollouts.find(id);
+    if (found == view_.rollouts.end()) {
+      put_agent_rollout(transaction_, view_.name, plan_, others);
+      return begin("rollout " + id + " brings fleet-agent " + plan_.agent + " first to " +
+                   listed(others));
+    }
+    switch (found->second.state) {
+      case RolloutState::created:
+      case RolloutState::rolling:
+      case RolloutState::aborting:
+        return {};
+      case RolloutState::paused:
+      case RolloutState::completed:
+        return wait("to come back with fleet-agent " + plan_.agent, others);
+      case RolloutState::aborted:
+      case RolloutState::unknown:
+        break;
+    }
+    return stop("fleet-agent " + plan_.agent + " has not come to " + listed(others) + ": rollout " +
+                    id + ": " + found->second.reason,
+                "");
   }
 
   PlanDecision one_at_a_time() {

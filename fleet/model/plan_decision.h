@@ -2,6 +2,8 @@
 // long it has waited.
 //
 //     what has come true                          what it writes
+//     all wait at the first step, and some have   a rollout of fleet-agent to these; it is waited
+//     another fleet-agent than it names           for, and where it fails the plan stops
 //     all wait at the next step                   that step may run; behind the last: completed
 //     one-at-a-time: nobody has the lock          the next member gets it
 //     its holder waits at the next step           the next member gets it
@@ -24,6 +26,7 @@
 #include <vector>
 
 #include "fleet/model/plan_records.h"
+#include "fleet/model/rollout_records.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
 
@@ -41,9 +44,10 @@ struct PlanView {
   Plan plan = {};
   Revision revision = 0;  // 0: the plan is not there
   std::map<std::string, MemberSight> members = {};
-  std::map<std::string, Once> once = {};  // by step
-  bool stopped = false;                   // `stop` is there
-  std::string damage = {};                // why the plan cannot be read
+  std::map<std::string, Once> once = {};         // by step
+  std::map<std::string, Rollout> rollouts = {};  // that plans of this name have begun
+  bool stopped = false;                          // `stop` is there
+  std::string damage = {};                       // why the plan cannot be read
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
@@ -74,5 +78,9 @@ struct PlanDecision {
 // What a failed run left, and a completed one: erased, so that the next begins anew. In parts that
 // a store takes, of which each compares the plan and the last erases it. Empty: it still runs.
 [[nodiscard]] std::vector<Transaction> recover_plan(const PlanView& view);
+
+// The same for a run after which nobody is halted, before the next: what was done once for a
+// version stays done. Empty: it still runs, or is to be recovered first.
+[[nodiscard]] std::vector<Transaction> make_room(const PlanView& view);
 
 }  // namespace fleet

@@ -30,6 +30,7 @@ std::optional<std::string> why_no_plan(const Plan& plan) {
   if (!plan.agent.empty() && !is_version_name(plan.agent)) {
     return "\"" + plan.agent + "\" is no version of fleet-agent";
   }
+  if (plan.soak_ms < 0 || plan.soak_ms > step_timeout_ms_max) return "soak_ms is at most a day";
   if (plan.steps.empty()) return "it has no steps";
   std::set<std::string> names;
   bool migrates = false;
@@ -54,6 +55,10 @@ Transaction plan_creation(const std::string& name, Plan plan, const PlanGround& 
                                        {.key = key_of(KeyKind::rollout, {name})},
                                        {.key = key_of(KeyKind::stop)}}};
   plan.state = PlanState::running;
+  if (!plan.agent.empty()) {
+    transaction.compares.push_back(
+        {.key = key_of(KeyKind::release, {"agent", plan.agent}), .revision = ground.agent_release});
+  }
   if (!plan.component.empty()) {
     const std::string wish = key_of(KeyKind::desired, {plan.component});
     // What another plan has held back was never what all should run.

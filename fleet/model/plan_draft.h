@@ -19,8 +19,9 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 
 // What a plan is begun on.
 struct PlanGround {
-  Revision release = 0;  // of its component, where it has one
-  Desired desired = {};  // of that component
+  Revision release = 0;        // of its component, where it has one
+  Revision agent_release = 0;  // of fleet-agent, where it names one
+  Desired desired = {};        // of that component
   Revision desired_revision = 0;
 };
 

@@ -17,7 +17,7 @@ std::string PlanTask::key() const {
 
 std::vector<std::string> PlanTask::prefixes() const {
   return {key_of(KeyKind::plan, {view_.name}), prefix_of(KeyKind::once) + view_.name + "/",
-          key_of(KeyKind::stop), prefix_of(KeyKind::node_info)};
+          key_of(KeyKind::stop), prefix_of(KeyKind::node_info), prefix_of(KeyKind::rollout)};
 }
 
 DriverStep PlanTask::next(Revision fence, Ms now) {

@@ -18,6 +18,8 @@ class Follower {
     if (!std::binary_search(members.begin(), members.end(), facts_.node)) return NothingToDo{};
     if (plan_.state == PlanState::running) {
       if (sight_.own_revision == 0 || own_.step == 0) return next(1, "");
+      // This fleet-agent is another one than that which has recorded that it takes part.
+      if (plan_.step == 0 && own_.version != facts_.version) return next(1, "");
       if (own_.error || own_.phase == MemberPhase::unknown) return NothingToDo{};
       return run();
     }

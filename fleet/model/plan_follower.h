@@ -2,6 +2,7 @@
 // from the hooks that it has run for this step since it was started.
 //
 //     at            while the plan runs, when the plan's step is its own
+//     nothing       records that it takes part, by which version; again after its own upgrade
 //     waiting       any: `check`, then it acts; one-at-a-time and once: the same, when it has the
 //                   lock; together: `stop`, and it is stopped
 //     stopped       acts when the plan says so, or migrates when it has the lock

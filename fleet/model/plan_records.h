@@ -45,6 +45,8 @@ struct Plan {
   std::string component = {};  // of a major version: the one whose desired version is held back
   std::string digest = {};     // of the component's release
   std::string agent = {};      // the version that every member's fleet-agent must have
+  std::string agent_digest = {};
+  std::int64_t soak_ms = 60'000;  // of the rollout that brings it
   std::vector<PlanStep> steps = {};
   std::vector<std::string> members = {};  // frozen when it began, sorted
   PlanState state = PlanState::created;

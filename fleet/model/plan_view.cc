@@ -1,4 +1,6 @@
 // What a plan's driver knows, read from the store, and what is erased when a run is over.
+#include <utility>
+
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_decision.h"
 #include "fleet/model/record_text.h"
@@ -26,6 +28,11 @@ void PlanView::take(const KeyValue& record) {
     const auto read = read_record<Once>(record.value);
     if (read) once[key->names[1]] = read.value();
   }
+  if (key->kind == KeyKind::rollout && key->names[0].starts_with(name + ".")) {
+    const auto read = read_record<Rollout>(record.value);
+    rollouts[key->names[0]] =
+        read ? read.value() : Rollout{.state = RolloutState::unknown, .reason = read.reason()};
+  }
 }
 
 void PlanView::take_absent(const std::string& text) {
@@ -35,6 +42,7 @@ void PlanView::take_absent(const std::string& text) {
   if (key->kind == KeyKind::plan && key->names[0] == name) revision = 0;
   if (key->kind == KeyKind::node_plan && key->names[1] == name) members.erase(key->names[0]);
   if (key->kind == KeyKind::once && key->names[0] == name) once.erase(key->names[1]);
+  if (key->kind == KeyKind::rollout) rollouts.erase(key->names[0]);
 }
 
 void PlanView::take_all(const Reading& reading) {
@@ -43,26 +51,49 @@ void PlanView::take_all(const Reading& reading) {
     take(record);
 }
 
+namespace {
+
+// Each part compares the plan, and the last erases it: until then, reading it again tells that
+// there is something left.
+std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases) {
+  const std::string key = key_of(KeyKind::plan, {view.name});
+  erases.push_back({.key = key});
+  std::vector<Transaction> parts;
+  for (Erase& erase : erases) {
+    if (parts.empty() || parts.back().erases.size() == operations_max) {
+      parts.push_back({.compares = {{.key = key, .revision = view.revision}}});
+    }
+    parts.back().erases.push_back(std::move(erase));
+  }
+  return parts;
+}
+
+std::vector<Erase> of_members(const PlanView& view) {
+  std::vector<Erase> erases;
+  for (const std::string& id : view.plan.members) {
+    erases.push_back({.key = key_of(KeyKind::node_plan, {id, view.name})});
+  }
+  return erases;
+}
+
+}  // namespace
+
 std::vector<Transaction> recover_plan(const PlanView& view) {
   const PlanState state = view.plan.state;
   const bool ended = state == PlanState::halted || state == PlanState::aborted ||
                      state == PlanState::completed || state == PlanState::created;
   if (view.revision == 0 || !ended) return {};
-  const std::string key = key_of(KeyKind::plan, {view.name});
-  std::vector<Transaction> parts;
-  parts.push_back({.compares = {{.key = key, .revision = view.revision}}});
-  for (const std::string& id : view.plan.members) {
-    if (parts.back().erases.size() + 4 > operations_max) {
-      parts.push_back({.compares = {{.key = key, .revision = view.revision}}});
-    }
-    parts.back().erases.push_back({.key = key_of(KeyKind::node_plan, {id, view.name})});
-  }
-  // The plan itself last: until then, reading it again tells that there is something to recover.
-  parts.back().erases.push_back(
-      {.key = key_below(prefix_of(KeyKind::once) + view.name), .subtree = true});
-  parts.back().erases.push_back({.key = key_below(key), .subtree = true});
-  parts.back().erases.push_back({.key = key});
-  return parts;
+  std::vector<Erase> erases = of_members(view);
+  erases.push_back({.key = key_below(prefix_of(KeyKind::once) + view.name), .subtree = true});
+  erases.push_back({.key = key_below(key_of(KeyKind::plan, {view.name})), .subtree = true});
+  return erasure(view, std::move(erases));
+}
+
+std::vector<Transaction> make_room(const PlanView& view) {
+  const PlanState state = view.plan.state;
+  const bool is_good = state == PlanState::completed || state == PlanState::aborted;
+  if (view.revision == 0 || !is_good) return {};
+  return erasure(view, of_members(view));
 }
 
 }  // namespace fleet

@@ -189,6 +189,7 @@ void serialize(Archive& archive, Plan& plan) {
   using cereal::make_nvp;
   archive(make_nvp("version", plan.version), make_nvp("component", plan.component),
           make_nvp("digest", plan.digest), make_nvp("agent", plan.agent),
+          make_nvp("agent_digest", plan.agent_digest), make_nvp("soak_ms", plan.soak_ms),
           make_nvp("steps", plan.steps), make_nvp("members", plan.members),
           make_nvp("state", plan.state), make_nvp("previous", plan.previous),
           make_nvp("previous_digest", plan.previous_digest), make_nvp("step", plan.step),

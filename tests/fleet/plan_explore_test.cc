@@ -193,6 +193,24 @@ TEST_CASE("recover erases what a run left, the plan last, and nothing of one tha
   CHECK(recover_plan(view).empty());
 }
 
+TEST_CASE("a run that has ended well makes room for the next, and what was done once stays") {
+  PlanView view{
+      .name = "p", .plan = {.members = {"a", "b"}, .state = PlanState::completed}, .revision = 4};
+  const auto parts = make_room(view);
+  REQUIRE(parts.size() == 1);
+  CHECK(words(parts[0]) ==
+        "if /fleet/v1/plan/p@4: erase /fleet/v1/node/a/plan/p erase /fleet/v1/node/b/plan/p "
+        "erase /fleet/v1/plan/p");
+  view.plan.members.assign(130, "a");
+  CHECK(make_room(view).size() == 2);
+  view.plan.state = PlanState::aborted;
+  CHECK_FALSE(make_room(view).empty());
+  for (const PlanState state : {PlanState::running, PlanState::stopping, PlanState::halted}) {
+    view.plan.state = state;
+    CHECK(make_room(view).empty());
+  }
+}
+
 // N-11
 TEST_CASE("a newcomer that is no member of the plan does nothing") {
   const PlanSight sight{
@@ -201,17 +219,79 @@ TEST_CASE("a newcomer that is no member of the plan does nothing") {
   CHECK(std::holds_alternative<NothingToDo>(follow(sight, {.node = "b", .plan = "p"})));
 }
 
-TEST_CASE("members whose fleet-agent has another version are named, and the plan does not begin") {
+PlanView view_of_agents() {
   PlanView view{.name = "p",
                 .plan = {.agent = "2",
+                         .agent_digest = "d",
+                         .soak_ms = 7,
                          .steps = {step(StepClass::any)},
-                         .members = {"a", "b"},
-                         .state = PlanState::running},
+                         .members = {"a", "b", "c", "d"},
+                         .state = PlanState::running,
+                         .trace = "t"},
                 .revision = 4};
-  view.members["a"] = {{.version = "2", .step = 1, .phase = MemberPhase::waiting}, 5};
-  view.members["b"] = {{.version = "1", .step = 1, .phase = MemberPhase::waiting}, 6};
-  const PlanDecision next = decide_plan(view, {}, 0);
-  CHECK(next.news == "plan p stops: fleet-agent 2 is wanted, and these have others: b 1");
+  for (const std::string id : {"a", "b", "c", "d"}) {
+    view.members[id] = {
+        {.version = id == "a" ? "2" : "1", .step = 1, .phase = MemberPhase::waiting}, 5};
+  }
+  return view;
+}
+
+TEST_CASE("members whose fleet-agent has another version get the plan's first, by a rollout") {
+  PlanView view = view_of_agents();
+  const PlanDecision first = decide_plan(view, {}, 0);
+  CHECK(first.news == "rollout p.t brings fleet-agent 2 first to b, c, d");
+  REQUIRE(first.transaction);
+  CHECK_FALSE(why_not_taken(*first.transaction));
+  CHECK(words(*first.transaction).find("/fleet/v1/stop@absent") != std::string::npos);
+  const auto batch = [&](std::size_t at) {
+    return read_record<RolloutBatch>(first.transaction->puts[at].value).value().nodes;
+  };
+  CHECK(batch(0) == std::vector<std::string>{"b"});
+  CHECK(batch(1) == std::vector<std::string>{"c", "d"});
+  const Rollout rollout = read_record<Rollout>(first.transaction->puts[2].value).value();
+  CHECK(rollout.batches == 2);
+  CHECK(rollout.terms.digest == "d");
+  CHECK(rollout.terms.soak_ms == 7);
+  view.stopped = true;
+  CHECK_FALSE(decide_plan(view, {}, 0).transaction);
+}
+
+TEST_CASE("a plan waits for the rollout of its fleet-agent, and for who comes back with it") {
+  PlanView view = view_of_agents();
+  const auto next = [&](RolloutState state) {
+    view.rollouts["p.t"] = {.state = state, .reason = "1 failed"};
+    return decide_plan(view, {}, 0);
+  };
+  for (const RolloutState state : {RolloutState::rolling, RolloutState::paused,
+                                   RolloutState::aborting, RolloutState::completed}) {
+    CHECK_FALSE(next(state).transaction);
+  }
+  CHECK_FALSE(next(RolloutState::rolling).until);  // a rollout ends by itself
+  const PlanDecision waits = next(RolloutState::completed);
+  REQUIRE(waits.until);
+  CHECK(
+      decide_plan(view, {.waits_for = waits.waits_for, .since = waits.since}, *waits.until).news ==
+      "plan p stops: waited in vain for b, c, d to come back with fleet-agent 2");
+  CHECK(next(RolloutState::aborted).news ==
+        "plan p stops: fleet-agent 2 has not come to b, c, d: rollout p.t: 1 failed");
+  for (auto& [id, member] : view.members)
+    member.record.version = "2";
+  CHECK(next(RolloutState::completed).news == "step 1 may run");
+}
+
+TEST_CASE("a member that has come back with another version says so until the first step begins") {
+  const Plan plan{
+      .agent = "2", .steps = {step(StepClass::any)}, .members = {"a"}, .state = PlanState::running};
+  PlanSight sight{.plan = plan,
+                  .revision = 1,
+                  .own = {.version = "1", .step = 1, .phase = MemberPhase::waiting},
+                  .own_revision = 2};
+  const FollowerFacts facts{.node = "a", .plan = "p", .version = "2"};
+  const FollowerStep again = follow(sight, facts);
+  REQUIRE(std::holds_alternative<WriteMember>(again));
+  CHECK(std::get<WriteMember>(again).member.version == "2");
+  sight.plan.step = 1;
+  CHECK(std::holds_alternative<RunHook>(follow(sight, facts)));
 }
 
 TEST_CASE("while there is a stop no step begins, and who has stopped goes on") {

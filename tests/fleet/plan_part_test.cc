@@ -203,7 +203,7 @@ TEST_CASE("a major version begins as a wish that is pending, which nobody goes t
   Plan plan = good_plan();
   plan.component = "web";
   plan.digest = "d2";
-  const PlanGround ground{5, {.version = "1.0.0", .digest = "d1"}, 6};
+  const PlanGround ground{5, 0, {.version = "1.0.0", .digest = "d1"}, 6};
   const Transaction begun = plan_creation("p", plan, ground);
   REQUIRE(begun.puts.size() == 2);
   CHECK(

@@ -1,0 +1,42 @@
+#include "fleet/model/plan_agents.h"
+
+#include <algorithm>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_draft.h"
+
+namespace fleet {
+
+std::string agent_rollout_id(const std::string& name, const Plan& plan) {
+  return name + "." + plan.trace;
+}
+
+void put_agent_rollout(Transaction& transaction, const std::string& name, const Plan& plan,
+                       const std::vector<std::string>& nodes) {
+  const std::string id = agent_rollout_id(name, plan);
+  const std::string key = key_of(KeyKind::rollout, {id});
+  Rollout rollout{.terms = {.component = "agent",
+                            .version = plan.agent,
+                            .digest = plan.agent_digest,
+                            .target = "members of plan " + name,
+                            .batch = batch_nodes_max,
+                            .canary = 1,
+                            .soak_ms = plan.soak_ms},
+                  .state = RolloutState::rolling,
+                  .who = "plan/" + name,
+                  .trace = plan.trace};
+  for (auto from = nodes.begin(); from != nodes.end();) {
+    const std::int64_t most = from == nodes.begin() ? rollout.terms.canary : rollout.terms.batch;
+    const auto to = from + std::min<std::ptrdiff_t>(most, nodes.end() - from);
+    transaction.puts.push_back(
+        {.key = key_of(KeyKind::rollout_batch, {id}, static_cast<std::uint64_t>(rollout.batches)),
+         .value = write_record(RolloutBatch{{from, to}})});
+    ++rollout.batches;
+    from = to;
+  }
+  transaction.compares.push_back({.key = key});
+  transaction.puts.push_back({.key = key, .value = write_record(rollout)});
+}
+
+}  // namespace fleet
