@@ -5,9 +5,10 @@ $(fleet_controller_library): $(call objects,$(fleet_controller_parts)); $(make_a
 # CLI11 2.1.2 shadows its own names.
 $(BUILD)/objects/fleet/controller/options.o: WARNINGS += -Wno-shadow
 
+# Libraries that use others stand before them.
 $(BUILD)/fleet-controller: $(call objects,fleet/controller/main.cc) $(fleet_controller_library) \
-    $(fleet_agent_libraries)
-	$(link_fleet_agent)
+    $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
+	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
 
 # ---- its tests: tests/fleet/rollouts, with real upgraders and fleet-agents
 
@@ -16,5 +17,5 @@ fleet_controller_tests := $(addprefix $(BUILD)/tests/fleet/,campaign_test drivin
 node_tests += $(fleet_controller_tests)
 $(fleet_controller_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(call objects,fleet/fleetctl/rollout_wish.cc) $(fleet_controller_library) \
-    $(fleet_agent_libraries)
-	$(link_fleet_agent)
+    $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
+	$(link_fleet_agent) $(fleet_http_libraries)

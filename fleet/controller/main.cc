@@ -4,14 +4,30 @@
 #include <uv.h>
 
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "fleet/agent/identity.h"
 #include "fleet/controller/controller.h"
 #include "fleet/controller/options.h"
+#include "fleet/http/front.h"
 
 namespace fleet {
 namespace {
+
+std::unique_ptr<Front> front_of(const ControllerOptions& options) {
+  FrontSettings settings{.controller = options.name,
+                         .endpoints = options.endpoints,
+                         .certificates = {options.authority, options.certificate, options.key}};
+  if (!options.http.empty()) {
+    settings.website = WebsiteSettings{.address = *address_of(options.http),
+                                       .certificate = options.http_certificate,
+                                       .key = options.http_key,
+                                       .authority = options.http_authority,
+                                       .revocations = options.http_revocations};
+  }
+  return std::make_unique<Front>(std::move(settings));
+}
 
 int perform(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -29,6 +45,15 @@ int perform(int argc, char** argv) {
     std::perror("fleet-controller: cannot start");
     return 1;
   }
+  const auto front = front_of(options);
+  if (const std::string why = front->error(); !why.empty()) {
+    std::fprintf(stderr, "fleet-controller: --http: %s\n", why.c_str());
+    return 1;
+  }
+  if (!options.http.empty()) {
+    std::fprintf(stderr, "fleet-controller: serves port %d\n", front->port());
+  }
+  front->start();
   Controller controller(loop, options);
   return controller.run();
 }

@@ -2,10 +2,44 @@
 
 #include <CLI/CLI.hpp>
 
+#include "fleet/http/access.h"
 #include "fleet/model/driver_events.h"
 #include "upgrader/version.h"
 
 namespace fleet {
+namespace {
+
+void add_http(CLI::App& app, ControllerOptions& options) {
+  app.add_option("--http", options.http, "serves page, metrics and /v1 here: HOST:PORT")
+      ->type_name("ADDRESS");
+  app.add_option("--http-cert", options.http_certificate, "of the server")->type_name("FILE");
+  app.add_option("--http-key", options.http_key, "its key")->type_name("FILE");
+  app.add_option("--http-ca", options.http_authority, "whom people are signed by")
+      ->type_name("FILE");
+  app.add_option("--http-crl", options.http_revocations, "who is no good any longer")
+      ->type_name("FILE");
+}
+
+// Whoever can reach the port may look; so without certificates only programs on this machine can.
+void judge_http(const ControllerOptions& options) {
+  const bool has_all = !options.http_certificate.empty() && !options.http_key.empty() &&
+                       !options.http_authority.empty();
+  const bool has_any = !options.http_certificate.empty() || !options.http_key.empty() ||
+                       !options.http_authority.empty() || !options.http_revocations.empty();
+  if (has_any && (!has_all || options.http.empty())) {
+    throw CLI::ValidationError("--http-cert", "goes with --http, --http-key and --http-ca");
+  }
+  if (options.http.empty()) return;
+  const auto address = address_of(options.http);
+  if (!address) throw CLI::ValidationError("--http", options.http + " is no HOST:PORT");
+  if (!has_all && !is_loopback(address->host)) {
+    throw CLI::ValidationError("--http", options.http +
+                                             " is not of this machine alone, which needs"
+                                             " --http-cert, --http-key and --http-ca");
+  }
+}
+
+}  // namespace
 
 std::variant<ControllerOptions, ControllerText> controller_options(int argc, char** argv) {
   ControllerOptions options;
@@ -28,9 +62,11 @@ std::variant<ControllerOptions, ControllerText> controller_options(int argc, cha
                  "how long a desired version runs beside the old one, at least")
       ->type_name("S")
       ->check(CLI::Range(0, 86'400));
+  add_http(app, options);
   try {
     app.parse(argc, argv);
     if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint");
+    judge_http(options);
   } catch (const CLI::Success&) {
     const bool wants_version = app.get_option("--version")->count() > 0;
     return ControllerText{wants_version ? version + "\n" : app.help(), 0};

@@ -15,6 +15,11 @@ struct ControllerOptions {
   std::string key;
   int lease_s = 15;
   int observe_s = 30;
+  std::string http;  // address; empty: nothing is served
+  std::string http_certificate;
+  std::string http_key;
+  std::string http_authority;
+  std::string http_revocations;
 };
 
 struct ControllerText {  // to show, and to exit with

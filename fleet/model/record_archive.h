@@ -175,7 +175,20 @@ class RecordWriter : public cereal::OutputArchive<RecordWriter> {
   std::string text_;
 };
 
+// Writes nothing: notes what the members of a record are called.
+class RecordNames : public cereal::OutputArchive<RecordNames> {
+ public:
+  RecordNames() : cereal::OutputArchive<RecordNames>(this) {}
+
+  std::vector<std::string> names;
+};
+
 // cereal's way to an archive: a name-value pair is a member.
+template <class Value>
+void save(RecordNames& archive, const cereal::NameValuePair<Value>& pair) {
+  archive.names.emplace_back(pair.name);
+}
+
 template <class Value>
 void load(RecordReader& archive, cereal::NameValuePair<Value>& pair) {
   archive.read_member(pair.name, pair.value);

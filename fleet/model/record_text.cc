@@ -51,6 +51,13 @@ void archive_record(RecordWriter& archive, const Settings& settings) {
   archive.write_texts(settings.values);
 }
 
+template <class Record>
+void archive_record(RecordNames& archive, const Record& record) {
+  archive(record);
+}
+void archive_record(RecordNames&, const Versions&) {}
+void archive_record(RecordNames&, const Settings&) {}
+
 Wrong wrong_ids(const std::vector<std::string>& ids, std::string_view what) {
   for (const std::string& id : ids) {
     if (!is_id(id)) return std::string(what) + " \"" + id + "\" is no id";
@@ -137,9 +144,19 @@ std::string write_record(const Record& record) {
   return "{" + archive.members() + "}";
 }
 
+template <class Record>
+std::vector<std::string> member_names() {
+  RecordNames archive;
+  archive.names.emplace_back("v");
+  const Record record;
+  archive_record(archive, record);
+  return archive.names;
+}
+
 #define FLEET_RECORD(Record)                                     \
   template Result<Record> read_record<Record>(std::string_view); \
-  template std::string write_record<Record>(const Record&);
+  template std::string write_record<Record>(const Record&);      \
+  template std::vector<std::string> member_names<Record>();
 
 FLEET_RECORD(NodeInfo)
 FLEET_RECORD(Versions)

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent-protocol/wire/result.h"
 #include "fleet/model/cell_records.h"
@@ -33,5 +34,10 @@ template <class Record>
 // One line without a newline. Whether it is too long for the store, why_not_taken() says.
 template <class Record>
 [[nodiscard]] std::string write_record(const Record& record);
+
+// What the members of a record are called, `v` first: whatever else a person writes is a mistake.
+// Of records that are flat maps, `v` alone.
+template <class Record>
+[[nodiscard]] std::vector<std::string> member_names();
 
 }  // namespace fleet

@@ -163,6 +163,22 @@ JsonTree json_text(std::string text) {
   return {.kind = JsonTree::Kind::text, .text = std::move(text)};
 }
 
+JsonTree json_number(std::int64_t number) {
+  return {.kind = JsonTree::Kind::number, .text = std::to_string(number)};
+}
+
+JsonTree json_truth(bool truth) {
+  return {.kind = JsonTree::Kind::boolean, .truth = truth};
+}
+
+JsonTree json_texts(const std::vector<std::string>& texts) {
+  JsonTree list{.kind = JsonTree::Kind::array};
+  for (const std::string& text : texts) {
+    list.elements.push_back(json_text(text));
+  }
+  return list;
+}
+
 Result<JsonTree> parse_tree(std::string_view text) {
   return parse(text, false);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ struct JsonTree {
 };
 
 [[nodiscard]] JsonTree json_text(std::string text);
+[[nodiscard]] JsonTree json_number(std::int64_t number);
+[[nodiscard]] JsonTree json_truth(bool truth);
+[[nodiscard]] JsonTree json_texts(const std::vector<std::string>& texts);
 
 // Of one object. Refused: no JSON, a member twice, a number that is no integer of 18 digits.
 [[nodiscard]] agent_protocol::Result<JsonTree> parse_tree(std::string_view text);

@@ -1,7 +1,7 @@
 # Checks that the house stands: which file may include which.
 
 layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes
-  upgraderctl_includes fleet_model fleet_store'
+  upgraderctl_includes fleet_model fleet_store fleet_http'
 
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
 # decides, L3 acts, L4 is main. Its folder says which; the nouns stand in a list. A file includes
@@ -287,5 +287,31 @@ canary_fleet_store() {
   echo '#include <uv.h>' >>fleet/store/backoff.h
   echo 'includes <uv.h>'
   echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/store/virtual_time.cc
+  echo 'planted = '
+}
+
+# The files of fleet/http that act: all others decide what is asked, and what is answered.
+fleet_http_shell='certificate_date|front|page|peer|server|website'
+
+check_fleet_http() {
+  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep '^fleet/http/' | grep -vE "/($fleet_http_shell)\.(h|cc)\$" >"$scratch/pure"
+  includes <"$scratch/pure" | while IFS=: read -r file line name; do
+    case $name in
+      fleet/model/* | fleet/store/store.h | fleet/store/member_status.h) continue ;;
+      fleet/agent/release_digest.h | agent-protocol/wire/*) continue ;;
+      fleet/http/*) echo "$name" | grep -qE "/($fleet_http_shell)\.h\$" || continue ;;
+    esac
+    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+  done
+  xargs grep -nE "(steady|system)_clock\\b|std::time\\b" /dev/null <"$scratch/pure"
+}
+
+canary_fleet_http() {
+  echo '#include "fleet/http/server.h"' >>fleet/http/config.h
+  echo 'includes <fleet/http/server.h>'
+  echo '#include <microhttpd.h>' >>fleet/http/access.cc
+  echo 'includes <microhttpd.h>'
+  echo 'auto planted = std::time(nullptr);' >>fleet/http/state.cc
   echo 'planted = '
 }

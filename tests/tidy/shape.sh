@@ -122,7 +122,8 @@ check_heads() {
         ;;
       *.test.js) opening='^import ' ;;  # its name says it
       *.js) opening='^// *[A-Za-z]' ;;
-      *.ld) opening='^/\* *[A-Za-z`]' ;;
+      *.ld | *.css) opening='^/\* *[A-Za-z`]' ;;
+      *.html) opening='^<!doctype html><!-- [A-Z]' ;;
       man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
       Makefile | */Makefile | *.mk | .clang-tidy | *.sh | *.bash | *.zsh | *.table | *.dict)
         opening='^# *[A-Za-z`]'

@@ -1,0 +1,121 @@
+#include "fleet/http/access.h"
+
+#include <charconv>
+#include <string>
+
+namespace fleet {
+namespace {
+
+// Without the port, as browsers send it: `localhost:8080`, `[::1]:8080`.
+std::optional<Address> host_header(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || text.ends_with(']')) return Address{std::string(text), 80};
+  return address_of(text);
+}
+
+bool is_ours(std::string_view host, const Door& door) {
+  const auto named = host_header(host);
+  return named && is_loopback(named->host) && named->port == door.port;
+}
+
+bool looks(Method method) {
+  return method == Method::get || method == Method::head;
+}
+
+bool exists(Method method, const Route& route) {
+  if (looks(method)) return true;
+  return route.place == Place::config && method != Method::other;
+}
+
+std::optional<Response> why_not_write(const Request& request, const Route& route, Role role) {
+  const auto key = config_record(route.rest);
+  if (!key) {
+    return is_config_list(route.rest)
+               ? problem(405, "only one record at a time is written")
+               : problem(404, "there is no " + route.rest + " that could be set");
+  }
+  if (may_write(role, key->kind)) return std::nullopt;
+  return problem(403, *request.name + " may not write " + route.rest);
+}
+
+}  // namespace
+
+Role role_of(std::string_view name) {
+  if (name == "root") return Role::admin;
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos || colon + 1 == name.size()) return Role::none;
+  const std::string_view role = name.substr(0, colon);
+  if (role == "viewer") return Role::viewer;
+  if (role == "operator") return Role::operates;
+  if (role == "publisher") return Role::publisher;
+  if (role == "controller") return Role::controller;
+  if (role == "admin") return Role::admin;
+  return Role::none;
+}
+
+bool may_write(Role role, KeyKind kind) {
+  if (!is_config(kind)) return false;
+  switch (role) {
+    case Role::none:
+    case Role::viewer:
+    case Role::controller:  // writes to the store itself
+      return false;
+    case Role::operates:
+      return kind != KeyKind::release && kind != KeyKind::settings;
+    case Role::publisher:
+      return kind == KeyKind::release;
+    case Role::admin:
+      return true;
+  }
+  return false;
+}
+
+std::optional<Response> why_not_let_in(const Request& request, const Route& route,
+                                       const Door& door) {
+  if (!door.certificates && !is_ours(request.host, door)) {
+    return problem(403, "Host is not this machine's loopback address");
+  }
+  if (door.certificates && !request.name) {
+    return problem(401, "a certificate that the cell's authority has signed is needed");
+  }
+  if (door.certificates && role_of(*request.name) == Role::none) {
+    return problem(403, *request.name + " has no role here");
+  }
+  if (route.place == Place::nowhere) return problem(404, "there is nothing here");
+  if (!exists(request.method, route)) {
+    Response refused = problem(405, "here one may only look");
+    refused.headers.emplace_back("Allow", "GET, HEAD");
+    return refused;
+  }
+  if (looks(request.method)) return std::nullopt;
+  if (!door.certificates) {
+    return problem(403, "without client certificates one may only look");
+  }
+  return why_not_write(request, route, role_of(*request.name));
+}
+
+bool is_loopback(std::string_view host) {
+  // Not every name that begins so: 127.example.org is somebody's.
+  const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
+  return host == "localhost" || host == "::1" || host == "[::1]" ||
+         (is_number && host.starts_with("127."));
+}
+
+std::optional<Address> address_of(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  std::string_view host = "127.0.0.1";
+  std::string_view digits = text;
+  if (colon != std::string_view::npos) {
+    host = text.substr(0, colon);
+    digits = text.substr(colon + 1);
+  }
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (host.empty() || error != std::errc{} || end != digits.data() + digits.size()) {
+    return std::nullopt;
+  }
+  return Address{std::string(host), port};
+}
+
+}  // namespace fleet

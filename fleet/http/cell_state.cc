@@ -1,0 +1,178 @@
+#include "fleet/http/cell_state.h"
+
+#include "fleet/model/enum_text.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+namespace {
+
+bool is_under_way(UpgradePhase phase) {
+  switch (phase) {
+    case UpgradePhase::staging:
+    case UpgradePhase::verifying:
+    case UpgradePhase::prepared:
+    case UpgradePhase::cutover_ready:
+    case UpgradePhase::soaking:
+    case UpgradePhase::soaked:
+      return true;
+    case UpgradePhase::unknown:
+    case UpgradePhase::done:
+    case UpgradePhase::failed:
+    case UpgradePhase::unconfirmed:
+    case UpgradePhase::rolled_back:
+      break;
+  }
+  return false;
+}
+
+bool upgrades(const NodeView& node) {
+  for (const auto& [component, upgrade] : node.upgrades) {
+    if (is_under_way(upgrade.phase)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::map<std::string, std::int64_t> CellState::OneRollout::stages() const {
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& [node, stage] : nodes) {
+    ++counts[std::string(text_of(stage))];
+  }
+  return counts;
+}
+
+void CellState::take(const KeyValue& record) {
+  const auto key = parse_key(record.key);
+  if (!key) return;
+  if (is_of_node(key->kind)) {
+    NodeView& node = nodes_[key->names.front()];
+    node.id = key->names.front();
+    node.take(*key, record);
+    bytes_[node.id][record.key] =
+        static_cast<std::int64_t>(record.key.size() + record.value.size());
+    return;
+  }
+  unread_.erase(record.key);
+  take_rollout(*key, record);
+  take_cell(*key, record);
+}
+
+template <class Record>
+void CellState::keep(std::map<std::string, Record>& records, const ParsedKey& key,
+                     const KeyValue& found) {
+  const auto record = read_record<Record>(found.value);
+  if (record) {
+    records[key.names.front()] = record.value();
+  } else {
+    unread_[found.key] = true;
+  }
+}
+
+void CellState::take_rollout(const ParsedKey& key, const KeyValue& record) {
+  if (key.kind == KeyKind::rollout) {
+    const auto rollout = read_record<Rollout>(record.value);
+    if (!rollout) unread_[record.key] = true;
+    if (rollout) rollouts_[key.names[0]].rollout = rollout.value();
+  }
+  if (key.kind == KeyKind::rollout_batch) {
+    const auto batch = read_record<RolloutBatch>(record.value);
+    if (!batch) unread_[record.key] = true;
+    if (batch) {
+      rollouts_[key.names[0]].batches[key.names[1]] =
+          static_cast<std::int64_t>(batch.value().nodes.size());
+    }
+  }
+  if (key.kind == KeyKind::rollout_node) {
+    const auto node = read_record<RolloutNode>(record.value);
+    rollouts_[key.names[0]].nodes[key.names[1]] = node ? node.value().stage : NodeStage::unknown;
+  }
+}
+
+void CellState::take_cell(const ParsedKey& key, const KeyValue& record) {
+  if (key.kind == KeyKind::plan) keep(plans_, key, record);
+  if (key.kind == KeyKind::desired) keep(desired_, key, record);
+  if (key.kind == KeyKind::driver) {
+    const auto driver = read_record<DriverRecord>(record.value);
+    drivers_[key.names[0]] = driver ? driver.value().controller : "";
+  }
+  if (key.kind == KeyKind::stop) {
+    const auto stop = read_record<Stop>(record.value);
+    stop_ = stop ? stop.value() : Stop{.why = "the record " + stop.reason()};
+  }
+  if (key.kind == KeyKind::settings) {
+    const auto settings = read_record<Settings>(record.value);
+    if (!settings) unread_[record.key] = true;
+    settings_ = settings ? settings.value() : Settings{};
+  }
+}
+
+void CellState::take_absent(const std::string& text) {
+  unread_.erase(text);
+  const auto key = parse_key(text);
+  if (!key) return;
+  if (!is_of_node(key->kind)) return forget(*key);
+  const auto node = nodes_.find(key->names.front());
+  if (node == nodes_.end()) return;
+  node->second.take_absent(*key, text);
+  auto& bytes = bytes_[node->first];
+  bytes.erase(text);
+  if (!bytes.empty()) return;
+  bytes_.erase(node->first);
+  nodes_.erase(node);
+}
+
+void CellState::forget(const ParsedKey& key) {
+  if (key.kind == KeyKind::rollout) rollouts_.erase(key.names[0]);
+  const auto rollout = rollouts_.find(key.names.empty() ? "" : key.names[0]);
+  if (rollout != rollouts_.end()) {
+    if (key.kind == KeyKind::rollout_node) rollout->second.nodes.erase(key.names[1]);
+    if (key.kind == KeyKind::rollout_batch) rollout->second.batches.erase(key.names[1]);
+  }
+  if (key.kind == KeyKind::plan) plans_.erase(key.names[0]);
+  if (key.kind == KeyKind::desired) desired_.erase(key.names[0]);
+  if (key.kind == KeyKind::driver) drivers_.erase(key.names[0]);
+  if (key.kind == KeyKind::stop) stop_ = std::nullopt;
+  if (key.kind == KeyKind::settings) settings_ = {};
+}
+
+NodeCount CellState::count() const {
+  NodeCount count;
+  for (const auto& [id, node] : nodes_) {
+    ++count.all;
+    if (node.reports()) ++count.reporting;
+    if (!node.degraded().empty()) ++count.degraded;
+    if (upgrades(node)) ++count.upgrading;
+  }
+  return count;
+}
+
+std::map<std::string, std::map<std::string, std::int64_t>> CellState::versions() const {
+  std::map<std::string, std::map<std::string, std::int64_t>> counts;
+  for (const auto& [id, node] : nodes_) {
+    for (const auto& [component, version] : node.versions.running) {
+      ++counts[component][version];
+    }
+  }
+  return counts;
+}
+
+std::map<std::string, std::int64_t> CellState::bytes_by_node() const {
+  std::map<std::string, std::int64_t> sums;
+  for (const auto& [node, keys] : bytes_) {
+    for (const auto& [key, bytes] : keys) {
+      sums[node] += bytes;
+    }
+  }
+  return sums;
+}
+
+std::int64_t CellState::damaged() const {
+  auto count = static_cast<std::int64_t>(unread_.size());
+  for (const auto& [id, node] : nodes_) {
+    count += static_cast<std::int64_t>(node.damage.size());
+  }
+  return count;
+}
+
+}  // namespace fleet

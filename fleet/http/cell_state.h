@@ -1,0 +1,73 @@
+// The cell as it is, kept up to date record by record: what the page and the metrics count. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "fleet/model/cell_records.h"
+#include "fleet/model/node_view.h"
+#include "fleet/model/plan_records.h"
+#include "fleet/model/record_tree.h"
+#include "fleet/model/rollout_records.h"
+
+namespace fleet {
+
+struct NodeCount {
+  std::int64_t all = 0;
+  std::int64_t reporting = 0;
+  std::int64_t degraded = 0;
+  std::int64_t upgrading = 0;
+};
+
+class CellState {
+ public:
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+
+  struct OneRollout {
+    Rollout rollout = {};
+    std::map<std::string, NodeStage> nodes = {};       // of those that something was ordered of
+    std::map<std::string, std::int64_t> batches = {};  // number: how many nodes
+
+    [[nodiscard]] std::map<std::string, std::int64_t> stages() const;
+  };
+
+  [[nodiscard]] const std::map<std::string, NodeView>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::map<std::string, OneRollout>& rollouts() const { return rollouts_; }
+  [[nodiscard]] const std::map<std::string, Plan>& plans() const { return plans_; }
+  [[nodiscard]] const std::map<std::string, Desired>& desired() const { return desired_; }
+  [[nodiscard]] const std::map<std::string, std::string>& drivers() const { return drivers_; }
+  [[nodiscard]] const std::optional<Stop>& stop() const { return stop_; }
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+
+  [[nodiscard]] NodeCount count() const;
+  // component: version: nodes.
+  [[nodiscard]] std::map<std::string, std::map<std::string, std::int64_t>> versions() const;
+  // What the store keeps of each node.
+  [[nodiscard]] std::map<std::string, std::int64_t> bytes_by_node() const;
+  [[nodiscard]] std::int64_t damaged() const;
+
+ private:
+  template <class Record>
+  void keep(std::map<std::string, Record>& records, const ParsedKey& key, const KeyValue& found);
+  void take_rollout(const ParsedKey& key, const KeyValue& record);
+  void take_cell(const ParsedKey& key, const KeyValue& record);
+  void forget(const ParsedKey& key);
+
+  std::map<std::string, NodeView> nodes_;
+  std::map<std::string, std::map<std::string, std::int64_t>> bytes_;  // node: key: bytes
+  std::map<std::string, OneRollout> rollouts_;
+  std::map<std::string, Plan> plans_;
+  std::map<std::string, Desired> desired_;
+  std::map<std::string, std::string> drivers_;  // what is driven: by which controller
+  std::map<std::string, bool> unread_;          // keys whose records cannot be read
+  std::optional<Stop> stop_;
+  Settings settings_;
+};
+
+// The cell at a glance, as JSON.
+[[nodiscard]] JsonTree summary_of(const CellState& cell);
+
+}  // namespace fleet

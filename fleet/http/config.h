@@ -1,0 +1,41 @@
+// What people set, as HTTP has it: `/v1/config/window/night` and the like. A request is first given
+// what it needs to be read, then decides what is written, then says what came of it. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/http/message.h"
+#include "fleet/http/route.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+// What a decision needs of the world.
+struct ConfigMoment {
+  std::string time = {};         // as records show it
+  std::string trace = {};        // of what is ordered here
+  std::uint64_t next_event = 0;  // the number behind the last event
+};
+
+// The keys that are to be read first; those that end in `/` with all below.
+[[nodiscard]] std::vector<std::string> config_reads(const Request& request,
+                                                    const std::string& rest);
+
+struct ConfigDecision {
+  Response response = {};                       // once it is written
+  std::optional<Transaction> transaction = {};  // none: nothing is written
+};
+
+// `reading` is all that was asked for. A request with `validate=true` is answered as if it were
+// done, and is not.
+[[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
+                                           const Reading& reading, const ConfigMoment& moment);
+
+// None: somebody else has written meanwhile; read and decide again.
+[[nodiscard]] std::optional<Response> config_answer(const ConfigDecision& decision,
+                                                    const Outcome& outcome);
+
+}  // namespace fleet

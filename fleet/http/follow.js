@@ -1,0 +1,111 @@
+// What the page reads: the cell's state once, then its changes; and draws again what they touch.
+'use strict';
+
+let nodes = null;  // all nodes' records, where somebody looks at them
+
+async function loadNodes() {
+  if (!at('nodes-open').open) return;
+  const lines = new Map();
+  for (const [key, record] of Object.entries(await get('/v1/state/node') || {})) {
+    const [name, kind] = key.split('/');
+    const line = lines.get(name) || {name, state: 'silent', runs: '', news: ''};
+    lines.set(name, line);
+    if (kind === 'versions') line.runs = Object.entries(record).filter(([of]) => of !== 'v')
+      .map(([component, version]) => `${component} ${version}`).join(', ');
+    if (kind === 'instance') {
+      line.state = record.degraded || line.state === 'degraded' ? 'degraded' : 'reports';
+      line.news = record.degraded || line.news;
+    }
+    if (kind === 'upgrade' && record.phase !== 'done') {
+      line.news = line.news || `${record.to}: ${record.phase} ${record.error || ''}`;
+    }
+  }
+  nodes = [...lines.values()];
+  filterNodes();
+}
+
+function filterNodes() {
+  const part = at('filter').value.trim();
+  const found = nodes.filter(line => !part || Object.values(line).some(text => text.includes(part)));
+  const kinds = {reports: 'good', degraded: 'warn', silent: 'bad'};
+  at('nodes').replaceChildren(quiet(`${found.length} of ${nodes.length}` +
+    (found.length > nodesShown ? `, the first ${nodesShown}` : '')),
+  ...found.slice(0, nodesShown).map(line => make('div', {class: 'node-line'},
+    make('a', {href: '#node/' + line.name}, line.name), pill(line.state, kinds[line.state]),
+    quiet([line.runs, line.news].filter(text => text).join('; ')))));
+}
+
+const loadNodesSoon = atMostEach(3000, loadNodes);
+const drawNodeSoon = atMostEach(500, drawNode);
+const drawRolloutsSoon = atMostEach(100, async () => { await loadRollouts(); drawRollouts(); });
+const loadCellSoon = atMostEach(500, async () => {
+  cell = await get('/v1/state');
+  drawGlance();
+  drawRolloutsSoon();
+});
+
+async function loadAll() {
+  rollouts.clear();
+  events.clear();
+  const found = await get('/v1/state/event?limit=' + eventsShown);
+  for (const [number, event] of Object.entries(found || {})) events.set(number, event);
+  drawEvents();
+  loadCellSoon();
+  loadNodesSoon();
+  drawNodeSoon();
+}
+
+function takeRecord(key, record) {
+  const [kind, name, ...rest] = key.split('/');
+  if (kind === 'event' && record) events.set(name, record);
+  if (kind !== 'rollout' || !rollouts.has(name)) return;
+  const records = rollouts.get(name);
+  const below = rest.join('/');
+  if (record) records[below] = record;
+  else delete records[below];
+  if (!record && below === '') rollouts.delete(name);
+}
+
+function takeChanges(changes) {
+  for (const [key, record] of Object.entries(changes.records)) takeRecord(key, record);
+  while (events.size > 10 * eventsShown) events.delete([...events.keys()].sort()[0]);
+  const keys = Object.keys(changes.records);
+  if (keys.some(key => key.startsWith('rollout/'))) drawRolloutsSoon();
+  if (keys.some(key => key.startsWith('event/'))) drawEvents();
+  if (changes.nodes.length) loadNodesSoon();
+  if (changes.nodes.includes(asked.slice(5)) || keys.some(key => key.startsWith('event/'))) {
+    drawNodeSoon();
+  }
+  loadCellSoon();
+  showLive('live', 'good');
+}
+
+function follow() {
+  const source = new EventSource('/v1/changes');
+  source.addEventListener('hello', event => {
+    const followed = JSON.parse(event.data).follows;
+    showLive(followed ? 'live' : 'no store', followed ? 'good' : 'bad');
+    if (followed) loadAll().catch(error => showTrouble(error.message));
+    else showTrouble('the controller has not read it yet');
+  });
+  source.addEventListener('changes', event => takeChanges(JSON.parse(event.data)));
+  source.addEventListener('trouble', event => {
+    showLive('no store', 'bad');
+    showTrouble(JSON.parse(event.data).reason);
+  });
+  // The browser asks again by itself; whoever was let go for being slow begins anew.
+  source.onerror = () => showLive('not connected', 'bad');
+}
+
+function takeAddress() {
+  asked = decodeURIComponent(location.hash.slice(1));
+  drawNodeSoon();
+  drawRolloutsSoon();
+  if (asked.startsWith('node/')) at('node').scrollIntoView({block: 'start'});
+}
+
+addEventListener('hashchange', takeAddress);
+at('nodes-open').addEventListener('toggle', loadNodesSoon);
+at('filter').addEventListener('input', () => nodes && filterNodes());
+takeAddress();
+follow();

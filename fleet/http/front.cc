@@ -1,0 +1,160 @@
+#include "fleet/http/front.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <utility>
+
+#include "fleet/http/certificate_date.h"
+#include "upgrader/core/check.h"
+
+namespace fleet {
+namespace {
+
+// Of members and of ourselves; metrics are asked for about as often.
+constexpr std::chrono::milliseconds look_time{10'000};
+// One member that is asked for itself has no other to take its place.
+constexpr std::chrono::milliseconds member_deadline{2'000};
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t size = 0;
+  std::int64_t pages = 0;
+  file >> size >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
+
+Front::Front(FrontSettings settings) : settings_(std::move(settings)) {
+  UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
+  timers_ = std::make_unique<UvTimers>(loop_);
+  store_ = std::make_unique<EtcdStore>(loop_,
+                                       EtcdStore::Settings{.endpoints = settings_.endpoints,
+                                                           .certificates = settings_.certificates});
+  for (const std::string& endpoint : settings_.endpoints) {
+    Member& member = members_[endpoint];
+    member.store = std::make_unique<EtcdStore>(
+        loop_, EtcdStore::Settings{.endpoints = {endpoint},
+                                   .certificates = settings_.certificates,
+                                   .deadline = member_deadline});
+    member.admin = std::make_unique<EtcdAdmin>(member.store->line());
+  }
+  health_.controller = settings_.controller;
+  health_.trouble = "nothing has been read yet";
+  follow();
+  if (settings_.website) {
+    website_ = std::make_unique<Website>(
+        Website::Surroundings{*store_, *timers_, loop_, *mirror_, cell_, health_},
+        *settings_.website);
+  }
+  look_at_ourselves();
+  over_ = upgrader::make_handle<uv_async_t>([this](uv_async_t* fresh) {
+    return uv_async_init(&loop_, fresh,
+                         [](uv_async_t* which) { static_cast<Front*>(which->data)->end(); });
+  });
+  UPGRADER_CHECK(over_ != nullptr);
+  over_->data = this;
+}
+
+Front::~Front() {
+  if (thread_.joinable()) {
+    uv_async_send(over_.get());
+    thread_.join();
+  } else {
+    end();
+    uv_run(&loop_, UV_RUN_DEFAULT);
+  }
+  uv_loop_close(&loop_);
+}
+
+std::string Front::error() const {
+  return website_ == nullptr ? "" : website_->error();
+}
+
+std::uint16_t Front::port() const {
+  return website_ == nullptr ? std::uint16_t{0} : website_->port();
+}
+
+// Signals are for the thread that drives.
+void Front::start() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { uv_run(&loop_, UV_RUN_DEFAULT); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Front::end() {
+  look_ = nullptr;
+  website_ = nullptr;
+  mirror_ = nullptr;
+  members_.clear();
+  store_ = nullptr;
+  over_ = nullptr;
+}
+
+void Front::follow() {
+  mirror_ = std::make_unique<Mirror>(
+      *store_, *timers_, Keys{std::string(key_root), true},
+      Mirror::Observer{.changed = [this](const Changes& changes) { take_changes(changes); },
+                       .troubled =
+                           [this](const Trouble& trouble) {
+                             health_.follows = false;
+                             health_.trouble = trouble.reason;
+                             if (website_ != nullptr) website_->take_trouble(trouble.reason);
+                           }},
+      std::hash<std::string>()(settings_.controller));
+}
+
+void Front::take_changes(const Changes& changes) {
+  const bool is_back = !std::exchange(health_.follows, true);
+  health_.revision = changes.revision;
+  for (const Change& change : changes.changes) {
+    change.erased ? cell_.take_absent(change.now.key) : cell_.take(change.now);
+  }
+  if (is_back) look_at_members();
+  if (website_ != nullptr) website_->take_changes(changes);
+}
+
+void Front::look_at_members() {
+  for (auto& [endpoint, member] : members_) {
+    member.admin->status([this, endpoint = endpoint](const Reply<MemberStatus>& reply) {
+      MemberHealth& health = health_.members[endpoint];
+      const auto* status = std::get_if<MemberStatus>(&reply);
+      health.answers = status != nullptr;
+      if (status != nullptr) health.status = *status;
+      health.trouble = status != nullptr ? "" : std::get<Trouble>(reply).reason;
+    });
+  }
+}
+
+void Front::look_at_ourselves() {
+  look_at_members();
+  health_.cpu_seconds = cpu_seconds();
+  health_.resident_bytes = resident_bytes();
+  health_.certificates.clear();
+  if (!settings_.certificates.own.empty()) {
+    health_.certificates.push_back(certificate_health("store", settings_.certificates.own));
+    health_.certificates.push_back(
+        certificate_health("authority", settings_.certificates.authority));
+  }
+  if (settings_.website && !settings_.website->certificate.empty()) {
+    health_.certificates.push_back(certificate_health("http", settings_.website->certificate));
+  }
+  look_ = timers_->after(look_time, [this] { look_at_ourselves(); });
+}
+
+}  // namespace fleet

@@ -1,0 +1,63 @@
+// The side of a controller that people see. It has a thread, a loop and a way to the store of its
+// own, so that nothing that is slow or large here keeps a driver waiting.
+#pragma once
+
+#include <uv.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fleet/http/website.h"
+#include "fleet/store/etcd_admin.h"
+
+namespace fleet {
+
+struct FrontSettings {
+  std::string controller = {};
+  std::vector<std::string> endpoints = {};
+  Certificates certificates = {};  // for the store
+  std::optional<WebsiteSettings> website = {};
+};
+
+class Front {
+ public:
+  explicit Front(FrontSettings settings);
+  Front(const Front&) = delete;
+  Front& operator=(const Front&) = delete;
+  ~Front();
+
+  // Why it cannot begin; empty: it can, and the thread runs from start() on.
+  [[nodiscard]] std::string error() const;
+  [[nodiscard]] std::uint16_t port() const;
+  void start();
+
+ private:
+  struct Member {
+    std::unique_ptr<EtcdStore> store;
+    std::unique_ptr<EtcdAdmin> admin;
+  };
+
+  void follow();
+  void look_at_members();
+  void look_at_ourselves();
+  void take_changes(const Changes& changes);
+  void end();
+
+  FrontSettings settings_;
+  uv_loop_t loop_{};
+  std::unique_ptr<UvTimers> timers_;
+  std::unique_ptr<EtcdStore> store_;
+  std::map<std::string, Member> members_;
+  CellState cell_;
+  Health health_;
+  std::unique_ptr<Mirror> mirror_;
+  std::unique_ptr<Website> website_;
+  std::unique_ptr<Timer> look_;
+  upgrader::UvHandle<uv_async_t> over_;
+  std::thread thread_;
+};
+
+}  // namespace fleet

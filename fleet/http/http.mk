@@ -1,0 +1,39 @@
+# What a controller serves by HTTP: decisions, and a thin shell around libmicrohttpd.
+build_packages += libmicrohttpd-dev libgnutls28-dev
+
+# The page's files stand in the program as they are.
+fleet_page := $(BUILD)/generated/page.cc
+fleet_page_files := $(addprefix fleet/http/,page.html page.css page.js follow.js)
+$(fleet_page): $(fleet_page_files) fleet/http/http.mk
+	@mkdir -p $(@D)
+	@{ printf '#include "fleet/http/page.h"\nnamespace fleet {\nconstexpr PageFile files[] = {\n'; \
+	for file in $(fleet_page_files); do \
+	  case $$file in \
+	    *.html) type='/", "text/html; charset=utf-8' ;; \
+	    *.css) type="/$${file##*/}\", \"text/css" ;; \
+	    *) type="/$${file##*/}\", \"text/javascript" ;; \
+	  esac; \
+	  printf '{"%s", R"page(' "$$type"; cat $$file; printf ')page"},\n'; \
+	done; \
+	printf '};\nconst PageFile* page_file(std::string_view path) {\n'; \
+	printf 'for (const PageFile& file : files) { if (file.name == path) return &file; }\n'; \
+	printf 'return nullptr;\n}\n}\n'; } >$@
+$(BUILD)/objects/generated/page.o: $(fleet_page)
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+
+fleet_http := $(BUILD)/libfleet-http.a
+$(fleet_http): $(call objects,$(wildcard fleet/http/*.cc)) $(BUILD)/objects/generated/page.o
+	$(make_archive)
+$(BUILD)/objects/fleet/http/%.o: CPPFLAGS += $(releases_include)
+fleet_http_libraries := -lmicrohttpd -lgnutls
+
+# ---- its tests
+
+fleet_http_tests := $(addprefix $(BUILD)/tests/fleet/,http_test config_test)
+node_tests += $(fleet_http_tests)
+$(fleet_http_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
+    $(fleet_http) $(fleet_agent_libraries)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
+	  -larchive -lsodium -lpcre2-8 $(fleet_http_libraries)

@@ -1,0 +1,15 @@
+// What Prometheus reads: its text format, version 0.0.4. Pure.
+#pragma once
+
+#include <string>
+
+#include "fleet/http/cell_state.h"
+#include "fleet/http/health.h"
+
+namespace fleet {
+
+inline constexpr const char* metrics_type = "text/plain; version=0.0.4; charset=utf-8";
+
+[[nodiscard]] std::string metrics_text(const CellState& cell, const Health& health);
+
+}  // namespace fleet

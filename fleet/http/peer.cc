@@ -1,0 +1,68 @@
+#include "fleet/http/peer.h"
+
+#include <gnutls/x509.h>
+
+#include <memory>
+#include <vector>
+
+namespace fleet {
+namespace {
+
+struct FreeList {
+  void operator()(gnutls_x509_trust_list_t list) const { gnutls_x509_trust_list_deinit(list, 1); }
+};
+struct FreeCertificate {
+  void operator()(gnutls_x509_crt_t certificate) const { gnutls_x509_crt_deinit(certificate); }
+};
+using TrustList = std::unique_ptr<gnutls_x509_trust_list_st, FreeList>;
+using Certificate = std::unique_ptr<gnutls_x509_crt_int, FreeCertificate>;
+
+gnutls_datum_t datum(const std::string& text) {
+  // Read only, whatever its type says.
+  auto* bytes = reinterpret_cast<unsigned char*>(const_cast<char*>(text.data()));
+  return {bytes, static_cast<unsigned int>(text.size())};
+}
+
+TrustList trust_list(const std::string& authority, const std::string& revocations) {
+  gnutls_x509_trust_list_t raw = nullptr;
+  if (gnutls_x509_trust_list_init(&raw, 0) < 0) return nullptr;
+  TrustList list(raw);
+  const gnutls_datum_t signers = datum(authority);
+  const gnutls_datum_t revoked = datum(revocations);
+  const int added = gnutls_x509_trust_list_add_trust_mem(
+      raw, &signers, revocations.empty() ? nullptr : &revoked, GNUTLS_X509_FMT_PEM, 0, 0);
+  if (added < (revocations.empty() ? 1 : 2)) return nullptr;
+  return list;
+}
+
+std::optional<std::string> common_name(gnutls_x509_crt_t certificate) {
+  std::vector<char> name(256);
+  std::size_t size = name.size();
+  if (gnutls_x509_crt_get_dn_by_oid(certificate, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name.data(),
+                                    &size) < 0) {
+    return std::nullopt;
+  }
+  return std::string(name.data(), size);
+}
+
+}  // namespace
+
+std::optional<std::string> name_of_peer(gnutls_session_t session, const std::string& authority,
+                                        const std::string& revocations) {
+  unsigned int count = 0;
+  const gnutls_datum_t* chain = gnutls_certificate_get_peers(session, &count);
+  gnutls_x509_crt_t raw = nullptr;
+  if (chain == nullptr || count == 0 || gnutls_x509_crt_init(&raw) < 0) return std::nullopt;
+  const Certificate certificate(raw);
+  if (gnutls_x509_crt_import(raw, &chain[0], GNUTLS_X509_FMT_DER) < 0) return std::nullopt;
+  const TrustList list = trust_list(authority, revocations);
+  unsigned int wrong = GNUTLS_CERT_INVALID;
+  if (list == nullptr ||
+      gnutls_x509_trust_list_verify_crt(list.get(), &raw, 1, 0, &wrong, nullptr) < 0 ||
+      wrong != 0) {
+    return std::nullopt;
+  }
+  return common_name(raw);
+}
+
+}  // namespace fleet

@@ -1,0 +1,56 @@
+#include "fleet/http/route.h"
+
+#include <algorithm>
+#include <array>
+
+namespace fleet {
+namespace {
+
+constexpr std::array config_kinds = {KeyKind::desired, KeyKind::node_desired, KeyKind::release,
+                                     KeyKind::window,  KeyKind::stop,         KeyKind::settings};
+
+constexpr std::string_view page_files[] = {"/", "/page.css", "/page.js", "/follow.js"};
+
+// Whether `below` is all of `path`, or what it begins with.
+std::optional<std::string> rest_below(std::string_view path, std::string_view below) {
+  if (!path.starts_with(below)) return std::nullopt;
+  path.remove_prefix(below.size());
+  if (!path.empty() && !path.starts_with('/')) return std::nullopt;
+  while (path.starts_with('/'))
+    path.remove_prefix(1);
+  while (path.ends_with('/'))
+    path.remove_suffix(1);
+  return std::string(path);
+}
+
+}  // namespace
+
+Route route_of(std::string_view path) {
+  for (const std::string_view file : page_files)
+    if (path == file) return {Place::page};
+  if (path == "/metrics") return {Place::metrics};
+  if (path == "/v1/changes") return {Place::changes};
+  if (auto rest = rest_below(path, "/v1/state")) {
+    const bool below = !rest->empty() && path.ends_with('/');
+    return {Place::state, *rest + (below ? "/" : "")};
+  }
+  if (auto rest = rest_below(path, "/v1/config")) return {Place::config, *rest};
+  return {};
+}
+
+bool is_config(KeyKind kind) {
+  return std::find(config_kinds.begin(), config_kinds.end(), kind) != config_kinds.end();
+}
+
+std::optional<ParsedKey> config_record(std::string_view rest) {
+  auto key = parse_key(std::string(key_root) + std::string(rest));
+  if (key && is_config(key->kind)) return key;
+  return std::nullopt;
+}
+
+bool is_config_list(std::string_view rest) {
+  return rest.empty() || rest == "desired" || rest == "release" || rest == "window" ||
+         rest == "node";
+}
+
+}  // namespace fleet

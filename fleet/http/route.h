@@ -1,0 +1,37 @@
+// What a path means, and where the records of the cell stand below it:
+//
+//     /                the page; /page.css, /page.js and /follow.js belong to it
+//     /metrics         for Prometheus
+//     /v1/changes      what changes, as server-sent events
+//     /v1/state        the cell at a glance; /v1/state/PATH: what stands in the store at PATH, and
+//                      /v1/state/PATH/ what stands below it
+//     /v1/config/PATH  what people set, by itself or all of a kind
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fleet/model/keys.h"
+
+namespace fleet {
+
+enum class Place { page, metrics, changes, state, config, nowhere };
+
+struct Route {
+  Place place = Place::nowhere;
+  std::string rest = {};  // of the path, without a slash before it
+
+  bool operator==(const Route&) const = default;
+};
+
+[[nodiscard]] Route route_of(std::string_view path);
+
+// What people may set, one record; none: it is something else. Plans and rollouts are begun by
+// fleetctl, which shows first what they would do.
+[[nodiscard]] std::optional<ParsedKey> config_record(std::string_view rest);
+// Whether it is all records of a kind that people may set, or all of them.
+[[nodiscard]] bool is_config_list(std::string_view rest);
+[[nodiscard]] bool is_config(KeyKind kind);
+
+}  // namespace fleet

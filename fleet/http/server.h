@@ -1,0 +1,85 @@
+// The thin shell around libmicrohttpd, on a libuv loop: takes requests apart, sends what is
+// answered, and keeps streams open. Decides nothing.
+#pragma once
+
+#include <microhttpd.h>
+#include <uv.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fleet/http/message.h"
+#include "fleet/store/uv_timers.h"
+#include "upgrader/shell/uv_handle.h"
+
+namespace fleet {
+
+// PEM; empty: no TLS.
+struct ServerCertificates {
+  std::string own = {};
+  std::string key = {};
+  std::string authority = {};    // whom clients are signed by
+  std::string revocations = {};  // a list of those that are no good any longer, where there is one
+};
+
+class HttpServer {
+ public:
+  using Number = std::uint64_t;  // of a request that is not answered yet, or of a stream
+
+  struct Settings {
+    uv_loop_t& loop;
+    Timers& timers;
+    std::string host;
+    std::uint16_t port = 0;
+    ServerCertificates certificates = {};
+    // Answered by answer() or stream(), once, now or later.
+    std::function<void(Number, const Request&)> asked;
+    std::function<void(Number)> stream_ended = [](Number) {};
+  };
+
+  explicit HttpServer(Settings settings);
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+  ~HttpServer();
+
+  // Empty: it listens.
+  [[nodiscard]] const std::string& error() const { return error_; }
+  [[nodiscard]] std::uint16_t port() const;
+
+  // Whoever asked may have gone: then nothing happens.
+  void answer(Number number, Response response);
+  // The request becomes a stream of what push() adds, until the client goes.
+  void stream(Number number);
+  // False: the client is so far behind that it was let go.
+  bool push(Number number, const std::string& text);
+
+ private:
+  struct Exchange;
+  struct StopDaemon {
+    void operator()(MHD_Daemon* daemon) const { MHD_stop_daemon(daemon); }
+  };
+
+  void listen();
+  void run();
+  void run_soon();
+  MHD_Result take(MHD_Connection* connection, const char* url, const char* method, const char* data,
+                  std::size_t* size, void** closure);
+  MHD_Result send(MHD_Connection* connection, Exchange& exchange);
+  std::ptrdiff_t read(Exchange& exchange, char* buffer, std::size_t size);
+  void forget(Exchange* exchange);
+  void wake(Exchange& exchange);
+
+  Settings settings_;
+  std::string error_;
+  std::map<Number, std::unique_ptr<Exchange>> exchanges_;
+  Number next_ = 1;
+  upgrader::UvHandle<uv_poll_t> poll_;
+  std::unique_ptr<Timer> timer_;
+  std::unique_ptr<MHD_Daemon, StopDaemon> daemon_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,159 @@
+#include "fleet/http/state.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "agent-protocol/wire/escape.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/settings.h"
+#include "fleet/model/windows.h"
+
+namespace fleet {
+namespace {
+
+// The first words of the paths that there can be: below them a list may be empty, and is one.
+constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
+                                      "window", "driver",  "event",   "once"};
+
+std::string param(const Request& request, const std::string& name) {
+  const auto at = request.query.find(name);
+  return at == request.query.end() ? "" : at->second;
+}
+
+JsonTree window_state(const Window& window, const StateMoment& moment) {
+  JsonTree tree{.kind = JsonTree::Kind::object};
+  const bool is_utc = window.time_zone.empty() || window.time_zone == "UTC";
+  if (window.time_zone == site_local) {
+    tree.members["status"] = json_text("each node's own");
+    return tree;
+  }
+  const auto zone = is_utc ? TimeZone::utc() : moment.zone(window.time_zone);
+  const auto open = zone ? next_window(window, *zone, moment.now) : std::nullopt;
+  if (!open) {
+    tree.members["status"] = json_text("cannot be kept");
+    return tree;
+  }
+  const bool is_open = open->begins <= moment.now;
+  tree.members["status"] = json_text(is_open ? "open" : "closed");
+  tree.members[is_open ? "closes" : "next"] =
+      json_text(countdown((is_open ? open->ends : open->begins) - moment.now));
+  return tree;
+}
+
+// What is no JSON object must not break those around it.
+std::string shown(const Request& request, const KeyValue& record, const StateMoment& moment) {
+  auto tree = parse_tree(record.value);
+  if (!tree) {
+    std::string text;
+    agent_protocol::append_quoted(text, record.value);
+    return text;
+  }
+  const auto key = parse_key(record.key);
+  bool as_it_is = true;
+  if (key && key->kind == KeyKind::window) {
+    const auto window = read_record<Window>(record.value);
+    const std::string content = param(request, "content");
+    if (content == "nonconfig") tree.value() = {.kind = JsonTree::Kind::object};
+    if (content != "config" && window) {
+      tree.value() = merge_patch(tree.value(), window_state(window.value(), moment));
+    }
+    as_it_is = false;
+  }
+  const std::string fields = param(request, "fields");
+  if (!fields.empty()) return write_tree(select_fields(tree.value(), fields));
+  return as_it_is ? record.value : write_tree(tree.value());
+}
+
+Response at_a_glance(const Request& request, const StateView& view) {
+  JsonTree tree = summary_of(view.cell);
+  const Health& health = view.health;
+  tree.members["revision"] = json_number(health.revision);
+  tree.members["controller"] = json_text(health.controller);
+  JsonTree& store = tree.members["store"] = {.kind = JsonTree::Kind::object};
+  store.members["quorum"] = json_truth(health.has_quorum());
+  store.members["no_space"] = json_truth(health.has_no_space());
+  JsonTree& members = store.members["members"] = {.kind = JsonTree::Kind::object};
+  for (const auto& [endpoint, member] : health.members) {
+    JsonTree& one = members.members[endpoint] = {.kind = JsonTree::Kind::object};
+    one.members["answers"] = json_truth(member.answers);
+    one.members["leads"] = json_truth(member.status.leads);
+    one.members["database_bytes"] = json_number(member.status.database_bytes);
+    one.members["used_bytes"] = json_number(member.status.used_bytes);
+    one.members["errors"] = json_texts(member.status.errors);
+    if (!member.trouble.empty()) one.members["trouble"] = json_text(member.trouble);
+  }
+  JsonTree& certificates = tree.members["certificates"] = {.kind = JsonTree::Kind::object};
+  for (const CertificateHealth& one : health.certificates) {
+    certificates.members[one.what] = json_number(one.expires);
+  }
+  const std::string fields = param(request, "fields");
+  return {.body = write_tree(fields.empty() ? tree : select_fields(tree, fields))};
+}
+
+bool is_wanted(const KeyValue& record, const std::string& subject) {
+  if (subject.empty()) return true;
+  const auto event = read_record<FleetEvent>(record.value);
+  return event && is_about(event.value().subject, subject);
+}
+
+Response list(const Request& request, const std::string& rest, const StateView& view,
+              const StateMoment& moment) {
+  const std::string below = std::string(key_root) + rest + "/";
+  const std::string subject = param(request, "subject");
+  std::vector<const KeyValue*> found;
+  for (auto at = view.records.lower_bound(below); at != view.records.end(); ++at) {
+    if (!at->first.starts_with(below)) break;
+    if (is_wanted(at->second, subject)) found.push_back(&at->second);
+  }
+  if (found.empty() && std::find(std::begin(lists), std::end(lists), rest) == std::end(lists)) {
+    return problem(404, "there is no " + rest);
+  }
+  const auto limit = duration_ms(param(request, "limit") + "ms");
+  const std::size_t first = limit && static_cast<std::size_t>(*limit) < found.size()
+                                ? found.size() - static_cast<std::size_t>(*limit)
+                                : 0;
+  Response response{.body = "{", .etag = tag_of(view.health.revision)};
+  for (std::size_t i = first; i < found.size(); ++i) {
+    if (i > first) response.body += ",\n";
+    response.body += "\"" + found[i]->key.substr(below.size()) + "\":";
+    response.body += shown(request, *found[i], moment);
+  }
+  response.body += "}";
+  return response;
+}
+
+std::optional<std::string> why_no_query(const Request& request) {
+  const std::string content = param(request, "content");
+  if (!content.empty() && content != "config" && content != "nonconfig") {
+    return "content may be config or nonconfig";
+  }
+  const std::string limit = param(request, "limit");
+  if (!limit.empty() && !duration_ms(limit + "ms")) return "limit is no number";
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_about(std::string_view subject, std::string_view asked) {
+  if (!subject.starts_with(asked)) return false;
+  subject.remove_prefix(asked.size());
+  return subject.empty() || subject.starts_with('/');
+}
+
+Response state_answer(const Request& request, const std::string& rest, const StateView& view,
+                      const StateMoment& moment) {
+  if (const auto why = why_no_query(request)) return problem(400, *why);
+  if (!view.health.follows) {
+    return problem(503, "the store cannot be reached: " + view.health.trouble);
+  }
+  if (rest.empty()) return at_a_glance(request, view);
+  if (rest.ends_with('/')) return list(request, rest.substr(0, rest.size() - 1), view, moment);
+  const auto record = view.records.find(std::string(key_root) + rest);
+  if (record == view.records.end()) return list(request, rest, view, moment);
+  Response response{.body = shown(request, record->second, moment),
+                    .etag = tag_of(record->second.modified)};
+  if (names_tag(request.if_none_match, response.etag)) return {304, "", "", response.etag};
+  return response;
+}
+
+}  // namespace fleet

@@ -1,0 +1,109 @@
+// The cell at a glance.
+#include "fleet/http/cell_state.h"
+#include "fleet/model/enum_text.h"
+
+namespace fleet {
+namespace {
+
+// A screenful of names; whoever wants all asks for the nodes.
+constexpr std::size_t names_max = 50;
+
+JsonTree object() {
+  return {.kind = JsonTree::Kind::object};
+}
+
+JsonTree counted(const std::map<std::string, std::int64_t>& counts) {
+  JsonTree tree = object();
+  for (const auto& [name, count] : counts) {
+    tree.members[name] = json_number(count);
+  }
+  return tree;
+}
+
+JsonTree rollout_summary(const CellState::OneRollout& one) {
+  const Rollout& rollout = one.rollout;
+  JsonTree tree = object();
+  std::int64_t nodes = 0;
+  for (const auto& [batch, count] : one.batches) {
+    nodes += count;
+  }
+  tree.members["component"] = json_text(rollout.terms.component);
+  tree.members["version"] = json_text(rollout.terms.version);
+  tree.members["state"] = json_text(std::string(text_of(rollout.state)));
+  tree.members["phase"] = json_text(std::string(text_of(rollout.phase)));
+  tree.members["batch"] = json_number(rollout.batch);
+  tree.members["batches"] = json_number(rollout.batches);
+  tree.members["failed"] = json_number(rollout.failed);
+  tree.members["reason"] = json_text(rollout.reason);
+  tree.members["driver"] = json_text(rollout.driver);
+  tree.members["created"] = json_text(rollout.created);
+  tree.members["nodes"] = json_number(nodes);
+  tree.members["stages"] = counted(one.stages());
+  return tree;
+}
+
+JsonTree plan_summary(const Plan& plan) {
+  JsonTree tree = object();
+  tree.members["state"] = json_text(std::string(text_of(plan.state)));
+  tree.members["step"] = json_number(plan.step);
+  tree.members["steps"] = json_number(static_cast<std::int64_t>(plan.steps.size()));
+  tree.members["members"] = json_number(static_cast<std::int64_t>(plan.members.size()));
+  tree.members["error"] = json_text(plan.error);
+  return tree;
+}
+
+JsonTree node_summary(const CellState& cell) {
+  const NodeCount count = cell.count();
+  JsonTree tree = object();
+  std::vector<std::string> silent;
+  JsonTree degraded = object();
+  for (const auto& [id, node] : cell.nodes()) {
+    if (!node.reports() && silent.size() < names_max) silent.push_back(id);
+    const std::string why = node.degraded();
+    if (!why.empty() && degraded.members.size() < names_max) degraded.members[id] = json_text(why);
+  }
+  tree.members["all"] = json_number(count.all);
+  tree.members["reporting"] = json_number(count.reporting);
+  tree.members["upgrading"] = json_number(count.upgrading);
+  tree.members["silent"] = json_texts(silent);
+  tree.members["degraded"] = std::move(degraded);
+  return tree;
+}
+
+}  // namespace
+
+JsonTree summary_of(const CellState& cell) {
+  JsonTree tree = object();
+  tree.members["nodes"] = node_summary(cell);
+  JsonTree& versions = tree.members["versions"] = object();
+  for (const auto& [component, counts] : cell.versions()) {
+    versions.members[component] = counted(counts);
+  }
+  JsonTree& desired = tree.members["desired"] = object();
+  for (const auto& [component, wish] : cell.desired()) {
+    desired.members[component] = json_text(wish.version);
+  }
+  JsonTree& rollouts = tree.members["rollouts"] = object();
+  for (const auto& [id, one] : cell.rollouts()) {
+    rollouts.members[id] = rollout_summary(one);
+  }
+  JsonTree& plans = tree.members["plans"] = object();
+  for (const auto& [name, plan] : cell.plans()) {
+    plans.members[name] = plan_summary(plan);
+  }
+  JsonTree& drivers = tree.members["drivers"] = object();
+  for (const auto& [id, controller] : cell.drivers()) {
+    drivers.members[id] = json_text(controller);
+  }
+  if (cell.stop()) {
+    JsonTree& stop = tree.members["stop"] = object();
+    stop.members["who"] = json_text(cell.stop()->who);
+    stop.members["why"] = json_text(cell.stop()->why);
+    stop.members["since"] = json_text(cell.stop()->since);
+  }
+  const bool drives = !cell.drivers().empty();
+  tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");
+  return tree;
+}
+
+}  // namespace fleet

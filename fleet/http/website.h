@@ -1,0 +1,80 @@
+// What a controller serves: takes each request to what decides on it, and performs what that wants
+// of the store. Lives on a loop of its own: see front.h.
+#pragma once
+
+#include <uv.h>
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fleet/http/access.h"
+#include "fleet/http/cell_state.h"
+#include "fleet/http/config.h"
+#include "fleet/http/health.h"
+#include "fleet/http/server.h"
+#include "fleet/http/state.h"
+#include "fleet/store/etcd_store.h"
+#include "fleet/store/mirror.h"
+
+namespace fleet {
+
+struct WebsiteSettings {
+  Address address;
+  std::string certificate = {};  // files; empty: no TLS
+  std::string key = {};
+  std::string authority = {};
+  std::string revocations = {};
+};
+
+class Website {
+ public:
+  struct Surroundings {
+    Store& store;
+    Timers& timers;
+    uv_loop_t& loop;
+    const Mirror& mirror;   // of all records
+    const CellState& cell;  // made of it
+    Health& health;
+  };
+
+  Website(Surroundings surroundings, const WebsiteSettings& settings);
+  Website(const Website&) = delete;
+  Website& operator=(const Website&) = delete;
+  ~Website() = default;
+
+  // Empty: it listens.
+  [[nodiscard]] const std::string& error() const { return server_.error(); }
+  [[nodiscard]] std::uint16_t port() const { return server_.port(); }
+
+  void take_changes(const Changes& changes);
+  void take_trouble(const std::string& reason);
+
+ private:
+  struct Errand;  // a request that sets something
+
+  void take(HttpServer::Number number, const Request& request);
+  void answer(HttpServer::Number number, Response response);
+  void begin_stream(HttpServer::Number number);
+  void push_all(const std::string& text);
+  void push_changes();
+  void beat();
+  void read_next(const std::shared_ptr<Errand>& errand);
+  void decide(const std::shared_ptr<Errand>& errand);
+  void take_outcome(const std::shared_ptr<Errand>& errand, const Outcome& outcome);
+  [[nodiscard]] std::uint64_t next_event() const;
+
+  Surroundings world_;
+  bool certificates_;
+  std::set<HttpServer::Number> streams_;
+  std::vector<Change> untold_;
+  std::unique_ptr<Timer> tell_;
+  std::unique_ptr<Timer> beat_;
+  std::map<HttpServer::Number, std::unique_ptr<Timer>> retries_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
+  HttpServer server_;
+};
+
+}  // namespace fleet

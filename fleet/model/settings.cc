@@ -1,0 +1,169 @@
+#include "fleet/model/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "fleet/model/ids.h"
+#include "fleet/model/target.h"
+
+namespace fleet {
+namespace {
+
+// A shorter look would only burden the source.
+constexpr std::int64_t every_ms_min = 1'000;
+constexpr std::int64_t event_count_min = 10;
+constexpr std::int64_t event_count_max = 100'000;
+
+using Wrong = std::optional<std::string>;  // what was wanted instead
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+Wrong take_number(const std::string& text, std::int64_t& number, std::int64_t min,
+                  std::int64_t max) {
+  const auto found = number_in(text);
+  if (!found || *found < min || *found > max) {
+    return "a number from " + std::to_string(min) + " to " + std::to_string(max);
+  }
+  number = *found;
+  return std::nullopt;
+}
+
+Wrong take_duration(const std::string& text, std::int64_t& ms, std::int64_t min) {
+  const auto found = duration_ms(text);
+  if (!found || *found < min) return "a time, such as 10m";
+  ms = *found;
+  return std::nullopt;
+}
+
+bool is_url(std::string_view text) {
+  return text.starts_with("https://") || text.starts_with("http://");
+}
+
+Wrong take_source(const std::string& text, std::string& source) {
+  const bool is_github = text.starts_with("github:") && text.find('/') != std::string::npos;
+  if (!is_url(text) && !is_github) return "an http or https URL, or github:OWNER/NAME";
+  source = text;
+  return std::nullopt;
+}
+
+Wrong take_batch(const std::string& text, RolloutTerms& terms) {
+  const bool percent = text.ends_with('%');
+  const auto number = number_in(percent ? text.substr(0, text.size() - 1) : text);
+  if (!number || *number == 0 || *number > (percent ? 100 : 1'000)) {
+    return "a number of nodes, or a percentage";
+  }
+  (percent ? terms.batch_percent : terms.batch) = *number;
+  return std::nullopt;
+}
+
+template <class Value, std::size_t Size>
+Wrong take_word(const std::string& text, Value& value,
+                const std::array<std::pair<std::string_view, Value>, Size>& words) {
+  std::string wanted;
+  for (const auto& [word, meaning] : words) {
+    if (text == word) {
+      value = meaning;
+      return std::nullopt;
+    }
+    wanted += (wanted.empty() ? "" : ", ") + std::string(word);
+  }
+  return "one of " + wanted;
+}
+
+Wrong take_target(const std::string& text, std::string& target) {
+  const auto parsed = parse_target(text);
+  if (!parsed) return "a target: " + parsed.reason();
+  target = text;
+  return std::nullopt;
+}
+
+constexpr std::array channels = {std::pair{std::string_view("production"), Channel::production},
+                                 std::pair{std::string_view("staging"), Channel::staging}};
+constexpr std::array deeds = {std::pair{std::string_view("publish"), ThenDo::publish},
+                              std::pair{std::string_view("desire"), ThenDo::desire},
+                              std::pair{std::string_view("rollout"), ThenDo::rollout}};
+
+Wrong take_watch(std::string_view name, const std::string& text, WatchSettings& watch) {
+  if (name == "source") return take_source(text, watch.source);
+  if (name == "channel") return take_word(text, watch.channel, channels);
+  if (name == "then") return take_word(text, watch.then, deeds);
+  if (name == "every") return take_duration(text, watch.every_ms, every_ms_min);
+  if (name == "target") return take_target(text, watch.terms.target);
+  if (name == "batch") return take_batch(text, watch.terms);
+  if (name == "canary") return take_number(text, watch.terms.canary, 0, 1'000);
+  if (name == "soak") return take_duration(text, watch.terms.soak_ms, 0);
+  if (name == "pause") return take_duration(text, watch.terms.pause_ms, 0);
+  if (name == "max-failed") return take_number(text, watch.terms.max_failed, 1, 10'000);
+  return "another name: there is no such setting";
+}
+
+Wrong take_setting(const std::string& name, const std::string& text, CellSettings& settings) {
+  std::int64_t ms = 0;
+  if (name == "event-age") {
+    Wrong wrong = take_duration(text, ms, 1'000);
+    if (!wrong) settings.event_age_s = ms / 1'000;
+    return wrong;
+  }
+  if (name == "event-count") {
+    return take_number(text, settings.event_count, event_count_min, event_count_max);
+  }
+  if (name == "webhook") {
+    if (!is_url(text)) return "an http or https URL";
+    settings.webhook = text;
+    return std::nullopt;
+  }
+  constexpr std::string_view watch = "watch.";
+  const std::size_t dot = name.rfind('.');
+  if (!name.starts_with(watch) || dot < watch.size()) {
+    return "another name: there is no such setting";
+  }
+  const std::string component = name.substr(watch.size(), dot - watch.size());
+  if (!is_component(component)) return "the name of a component between the dots";
+  WatchSettings& one =
+      settings.watches.try_emplace(component, WatchSettings{.terms = {.target = "*"}})
+          .first->second;
+  return take_watch(std::string_view(name).substr(dot + 1), text, one);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> duration_ms(std::string_view text) {
+  const std::size_t digits = text.find_first_not_of("0123456789");
+  if (digits == std::string_view::npos || digits == 0 || digits > 9) return std::nullopt;
+  const std::int64_t number = *number_in(text.substr(0, digits));
+  const std::string_view unit = text.substr(digits);
+  if (unit == "ms") return number;
+  if (unit == "s") return number * 1'000;
+  if (unit == "m") return number * 60'000;
+  if (unit == "h") return number * 3'600'000;
+  if (unit == "d") return number * 86'400'000;
+  return std::nullopt;
+}
+
+std::optional<std::string> why_no_settings(const Settings& settings) {
+  CellSettings found;
+  for (const auto& [name, text] : settings.values) {
+    if (const auto wanted = take_setting(name, text, found)) {
+      return name + " = \"" + text + "\": needs " + *wanted;
+    }
+  }
+  return std::nullopt;
+}
+
+CellSettings cell_settings(const Settings& settings) {
+  CellSettings found;
+  for (const auto& [name, text] : settings.values) {
+    static_cast<void>(take_setting(name, text, found));
+  }
+  std::erase_if(found.watches, [](const auto& one) { return one.second.source.empty(); });
+  return found;
+}
+
+}  // namespace fleet

@@ -1,0 +1,57 @@
+// What a cell is set to, by names: the only place that knows them, what each may be, and what holds
+// where one is not set. People write texts; what follows from them is plain data.
+//
+//     event-age                30d                how long events are kept
+//     event-count              10000              how many, at most
+//     webhook                  URL                where successes, failures and halts are told
+//     watch.COMPONENT.source   URL, github:OWNER/NAME
+//     watch.COMPONENT.channel  production, staging
+//     watch.COMPONENT.then     publish, desire, rollout
+//     watch.COMPONENT.every    10m
+//     watch.COMPONENT.target   *                  of rollouts: and batch, canary, soak, pause,
+//                                                 max-failed
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fleet/model/cell_records.h"
+#include "fleet/model/release_watch.h"
+#include "fleet/model/rollout_records.h"
+
+namespace fleet {
+
+enum class ThenDo { publish, desire, rollout };
+
+struct WatchSettings {
+  std::string source = {};
+  Channel channel = Channel::production;
+  ThenDo then = ThenDo::publish;
+  std::int64_t every_ms = 600'000;
+  RolloutTerms terms = {};  // of the rollout, where there is one
+
+  bool operator==(const WatchSettings&) const = default;
+};
+
+struct CellSettings {
+  std::int64_t event_age_s = 30 * 86'400;
+  std::int64_t event_count = 10'000;
+  std::string webhook = {};
+  std::map<std::string, WatchSettings> watches = {};  // by component
+
+  bool operator==(const CellSettings&) const = default;
+};
+
+// None: all of them may be. Otherwise which may not, and why.
+[[nodiscard]] std::optional<std::string> why_no_settings(const Settings& settings);
+
+// What may not be is left at what holds without it.
+[[nodiscard]] CellSettings cell_settings(const Settings& settings);
+
+// `500ms`, `30s`, `10m`, `2h`, `30d`.
+[[nodiscard]] std::optional<std::int64_t> duration_ms(std::string_view text);
+
+}  // namespace fleet

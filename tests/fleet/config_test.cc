@@ -1,0 +1,183 @@
+// What people set by HTTP: what is read, what is written, what is answered; and settings by name.
+#include "fleet/http/config.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/agent/release_digest.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/settings.h"
+
+namespace {
+
+using namespace fleet;
+
+const std::string root(key_root);
+const ConfigMoment moment{.time = "now", .trace = "t1", .next_event = 12};
+
+Request request(Method method, const std::string& body = "") {
+  return {.method = method, .body = body, .name = "operator:olga"};
+}
+
+Reading reading(std::vector<KeyValue> found) {
+  return {.revision = 9, .found = std::move(found)};
+}
+
+KeyValue night(Revision modified = 5) {
+  return {.key = root + "window/night",
+          .value = R"({"v":1,"start":"01:00","duration_s":60,"later":"kept"})",
+          .modified = modified};
+}
+
+std::string record_in(const ConfigDecision& decision) {
+  REQUIRE(decision.transaction.has_value());
+  return decision.transaction->puts.front().value;
+}
+
+// Rows: A-43
+TEST_CASE("what is put compares what was read, and says who ordered it in the same transaction") {
+  const auto decision = decide_config(request(Method::put, R"({"start":"02:00","duration_s":60})"),
+                                      "window/night", reading({night()}), moment);
+
+  CHECK(decision.response.status == 204);
+  REQUIRE(decision.transaction.has_value());
+  const std::string number = root + "event/000000000012";
+  CHECK(decision.transaction->compares ==
+        std::vector<Compare>{{.key = root + "window/night", .revision = 5}, {.key = number}});
+  CHECK(decision.transaction->puts[0].key == root + "window/night");
+  CHECK(decision.transaction->puts[1].key == number);
+  const auto event = read_record<FleetEvent>(decision.transaction->puts[1].value).value();
+  CHECK(event.text == "PUT by operator:olga");
+  CHECK(event.subject == "window/night");
+  CHECK(decide_config(request(Method::put, R"({"start":"02:00","duration_s":60})"), "window/night",
+                      reading({}), moment)
+            .response.status == 201);
+}
+
+// Rows: A-41
+TEST_CASE("a patch changes what it names; what a later version has added stays") {
+  const auto decision = decide_config(request(Method::patch, R"({"start":"03:00"})"),
+                                      "window/night", reading({night()}), moment);
+
+  CHECK(record_in(decision) == R"({"duration_s":60,"later":"kept","start":"03:00","v":1})");
+}
+
+TEST_CASE("a member that nobody knows is a slip, and is refused") {
+  const auto decision =
+      decide_config(request(Method::put, R"({"start":"01:00","duration_s":60,"day":"mon"})"),
+                    "window/night", reading({}), moment);
+
+  CHECK(decision.response.status == 400);
+  CHECK(decision.response.body == R"({"status":400,"reason":"there is no member day"})");
+}
+
+// Rows: A-46
+TEST_CASE("validated and refused requests write nothing") {
+  Request wrong = request(Method::put, R"({"start":"1"})");
+  Request good = request(Method::put, R"({"start":"01:00","duration_s":60})");
+  wrong.query["validate"] = good.query["validate"] = "true";
+
+  const auto refused = decide_config(wrong, "window/night", reading({}), moment);
+  const auto tried = decide_config(good, "window/night", reading({}), moment);
+
+  CHECK(refused.response.status == 400);
+  CHECK_FALSE(refused.transaction.has_value());
+  CHECK(tried.response.status == 201);
+  CHECK_FALSE(tried.transaction.has_value());
+}
+
+// Rows: A-48
+TEST_CASE("a write that names another revision than there is comes to nothing") {
+  Request one = request(Method::erase);
+  const auto status = [&](const std::string& match, const std::string& none_match) {
+    one.if_match = match;
+    one.if_none_match = none_match;
+    return decide_config(one, "window/night", reading({night()}), moment).response.status;
+  };
+
+  CHECK(status("", "") == 204);
+  CHECK(status("\"5\"", "") == 204);
+  CHECK(status("\"4\", \"5\"", "") == 204);
+  CHECK(status("*", "") == 204);
+  CHECK(status("\"4\"", "") == 412);
+  CHECK(status("", "*") == 412);
+  one.if_match = "*";
+  CHECK(decide_config(one, "window/night", reading({}), moment).response.status == 412);
+}
+
+TEST_CASE("what came of a transaction is what is answered") {
+  const auto decision =
+      decide_config(request(Method::put, R"({"why":"x"})"), "stop", reading({}), moment);
+  const auto status = [&](const Outcome& outcome) {
+    const auto response = config_answer(decision, outcome);
+    return response ? response->status : 0;
+  };
+
+  CHECK(status(Committed{8}) == 201);
+  CHECK(config_answer(decision, Committed{8})->etag == "\"8\"");
+  CHECK(status(Refused{}) == 0);  // to be decided again
+  CHECK(status(Unknown{"late"}) == 503);
+  CHECK(status(Denied{"no space"}) == 503);
+}
+
+TEST_CASE("a wish compares the release that it names, and has its digest") {
+  Release release{.manifests = {{.arch = "any", .manifest = "m"}}};
+  release.digest = release_digest(release);
+  const KeyValue published{
+      .key = root + "release/agent/1.1", .value = write_record(release), .modified = 3};
+  const auto asked = request(Method::put, R"({"version":"1.1"})");
+
+  CHECK(config_reads(asked, "desired/agent") ==
+        std::vector<std::string>{root + "desired/agent", root + "release/agent/1.1"});
+  const auto decision = decide_config(asked, "desired/agent", reading({published}), moment);
+
+  const auto wish = read_record<Desired>(record_in(decision)).value();
+  CHECK(wish.digest == release.digest);
+  CHECK(wish.trace == "t1");
+  CHECK_FALSE(wish.pinned);
+  CHECK(decision.transaction->compares[1] ==
+        Compare{.key = root + "release/agent/1.1", .revision = 3});
+  CHECK(decide_config(asked, "desired/agent", reading({}), moment).response.status == 400);
+}
+
+TEST_CASE("settings are known by their names, and each is what it may be") {
+  const auto why = [](const std::string& name, const std::string& text) {
+    return why_no_settings({{{name, text}}}).value_or("");
+  };
+
+  CHECK(why("event-age", "7d").empty());
+  CHECK(why("watch.agent.source", "github:o/r").empty());
+  CHECK(why("watch.db.target", "web* and not web1").empty());
+  CHECK(why("event-age", "7") == "event-age = \"7\": needs a time, such as 10m");
+  CHECK(why("event-count", "1") == "event-count = \"1\": needs a number from 10 to 100000");
+  CHECK(why("webhook", "ftp://x") == "webhook = \"ftp://x\": needs an http or https URL");
+  CHECK(why("watch.agent.channel", "beta") ==
+        "watch.agent.channel = \"beta\": needs one of production, staging");
+  for (const char* name :
+       {"", "colour", "watch.agent", "watch..source", "watch.A.source", "watch.agent.colour"})
+    CHECK_FALSE(why(name, "x").empty());
+}
+
+TEST_CASE("what is not set has its default; a watch without a source is none") {
+  const CellSettings none = cell_settings({});
+  CHECK(none.event_count == 10'000);
+  CHECK(none.watches.empty());
+
+  const CellSettings some = cell_settings({{{"event-age", "90s"},
+                                            {"watch.agent.source", "https://x/index.json"},
+                                            {"watch.agent.then", "rollout"},
+                                            {"watch.agent.batch", "10%"},
+                                            {"watch.agent.soak", "5m"},
+                                            {"watch.db.then", "desire"},
+                                            {"event-count", "many"}}});
+
+  CHECK(some.event_age_s == 90);
+  CHECK(some.event_count == 10'000);
+  REQUIRE(some.watches.size() == 1);
+  const WatchSettings& watch = some.watches.at("agent");
+  CHECK(watch.then == ThenDo::rollout);
+  CHECK(watch.terms.batch_percent == 10);
+  CHECK(watch.terms.soak_ms == 300'000);
+  CHECK(watch.terms.target == "*");
+}
+
+}  // namespace

@@ -1,0 +1,243 @@
+// What decides on requests: paths, who is let in, what is answered from the records, metrics.
+#include <catch2/catch.hpp>
+
+#include "fleet/http/access.h"
+#include "fleet/http/changes.h"
+#include "fleet/http/metrics.h"
+#include "fleet/http/state.h"
+#include "fleet/model/record_text.h"
+
+namespace {
+
+using namespace fleet;
+
+int status_of(const Request& request, const Door& door) {
+  const auto refused = why_not_let_in(request, route_of(request.path), door);
+  return refused ? refused->status : 200;
+}
+
+Request from(const std::string& name, Method method, const std::string& path) {
+  return {.method = method, .path = path, .host = "cell.example.org", .name = name};
+}
+
+TEST_CASE("every path means one thing, and what is below another path is not meant by it") {
+  CHECK(route_of("/") == Route{Place::page});
+  CHECK(route_of("/metrics") == Route{Place::metrics});
+  CHECK(route_of("/follow.js") == Route{Place::page});
+  CHECK(route_of("/v1/state/") == Route{Place::state});
+  CHECK(route_of("/v1/state/rollout/r1/") == Route{Place::state, "rollout/r1/"});
+  CHECK(route_of("/v1/state/node/n1/info") == Route{Place::state, "node/n1/info"});
+  CHECK(route_of("/v1/config//window/night/") == Route{Place::config, "window/night"});
+  CHECK(route_of("/v1/changes") == Route{Place::changes});
+  for (const char* path : {"", "/v1", "/v1/states", "/page.html", "/metrics/", "/v2/state"})
+    CHECK(route_of(path).place == Place::nowhere);
+}
+
+TEST_CASE("people set wishes, releases, windows, the stop and settings, and nothing else") {
+  for (const char* rest : {"desired/agent", "node/n1/desired/agent", "release/agent/1.0",
+                           "window/night", "stop", "settings"})
+    CHECK(config_record(rest).has_value());
+  for (const char* rest : {"", "window", "node/n1/info", "driver/r1", "rollout/r1", "event/1",
+                           "epoch", "window/../stop", "window/Night", "node/n1/active"})
+    CHECK_FALSE(config_record(rest).has_value());
+}
+
+// Rows: A-48
+TEST_CASE("without certificates only a loopback name with our port is let in, to look") {
+  const Door door{.certificates = false, .port = 8080};
+  const auto ask = [&](const std::string& host, Method method) {
+    return status_of({.method = method, .path = "/v1/config/stop", .host = host}, door);
+  };
+
+  for (const char* host : {"127.0.0.1:8080", "localhost:8080", "[::1]:8080", "127.1.2.3:8080"})
+    CHECK(ask(host, Method::get) == 200);
+  for (const char* host : {"", "localhost", "localhost:80", "evil.example:8080", "[::1]",
+                           "127.evil.example:8080", "127.0.0.1:8080x", ":8080"})
+    CHECK(ask(host, Method::get) == 403);
+  CHECK(ask("localhost:8080", Method::head) == 200);
+  CHECK(ask("localhost:8080", Method::put) == 403);
+  CHECK(ask("localhost:8080", Method::other) == 405);
+}
+
+TEST_CASE("with certificates the name's role decides, and nobody without one is let in") {
+  const Door door{.certificates = true, .port = 443};
+
+  CHECK(status_of({.path = "/", .host = "x"}, door) == 401);
+  for (const char* name : {"node:n1", "anna", "operator:", "operators:anna", ""})
+    CHECK(status_of(from(name, Method::get, "/"), door) == 403);
+  for (const char* name :
+       {"viewer:v", "operator:o", "publisher:p", "controller:c", "admin:a", "root"})
+    CHECK(status_of(from(name, Method::get, "/v1/state"), door) == 200);
+  CHECK(status_of(from("viewer:v", Method::get, "/nothing"), door) == 404);
+  CHECK(status_of(from("admin:a", Method::put, "/v1/config/nothing"), door) == 404);
+  CHECK(status_of(from("admin:a", Method::put, "/v1/config/window"), door) == 405);
+  CHECK(status_of(from("admin:a", Method::put, "/v1/state/stop"), door) == 405);
+}
+
+TEST_CASE("each role writes what is its own") {
+  const std::vector<KeyKind> kinds{KeyKind::desired, KeyKind::node_desired, KeyKind::window,
+                                   KeyKind::stop,    KeyKind::release,      KeyKind::settings,
+                                   KeyKind::driver,  KeyKind::node_info};
+  const auto written = [&](Role role) {
+    std::string text;
+    for (const KeyKind kind : kinds)
+      text += may_write(role, kind) ? 'w' : '-';
+    return text;
+  };
+
+  CHECK(written(Role::none) == "--------");
+  CHECK(written(Role::viewer) == "--------");
+  CHECK(written(Role::controller) == "--------");
+  CHECK(written(Role::operates) == "wwww----");
+  CHECK(written(Role::publisher) == "----w---");
+  CHECK(written(Role::admin) == "wwwwww--");
+}
+
+TEST_CASE("an address is a host and a port, or a port of this machine alone") {
+  const auto read = [](const char* text) {
+    const auto address = address_of(text);
+    return address ? address->host + " " + std::to_string(address->port) : "none";
+  };
+
+  CHECK(read("8080") == "127.0.0.1 8080");
+  CHECK(read("[::1]:0") == "::1 0");
+  CHECK(read("cell.example.org:443") == "cell.example.org 443");
+  for (const char* text : {"", "x", ":80", "1.2.3.4:", "1.2.3.4:65536", "1.2.3.4:80x"})
+    CHECK(read(text) == "none");
+}
+
+// A cell of two nodes, of which one is silent, and a rollout.
+struct Bench {
+  std::map<std::string, KeyValue, std::less<>> records;
+  CellState cell;
+  Health health{.controller = "c1", .follows = true, .revision = 7};
+
+  Bench() {
+    put("node/n1/info", R"({"v":1})");
+    put("node/n1/versions", R"({"agent":"1.0"})");
+    put("node/n1/instance/i1", R"({"version":"1.0"})");
+    put("node/n1/upgrade/agent", R"({"phase":"soaking"})");
+    put("node/n2/info", R"({"v":1})");
+    put("rollout/r1", R"({"terms":{"component":"agent","version":"2"},"state":"rolling"})");
+    put("rollout/r1/batch/0", R"({"nodes":["n1","n2"]})");
+    put("rollout/r1/node/n1", R"({"stage":"applying"})");
+  }
+
+  void put(const std::string& rest, const std::string& value) {
+    const KeyValue record{.key = std::string(key_root) + rest, .value = value, .modified = 5};
+    records[record.key] = record;
+    cell.take(record);
+  }
+  void erase(const std::string& rest) {
+    records.erase(std::string(key_root) + rest);
+    cell.take_absent(std::string(key_root) + rest);
+  }
+  [[nodiscard]] Response get(const std::string& rest,
+                             std::map<std::string, std::string> query = {}) const {
+    return state_answer({.query = std::move(query)}, rest, {records, cell, health}, {});
+  }
+};
+
+TEST_CASE("the cell at a glance counts what its records say, and forgets what is erased") {
+  Bench bench;
+  CHECK(write_tree(*parse_tree(bench.get("").body).value().find("nodes")) ==
+        R"({"all":2,"degraded":{},"reporting":1,"silent":["n2"],"upgrading":1})");
+
+  bench.erase("node/n1/instance/i1");
+  bench.put("node/n1/upgrade/agent", R"({"phase":"done"})");
+  bench.erase("node/n2/info");
+
+  CHECK(write_tree(*parse_tree(bench.get("").body).value().find("nodes")) ==
+        R"({"all":1,"degraded":{},"reporting":0,"silent":["n1"],"upgrading":0})");
+}
+
+TEST_CASE("a damaged record is counted and shown as text, and hides nothing beside it") {
+  Bench bench;
+  bench.put("node/n1/info", "{");
+  bench.put("plan/p", "[");
+
+  CHECK(bench.cell.damaged() == 2);
+  CHECK(bench.get("plan").body == R"({"p":"["})");
+  CHECK(bench.get("node/n1").body.find(R"("info":"{")") != std::string::npos);
+  bench.erase("plan/p");
+  bench.put("node/n1/info", R"({"v":1})");
+  CHECK(bench.cell.damaged() == 0);
+}
+
+TEST_CASE("a node's records are not those of one whose name begins alike") {
+  Bench bench;
+  bench.put("node/n10/info", R"({"v":1})");
+
+  CHECK(bench.get("node/n1").body.find("n10") == std::string::npos);
+  CHECK(bench.get("node/n3").status == 404);
+  CHECK(bench.get("window").body == "{}");
+  CHECK(bench.get("rollout/r1").body.find("batch/0") == std::string::npos);
+  CHECK(bench.get("rollout/r1/").body.find("batch/0") != std::string::npos);
+  CHECK(is_about("node/n1/upgrade/agent", "node/n1"));
+  CHECK_FALSE(is_about("node/n10", "node/n1"));
+}
+
+// Rows: H-85
+TEST_CASE("events are listed in their order, those of one subject, and the last of them") {
+  Bench bench;
+  bench.put("event/000000000001", R"({"subject":"node/n1","text":"a"})");
+  bench.put("event/000000000002", R"({"subject":"node/n2","text":"b"})");
+  bench.put("event/000000000010", R"({"subject":"node/n1/upgrade/agent","text":"c"})");
+
+  CHECK(bench.get("event", {{"fields", "text"}}).body ==
+        "{\"000000000001\":{\"text\":\"a\"},\n\"000000000002\":{\"text\":\"b\"},\n"
+        "\"000000000010\":{\"text\":\"c\"}}");
+  CHECK(bench.get("event", {{"fields", "text"}, {"subject", "node/n1"}, {"limit", "1"}}).body ==
+        R"({"000000000010":{"text":"c"}})");
+}
+
+TEST_CASE("what cannot be known to be so is not shown: 503") {
+  Bench bench;
+  bench.health.follows = false;
+
+  CHECK(bench.get("").status == 503);
+  CHECK(bench.get("node/n1/info").status == 503);
+}
+
+TEST_CASE("metrics name what they count, and spell what would break a line") {
+  Bench bench;
+  bench.put("node/n1/versions", "{\"agent\":\"a\\\"b\\\\c\\nd\"}");
+  bench.health.members["m"] = {.answers = true,
+                               .status = {.has_leader = true, .errors = {"alarm:NOSPACE"}}};
+
+  const std::string text = metrics_text(bench.cell, bench.health);
+
+  CHECK(text.find(R"(fleet_node_versions{component="agent",version="a\"b\\c\nd"} 1)") !=
+        std::string::npos);
+  CHECK(text.find("\nfleet_store_quorum 1\n") != std::string::npos);
+  CHECK(text.find("\nfleet_store_no_space 1\n") != std::string::npos);
+  CHECK(text.find("\nfleet_rollout_nodes{rollout=\"r1\",stage=\"applying\"} 1\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("half of the members is no quorum") {
+  Health health;
+  health.members["a"] = {.answers = true, .status = {.has_leader = true}};
+  health.members["b"] = {};
+  CHECK_FALSE(health.has_quorum());
+
+  health.members["c"] = {.answers = true, .status = {.has_leader = true}};
+  CHECK(health.has_quorum());
+  health.members["c"].status.has_leader = false;
+  CHECK_FALSE(health.has_quorum());
+}
+
+TEST_CASE("followers are told records as they became, and of nodes that they changed") {
+  const auto change = [](const std::string& rest, const std::string& value, bool erased = false) {
+    return Change{{.key = std::string(key_root) + rest, .value = value}, erased};
+  };
+
+  CHECK(changes_event(9, {change("stop", R"({"why":"x"})"), change("stop", "", true),
+                          change("node/n2/info", "{}"), change("node/n1/info", "{}"),
+                          change("node/n2/versions", "{}"), change("settings", "{}")}) ==
+        "event: changes\n"
+        "data: {\"nodes\":[\"n1\",\"n2\"],\"records\":{\"stop\":null},\"revision\":9}\n\n");
+  CHECK(changes_event(9, {change("settings", "{}")}).empty());
+}
+
+}  // namespace
