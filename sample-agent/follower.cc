@@ -21,11 +21,12 @@ std::string beside(const std::string& path, const std::string& name) {
 Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
     : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
+// By the inode alone: the device may have got another number when the machine was started.
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
-    if (candidate.id != position.input) continue;
+    if (candidate.id.inode != position.input.inode) continue;
     Result<File> file = File::open(beside(path_, candidate.name), O_RDONLY);
-    if (!file || file.value().id() != position.input) continue;
+    if (!file || file.value().id() != candidate.id) continue;
     Lines lines(std::move(file.value()), position.offset);
     const bool continues =
         lines.read_back() && !lines.was_cut() && (!position.mark || lines.mark() == *position.mark);

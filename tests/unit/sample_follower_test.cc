@@ -207,6 +207,10 @@ TEST_CASE("rotations that were missed while down are found by inode") {
   SECTION("one, by date") {
     log.rename("log", "log-20240102");
   }
+  SECTION("one, before a start of the machine that gave the device another number") {
+    log.rotate();
+    ++position.input.device;
+  }
   SECTION("three") {
     log.rotate();
     log.append("three\n");
