@@ -76,7 +76,10 @@ void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
   std::map<int, const SeenEvent*> succeeded;  // by the pid of one that was active, the one after it
   int active = 0;
   for (const SeenEvent& event : events) {
-    if (event.text.starts_with("started")) succeeded.erase(event.pid);  // a pid used again
+    if (event.text.starts_with("started")) {  // the one that had this pid is gone
+      succeeded.erase(event.pid);
+      if (active == event.pid) active = 0;
+    }
     const auto by = succeeded.find(event.pid);
     if (by != succeeded.end()) {
       proof.trespasses.push_back(name_of(event) + " was alive after " + name_of(*by->second) +

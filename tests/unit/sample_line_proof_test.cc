@@ -133,6 +133,15 @@ TEST_CASE("a pid that is used again is another agent") {
   CHECK(prove(three, handed_over, events).holds());
 }
 
+TEST_CASE("an agent may have the very pid of the one before it, which died with the machine") {
+  std::vector<SeenEvent> events = hand_over;
+  for (const char* text : {"started as first, generation 1", "activated", "works next=4"}) {
+    events.push_back(event(11, "2.0.0", text));
+  }
+
+  CHECK(prove(three, handed_over, events).holds());
+}
+
 TEST_CASE("the files are read as they are written, rotated ones first") {
   const TemporaryDirectory directory;
   directory.write("log.2", "a\nb\n");
