@@ -2,13 +2,14 @@
 # directory, without what a build or git leaves there.
 
 tree_files() {
-  find . -type f ! -path './.git' ! -path './.git/*' ! -path './build*/*' \
-    ! -path './sample-agent/build/*' ! -name '*.deb' ! -name '*.swp' |
+  find . \( -path './.git' -o -path './build*' -o -path ./sample-agent/build \) -prune \
+    -o -type f ! -name '*.deb' ! -name '*.swp' -print |
     grep -vE "$packaging_leavings" | sed 's|^\./||' | sort
 }
 
 # What debhelper leaves in debian/ where packages are built in the tree itself.
-packaging_leavings='^\./debian/(\.debhelper/|tmp/|(upgrader|libagent-protocol(1|-dev))/|files$'
+own_packages='upgrader|agent-releases|libagent-(protocol1|protocol-dev|releases-dev)'
+packaging_leavings="^\\./debian/(\\.debhelper/|tmp/|($own_packages)/|files\$"
 packaging_leavings="$packaging_leavings|debhelper-build-stamp\$|[^/]*\\.(substvars|debhelper)\$)"
 
 # C and C++ that this project has written.
