@@ -70,7 +70,7 @@ Result<std::shared_ptr<Store>> Store::open(const Releases::Settings& settings) {
   struct stat status {};
   if (::fstat(directory.value().descriptor(), &status) != 0)
     return refusal_from_errno("read", path);
-  if (const Outcome trusted = check_owner(status, *real); !trusted) return trusted.refusal();
+  if (const Outcome trusted = check_caller(status, *real); !trusted) return trusted.refusal();
   auto store = std::shared_ptr<Store>(new Store(settings, std::move(directory.value())));
   if (const Outcome learnt = store->learn_name(); !learnt) return learnt.refusal();
   return store;

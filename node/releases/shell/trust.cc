@@ -1,7 +1,11 @@
 #include "node/releases/shell/trust.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <unistd.h>
+
+#include <array>
+#include <optional>
 
 #include "node/releases/shell/directory.h"
 
@@ -9,6 +13,16 @@ namespace agent_releases {
 namespace {
 
 constexpr std::string_view key_ending = ".pub";
+
+// Nothing where that user has none.
+std::optional<std::string> user_name(uid_t user) {
+  std::array<char, 16384> text;
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(user, &entry, text.data(), text.size(), &found) != 0 || found == nullptr)
+    return std::nullopt;
+  return found->pw_name;
+}
 
 // A key may be a link to one that lies elsewhere; what is opened is what is judged.
 Result<PublicKey> read_key(const Directory& directory, const std::string& name) {
@@ -29,13 +43,22 @@ Result<PublicKey> read_key(const Directory& directory, const std::string& name) 
 
 Outcome check_owner(const struct stat& status, const std::string& path) {
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    return Refusal{path + " belongs to user " + std::to_string(status.st_uid) +
+    return Refusal{path + " belongs to " +
+                   user_name(status.st_uid).value_or("user " + std::to_string(status.st_uid)) +
                    ", who is neither root nor the caller"};
   }
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return Refusal{path + " can be written by others than its owner: chmod go-w " + path};
   }
   return std::monostate{};
+}
+
+Outcome check_caller(const struct stat& status, const std::string& path) {
+  Outcome trusted = check_owner(status, path);
+  const auto name = user_name(status.st_uid);
+  if (trusted || !name || status.st_uid == 0 || status.st_uid == ::geteuid()) return trusted;
+  return Refusal{trusted.reason() + ": run this as " + *name + ", by runuser -u " + *name +
+                 " for example"};
 }
 
 Result<std::vector<PublicKey>> read_keys(const std::string& path) {

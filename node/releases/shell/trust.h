@@ -13,6 +13,11 @@ namespace agent_releases {
 
 [[nodiscard]] Outcome check_owner(const struct stat& status, const std::string& path);
 
+// The same for a directory in which we write; the refusal says as whom to run. Root is refused,
+// too: what root wrote there the owner's agent could not change, and the owner's links could lead
+// root to other places.
+[[nodiscard]] Outcome check_caller(const struct stat& status, const std::string& path);
+
 // The keys of a directory: its files *.pub. Refused where one of them is no key or not to be
 // trusted, or where there is none.
 [[nodiscard]] Result<std::vector<PublicKey>> read_keys(const std::string& directory);
