@@ -1,6 +1,6 @@
 # Checks how files look: columns, lengths, how they open, and their format.
 
-shape_checks='columns file_lengths budget function_lengths heads format'
+shape_checks='columns file_lengths budget function_lengths heads format targets'
 
 columns_max=100
 file_lines_max=300
@@ -173,4 +173,13 @@ check_format() {
 canary_format() {
   printf '// Planted.\nint  planted( int a ){return a;}\n' >upgrader/planted.cc
   echo 'upgrader/planted.cc:2: not as clang-format'
+}
+
+# What `make help` shows is tried by `make check-targets`, which knows how.
+check_targets() { tests/verify/targets --compare 2>&1; }
+
+canary_targets() {
+  sed -i 's/make lines  */make lnies  /' Makefile
+  echo '< lnies'
+  echo '> lines'
 }
