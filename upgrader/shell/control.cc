@@ -30,14 +30,15 @@ const std::vector<std::string>* arguments_of(const void* programs, ProgramId id)
 }  // namespace
 
 bool Control::take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over) {
-  const int error = directory_.take();
-  if (error == EWOULDBLOCK) {
-    logbook_.error("--control=" + directory_.path() + ": another upgrader uses it");
+  if (const int error = directory_.lock(); error != 0) {
+    const bool used = error == EWOULDBLOCK;
+    logbook_.error("--control=" + directory_.path() + ": " +
+                   (used ? "another upgrader uses it" : "no lock: " + error_in_words(error)));
     return false;
   }
   taken_ = true;
   chronicle_.begin(stamp());
-  if (error != 0) {
+  if (const int error = directory_.keep_last(); error != 0) {
     logbook_.warning("cannot keep the last status.json as previous.json: " + error_in_words(error));
   }
   if (!directory_.is_in_memory()) {
@@ -45,13 +46,27 @@ bool Control::take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOve
                      " is not on tmpfs: to write status.json may wait for a disk");
   }
   fifo_.emplace(loop, directory_, std::move(sink), std::move(turn_over));
-  int fifo_error = directory_.make_fifo();
-  if (fifo_error == 0) fifo_error = fifo_->open();
-  if (fifo_error != 0) {
-    logbook_.warning("no requests are taken by " + directory_.path() +
-                     "/control: " + error_in_words(fifo_error));
+  const int error_of_fifo = directory_.make_fifo();
+  if (error_of_fifo == 0) {
+    open_fifo();
+  } else {
+    fifo_.reset();
+    tell_deaf(error_of_fifo);
   }
   return true;
+}
+
+// Nothing, if it is open. One that cannot be opened now is told once, and is tried again later.
+void Control::open_fifo() {
+  if (!fifo_ || fifo_->is_open()) return;
+  const int error = fifo_->open();
+  if (error != 0 && !deaf_) tell_deaf(error);
+  deaf_ = error != 0;
+}
+
+void Control::tell_deaf(int error) const {
+  logbook_.warning("no requests are taken by " + directory_.path() +
+                   "/control: " + error_in_words(error));
 }
 
 Control::Read Control::read(const agent_protocol::Line& line) {
@@ -86,6 +101,7 @@ void Control::note(const Event& event, const Actions& actions, const State& stat
 
 void Control::settle(const State& state, Time now) {
   if (!taken_) return;
+  open_fifo();
   if (!due_) {
     // While the active agent stops, news wait: a writing would be in the way of its exit.
     const Time soonest = hands_over_soon(state) ? now + status_interval : now;

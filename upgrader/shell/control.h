@@ -60,6 +60,8 @@ class Control {
   void finish(const State& state, int exit_status);
 
  private:
+  void open_fifo();
+  void tell_deaf(int error) const;
   void write(const State& state);
 
   Logbook& logbook_;
@@ -70,6 +72,7 @@ class Control {
   std::optional<ControlFifo> fifo_;
   BootFacts boot_;
   bool taken_ = false;
+  bool deaf_ = false;         // the FIFO cannot be opened
   std::string written_;       // what status.json says
   std::optional<Time> last_;  // when it was looked at last whether it says all
   std::optional<Time> due_;

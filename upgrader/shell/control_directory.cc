@@ -56,9 +56,12 @@ std::string ControlDirectory::open(std::string path) {
   return "";
 }
 
-int ControlDirectory::take() const {
+int ControlDirectory::lock() const {
+  return ::flock(directory_.get(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+}
+
+int ControlDirectory::keep_last() const {
   const int fd = directory_.get();
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) return errno;
   const int moved = ::renameat(fd, status_name, fd, previous_name);
   return moved == 0 || errno == ENOENT ? 0 : errno;
 }

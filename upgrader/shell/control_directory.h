@@ -15,9 +15,10 @@ class ControlDirectory {
   // names it.
   [[nodiscard]] std::string open(std::string path);
 
-  // Locks it against other upgraders, and makes the status.json of the upgrader before the
-  // previous.json. Returns 0 or an errno value; EWOULDBLOCK: another upgrader has it.
-  [[nodiscard]] int take() const;
+  // Locks it against other upgraders. Returns 0 or an errno value; EWOULDBLOCK: another has it.
+  [[nodiscard]] int lock() const;
+  // Makes the status.json of the upgrader before the previous.json. Returns 0 or an errno value.
+  [[nodiscard]] int keep_last() const;
 
   // Replaces status.json. Returns 0 or an errno value: then the one before stays.
   [[nodiscard]] int replace_status(std::string_view text) const;

@@ -18,7 +18,10 @@ int ControlFifo::open() {
   if (!descriptor_) return error;
   poll_ = make_handle<uv_poll_t>(
       [&](uv_poll_t* handle) { return uv_poll_init(loop_, handle, descriptor_.get()); });
-  if (!poll_) return ENOMEM;
+  if (!poll_) {
+    descriptor_.reset();  // who writes is to find no reader
+    return ENOMEM;
+  }
   poll_->data = this;
   return -uv_poll_start(poll_.get(), UV_READABLE, [](uv_poll_t* handle, int, int) {
     static_cast<ControlFifo*>(handle->data)->on_readable();
@@ -45,7 +48,7 @@ void ControlFifo::take_lines() {
   turn_over_();
 }
 
-// The last writer has gone.
+// The last writer has gone. Where it cannot be opened anew, that is tried again after the turn.
 void ControlFifo::take_end() {
   if (const auto rest = lines_.rest()) sink_(*rest);
   static_cast<void>(open());

@@ -25,8 +25,9 @@ class ControlFifo {
         sink_(std::move(sink)),
         turn_over_(std::move(turn_over)) {}
 
-  // Opens it and waits for lines. Returns 0 or an errno value; then nothing is read any more.
+  // Opens it and waits for lines. Returns 0 or an errno value; then it is not open.
   [[nodiscard]] int open();
+  [[nodiscard]] bool is_open() const { return poll_ != nullptr; }
 
   // Lines have been read that a turn had no room for: take_lines() is to be called in the next.
   [[nodiscard]] bool pending() const { return lines_.pending(); }
