@@ -35,11 +35,13 @@ const std::map<long, const char*>& names() {
       CALL(ppoll),        CALL(futex),          CALL(getrandom),  CALL(clock_gettime),
       CALL(close_range),  CALL(madvise),        CALL(prctl),      CALL(restart_syscall),
       CALL(statx),        CALL(getppid),        CALL(pwritev2),   CALL(splice),
+      CALL(mknodat),      CALL(mkdirat),        CALL(fstatfs),    CALL(geteuid),
 #ifdef SYS_open
       CALL(open),         CALL(stat),           CALL(lstat),      CALL(access),
       CALL(readlink),     CALL(poll),           CALL(epoll_wait), CALL(dup2),
       CALL(fork),         CALL(vfork),          CALL(pipe),       CALL(rename),
-      CALL(unlink),       CALL(symlink),        CALL(arch_prctl),
+      CALL(unlink),       CALL(symlink),        CALL(arch_prctl), CALL(mkdir),
+      CALL(chmod),
 #endif
   };
 #undef CALL
@@ -49,11 +51,24 @@ const std::map<long, const char*>& names() {
 // The size of what the child of a fork says of a failed exec, and of what libuv says to itself.
 constexpr unsigned long report_bytes = 8;
 
+// A name of what --control, --previous and --attempts keep, or one beside it that takes its place;
+// empty: it is none of these.
+std::string kind_of_kept(std::string_view name) {
+  const std::string_view last = name.substr(name.rfind('/') + 1);
+  if (last.starts_with("status.json") || last == "previous.json") return ".news";
+  if (last.find("previous.attempts") != std::string_view::npos) return ".attempts";
+  if (last == "previous" || last == ".previous.upgrader") return ".previous";
+  if (name == "control" || name.ends_with("/control/control")) return ".fifo";
+  return name.ends_with("/control") ? ".control" : "";
+}
+
 std::string kind_of_stream(const RawCall& call, const std::string& log) {
   const std::string target = target_of(call.pid, call.args[0]);
   if (call.args[0] == 2 || target == log) return ".log";
   if (target.find("[signalfd]") != std::string::npos) return ".signals";
   if (target.starts_with("/proc/")) return ".proc";
+  const std::string kept = kind_of_kept(target);
+  if (!kept.empty()) return kept;
   if (!target.starts_with("pipe:")) return ".file";
   if (call.args[2] == 1) return ".libuv";
   return call.args[2] == report_bytes ? ".report" : ".agent";
@@ -64,6 +79,8 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   if (target == log || target.starts_with("/proc/self/fd/")) return ".log";
   if (target.starts_with("/proc/")) return ".proc";
   if (target.ends_with("/lock")) return ".lock";
+  const std::string kept = kind_of_kept(target);
+  if (!kept.empty()) return kept;
   if (target.ends_with("/adapter")) return ".adapter";
   // What a program needs besides itself: its loader or, of a script, its interpreter.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
@@ -127,6 +144,10 @@ std::string name_of(const RawCall& call, const std::string& log) {
   if (name == "fsync" || name == "pread64") {
     return name + kind_of_file(target_of(call.pid, call.args[0]), log);
   }
+  if (name == "flock") return name + kind_of_kept(target_of(call.pid, call.args[0]));
+  if (name == "readlinkat" || name == "unlinkat") return name + kind_of_kept(text_of(call, 1));
+  if (name == "symlinkat") return name + kind_of_kept(text_of(call, 2));
+  if (name == "renameat") return name + kind_of_kept(text_of(call, 3));
   if (name == "ioctl") return name + (call.args[1] == 0x541B ? ".held" : ".nonblock");
   return name;
 }

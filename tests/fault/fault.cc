@@ -2,7 +2,7 @@
 // it. See tracer.h for how, plays.cc for the runs, expectations.table for what is expected.
 //
 // usage: fault     UPGRADER, PUPPET, BROKEN: programs; TABLE: expectations.table
-//                  LONG=1: every fault, not a sample; SAMPLE=N, SEED=N; JOBS=N
+//                  LONG=1: every fault, not a sample; SAMPLE=N, SEED=N; PLAY=NAME; JOBS=N
 //                  ONLY=PLAY:WHO:CALL:ERROR:K: that one, with its trace; OUTCOMES=1: by outcome
 #include <cstdio>
 #include <cstdlib>
@@ -46,6 +46,7 @@ std::string group_of(const Judged& judged) {
   if (judged.outcome == "usual") return "went as without it";
   if (judged.outcome.starts_with("kept")) return "failed cleanly with the agent serving on";
   if (judged.outcome.starts_with("back")) return "fell back";
+  if (judged.outcome == "deaf") return "served on and took no requests";
   if (judged.outcome == "moved") return "committed on another road";
   if (judged.outcome.starts_with("exit")) return "exited with a documented status";
   if (judged.outcome == "abort") return "aborted with S1 kept";
@@ -147,7 +148,9 @@ bool tell_result(const Figures& figures) {
 
 int run_all(const Setting& setting, const Expectations& expectations) {
   const Baselines baselines = run_baselines(setting);
-  const std::vector<Planned> all = all_faults(baselines, expectations);
+  std::vector<Planned> all = all_faults(baselines, expectations);
+  const std::string play = setting_of("PLAY");
+  if (!play.empty()) std::erase_if(all, [&](const auto& one) { return one.fault.play != play; });
   const auto seed = std::strtoull(setting_of("SEED", "1").c_str(), nullptr, 10);
   const auto count = std::strtoull(
       setting_of("SAMPLE", std::to_string(short_sample).c_str()).c_str(), nullptr, 10);

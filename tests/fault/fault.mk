@@ -1,11 +1,12 @@
 # make fault: system calls of the real upgrader are made to fail, one a run. It takes these
-# settings: LONG=1 (every fault, not a sample), SAMPLE, SEED, JOBS, OUTCOMES=1, and
-# ONLY=PLAY:WHO:CALL:ERROR:K for a single one with its trace.
+# settings: LONG=1 (every fault, not a sample), SAMPLE, SEED, PLAY (one play's), JOBS, OUTCOMES=1,
+# and ONLY=PLAY:WHO:CALL:ERROR:K for a single one with its trace.
 
 fault_program := $(BUILD)/tests/fault/fault
 broken_upgrader := $(BUILD)/tests/fault/broken
 
-$(fault_program): $(call objects,$(filter-out %/broken.cc,$(wildcard tests/fault/*.cc))) \
+$(fault_program): $(call objects,$(filter-out %/broken.cc,$(wildcard tests/fault/*.cc)) \
+      tests/fuzz/second_json.cc) \
     $(support_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
@@ -21,5 +22,5 @@ fault:
 	  $(broken_upgrader)
 	@UPGRADER=$(abspath $(BUILD))/upgrader PUPPET=$(abspath $(puppet)) \
 	  BROKEN=$(abspath $(broken_upgrader)) TABLE=tests/fault/expectations.table \
-	  LONG=$(LONG) SAMPLE=$(SAMPLE) SEED=$(SEED) JOBS=$(JOBS) OUTCOMES=$(OUTCOMES) \
+	  LONG=$(LONG) SAMPLE=$(SAMPLE) SEED=$(SEED) PLAY=$(PLAY) JOBS=$(JOBS) OUTCOMES=$(OUTCOMES) \
 	  ONLY=$(ONLY) $(fault_program)

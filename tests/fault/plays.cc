@@ -7,10 +7,10 @@
 namespace fault {
 namespace {
 
-// Deadlines that a lost message leads to, short enough for a run and long enough for a busy
-// machine.
+// Deadlines that a lost message leads to: nobody waits for them in earnest (swift_time.h), and none
+// passes while somebody does what he has to.
 Texts options(Texts more) {
-  Texts all = {"--start-timeout=3s", "--stop-timeout=2s", "--exit-grace=1s"};
+  Texts all = {"--start-timeout=60s", "--stop-timeout=50s", "--exit-grace=40s"};
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
@@ -186,12 +186,105 @@ Play sigquit() {
   return play;
 }
 
+// An operator's line; how the upgrade is called, too, where it has a name.
+std::string request(int number, const std::string& type, const std::string& more = "") {
+  return R"({"type":")" + type + R"(","request":"r)" + std::to_string(number) + "\"" + more + "}";
+}
+
+constexpr const char* of_u1 = R"(,"id":"u1")";
+
+Play by_operator() {
+  Play play{.name = "control",
+            .about = "an operator asks, and opens the gate; all that is kept across restarts",
+            .options = options({"--control=", "--relink", "--previous=", "--attempts=3",
+                                "--lock=", "--trial=0", "--confirm-timeout=0"}),
+            .link = true};
+  play.requests = [](const Run& run) -> Texts {
+    const std::string two = R"(,"gate":"confirm","executable":")" + run.path("two") + "\"";
+    return {request(1, "upgrade", of_u1 + two), request(2, "confirm", of_u1)};
+  };
+  return play;
+}
+
+Play operator_gives_up() {
+  Play play{.name = "operator",
+            .about = "an operator's lines: no request, a refused one, a cancel, a shutdown",
+            .options = options({"--control=", "--trial=0", "--confirm-timeout=0"})};
+  play.requests = [](const Run& run) -> Texts {
+    const std::string two = R"(,"gate":"confirm","executable":")" + run.path("two") + "\"";
+    return {request(1, "commit", of_u1), request(2, "upgrade", of_u1 + two),
+            request(3, "cancel", of_u1), request(4, "shutdown")};
+  };
+  return play;
+}
+
+Play standby_takes_over() {
+  Play play{.name = "warm",
+            .about = "a fallback stands by, and an operator has the new version rolled back",
+            .options = options({"--control=", "--fallback=warm", "--trial=1h"})};
+  play.begin = [](Run& run) { run.request_upgrade(); };
+  play.requests = [](const Run&) -> Texts { return {request(1, "rollback", of_u1)}; };
+  play.without_operator = [](Run& run) {
+    run.say_type(*run.active(), "unfit", R"("reason":"no network")");
+  };
+  return play;
+}
+
+Play standby_is_not_needed() {
+  Play play{.name = "standby",
+            .about = "a fallback stands by, and an operator vouches for the new version",
+            .options = options({"--control=", "--fallback=warm", "--trial=1h", "--lock="})};
+  play.begin = [](Run& run) { run.request_upgrade(); };
+  play.requests = [](const Run&) -> Texts { return {request(1, "commit", of_u1)}; };
+  play.without_operator = [](Run& run) { run.say_type(*run.active(), "healthy"); };
+  return play;
+}
+
+Play bad_boot() {
+  Play play{.name = "boot",
+            .about = "what AGENT's link names is unfit, and the way back is gone",
+            .options = options(
+                {"--control=", "--relink", "--previous=", "--attempts=3", "--lock=", "--trial=0"}),
+            .link = true,
+            .previous = "two"};
+  play.react = [](Run& run, Agent& agent, std::string_view type) {
+    if (type != "welcome" || agent.role != "first") return false;
+    run.say_type(agent, "unfit", R"("reason":"no disk")");
+    return true;
+  };
+  return play;
+}
+
+Play worn_out() {
+  return {.name = "worn-out",
+          .about = "what AGENT's link names did not last, and is not even tried",
+          .options = options({"--relink", "--previous=", "--attempts=2", "--trial=0"}),
+          .link = true,
+          .previous = "two",
+          .attempts = "2"};
+}
+
 }  // namespace
 
 const std::vector<Play>& plays() {
-  static const std::vector<Play> all = {parallel(),  sequential(), unfit(),   exits(),
-                                        rollback(),  adapter(),    unclean(), relink(),
-                                        by_signal(), restore(),    sigterm(), sigquit()};
+  static const std::vector<Play> all = {parallel(),
+                                        sequential(),
+                                        unfit(),
+                                        exits(),
+                                        rollback(),
+                                        adapter(),
+                                        unclean(),
+                                        relink(),
+                                        by_signal(),
+                                        restore(),
+                                        sigterm(),
+                                        sigquit(),
+                                        by_operator(),
+                                        operator_gives_up(),
+                                        standby_takes_over(),
+                                        standby_is_not_needed(),
+                                        bad_boot(),
+                                        worn_out()};
   return all;
 }
 

@@ -2,6 +2,7 @@
 // has gone in run_end.cc.
 #include "tests/fault/run.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -41,6 +42,10 @@ std::string message(std::string_view type, std::string_view members) {
 
 }  // namespace
 
+bool Play::has(std::string_view option) const {
+  return std::find(options.begin(), options.end(), option) != options.end();
+}
+
 Report Run::perform() {
   set_up();
   while (tracer_->alive()) {
@@ -79,6 +84,7 @@ bool Run::step_once() {
     act();
     return true;
   }
+  if (tracer_->break_off_wait()) return true;
   if (!tracer_->waits_for_ever()) idle_looks_ = 0;
   if (!tracer_->waits_for_ever() || ++idle_looks_ < idle_looks_wanted) return false;
   idle_looks_ = 0;
@@ -161,7 +167,8 @@ void Run::receive(int socket, std::string_view packet) {
 bool Run::quiet(const Agent& agent) const {
   if (agent.ended) return true;
   if (agent.socket < 0 || agent.unanswered > 0) return false;
-  return agent.end_of_input || agent.heard == tracer_->lines_sent(agent.pipe);
+  if (agent.end_of_input) return true;
+  return !tracer_->has_closed(agent.pipe) && agent.heard == tracer_->lines_sent(agent.pipe);
 }
 
 bool Run::all_quiet() const {
@@ -288,13 +295,26 @@ void Run::request_upgrade(std::string_view members, std::string_view program) {
 
 void Run::signal(int number) {
   if (setting_.shows) printf("                 the upgrader gets signal %d\n", number);
-  const bool is_end = number == SIGTERM || number == SIGINT || number == SIGQUIT;
-  if (is_end) {
-    if (!over_) finish_upgrade();
-    if (report_.end_signal == 0) report_.end_signal = number;
-    tracer_->enter_end();
-  }
+  if (number == SIGTERM || number == SIGINT || number == SIGQUIT) enter_end(number);
   kill(tracer_->upgrader(), number);
+}
+
+void Run::enter_end(int number) {
+  if (!over_) finish_upgrade();
+  if (report_.end_signal == 0) report_.end_signal = number;
+  tracer_->enter_end();
+}
+
+// False if nobody takes requests.
+bool Run::ask_as_operator(const std::string& line) {
+  if (setting_.shows) printf("                 an operator: %s\n", line.c_str());
+  const int fd = open(path("control/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return false;
+  if (puppet::type_of(line) == "shutdown") enter_end(SIGTERM);
+  const std::string text = line + "\n";
+  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  close(fd);
+  return written;
 }
 
 // What the agents had been told when the upgrade was over, or the end asked for.
@@ -312,20 +332,34 @@ void Run::idle() {
   if (!begun_) {
     if (active() == nullptr) return;
     begun_ = true;
-    return play_.begin(*this);
+    if (play_.begin) return play_.begin(*this);
+  }
+  const Texts requests = play_.requests ? play_.requests(*this) : Texts();
+  if (!over_ && !report_.deaf && asked_ < requests.size()) {
+    report_.deaf = !ask_as_operator(requests[asked_++]);
+    if (!report_.deaf) return;
+    if (active() != nullptr && play_.without_operator) return play_.without_operator(*this);
   }
   if (!over_) {
     finish_upgrade();
-    if (tracer_->fired() && active() != nullptr) {
-      probing_ = true;
-      return request_upgrade(R"("mode":"parallel","gate":"none","commit":"survive","trial_ms":0)");
-    }
+    if (tracer_->fired() && active() != nullptr) return probe();
   }
   if (probing_ && !report_.probed) {
     violation("a further upgrade was not committed: " + story());
   }
   if (init_awaits_ready()) return;  // for ever: then it hangs
   if (report_.end_signal == 0) signal(SIGTERM);
+}
+
+// A further upgrade: by an operator, where one can ask.
+void Run::probe() {
+  constexpr auto terms = R"("mode":"parallel","gate":"none","commit":"survive","trial_ms":0)";
+  probing_ = true;
+  if (!play_.has("--control=") || report_.deaf) return request_upgrade(terms);
+  const std::string members =
+      R"("request":"probe","id":"u2","executable":")" + path("two") + "\"," + terms;
+  report_.deaf = !ask_as_operator(R"({"type":"upgrade",)" + members + "}");
+  if (report_.deaf) request_upgrade(terms);
 }
 
 bool Run::init_was_full() const {

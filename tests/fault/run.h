@@ -44,9 +44,16 @@ struct Play {
   bool link = false;                  // AGENT is the link `current` to `one`
   bool script = false;                // the programs are scripts with an interpreter
   bool adapter = false;               // what speaks is an adapter of theirs
+  std::string previous{};             // what the link of --previous names
+  std::string attempts{};             // what its file says of `one`
   std::function<void(Run&)> begin{};  // the first agent serves
+  // What an operator asks by --control: a line, and the next when that has led to rest.
+  std::function<Texts(const Run&)> requests{};
+  std::function<void(Run&)> without_operator{};  // where none of them is taken
   // What an agent does about a message, where that is not what any good agent does. True: done.
   std::function<bool(Run&, Agent&, std::string_view)> react{};
+
+  [[nodiscard]] bool has(std::string_view option) const;
 };
 
 struct Step {
@@ -81,6 +88,7 @@ struct Report {
   pid_t served = 0;     // who was active at the goal; 0: nobody
   bool served_is_fallback = false;
   bool probed = false;  // a further upgrade was tried, and was committed
+  bool deaf = false;    // an operator was told that it takes no requests
   std::string stage;    // of the failure that was told, if one was
   std::string error;    // its errno
   std::string log;
@@ -139,8 +147,11 @@ class Run {
   void order(Agent& agent, const std::string& text);
   void end_agent(Agent& agent, const std::string& order_text);
   void idle();
+  void probe();
+  bool ask_as_operator(const std::string& line);
   [[nodiscard]] bool init_was_full() const;
   [[nodiscard]] bool init_awaits_ready() const;
+  void enter_end(int number);
   void finish_upgrade();
   [[nodiscard]] std::string story() const;
 
@@ -150,6 +161,8 @@ class Run {
   void play_again(pid_t upgrader, const std::string& log);
   void judge_leftovers();
   void judge_files();
+  void judge_previous(const std::string& named);
+  void judge_news();
   void violation(const std::string& what);
 
   const Setting& setting_;
@@ -168,6 +181,7 @@ class Run {
   bool begun_ = false;
   bool over_ = false;
   bool probing_ = false;
+  std::size_t asked_ = 0;  // of the operator's requests
   int idle_looks_ = 0;
   std::chrono::steady_clock::time_point deadline_;
   Report report_;

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "tests/fault/run.h"
+#include "tests/fuzz/second_json.h"
 #include "tests/integration/process_table.h"
 #include "tests/integration/puppet_rules.h"
 
@@ -15,6 +16,8 @@ namespace fault {
 namespace {
 
 constexpr auto end_patience = std::chrono::seconds(10);
+
+constexpr int news_levels_max = 32;
 
 }  // namespace
 
@@ -33,6 +36,7 @@ void Run::look_at_the_end() {
   report_.at_end = story();
   if (play_.log == LogKind::file) report_.log = integration::read_file(path("log"));
   judge_files();
+  if (play_.has("--control=")) judge_news();
   const bool as_it_was_told = orderly && report_.end_signal != 0;
   if (!as_it_was_told) start_again();
   if (setting_.shows) printf("---- its log\n%s----\n", report_.log.c_str());
@@ -79,6 +83,7 @@ void Run::judge_files() {
   if (error || integration::read_file(target) != integration::read_file(setting_.puppet)) {
     violation("the link leads to no whole program: " + target);
   }
+  if (play_.has("--previous=")) judge_previous(target);
   if (report_.at_goal.empty()) return;
   const bool committed = report_.probed || report_.at_goal.find(" committed") != std::string::npos;
   const bool put_back = report_.log.find("cannot put the link") == std::string::npos;
@@ -87,11 +92,43 @@ void Run::judge_files() {
   }
 }
 
+// What was committed last but one, and AGENT's link names another only if this one names that.
+void Run::judge_previous(const std::string& named) {
+  std::error_code error;
+  const std::string target = std::filesystem::canonical(path("previous"), error);
+  // An upgrade from `one`, which has lasted after all, has moved it.
+  const bool moved = report_.at_end.find("first welcome activate") != std::string::npos;
+  if (!play_.previous.empty() && !moved) {
+    if (target != path(play_.previous)) violation("the link of --previous leads to " + target);
+  } else if (named == path("two") && target != path("one")) {
+    violation("two is committed, and there is no way back to one");
+  } else if (!error && target != path("one")) {
+    violation("the link of --previous leads to " + target + ", which was never committed");
+  }
+}
+
+// status.json is whole whenever it is looked at, and the last one is true; whoever asked has an
+// answer.
+void Run::judge_news() {
+  const std::string news = integration::read_file(path("control/status.json"));
+  const bool lacks_some = report_.log.find("/status.json: ") != std::string::npos;
+  const auto said = fuzz::read_json(news, news_levels_max);
+  if (!news.empty() && !said) return violation("status.json is not whole: " + news);
+  if (!WIFEXITED(report_.status) || lacks_some || news.empty()) return;
+  if (news.find("\"ended\":{\"exit_status\"") == std::string::npos) {
+    violation("status.json does not say that it has ended: " + news);
+  }
+  if (report_.at_goal.empty() || report_.deaf || !play_.requests) return;
+  for (int count = 1; count <= static_cast<int>(asked_); ++count) {
+    const std::string answer = "{\"request\":\"r" + std::to_string(count) + "\"";
+    if (news.find(answer) == std::string::npos) violation("no answer stands for " + answer);
+  }
+}
+
 // As init would. With a lock it is started at once, and waits while an agent holds that; without
 // one, agents of the upgrader that has gone may meet its successor, so they go first.
 void Run::start_again() {
-  const bool locked =
-      std::find(play_.options.begin(), play_.options.end(), "--lock=") != play_.options.end();
+  const bool locked = play_.has("--lock=");
   const std::string log = path("log.again");
   const auto deadline = std::chrono::steady_clock::now() + end_patience;
   const auto some_live = [&] {

@@ -69,6 +69,13 @@ void Run::set_up() {
   install("two");
   if (play_.adapter) install("adapter");
   if (play_.link) must(symlink("one", path("current").c_str()) == 0, "symlink");
+  if (!play_.previous.empty()) {
+    must(symlink(play_.previous.c_str(), path("previous").c_str()) == 0, "symlink");
+  }
+  if (!play_.attempts.empty()) {
+    const std::string text = play_.attempts + " " + path("one") + "\nnobody knows\n";
+    write_file(path("previous.attempts"), text);
+  }
   listen();
   open_log();
   deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(setting_.patience_ms);
@@ -158,7 +165,8 @@ void Run::drain_log() {
 pid_t Run::start_upgrader(bool traced, const std::string& log) {
   Texts argv = {setting_.upgrader};
   for (const std::string& option : play_.options) {
-    argv.push_back(option == "--lock=" ? option + path("lock") : option);
+    const bool of_file = option == "--lock=" || option == "--control=" || option == "--previous=";
+    argv.push_back(of_file ? option + path(option.substr(2, option.size() - 3)) : option);
   }
   if (play_.adapter) {
     argv.push_back("--adapter=" + path("adapter"));

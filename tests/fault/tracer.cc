@@ -79,8 +79,12 @@ char state_of(pid_t pid) {
   return end_of_name != nullptr ? end_of_name[2] : '\0';
 }
 
+// A wait that is longer is a trial's, which is ended by somebody or never.
+constexpr int long_wait_ms = 1'800'000;
+
 bool waits_in(const RawCall& call, int timeout_argument) {
-  return static_cast<int>(call.args[timeout_argument]) == -1;
+  const int timeout = static_cast<int>(call.args[timeout_argument]);
+  return timeout == -1 || timeout > long_wait_ms;
 }
 
 }  // namespace
@@ -143,6 +147,7 @@ void Tracer::take_stop(pid_t pid, int status) {
   if (signal == (SIGTRAP | 0x80)) return take_call(pid, tracee);
   const int event = status >> 16;
   if (event == PTRACE_EVENT_EXEC && pid != upgrader_) return let_go(pid);
+  if (event == PTRACE_EVENT_EXEC) SwiftTime::hide_other_clocks(pid);
   resume(pid, event != 0 ? 0 : signal);
 }
 
@@ -182,7 +187,9 @@ void Tracer::take_call(pid_t pid, Tracee& tracee) {
     tracee.call.number = static_cast<long>(info.values[0]);
     std::copy_n(info.values + 1, 6, tracee.call.args);
     enter(pid, tracee);
+    if (pid == upgrader_) time_.enter(tracee.call);
   } else if (info.op == op_exit) {
+    if (pid == upgrader_) time_.leave(tracee.call);
     leave(pid, tracee, static_cast<long>(info.values[0]));
   }
   if (pid == upgrader_ && hold_) {
@@ -199,9 +206,13 @@ void Tracer::enter(pid_t pid, Tracee& tracee) {
   if (tracee.name.empty()) tracee.name = "call" + std::to_string(tracee.call.number);
   const bool first_of_main = tracee.name == "fcntl.getfd" && tracee.call.args[0] == 0;
   tracee.counts = tracee.counts || first_of_main;
-  if (!tracee.counts) return;
+  if (!tracee.counts || SwiftTime::is_question(tracee.call)) return;
   tracee.k = ++tracee.counted[tracee.name];
   tracee.phase = phase();
+  if (tracee.name == "close") {
+    const auto input = lines_sent_.find(target_of(pid, tracee.call.args[0]));
+    if (input != lines_sent_.end()) closed_.insert(input->first);
+  }
   if (!is_due(tracee)) return;
   if (fired_ == 0) {
     if (tracee.name == "kill") spared_ = static_cast<pid_t>(tracee.call.args[0]);
@@ -265,7 +276,7 @@ void Tracer::leave(pid_t pid, Tracee& tracee, long result) {
   const long truth = result;
   if (was_faulted) result = replace_result(pid, tracee, result);
   tracee.inside = false;
-  if (!tracee.counts) return;
+  if (!tracee.counts || SwiftTime::is_question(tracee.call)) return;
   calls_.push_back({tracee.who, tracee.name, tracee.k, tracee.phase, result});
   show(tracee, result, was_faulted ? "(INJECTED)" : "");
   const bool done = !was_faulted || fails_after_the_deed(tracee.name, fault_->error());
@@ -330,6 +341,11 @@ bool Tracer::waits_for_ever() const {
   const Tracee& tracee = found->second;
   if (tracee.name == "epoll_wait" || tracee.name == "epoll_pwait") return waits_in(tracee.call, 3);
   return tracee.name == "poll" && waits_in(tracee.call, 2);
+}
+
+bool Tracer::break_off_wait() {
+  const auto found = tracees_.find(upgrader_);
+  return found != tracees_.end() && time_.break_off(found->second.call, long_wait_ms);
 }
 
 Phase Tracer::phase() const {

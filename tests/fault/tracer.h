@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "tests/fault/calls.h"
+#include "tests/fault/swift_time.h"
 
 namespace fault {
 
@@ -89,6 +90,9 @@ class Tracer {
   // And nothing but an agent or a signal would end that.
   [[nodiscard]] bool waits_for_ever() const;
 
+  // It does not wait any longer for what comes by itself. False if it waits for nothing else.
+  bool break_off_wait();
+
   // It is not to go on from the next stop it comes to.
   void hold() { hold_ = true; }
   [[nodiscard]] bool held() const { return held_; }
@@ -103,6 +107,7 @@ class Tracer {
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
   // Lines that went into the pipe that is this process's standard input.
   [[nodiscard]] int lines_sent(const std::string& pipe) const;
+  [[nodiscard]] bool has_closed(const std::string& pipe) const { return closed_.contains(pipe); }
   // The ends of children of ours that are no tracees, as waitpid gives them: orphans, or whom the
   // run has started itself.
   [[nodiscard]] const std::map<pid_t, int>& others() const { return others_; }
@@ -160,8 +165,10 @@ class Tracer {
   pid_t active_ = 0;
   std::vector<Call> calls_;
   std::map<std::string, int> lines_sent_;
+  std::set<std::string> closed_;
   std::map<pid_t, int> others_;
   pid_t spared_ = 0;
+  SwiftTime time_;
 };
 
 // Waits, for a moment at most, until that process has ended, reaped or not.
