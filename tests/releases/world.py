@@ -10,7 +10,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "support"))
-from cases import case, has, run_cases, same  # noqa: E402, F401
+from cases import case, has, run_cases, same, wait  # noqa: E402, F401
 
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 PROGRAM = os.path.join(BUILD, "agent-releases")
