@@ -229,11 +229,12 @@ installed_headers = $(foreach header,$(node_headers), \
 own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
   $(sort $(dir $(installed_headers))) \
   $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) $(DOCDIR)/examples \
-  $(DOCDIR)/examples/agentify $(DOCDIR) \
+  $(DOCDIR)/examples/agentify $(DOCDIR)/examples/fleet $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
 # The programs whose options a shell completes.
 completed = $(patsubst completion/%.bash,%,$(wildcard completion/*.bash))
+zsh_shared = upgrader_durations upgrader_by_help
 
 install: programs
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(own_directories))
@@ -254,9 +255,11 @@ install: programs
 	  install -m 644 completion/$$name.bash $(DESTDIR)$(BASHDIR)/$$name; \
 	  install -m 644 completion/$$name.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done
 	install -m 644 completion/upgrader-words.sh $(DESTDIR)$(BASHDIR)
-	install -m 644 completion/upgrader_durations.zsh $(DESTDIR)$(ZSHDIR)/_upgrader_durations
+	for name in $(zsh_shared); do \
+	  install -m 644 completion/$$name.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done
 	cp -R sample-agent/init/. $(DESTDIR)$(DOCDIR)/examples
 	cp -R node/agentify/init/. $(DESTDIR)$(DOCDIR)/examples/agentify
+	cp -R fleet/init/. $(DESTDIR)$(DOCDIR)/examples/fleet
 	find $(DESTDIR)$(DOCDIR)/examples -type f -exec sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|g' {} +
 	chmod -R u=rwX,go=rX $(DESTDIR)$(DOCDIR)/examples
 
@@ -272,7 +275,7 @@ uninstall:
 	for page in man/*.[1378]; do \
 	  rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	rm -f $(addprefix $(DESTDIR)$(BASHDIR)/,$(completed) upgrader-words.sh)
-	rm -f $(addprefix $(DESTDIR)$(ZSHDIR)/_,$(completed) upgrader_durations)
+	rm -f $(addprefix $(DESTDIR)$(ZSHDIR)/_,$(completed) $(zsh_shared))
 	-for directory in $(own_directories); do test ! -d $(DESTDIR)$$directory || \
 	  rmdir --ignore-fail-on-non-empty $(DESTDIR)$$directory; done
 

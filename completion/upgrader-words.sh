@@ -60,3 +60,61 @@ _upgrader_offer_arguments() {
     compopt -o filenames
   fi
 }
+
+# ---- programs whose --help says all: `--name FORM  what it is` and `name  what it does`
+
+# The help of the program and its commands "$@", each entry on a line of its own.
+_upgrader_help() {
+  "$@" --help 2>/dev/null |
+    awk '/^ {20}/ { sub(/^ +/, "  "); line = line $0; next } { print line; line = $0 }
+         END { print line }'
+}
+
+# Of the help on standard input, the options; those that take a value as `--name=`, with $1 also its
+# form.
+_upgrader_help_options() {
+  sed -nE "s/^  (-h,)?(--[a-z][a-z-]*) ([A-Z][A-Z|%]*).*/\2=${1:+\\3}/p; t
+    s/^  (-h,)?(--[a-z][a-z-]*).*/\2/p"
+}
+
+_upgrader_help_commands() {
+  sed -nE '1,/^Subcommands:/d; s/^  ([a-z]+) .*/\1/p'
+}
+
+# The values of the option $1 that begin with $2: `$path` are the program and its commands.
+_upgrader_help_values() {
+  local form
+  form=$({ _upgrader_help "${path[@]}"; _upgrader_help "${path[0]}"; } |
+    _upgrader_help_options with_form | sed -n "s/^$1=//p" | head -n 1)
+  case $form in
+    FILE) compgen -f -- "$2" ;;
+    DIR) compgen -d -- "$2" ;;
+    TIME) _upgrader_durations "$2" ;;
+  esac
+}
+
+# Completes the line of a program that has commands, and commands of commands.
+_upgrader_complete_by_help() {
+  local current=${COMP_WORDS[COMP_CWORD]} option= kept= at path=("$1") commands
+  COMPREPLY=()
+  commands=$(_upgrader_help "${path[@]}" | _upgrader_help_commands)
+  for ((at = 1; at < COMP_CWORD; at += 1)); do
+    [[ ${COMP_WORDS[at - 1]} == = || $'\n'$commands$'\n' != *$'\n'${COMP_WORDS[at]}$'\n'* ]] &&
+      continue
+    path+=("${COMP_WORDS[at]}")
+    commands=$(_upgrader_help "${path[@]}" | _upgrader_help_commands)
+  done
+  _upgrader_find_value
+  if [[ $option ]]; then
+    _upgrader_offer_values _upgrader_help_values
+    compopt -o filenames
+  elif [[ $current == -* ]]; then
+    _upgrader_offer_options "$({ _upgrader_help "${path[@]}"; _upgrader_help "${path[0]}"; } |
+      _upgrader_help_options | sort -u)"
+  elif [[ $commands ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
+  elif _upgrader_help "${path[@]}" | grep -qE '^  (FILE|MANIFEST) '; then
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    compopt -o filenames
+  fi
+}

@@ -1,5 +1,6 @@
 # What needs all of the fleet's programs together.
 fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleetctl)
+node_programs += $(fleet_programs)
 
 # A fleet of six machines, to be watched: tests/demo/fleet.
 .PHONY: fleet-demo fleet-demo-here

@@ -50,7 +50,9 @@ listing() { (cd "$root" && find . -printf '%y %m %p %l\n' | sort); }
 # Each kind of file is where those who read it look for it.
 puts_in_place() {
   (cd "$root/usr" && ls -d bin/upgrader bin/upgraderctl bin/sample-agent bin/agentify \
-    bin/agent-releases bin/agent-conformance lib/libagent-protocol.a lib/libagent-releases.a \
+    bin/agent-releases bin/agent-conformance bin/fleet-agent bin/fleet-controller bin/fleetctl \
+    share/man/man1/fleetctl.1 share/man/man7/fleet.7 share/man/man8/fleet-agent.8 \
+    share/man/man8/fleet-controller.8 lib/libagent-protocol.a lib/libagent-releases.a \
     include/agent-releases/releases.h include/agent-releases/follower.h \
     lib/libagent-protocol.so lib/libagent-protocol.so.1 lib/pkgconfig/agent-protocol.pc \
     include/agent-protocol/agent.h include/agent-protocol/agent_protocol.h \
@@ -62,11 +64,13 @@ puts_in_place() {
 
 # As a shell does at the first tab: each finds what they share beside it.
 completions_load() {
-  for program in upgrader upgraderctl agentify agent-conformance agent-releases; do
+  for program in upgrader upgraderctl agentify agent-conformance agent-releases fleetctl \
+    fleet-agent fleet-controller; do
     bash --noprofile --norc -c '. "$1" && complete -p "$2" && declare -F _upgrader_durations' - \
       "$root/usr/share/bash-completion/completions/$program" "$program" || return 1
   done
-  [ -f "$root/usr/share/zsh/site-functions/_upgrader_durations" ]
+  [ -f "$root/usr/share/zsh/site-functions/_upgrader_durations" ] &&
+    [ -f "$root/usr/share/zsh/site-functions/_upgrader_by_help" ]
 }
 
 flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }
@@ -131,6 +135,7 @@ upgrades() {
 has_examples() {
   cp -R sample-agent/init "$scratch/examples" &&
     cp -R node/agentify/init "$scratch/examples/agentify" &&
+    cp -R fleet/init "$scratch/examples/fleet" &&
     find "$scratch/examples" -type f -exec sed -i 's|/usr/local/bin/|/usr/bin/|g' {} + &&
     diff -r "$scratch/examples" "$root/usr/share/doc/upgrader/examples" &&
     [ -x "$root/usr/share/doc/upgrader/examples/runit/run" ] &&
@@ -143,6 +148,7 @@ examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in
       */agentify) programs='upgrader' ;;  # and agentify, which it finds beside itself by PATH
+      */fleet) programs='upgrader fleet-agent fleet-controller' ;;
       *) programs='upgrader sample-agent' ;;
     esac
     for program in $programs; do

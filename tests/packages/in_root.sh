@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs inside a small Debian that has a compiler and libuv, beside the three packages: installs
-# them, builds the sample agent from their examples by pkg-config alone, upgrades it well and badly
-# under the installed upgrader while it works, and removes them without a trace.
+# Runs inside a small Debian that has a compiler and what the programs link, beside the packages:
+# installs them, builds the sample agent from their examples by pkg-config alone, upgrades it well
+# and badly under the installed upgrader while it works, and removes them without a trace.
 # Prints `ok` lines and `N passed, N failed`. For packages.sh.
 set -u
 cd /trial || exit 1
@@ -39,7 +39,8 @@ installs() {
 
 in_place() {
   upgrader --version && sample-agent --version && dpkg -V upgrader libagent-protocol1 \
-    libagent-protocol-dev && ls /usr/share/man/man8/upgrader.8.gz \
+    libagent-protocol-dev upgrader-fleet-agent upgrader-fleet && fleet-agent --version &&
+    fleet-controller --version && fleetctl --version && ls /usr/share/man/man8/upgrader.8.gz \
     /usr/share/man/man7/agent-protocol.7.gz /usr/share/man/man3/agent_protocol.3.gz \
     /usr/share/bash-completion/completions/upgrader /usr/share/zsh/vendor-completions/_upgrader \
     /usr/share/doc/upgrader/NEWS*
@@ -48,7 +49,9 @@ in_place() {
 # The service files, as they were installed.
 names_itself() {
   ! grep -r /usr/local /usr/share/doc/upgrader/examples &&
-    grep -r '^ExecStart=/usr/bin/upgrader ' /usr/share/doc/upgrader/examples/systemd
+    grep -r '^ExecStart=/usr/bin/upgrader ' /usr/share/doc/upgrader/examples/systemd &&
+    ! grep /usr/local /lib/systemd/system/fleet-*.service &&
+    grep '^ExecStart=/usr/bin/fleet-controller ' /lib/systemd/system/fleet-controller.service
 }
 
 builds() {
@@ -112,7 +115,9 @@ versions_at_work() {
     '1.0.0 1.0.0 2.0.0 2.0.0 2.0.0 ' ]
 }
 
-removes() { dpkg --purge upgrader libagent-protocol-dev libagent-protocol1; }
+removes() {
+  dpkg --purge upgrader-fleet upgrader-fleet-agent upgrader libagent-protocol-dev libagent-protocol1
+}
 
 is_seen() { listing >during && ! diff before during >seen && grep /usr/bin/upgrader seen; }
 

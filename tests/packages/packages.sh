@@ -16,7 +16,8 @@ if [ "$(id -u)" != 0 ]; then
   exec sudo -n env BUILD="$BUILD" "PATH=$PATH:/usr/sbin:/sbin" tests/packages/packages.sh
 fi
 root=$BUILD/roots/packages
-content=g++,libuv1-dev,make,pkgconf
+content=g++,libuv1-dev,make,pkgconf,libarchive13,libcurl4,libpcre2-8-0,libprotobuf-lite32
+content=$content,libsodium23,libssl3
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0
@@ -36,7 +37,7 @@ check() {
   fi
 }
 
-packages='upgrader libagent-protocol1 libagent-protocol-dev'
+packages='upgrader libagent-protocol1 libagent-protocol-dev upgrader-fleet-agent upgrader-fleet'
 file_of() { ls "$BUILD/deb/$1"_*.deb; }
 
 all_there() { for package in $packages; do file_of "$package" || return 1; done; }
@@ -110,7 +111,7 @@ tell_of_trial() {
   check 'all of that was tried' test "$status" = 0
 }
 
-check 'there are three packages' all_there
+check 'there are five packages' all_there
 check 'lintian finds nothing' lints "$BUILD"/deb/*.changes
 check 'it was asked to overlook only what is written down' overrides
 check 'canary: it finds a package without its copyright' lints_spoilt

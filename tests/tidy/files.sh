@@ -8,7 +8,8 @@ tree_files() {
 }
 
 # What debhelper leaves in debian/ where packages are built in the tree itself.
-own_packages='upgrader|agent-releases|libagent-(protocol1|protocol-dev|releases-dev)'
+own_packages='upgrader|upgrader-fleet(-agent)?|agent-releases|'
+own_packages="${own_packages}libagent-(protocol1|protocol-dev|releases-dev)"
 packaging_leavings="^\\./debian/(\\.debhelper/|tmp/|($own_packages)/|files\$"
 packaging_leavings="$packaging_leavings|debhelper-build-stamp\$|[^/]*\\.(substvars|debhelper)\$)"
 

@@ -1,0 +1,47 @@
+#autoload
+# What the --help of the program $1, and of its commands, says: options, their values, commands.
+
+# The help of the program and the commands "$@", each entry on a line of its own.
+_upgrader_help_lines() {
+  "$@" --help 2>/dev/null |
+    awk '/^ {20}/ { sub(/^ +/, "  "); line = line $0; next } { print line; line = $0 }
+         END { print line }'
+}
+
+_upgrader_help_commands() {
+  _upgrader_help_lines "$@" | sed -nE '1,/^Subcommands:/d; s/^  ([a-z]+) +(.*)/\1:\2/p'
+}
+
+local -a route=($1) below specs
+local line name form about
+integer at
+below=("${(@f)$(_upgrader_help_commands $route)}")
+for ((at = 2; at < CURRENT; at += 1)); do
+  if ((${below[(I)${words[at]}:*]})); then
+    route+=(${words[at]})
+    below=("${(@f)$(_upgrader_help_commands $route)}")
+  fi
+done
+
+for line in "${(@f)$(_upgrader_help_lines $route; _upgrader_help_lines $1)}"; do
+  [[ $line =~ '^  (-h,)?(--[a-z][a-z-]*)( ([A-Z][A-Z|%]*))?[^ ]*(.*)' ]] || continue
+  name=$match[2] form=$match[4]
+  about=${${${match[5]##*  }//\[/(}//\]/)}
+  about=${about//:/,}
+  [[ -n ${specs[(r)${name}[=\[]*]} ]] && continue
+  case $form in
+    '') specs+=("${name}[$about]") ;;
+    FILE) specs+=("${name}=[$about]:file:_files") ;;
+    DIR) specs+=("${name}=[$about]:directory:_files -/") ;;
+    TIME) specs+=("${name}=[$about]:duration:_upgrader_durations") ;;
+    *) specs+=("${name}=[$about]:${(L)form//|/ or }: ") ;;
+  esac
+done
+
+if ((${#below} > 0)) && [[ -n $below[1] ]]; then
+  _arguments -S $specs "*:command:((${(j: :)${(@qq)below}}))"
+elif _upgrader_help_lines $route | grep -qE '^  (FILE|MANIFEST) '; then
+  _arguments -S $specs '*:file:_files'
+else
+  _arguments -S $specs '*: : '
+fi
