@@ -17,7 +17,7 @@ if [ "$(id -u)" != 0 ]; then
 fi
 root=$BUILD/roots/packages
 content=g++,libuv1-dev,make,pkgconf,libarchive13,libcurl4,libpcre2-8-0,libprotobuf-lite32
-content=$content,libsodium23,libssl3
+content=$content,libgnutls30,libmicrohttpd12,libsodium23,libssl3
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0
