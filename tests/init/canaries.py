@@ -2,6 +2,7 @@
 
 from checks import GOOD, Check
 from inits import Runit, SOURCE
+from service import UNTRIED
 
 
 class Canary:
@@ -45,12 +46,22 @@ def upgrade_by_restart(check):
     check.demand_unnoticed(before)
 
 
+def power_cut_with_link(check):
+    """As where the operator's link stays on what is being tried."""
+    check.ask_by_link()
+    check.wait_for_trial("8.5.0")
+    check.service.link_to(UNTRIED)
+    check.power_goes()
+    check.works("1.0.1")
+
+
 # Ten starts, and no more.
 GIVES_UP = """exec 2>&1
 echo started >>/run/starts
 [ "$(wc -l </run/starts)" -le 10 ] || exec sv down sample-agent"""
 
 READY = ("ready", becomes_ready)
+BACK = " --previous=/var/lib/sample-agent/previous --attempts=3"
 CANARIES = [
     Canary(
         "a killed upgrader's agent takes its time to stop, and the service has no lock",
@@ -75,5 +86,17 @@ CANARIES = [
         RunitWith(("exec chpst", "chpst -u sample-agent tail -f /dev/null &\nexec chpst")),
         [READY, ("clean stop", Check.clean_stop)],
         "of the service is left",
+    ),
+    Canary(
+        "a link that names what is on trial when the power goes",
+        RunitWith(),
+        [READY, ("power cut", power_cut_with_link)],
+        "one upgrader with one agent",
+    ),
+    Canary(
+        "a service without a way back at its start",
+        RunitWith((BACK, "")),
+        [READY, ("bad boot", Check.bad_boot)],
+        "version 1.0.1 works, and not 1.0.0",
     ),
 ]

@@ -3,7 +3,7 @@
 
 import shutil
 
-from service import EVENTS, UPGRADER
+from service import BROKEN, EVENTS, PREVIOUS, UNTRIED, UPGRADER
 from waiting import NotHere, demand, wait_until
 
 FIRST = "1.0.0"
@@ -17,6 +17,14 @@ case "$*" in *--self-test*) echo 8.0.0 ok; exit ;; esac
 echo 1000 >/proc/self/oom_score_adj
 taken=$(head -c 1000000000 /dev/zero | tr '\\0' x)
 """
+# A program that is an agent, works, and never vouches for itself: its trial takes all its time.
+NEVER_HEALTHY = """#!/bin/sh
+case "$*" in *--self-test*) echo 8.5.0 ok; exit ;; esac
+echo '{"type":"hello","protocol":1,"version":"8.5.0"}'
+echo '{"type":"ready"}'
+while read -r line; do :; done
+"""
+ATTEMPTS = 3  # as the service files say
 STOP_SECONDS_MAX = 10  # after init has said that the service is down
 
 
@@ -57,7 +65,7 @@ class Check:
         self.wait_until_up()
         self.init.inspect(self.machine)
         self.works(FIRST)
-        self.service.writer.start()
+        self.service.start_writing()
 
     def good_upgrade(self):
         before = self.seen_by_init()
@@ -85,13 +93,17 @@ class Check:
             self.demand_unnoticed(before)
 
     def agent_crash(self):
-        before = self.service.main()
-        self.machine.kill(self.service.agents()[0])
-        self.wait_for_another(before)
+        self.agent_dies()
+        self.works("1.0.1")
         if self.init.watches:
             before = self.service.main()
             self.machine.signal(self.service.agents()[0], "STOP")
             self.wait_for_another(before)
+
+    def agent_dies(self):
+        before = self.service.main()
+        self.machine.kill(self.service.agents()[0])
+        self.wait_for_main_but(before)
 
     def upgrader_killed(self):
         before = self.service.main()
@@ -99,19 +111,24 @@ class Check:
         self.wait_for_another(before)
 
     def wait_for_another(self, before):
+        self.wait_for_main_but(before)
+        self.works("1.0.1")
+
+    def wait_for_main_but(self, before):
         wait_until("init has started the upgrader again",
                    lambda: self.service.main() not in (None, before))
-        self.works("1.0.1")
 
     def quick_crashes(self):
         """An agent that cannot start, and then one that can: init has not given up meanwhile."""
         self.service.break_agent()
+        self.service.link_to(BROKEN, PREVIOUS)  # no way back either
         self.machine.kill(self.service.agents()[0])
         wait_until(lambda: "%d starts of an agent that exits at once; there were %d"
                    % (QUICK_CRASHES, self.service.starts()),
                    lambda: self.service.starts() >= QUICK_CRASHES, self.init.crash_seconds_max)
         self.service.relink(GOOD)
         self.works("1.0.1")
+        self.service.relink(FIRST, PREVIOUS)
 
     def memory_runs_out(self):
         """In a candidate: the kernel kills it, and the service goes on."""
@@ -138,9 +155,54 @@ class Check:
         running = self.machine.path("/proc/%d/exe" % self.service.upgraders()[0].pid)
         demand(running.samefile(place), "the old file of the upgrader still runs")
 
+    def power_cut(self):
+        """In the middle of a trial, which the agent asked for, and then an operator by the link."""
+        for ask in (lambda: self.service.add_script("8.5.0", NEVER_HEALTHY), self.ask_by_link):
+            committed = self.service.linked()
+            ask()
+            self.wait_for_trial("8.5.0")
+            demand(self.service.linked() == committed, "the link names what was never committed")
+            self.power_goes()
+            self.works("1.0.1")
+            self.service.start_writing()
+
+    def power_goes(self):
+        """And comes back. Nothing is written for the service meanwhile."""
+        self.service.stop_writing()
+        self.machine.cut_power()
+        self.machine.boot()
+
+    def ask_by_link(self):
+        self.service.add_program(UNTRIED, NEVER_HEALTHY)
+        self.service.link_to(UNTRIED)
+        self.machine.signal(self.service.upgraders()[0], "USR2")  # systemctl waits for the end
+
+    def wait_for_trial(self, version):
+        wait_until(lambda: "version %s is on trial; the upgrader says: %s"
+                   % (version, self.service.status()),
+                   lambda: (self.service.status("phase") == "trial"
+                            and self.service.status("active", "version") == version))
+
+    def bad_boot(self):
+        """What the link names ends again and again, and then cannot be started any more."""
+        self.service.stop_writing()
+        committed = self.service.count_events("1.0.1 committed")
+        before = self.service.main()
+        self.init.restart(self.machine, self.service)  # after an end in order, no start counts
+        self.wait_for_another(before)
+        for _ in range(ATTEMPTS - 1):
+            self.agent_dies()
+            self.works("1.0.1")
+        self.agent_dies()
+        self.works("1.0.0")
+        self.service.break_agent()
+        self.power_goes()
+        self.service.wait_for_event("1.0.0 committed boot")
+        self.service.wait_for_event("1.0.1 committed", already=committed)
+
     def clean_stop(self):
         stops = self.service.count_events("stopped next=")
-        self.service.end()
+        self.service.stop_writing()
         self.works("1.0.1")  # all is copied: what is written later is for the next agent
         self.init.stop(self.machine, self.service)
         self.service.wait_for_event("stopped next=", already=stops)
@@ -176,5 +238,7 @@ COLUMNS = [
     ("quick crashes", Check.quick_crashes),
     ("memory runs out", Check.memory_runs_out),
     ("upgrader replaced", Check.upgrader_replaced),
+    ("power cut", Check.power_cut),
+    ("bad boot", Check.bad_boot),
     ("clean stop", Check.clean_stop),
 ]

@@ -55,6 +55,7 @@ class Machine:
         self.root_below = pathlib.Path(root)
         self.init = init
         self.pid = None
+        self.disk = None
         self.holder = None
         self.terminals = ()
         self.cgroup = None
@@ -82,13 +83,30 @@ class Machine:
         self.make_directory(os.path.dirname(path))
         (self.stage / path.lstrip("/")).symlink_to(target)
 
+    def insert_disk(self):
+        """A mount namespace whose file system in memory outlives the machine: its disk."""
+        place = self.stage.with_name(self.stage.name + ".disk")
+        place.mkdir()
+        self.disk = subprocess.Popen(
+            ["setpriv", "--pdeathsig=KILL", "unshare", "--mount", "sh", "-c",
+             'mount -t tmpfs -o mode=755 disk "$0" && echo mounted && exec cat',
+             str(place.resolve())],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        )
+        demand(self.disk.stdout.readline() == "mounted\n", "no disk for the machine")
+
     def boot(self):
+        """Also after a power cut: what was written to the disk is there."""
+        if self.disk is None:
+            self.insert_disk()
+        self.pid = None
         self.terminals = ours, theirs = pty.openpty()
         threading.Thread(target=self.keep_console, args=(ours,), daemon=True).start()
         self.cgroup = cgroup_mount() / ("init-check-%d-%s" % (os.getpid(), self.scratch.name))
         self.cgroup.mkdir()
         self.holder = subprocess.Popen(
             ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(self.cgroup)]
+            + ["nsenter", "--mount=/proc/%d/ns/mnt" % self.disk.pid, "--"]
             + ["setpriv", "--pdeathsig=KILL", "--bounding-set=" + CAPABILITIES_TAKEN]
             + ["unshare", "--pid", "--fork", "--kill-child=KILL", "--mount", "--uts", "--ipc"]
             + ["--net", "--cgroup", str(HERE / "enter"), str(self.root_below.resolve())]
@@ -116,7 +134,7 @@ class Machine:
         return int(events[events.index("oom_kill") + 1])
 
     def keep_console(self, terminal):
-        with self.console.open("wb") as kept:
+        with self.console.open("ab") as kept:
             while True:
                 try:
                     kept.write(os.read(terminal, 65536))
@@ -185,9 +203,8 @@ class Machine:
     def has_ended(self):
         return self.holder.poll() is not None
 
-    def end(self):
-        if self.holder is None:
-            return
+    def cut_power(self):
+        """The kernel kills everything at once."""
         try:
             if self.pid and not self.has_ended():
                 os.kill(self.pid, signal.SIGKILL)
@@ -198,6 +215,15 @@ class Machine:
             os.close(terminal)
         for directory, _, _ in os.walk(self.cgroup, topdown=False):
             wait_until("%s is empty" % directory, lambda: remove_directory(directory))
+        self.holder = None
+
+    def end(self):
+        if self.holder is not None:
+            self.cut_power()
+        if self.disk is not None:
+            self.disk.stdin.close()
+            self.disk.wait(COMMAND_SECONDS_MAX)
+            self.disk.stdout.close()
 
 
 def remove_directory(path):

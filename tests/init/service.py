@@ -1,6 +1,7 @@
 # The service on a machine, whatever its init: the sample agent under the upgrader, with lines that
 # are written for it all the time, and what can be seen of it from outside.
 
+import json
 import os
 import pathlib
 import shutil
@@ -18,7 +19,12 @@ LINK = STATE + "/current"
 INPUT = "/var/log/app.log"
 OUTPUT = STATE + "/copy"
 EVENTS = STATE + "/events"
+PREVIOUS = STATE + "/previous"
+STATUS = "/run/upgrader/sample-agent/status.json"
 STARTS = STATE + "/starts"
+# Beside the releases, where the agent does not look for newer ones.
+BROKEN = "/opt/sample-agent/broken"
+UNTRIED = "/opt/sample-agent/untried"
 
 
 class Service:
@@ -28,7 +34,7 @@ class Service:
         self.lines = 0
         self.writing = threading.Lock()
         self.over = threading.Event()
-        self.writer = threading.Thread(target=self.write_lines, daemon=True)
+        self.writer = None
 
     def variant(self, name):
         return self.build / "sample-agent" / "variants" / name
@@ -64,9 +70,14 @@ class Service:
             except OSError:  # the machine has ended
                 return
 
-    def end(self):
+    def start_writing(self):
+        self.over.clear()
+        self.writer = threading.Thread(target=self.write_lines, daemon=True)
+        self.writer.start()
+
+    def stop_writing(self):
         self.over.set()
-        if self.writer.is_alive():
+        if self.writer:
             self.writer.join()
 
     def records(self):
@@ -82,17 +93,22 @@ class Service:
         except FileNotFoundError:
             return ""
 
+    def status(self, *names):
+        """What the upgrader says in its control directory under these names, one below another."""
+        found = json.loads(self.read(STATUS) or "{}")
+        for name in names:
+            found = found.get(name, {})
+        return found
+
     # ---- an agent that cannot start
 
     def break_agent(self):
-        """Makes the link name a release that exits at once, and leaves a line in a file."""
-        place = self.machine.path(RELEASES + "/broken")
-        place.write_text("#!/bin/sh\necho started >>%s\nexit 1\n" % STARTS)
-        place.chmod(0o755)
-        self.link_to(RELEASES + "/broken")
+        """Makes the link name a program that exits at once, and leaves a line in a file."""
+        self.add_program(BROKEN, "#!/bin/sh\necho started >>%s\nexit 1\n" % STARTS)
+        self.link_to(BROKEN)
 
     def starts(self):
-        """How often the broken release was started."""
+        """How often the broken program was started."""
         return len(self.read(STARTS).splitlines())
 
     # ---- the processes
@@ -159,19 +175,25 @@ class Service:
         place.with_name(".new").rename(place)
 
     def add_script(self, version, text):
-        place = self.machine.path(self.release(version))
+        self.add_program(self.release(version), text)
+
+    def add_program(self, path, text):
+        place = self.machine.path(path)
         place.with_name(".new").write_text(text)
         place.with_name(".new").chmod(0o755)
         place.with_name(".new").rename(place)
 
-    def relink(self, variant):
-        self.link_to(self.release(variant))
+    def relink(self, variant, link=LINK):
+        self.link_to(self.release(variant), link)
 
-    def link_to(self, release):
-        link = self.machine.path(LINK)
-        fresh = link.with_name("current.new")
-        os.symlink(release, fresh)
-        fresh.rename(link)
+    def link_to(self, program, link=LINK):
+        place = self.machine.path(link)
+        fresh = place.with_name(".new-link")
+        os.symlink(program, fresh)
+        fresh.rename(place)
+
+    def linked(self):
+        return os.readlink(self.machine.path(LINK))
 
     def judge(self, keep):
         """Every line was copied once, in order, by an agent that was active; never were two."""
