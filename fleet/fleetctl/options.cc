@@ -3,6 +3,7 @@
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/ids.h"
+#include "fleet/model/rollout_draft.h"
 #include "upgrader/version.h"
 
 namespace fleetctl {
@@ -168,7 +169,8 @@ void add_rollouts(CLI::App& app, Options& options) {
         ->check(form(&fleet::is_version_name, "a version"));
     start.add_option("--name", options.rollout, "of the rollout; otherwise it is given one")
         ->type_name("NAME")
-        ->check(form(&fleet::is_id, "the name of a rollout"));
+        ->check(form(&fleet::is_rollout_id,
+                     "at most 40 small letters, digits, `.` and `-`, and not `desired`"));
     add_terms(start, options.terms);
     return start;
   };

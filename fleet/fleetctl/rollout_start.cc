@@ -3,7 +3,6 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
-#include "fleet/model/desired_driver.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_draft.h"
@@ -129,10 +128,6 @@ int start_rollout(const Options& options, Asker& asker) {
   plan.rollout.trace = fleet::new_instance_id().substr(0, 8);
   plan.rollout.created = fleet::time_text();
   plan.id = options.rollout.empty() ? "r-" + plan.rollout.trace : options.rollout;
-  if (plan.id == fleet::desired_id) {
-    complain("no rollout is called " + plan.id + ": the desired versions are");
-    return exit_usage;
-  }
   if (const int status = add_release(options, asker, plan); status != exit_done) return status;
   if (const int status = add_nodes(asker, plan); status != exit_done) return status;
   if (options.dry_run) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "fleet/model/desired_driver.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_decision.h"
 
 namespace fleet {
 namespace {
@@ -70,6 +72,10 @@ Put put_rollout(std::string_view id, const Rollout& rollout) {
 }
 
 }  // namespace
+
+bool is_rollout_id(std::string_view text) {
+  return is_id(text) && text.size() <= rollout_id_bytes_max && text != desired_id;
+}
 
 std::int64_t confirm_ms(const RolloutTerms& terms) {
   return terms.confirm_ms != 0 ? terms.confirm_ms : std::max(3 * terms.soak_ms, confirm_ms_min);

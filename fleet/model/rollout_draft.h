@@ -25,6 +25,10 @@ inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
 // and at most a day.
 inline constexpr std::int64_t confirm_ms_max = 86'400'000;
 
+// What a new rollout may be called: its name is the beginning of its commands' ids, which have a
+// limit, and of its driver's key, which it has no one else to share with.
+[[nodiscard]] bool is_rollout_id(std::string_view text);
+
 // How long a node waits for `confirm`, on its own clock, from the activation of the new version.
 [[nodiscard]] std::int64_t confirm_ms(const RolloutTerms& terms);
 

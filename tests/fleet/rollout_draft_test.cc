@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_decision.h"
 
 namespace {
 
@@ -159,6 +161,15 @@ TEST_CASE("a rollout is created until all of it is written, and rolling only by 
   CHECK(writer.written->rollout.batch == 0);
   CHECK(writer.written->rollout.batches == 2);
   CHECK(writer.written->rollout.excluded == Ids{"x"});
+}
+
+TEST_CASE(
+    "a rollout's name leaves room for its commands, and is not that of the desired versions") {
+  CHECK(is_rollout_id(std::string(rollout_id_bytes_max, 'r')));
+  CHECK_FALSE(is_rollout_id(std::string(rollout_id_bytes_max + 1, 'r')));
+  CHECK_FALSE(is_rollout_id("desired"));
+  CHECK_FALSE(is_rollout_id("A rollout"));
+  CHECK(is_command_id(std::string(rollout_id_bytes_max, 'r') + ".rollback.9999999"));
 }
 
 TEST_CASE("a rollout of 10,000 nodes one by one, or with the longest names, is written in parts") {
