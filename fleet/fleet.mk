@@ -1,4 +1,5 @@
-# What needs all of the fleet's programs together.
+# What needs all of the fleet's programs together. It is read before the programs' own: of their
+# lists only recipes can know.
 fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleetctl)
 node_programs += $(fleet_programs)
 
@@ -7,5 +8,6 @@ node_programs += $(fleet_programs)
 fleet-demo:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-demo-here
-fleet-demo-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) $(fleet_agent_variants)
+fleet-demo-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
+    $(addprefix $(BUILD)/tests/fleet/agents/,1.0.0 1.1.0)
 	@BUILD=$(BUILD) tests/demo/fleet

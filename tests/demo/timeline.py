@@ -51,6 +51,9 @@ class Timeline:
                 self.tell_rollout(names[1], record)
             elif names[0] == "rollout" and names[2] == "node":
                 self.add_stage(stages, names, record)
+            elif names[0] == "node" and names[2] == "plan":
+                words = record.get("phase", "waiting")
+                stages.setdefault((names[3], words), []).append(names[1])
             elif names[0] == "node" and names[2] == "active":
                 self.tell_once(key, "%s: instance %d of fleet-agent acts"
                                % (names[1], record["generation"]))
