@@ -42,13 +42,13 @@ ERRORS = [
     ),
     (
         "overwritten cause: a second failure takes the place of the first",
-        "  if (upgrade.failure) return;\n  Failure failure;",
-        "  Failure failure;",
+        "  if (upgrade.failure) return;\n  Failure failure =",
+        "  Failure failure =",
     ),
     (
         "lost data: the new agent does not get the old one's state",
-        "activate = {state_.legacy->state, state_.legacy->clean};",
-        "activate = {std::nullopt, state_.legacy->clean};",
+        "activate = {state_.legacy->state, state_.legacy->clean, std::nullopt};",
+        "activate = {std::nullopt, state_.legacy->clean, std::nullopt};",
     ),
     (
         "inverted condition: on_unclean_stop means its opposite",
