@@ -90,6 +90,8 @@ help:
 	@echo 'make check-agents      agents right and wrong, in all languages, judged by a kit'
 	@echo 'make fleet-demo        many machines: rollouts, good and bad, while drivers and stores die'
 	@echo 'make fleet-check       many machines: the store on real members of etcd, with their faults'
+	@echo 'make fleet-kill         drivers and fleet-agents killed behind 1,000 transactions (KILLS=N)'
+	@echo 'make bench-fleet        what a rollout itself costs, with 10, 100 and 1,000 nodes'
 	@echo 'make rows       what was asked for, row by row, and the tests that show it'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
 	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|armhf)'

@@ -11,3 +11,28 @@ fleet-demo:
 fleet-demo-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
     $(addprefix $(BUILD)/tests/fleet/agents/,1.0.0 1.1.0)
 	@BUILD=$(BUILD) tests/demo/fleet
+
+# What a rollout itself costs, with 10, 100 and 1,000 nodes: fleet/SCALE.md has what was measured.
+fleet_bench := $(BUILD)/tests/fleet/bench
+.PHONY: bench-fleet bench-fleet-here
+bench-fleet:
+	@tests/need-packages $(fleet_check_packages)
+	@$(MAKE) $(jobs) --no-print-directory bench-fleet-here
+bench-fleet-here: $(fleet_bench) $(fleet_programs)
+	@ulimit -n "$$(ulimit -H -n)"; $(fleet_bench) $(BUILD) $(or $(NODES),10 100 1000)
+$(fleet_bench): $(addprefix $(BUILD)/objects/tests/fleet/, \
+    bench.o sim_node.o etcd_cluster.o tcp_proxy.o) \
+    $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a libupgrader.a \
+    libagent-protocol.a)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
+	  -lpcre2-8 -lpthread
+
+# Drivers and fleet-agents killed behind transactions, by chance: KILLS=N, SEED=N.
+.PHONY: fleet-kill fleet-kill-here
+fleet-kill:
+	@tests/need-packages $(fleet_check_packages)
+	@$(MAKE) $(jobs) --no-print-directory fleet-kill-here
+fleet-kill-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
+    $(BUILD)/tests/fleet/agents/1.0.0
+	@BUILD=$(BUILD) KILLS=$(or $(KILLS),1000) SEED=$(or $(SEED),1) tests/fleet/kills
