@@ -34,7 +34,8 @@ endif
 # guard every function that has a text in it, for 6 KB. At an address of its own in every process,
 # and what the loader has filled in is made read-only (run_time.cc does what musl leaves out).
 static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables \
-  -fstack-protector -fno-inline-functions-called-once -fno-caller-saves -fno-partial-inlining \
+  -fstack-protector -fno-inline-functions-called-once --param=max-inline-insns-size=1 \
+  -fno-caller-saves -fno-partial-inlining \
   $(static_small_$(ARCH))
 static_small_amd64 = -malign-data=abi -fno-jump-tables
 static_flags = -specs=$(static)/musl.specs $(static_small) -flto -fPIE -DNDEBUG
