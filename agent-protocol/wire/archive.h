@@ -32,12 +32,12 @@ class Refusals {
 
  protected:
   // Refuses: the member's name in quotes, a blank, and what is wrong.
-  void refuse_member(std::string_view name, std::string_view what, int error_number = EINVAL);
+  void refuse_member(const char* name, std::string_view what, int error_number = EINVAL);
 
   // Answer whether the rule is kept, and refuse if it is not.
-  bool keeps_rule(std::string_view name, std::string_view value, const TextRule& rule);
-  bool keeps_rule(std::string_view name, std::int64_t value, const RangeRule& rule);
-  bool keeps_count(std::string_view name, std::size_t count, const TextsRule& rule);
+  bool keeps_rule(const char* name, std::string_view value, const TextRule& rule);
+  bool keeps_rule(const char* name, std::int64_t value, const RangeRule& rule);
+  bool keeps_count(const char* name, std::size_t count, const TextsRule& rule);
 
   std::string path_;     // of the object that is read or written: empty, or its name and a dot
   std::string element_;  // what stands before the name of an array whose element is judged
@@ -56,17 +56,18 @@ class WritingArchive : public cereal::OutputArchive<WritingArchive>, public Refu
   [[nodiscard]] Result<std::string> line();
 
   template <class Rule, class Value>
-  void write_member(std::string_view name, const Value& value, const Rule& rule) {
+  void write_member(const char* name, const Value& value, const Rule& rule) {
     begin_member(name);
     write(name, value, rule);
   }
 
   template <class Rule, class Value>
-  void write_member(std::string_view name, const std::optional<Value>& value, const Rule& rule) {
+  [[gnu::noinline]] void write_member(const char* name, const std::optional<Value>& value,
+                                      const Rule& rule) {
     if (value) write_member(name, *value, rule);
   }
 
-  void write_member(std::string_view name, const std::vector<std::string>& value,
+  void write_member(const char* name, const std::vector<std::string>& value,
                     const TextsRule& rule) {
     if (value.empty() && rule.may_be_absent) return;
     begin_member(name);
@@ -74,20 +75,20 @@ class WritingArchive : public cereal::OutputArchive<WritingArchive>, public Refu
   }
 
  private:
-  void begin_member(std::string_view name);
-  void write(std::string_view name, const std::string& value, const TextRule& rule);
-  void write(std::string_view name, std::int64_t value, const RangeRule& rule);
-  void write(std::string_view name, bool value, const TruthRule& rule);
-  void write(std::string_view name, const std::vector<std::string>& value, const TextsRule& rule);
-  void write_name(std::string_view name, std::size_t index, const NameRule& rule);
+  void begin_member(const char* name);
+  void write(const char* name, const std::string& value, const TextRule& rule);
+  void write(const char* name, std::int64_t value, const RangeRule& rule);
+  void write(const char* name, bool value, const TruthRule& rule);
+  void write(const char* name, const std::vector<std::string>& value, const TextsRule& rule);
+  void write_name(const char* name, std::size_t index, const NameRule& rule);
 
   template <class Enum>
-  void write(std::string_view name, Enum value, const NameRule& rule) {
+  void write(const char* name, Enum value, const NameRule& rule) {
     write_name(name, static_cast<std::size_t>(value), rule);
   }
 
   template <class Value>
-  void write(std::string_view name, const Value& value, const ObjectRule&) {
+  void write(const char* name, const Value& value, const ObjectRule&) {
     const std::size_t path_bytes = path_.size();
     path_.append(name).append(".");
     line_ += '{';
@@ -107,19 +108,21 @@ class ReadingArchive : public cereal::InputArchive<ReadingArchive>, public Refus
   explicit ReadingArchive(const JsonLine& line);
 
   template <class Rule, class Value>
-  void read_member(std::string_view name, Value& value, const Rule& rule) {
+  void read_member(const char* name, Value& value, const Rule& rule) {
     if (const std::optional<std::size_t> index = find(name, true)) read(name, *index, value, rule);
   }
 
+  // One function for every kind of member, however often it is called.
   template <class Rule, class Value>
-  void read_member(std::string_view name, std::optional<Value>& value, const Rule& rule) {
+  [[gnu::noinline]] void read_member(const char* name, std::optional<Value>& value,
+                                     const Rule& rule) {
     const std::optional<std::size_t> index = find(name, false);
     if (!index) return;
     Value present{};
     if (read(name, *index, present, rule)) value = std::move(present);
   }
 
-  void read_member(std::string_view name, std::vector<std::string>& value, const TextsRule& rule) {
+  void read_member(const char* name, std::vector<std::string>& value, const TextsRule& rule) {
     const std::optional<std::size_t> index = find(name, !rule.may_be_absent);
     if (index) read(name, *index, value, rule);
   }
@@ -127,28 +130,26 @@ class ReadingArchive : public cereal::InputArchive<ReadingArchive>, public Refus
  private:
   // The node of the member called `name`, if there is exactly one. Refuses a member that is there
   // twice, or that is required and absent.
-  std::optional<std::size_t> find(std::string_view name, bool required);
+  std::optional<std::size_t> find(const char* name, bool required);
 
-  bool has_kind(std::string_view name, std::size_t index, JsonLine::Kind kind,
-                std::string_view wanted);
+  bool has_kind(const char* name, std::size_t index, JsonLine::Kind kind, std::string_view wanted);
 
-  bool read(std::string_view name, std::size_t index, std::string& value, const TextRule& rule);
-  bool read(std::string_view name, std::size_t index, std::int64_t& value, const RangeRule& rule);
-  bool read(std::string_view name, std::size_t index, bool& value, const TruthRule& rule);
-  bool read(std::string_view name, std::size_t index, std::vector<std::string>& value,
+  bool read(const char* name, std::size_t index, std::string& value, const TextRule& rule);
+  bool read(const char* name, std::size_t index, std::int64_t& value, const RangeRule& rule);
+  bool read(const char* name, std::size_t index, bool& value, const TruthRule& rule);
+  bool read(const char* name, std::size_t index, std::vector<std::string>& value,
             const TextsRule& rule);
-  std::optional<std::size_t> read_name(std::string_view name, std::size_t index,
-                                       const NameRule& rule);
+  std::optional<std::size_t> read_name(const char* name, std::size_t index, const NameRule& rule);
 
   template <class Enum>
-  bool read(std::string_view name, std::size_t index, Enum& value, const NameRule& rule) {
+  bool read(const char* name, std::size_t index, Enum& value, const NameRule& rule) {
     const std::optional<std::size_t> number = read_name(name, index, rule);
     if (number) value = static_cast<Enum>(*number);
     return number.has_value();
   }
 
   template <class Value>
-  bool read(std::string_view name, std::size_t index, Value& value, const ObjectRule&) {
+  bool read(const char* name, std::size_t index, Value& value, const ObjectRule&) {
     if (!has_kind(name, index, JsonLine::Kind::object, "an object")) return false;
     const std::size_t outer = std::exchange(object_, index);
     const std::size_t path_bytes = path_.size();

@@ -46,72 +46,82 @@ struct TruthRule {};
 // The members of a structure that has a `serialize` of its own.
 struct ObjectRule {};
 
-// A value that is a std::optional may be absent.
+// A value that is a std::optional may be absent. The rule is a constant of the program, so that a
+// member is no more than two addresses.
 template <class Rule, class Value>
 struct Member {
   Value& value;
-  Rule rule;
+  const Rule& rule;
 };
+
+template <TextRule of>
+inline constexpr TextRule text_rule = of;
+template <RangeRule of>
+inline constexpr RangeRule range_rule = of;
+template <TextsRule of>
+inline constexpr TextsRule texts_rule = of;
+template <class Enum>
+inline constexpr NameRule name_rule{names_of<Enum>};
+inline constexpr TruthRule truth_rule;
+inline constexpr ObjectRule object_rule;
 
 template <class Value>
 Member<TextRule, Value> text(Value& value) {
-  return {value, {}};
+  return {value, text_rule<TextRule{}>};
 }
 
-template <class Value>
-Member<TextRule, Value> limited(Value& value, std::size_t bytes_max) {
-  return {value, {.bytes_max = bytes_max}};
-}
-
-template <class Value>
-Member<TextRule, Value> limited(Value& value, std::size_t bytes_max,
-                                std::size_t escaped_bytes_max) {
-  return {value, {.bytes_max = bytes_max, .escaped_bytes_max = escaped_bytes_max}};
+template <std::size_t bytes_max, std::size_t escaped_bytes_max = line_bytes_max, class Value>
+Member<TextRule, Value> limited(Value& value) {
+  return {value,
+          text_rule<TextRule{.bytes_max = bytes_max, .escaped_bytes_max = escaped_bytes_max}>};
 }
 
 template <class Value>
 Member<TextRule, Value> identifier(Value& value) {
-  return {value, {.bytes_max = id_bytes_max, .form = TextRule::Form::printable_ascii}};
+  return {value,
+          text_rule<TextRule{.bytes_max = id_bytes_max, .form = TextRule::Form::printable_ascii}>};
 }
 
-template <class Value>
-Member<TextRule, Value> absolute_path(Value& value, std::size_t bytes_max) {
-  return {value, {.bytes_max = bytes_max, .form = TextRule::Form::absolute_path}};
+template <std::size_t bytes_max, class Value>
+Member<TextRule, Value> absolute_path(Value& value) {
+  return {value,
+          text_rule<TextRule{.bytes_max = bytes_max, .form = TextRule::Form::absolute_path}>};
 }
 
-template <class Value>
-Member<RangeRule, Value> ranged(Value& value, std::int64_t min, std::int64_t max) {
-  return {value, {.min = min, .max = max}};
+template <std::int64_t min, std::int64_t max, class Value>
+Member<RangeRule, Value> ranged(Value& value) {
+  return {value, range_rule<RangeRule{.min = min, .max = max}>};
 }
 
-template <class Value>
-Member<TextsRule, Value> texts(Value& value, std::size_t count_max, std::size_t bytes_max) {
-  return {value, {.count_max = count_max, .each = {.bytes_max = bytes_max}}};
+template <std::size_t count_max, std::size_t bytes_max, class Value>
+Member<TextsRule, Value> texts(Value& value) {
+  return {value, texts_rule<TextsRule{.count_max = count_max, .each = {.bytes_max = bytes_max}}>};
 }
 
-inline Member<TextsRule, std::vector<std::string>> texts_or_none(std::vector<std::string>& value,
-                                                                 std::size_t count_max,
-                                                                 std::size_t bytes_max) {
-  return {value, {.count_max = count_max, .each = {.bytes_max = bytes_max}, .may_be_absent = true}};
+template <std::size_t count_max, std::size_t bytes_max>
+Member<TextsRule, std::vector<std::string>> texts_or_none(std::vector<std::string>& value) {
+  return {value,
+          texts_rule<TextsRule{
+              .count_max = count_max, .each = {.bytes_max = bytes_max}, .may_be_absent = true}>};
 }
 
 template <class Enum>
 Member<NameRule, Enum> one_of_the_names(Enum& value) {
-  return {value, {names_of<Enum>}};
+  return {value, name_rule<Enum>};
 }
 
 template <class Enum>
 Member<NameRule, std::optional<Enum>> one_of_the_names(std::optional<Enum>& value) {
-  return {value, {names_of<Enum>}};
+  return {value, name_rule<Enum>};
 }
 
 inline Member<TruthRule, bool> truth(bool& value) {
-  return {value, {}};
+  return {value, truth_rule};
 }
 
 template <class Value>
 Member<ObjectRule, Value> object(Value& value) {
-  return {value, {}};
+  return {value, object_rule};
 }
 
 }  // namespace agent_protocol

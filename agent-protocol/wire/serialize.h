@@ -67,10 +67,10 @@ void require(Archive& archive, bool holds, const char* otherwise) {
 
 template <class Archive>
 void serialize(Archive& archive, Hello& message) {
-  archive(cereal::make_nvp("protocol", ranged(message.protocol, 1, protocol_number_max)),
-          cereal::make_nvp("version", limited(message.version, version_bytes_max)),
+  archive(cereal::make_nvp("protocol", ranged<1, protocol_number_max>(message.protocol)),
+          cereal::make_nvp("version", limited<version_bytes_max>(message.version)),
           cereal::make_nvp("features",
-                           texts_or_none(message.features, features_max, feature_bytes_max)));
+                           texts_or_none<features_max, feature_bytes_max>(message.features)));
 }
 
 template <class Archive>
@@ -78,21 +78,21 @@ void serialize(Archive&, Ready&) {}
 
 template <class Archive>
 void serialize(Archive& archive, Unfit& message) {
-  archive(cereal::make_nvp("reason", limited(message.reason, reason_bytes_max)));
+  archive(cereal::make_nvp("reason", limited<reason_bytes_max>(message.reason)));
 }
 
 // How an upgrade is to go, and the arguments: what an operator may ask for, too.
 template <class Archive>
 void serialize_terms(Archive& archive, Upgrade& message) {
   archive(
-      cereal::make_nvp("args", texts(message.args, args_max, line_bytes_max)),
+      cereal::make_nvp("args", texts<args_max, line_bytes_max>(message.args)),
       cereal::make_nvp("mode", one_of_the_names(message.mode)),
       cereal::make_nvp("gate", one_of_the_names(message.gate)),
       cereal::make_nvp("commit", one_of_the_names(message.commit)),
-      cereal::make_nvp("start_timeout_ms", ranged(message.start_timeout_ms, 0, timeout_ms_max)),
-      cereal::make_nvp("confirm_timeout_ms", ranged(message.confirm_timeout_ms, 0, timeout_ms_max)),
-      cereal::make_nvp("stop_timeout_ms", ranged(message.stop_timeout_ms, 1, timeout_ms_max)),
-      cereal::make_nvp("trial_ms", ranged(message.trial_ms, 0, timeout_ms_max)),
+      cereal::make_nvp("start_timeout_ms", ranged<0, timeout_ms_max>(message.start_timeout_ms)),
+      cereal::make_nvp("confirm_timeout_ms", ranged<0, timeout_ms_max>(message.confirm_timeout_ms)),
+      cereal::make_nvp("stop_timeout_ms", ranged<1, timeout_ms_max>(message.stop_timeout_ms)),
+      cereal::make_nvp("trial_ms", ranged<0, timeout_ms_max>(message.trial_ms)),
       cereal::make_nvp("on_unclean_stop", one_of_the_names(message.on_unclean_stop)),
       cereal::make_nvp("fallback", one_of_the_names(message.fallback)));
   require(archive, !(message.gate == Gate::confirm && message.mode == Mode::sequential),
@@ -104,7 +104,7 @@ void serialize_terms(Archive& archive, Upgrade& message) {
 template <class Archive>
 void serialize(Archive& archive, Upgrade& message) {
   archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("executable", absolute_path(message.executable, executable_bytes_max)));
+          cereal::make_nvp("executable", absolute_path<executable_bytes_max>(message.executable)));
   serialize_terms(archive, message);
 }
 
@@ -116,13 +116,13 @@ void serialize(Archive& archive, Confirm& message) {
 template <class Archive>
 void serialize(Archive& archive, Cancel& message) {
   archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("reason", limited(message.reason, reason_bytes_max)));
+          cereal::make_nvp("reason", limited<reason_bytes_max>(message.reason)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Stopped& message) {
   archive(
-      cereal::make_nvp("state", limited(message.state, state_bytes_max, state_escaped_bytes_max)));
+      cereal::make_nvp("state", limited<state_bytes_max, state_escaped_bytes_max>(message.state)));
 }
 
 template <class Archive>
@@ -130,7 +130,7 @@ void serialize(Archive&, Healthy&) {}
 
 template <class Archive>
 void serialize(Archive& archive, Extend& message) {
-  archive(cereal::make_nvp("ms", ranged(message.ms, 1, timeout_ms_max)));
+  archive(cereal::make_nvp("ms", ranged<1, timeout_ms_max>(message.ms)));
 }
 
 template <class Archive>
@@ -138,7 +138,7 @@ void serialize(Archive&, Heartbeat&) {}
 
 template <class Archive>
 void serialize(Archive& archive, Status& message) {
-  archive(cereal::make_nvp("text", limited(message.text, status_bytes_max)));
+  archive(cereal::make_nvp("text", limited<status_bytes_max>(message.text)));
 }
 
 // ---- to an agent
@@ -147,34 +147,34 @@ template <class Archive>
 void serialize(Archive& archive, Failure& failure) {
   archive(cereal::make_nvp("id", identifier(failure.id)),
           cereal::make_nvp("stage", one_of_the_names(failure.stage)),
-          cereal::make_nvp("reason", limited(failure.reason, reason_bytes_max)),
-          cereal::make_nvp("exit_status", ranged(failure.exit_status, -integer_max, integer_max)),
-          cereal::make_nvp("signal", ranged(failure.signal, -integer_max, integer_max)),
+          cereal::make_nvp("reason", limited<reason_bytes_max>(failure.reason)),
+          cereal::make_nvp("exit_status", ranged<-integer_max, integer_max>(failure.exit_status)),
+          cereal::make_nvp("signal", ranged<-integer_max, integer_max>(failure.signal)),
           cereal::make_nvp("errno", text(failure.errno_name)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, PastFailure& past) {
   serialize(archive, past.failure);
-  archive(cereal::make_nvp("version", limited(past.version, version_bytes_max)));
+  archive(cereal::make_nvp("version", limited<version_bytes_max>(past.version)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Welcome& message) {
   archive(
-      cereal::make_nvp("protocol", ranged(message.protocol, 1, protocol_number_max)),
-      cereal::make_nvp("features", texts(message.features, features_max, feature_bytes_max)),
-      cereal::make_nvp("generation", ranged(message.generation, 1, integer_max)),
+      cereal::make_nvp("protocol", ranged<1, protocol_number_max>(message.protocol)),
+      cereal::make_nvp("features", texts<features_max, feature_bytes_max>(message.features)),
+      cereal::make_nvp("generation", ranged<1, integer_max>(message.generation)),
       cereal::make_nvp("role", one_of_the_names(message.role)),
-      cereal::make_nvp("previous_version", limited(message.previous_version, version_bytes_max)),
+      cereal::make_nvp("previous_version", limited<version_bytes_max>(message.previous_version)),
       cereal::make_nvp("failure", object(message.failure)),
-      cereal::make_nvp("watchdog_ms", ranged(message.watchdog_ms, 1, integer_max)));
+      cereal::make_nvp("watchdog_ms", ranged<1, integer_max>(message.watchdog_ms)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Activate& message) {
   archive(
-      cereal::make_nvp("state", limited(message.state, state_bytes_max, state_escaped_bytes_max)),
+      cereal::make_nvp("state", limited<state_bytes_max, state_escaped_bytes_max>(message.state)),
       cereal::make_nvp("clean", truth(message.clean)),
       cereal::make_nvp("failure", object(message.failure)));
 }
@@ -182,9 +182,9 @@ void serialize(Archive& archive, Activate& message) {
 template <class Archive>
 void serialize(Archive& archive, Stop& message) {
   archive(cereal::make_nvp("reason", one_of_the_names(message.reason)),
-          cereal::make_nvp("deadline_ms", ranged(message.deadline_ms, 1, integer_max)),
+          cereal::make_nvp("deadline_ms", ranged<1, integer_max>(message.deadline_ms)),
           cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("generation", ranged(message.generation, 1, integer_max)));
+          cereal::make_nvp("generation", ranged<1, integer_max>(message.generation)));
   require(archive, message.reason != StopReason::upgrade || (message.id && message.generation),
           R"("reason" is "upgrade"; that needs "id" and "generation")");
 }
@@ -192,14 +192,14 @@ void serialize(Archive& archive, Stop& message) {
 template <class Archive>
 void serialize(Archive& archive, Accepted& message) {
   archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("generation", ranged(message.generation, 1, integer_max)));
+          cereal::make_nvp("generation", ranged<1, integer_max>(message.generation)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, CandidateReady& message) {
   archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("generation", ranged(message.generation, 1, integer_max)),
-          cereal::make_nvp("version", limited(message.version, version_bytes_max)));
+          cereal::make_nvp("generation", ranged<1, integer_max>(message.generation)),
+          cereal::make_nvp("version", limited<version_bytes_max>(message.version)));
 }
 
 template <class Archive>
@@ -216,13 +216,13 @@ void serialize(Archive& archive, UpgradeFailed& message) {
 template <class Archive>
 void serialize(Archive& archive, Committed& message) {
   archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("generation", ranged(message.generation, 1, integer_max)));
+          cereal::make_nvp("generation", ranged<1, integer_max>(message.generation)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Error& message) {
-  archive(cereal::make_nvp("about", limited(message.about, about_bytes_max)),
-          cereal::make_nvp("reason", limited(message.reason, reason_bytes_max)));
+  archive(cereal::make_nvp("about", limited<about_bytes_max>(message.about)),
+          cereal::make_nvp("reason", limited<reason_bytes_max>(message.reason)));
 }
 
 }  // namespace agent_protocol

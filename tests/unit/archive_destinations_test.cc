@@ -36,15 +36,15 @@ struct Optional {
 
 template <class Value>
 Member<TruthRule, Value> truth_of(Value& value) {
-  return {value, {}};
+  return {value, agent_protocol::truth_rule};
 }
 
 template <class Archive, class Members>
 void read_members(Archive& archive, Members& members) {
-  archive(cereal::make_nvp("text", limited(members.text, 3)),
-          cereal::make_nvp("number", ranged(members.number, 1, 9)),
+  archive(cereal::make_nvp("text", limited<3>(members.text)),
+          cereal::make_nvp("number", ranged<1, 9>(members.number)),
           cereal::make_nvp("truth", truth_of(members.truth)),
-          cereal::make_nvp("texts", texts(members.texts, 2, 3)),
+          cereal::make_nvp("texts", texts<2, 3>(members.texts)),
           cereal::make_nvp("name", one_of_the_names(members.name)),
           cereal::make_nvp("object", object(members.object)));
 }

@@ -27,8 +27,9 @@ void read_upgrade(ReadingArchive& archive, agent_protocol::Upgrade& upgrade) {
   std::optional<std::string> id;
   std::optional<std::string> executable;
   archive(cereal::make_nvp("id", identifier(id)),
-          cereal::make_nvp("executable", agent_protocol::absolute_path(
-                                             executable, agent_protocol::executable_bytes_max)));
+          cereal::make_nvp(
+              "executable",
+              agent_protocol::absolute_path<agent_protocol::executable_bytes_max>(executable)));
   upgrade.id = id.value_or("");
   upgrade.executable = executable.value_or("");
   agent_protocol::serialize_terms(archive, upgrade);
@@ -40,7 +41,7 @@ void read_members(ReadingArchive& archive, ControlRequest& request) {
   archive(cereal::make_nvp("id", identifier(request.upgrade.id)));
   if (request.deed != Deed::cancel && request.deed != Deed::rollback) return;
   archive(cereal::make_nvp(
-      "reason", agent_protocol::limited(request.reason, agent_protocol::reason_bytes_max)));
+      "reason", agent_protocol::limited<agent_protocol::reason_bytes_max>(request.reason)));
 }
 
 }  // namespace

@@ -40,10 +40,10 @@ void serialize(Archive& archive, Terms& terms) {
   archive(make_nvp("mode", agent_protocol::text(terms.mode)),
           make_nvp("gate", agent_protocol::text(terms.gate)),
           make_nvp("commit", agent_protocol::text(terms.commit)),
-          make_nvp("start_timeout_ms", ranged(terms.start_timeout_ms, 0, timeout_ms_max)),
-          make_nvp("confirm_timeout_ms", ranged(terms.confirm_timeout_ms, 0, timeout_ms_max)),
-          make_nvp("stop_timeout_ms", ranged(terms.stop_timeout_ms, 1, timeout_ms_max)),
-          make_nvp("trial_ms", ranged(terms.trial_ms, 0, timeout_ms_max)),
+          make_nvp("start_timeout_ms", ranged<0, timeout_ms_max>(terms.start_timeout_ms)),
+          make_nvp("confirm_timeout_ms", ranged<0, timeout_ms_max>(terms.confirm_timeout_ms)),
+          make_nvp("stop_timeout_ms", ranged<1, timeout_ms_max>(terms.stop_timeout_ms)),
+          make_nvp("trial_ms", ranged<0, timeout_ms_max>(terms.trial_ms)),
           make_nvp("on_unclean_stop", agent_protocol::text(terms.on_unclean_stop)),
           make_nvp("fallback", agent_protocol::text(terms.fallback)));
 }
@@ -52,12 +52,12 @@ template <class Archive>
 void serialize(Archive& archive, UpgradeRequest& request) {
   using agent_protocol::Member;
   using agent_protocol::TextsRule;
-  const TextsRule rule{.count_max = agent_protocol::args_max, .each = {}};
   archive(make_nvp("request", identifier(request.request)), make_nvp("id", identifier(request.id)),
           make_nvp("executable",
-                   absolute_path(request.executable, agent_protocol::executable_bytes_max)),
+                   absolute_path<agent_protocol::executable_bytes_max>(request.executable)),
           make_nvp("args",
-                   Member<TextsRule, std::optional<std::vector<std::string>>>{request.args, rule}));
+                   agent_protocol::texts<agent_protocol::args_max, agent_protocol::line_bytes_max>(
+                       request.args)));
   serialize(archive, request.terms);
 }
 
@@ -69,7 +69,7 @@ void serialize(Archive& archive, ConfirmRequest& request) {
 template <class Archive>
 void serialize(Archive& archive, CancelRequest& request) {
   archive(make_nvp("request", identifier(request.request)), make_nvp("id", identifier(request.id)),
-          make_nvp("reason", limited(request.reason, agent_protocol::reason_bytes_max)));
+          make_nvp("reason", limited<agent_protocol::reason_bytes_max>(request.reason)));
 }
 
 template <class Archive>
@@ -80,7 +80,7 @@ void serialize(Archive& archive, CommitRequest& request) {
 template <class Archive>
 void serialize(Archive& archive, RollbackRequest& request) {
   archive(make_nvp("request", identifier(request.request)), make_nvp("id", identifier(request.id)),
-          make_nvp("reason", limited(request.reason, agent_protocol::reason_bytes_max)));
+          make_nvp("reason", limited<agent_protocol::reason_bytes_max>(request.reason)));
 }
 
 template <class Archive>
