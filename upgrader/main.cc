@@ -10,9 +10,9 @@
 #include <variant>
 
 #include "upgrader/core/options.h"
+#include "upgrader/core/words.h"
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/environment.h"
-#include "upgrader/shell/errno_name.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/lock.h"
 #include "upgrader/shell/log.h"
@@ -43,8 +43,7 @@ int print(const std::string& text) {
 
 // Says why it cannot even begin: before there is a log.
 int refuse(const std::string& what, int error) {
-  write_whole(STDERR_FILENO,
-              "upgrader: error: cannot " + what + ": " + error_in_words(error) + "\n");
+  write_whole(STDERR_FILENO, "upgrader: error: cannot {}: {}\n"_with(what, SystemError{error}));
   return exit_own_failure;
 }
 
@@ -57,10 +56,14 @@ int report_usage(const std::string& reason) {
 // What --notify-fd names, or why that cannot be. Below `lock_number` are the sockets.
 std::variant<Readiness, std::string> readiness_for(const Options& options, int lock_number) {
   if (!options.notify_fd) return Readiness{};
-  const std::string name = "--notify-fd=" + std::to_string(*options.notify_fd) + ": ";
-  if (*options.notify_fd < lock_number) return name + "it is one of the sockets that init passed";
+  const auto refused_since = [&](std::string_view why) {
+    return "--notify-fd={}: {}"_with(*options.notify_fd, why);
+  };
+  if (*options.notify_fd < lock_number) {
+    return refused_since("it is one of the sockets that init passed");
+  }
   auto taken = Readiness::take(*options.notify_fd, lock_number + 1);
-  if (const auto* refused = std::get_if<std::string>(&taken)) return name + *refused;
+  if (const auto* refused = std::get_if<std::string>(&taken)) return refused_since(*refused);
   return taken;
 }
 
@@ -87,13 +90,13 @@ int run(const Options& options) {
     auto adapter =
         check_agent(options.adapter.front(), {options.adapter.begin() + 1, options.adapter.end()});
     if (const auto* refused = std::get_if<ProgramRefused>(&adapter)) {
-      logbook.error("--adapter: " + refused->reason);
+      logbook.error("--adapter: {}"_with(refused->reason));
       return exit_own_failure;
     }
     setting.adapter = std::get<Program>(std::move(adapter));
   }
   if (const int error = options.subreaper ? become_subreaper() : 0) {
-    logbook.error("cannot become a subreaper: " + error_in_words(error));
+    logbook.error("cannot become a subreaper: {}"_with(SystemError{error}));
     return exit_own_failure;
   }
   const WatchdogWish watchdog = watchdog_wish(environ, ::getpid());

@@ -1,9 +1,9 @@
 #include "agent-protocol/wire/archive.h"
 
-#include <array>
 #include <charconv>
 
 #include "agent-protocol/wire/escape.h"
+#include "agent-protocol/wire/form.h"
 #include "agent-protocol/wire/utf8.h"
 
 namespace agent_protocol {
@@ -11,14 +11,7 @@ namespace {
 
 using Kind = JsonLine::Kind;
 
-std::string in_digits(std::int64_t number) {
-  constexpr std::size_t digits_max = 20;  // of any 64 bits, with a sign
-  std::array<char, digits_max> digits{};
-  char* end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  return {digits.data(), end};
-}
-
-std::string_view kind_name(Kind kind) {
+const char* kind_name(Kind kind) {
   switch (kind) {
     case Kind::null:
       return "null";
@@ -57,14 +50,14 @@ std::string listed(std::span<const std::string_view> names) {
 
 // ---- Refusals
 
-void Refusals::refuse_member(std::string_view name, std::string_view what, int error_number) {
-  std::string reason = element_;
-  append_quoted(reason, path_ + std::string(name));
-  reason.append(" ").append(what);
-  refuse(std::move(reason), error_number);
+void Refusals::refuse_member(const char* name, std::string_view what, int error_number) {
+  std::string path = path_;
+  std::string quoted;
+  append_quoted(quoted, path.append(name));
+  refuse("{}{} {}"_with(element_, quoted, what), error_number);
 }
 
-bool Refusals::keeps_rule(std::string_view name, std::string_view value, const TextRule& rule) {
+bool Refusals::keeps_rule(const char* name, std::string_view value, const TextRule& rule) {
   using Form = TextRule::Form;
   const char* form_fault = nullptr;
   if (rule.form == Form::printable_ascii && !is_printable_ascii(value)) {
@@ -74,9 +67,7 @@ bool Refusals::keeps_rule(std::string_view name, std::string_view value, const T
     form_fault = "is no absolute path";
   }
   if (value.size() > rule.bytes_max) {
-    refuse_member(
-        name, "is longer than " + in_digits(static_cast<std::int64_t>(rule.bytes_max)) + " bytes",
-        EMSGSIZE);
+    refuse_member(name, "is longer than {} bytes"_with(rule.bytes_max), EMSGSIZE);
   } else if (value.find('\0') != std::string_view::npos) {
     refuse_member(name, "holds U+0000 or a lone surrogate");
   } else if (!is_utf8(value)) {
@@ -84,9 +75,7 @@ bool Refusals::keeps_rule(std::string_view name, std::string_view value, const T
   } else if (form_fault != nullptr) {
     refuse_member(name, form_fault);
   } else if (escaped_bytes(value) > rule.escaped_bytes_max) {
-    refuse_member(name,
-                  "is longer than " + in_digits(static_cast<std::int64_t>(rule.escaped_bytes_max)) +
-                      " bytes when it is escaped",
+    refuse_member(name, "is longer than {} bytes when it is escaped"_with(rule.escaped_bytes_max),
                   EMSGSIZE);
   } else {
     return true;
@@ -94,18 +83,15 @@ bool Refusals::keeps_rule(std::string_view name, std::string_view value, const T
   return false;
 }
 
-bool Refusals::keeps_rule(std::string_view name, std::int64_t value, const RangeRule& rule) {
+bool Refusals::keeps_rule(const char* name, std::int64_t value, const RangeRule& rule) {
   if (value >= rule.min && value <= rule.max) return true;
-  refuse_member(name, "is " + in_digits(value) + "; it must be " + in_digits(rule.min) + " to " +
-                          in_digits(rule.max));
+  refuse_member(name, "is {}; it must be {} to {}"_with(value, rule.min, rule.max));
   return false;
 }
 
-bool Refusals::keeps_count(std::string_view name, std::size_t count, const TextsRule& rule) {
+bool Refusals::keeps_count(const char* name, std::size_t count, const TextsRule& rule) {
   if (count <= rule.count_max) return true;
-  refuse_member(
-      name, "holds more than " + in_digits(static_cast<std::int64_t>(rule.count_max)) + " texts",
-      EMSGSIZE);
+  refuse_member(name, "holds more than {} texts"_with(rule.count_max), EMSGSIZE);
   return false;
 }
 
@@ -119,31 +105,31 @@ WritingArchive::WritingArchive(std::string_view type)
 Result<std::string> WritingArchive::line() {
   line_.append("}\n");
   if (line_.size() > line_bytes_max) {
-    refuse("the message is longer than " + in_digits(line_bytes_max) + " bytes", EMSGSIZE);
+    refuse("the message is longer than {} bytes"_with(line_bytes_max), EMSGSIZE);
   }
   if (refusal()) return Refusal{*refusal(), error_number()};
   return std::move(line_);
 }
 
-void WritingArchive::begin_member(std::string_view name) {
+void WritingArchive::begin_member(const char* name) {
   if (!line_.ends_with('{')) line_ += ',';
   append_quoted(line_, name);
   line_ += ':';
 }
 
-void WritingArchive::write(std::string_view name, const std::string& value, const TextRule& rule) {
+void WritingArchive::write(const char* name, const std::string& value, const TextRule& rule) {
   if (keeps_rule(name, value, rule)) append_quoted(line_, value);
 }
 
-void WritingArchive::write(std::string_view name, std::int64_t value, const RangeRule& rule) {
-  if (keeps_rule(name, value, rule)) line_.append(in_digits(value));
+void WritingArchive::write(const char* name, std::int64_t value, const RangeRule& rule) {
+  if (keeps_rule(name, value, rule)) line_.append("{}"_with(value));
 }
 
-void WritingArchive::write(std::string_view, bool value, const TruthRule&) {
+void WritingArchive::write(const char*, bool value, const TruthRule&) {
   line_.append(value ? "true" : "false");
 }
 
-void WritingArchive::write(std::string_view name, const std::vector<std::string>& value,
+void WritingArchive::write(const char* name, const std::vector<std::string>& value,
                            const TextsRule& rule) {
   if (!keeps_count(name, value.size(), rule)) return;
   line_ += '[';
@@ -156,7 +142,7 @@ void WritingArchive::write(std::string_view name, const std::vector<std::string>
   line_ += ']';
 }
 
-void WritingArchive::write_name(std::string_view name, std::size_t index, const NameRule& rule) {
+void WritingArchive::write_name(const char* name, std::size_t index, const NameRule& rule) {
   if (index < rule.names.size()) {
     append_quoted(line_, rule.names[index]);
   } else {
@@ -169,7 +155,7 @@ void WritingArchive::write_name(std::string_view name, std::size_t index, const 
 ReadingArchive::ReadingArchive(const JsonLine& line)
     : cereal::InputArchive<ReadingArchive>(this), line_(line) {}
 
-std::optional<std::size_t> ReadingArchive::find(std::string_view name, bool required) {
+std::optional<std::size_t> ReadingArchive::find(const char* name, bool required) {
   const JsonLine::Found found = line_.find(object_, name);
   if (found.twice) {
     refuse_member(name, "is given twice");
@@ -181,17 +167,15 @@ std::optional<std::size_t> ReadingArchive::find(std::string_view name, bool requ
   return std::nullopt;
 }
 
-bool ReadingArchive::has_kind(std::string_view name, std::size_t index, Kind kind,
+bool ReadingArchive::has_kind(const char* name, std::size_t index, Kind kind,
                               std::string_view wanted) {
   const Kind actual = line_.node(index).kind;
   if (actual == kind) return true;
-  std::string fault("is ");
-  fault.append(kind_name(actual)).append("; it must be ").append(wanted);
-  refuse_member(name, fault);
+  refuse_member(name, "is {}; it must be {}"_with(kind_name(actual), wanted));
   return false;
 }
 
-bool ReadingArchive::read(std::string_view name, std::size_t index, std::string& value,
+bool ReadingArchive::read(const char* name, std::size_t index, std::string& value,
                           const TextRule& rule) {
   if (!has_kind(name, index, Kind::text, "a text")) return false;
   const std::string_view text = line_.text(line_.node(index));
@@ -200,15 +184,16 @@ bool ReadingArchive::read(std::string_view name, std::size_t index, std::string&
   return true;
 }
 
-bool ReadingArchive::read(std::string_view name, std::size_t index, std::int64_t& value,
+bool ReadingArchive::read(const char* name, std::size_t index, std::int64_t& value,
                           const RangeRule& rule) {
   if (!has_kind(name, index, Kind::number, "a whole number")) return false;
   const std::string_view digits = line_.text(line_.node(index));
   const char* end = digits.data() + digits.size();
   std::int64_t number = 0;
   if (std::from_chars(digits.data(), end, number).ptr != end) {
-    refuse_member(name, "is no whole number from " + in_digits(rule.min) + " to " +
-                            in_digits(rule.max) + ", written without fraction and exponent");
+    refuse_member(name,
+                  "is no whole number from {} to {}, written without fraction and exponent"_with(
+                      rule.min, rule.max));
     return false;
   }
   if (!keeps_rule(name, number, rule)) return false;
@@ -216,13 +201,13 @@ bool ReadingArchive::read(std::string_view name, std::size_t index, std::int64_t
   return true;
 }
 
-bool ReadingArchive::read(std::string_view name, std::size_t index, bool& value, const TruthRule&) {
+bool ReadingArchive::read(const char* name, std::size_t index, bool& value, const TruthRule&) {
   if (!has_kind(name, index, Kind::boolean, "true or false")) return false;
   value = line_.node(index).size != 0;
   return true;
 }
 
-bool ReadingArchive::read(std::string_view name, std::size_t index, std::vector<std::string>& value,
+bool ReadingArchive::read(const char* name, std::size_t index, std::vector<std::string>& value,
                           const TextsRule& rule) {
   if (!has_kind(name, index, Kind::array, "an array of texts")) return false;
   std::vector<std::string> texts;
@@ -238,7 +223,7 @@ bool ReadingArchive::read(std::string_view name, std::size_t index, std::vector<
   return all_well;
 }
 
-std::optional<std::size_t> ReadingArchive::read_name(std::string_view name, std::size_t index,
+std::optional<std::size_t> ReadingArchive::read_name(const char* name, std::size_t index,
                                                      const NameRule& rule) {
   if (!has_kind(name, index, Kind::text, "a text")) return std::nullopt;
   const std::string_view text = line_.text(line_.node(index));

@@ -6,6 +6,7 @@
 
 #include "agent-protocol/wire/archive.h"
 #include "agent-protocol/wire/escape.h"
+#include "agent-protocol/wire/form.h"
 #include "agent-protocol/wire/json_line.h"
 #include "agent-protocol/wire/serialize.h"
 #include "agent-protocol/wire/utf8.h"
@@ -90,7 +91,7 @@ Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line) {
 }
 
 Stray without_newline(std::string_view line) {
-  return stray(line, "no newline within " + std::to_string(line_bytes_max) + " bytes");
+  return stray(line, "no newline within {} bytes"_with(line_bytes_max));
 }
 
 Result<std::string> encode(const AgentMessage& message) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "agent-protocol/wire/form.h"
 #include "agent-protocol/wire/message.h"
 
 // In a namespace of our own, so that an agent may link RapidJSON compiled with other settings; and
@@ -220,8 +221,7 @@ const char* expected_by(rapidjson::ParseErrorCode error) {
 }
 
 Refusal refuse_at(std::size_t offset, rapidjson::ParseErrorCode error) {
-  return {"no JSON at byte " + std::to_string(offset + 1) + " (expected " + expected_by(error) +
-          ")"};
+  return {"no JSON at byte {} (expected {})"_with(offset + 1, expected_by(error))};
 }
 
 }  // namespace

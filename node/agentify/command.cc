@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "node/agentify/surroundings.h"
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/errno_name.h"
 
 namespace agentify {
 namespace {

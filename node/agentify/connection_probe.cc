@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/errno_name.h"
 
 namespace agentify {
 

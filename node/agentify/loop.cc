@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "node/agentify/journal.h"
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/errno_name.h"
 
 namespace agentify {
 namespace {

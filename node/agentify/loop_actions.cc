@@ -8,7 +8,7 @@
 #include "node/agentify/journal.h"
 #include "node/agentify/loop.h"
 #include "node/agentify/process_list.h"
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/errno_name.h"
 
 namespace agentify {
 

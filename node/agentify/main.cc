@@ -18,8 +18,8 @@
 #include "node/agentify/loop.h"
 #include "node/agentify/options.h"
 #include "node/agentify/surroundings.h"
+#include "upgrader/core/errno_name.h"
 #include "upgrader/shell/descriptors.h"
-#include "upgrader/shell/errno_name.h"
 
 namespace agentify {
 namespace {

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/errno_name.h"
 
 namespace agentify {
 namespace {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include "upgrader/core/errno_name.h"
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/environment.h"
-#include "upgrader/shell/errno_name.h"
 
 namespace agentify {
 namespace {

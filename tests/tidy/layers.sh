@@ -107,8 +107,8 @@ canary_uv() {
 
 # What L0 to L2 may include of the system: nothing that does input or output, tells the time, or
 # knows a process. What they include is a list, so that whatever is new is looked at.
-pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstddef cstdint
-  cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
+pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstdarg cstddef
+  cstdint cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
   optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility
   variant vector'
 

@@ -8,8 +8,8 @@
 
 #include "tests/unit/agents_on_a_loop.h"
 #include "tests/unit/failing_calls.h"
+#include "upgrader/core/errno_name.h"
 #include "upgrader/shell/descriptors.h"
-#include "upgrader/shell/errno_name.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/lock.h"
 #include "upgrader/shell/log.h"

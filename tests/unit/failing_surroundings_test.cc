@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "tests/unit/failing_calls.h"
+#include "upgrader/core/errno_name.h"
 #include "upgrader/shell/channel.h"
 #include "upgrader/shell/descriptors.h"
-#include "upgrader/shell/errno_name.h"
 #include "upgrader/shell/process.h"
 #include "upgrader/shell/readiness.h"
 

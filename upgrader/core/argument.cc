@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "agent-protocol/wire/form.h"
+
 namespace upgrader {
+
+using agent_protocol::operator""_with;
 
 Argument take_apart(std::string_view whole) {
   const std::size_t equals = whole.find('=');
@@ -12,7 +16,7 @@ Argument take_apart(std::string_view whole) {
 }
 
 std::string complaint_about(const Argument& argument, std::string_view what) {
-  return std::string(argument.whole) + ": " + std::string(what);
+  return "{}: {}"_with(argument.whole, what);
 }
 
 bool is_given(std::string_view name, const char* const* argv, int end) {

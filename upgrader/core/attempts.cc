@@ -2,12 +2,16 @@
 
 #include <charconv>
 
+#include "agent-protocol/wire/form.h"
+
 namespace upgrader {
+
+using agent_protocol::operator""_with;
 
 // "COUNT PATH", and in a second line how it ended. A path may have any byte in it but U+0000: what
 // stands behind the last newline but one is the ending's.
 std::string print(const Attempts& attempts) {
-  return std::to_string(attempts.count) + " " + attempts.executable + "\n" + attempts.ending + "\n";
+  return "{} {}\n{}\n"_with(attempts.count, attempts.executable, attempts.ending);
 }
 
 Attempts read_attempts(std::string_view text) {
@@ -31,10 +35,10 @@ NextAttempt next_attempt(const Attempts& before, const std::string& executable, 
   if (count >= 2 * limit) count = 0;
   NextAttempt next{{count + 1, executable, ""}, std::nullopt};
   if (count < limit) return next;
-  const std::string ending =
-      before.ending.empty() ? "nobody was left to say how the last one ended" : before.ending;
-  next.worn_out = executable + " did not last in " + std::to_string(count) +
-                  (count == 1 ? " start" : " starts in a row") + ": " + ending;
+  std::string_view ending = before.ending;
+  if (ending.empty()) ending = "nobody was left to say how the last one ended";
+  next.worn_out = "{} did not last in {} {}: {}"_with(
+      executable, count, count == 1 ? "start" : "starts in a row", ending);
   return next;
 }
 

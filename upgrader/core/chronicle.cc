@@ -4,7 +4,11 @@
 #include <cstdlib>
 #include <utility>
 
+#include "agent-protocol/wire/form.h"
+
 namespace upgrader {
+
+using agent_protocol::operator""_with;
 namespace {
 
 // The two clocks are read one after the other: so far apart they may seem to drift.
@@ -67,9 +71,9 @@ std::string Chronicle::what_became_of(const std::string& id) const {
   if (upgrade_ && upgrade_->id == id) return "under way";
   for (const UpgradePast& past : endings_) {
     if (past.id != id) continue;
-    std::string text(name_of(past.ending.outcome));
-    if (past.ending.failure) text += ": " + past.ending.failure->reason;
-    return text;
+    const std::string_view outcome = name_of(past.ending.outcome);
+    if (!past.ending.failure) return std::string(outcome);
+    return "{}: {}"_with(outcome, past.ending.failure->reason);
   }
   return "";
 }

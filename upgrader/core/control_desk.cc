@@ -3,7 +3,11 @@
 #include <string>
 #include <utility>
 
+#include "agent-protocol/wire/form.h"
+
 namespace upgrader {
+
+using agent_protocol::operator""_with;
 
 std::optional<ControlRequested> ControlDesk::take(ControlRequest request, Chronicle& chronicle) {
   if (chronicle.has_answered(request.name)) return std::nullopt;
@@ -11,7 +15,7 @@ std::optional<ControlRequested> ControlDesk::take(ControlRequest request, Chroni
     std::string& id = request.upgrade.id;
     if (id.empty()) {
       do {
-        id = "control-" + std::to_string(++upgrades_);
+        id = "control-{}"_with(++upgrades_);
       } while (!chronicle.what_became_of(id).empty());
     } else if (std::string known = chronicle.what_became_of(id); !known.empty()) {
       chronicle.note_answer(

@@ -2,15 +2,15 @@
 
 #include <csignal>
 
+#include "agent-protocol/wire/form.h"
+#include "upgrader/core/packed_names.h"
+
 namespace upgrader {
 namespace {
 
-struct NamedSignal {
-  int number;
-  char name[10];
-};
+using agent_protocol::operator""_with;
 
-constexpr NamedSignal named_signals[] = {
+constexpr NamedNumber named_signals[] = {
     {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
     {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
     {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
@@ -18,23 +18,18 @@ constexpr NamedSignal named_signals[] = {
     {SIGPROF, "SIGPROF"}, {SIGIO, "SIGIO"},     {SIGPWR, "SIGPWR"},   {SIGXCPU, "SIGXCPU"},
     {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
 
-const char* signal_name(int number) {
-  for (const NamedSignal& signal : named_signals) {
-    if (signal.number == number) return signal.name;
-  }
-  return nullptr;
-}
+constexpr auto signal_names = packed_names<named_signals>();
 
 }  // namespace
 
 std::string in_words(const Ending& ending) {
   switch (ending.how) {
     case Ending::How::exited:
-      return "exited with status " + std::to_string(ending.value);
+      return "exited with status {}"_with(ending.value);
     case Ending::How::signalled: {
-      const char* const name = signal_name(ending.value);
-      return "was killed by signal " + std::to_string(ending.value) +
-             (name != nullptr ? " (" + std::string(name) + ")" : "");
+      const char* const name = signal_names.find(ending.value);
+      if (name == nullptr) return "was killed by signal {}"_with(ending.value);
+      return "was killed by signal {} ({})"_with(ending.value, name);
     }
     case Ending::How::unknown:
       break;

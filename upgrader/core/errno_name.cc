@@ -1,94 +1,94 @@
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/errno_name.h"
 
 #include <cerrno>
 #include <cstring>
 
+#include "agent-protocol/wire/form.h"
+#include "upgrader/core/packed_names.h"
+
 namespace upgrader {
 namespace {
 
-struct NamedError {
-  int number;
-  char name[16];
-};
+using agent_protocol::operator""_with;
 
 // A table of our own, since not every C library has strerrorname_np().
-constexpr NamedError named_errors[] = {{EPERM, "EPERM"},
-                                       {ENOENT, "ENOENT"},
-                                       {ESRCH, "ESRCH"},
-                                       {EINTR, "EINTR"},
-                                       {EIO, "EIO"},
-                                       {ENXIO, "ENXIO"},
-                                       {E2BIG, "E2BIG"},
-                                       {ENOEXEC, "ENOEXEC"},
-                                       {EBADF, "EBADF"},
-                                       {ECHILD, "ECHILD"},
-                                       {EAGAIN, "EAGAIN"},
-                                       {ENOMEM, "ENOMEM"},
-                                       {EACCES, "EACCES"},
-                                       {EFAULT, "EFAULT"},
-                                       {ENOTBLK, "ENOTBLK"},
-                                       {EBUSY, "EBUSY"},
-                                       {EEXIST, "EEXIST"},
-                                       {EXDEV, "EXDEV"},
-                                       {ENODEV, "ENODEV"},
-                                       {ENOTDIR, "ENOTDIR"},
-                                       {EISDIR, "EISDIR"},
-                                       {EINVAL, "EINVAL"},
-                                       {ENFILE, "ENFILE"},
-                                       {EMFILE, "EMFILE"},
-                                       {ENOTTY, "ENOTTY"},
-                                       {ETXTBSY, "ETXTBSY"},
-                                       {EFBIG, "EFBIG"},
-                                       {ENOSPC, "ENOSPC"},
-                                       {ESPIPE, "ESPIPE"},
-                                       {EROFS, "EROFS"},
-                                       {EMLINK, "EMLINK"},
-                                       {EPIPE, "EPIPE"},
-                                       {EDOM, "EDOM"},
-                                       {ERANGE, "ERANGE"},
-                                       {EDEADLK, "EDEADLK"},
-                                       {ENAMETOOLONG, "ENAMETOOLONG"},
-                                       {ENOLCK, "ENOLCK"},
-                                       {ENOSYS, "ENOSYS"},
-                                       {ENOTEMPTY, "ENOTEMPTY"},
-                                       {ELOOP, "ELOOP"},
-                                       {ENODATA, "ENODATA"},
-                                       {ETIME, "ETIME"},
-                                       {EPROTO, "EPROTO"},
-                                       {EBADMSG, "EBADMSG"},
-                                       {EOVERFLOW, "EOVERFLOW"},
-                                       {EILSEQ, "EILSEQ"},
-                                       {EUSERS, "EUSERS"},
-                                       {ENOTSOCK, "ENOTSOCK"},
-                                       {EMSGSIZE, "EMSGSIZE"},
-                                       {EOPNOTSUPP, "EOPNOTSUPP"},
-                                       {ENOBUFS, "ENOBUFS"},
-                                       {ETIMEDOUT, "ETIMEDOUT"},
-                                       {ECONNREFUSED, "ECONNREFUSED"},
-                                       {ECONNRESET, "ECONNRESET"},
-                                       {EALREADY, "EALREADY"},
-                                       {EINPROGRESS, "EINPROGRESS"},
-                                       {ESTALE, "ESTALE"},
-                                       {EDQUOT, "EDQUOT"},
-                                       {ECANCELED, "ECANCELED"},
-                                       {ELIBBAD, "ELIBBAD"},
-                                       {EREMOTEIO, "EREMOTEIO"},
-                                       {ENOMEDIUM, "ENOMEDIUM"},
-                                       {EKEYREJECTED, "EKEYREJECTED"},
-                                       {EKEYEXPIRED, "EKEYEXPIRED"},
-                                       {ENOKEY, "ENOKEY"}};
+constexpr NamedNumber named_errors[] = {{EPERM, "EPERM"},
+                                        {ENOENT, "ENOENT"},
+                                        {ESRCH, "ESRCH"},
+                                        {EINTR, "EINTR"},
+                                        {EIO, "EIO"},
+                                        {ENXIO, "ENXIO"},
+                                        {E2BIG, "E2BIG"},
+                                        {ENOEXEC, "ENOEXEC"},
+                                        {EBADF, "EBADF"},
+                                        {ECHILD, "ECHILD"},
+                                        {EAGAIN, "EAGAIN"},
+                                        {ENOMEM, "ENOMEM"},
+                                        {EACCES, "EACCES"},
+                                        {EFAULT, "EFAULT"},
+                                        {ENOTBLK, "ENOTBLK"},
+                                        {EBUSY, "EBUSY"},
+                                        {EEXIST, "EEXIST"},
+                                        {EXDEV, "EXDEV"},
+                                        {ENODEV, "ENODEV"},
+                                        {ENOTDIR, "ENOTDIR"},
+                                        {EISDIR, "EISDIR"},
+                                        {EINVAL, "EINVAL"},
+                                        {ENFILE, "ENFILE"},
+                                        {EMFILE, "EMFILE"},
+                                        {ENOTTY, "ENOTTY"},
+                                        {ETXTBSY, "ETXTBSY"},
+                                        {EFBIG, "EFBIG"},
+                                        {ENOSPC, "ENOSPC"},
+                                        {ESPIPE, "ESPIPE"},
+                                        {EROFS, "EROFS"},
+                                        {EMLINK, "EMLINK"},
+                                        {EPIPE, "EPIPE"},
+                                        {EDOM, "EDOM"},
+                                        {ERANGE, "ERANGE"},
+                                        {EDEADLK, "EDEADLK"},
+                                        {ENAMETOOLONG, "ENAMETOOLONG"},
+                                        {ENOLCK, "ENOLCK"},
+                                        {ENOSYS, "ENOSYS"},
+                                        {ENOTEMPTY, "ENOTEMPTY"},
+                                        {ELOOP, "ELOOP"},
+                                        {ENODATA, "ENODATA"},
+                                        {ETIME, "ETIME"},
+                                        {EPROTO, "EPROTO"},
+                                        {EBADMSG, "EBADMSG"},
+                                        {EOVERFLOW, "EOVERFLOW"},
+                                        {EILSEQ, "EILSEQ"},
+                                        {EUSERS, "EUSERS"},
+                                        {ENOTSOCK, "ENOTSOCK"},
+                                        {EMSGSIZE, "EMSGSIZE"},
+                                        {EOPNOTSUPP, "EOPNOTSUPP"},
+                                        {ENOBUFS, "ENOBUFS"},
+                                        {ETIMEDOUT, "ETIMEDOUT"},
+                                        {ECONNREFUSED, "ECONNREFUSED"},
+                                        {ECONNRESET, "ECONNRESET"},
+                                        {EALREADY, "EALREADY"},
+                                        {EINPROGRESS, "EINPROGRESS"},
+                                        {ESTALE, "ESTALE"},
+                                        {EDQUOT, "EDQUOT"},
+                                        {ECANCELED, "ECANCELED"},
+                                        {ELIBBAD, "ELIBBAD"},
+                                        {EREMOTEIO, "EREMOTEIO"},
+                                        {ENOMEDIUM, "ENOMEDIUM"},
+                                        {EKEYREJECTED, "EKEYREJECTED"},
+                                        {EKEYEXPIRED, "EKEYEXPIRED"},
+                                        {ENOKEY, "ENOKEY"}};
+
+constexpr auto error_names = packed_names<named_errors>();
 
 }  // namespace
 
 std::string errno_name(int error) {
-  for (const NamedError& named : named_errors) {
-    if (named.number == error) return named.name;
-  }
-  return "E" + std::to_string(error);
+  const char* const name = error_names.find(error);
+  return name != nullptr ? name : "E{}"_with(error);
 }
 
 std::string error_in_words(int error) {
-  return std::string(std::strerror(error)) + " (" + errno_name(error) + ")";
+  return "{} ({})"_with(std::strerror(error), errno_name(error));
 }
 
 bool is_shortage(int error) {

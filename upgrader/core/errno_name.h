@@ -8,6 +8,11 @@ namespace upgrader {
 // "ENOENT"; "E" and the number where there is no name for it.
 [[nodiscard]] std::string errno_name(int error);
 
+// Of a system call, as a value in a text: "{}"_with(SystemError{errno}).
+struct SystemError {
+  int number = 0;
+};
+
 // "No such file or directory (ENOENT)": for people.
 [[nodiscard]] std::string error_in_words(int error);
 

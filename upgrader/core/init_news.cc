@@ -13,12 +13,8 @@ constexpr std::size_t reason_bytes_shown = 200;
 
 // "v2 (generation 3)"
 std::string name_of(const Agent& agent) {
-  const std::string generation = words::generation(agent.generation);
-  return agent.version ? *agent.version + " (" + generation + ")" : generation;
-}
-
-std::string upgrade_of(const State& state) {
-  return "upgrade " + state.upgrade->id;
+  if (!agent.version) return "generation {}"_with(agent.generation);
+  return "{} (generation {})"_with(*agent.version, agent.generation);
 }
 
 // It may serve, but where it has the feature readiness it has not said so. One that is on trial, or
@@ -27,23 +23,30 @@ bool is_ready(const Agent& agent) {
   return agent.activated && (agent.works || agent.role == Role::candidate);
 }
 
+std::string with_incumbent(const char* deed, const State& state) {
+  return "{} {}{}"_with(deed, name_of(*state.incumbent), state.incumbent->silent ? ", silent" : "");
+}
+
 std::string running(const State& state) {
-  return (is_ready(*state.incumbent) ? "running " : "starting ") + name_of(*state.incumbent) +
-         (state.incumbent->silent ? ", silent" : "");
+  return with_incumbent(is_ready(*state.incumbent) ? "running" : "starting", state);
 }
 
 std::string stopping(const State& state) {
-  return "stopping " + name_of(*state.incumbent) + (state.incumbent->silent ? ", silent" : "");
+  return with_incumbent("stopping", state);
 }
 
 std::string starting(const std::optional<Agent>& agent) {
-  return agent ? "starting " + name_of(*agent) : "starting";
+  return agent ? "starting {}"_with(name_of(*agent)) : "starting";
 }
 
 // That an upgrade has failed must not look like a success, for as long as no other is under way.
 std::string last_failure(const State& state) {
   if (!state.last_failure) return "";
-  return "; " + words::in_short(*state.last_failure, reason_bytes_shown);
+  return "; {}"_with(words::in_short(*state.last_failure, reason_bytes_shown));
+}
+
+std::string with_upgrade(const std::string& agent, const State& state, std::string_view how) {
+  return "{}; upgrade {}{}"_with(agent, state.upgrade->id, how);
 }
 
 std::string status_of(const State& state) {
@@ -53,21 +56,21 @@ std::string status_of(const State& state) {
     case Phase::running:
       return running(state) + last_failure(state);
     case Phase::preparing:
-      return running(state) + "; " + upgrade_of(state) + ": " + starting(state.candidate);
+      return with_upgrade(running(state), state, ": {}"_with(starting(state.candidate)));
     case Phase::confirming:
-      return running(state) + "; " + upgrade_of(state) + " waits to be confirmed";
+      return with_upgrade(running(state), state, " waits to be confirmed");
     case Phase::switching:
-      return stopping(state) + "; " + upgrade_of(state);
+      return with_upgrade(stopping(state), state, "");
     case Phase::replacing:
-      return starting(state.candidate) + "; " + upgrade_of(state) + ", nobody is active";
+      return with_upgrade(starting(state.candidate), state, ", nobody is active");
     case Phase::trial:
-      return running(state) + "; " + upgrade_of(state) + " on trial";
+      return with_upgrade(running(state), state, " on trial");
     case Phase::abandoning:
-      return running(state) + (state.upgrade ? "; " + upgrade_of(state) + " has failed" : "");
+      return state.upgrade ? with_upgrade(running(state), state, " has failed") : running(state);
     case Phase::rolling_back:
-      return stopping(state) + "; " + upgrade_of(state) + " has failed, rolling back";
+      return with_upgrade(stopping(state), state, " has failed, rolling back");
     case Phase::falling_back:
-      return starting(state.incumbent) + "; " + upgrade_of(state) + " has failed, falling back";
+      return with_upgrade(starting(state.incumbent), state, " has failed, falling back");
     case Phase::shutting_down:
       return (state.incumbent ? stopping(state) : "stopping") + last_failure(state);
     case Phase::ended:

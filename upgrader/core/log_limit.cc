@@ -2,31 +2,38 @@
 
 #include <algorithm>
 
+#include "upgrader/core/words.h"
+
 namespace upgrader {
 namespace {
 
 std::string count_in_words(std::uint64_t count, NoticeKind kind) {
-  std::string number = std::to_string(count);
   const bool one = count == 1;
+  const char* what = "";
   switch (kind) {
     case NoticeKind::stray:
-      return number + (one ? " more line" : " more lines") + " of stray output";
+      what = one ? "line of stray output" : "lines of stray output";
+      break;
     case NoticeKind::status:
-      return number + (one ? " more status" : " more statuses");
+      what = one ? "status" : "statuses";
+      break;
     case NoticeKind::error:
-      return number + (one ? " more error" : " more errors");
+      what = one ? "error" : "errors";
+      break;
     case NoticeKind::refusal:
-      return number + (one ? " more refused upgrade" : " more refused upgrades");
+      what = one ? "refused upgrade" : "refused upgrades";
+      break;
     case NoticeKind::request:
-      return number + (one ? " more refused request" : " more refused requests");
+      what = one ? "refused request" : "refused requests";
+      break;
   }
-  return number;
+  return "{} more {}"_with(count, what);
 }
 
 // The text with the count of those that have not been shown before it.
-std::string with_count(std::string text, std::uint64_t count, NoticeKind kind) {
+std::string with_count(const std::string& text, std::uint64_t count, NoticeKind kind) {
   if (count == 0) return text;
-  return std::move(text) + " (" + count_in_words(count, kind) + " before it not shown)";
+  return "{} ({} before it not shown)"_with(text, count_in_words(count, kind));
 }
 
 }  // namespace
@@ -85,8 +92,9 @@ std::vector<Notice> LogLimit::forget(Generation generation) {
   std::vector<Notice> notices;
   for (const Record& record : records_) {
     if (record.generation != generation || record.held_back == 0) continue;
-    std::string text = record.latest ? with_count(*record.latest, record.held_back - 1, record.kind)
-                                     : count_in_words(record.held_back, record.kind) + " not shown";
+    std::string text = record.latest
+                           ? with_count(*record.latest, record.held_back - 1, record.kind)
+                           : "{} not shown"_with(count_in_words(record.held_back, record.kind));
     notices.push_back({.generation = generation, .kind = record.kind, .text = std::move(text)});
   }
   std::erase_if(records_, [&](const Record& record) { return record.generation == generation; });

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "agent-protocol/wire/form.h"
 #include "agent-protocol/wire/names.h"
 #include "upgrader/core/argument.h"
 #include "upgrader/core/attempts.h"
@@ -12,6 +13,8 @@
 
 namespace upgrader {
 namespace {
+
+using agent_protocol::operator""_with;
 
 // Behind standard input, output and error.
 constexpr int first_free_descriptor = 3;
@@ -25,7 +28,7 @@ Complaint complain(const Argument& argument, std::string_view what) {
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_zero) {
   const std::optional<Duration> parsed = parse_duration(argument.value.value_or(""));
-  if (!parsed) return complain(argument, "needs =D, " + std::string(duration_form));
+  if (!parsed) return complain(argument, "needs =D, {}"_with(duration_form));
   if (*parsed == Duration{0} && !may_be_zero) return complain(argument, "must not be 0");
   duration = *parsed;
   return std::nullopt;
@@ -37,7 +40,8 @@ Complaint find_word(const Argument& argument, std::span<const std::string_view> 
   std::string allowed;
   for (place = 0; place < words.size(); ++place) {
     if (argument.value == words[place]) return std::nullopt;
-    allowed += (allowed.empty() ? "needs =" : " or =") + std::string(words[place]);
+    allowed += allowed.empty() ? "needs =" : " or =";
+    allowed += words[place];
   }
   return complain(argument, allowed);
 }
@@ -90,8 +94,7 @@ Complaint set_attempts(const Argument& argument, int& attempts) {
   if (error == std::errc{} && rest == end && attempts >= 0 && attempts <= attempts_max) {
     return std::nullopt;
   }
-  return complain(argument,
-                  "needs =N, where N is a number from 0 to " + std::to_string(attempts_max));
+  return complain(argument, "needs =N, where N is a number from 0 to {}"_with(attempts_max));
 }
 
 Complaint set_timeout(const Argument& argument, std::optional<Duration>& option) {

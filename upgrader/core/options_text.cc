@@ -1,8 +1,11 @@
 // What --help and --version print.
+#include "agent-protocol/wire/form.h"
 #include "upgrader/core/options.h"
 #include "upgrader/version.h"
 
 namespace upgrader {
+
+using agent_protocol::operator""_with;
 
 std::string help_text() {
   return "Usage: upgrader [options] [--] AGENT [ARG ...]\n"
@@ -57,8 +60,8 @@ std::string help_text() {
 }
 
 std::string version_text() {
-  return "upgrader " + std::string(upgrader_version) + ", agent protocol " +
-         std::to_string(agent_protocol::protocol_version) + "\n";
+  return "upgrader {}, agent protocol {}\n"_with(upgrader_version,
+                                                 agent_protocol::protocol_version);
 }
 
 }  // namespace upgrader

@@ -44,7 +44,7 @@ void Step::tell_stop(Agent& agent, StopReason reason, Duration timeout) {
     agent.allowed = timeout;
     agent.extended = Duration{0};
   }
-  log(LogLevel::info, words::who(agent) + " is told to stop: " + words::stop_reason_clause(reason));
+  log(LogLevel::info, "{} is told to stop: {}"_with(agent, words::stop_reason_clause(reason)));
   send(agent, std::move(stop));
 }
 
@@ -74,7 +74,7 @@ void Step::send_error(const Agent& agent, std::string_view about, std::string_vi
   error.about = fit_text(about, agent_protocol::about_bytes_max);
   error.reason = fit_text(reason, agent_protocol::reason_bytes_max);
   notice(agent.generation, NoticeKind::error,
-         words::who(agent) + " sent " + *error.about + ", which was not obeyed: " + error.reason);
+         "{} sent {}, which was not obeyed: {}"_with(agent, *error.about, error.reason));
   send(agent, std::move(error));
 }
 

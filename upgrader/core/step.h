@@ -110,7 +110,7 @@ class Step {
   // ---- the way of an upgrade
   std::optional<std::string> why_busy() const;
   void begin_upgrade(const agent_protocol::Upgrade& request, Origin origin,
-                     const std::string& name = "");
+                     std::string_view name = {});
   void open_gate();
   void start_upgrade();
   void tell_accepted();
@@ -124,8 +124,8 @@ class Step {
   void upgrade_by_control(const ControlRequest& request);
   std::string why_not(const ControlRequest& request) const;
   void obey(const ControlRequest& request);
-  void answer(const std::string& name, Deed deed, const std::string& refusal);
-  void answer_upgrade(const std::string& refusal);
+  void answer(const std::string& name, Deed deed, std::string_view refusal);
+  void answer_upgrade(std::string_view refusal);
 
   // ---- how an upgrade fails
   void refuse_upgrade(const Trouble& trouble);
@@ -134,20 +134,20 @@ class Step {
   void fallback_failed(const Agent& agent, const std::string& reason, const Ending* ending);
   void candidate_failed(const std::string& reason, const Ending* ending);
   void fail_upgrade(agent_protocol::Stage stage, const std::string& reason,
-                    const std::string& errno_name = "", const Ending* ending = nullptr);
+                    std::string_view errno_name = {}, const Ending* ending = nullptr);
   void note_failure(agent_protocol::Stage stage, const std::string& reason,
-                    const std::string& errno_name, const Ending* ending);
+                    std::string_view errno_name, const Ending* ending);
   void step_back();
   void standby_lost(const std::string& who, const std::string& reason);
   void fall_back();
-  void record_ending(Outcome outcome, const std::string& reason = "");
+  void record_ending(Outcome outcome, std::string_view reason = {});
   void end_failed_upgrade();
   void restore_link_for_signal();
   void restore_link_unless_waiting();
 
   // ---- a first agent that fails, and the way back
   void first_failed(agent_protocol::Stage stage, const std::string& reason,
-                    const std::string& errno_name, const Ending* ending, int status,
+                    std::string_view errno_name, const Ending* ending, int status,
                     const std::optional<std::string>& version = std::nullopt);
   void await_lasting();
   void forget_attempts();
@@ -177,6 +177,7 @@ class Step {
   void send_error(const Agent& agent, std::string_view about, std::string_view reason);
   void notice(Generation generation, NoticeKind kind, std::string text);
   void log(LogLevel level, std::string text);
+  void log_reaped(const Agent& gone);
   void order(Pending outcome, Action action);
   bool expect(Pending outcome);
 

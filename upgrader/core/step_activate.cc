@@ -55,7 +55,7 @@ void Step::activated() {
   await_heartbeat(agent);
   switch (agent.role) {
     case Role::first:
-      log(LogLevel::info, words::who(agent) + " is active");
+      log(LogLevel::info, "{} is active"_with(agent));
       await_lasting();
       return;
     case Role::candidate:
@@ -63,8 +63,8 @@ void Step::activated() {
       return;
     case Role::fallback:
       if (state_.upgrade->boot) return begin_trial(agent, trial_end);
-      log(LogLevel::warning, "upgrade " + state_.upgrade->id + " failed; " + words::who(agent) +
-                                 " is active again with the previous program");
+      log(LogLevel::warning, "upgrade {} failed; {} is active again with the previous program"_with(
+                                 state_.upgrade->id, agent));
       record_ending(Outcome::fell_back);
       state_.last_failure = std::move(state_.upgrade->failure);
       state_.upgrade.reset();
@@ -75,7 +75,7 @@ void Step::activated() {
 
 void Step::begin_trial(const Agent& agent, const std::optional<Time>& end) {
   const Duration trial = state_.upgrade->terms.trial;
-  log(LogLevel::info, words::who(agent) + " is active, " + words::on_trial(trial));
+  log(LogLevel::info, "{} is active, {}"_with(agent, words::on_trial(trial)));
   if (trial == Duration::zero()) return commit();
   state_.upgrade->deadline = end;
   if (state_.upgrade->boot || state_.upgrade->terms.fallback == FallbackMode::cold) return;

@@ -30,7 +30,7 @@ void Step::take(const OutputClosed& event) {
   if (!agent->activated) {
     start_close_grace(*agent);
   } else if (!agent->stopped) {
-    log(LogLevel::debug, words::who(*agent) + " closed its output; it cannot confirm a stop");
+    log(LogLevel::debug, "{} closed its output; it cannot confirm a stop"_with(*agent));
   }
 }
 
@@ -42,7 +42,7 @@ void Step::take(const InputClosed& event) {
   if (!agent->activated) {
     start_close_grace(*agent);
   } else {
-    log(LogLevel::debug, words::who(*agent) + " no longer reads its input");
+    log(LogLevel::debug, "{} no longer reads its input"_with(*agent));
   }
 }
 
@@ -88,7 +88,8 @@ void Step::take(const SpawnFailed& event) {
       return;
     case Role::fallback:
       if (state_.incumbent) return standby_lost("the standby", event.trouble.reason);
-      end_with(exit_own_failure, "the fallback could not be started: " + event.trouble.reason);
+      end_with(exit_own_failure,
+               "the fallback could not be started: {}"_with(event.trouble.reason));
       return;
   }
 }
@@ -116,7 +117,7 @@ Duration Step::start_timeout_of(Role role) const {
 
 void Step::candidate_exited(const Agent& gone, const Ending& ending) {
   if (gone.killed) {
-    log(LogLevel::info, words::who(gone) + " has been reaped");
+    log_reaped(gone);
     go_on_after_reaping();
     return;
   }
@@ -127,7 +128,7 @@ void Step::candidate_exited(const Agent& gone, const Ending& ending) {
 void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
   if (gone.activated) leave_legacy(gone, ending);
   state_.attempts_deadline.reset();
-  const std::string how_it_went = words::who(gone) + " " + words::exit_sentence(gone, ending);
+  const std::string how_it_went = words::exit_sentence(gone, ending);
   if (shutting_down()) {
     const bool unclean = gone.activated && state_.shutdown && state_.legacy->exit_status != 0;
     log(unclean ? LogLevel::error : LogLevel::info, how_it_went);
@@ -146,7 +147,7 @@ void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
     return;
   }
   const std::string reason =
-      gone.unfit ? "unfit: " + *gone.unfit : in_words(ending) + " while it was on trial";
+      gone.unfit ? words::unfit(*gone.unfit) : "{} while it was on trial"_with(ending);
   fail_upgrade(Stage::trial, reason, "", &ending);
 }
 
@@ -162,8 +163,12 @@ void Step::held_incumbent_exited(const Agent& gone, const Ending& ending) {
     return first_failed(Stage::start, reason, "", &ending, status_after_held(gone, ending),
                         gone.version);
   }
-  log(LogLevel::info, words::who(gone) + " has been reaped");
+  log_reaped(gone);
   step_back();
+}
+
+void Step::log_reaped(const Agent& gone) {
+  log(LogLevel::info, "{} has been reaped"_with(gone));
 }
 
 // Nothing has ever served where a first agent exits while held, even with status 0.
@@ -189,7 +194,7 @@ void Step::take_over_from(const Agent& gone, const Ending& ending) {
                  gone.killed ? nullptr : &ending);
     return;
   }
-  if (!gone.stopped) log(LogLevel::warning, words::who(gone) + " stopped uncleanly; going on");
+  if (!gone.stopped) log(LogLevel::warning, "{} stopped uncleanly; going on"_with(gone));
   if (upgrade.terms.mode == Mode::sequential) {
     order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
     return;

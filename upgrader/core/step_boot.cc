@@ -21,7 +21,7 @@ void Step::take(const StartRefused& event) {
 }
 
 // Whatever it failed of, what follows depends on whether there is anything else to start.
-void Step::first_failed(Stage stage, const std::string& reason, const std::string& errno_name,
+void Step::first_failed(Stage stage, const std::string& reason, std::string_view errno_name,
                         const Ending* ending, int status,
                         const std::optional<std::string>& version) {
   agent_protocol::PastFailure past;
@@ -48,7 +48,7 @@ void Step::take(const WayBackFound& event) {
   upgrade.program = event.program;
   upgrade.previous = event.program;
   log(LogLevel::warning,
-      words::first_failed(*upgrade.boot) + "; going back to what was there before");
+      "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
   if (!state_.incumbent) order_spawn(Role::fallback, event.program, state_.last_generation + 1);
 }
 
@@ -56,7 +56,7 @@ void Step::take(const NoWayBack&) {
   if (!expect(Pending::way_back)) return;
   const UpgradeUnderWay upgrade = *std::exchange(state_.upgrade, std::nullopt);
   if (upgrade.boot->failure.stage == Stage::boot) {
-    log(LogLevel::warning, words::first_failed(*upgrade.boot) + "; nothing else to start");
+    log(LogLevel::warning, "{}; nothing else to start"_with(words::first_failed(*upgrade.boot)));
     return order_spawn(Role::first, *upgrade.program, 1);
   }
   end_with(upgrade.boot_status, words::first_failed(*upgrade.boot));

@@ -52,16 +52,16 @@ std::string Step::why_not(const ControlRequest& request) const {
 }
 
 void Step::obey(const ControlRequest& request) {
-  const std::string why = request.reason ? ": " + *request.reason : "";
+  const std::string why = words::behind_colon(request.reason);
   switch (request.deed) {
     case Deed::confirm:
       return open_gate();
     case Deed::cancel:
-      return fail_upgrade(Stage::cancel, "cancelled by the control directory" + why);
+      return fail_upgrade(Stage::cancel, "cancelled by the control directory{}"_with(why));
     case Deed::commit:
       return commit();
     case Deed::rollback:
-      return fail_upgrade(Stage::trial, "rolled back by the control directory" + why);
+      return fail_upgrade(Stage::trial, "rolled back by the control directory{}"_with(why));
     case Deed::shutdown:
       return take(StopRequested{});
     case Deed::upgrade:
@@ -70,15 +70,15 @@ void Step::obey(const ControlRequest& request) {
 }
 
 // An empty refusal: what was asked for has been begun.
-void Step::answer(const std::string& name, Deed deed, const std::string& refusal) {
-  actions_.emplace_back(Answer{name, deed, refusal});
+void Step::answer(const std::string& name, Deed deed, std::string_view refusal) {
+  actions_.emplace_back(Answer{name, deed, std::string(refusal)});
   if (refusal.empty()) return;
   notice(0, NoticeKind::request, words::request_refused(name, name_of(deed), refusal));
 }
 
 // Where the upgrade under way is an operator's, and has had no answer yet.
-void Step::answer_upgrade(const std::string& refusal) {
-  const std::string name = std::exchange(state_.upgrade->unanswered_name, "");
+void Step::answer_upgrade(std::string_view refusal) {
+  const std::string name = std::exchange(state_.upgrade->unanswered_name, {});
   if (!name.empty()) answer(name, Deed::upgrade, refusal);
 }
 

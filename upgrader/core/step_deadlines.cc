@@ -1,6 +1,6 @@
 // A step of the supervisor: deadlines of agents and of the upgrade under way.
 #include <algorithm>
-#include <vector>
+#include <array>
 
 #include "upgrader/core/step.h"
 #include "upgrader/core/supervisor.h"
@@ -14,17 +14,18 @@ using agent_protocol::StopReason;
 
 namespace {
 
-// All that may be set.
-std::vector<std::optional<Time>*> deadlines_of(State& state) {
-  std::vector<std::optional<Time>*> all;
+// All that may be set, of which some are not there: `none` stands in their places.
+std::array<std::optional<Time>*, 10> deadlines_of(State& state, std::optional<Time>& none) {
+  std::array<std::optional<Time>*, 10> all{};
+  auto* end = all.begin();
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
-    if (!*agent) continue;
-    Agent& its = **agent;
-    all.insert(all.end(),
-               {&its.deadline, &its.hello_deadline, &its.close_deadline, &its.heartbeat_deadline});
+    const bool is_there = agent->has_value();
+    for (const auto deadline : {&Agent::deadline, &Agent::hello_deadline, &Agent::close_deadline,
+                                &Agent::heartbeat_deadline})
+      *end++ = is_there ? &(**agent.*deadline) : &none;
   }
-  if (state.upgrade) all.push_back(&state.upgrade->deadline);
-  all.push_back(&state.attempts_deadline);
+  *end++ = state.upgrade ? &state.upgrade->deadline : &none;
+  *end = &state.attempts_deadline;
   return all;
 }
 
@@ -47,7 +48,8 @@ bool Step::has_passed(const std::optional<Time>& deadline) const {
 // Who was as frozen as the upgrader has as much time again as it lost. Once: however often the
 // upgrader does not run, every deadline is judged in the end.
 void Step::put_off_what_is_late() {
-  const std::vector<std::optional<Time>*> deadlines = deadlines_of(state_);
+  std::optional<Time> none;
+  const auto deadlines = deadlines_of(state_, none);
   std::erase_if(state_.put_off, [&](Time before) {
     return std::none_of(deadlines.begin(), deadlines.end(),
                         [before](const auto* deadline) { return *deadline == before; });
@@ -86,7 +88,7 @@ bool Step::agent_deadline_passed(Agent& agent) {
   }
   if (!has_passed(agent.deadline)) return false;
   if (agent.killed) {
-    log(LogLevel::warning, words::who(agent) + " has been killed, but has not ended yet; waiting");
+    log(LogLevel::warning, "{} has been killed, but has not ended yet; waiting"_with(agent));
     agent.deadline = now_ + killed_log_interval;
   } else if (agent.activate_waits) {
     agent.activate_late = true;
@@ -109,16 +111,16 @@ void Step::does_not_work(Agent& agent) {
   const std::string reason = words::not_healthy(agent);
   if (state_.upgrade) drop_upgrade("the active agent failed");
   kill(agent);
-  end_with(exit_own_failure, words::who(agent) + " failed: " + reason);
+  end_with(exit_own_failure, words::failed(agent, reason));
 }
 
 // On trial that is a failure; otherwise all that follows is that nobody vouches for it.
 void Step::heartbeat_missed(Agent& agent) {
-  const std::string reason = "no heartbeat within " + in_words(policy_.watchdog);
+  const std::string reason = "no heartbeat within {}"_with(policy_.watchdog);
   if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
   agent.heartbeat_deadline.reset();
   agent.silent = true;
-  log(LogLevel::warning, words::who(agent) + " is silent: " + reason);
+  log(LogLevel::warning, "{} is silent: {}"_with(agent, reason));
 }
 
 // Until it has stopped. An agent that is rolled back has failed, and has a deadline of another
@@ -137,9 +139,9 @@ void Step::await_no_heartbeat(Agent& agent) {
 void Step::upgrade_deadline_passed() {
   const UpgradeUnderWay& upgrade = *state_.upgrade;
   if (upgrade.waits_for_confirm) {
-    fail_upgrade(Stage::confirm, "not confirmed within " + in_words(upgrade.terms.confirm_timeout));
+    fail_upgrade(Stage::confirm, "not confirmed within {}"_with(upgrade.terms.confirm_timeout));
   } else if (upgrade.terms.commit == CommitRule::healthy) {
-    fail_upgrade(Stage::trial, "did not say healthy within " + in_words(upgrade.terms.trial));
+    fail_upgrade(Stage::trial, "did not say healthy within {}"_with(upgrade.terms.trial));
   } else {
     commit();
   }

@@ -34,7 +34,7 @@ void Step::take(const QuitRequested&) {
 
 void Step::take(const SignalReceived& event) {
   if (!state_.incumbent || !state_.incumbent->activated) {
-    log(LogLevel::info, "signal " + std::to_string(event.signal) + " dropped: no agent is active");
+    log(LogLevel::info, "signal {} dropped: no agent is active"_with(event.signal));
     return;
   }
   actions_.emplace_back(PassSignal{state_.incumbent->generation, event.signal});
@@ -49,7 +49,7 @@ void Step::log_why_it_ends(std::string why) {
 // asked for that, so it is worth more than a line of information.
 void Step::end_with(int status, const std::string& why) {
   actions_.emplace_back(Log{status == 0 ? LogLevel::warning : LogLevel::error,
-                            why + "; " + words::ends_with(status), why.size()});
+                            "{}; {}"_with(why, words::ends_with(status)), why.size()});
   record_ending(Outcome::ended, why);
   state_.exit_with = status;
   state_.upgrade.reset();
@@ -59,7 +59,7 @@ void Step::end_with(int status, const std::string& why) {
 
 // It ends with the upgrader; nobody is left to be told.
 void Step::drop_upgrade(const std::string& reason) {
-  log(LogLevel::warning, "upgrade " + state_.upgrade->id + " ends uncommitted: " + reason);
+  log(LogLevel::warning, "upgrade {} ends uncommitted: {}"_with(state_.upgrade->id, reason));
   restore_link_for_signal();
   record_ending(Outcome::ended, reason);
   state_.upgrade.reset();
@@ -68,7 +68,7 @@ void Step::drop_upgrade(const std::string& reason) {
 void Step::end_upgrade_for_shutdown() {
   const UpgradeUnderWay upgrade = *state_.upgrade;
   std::string reason = "the upgrader was told to stop";
-  if (upgrade.failure) reason += "; before that: " + upgrade.failure->reason;
+  if (upgrade.failure) reason += "; before that: {}"_with(upgrade.failure->reason);
   const bool owed = state_.incumbent && state_.incumbent->activated &&
                     !on_trial(*state_.incumbent) && upgrade.known_to_agent &&
                     !state_.incumbent->stopped && !state_.incumbent->killed;

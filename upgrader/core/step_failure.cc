@@ -20,7 +20,7 @@ void Step::refuse_upgrade(const Trouble& trouble) {
 
 // An upgrade that never became the one under way.
 void Step::answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
-  notice(agent.generation, NoticeKind::refusal, "upgrade " + id + " refused: " + reason);
+  notice(agent.generation, NoticeKind::refusal, words::upgrade_refused(id, reason));
   send(agent,
        agent_protocol::UpgradeFailed{words::failure_of(id, Stage::request, reason, "", nullptr)});
 }
@@ -44,7 +44,7 @@ void Step::fallback_failed(const Agent& agent, const std::string& reason, const 
     state_.upgrade->failure =
         words::failure_of(state_.upgrade->id, Stage::start, reason, "", ending);
   }
-  end_with(exit_own_failure, words::who(agent) + " failed: " + reason);
+  end_with(exit_own_failure, words::failed(agent, reason));
 }
 
 void Step::candidate_failed(const std::string& reason, const Ending* ending) {
@@ -59,14 +59,14 @@ void Step::candidate_failed(const std::string& reason, const Ending* ending) {
   fail_upgrade(Stage::start, reason, "", ending);
 }
 
-void Step::fail_upgrade(Stage stage, const std::string& reason, const std::string& errno_name,
+void Step::fail_upgrade(Stage stage, const std::string& reason, std::string_view errno_name,
                         const Ending* ending) {
   note_failure(stage, reason, errno_name, ending);
   step_back();
 }
 
 // Keeps the first cause.
-void Step::note_failure(Stage stage, const std::string& reason, const std::string& errno_name,
+void Step::note_failure(Stage stage, const std::string& reason, std::string_view errno_name,
                         const Ending* ending) {
   UpgradeUnderWay& upgrade = *state_.upgrade;
   upgrade.deadline.reset();
@@ -108,8 +108,9 @@ void Step::step_back() {
 // It is no failure of the upgrade. All that follows is that a fall-back, if one is needed, starts
 // the previous program once more.
 void Step::standby_lost(const std::string& who, const std::string& reason) {
-  log(LogLevel::warning, who + " stood by and failed: " + reason +
-                             "; a fall-back will start the previous program once more");
+  log(LogLevel::warning,
+      "{} stood by and failed: {}; a fall-back will start the previous program once more"_with(
+          who, reason));
 }
 
 // Nobody has the work any more. Where a standby lives, it gets the work, or will at its `ready`.
@@ -122,7 +123,7 @@ void Step::fall_back() {
 }
 
 // What is known of how the upgrade under way ended, where it was accepted.
-void Step::record_ending(Outcome outcome, const std::string& reason) {
+void Step::record_ending(Outcome outcome, std::string_view reason) {
   if (!state_.upgrade || !state_.upgrade->generation) return;
   RecordEnding ending{outcome, state_.upgrade->failure};
   if (outcome != Outcome::committed && !ending.failure) {

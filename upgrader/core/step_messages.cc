@@ -46,7 +46,7 @@ void Step::take(const MessageRefused& event) {
 void Step::take(const StrayReceived& event) {
   if (find(event.generation) == nullptr) return;
   notice(event.generation, NoticeKind::stray,
-         words::generation(event.generation) + ": stray output: " + event.text);
+         "generation {}: stray output: {}"_with(event.generation, event.text));
 }
 
 void Step::hear(Agent& agent, const agent_protocol::Hello& hello) {
@@ -77,7 +77,7 @@ void Step::hear(Agent& agent, const agent_protocol::Ready&) {
   agent.deadline.reset();
   if (has_closed(agent)) return;  // it fails as soon as its close grace is over
   if (agent.standby && state_.candidate) {
-    log(LogLevel::info, words::who(agent) + " stands by");
+    log(LogLevel::info, "{} stands by"_with(agent));
     return;
   }
   if (agent.role != Role::candidate) {
@@ -99,7 +99,7 @@ void Step::hear(Agent& agent, const agent_protocol::Unfit& unfit) {
   if (agent.activated && (!on_trial(agent) || agent.told)) {
     return send_error(agent, "unfit", "only an agent that is held or on trial may say it");
   }
-  const std::string reason = "unfit: " + unfit.reason;
+  const std::string reason = words::unfit(unfit.reason);
   if (agent.activated) {
     fail_upgrade(Stage::trial, reason);
   } else {
@@ -139,9 +139,8 @@ void Step::hear(Agent& agent, const agent_protocol::Cancel& cancel) {
   if (agent.told) agent.deadline.reset();
   agent.told.reset();
   agent.told_id.reset();
-  std::string reason = "cancelled by the active agent";
-  if (cancel.reason) reason += ": " + *cancel.reason;
-  fail_upgrade(Stage::cancel, reason);
+  fail_upgrade(Stage::cancel,
+               "cancelled by the active agent{}"_with(words::behind_colon(cancel.reason)));
 }
 
 void Step::hear(Agent& agent, const agent_protocol::Stopped& stopped) {
@@ -160,7 +159,7 @@ void Step::hear(Agent& agent, const agent_protocol::Healthy&) {
   if (!agent.works) {
     agent.works = true;
     if (!agent.told) agent.deadline.reset();
-    log(LogLevel::info, words::who(agent) + " says that it works");
+    log(LogLevel::info, "{} says that it works"_with(agent));
   }
   if (commits) commit();
 }
@@ -180,7 +179,7 @@ void Step::hear(Agent& agent, const agent_protocol::Heartbeat&) {
   if (!agent.activated) {
     return send_error(agent, "heartbeat", "only the active agent may say it");
   }
-  if (agent.silent) log(LogLevel::info, words::who(agent) + " sends heartbeats again");
+  if (agent.silent) log(LogLevel::info, "{} sends heartbeats again"_with(agent));
   await_heartbeat(agent);
 }
 
@@ -213,11 +212,11 @@ void Step::note_stopped(Agent& agent, const agent_protocol::Stopped& stopped) {
   await_no_heartbeat(agent);
   agent.state = stopped.state;
   if (!agent.killed) agent.deadline = deadline_after(now_, policy_.exit_grace);
-  log(LogLevel::info, words::who(agent) + " confirmed its clean stop");
+  log(LogLevel::info, "{} confirmed its clean stop"_with(agent));
 }
 
 void Step::note_status(const Agent& agent, const agent_protocol::Status& status) {
-  notice(agent.generation, NoticeKind::status, words::who(agent) + ": " + status.text);
+  notice(agent.generation, NoticeKind::status, "{}: {}"_with(agent, status.text));
 }
 
 }  // namespace upgrader

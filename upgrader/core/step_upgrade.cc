@@ -77,9 +77,9 @@ void Step::take(const RelinkFailed& event) {
 
 void Step::take(const UpgradeRequested&) {
   agent_protocol::Upgrade request;
-  request.id = "sigusr2-" + std::to_string(++state_.upgrade_signals);
+  request.id = "sigusr2-{}"_with(++state_.upgrade_signals);
   if (const std::optional<std::string> busy = why_busy()) {
-    log(LogLevel::warning, "upgrade " + request.id + " refused: " + *busy);
+    log(LogLevel::warning, words::upgrade_refused(request.id, *busy));
     restore_link_unless_waiting();
     return;
   }
@@ -88,14 +88,14 @@ void Step::take(const UpgradeRequested&) {
 
 std::optional<std::string> Step::why_busy() const {
   if (shutting_down()) return "busy: the upgrader is stopping";
-  if (state_.upgrade) return "busy: upgrade " + state_.upgrade->id + " is under way";
+  if (state_.upgrade) return "busy: upgrade {} is under way"_with(state_.upgrade->id);
   if (state_.candidate) return "busy: the standby of the last upgrade has not ended yet";
   if (!state_.incumbent || !state_.incumbent->activated) return "busy: no agent is active yet";
   return std::nullopt;
 }
 
 void Step::begin_upgrade(const agent_protocol::Upgrade& request, Origin origin,
-                         const std::string& name) {
+                         std::string_view name) {
   const Agent& active = *state_.incumbent;
   state_.last_failure.reset();
   state_.upgrade = UpgradeUnderWay{};
@@ -129,8 +129,8 @@ void Step::wait_for_confirm() {
   UpgradeUnderWay& upgrade = *state_.upgrade;
   upgrade.waits_for_confirm = true;
   upgrade.deadline = deadline_after(now_, upgrade.terms.confirm_timeout);
-  log(LogLevel::info, words::who(*state_.candidate) + " is ready; upgrade " + upgrade.id +
-                          " waits to be confirmed");
+  log(LogLevel::info,
+      "{} is ready; upgrade {} waits to be confirmed"_with(*state_.candidate, upgrade.id));
   // What an operator asked for is his to confirm.
   if (upgrade.origin == Origin::control) return;
   upgrade.known_to_agent = true;
@@ -169,8 +169,7 @@ void Step::commit() {
 
 void Step::tell_committed() {
   const UpgradeUnderWay& upgrade = *state_.upgrade;
-  log(LogLevel::info,
-      words::who(*state_.incumbent) + " has passed; upgrade " + upgrade.id + " is committed");
+  log(LogLevel::info, "{} has passed; upgrade {} is committed"_with(*state_.incumbent, upgrade.id));
   send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
   record_ending(Outcome::committed);
   if (upgrade.boot) state_.last_failure = upgrade.boot->failure;

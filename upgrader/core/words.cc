@@ -12,16 +12,16 @@ using agent_protocol::StopReason;
 
 std::string in_words(Duration duration) {
   const auto ms = duration.count();
-  if (ms != 0 && ms % 3'600'000 == 0) return std::to_string(ms / 3'600'000) + "h";
-  if (ms != 0 && ms % 60'000 == 0 && ms != 60'000) return std::to_string(ms / 60'000) + "m";
-  if (ms % 1'000 == 0) return std::to_string(ms / 1'000) + "s";
-  return std::to_string(ms) + "ms";
+  if (ms != 0 && ms % 3'600'000 == 0) return "{}h"_with(ms / 3'600'000);
+  if (ms != 0 && ms % 60'000 == 0 && ms != 60'000) return "{}m"_with(ms / 60'000);
+  if (ms % 1'000 == 0) return "{}s"_with(ms / 1'000);
+  return "{}ms"_with(ms);
 }
 
 namespace words {
 namespace {
 
-std::string_view stage_clause(Stage stage) {
+const char* stage_clause(Stage stage) {
   switch (stage) {
     case Stage::request:
       return "was refused";
@@ -52,16 +52,19 @@ std::string what_next(const UpgradeUnderWay& upgrade, const std::optional<Agent>
   if (!incumbent || !incumbent->activated) return "falling back";
   if (incumbent->stopped || incumbent->killed) return "falling back";
   if (upgrade.generation == incumbent->generation) return "rolling back";
-  if (incumbent->told) return who(*incumbent) + " may still take its work back";
-  return who(*incumbent) + " stays active";
+  if (incumbent->told) return "{} may still take its work back"_with(*incumbent);
+  return "{} stays active"_with(*incumbent);
+}
+
+Duration in_whole_seconds(Duration time) {
+  return std::chrono::ceil<std::chrono::seconds>(time);
 }
 
 // "within 5s"; "within 65s in all, extended from 5s", in whole seconds, rounded up.
 std::string within(const Agent& agent) {
-  if (agent.extended == Duration::zero()) return "within " + in_words(agent.allowed);
-  const auto all = std::chrono::ceil<std::chrono::seconds>(agent.allowed);
-  return "within " + in_words(all) + " in all, extended from " +
-         in_words(agent.allowed - agent.extended);
+  if (agent.extended == Duration::zero()) return "within {}"_with(agent.allowed);
+  return "within {} in all, extended from {}"_with(in_whole_seconds(agent.allowed),
+                                                   agent.allowed - agent.extended);
 }
 
 constexpr const char* may_not_speak =
@@ -70,24 +73,45 @@ constexpr const char* may_not_speak =
 // Behind the failure of an agent that was waited for in vain: what may be the matter with it.
 std::string hint(const Agent& agent) {
   if (agent.greeted || agent.hello_deadline) return "";
-  return std::string("; it never said hello, so ") + may_not_speak;
+  return "; it never said hello, so {}"_with(may_not_speak);
+}
+
+void add_further(std::string& text, char kind, agent_protocol::Values& values) {
+  switch (agent_protocol::UpgraderValue{kind}) {
+    case agent_protocol::UpgraderValue::agent:
+      text += who(*va_arg(values.list, const Agent*));
+      return;
+    case agent_protocol::UpgraderValue::ending:
+      text += in_words(*va_arg(values.list, const Ending*));
+      return;
+    case agent_protocol::UpgraderValue::duration:
+      text += in_words(Duration{va_arg(values.list, long long)});
+      return;
+    case agent_protocol::UpgraderValue::system_error:
+      text += error_in_words(va_arg(values.list, int));
+      return;
+  }
 }
 
 }  // namespace
 
-std::string generation(Generation generation) {
-  return "generation " + std::to_string(generation);
+std::string filled(const char* form, ...) {
+  std::string text;
+  agent_protocol::Values values;
+  va_start(values.list, form);
+  agent_protocol::add_form(text, form, values, add_further);
+  va_end(values.list);
+  return text;
 }
 
 std::string who(const Agent& agent) {
-  std::string text = generation(agent.generation);
-  if (agent.version) text += " (version " + *agent.version + ")";
-  return text;
+  if (!agent.version) return "generation {}"_with(agent.generation);
+  return "generation {} (version {})"_with(agent.generation, *agent.version);
 }
 
 std::string on_trial(Duration trial) {
   if (trial == Duration::zero()) return "without a trial";
-  return "on trial for " + in_words(trial);
+  return "on trial for {}"_with(trial);
 }
 
 std::string stop_reason_clause(StopReason reason) {
@@ -103,86 +127,91 @@ std::string stop_reason_clause(StopReason reason) {
 }
 
 std::string accepted(const UpgradeUnderWay& upgrade) {
-  std::string text = "upgrade " + upgrade.id + " accepted, ";
-  text += upgrade.terms.mode == agent_protocol::Mode::parallel ? "parallel" : "sequential";
-  return text + ", to " + generation(*upgrade.generation);
+  const bool parallel = upgrade.terms.mode == agent_protocol::Mode::parallel;
+  return "upgrade {} accepted, {}, to generation {}"_with(
+      upgrade.id, parallel ? "parallel" : "sequential", *upgrade.generation);
 }
 
 std::string took_back(const Agent& agent, const std::optional<std::string>& reason) {
-  const std::string text = who(agent) + " has taken its work back, and stays active";
-  return reason ? text + ": " + *reason : text;
+  return "{} has taken its work back, and stays active{}"_with(agent, behind_colon(reason));
+}
+
+std::string behind_colon(const std::optional<std::string>& reason) {
+  return reason ? ": {}"_with(*reason) : "";
 }
 
 std::string ends_with(int status) {
-  return "the upgrader ends with status " + std::to_string(status);
+  return "the upgrader ends with status {}"_with(status);
 }
 
 std::string exit_sentence(const Agent& gone, const Ending& ending) {
-  std::string text = in_words(ending);
-  if (gone.stopped) return text + " after its clean stop";
-  if (gone.told) return text + " without having confirmed its stop";
-  return text;
+  const char* const stop = gone.stopped ? " after its clean stop"
+                           : gone.told  ? " without having confirmed its stop"
+                                        : "";
+  return "{} {}{}"_with(gone, ending, stop);
 }
 
 std::string failed_to_start(const Agent& gone, const Ending& ending) {
-  if (gone.unfit) return "unfit: " + *gone.unfit;
-  return in_words(ending) + (gone.ready ? " before it was activated" : " before it was ready") +
-         hint(gone);
+  if (gone.unfit) return unfit(*gone.unfit);
+  return "{} before it was {}{}"_with(ending, gone.ready ? "activated" : "ready", hint(gone));
+}
+
+std::string unfit(const std::string& reason) {
+  return "unfit: {}"_with(reason);
 }
 
 std::string closed_its_pipe(const Agent& agent) {
-  if (agent.activate_late) return "did not read its activate " + within(agent);
-  const std::string pipe = agent.output_closed ? "output" : "input";
-  return "closed its " + pipe + " before it was activated" + hint(agent);
+  if (agent.activate_late) return "did not read its activate {}"_with(within(agent));
+  return "closed its {} before it was activated{}"_with(agent.output_closed ? "output" : "input",
+                                                        hint(agent));
 }
 
 std::string unclean_stop(const Agent& gone, const Ending& ending) {
-  if (gone.killed) return "the active agent did not stop " + within(gone);
-  return "the active agent " + in_words(ending) + " without having confirmed its stop";
+  if (gone.killed) return "the active agent did not stop {}"_with(within(gone));
+  return "the active agent {} without having confirmed its stop"_with(ending);
 }
 
 std::string not_ready(const Agent& agent) {
-  return "not ready " + within(agent) + hint(agent);
+  return "not ready {}{}"_with(within(agent), hint(agent));
 }
 
 std::string not_healthy(const Agent& agent) {
-  return "did not say healthy " + within(agent);
+  return "did not say healthy {}"_with(within(agent));
 }
 
 std::string not_greeted(const Agent& agent) {
-  return who(agent) + " has not said hello for " + in_words(hello_patience) + "; " + may_not_speak;
+  return "{} has not said hello for {}; {}"_with(agent, hello_patience, may_not_speak);
 }
 
 std::string put_off(Duration late) {
-  const auto in_seconds = [](Duration time) {
-    return in_words(std::chrono::ceil<std::chrono::seconds>(time));
-  };
-  return "deadlines come " + in_seconds(late) +
-         " late: the upgrader did not run; what was due has " +
-         in_seconds(std::min(late, grace_max)) + " more";
+  return "deadlines come {} late: the upgrader did not run; what was due has {} more"_with(
+      in_whole_seconds(late), in_whole_seconds(std::min(late, grace_max)));
 }
 
 std::string missed_deadline(const Agent& agent) {
-  if (agent.stopped) return who(agent) + " lingers after its clean stop; killing it";
-  return who(agent) + " has not stopped " + within(agent) + "; killing it";
+  if (agent.stopped) return "{} lingers after its clean stop; killing it"_with(agent);
+  return "{} has not stopped {}; killing it"_with(agent, within(agent));
 }
 
 std::string failed(const UpgradeUnderWay& upgrade, const agent_protocol::Failure& failure,
                    const std::optional<Agent>& incumbent) {
-  std::string text;
-  if (upgrade.generation) text += generation(*upgrade.generation) + ": ";
-  text +=
-      failure.reason + "; upgrade " + upgrade.id + " " + std::string(stage_clause(failure.stage));
-  return text + "; " + what_next(upgrade, incumbent);
+  const std::string of =
+      upgrade.generation ? "generation {}: "_with(*upgrade.generation) : std::string();
+  return "{}{}; upgrade {} {}; {}"_with(of, failure.reason, upgrade.id, stage_clause(failure.stage),
+                                        what_next(upgrade, incumbent));
+}
+
+std::string upgrade_refused(const std::string& id, const std::string& reason) {
+  return "upgrade {} refused: {}"_with(id, reason);
 }
 
 std::string request_refused(const std::string& name, std::string_view type,
-                            const std::string& reason) {
-  return "request " + name + " (" + std::string(type) + ") refused: " + reason;
+                            std::string_view reason) {
+  return "request {} ({}) refused: {}"_with(name, type, reason);
 }
 
 agent_protocol::Failure failure_of(const std::string& id, Stage stage, const std::string& reason,
-                                   const std::string& errno_name, const Ending* ending) {
+                                   std::string_view errno_name, const Ending* ending) {
   agent_protocol::Failure failure;
   failure.id = id;
   failure.stage = stage;
@@ -198,12 +227,16 @@ std::string first_failed(const agent_protocol::PastFailure& failure) {
   Agent first;
   first.generation = 1;
   first.version = failure.version;
-  return who(first) + " failed: " + failure.failure.reason;
+  return words::failed(first, failure.failure.reason);
+}
+
+std::string failed(const Agent& agent, const std::string& reason) {
+  return "{} failed: {}"_with(agent, reason);
 }
 
 std::string in_short(const agent_protocol::Failure& failure, std::size_t bytes_max) {
-  return "upgrade " + failure.id + " " + std::string(stage_clause(failure.stage)) + ": " +
-         agent_protocol::fit_text(failure.reason, bytes_max);
+  return "upgrade {} {}: {}"_with(failure.id, stage_clause(failure.stage),
+                                  agent_protocol::fit_text(failure.reason, bytes_max));
 }
 
 }  // namespace words

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "agent-protocol/wire/form.h"
+#include "upgrader/core/errno_name.h"
 #include "upgrader/core/state.h"
 
 namespace upgrader {
@@ -15,8 +17,10 @@ namespace upgrader {
 
 namespace words {
 
-// "generation 2"
-[[nodiscard]] std::string generation(Generation generation);
+// agent-protocol/wire/form.h, for which agents, endings, durations and errors of the system are
+// values, too: as who(), in_words() and error_in_words() tell of them.
+[[nodiscard]] std::string filled(const char* form, ...);
+
 // "generation 2 (version 1.1)"
 [[nodiscard]] std::string who(const Agent& agent);
 [[nodiscard]] std::string on_trial(Duration trial);
@@ -25,13 +29,17 @@ namespace words {
 
 // An agent that was told to stop for an upgrade goes on, though its candidate was lost before that.
 [[nodiscard]] std::string took_back(const Agent& agent, const std::optional<std::string>& reason);
+// ": no network", or nothing.
+[[nodiscard]] std::string behind_colon(const std::optional<std::string>& reason);
 // "the upgrader ends with status 3"
 [[nodiscard]] std::string ends_with(int status);
 
-// How an active agent ended: "exited with status 0 after its clean stop".
+// How an active agent ended: "generation 2 exited with status 0 after its clean stop".
 [[nodiscard]] std::string exit_sentence(const Agent& gone, const Ending& ending);
 // Why an agent that exited while held was not fit: its own last words, or how it ended.
 [[nodiscard]] std::string failed_to_start(const Agent& gone, const Ending& ending);
+// "unfit: no network"
+[[nodiscard]] std::string unfit(const std::string& reason);
 [[nodiscard]] std::string closed_its_pipe(const Agent& agent);
 [[nodiscard]] std::string unclean_stop(const Agent& gone, const Ending& ending);
 // It was late, with all the time that it was given.
@@ -44,19 +52,22 @@ namespace words {
 [[nodiscard]] std::string put_off(Duration late);
 // Which deadline an agent missed, for which it is killed.
 [[nodiscard]] std::string missed_deadline(const Agent& agent);
-// "upgrade u7 failed at its start: ...; generation 1 stays active"
+// "generation 1 failed: not ready within 5m"
+[[nodiscard]] std::string failed(const Agent& agent, const std::string& reason);
+// "generation 2: ...; upgrade u7 failed at its start; generation 1 stays active"
 [[nodiscard]] std::string failed(const UpgradeUnderWay& upgrade,
                                  const agent_protocol::Failure& failure,
                                  const std::optional<Agent>& incumbent);
 
+// "upgrade u7 refused: ..."
+[[nodiscard]] std::string upgrade_refused(const std::string& id, const std::string& reason);
 // "request r1 (confirm) refused: ..."
 [[nodiscard]] std::string request_refused(const std::string& name, std::string_view type,
-                                          const std::string& reason);
+                                          std::string_view reason);
 // A failure as agents are told of it. `ending` may be null, and `errno_name` empty.
 [[nodiscard]] agent_protocol::Failure failure_of(const std::string& id, agent_protocol::Stage stage,
                                                  const std::string& reason,
-                                                 const std::string& errno_name,
-                                                 const Ending* ending);
+                                                 std::string_view errno_name, const Ending* ending);
 // Why a first agent is not kept: "generation 1 (version 2.0) failed: not ready within 5m".
 [[nodiscard]] std::string first_failed(const agent_protocol::PastFailure& failure);
 
@@ -64,4 +75,45 @@ namespace words {
 [[nodiscard]] std::string in_short(const agent_protocol::Failure& failure, std::size_t bytes_max);
 
 }  // namespace words
+
+template <agent_protocol::Written written>
+consteval agent_protocol::Form<written, words::filled> operator""_with() {
+  return {};
+}
+
 }  // namespace upgrader
+
+namespace agent_protocol {
+
+enum class UpgraderValue : char {
+  agent = static_cast<char>(ValueKind::further),
+  ending,
+  duration,
+  system_error
+};
+
+template <>
+struct ValueOf<upgrader::Agent> {
+  static constexpr ValueKind kind{static_cast<char>(UpgraderValue::agent)};
+  static const upgrader::Agent* handed(const upgrader::Agent& agent) { return &agent; }
+};
+
+template <>
+struct ValueOf<upgrader::Ending> {
+  static constexpr ValueKind kind{static_cast<char>(UpgraderValue::ending)};
+  static const upgrader::Ending* handed(const upgrader::Ending& ending) { return &ending; }
+};
+
+template <>
+struct ValueOf<upgrader::Duration> {
+  static constexpr ValueKind kind{static_cast<char>(UpgraderValue::duration)};
+  static long long handed(upgrader::Duration duration) { return duration.count(); }
+};
+
+template <>
+struct ValueOf<upgrader::SystemError> {
+  static constexpr ValueKind kind{static_cast<char>(UpgraderValue::system_error)};
+  static int handed(upgrader::SystemError error) { return error.number; }
+};
+
+}  // namespace agent_protocol

@@ -7,6 +7,7 @@
 
 #include "agent-protocol/wire/codec.h"
 #include "upgrader/core/check.h"
+#include "upgrader/core/words.h"
 #include "upgrader/shell/log.h"
 
 namespace upgrader {
@@ -203,8 +204,8 @@ void Agents::take_line(Running& agent, const agent_protocol::Line& line) {
   if (auto* message = std::get_if<agent_protocol::AgentMessage>(&decoded)) {
     sink_(MessageReceived{generation, std::move(*message), posthumous});
   } else if (const auto* stray = std::get_if<agent_protocol::Stray>(&decoded)) {
-    const std::string reason = stray->reason.empty() ? "" : stray->reason + ": ";
-    sink_(StrayReceived{generation, reason + escape(line.text, stray_bytes_max)});
+    sink_(StrayReceived{generation, "{}{}{}"_with(stray->reason, stray->reason.empty() ? "" : ": ",
+                                                  escape(line.text, stray_bytes_max))});
   }
   if (posthumous) return;  // nobody is left to be answered
   if (auto* unknown = std::get_if<agent_protocol::Unknown>(&decoded)) {

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "upgrader/core/words.h"
+
 namespace upgrader {
 namespace {
 
@@ -24,7 +26,7 @@ int write_whole(int fd, const std::string& text, bool hurried) {
 }  // namespace
 
 std::variant<AttemptsFile, int> AttemptsFile::open(const std::string& path) {
-  auto place = LinkPlace::open(path + ".attempts");
+  auto place = LinkPlace::open("{}.attempts"_with(path));
   if (const int* error = std::get_if<int>(&place)) return *error;
   return AttemptsFile(std::get<LinkPlace>(std::move(place)));
 }

@@ -7,14 +7,14 @@
 #include <cstdlib>
 #include <string>
 
+#include "upgrader/core/words.h"
 #include "upgrader/shell/no_wait.h"
 
 namespace upgrader {
 
 void check_failed(const char* condition, const char* file, int line) {
-  const std::string place = std::string(file) + ":" + std::to_string(line);
-  const std::string text = std::string("upgrader: error: a rule of its own is broken: ") +
-                           condition + " (" + place + ")\n";
+  const std::string text =
+      "upgrader: error: a rule of its own is broken: {} ({}:{})\n"_with(condition, file, line);
   struct stat status {};
   if (::fstat(STDERR_FILENO, &status) == 0) {
     static_cast<void>(write_without_waiting(STDERR_FILENO, status.st_mode, text));

@@ -7,8 +7,8 @@
 #include <ctime>
 #include <utility>
 
+#include "upgrader/core/errno_name.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/errno_name.h"
 
 namespace upgrader {
 namespace {
@@ -32,18 +32,19 @@ const std::vector<std::string>* arguments_of(const void* programs, ProgramId id)
 bool Control::take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over) {
   if (const int error = directory_.lock(); error != 0) {
     const bool used = error == EWOULDBLOCK;
-    logbook_.error("--control=" + directory_.path() + ": " +
-                   (used ? "another upgrader uses it" : "no lock: " + error_in_words(error)));
+    logbook_.error(used ? "--control={}: another upgrader uses it"_with(directory_.path())
+                        : "--control={}: no lock: {}"_with(directory_.path(), SystemError{error}));
     return false;
   }
   taken_ = true;
   chronicle_.begin(stamp());
   if (const int error = directory_.keep_last(); error != 0) {
-    logbook_.warning("cannot keep the last status.json as previous.json: " + error_in_words(error));
+    logbook_.warning(
+        "cannot keep the last status.json as previous.json: {}"_with(SystemError{error}));
   }
   if (!directory_.is_in_memory()) {
-    logbook_.warning(directory_.path() +
-                     " is not on tmpfs: to write status.json may wait for a disk");
+    logbook_.warning(
+        "{} is not on tmpfs: to write status.json may wait for a disk"_with(directory_.path()));
   }
   fifo_.emplace(loop, directory_, std::move(sink), std::move(turn_over));
   const int error_of_fifo = directory_.make_fifo();
@@ -65,15 +66,15 @@ void Control::open_fifo() {
 }
 
 void Control::tell_deaf(int error) const {
-  logbook_.warning("no requests are taken by " + directory_.path() +
-                   "/control: " + error_in_words(error));
+  logbook_.warning(
+      "no requests are taken by {}/control: {}"_with(directory_.path(), SystemError{error}));
 }
 
 Control::Read Control::read(const agent_protocol::Line& line) {
-  const auto stray = [&](const std::string& reason) {
+  const auto stray = [&](std::string_view reason) {
     return Notice{
         0, NoticeKind::stray,
-        "control directory: stray output: " + reason + ": " + escape(line.text, stray_bytes_max)};
+        "control directory: stray output: {}: {}"_with(reason, escape(line.text, stray_bytes_max))};
   };
   if (!line.complete) return stray("not a whole line");
   ControlLine decoded = decode_control_line(line.text);
@@ -130,8 +131,7 @@ void Control::write(const State& state) {
   if (error == 0) {
     written_ = std::move(text);
   } else if (!fails_) {
-    logbook_.warning("cannot write " + directory_.path() +
-                     "/status.json: " + error_in_words(error));
+    logbook_.warning("cannot write {}/status.json: {}"_with(directory_.path(), SystemError{error}));
   }
   fails_ = error != 0;
 }

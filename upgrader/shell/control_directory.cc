@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/words.h"
 
 namespace upgrader {
 namespace {
@@ -43,16 +43,19 @@ std::string ControlDirectory::open(std::string path) {
   while (path.size() > 1 && path.back() == '/')
     path.pop_back();
   path_ = std::move(path);
-  const std::string refused = "--control=" + path_ + ": ";
-  if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
-    return refused + "cannot be made: " + error_in_words(errno);
-  }
+  const auto refused = [this](const char* what) { return "--control={}: {}"_with(path_, what); };
+  const auto failed = [this](const char* what) {
+    return "--control={}: {}{}"_with(path_, what, SystemError{errno});
+  };
+  if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) return failed("cannot be made: ");
   directory_.reset(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!directory_) return refused + "cannot be opened as a directory: " + error_in_words(errno);
+  if (!directory_) return failed("cannot be opened as a directory: ");
   struct stat status {};
-  if (::fstat(directory_.get(), &status) != 0) return refused + error_in_words(errno);
-  if (status.st_uid != ::geteuid()) return refused + "belongs to another user";
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return refused + "may be written to by others";
+  if (::fstat(directory_.get(), &status) != 0) return failed("");
+  if (status.st_uid != ::geteuid()) return refused("belongs to another user");
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return refused("may be written to by others");
+  }
   return "";
 }
 

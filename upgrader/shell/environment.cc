@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "upgrader/core/words.h"
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/log.h"
 
@@ -74,8 +75,8 @@ std::optional<int> passed_sockets(const char* const* inherited, pid_t own_pid) {
 WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid) {
   const auto malformed = [](std::string_view name, std::string_view value) {
     return WatchdogWish{{},
-                        escape(std::string(name) + "=" + std::string(value), value_bytes_shown) +
-                            " is ignored: it is not a number that makes sense"};
+                        "{} is ignored: it is not a number that makes sense"_with(
+                            escape("{}={}"_with(name, value), value_bytes_shown))};
   };
   const auto time = value_of(inherited, "WATCHDOG_USEC");
   const auto pid = value_of(inherited, "WATCHDOG_PID");
@@ -105,7 +106,7 @@ Environment agent_environment(const char* const* inherited, std::optional<int> s
   }
   environment.entries.emplace_back("AGENT_PROTOCOL=1");
   if (lock_descriptor) {
-    environment.entries.push_back("AGENT_PROTOCOL_LOCK_FD=" + std::to_string(*lock_descriptor));
+    environment.entries.push_back("AGENT_PROTOCOL_LOCK_FD={}"_with(*lock_descriptor));
   }
   return environment;
 }

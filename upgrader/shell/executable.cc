@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/words.h"
 #include "upgrader/shell/owned_fd.h"
 
 // Our own ELF header, which the linker puts before the program: what has the same class, byte order
@@ -52,7 +52,7 @@ NotExecutable refusal_for(const Flaw& flaw) {
 }
 
 NotExecutable unreadable(int error) {
-  return {.error = error, .reason = "cannot be read: " + error_in_words(error)};
+  return {.error = error, .reason = "cannot be read: {}"_with(SystemError{error})};
 }
 
 // Reads up to `size` bytes at `offset`; fewer only at the end of the file. -1 with errno.
@@ -82,9 +82,10 @@ std::optional<NotExecutable> read_whole(int fd, void* buffer, std::size_t size, 
 // a descriptor nor a refusal where it may be executed but not read.
 std::variant<OwnedFd, NotExecutable> open_interpreter(const std::string& path, const char* what) {
   const auto refused = [&](int error) {
-    const std::string reason = std::string("its ") + what + " " + path + ": " +
-                               (error == ENOENT ? "does not exist" : error_in_words(error));
-    return NotExecutable{.error = error, .reason = reason};
+    if (error == ENOENT) {
+      return NotExecutable{error, "its {} {}: does not exist"_with(what, path)};
+    }
+    return NotExecutable{error, "its {} {}: {}"_with(what, path, SystemError{error})};
   };
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return refused(errno);
@@ -118,7 +119,7 @@ std::optional<NotExecutable> judge_loader(int fd, const ElfW(Phdr) & segment) {
   ElfW(Ehdr) header;
   auto refusal = read_whole(loader.get(), &header, sizeof header, 0, no_program_here);
   if (!refusal && !is_for_this_machine(header)) refusal = refusal_for(no_program_here);
-  if (refusal) refusal->reason.insert(0, "its loader " + path + " ");
+  if (refusal) refusal->reason = "its loader {} {}"_with(path, refusal->reason);
   return refusal;
 }
 
@@ -189,7 +190,7 @@ Judgement judge(int fd, int scripts_before) {
   if (!reader) return ExecutableKind::script;
   const Judgement judgement = judge(reader.get(), scripts_before + 1);
   if (const NotExecutable* refusal = std::get_if<NotExecutable>(&judgement)) {
-    return refuse(refusal->error, "its interpreter " + *interpreter + " " + refusal->reason);
+    return refuse(refusal->error, "its interpreter {} {}"_with(*interpreter, refusal->reason));
   }
   return ExecutableKind::script;
 }

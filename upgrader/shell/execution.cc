@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <string>
 
+#include "upgrader/core/words.h"
+
 namespace upgrader {
 
 bool executions_can_be_seen() {
@@ -13,9 +15,9 @@ bool executions_can_be_seen() {
 }
 
 Runs what_runs(pid_t pid, const Program& program) {
-  const std::string process = "/proc/" + std::to_string(pid);
+  const std::string process = "/proc/{}"_with(pid);
   struct stat status {};
-  if (::stat((process + "/exe").c_str(), &status) == 0) {
+  if (::stat("{}/exe"_with(process).c_str(), &status) == 0) {
     return program.is_file(status.st_dev, status.st_ino) ? Runs::program : Runs::another;
   }
   // One that is about to end runs nothing any more.

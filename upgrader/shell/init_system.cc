@@ -7,6 +7,7 @@
 #include <ctime>
 #include <utility>
 
+#include "upgrader/core/words.h"
 #include "upgrader/shell/log.h"
 
 namespace upgrader {
@@ -31,7 +32,7 @@ std::string monotonic_clock() {
 std::string time_left(Time until, Time now) {
   const auto left =
       std::chrono::ceil<std::chrono::seconds>(std::max(Duration::zero(), until - now));
-  return ", " + std::to_string(left.count()) + " s left";
+  return ", {} s left"_with(left.count());
 }
 
 bool is_same(const std::optional<InitWait>& one, const std::optional<InitWait>& other) {
@@ -138,7 +139,7 @@ bool InitSystem::tell_what_is_owed(Time now) {
     std::string head = "READY=1\n";
     if (owed_.front() == Owed::stopping) head = "STOPPING=1\n";
     if (owed_.front() == Owed::reloading) {
-      head = "RELOADING=1\nMONOTONIC_USEC=" + monotonic_clock() + "\n";
+      head = "RELOADING=1\nMONOTONIC_USEC={}\n"_with(monotonic_clock());
     }
     if (!tell_all(now, head)) {
       owed_retry_ = now + owed_retry_interval;
@@ -189,7 +190,7 @@ std::string InitSystem::more_time(Time now) const {
   const bool longer = !is_same(wait, told_.wait) || wait->deadline > told_.wait->deadline;
   if (!longer && !begins) return "";
   const Duration left = std::max(Duration::zero(), wait->deadline - now) + end_margin;
-  return "EXTEND_TIMEOUT_USEC=" + in_microseconds(left) + "\n";
+  return "EXTEND_TIMEOUT_USEC={}\n"_with(in_microseconds(left));
 }
 
 void InitSystem::keep_alive_early(Time now) {
@@ -230,8 +231,9 @@ void InitSystem::show_agent_status(Generation generation, const std::string& tex
 
 std::string InitSystem::whole_status(Time now) const {
   const std::string left = news_.until ? time_left(*news_.until, now) : "";
-  const std::string agent = agent_status_.empty() ? "" : "; " + agent_status_;
-  return "STATUS=" + escape(news_.status + left + agent, status_bytes_shown) + "\n";
+  const std::string whole =
+      "{}{}{}{}"_with(news_.status, left, agent_status_.empty() ? "" : "; ", agent_status_);
+  return "STATUS={}\n"_with(escape(whole, status_bytes_shown));
 }
 
 // False if it may be tried again later: there was no room for it.

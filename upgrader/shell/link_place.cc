@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "upgrader/core/words.h"
+
 namespace upgrader {
 namespace {
 
@@ -28,7 +30,7 @@ std::string read_link(const OwnedFd& directory, const std::string& name) {
 std::string as_given(const std::string& path) {
   char here[PATH_MAX];
   if (path[0] == '/' || ::getcwd(here, sizeof here) == nullptr) return path;
-  return std::string(here) + "/" + path;
+  return "{}/{}"_with(here, path);
 }
 
 }  // namespace
@@ -39,7 +41,7 @@ LinkPlace::LinkPlace(OwnedFd directory, std::string given_directory, std::string
       given_directory_(std::move(given_directory)),
       directory_path_(std::move(directory_path)),
       name_(std::move(name)),
-      prepared_("." + name_.substr(0, name_bytes_kept) + ".upgrader") {}
+      prepared_(".{}.upgrader"_with(std::string_view(name_).substr(0, name_bytes_kept))) {}
 
 std::variant<LinkPlace, int> LinkPlace::open(const std::string& path) {
   const std::size_t slash = path.rfind('/');

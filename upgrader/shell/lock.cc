@@ -9,10 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <utility>
 #include <vector>
 
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/words.h"
 #include "upgrader/shell/lock_holders.h"
 
 namespace upgrader {
@@ -79,7 +80,7 @@ std::string read_at_start(int fd, std::size_t bytes_max) {
 std::string in_words(const std::vector<pid_t>& processes) {
   std::string words;
   for (std::size_t i = 0; i < std::min(processes.size(), holders_named_max); ++i)
-    words += (i == 0 ? "" : ", ") + process_in_words(processes[i]);
+    words += "{}{}"_with(i == 0 ? "" : ", ", process_in_words(processes[i]));
   if (processes.size() > holders_named_max) words += " and others";
   return words;
 }
@@ -164,8 +165,7 @@ int Lock::is_anothers() const {
 // its work. What an earlier holder has written must not stay, and whoever is killed on the way must
 // leave a file that the next one takes for a lock's.
 void Lock::write_holder() const {
-  const std::string text = std::to_string(::getpid()) + " " +
-                           std::to_string(process_start_time(::getpid()).value_or(0)) + "\n";
+  const std::string text = "{} {}\n"_with(::getpid(), process_start_time(::getpid()).value_or(0));
   if (::ftruncate(descriptor_.get(), 0) != 0) return;
   const ssize_t written = ::pwrite(descriptor_.get(), text.data(), text.size(), 0);
   const bool whole = written == static_cast<ssize_t>(text.size());
@@ -173,35 +173,35 @@ void Lock::write_holder() const {
 }
 
 std::string Lock::refusal_in_words(int error) {
-  const std::string name = " (" + errno_name(error) + ")";
-  if (error == EINVAL) return "it is no regular file" + name;
-  if (error == ELOOP) return "it is a symbolic link, and none is followed" + name;
-  if (error == EEXIST) return "it holds what no lock has written, and is left as it is" + name;
-  return error_in_words(error);
+  const char* why = std::strerror(error);
+  if (error == EINVAL) why = "it is no regular file";
+  if (error == ELOOP) why = "it is a symbolic link, and none is followed";
+  if (error == EEXIST) why = "it holds what no lock has written, and is left as it is";
+  return "{} ({})"_with(why, errno_name(error));
 }
 
 std::string Lock::holder_in_words() const {
   const std::optional<Holder> holder =
       parse_holder(read_at_start(descriptor_.get(), holder_bytes_max));
   const std::vector<pid_t> found = lock_holders(descriptor_.get());
-  const std::string hold = found.size() == 1 ? " holds it" : " hold it";
-  if (!holder) {
-    return found.empty() ? path_ + " does not say who holds it" : in_words(found) + hold;
-  }
-  const std::string process = "process " + std::to_string(holder->pid);
+  const auto found_hold = [&] {
+    return "{} {} it"_with(in_words(found), found.size() == 1 ? "holds" : "hold");
+  };
+  if (!holder) return found.empty() ? "{} does not say who holds it"_with(path_) : found_hold();
   if (is_alive(*holder)) {
     const bool holds =
         found.empty() || std::find(found.begin(), found.end(), holder->pid) != found.end();
-    return holds ? process_in_words(holder->pid) + " holds it" : in_words(found) + hold;
+    return holds ? "{} holds it"_with(process_in_words(holder->pid)) : found_hold();
   }
-  if (!process_start_time(::getpid())) return process + " or an agent of it holds it";  // no /proc
-  return process + ", which " + path_ + " names, is gone: one of its agents still holds it" +
-         (found.empty() ? "" : ": " + in_words(found));
+  if (!process_start_time(::getpid())) {  // no /proc
+    return "process {} or an agent of it holds it"_with(holder->pid);
+  }
+  return "process {}, which {} names, is gone: one of its agents still holds it{}{}"_with(
+      holder->pid, path_, found.empty() ? "" : ": ", in_words(found));
 }
 
 std::optional<std::uint64_t> process_start_time(pid_t pid) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const OwnedFd file(::open("/proc/{}/stat"_with(pid).c_str(), O_RDONLY | O_CLOEXEC));
   return start_time_in_stat(read_at_start(file.get(), stat_bytes_max));
 }
 

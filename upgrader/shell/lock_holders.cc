@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "upgrader/core/words.h"
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/owned_fd.h"
 
@@ -51,20 +52,19 @@ bool tells_of_lock(std::string_view fdinfo, const std::string& inode) {
   if (lock == std::string_view::npos) return false;
   const std::string_view line = fdinfo.substr(lock);
   return line.find(" FLOCK ") != std::string_view::npos &&
-         line.find(":" + inode + " ") != std::string_view::npos;
+         line.find(inode) != std::string_view::npos;
 }
 
 bool holds_lock(const std::string& process, const struct stat& file) {
-  const std::string inode = std::to_string(file.st_ino);
-  return any_number_in(process + "/fdinfo", [&](int fd) {
-    const std::string name = std::to_string(fd);
-    if (!tells_of_lock(read_file(process + "/fdinfo/" + name, fdinfo_bytes_max), inode)) {
+  const std::string inode = ":{} "_with(file.st_ino);
+  return any_number_in("{}/fdinfo"_with(process), [&](int fd) {
+    if (!tells_of_lock(read_file("{}/fdinfo/{}"_with(process, fd), fdinfo_bytes_max), inode)) {
       return false;
     }
     // Only now: to look at a file may take as long as its file system likes.
     struct stat found {};
-    return ::stat((process + "/fd/" + name).c_str(), &found) == 0 && found.st_dev == file.st_dev &&
-           found.st_ino == file.st_ino;
+    return ::stat("{}/fd/{}"_with(process, fd).c_str(), &found) == 0 &&
+           found.st_dev == file.st_dev && found.st_ino == file.st_ino;
   });
 }
 
@@ -75,17 +75,17 @@ std::vector<pid_t> lock_holders(int fd) {
   struct stat file {};
   if (::fstat(fd, &file) != 0) return holders;
   any_number_in("/proc", [&](pid_t pid) {
-    if (holds_lock("/proc/" + std::to_string(pid), file)) holders.push_back(pid);
+    if (holds_lock("/proc/{}"_with(pid), file)) holders.push_back(pid);
     return false;
   });
   return holders;
 }
 
 std::string process_in_words(pid_t pid) {
-  const std::string words = "process " + std::to_string(pid);
-  std::string name = read_file("/proc/" + std::to_string(pid) + "/comm", name_bytes_max);
+  std::string name = read_file("/proc/{}/comm"_with(pid), name_bytes_max);
   if (name.ends_with('\n')) name.pop_back();
-  return name.empty() ? words : words + " (" + escape(name, name_bytes_max) + ")";
+  if (name.empty()) return "process {}"_with(pid);
+  return "process {} ({})"_with(pid, escape(name, name_bytes_max));
 }
 
 }  // namespace upgrader

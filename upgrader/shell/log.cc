@@ -9,6 +9,7 @@
 #include <climits>
 #include <utility>
 
+#include "upgrader/core/words.h"
 #include "upgrader/shell/no_wait.h"
 
 namespace upgrader {
@@ -87,8 +88,8 @@ const char* plain_prefix(LogLevel level) {
 
 // The same pipe or terminal anew, with flags that nobody shares.
 OwnedFd open_anew(int descriptor) {
-  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
-  return OwnedFd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  return OwnedFd(::open("/proc/self/fd/{}"_with(descriptor).c_str(),
+                        O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
 }
 
 }  // namespace
@@ -115,8 +116,7 @@ Logbook::Logbook(LogLevel level, const char* journal_stream, int descriptor)
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return;
   if (journal_stream != nullptr) {
-    journal_ =
-        std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) == journal_stream;
+    journal_ = "{}:{}"_with(status.st_dev, status.st_ino) == journal_stream;
   }
   mode_ = status.st_mode;
 }
@@ -124,8 +124,8 @@ Logbook::Logbook(LogLevel level, const char* journal_stream, int descriptor)
 void Logbook::write(LogLevel level, std::string_view text) {
   if (!shows(level)) return;
   if (lost_ > 0) {
-    const std::string told = std::to_string(lost_) + (lost_ == 1 ? " line" : " lines") +
-                             " of this log lost: standard error did not take them";
+    const std::string told = "{} {} of this log lost: standard error did not take them"_with(
+        lost_, lost_ == 1 ? "line" : "lines");
     if (!deliver(line(LogLevel::warning, told))) {
       ++lost_;
       return;
@@ -143,7 +143,8 @@ std::string Logbook::line(LogLevel level, std::string_view text) const {
     whole.resize(cut_at(whole, log_line_bytes_max - 1 - cut_mark.size()));
     whole += cut_mark;
   }
-  return whole + "\n";
+  whole += '\n';
+  return whole;
 }
 
 // False if not even the beginning was taken. What of a line is left goes before the next one.

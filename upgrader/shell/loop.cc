@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "upgrader/core/check.h"
+#include "upgrader/core/errno_name.h"
 #include "upgrader/core/policy.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/descriptors.h"
-#include "upgrader/shell/errno_name.h"
 
 namespace upgrader {
 namespace {}  // namespace

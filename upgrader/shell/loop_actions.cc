@@ -3,15 +3,19 @@
 #include <csignal>
 #include <utility>
 
+#include "upgrader/core/errno_name.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/errno_name.h"
 #include "upgrader/shell/loop.h"
 
 namespace upgrader {
 namespace {
 
 Trouble trouble_of(int error, const std::string& deed) {
-  return {errno_name(error), deed + ": " + error_in_words(error)};
+  return {errno_name(error), "cannot {}: {}"_with(deed, SystemError{error})};
+}
+
+std::string put_back(const std::string& link) {
+  return "put the link {} back"_with(link);
 }
 
 }  // namespace
@@ -37,10 +41,10 @@ void Loop::perform(const FindWayBack&) {
     why = refused->reason;
   } else if (first_program_ &&
              std::get<Program>(checked).is_same_file_as(programs_.at(*first_program_))) {
-    why = *options_.previous + " names the same executable";
+    why = "{} names the same executable"_with(*options_.previous);
   }
   if (why.empty()) return feed(WayBackFound{programs_.add(std::get<Program>(std::move(checked)))});
-  logbook_.info("no way back: " + why);
+  logbook_.info("no way back: {}"_with(why));
   feed(NoWayBack{});
 }
 
@@ -49,25 +53,26 @@ void Loop::perform(const ForgetAttempts&) {
   attempt_.count = 0;
   note_boot();
   if (const int error = std::exchange(attempts_, std::nullopt)->write(attempt_)) {
-    logbook_.error("cannot write " + *options_.previous + ".attempts: " + error_in_words(error));
+    logbook_.error("cannot write {}.attempts: {}"_with(*options_.previous, SystemError{error}));
   }
 }
 
 void Loop::perform(const Spawn& spawn) {
   const Program& program = programs_.at(spawn.program);
   if (const auto failed = agents_->start(spawn.generation, program)) {
-    const std::string by = options_.adapter.empty() ? "" : " by " + options_.adapter.front();
+    const std::string by =
+        options_.adapter.empty() ? std::string() : " by {}"_with(options_.adapter.front());
     // An adapter's refusal is none of AGENT's.
     const bool not_executable =
         failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
     feed(SpawnFailed{spawn.generation,
-                     trouble_of(failed->error, "cannot start " + program.path() + by),
+                     trouble_of(failed->error, "start {}{}"_with(program.path(), by)),
                      not_executable});
     return;
   }
   const pid_t pid = agents_->pid_of(spawn.generation);
-  logbook_.info(words::generation(spawn.generation) + ": started as process " +
-                std::to_string(pid) + ", " + program.path());
+  logbook_.info(
+      "generation {}: started as process {}, {}"_with(spawn.generation, pid, program.path()));
   if (control_) control_->note_started(spawn.generation, pid, program);
   feed(Spawned{spawn.generation});
 }
@@ -97,8 +102,8 @@ void Loop::perform(const PassSignal& pass) {
 void Loop::signal(Generation generation, int signal_number) {
   const int error = agents_->signal(generation, signal_number);
   if (error == 0) return;
-  logbook_.error(words::generation(generation) + ": cannot send it signal " +
-                 std::to_string(signal_number) + ": " + error_in_words(error));
+  logbook_.error("generation {}: cannot send it signal {}: {}"_with(generation, signal_number,
+                                                                    SystemError{error}));
 }
 
 // For init's watchdog, before each of several syncs. Nothing that agents write is read meanwhile,
@@ -121,26 +126,26 @@ void Loop::perform(const ProveRelink& prove) {
   const int error = link_->prove(program, vouch_before_sync());
   if (error == 0) return feed(RelinkProved{});
   feed(RelinkProofFailed{trouble_of(
-      error, "cannot make sure that the link " + options_.agent + " can name " + program.path())});
+      error, "make sure that the link {} can name {}"_with(options_.agent, program.path()))});
 }
 
 void Loop::perform(const Relink& relink) {
   const int error =
       link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
   if (error == 0) return feed(Relinked{});
-  feed(RelinkFailed{trouble_of(error, "cannot commit the link " + options_.agent)});
+  feed(RelinkFailed{trouble_of(error, "commit the link {}"_with(options_.agent))});
 }
 
 void Loop::perform(const PutLinkBack&) {
   const int error = link_->restore(vouch_before_sync());
   if (error == 0) return feed(LinkPutBack{});
-  feed(LinkNotPutBack{trouble_of(error, "cannot put the link " + options_.agent + " back")});
+  feed(LinkNotPutBack{trouble_of(error, put_back(options_.agent))});
 }
 
 void Loop::perform(const RestoreLink&) {
   const int error = link_->restore(vouch_before_sync());
   if (error == 0) return;
-  logbook_.error("cannot put the link " + options_.agent + " back: " + error_in_words(error));
+  logbook_.error(trouble_of(error, put_back(options_.agent)).reason);
 }
 
 void Loop::perform(const Log& line) {

@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "upgrader/core/errno_name.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/errno_name.h"
 #include "upgrader/shell/loop.h"
 
 namespace upgrader {
@@ -62,17 +62,19 @@ void Loop::try_lock() {
     return;
   }
   if (error != EWOULDBLOCK) {
-    logbook_.error("cannot lock " + file + ": " + Lock::refusal_in_words(error));
+    logbook_.error("cannot lock {}: {}"_with(file, Lock::refusal_in_words(error)));
     end(exit_own_failure);
     return;
   }
   if (lock_deadline_ && *lock_deadline_ <= now()) {
-    logbook_.error("cannot lock " + file + " within " + in_words(lock_timeout_of(options_)) + ": " +
-                   lock_->holder_in_words());
+    logbook_.error("cannot lock {} within {}: {}"_with(file, lock_timeout_of(options_),
+                                                       lock_->holder_in_words()));
     end(exit_own_failure);
     return;
   }
-  if (!lock_retry_) logbook_.info("waiting for " + file + ": " + lock_->holder_in_words());
+  if (!lock_retry_) {
+    logbook_.info("waiting for {}: {}"_with(file, lock_->holder_in_words()));
+  }
   lock_retry_ = now() + lock_retry_interval;
   set_timer();
 }
@@ -83,8 +85,9 @@ void Loop::tell_what_will_start() {
   const auto* refused = std::get_if<ProgramRefused>(&checked);
   logbook_.write(
       refused ? LogLevel::warning : LogLevel::info,
-      "SIGUSR2 while " + *options_.lock_file + " is waited for: " +
-          (refused ? refused->reason : std::get<Program>(checked).path() + " will be started"));
+      "SIGUSR2 while {} is waited for: {}{}"_with(
+          *options_.lock_file, refused ? refused->reason : std::get<Program>(checked).path(),
+          refused ? "" : " will be started"));
 }
 
 void Loop::start_first_agent() {
@@ -140,8 +143,8 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
       return std::move(next.worn_out);
     }
   }
-  logbook_.error("cannot count this start in " + *options_.previous +
-                 ".attempts: " + error_in_words(error));
+  logbook_.error(
+      "cannot count this start in {}.attempts: {}"_with(*options_.previous, SystemError{error}));
   return std::nullopt;
 }
 

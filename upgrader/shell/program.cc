@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/words.h"
 
 namespace upgrader {
 namespace {
@@ -25,12 +25,12 @@ constexpr int links_max = 40;
 // What PATH is where it is not set.
 constexpr const char* default_search_path = "/bin:/usr/bin";
 
-ProgramRefused refuse(const std::string& path, int error, const std::string& reason) {
-  return {.error = error, .reason = path + ": " + reason, .missing = false};
+ProgramRefused refuse(const std::string& path, int error, std::string_view reason) {
+  return {.error = error, .reason = "{}: {}"_with(path, reason), .missing = false};
 }
 
 ProgramRefused refuse(const std::string& path, int error) {
-  return refuse(path, error, error_in_words(error));
+  return {.error = error, .reason = "{}: {}"_with(path, SystemError{error}), .missing = false};
 }
 
 ProgramRefused refuse_missing(const std::string& path, int error) {
@@ -60,7 +60,9 @@ ProgramRefused refuse_unresolved(const std::string& path, int error) {
   ProgramRefused refusal = refuse_missing(path, error);
   if (!refusal.missing) return refusal;
   const std::string end = end_of_link(path);
-  if (!end.empty()) refusal.reason = path + ": leads to " + end + ": " + error_in_words(error);
+  if (!end.empty()) {
+    refusal.reason = "{}: leads to {}: {}"_with(path, end, SystemError{error});
+  }
   return refusal;
 }
 
@@ -100,7 +102,7 @@ std::optional<std::variant<Opened, ProgramRefused>> open_once(const std::string&
   if (S_ISDIR(opened.status.st_mode)) return refuse(path, EACCES, "is a directory");
   if (!S_ISREG(opened.status.st_mode)) return refuse(path, EACCES, "is no regular file");
   if (const int error = executable_by_us(opened.descriptor.get(), path); error != 0) {
-    return refuse(path, error, "is not executable: " + error_in_words(error));
+    return refuse(path, error, "is not executable: {}"_with(SystemError{error}));
   }
 
   OwnedFd reader(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -180,7 +182,7 @@ std::variant<std::string, ProgramRefused> find_in_path(std::string_view name,
     const std::size_t colon = rest.find(':');
     const std::string_view directory = rest.substr(0, colon);
     const std::string path =
-        directory.empty() ? "./" + agent : std::string(directory) + "/" + agent;
+        "{}/{}"_with(directory.empty() ? std::string_view(".") : directory, agent);
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) {
       const bool executable = S_ISREG(status.st_mode) && may_execute(path.c_str()) == 0;
@@ -192,7 +194,7 @@ std::variant<std::string, ProgramRefused> find_in_path(std::string_view name,
   }
   if (not_executable) return refuse(*not_executable, EACCES, "is not executable");
   return ProgramRefused{
-      .error = ENOENT, .reason = agent + ": no such program in PATH", .missing = true};
+      .error = ENOENT, .reason = "{}: no such program in PATH"_with(agent), .missing = true};
 }
 
 bool can_start_again(const Program& program) {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/words.h"
 
 namespace upgrader {
 

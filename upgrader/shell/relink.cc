@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "upgrader/shell/errno_name.h"
+#include "upgrader/core/words.h"
 
 namespace upgrader {
 namespace {
@@ -83,9 +83,10 @@ Link::Link(LinkPlace place, std::string target)
 
 std::variant<Link, LinkRefused> Link::open(const std::string& path) {
   const auto refused = [&](int error) {
-    const std::string reason =
-        error == EINVAL ? "is no symbolic link, which --relink needs" : error_in_words(error);
-    return LinkRefused{.error = error, .reason = path + ": " + reason};
+    if (error == EINVAL) {
+      return LinkRefused{error, "{}: is no symbolic link, which --relink needs"_with(path)};
+    }
+    return LinkRefused{error, "{}: {}"_with(path, SystemError{error})};
   };
   auto place = LinkPlace::open(path);
   if (const int* error = std::get_if<int>(&place)) return refused(*error);
@@ -95,17 +96,18 @@ std::variant<Link, LinkRefused> Link::open(const std::string& path) {
 }
 
 std::optional<LinkRefused> Link::keep_previous(const std::string& path) {
-  const auto refused = [&](int error, const std::string& reason) {
-    return LinkRefused{.error = error, .reason = "--previous=" + path + ": " + reason};
+  const auto refused = [&](int error, const char* what) {
+    if (error == EINVAL) {
+      return LinkRefused{error, "--previous={}: is no symbolic link"_with(path)};
+    }
+    return LinkRefused{error, "--previous={}: {}{}"_with(path, what, SystemError{error})};
   };
   auto place = LinkPlace::open(path);
-  if (const int* error = std::get_if<int>(&place)) return refused(*error, error_in_words(*error));
+  if (const int* error = std::get_if<int>(&place)) return refused(*error, "");
   previous_ = std::get<LinkPlace>(std::move(place));
-  if (previous_->read().empty() && errno != ENOENT) {
-    return refused(errno, errno == EINVAL ? "is no symbolic link" : error_in_words(errno));
-  }
+  if (previous_->read().empty() && errno != ENOENT) return refused(errno, "");
   if (::faccessat(previous_->directory(), ".", W_OK | X_OK, AT_EACCESS) == 0) return std::nullopt;
-  return refused(errno, "its directory: " + error_in_words(errno));
+  return refused(errno, "its directory: ");
 }
 
 // Makes a temporary that leads to that very file, and tells its text: where the relative way does
@@ -138,7 +140,7 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
 // there is nothing to go back to, and that link stays as it is.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
-  std::string old = relative ? place_.directory_path() + "/" + committed_ : committed_;
+  std::string old = relative ? "{}/{}"_with(place_.directory_path(), committed_) : committed_;
   char resolved[PATH_MAX];
   if (::realpath(old.c_str(), resolved) != nullptr) old = resolved;
   if (old == program.path()) return 0;

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "upgrader/core/words.h"
+
 namespace upgrader {
 namespace {
 
@@ -21,10 +23,10 @@ Vectors::Vectors(const Program& program, const Program* adapter, const Environme
   if (adapter != nullptr) {
     add_arguments(*adapter);
     argv_.push_back(end_of_options);
-    entries_.push_back("AGENT_PROTOCOL_PROGRAM=" + program.path());
+    entries_.push_back("AGENT_PROTOCOL_PROGRAM={}"_with(program.path()));
     if (program.kind() != ExecutableKind::script) {
       program_descriptor_ = program.descriptor();
-      entries_.push_back("AGENT_PROTOCOL_PROGRAM_FD=" + std::to_string(program_descriptor_));
+      entries_.push_back("AGENT_PROTOCOL_PROGRAM_FD={}"_with(program_descriptor_));
     }
   }
   add_arguments(program);

@@ -1,0 +1,112 @@
+// Texts with values in them: `"upgrade {} refused: {}"_with(id, reason)` is the text in which each
+// {} has been replaced by the next of the values. It does not compile with more values than places
+// or with fewer. A value is a text of any kind or a whole number; upgrader/core/words.h adds its
+// own.
+//
+// One call makes the whole text, where `"upgrade " + id + ...` would make one text after the other:
+// that is a tenth of a small program.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdarg>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace agent_protocol {
+
+// What stands in a form in the place of a value is a byte that says of which kind it is: less than
+// all bytes that a text is written with.
+enum class ValueKind : char { text = 1, view, c_text, number, further, last = '\t' - 1 };
+
+// How a value of this type is handed over, and as what.
+template <class Value>
+struct ValueOf;
+
+template <>
+struct ValueOf<std::string> {
+  static constexpr ValueKind kind = ValueKind::text;
+  static const std::string* handed(const std::string& value) { return &value; }
+};
+
+template <>
+struct ValueOf<std::string_view> {
+  static constexpr ValueKind kind = ValueKind::view;
+  static const std::string_view* handed(const std::string_view& value) { return &value; }
+};
+
+template <>
+struct ValueOf<const char*> {
+  static constexpr ValueKind kind = ValueKind::c_text;
+  static const char* handed(const char* value) { return value; }
+};
+
+template <>
+struct ValueOf<char*> : ValueOf<const char*> {};
+
+template <std::size_t size>
+struct ValueOf<char[size]> : ValueOf<const char*> {};
+
+template <std::integral Number>
+struct ValueOf<Number> {
+  static constexpr ValueKind kind = ValueKind::number;
+  static long long handed(Number value) { return static_cast<long long>(value); }
+};
+
+struct Values {
+  std::va_list list;
+};
+// Adds a value of a kind that is not known here, and takes it out of `values`.
+using AddFurther = void (*)(std::string& text, char kind, Values& values);
+// Adds a form with its values to a text. `add_further` may be null where there is none such.
+void add_form(std::string& text, const char* form, Values& values, AddFurther add_further);
+
+// `form` with the values behind it, each as the byte in its place says.
+[[nodiscard]] std::string filled(const char* form, ...);
+
+// What the compiler sees between quotes.
+template <std::size_t size>
+struct Written {
+  // Not explicit: it is what a literal becomes.
+  consteval Written(const char (&literal)[size]) {  // NOLINT(google-explicit-constructor)
+    std::copy_n(literal, size, bytes);
+  }
+  char bytes[size]{};
+};
+
+// Is not to be had while a form is made, and so ends the compilation.
+void a_value_has_no_place();
+
+// `written`, ended by a zero, with the kind of the next value for each {}.
+template <Written written, ValueKind... kinds>
+consteval auto with_kinds() {
+  constexpr std::array<ValueKind, sizeof...(kinds)> all{kinds...};
+  std::array<char, sizeof(written.bytes) - sizeof...(kinds)> form{};
+  std::size_t value = 0;
+  std::size_t end = 0;
+  for (std::size_t at = 0; at < sizeof(written.bytes); ++at) {
+    const bool is_place = written.bytes[at] == '{' && written.bytes[at + 1] == '}';
+    form.at(end++) = is_place ? static_cast<char>(all.at(value++)) : written.bytes[at];
+    if (is_place) ++at;
+  }
+  if (value != sizeof...(kinds)) a_value_has_no_place();
+  return form;
+}
+
+template <Written written, std::string (*fill)(const char*, ...)>
+struct Form {
+  template <class... Values>
+  [[nodiscard, gnu::always_inline]] std::string operator()(const Values&... values) const {
+    static constexpr auto form = with_kinds<written, ValueOf<Values>::kind...>();
+    return fill(form.data(), ValueOf<Values>::handed(values)...);
+  }
+};
+
+template <Written written>
+consteval Form<written, filled> operator""_with() {
+  return {};
+}
+
+}  // namespace agent_protocol
