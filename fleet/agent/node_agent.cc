@@ -9,6 +9,7 @@
 
 #include "fleet/agent/failure_meaning.h"
 #include "fleet/agent/identity.h"
+#include "fleet/agent/zone_file.h"
 #include "fleet/model/record_text.h"
 #include "upgrader/core/check.h"
 
@@ -191,7 +192,8 @@ void NodeAgent::begin_to_act(Revision active) {
 }
 
 void NodeAgent::keep_facts() {
-  NodeInfo info{.facts = facts_of_this_machine(), .protocol = protocol};
+  NodeInfo info{
+      .facts = facts_of_this_machine(), .protocol = protocol, .time_zone = zone_of_this_machine()};
   for (const std::string& label : options_.labels) {
     const std::size_t at = label.find('=');
     info.labels[label.substr(0, at)] = label.substr(at + 1);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <utility>
 
+#include "fleet/agent/zone_file.h"
 #include "fleet/model/desired_driver.h"
 #include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
@@ -115,29 +117,32 @@ std::function<std::unique_ptr<AnyDriver>(LeaseId)> Controller::maker(const Driva
   return [name = options_.name, what, settings](LeaseId lease) -> std::unique_ptr<AnyDriver> {
     switch (what.kind) {
       case Drivable::Kind::rollout:
-        return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, what.id, lease));
+        return std::make_unique<DriverOf<RolloutDriver>>(
+            RolloutDriver(name, what.id, lease, zone_of));
       case Drivable::Kind::plan:
-        return std::make_unique<DriverOf<PlanDriver>>(PlanDriver(name, what.id, lease));
+        return std::make_unique<DriverOf<PlanDriver>>(PlanDriver(name, what.id, lease, zone_of));
       case Drivable::Kind::desired:
         return std::make_unique<DriverOf<DesiredDriver>>(
-            DesiredDriver(name, what.components, settings, lease));
+            DesiredDriver(name, what.components, settings, lease, zone_of));
     }
     return nullptr;
   };
 }
 
 void Controller::begin(const Drivable& what) {
-  driven_[what.id] = {what.components, std::make_unique<Driving>(Driving::Settings{
-                                           .store = store_,
-                                           .timers = timers_,
-                                           .lease = std::chrono::seconds(options_.lease_s),
-                                           .seed = seed_,
-                                           .make = maker(what),
-                                           .log =
-                                               [id = what.id](bool loud, const std::string& text) {
-                                                 log((loud ? "! " : "") + id + ": " + text);
-                                               },
-                                           .ended = [this] { look_soon(); }})};
+  driven_[what.id] = {
+      what.components,
+      std::make_unique<Driving>(Driving::Settings{
+          .store = store_,
+          .timers = timers_,
+          .lease = std::chrono::seconds(options_.lease_s),
+          .seed = seed_,
+          .make = maker(what),
+          .log = [id = what.id](
+                     bool loud,
+                     const std::string& text) { log((loud ? "! " : "") + id + ": " + text); },
+          .wall = [] { return std::optional(static_cast<UnixSeconds>(std::time(nullptr))); },
+          .ended = [this] { look_soon(); }})};
 }
 
 void Controller::leave_all() {

@@ -25,10 +25,10 @@ Driving::Driving(Settings settings)
               {.taken =
                    [this](const Lease& lease) {
                      driver_ = settings_.make(lease.id);
-                     tell(BeginDriving{});
+                     tell(BeginDriving{settings_.wall()});
                    },
                .lost = [this](const std::string& why) { tell(LeaseLost{why}); },
-               .kept = [this] { tell(KeptAlive{}); }},
+               .kept = [this] { tell(KeptAlive{settings_.wall()}); }},
               settings_.seed) {}
 
 void Driving::leave() {

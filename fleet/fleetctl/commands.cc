@@ -51,6 +51,12 @@ int perform(const Options& options) {
       return show_plan(options, asker);
     case Command::plan_recover:
       return recover_plan(options, asker);
+    case Command::window_set:
+      return set_window(options, asker);
+    case Command::window_list:
+      return list_windows(options, asker);
+    case Command::window_remove:
+      return remove_window(options, asker);
   }
   return exit_usage;
 }
@@ -146,6 +152,7 @@ int desire(const Options& options, Asker& asker) {
                             .why = options.why,
                             .pinned = !options.node.empty(),
                             .downgrade = options.downgrade,
+                            .ignore_window = options.ignore_window,
                             .trace = fleet::new_instance_id().substr(0, 8)};
   const int status =
       write(asker, key, fleet::write_record(wish), there == nullptr ? 0 : there->modified);

@@ -36,6 +36,11 @@ namespace fleetctl {
 [[nodiscard]] int show_plan(const Options& options, Asker& asker);
 [[nodiscard]] int recover_plan(const Options& options, Asker& asker);
 
+// ---- windows
+[[nodiscard]] int set_window(const Options& options, Asker& asker);
+[[nodiscard]] int list_windows(const Options& options, Asker& asker);
+[[nodiscard]] int remove_window(const Options& options, Asker& asker);
+
 // ---- what all say
 void say(const std::string& line);
 void say_all(const std::vector<std::string>& lines);

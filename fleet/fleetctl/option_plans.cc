@@ -28,6 +28,7 @@ void add_plans(CLI::App& app, Options& options) {
       ->check(form(&fleet::is_id, "the name of a plan"));
   run.add_option("--target", options.target, "only these of the nodes that are enrolled")
       ->type_name("EXPR");
+  run.add_flag("--ignore-window", options.ignore_window, "begin at any time");
   run.add_flag("--wait", options.wait, "until it has ended, and say how");
   add(plan, options, Command::plan_list, "list", "every plan, and how far it is");
   add_name(add(plan, options, Command::plan_show, "show", "one plan, member by member"), options);

@@ -49,6 +49,7 @@ void add_orders(CLI::App& app, Options& options) {
   desire.add_option("--node", options.node, "on this node alone")
       ->type_name("ID")
       ->check(form(&fleet::is_id, "the name of a node"));
+  desire.add_flag("--ignore-window", options.ignore_window, "begin at any time");
   desire.add_flag("--downgrade", options.downgrade, "also to an older version");
   desire.add_option("--why", options.why, "for the records")->type_name("TEXT");
 
@@ -154,6 +155,7 @@ void add_terms(CLI::App& app, fleet::RolloutTerms& terms) {
   app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")
       ->type_name("N");
   app.add_flag("--downgrade", terms.downgrade, "also to an older version");
+  app.add_flag("--ignore-window", terms.ignore_window, "begin at any time");
 }
 
 void add_rollouts(CLI::App& app, Options& options) {
@@ -212,6 +214,7 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   add_enrolment(app, options);
   add_rollouts(app, options);
   add_plans(app, options);
+  add_windows(app, options);
   try {
     app.parse(argc, argv);
     if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "fleet/model/cell_records.h"
 #include "fleet/model/rollout_records.h"
 
 namespace fleetctl {
@@ -27,6 +28,9 @@ enum class Command {
   plan_list,
   plan_show,
   plan_recover,
+  window_set,
+  window_list,
+  window_remove,
 };
 
 // What a person may tell a rollout that has begun.
@@ -65,6 +69,10 @@ struct Options {
   std::string plan;   // its name
   std::string file;   // plan run: what a person wrote
   bool wait = false;  // plan run: until it has ended
+
+  std::string group;           // of nodes
+  fleet::Window window;        // window set
+  bool ignore_window = false;  // desire, plan run
 };
 
 // To show, and to exit with.

@@ -154,7 +154,9 @@ int write_plan(Asker& asker, const std::string& name, const fleet::Plan& plan,
 }  // namespace
 
 int run_plan(const Options& options, Asker& asker) {
-  fleet::Plan plan{.who = who_asks(), .trace = fleet::new_instance_id().substr(0, 8)};
+  fleet::Plan plan{.ignore_window = options.ignore_window,
+                   .who = who_asks(),
+                   .trace = fleet::new_instance_id().substr(0, 8)};
   const std::string name =
       options.plan.empty() ? std::filesystem::path(options.file).stem().string() : options.plan;
   const bool is_short = fleet::agent_rollout_id(name, plan).size() <= fleet::rollout_id_bytes_max;

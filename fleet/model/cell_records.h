@@ -40,6 +40,7 @@ struct Desired {
   bool pending = false;  // agents that start halt and do no work, until it is taken away
   bool pinned = false;   // of a node: a person's word, which the cell's wish does not change
   bool downgrade = false;
+  bool ignore_window = false;
   std::string trace = {};
 
   bool operator==(const Desired&) const = default;

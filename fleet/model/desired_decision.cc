@@ -33,7 +33,7 @@ class Decider {
       if (may_stop(id, node)) return stop_old(id, node);
     }
     for (const auto& [id, node] : view_.nodes()) {
-      if (wish_ && may_begin(node)) return begin(id, node);
+      if (wish_ && may_begin(node) && !is_closed(id)) return begin(id, node);
     }
     return {.until = next_look()};
   }
@@ -49,6 +49,11 @@ class Decider {
   }
 
   [[nodiscard]] bool is_halted() const { return failed_ >= settings_.max_failed; }
+
+  [[nodiscard]] bool is_closed(const std::string& id) const {
+    const bool is_free = wish_ && wish_->desired.ignore_window;
+    return marks_.closed.contains(id) && !is_free;
+  }
 
   // ---- begin
 
@@ -121,7 +126,7 @@ class Decider {
   }
 
   [[nodiscard]] bool may_stop(const std::string& id, const DesiredNode& node) const {
-    if (view_.is_stopped() || node.claim.revision != 0) return false;
+    if (view_.is_stopped() || node.claim.revision != 0 || is_closed(id)) return false;
     if (phase_of(node) != UpgradePhase::cutover_ready) return false;
     const bool ours = wish_ && is_told(node, *wish_);
     if (!node.desired.record.pinned && (!ours || is_halted())) return false;
@@ -194,6 +199,8 @@ class Decider {
     };
     for (const auto& [key, mark] : marks_.ready)
       consider(mark.first + settings_.observe_ms);
+    for (const auto& [id, opens] : marks_.closed)
+      if (opens) consider(*opens);
     for (const auto& [id, mark] : marks_.told)
       consider(mark.second + settings_.staging_ms);
     return first;

@@ -16,9 +16,11 @@
 //
 // When max_failed nodes have failed for a wish, nobody is told to begin any more and nobody to
 // stop: who waits at its gate stays there. Writing the wish anew, even the same, is another
-// attempt. A node that is claimed, or pinned to a version of its own, or that a rollout has moved
-// since the wish was written, is left where it is; a pinned one is told to stop as any other. While
-// anything is doubtful, such as a record that is missing, no instance is told to stop.
+// attempt. Nobody is told to begin, and no old instance to stop, while the node's window is closed,
+// or is open for less time than that takes. A node that is claimed, or pinned to a version of its
+// own, or that a rollout has moved since the wish was written, is left where it is; a pinned one is
+// told to stop as any other. While anything is doubtful, such as a record that is missing, no
+// instance is told to stop.
 #pragma once
 
 #include <map>
@@ -46,6 +48,7 @@ struct DesiredMarks {
   // instance: since when another component waits at its gate, and by which attempt.
   std::map<std::pair<std::string, std::string>, std::pair<Ms, std::string>> ready = {};
   std::map<std::string, std::pair<Revision, Ms>> told = {};  // a node's order, and since when
+  std::map<std::string, std::optional<Ms>> closed = {};      // nodes by whose window nothing begins
 
   bool operator==(const DesiredMarks&) const = default;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fleet/model/desired_standing.h"
 #include "fleet/model/keys.h"
 
 namespace fleet {
@@ -18,8 +19,8 @@ bool wants_lease(const Transaction& transaction) {
 }  // namespace
 
 DesiredTask::DesiredTask(const std::vector<std::string>& components,
-                         const DesiredSettings& settings)
-    : settings_(settings) {
+                         const DesiredSettings& settings, ZoneBook zones)
+    : windows_(std::move(zones)), settings_(settings) {
   for (const std::string& component : components)
     components_.push_back({DesiredView(component)});
 }
@@ -29,28 +30,44 @@ std::string DesiredTask::key() const {
 }
 
 std::vector<std::string> DesiredTask::prefixes() const {
-  return {prefix_of(KeyKind::desired), prefix_of(KeyKind::node_info), key_of(KeyKind::stop)};
+  return {prefix_of(KeyKind::desired), prefix_of(KeyKind::node_info), key_of(KeyKind::stop),
+          prefix_of(KeyKind::window)};
 }
 
 void DesiredTask::take(const KeyValue& record) {
   for (Component& component : components_)
     component.view.take(record);
+  windows_.take(record);
 }
 
 void DesiredTask::take_absent(const std::string& key) {
   for (Component& component : components_)
     component.view.take_absent(key);
+  windows_.take_absent(key);
 }
 
 void DesiredTask::take_all(const Reading& reading) {
   for (Component& component : components_)
     component.view.take_all(reading);
+  windows_.take_all(reading);
+}
+
+// What it takes: to fetch, to be observed, and to stop.
+void DesiredTask::look_at_windows(Component& component, Ms now) const {
+  component.marks.closed.clear();
+  const Ms takes = settings_.staging_ms + settings_.observe_ms + settings_.stop_ms;
+  for (const auto& [id, node] : component.view.nodes()) {
+    const bool has_begun = phase_of(node) == UpgradePhase::cutover_ready;
+    const Opening opening = windows_.opening(id, has_begun ? settings_.stop_ms : takes, now);
+    if (!opening.is_open) component.marks.closed[id] = opening.until;
+  }
 }
 
 DriverStep DesiredTask::next(Revision fence, Ms now) {
   Wait wait;
   for (Component& component : components_) {
     look(component.view, component.marks, now);
+    look_at_windows(component, now);
     DesiredDecision decision =
         decide_desired(component.view, settings_, component.marks, fence, lease_, now);
     if (decision.transaction) {

@@ -8,6 +8,7 @@
 
 #include "fleet/model/desired_decision.h"
 #include "fleet/model/driver.h"
+#include "fleet/model/window_view.h"
 
 namespace fleet {
 
@@ -16,7 +17,8 @@ inline constexpr std::string_view desired_id = "desired";
 
 class DesiredTask {
  public:
-  DesiredTask(const std::vector<std::string>& components, const DesiredSettings& settings);
+  DesiredTask(const std::vector<std::string>& components, const DesiredSettings& settings,
+              ZoneBook zones);
 
   [[nodiscard]] std::string name() const { return "the desired version"; }
   [[nodiscard]] std::string key() const;
@@ -25,6 +27,7 @@ class DesiredTask {
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
+  void clock(UnixSeconds wall, Ms now) { windows_.set_clock(wall, now); }
 
   // Of the components, one after the other.
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
@@ -39,7 +42,10 @@ class DesiredTask {
     DesiredMarks marks = {};
   };
 
+  void look_at_windows(Component& component, Ms now) const;
+
   std::vector<Component> components_;
+  WindowView windows_;
   DesiredSettings settings_;
   LeaseId lease_ = 0;  // of a command to stop
 };
@@ -47,8 +53,8 @@ class DesiredTask {
 class DesiredDriver : public Driver<DesiredTask> {
  public:
   DesiredDriver(const std::string& controller, const std::vector<std::string>& components,
-                const DesiredSettings& settings, LeaseId lease)
-      : Driver(controller, DesiredTask(components, settings), lease) {}
+                const DesiredSettings& settings, LeaseId lease, ZoneBook zones = {})
+      : Driver(controller, DesiredTask(components, settings, std::move(zones)), lease) {}
 };
 
 }  // namespace fleet

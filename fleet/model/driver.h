@@ -31,6 +31,7 @@ namespace fleet {
 //     name()                         `rollout r1`, for people
 //     key(), prefixes()              its driver's key; what it reads, and watches
 //     take(KeyValue), take_absent(key), take_all(Reading)
+//     clock(wall, now)               what the wall clock shows now, for windows
 //     next(fence, now)               a DriverStep
 //     granted(LeaseId)               the lease that it wanted; 0: it is not granted, or may be over
 //     deny(reason)                   false: there is nothing left that it could do
@@ -86,7 +87,14 @@ class Driver {
 
   // ---- the key
 
-  void take(const BeginDriving&) { take_key(); }
+  void take(const BeginDriving& event) {
+    hear_clock(event.wall);
+    take_key();
+  }
+
+  void hear_clock(std::optional<UnixSeconds> wall) {
+    if (wall) task_.clock(*wall, now_);
+  }
 
   void take_key() {
     under_way_ = UnderWay::taking;
@@ -98,7 +106,10 @@ class Driver {
   }
 
   void take(const LeaveDriving&) { end("its controller ends", false); }
-  void take(const KeptAlive&) { proven_at_ = now_; }
+  void take(const KeptAlive& event) {
+    proven_at_ = now_;
+    hear_clock(event.wall);
+  }
   void take(const LeaseLost& lost) { end(lost.why, true); }
 
   // ---- what the store says

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fleet/model/time.h"
+#include "fleet/model/time_zone.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {
@@ -41,7 +42,10 @@ inline constexpr Ms store_retry_ms = 1'000;
 
 // ---- events
 
-struct BeginDriving {};
+// What the wall clock shows, for windows; none: nobody knows.
+struct BeginDriving {
+  std::optional<UnixSeconds> wall = {};
+};
 struct TransactionEnded {
   Outcome outcome = {};
 };
@@ -55,7 +59,9 @@ struct LeaseGranted {
 };
 struct LeaseFailed {};
 // The lease of the driver's own key was renewed.
-struct KeptAlive {};
+struct KeptAlive {
+  std::optional<UnixSeconds> wall = {};
+};
 // It has ended, or nobody can tell: counted from before the question that renewed it last.
 struct LeaseLost {
   std::string why = {};

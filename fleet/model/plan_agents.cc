@@ -22,7 +22,8 @@ void put_agent_rollout(Transaction& transaction, const std::string& name, const 
                             .target = "members of plan " + name,
                             .batch = batch_nodes_max,
                             .canary = 1,
-                            .soak_ms = plan.soak_ms},
+                            .soak_ms = plan.soak_ms,
+                            .ignore_window = plan.ignore_window},
                   .state = RolloutState::rolling,
                   .who = "plan/" + name,
                   .trace = plan.trace};

@@ -77,6 +77,7 @@ class Decider {
 
   PlanDecision advance() {
     if (plan_.step == 0) {
+      if (!facts_.window.is_open) return {.until = facts_.window.until};
       if (const auto others = those_of_other_agents(); !others.empty()) return bring_agents(others);
     }
     next_.acting = false;

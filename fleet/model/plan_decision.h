@@ -29,6 +29,7 @@
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
+#include "fleet/model/window_view.h"
 
 namespace fleet {
 
@@ -60,6 +61,7 @@ struct PlanView {
 struct PlanFacts {
   std::string controller = {};
   Revision fence = 0;
+  Opening window = {};         // whether the plan may begin now
   std::string waits_for = {};  // what is waited for since when; made by decide_plan
   Ms since = 0;
 };
@@ -72,6 +74,9 @@ struct PlanDecision {
   std::string waits_for = {};  // to be given back in PlanFacts
   Ms since = 0;
 };
+
+// How long it takes at most: it begins only where it can end inside all its members' windows.
+[[nodiscard]] Ms longest(const Plan& plan);
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 

@@ -6,7 +6,8 @@
 
 namespace fleet {
 
-PlanTask::PlanTask(const std::string& controller, std::string plan) {
+PlanTask::PlanTask(const std::string& controller, std::string plan, ZoneBook zones)
+    : windows_(std::move(zones)) {
   view_.name = std::move(plan);
   facts_.controller = controller;
 }
@@ -16,12 +17,34 @@ std::string PlanTask::key() const {
 }
 
 std::vector<std::string> PlanTask::prefixes() const {
-  return {key_of(KeyKind::plan, {view_.name}), prefix_of(KeyKind::once) + view_.name + "/",
-          key_of(KeyKind::stop), prefix_of(KeyKind::node_info), prefix_of(KeyKind::rollout)};
+  return {key_of(KeyKind::plan, {view_.name}),
+          prefix_of(KeyKind::once) + view_.name + "/",
+          key_of(KeyKind::stop),
+          prefix_of(KeyKind::node_info),
+          prefix_of(KeyKind::rollout),
+          prefix_of(KeyKind::window)};
+}
+
+void PlanTask::take(const KeyValue& record) {
+  view_.take(record);
+  windows_.take(record);
+}
+
+void PlanTask::take_absent(const std::string& key) {
+  view_.take_absent(key);
+  windows_.take_absent(key);
+}
+
+void PlanTask::take_all(const Reading& reading) {
+  view_.take_all(reading);
+  windows_.take_all(reading);
 }
 
 DriverStep PlanTask::next(Revision fence, Ms now) {
   facts_.fence = fence;
+  const Plan& plan = view_.plan;
+  const bool is_free = plan.ignore_window;
+  facts_.window = is_free ? Opening{} : windows_.opening(plan.members, longest(plan), now);
   PlanDecision decision = decide_plan(view_, facts_, now);
   facts_.waits_for = decision.waits_for;
   facts_.since = decision.since;

@@ -11,16 +11,17 @@ namespace fleet {
 
 class PlanTask {
  public:
-  PlanTask(const std::string& controller, std::string plan);
+  PlanTask(const std::string& controller, std::string plan, ZoneBook zones);
 
   [[nodiscard]] std::string name() const { return "plan " + view_.name; }
   [[nodiscard]] std::string key() const;
   [[nodiscard]] std::vector<std::string> prefixes() const;
   [[nodiscard]] const PlanView& view() const { return view_; }
 
-  void take(const KeyValue& record) { view_.take(record); }
-  void take_absent(const std::string& key) { view_.take_absent(key); }
-  void take_all(const Reading& reading) { view_.take_all(reading); }
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+  void take_all(const Reading& reading);
+  void clock(UnixSeconds wall, Ms now) { windows_.set_clock(wall, now); }
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId) {}
@@ -30,13 +31,14 @@ class PlanTask {
 
  private:
   PlanView view_;
+  WindowView windows_;
   PlanFacts facts_;
 };
 
 class PlanDriver : public Driver<PlanTask> {
  public:
-  PlanDriver(const std::string& controller, std::string plan, LeaseId lease)
-      : Driver(controller, PlanTask(controller, std::move(plan)), lease) {}
+  PlanDriver(const std::string& controller, std::string plan, LeaseId lease, ZoneBook zones = {})
+      : Driver(controller, PlanTask(controller, std::move(plan), std::move(zones)), lease) {}
 };
 
 }  // namespace fleet

@@ -57,6 +57,7 @@ struct Plan {
   bool back = false;  // it stops, and nobody's `act` has begun: who has stopped is to start again
   std::string lock = {};   // of one-at-a-time, once, and a migration: whose turn it is
   std::string error = {};  // the first
+  bool ignore_window = false;
   std::string who = {};
   std::string trace = {};
   std::string driver = {};

@@ -78,6 +78,15 @@ std::vector<Erase> of_members(const PlanView& view) {
 
 }  // namespace
 
+Ms longest(const Plan& plan) {
+  Ms all = 0;
+  for (const PlanStep& step : plan.steps) {
+    const bool in_turn = step.kind == StepClass::one_at_a_time;
+    all += step.timeout_ms * (in_turn ? static_cast<Ms>(plan.members.size()) : 1);
+  }
+  return all;
+}
+
 std::vector<Transaction> recover_plan(const PlanView& view) {
   const PlanState state = view.plan.state;
   const bool ended = state == PlanState::halted || state == PlanState::aborted ||

@@ -98,7 +98,7 @@ void serialize(Archive& archive, Desired& desired) {
   archive(make_nvp("version", desired.version), make_nvp("digest", desired.digest),
           make_nvp("why", desired.why), make_nvp("pending", desired.pending),
           make_nvp("pinned", desired.pinned), make_nvp("downgrade", desired.downgrade),
-          make_nvp("trace", desired.trace));
+          make_nvp("ignore_window", desired.ignore_window), make_nvp("trace", desired.trace));
 }
 
 template <class Archive>
@@ -194,7 +194,8 @@ void serialize(Archive& archive, Plan& plan) {
           make_nvp("state", plan.state), make_nvp("previous", plan.previous),
           make_nvp("previous_digest", plan.previous_digest), make_nvp("step", plan.step),
           make_nvp("acting", plan.acting), make_nvp("back", plan.back), make_nvp("lock", plan.lock),
-          make_nvp("error", plan.error), make_nvp("who", plan.who), make_nvp("trace", plan.trace),
+          make_nvp("error", plan.error), make_nvp("ignore_window", plan.ignore_window),
+          make_nvp("who", plan.who), make_nvp("trace", plan.trace),
           make_nvp("driver", plan.driver));
 }
 

@@ -1,5 +1,7 @@
 #include "fleet/model/rollout_decision.h"
 
+#include <algorithm>
+
 #include "fleet/model/enum_text.h"
 #include "fleet/model/rollout_batch.h"
 #include "fleet/model/rollout_draft.h"
@@ -151,12 +153,12 @@ class Decider {
     append(begin, batch_.in(NodeStage::preparing, Standing::interrupted));
     append(begin, batch_.in(NodeStage::applying, Standing::interrupted));
     if (!begin.empty()) {
-      if (view_.stopped) return Wait{batch_.first_answer_by()};
+      if (is_held_back()) return wait_to_begin();
       return give(begin, RolloutStep::prepare, BatchPhase::preparing);
     }
     if (is_any(NodeStage::preparing, Standing::pending)) return wait_for_answers();
     if (const auto ready = batch_.in(NodeStage::preparing, Standing::ready); !ready.empty()) {
-      if (view_.stopped) return Wait{batch_.first_answer_by()};
+      if (is_held_back()) return wait_to_begin();
       return give(ready, RolloutStep::apply, BatchPhase::applying);
     }
     if (is_any(NodeStage::applying, Standing::pending)) return wait_for_answers();
@@ -166,6 +168,15 @@ class Decider {
     if (is_any(NodeStage::confirming, Standing::pending)) return wait_for_answers();
     if (auto write = record_endings(true)) return *write;
     return end_batch();
+  }
+
+  // By `stop`, or by a window.
+  [[nodiscard]] bool is_held_back() const { return view_.stopped || !facts_.window.is_open; }
+
+  [[nodiscard]] What wait_to_begin() const {
+    const auto answer = batch_.first_answer_by();
+    const auto opens = facts_.window.until;
+    return Wait{answer && opens ? std::min(answer, opens) : answer ? answer : opens};
   }
 
   [[nodiscard]] bool is_any(NodeStage stage, Standing what) const {

@@ -17,7 +17,8 @@
 // does a person. Then nodes that have begun and are not confirmed are told to roll back, unless
 // they are to be left; those that have begun nothing are left as they are; and when all have
 // answered, or rollback_ms have passed, it is `aborted`. A pause that a person asks for begins
-// between batches.
+// between batches. `prepare` and `apply` are ordered only while the windows of all nodes of the
+// batch are open, and for as long as a node has until it goes back by itself.
 #pragma once
 
 #include <optional>
@@ -28,6 +29,7 @@
 #include "fleet/model/driver_events.h"
 #include "fleet/model/rollout_view.h"
 #include "fleet/model/time.h"
+#include "fleet/model/window_view.h"
 
 namespace fleet {
 
@@ -74,6 +76,7 @@ struct DriverFacts {
   Revision fence = 0;  // what its key was created at
   RolloutMarks marks = {};
   std::optional<StepLease> lease = {};
+  Opening window = {};      // whether the batch under way may begin something now
   std::string denied = {};  // why the store refuses it for good; empty: it does not
 };
 

@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "fleet/model/keys.h"
+#include "fleet/model/rollout_draft.h"
 
 namespace fleet {
 
-RolloutTask::RolloutTask(const std::string& controller, std::string rollout) {
+RolloutTask::RolloutTask(const std::string& controller, std::string rollout, ZoneBook zones)
+    : windows_(std::move(zones)) {
   view_.id = std::move(rollout);
   facts_.controller = controller;
 }
@@ -17,11 +19,34 @@ std::string RolloutTask::key() const {
 
 std::vector<std::string> RolloutTask::prefixes() const {
   const std::string rollout = key_of(KeyKind::rollout, {view_.id});
-  return {rollout, key_below(rollout), key_of(KeyKind::stop), prefix_of(KeyKind::node_info)};
+  return {rollout, key_below(rollout), key_of(KeyKind::stop), prefix_of(KeyKind::node_info),
+          prefix_of(KeyKind::window)};
+}
+
+void RolloutTask::take(const KeyValue& record) {
+  view_.take(record);
+  windows_.take(record);
+}
+
+void RolloutTask::take_absent(const std::string& key) {
+  view_.take_absent(key);
+  windows_.take_absent(key);
+}
+
+void RolloutTask::take_all(const Reading& reading) {
+  view_.take_all(reading);
+  windows_.take_all(reading);
+}
+
+// A batch has ended, one way or the other, when its nodes would go back by themselves.
+Opening RolloutTask::window(Ms now) const {
+  if (!view_.rollout || view_.rollout->terms.ignore_window) return {};
+  return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);
 }
 
 DriverStep RolloutTask::next(Revision fence, Ms now) {
   facts_.fence = fence;
+  facts_.window = window(now);
   RolloutDecision decision = decide(view_, facts_, now);
   facts_.marks = decision.marks;
   if (const auto* want = std::get_if<WantLease>(&decision.what)) {

@@ -12,16 +12,17 @@ namespace fleet {
 
 class RolloutTask {
  public:
-  RolloutTask(const std::string& controller, std::string rollout);
+  RolloutTask(const std::string& controller, std::string rollout, ZoneBook zones);
 
   [[nodiscard]] std::string name() const { return "rollout " + view_.id; }
   [[nodiscard]] std::string key() const;
   [[nodiscard]] std::vector<std::string> prefixes() const;
   [[nodiscard]] const RolloutView& view() const { return view_; }
 
-  void take(const KeyValue& record) { view_.take(record); }
-  void take_absent(const std::string& key) { view_.take_absent(key); }
-  void take_all(const Reading& reading) { view_.take_all(reading); }
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+  void take_all(const Reading& reading);
+  void clock(UnixSeconds wall, Ms now) { windows_.set_clock(wall, now); }
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease);
@@ -30,14 +31,18 @@ class RolloutTask {
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
+  [[nodiscard]] Opening window(Ms now) const;
+
   RolloutView view_;
+  WindowView windows_;
   DriverFacts facts_;
 };
 
 class RolloutDriver : public Driver<RolloutTask> {
  public:
-  RolloutDriver(const std::string& controller, std::string rollout, LeaseId lease)
-      : Driver(controller, RolloutTask(controller, std::move(rollout)), lease) {}
+  RolloutDriver(const std::string& controller, std::string rollout, LeaseId lease,
+                ZoneBook zones = {})
+      : Driver(controller, RolloutTask(controller, std::move(rollout), std::move(zones)), lease) {}
 };
 
 }  // namespace fleet

@@ -355,6 +355,29 @@ TEST_CASE("a node that something else has claimed, or that does not report, is l
 }
 
 // H-07
+TEST_CASE("a node whose window is closed neither begins nor stops, until it opens or is ignored") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.view.take_all(cell.store.read({std::string(key_root)}));
+  DesiredMarks marks;
+  marks.closed["n100"] = 5 * second;
+  const Revision fence = cell.store.find(key_of(KeyKind::driver, {"desired"}))->created;
+  const DesiredDecision waits = decide_desired(cell.view, cell.settings, marks, fence, 0, 0);
+  CHECK_FALSE(waits.transaction);
+  CHECK(waits.until == 5 * second);
+  cell.settle();
+  cell.come_to_gate(0);
+  cell.now += cell.settings.observe_ms;
+  const auto stops = [&] {
+    cell.view.take_all(cell.store.read({std::string(key_root)}));
+    return decide_desired(cell.view, cell.settings, cell.marks, fence, 0, cell.now)
+        .transaction.has_value();
+  };
+  CHECK(stops());
+  cell.marks.closed["n100"] = std::nullopt;
+  CHECK_FALSE(stops());
+}
+
 TEST_CASE("a pinned node is left, and one that a rollout moved stays until the next wish") {
   Cell cell(3);
   cell.put(KeyKind::node_desired, "n100", component,

@@ -1,0 +1,97 @@
+// fleetctl window set, list and remove.
+#include "fleet/model/windows.h"
+
+#include <ctime>
+
+#include "fleet/agent/zone_file.h"
+#include "fleet/fleetctl/cell_view.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "node/upgraderctl/core/table.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::KeyKind;
+
+// A window's next opening; that of a site's own time zone is each node's.
+std::string next_of(const fleet::Window& window) {
+  if (window.time_zone == fleet::site_local) return "by each node's clock";
+  const bool is_utc = window.time_zone.empty() || window.time_zone == "UTC";
+  const auto zone = is_utc ? fleet::Result<fleet::TimeZone>(fleet::TimeZone::utc())
+                           : fleet::zone_of(window.time_zone);
+  if (!zone) return "closed: " + zone.reason();
+  const auto now = static_cast<fleet::UnixSeconds>(std::time(nullptr));
+  const auto next = fleet::next_window(window, zone.value(), now);
+  if (!next) return "never";
+  if (next->begins <= now) return "open for " + fleet::countdown(next->ends - now);
+  return "in " + fleet::countdown(next->begins - now);
+}
+
+std::string days_of(const fleet::Window& window) {
+  std::string days;
+  for (const std::string& day : window.days) {
+    days += (days.empty() ? "" : ",") + day;
+  }
+  return days.empty() ? "every day" : days;
+}
+
+}  // namespace
+
+int set_window(const Options& options, Asker& asker) {
+  const fleet::Window& window = options.window;
+  if (const auto why = fleet::why_no_window(window)) {
+    complain("a window: " + *why);
+    return exit_usage;
+  }
+  const bool is_known = window.time_zone == fleet::site_local || window.time_zone == "UTC";
+  if (const auto zone = fleet::zone_of(window.time_zone); !is_known && !zone) {
+    complain("time zone " + window.time_zone + ": " + zone.reason());
+    return exit_usage;
+  }
+  const std::string key = fleet::key_of(KeyKind::window, {options.group});
+  const auto before = asker.read({key});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&before)) return unreachable(*trouble);
+  const fleet::KeyValue* there = std::get<fleet::Reading>(before).find(key);
+  const int status =
+      write(asker, key, fleet::write_record(window), there == nullptr ? 0 : there->modified);
+  if (status == exit_done) say(options.group + ": " + next_of(window));
+  return status;
+}
+
+int list_windows(const Options& options, Asker& asker) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::window), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto& reading = std::get<fleet::Reading>(reply);
+  if (options.json) {
+    say(as_json(reading));
+    return exit_done;
+  }
+  std::vector<upgraderctl::Row> rows{{"GROUP", "DAYS", "START", "FOR", "TIME ZONE", "NEXT"}};
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key) continue;
+    const auto record = fleet::read_record<fleet::Window>(found.value);
+    const fleet::Window window = record ? record.value() : fleet::Window{};
+    rows.push_back({key->names[0], days_of(window), window.start,
+                    fleet::countdown(window.duration_s), window.time_zone,
+                    record ? next_of(window) : "closed: " + record.reason()});
+  }
+  say_all(upgraderctl::in_columns(rows));
+  return exit_done;
+}
+
+int remove_window(const Options& options, Asker& asker) {
+  const fleet::Outcome outcome =
+      asker.commit({.erases = {{.key = fleet::key_of(KeyKind::window, {options.group})}}});
+  if (std::holds_alternative<fleet::Committed>(outcome)) {
+    say(options.group + ": everything may begin at any time, but for the window of all");
+    return exit_done;
+  }
+  complain(words(outcome));
+  return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+}
+
+}  // namespace fleetctl

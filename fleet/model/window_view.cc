@@ -1,0 +1,95 @@
+#include "fleet/model/window_view.h"
+
+#include <algorithm>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+
+void WindowView::set_clock(UnixSeconds shown, Ms now) {
+  clock_ = {shown, now};
+}
+
+void WindowView::take(const KeyValue& record) {
+  const auto key = parse_key(record.key);
+  if (!key) return;
+  if (key->kind == KeyKind::window) {
+    const auto read = read_record<Window>(record.value);
+    Held held{read ? read.value() : Window{}, read ? "" : read.reason()};
+    if (read) held.damage = why_no_window(read.value()).value_or("");
+    windows_[key->names[0]] = std::move(held);
+  }
+  if (key->kind == KeyKind::node_info) {
+    const auto read = read_record<NodeInfo>(record.value);
+    const NodeInfo info = read ? read.value() : NodeInfo{};
+    const auto group = info.labels.find(std::string(group_label));
+    nodes_[key->names[0]] = {group == info.labels.end() ? "" : group->second, info.time_zone};
+  }
+}
+
+void WindowView::take_absent(const std::string& text) {
+  const auto key = parse_key(text);
+  if (key && key->kind == KeyKind::window) windows_.erase(key->names[0]);
+  if (key && key->kind == KeyKind::node_info) nodes_.erase(key->names[0]);
+}
+
+void WindowView::take_all(const Reading& reading) {
+  windows_.clear();
+  nodes_.clear();
+  for (const KeyValue& record : reading.found)
+    take(record);
+}
+
+const WindowView::Held* WindowView::window_of(const Node& node) const {
+  auto found = windows_.find(node.group);
+  if (found == windows_.end()) found = windows_.find(std::string(window_of_all));
+  return found == windows_.end() ? nullptr : &found->second;
+}
+
+Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
+  const auto found = nodes_.find(node);
+  const Node known = found == nodes_.end() ? Node{} : found->second;
+  const Held* held = window_of(known);
+  return held == nullptr ? Opening{} : opening(*held, known, takes, now);
+}
+
+// All of them at once: where one is closed, nothing begins. When the last of those that are closed
+// now has opened is looked at then.
+Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const {
+  Opening all;
+  for (const std::string& node : nodes) {
+    const Opening one = opening(node, takes, now);
+    if (one.is_open) continue;
+    if (!one.until) return {false, std::nullopt, node + ": " + one.why};
+    if (all.is_open || *one.until > *all.until) all = {false, one.until, node + ": " + one.why};
+  }
+  return all;
+}
+
+Opening WindowView::opening(const Held& held, const Node& node, Ms takes, Ms now) const {
+  if (!held.damage.empty()) return {false, std::nullopt, "its window " + held.damage};
+  if (!clock_) return {false, std::nullopt, "nobody knows what time it is"};
+  const Window& window = held.window;
+  const std::string& wanted = window.time_zone;
+  const std::string& name = wanted == site_local ? node.time_zone : wanted;
+  if (name.empty() && wanted == site_local) {
+    return {false, std::nullopt, "it does not say its time zone"};
+  }
+  const Result<TimeZone> zone =
+      name.empty() || name == "UTC" ? Result<TimeZone>(TimeZone::utc()) : zones_(name);
+  if (!zone) return {false, std::nullopt, "time zone " + name + ": " + zone.reason()};
+  const std::int64_t seconds = (takes + 999) / 1'000;
+  if (seconds > window.duration_s) {
+    return {false, std::nullopt, "it takes longer than its window is open"};
+  }
+  const UnixSeconds wall = clock_->first + (now - clock_->second) / 1'000;
+  if (may_begin(window, zone.value(), wall, seconds)) return {};
+  auto next = next_window(window, zone.value(), wall);
+  if (next && next->begins <= wall) next = next_window(window, zone.value(), next->ends);
+  if (!next) return {false, std::nullopt, "its window never opens"};
+  return {false, now + (next->begins - wall) * 1'000,
+          "its window opens in " + countdown(next->begins - wall)};
+}
+
+}  // namespace fleet
