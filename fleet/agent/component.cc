@@ -56,7 +56,7 @@ void Component::expect_deadline() {
 }
 
 void Component::look() {
-  if (!commander_ || desk_.active == 0) return;
+  if (!commander_ || desk_.active == 0 || desk_.is_doubtful) return;
   look_at_wish();
   look_at_command();
 }
@@ -162,9 +162,9 @@ void Component::perform(const PassGate& pass) {
   feed(StopOrdered{});
 }
 
-// A machine's own hook does that, and none is set up yet.
 void Component::perform(const Reboot& /*reboot*/) {
-  desk_.log(settings_.name + ": a reboot is ordered, and nothing here can do that");
+  desk_.log(settings_.name + ": a reboot is ordered");
+  desk_.reboot();
 }
 
 }  // namespace fleet

@@ -31,9 +31,11 @@ struct NodeDesk {
   std::string boot_id;
   Store& store;
   Timers& timers;
-  Mirror& mirror;        // of all that is below the node
-  KeptRecords& records;  // written while `active` is ours
-  Revision active = 0;   // ours; 0: it is not, and nothing is done
+  Mirror& mirror;                     // of all that is below the node
+  KeptRecords& records;               // written while `active` is ours
+  Revision active = 0;                // ours; 0: it is not, and nothing is done
+  std::function<void()> reboot = {};  // the machine
+  bool is_doubtful = false;           // nothing is begun while it is
 
   void log(const std::string& text) const;
   // None: absent, or damaged, which is as good as absent and is said.

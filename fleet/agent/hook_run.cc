@@ -45,6 +45,7 @@ void HookRun::kill_all() const {
 }
 
 std::string HookRun::start() {
+  if (settings_.path.empty()) return "there is no command for that here";
   auto checked = upgrader::check_program(settings_.path, settings_.path, settings_.arguments);
   if (const auto* refused = std::get_if<upgrader::ProgramRefused>(&checked)) return refused->reason;
   upgrader::ChildSetting setting;

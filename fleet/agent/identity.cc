@@ -8,7 +8,7 @@
 namespace fleet {
 namespace {
 
-std::string line_of(const char* path) {
+std::string line_of(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
@@ -21,8 +21,8 @@ std::string new_instance_id() {
   return line_of("/proc/sys/kernel/random/uuid");
 }
 
-std::string boot_id() {
-  return line_of("/proc/sys/kernel/random/boot_id");
+std::string boot_id(const std::string& file) {
+  return line_of(file);
 }
 
 std::map<std::string, std::string> facts_of_this_machine() {

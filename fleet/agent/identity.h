@@ -9,8 +9,8 @@ namespace fleet {
 
 // Another for each process.
 [[nodiscard]] std::string new_instance_id();
-// Another after each boot.
-[[nodiscard]] std::string boot_id();
+// Another after each boot, as the first line of that file has it.
+[[nodiscard]] std::string boot_id(const std::string& file);
 // os, arch, kernel, host.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
 // The present time as people read it, RFC 3339 in UTC.

@@ -9,6 +9,7 @@
 
 #include "fleet/agent/failure_meaning.h"
 #include "fleet/agent/identity.h"
+#include "fleet/agent/known_store_file.h"
 #include "fleet/agent/zone_file.h"
 #include "fleet/model/record_text.h"
 #include "upgrader/core/check.h"
@@ -18,6 +19,19 @@ namespace {
 
 // Of fleet-agent's own understanding of commands: what --min-protocol asks for.
 constexpr std::int64_t protocol = 1;
+
+// Between two writes of what is known of the store.
+constexpr std::chrono::seconds keep_interval{10};
+
+// One that cannot be read is another than any that is known, and nobody has accepted it.
+Epoch read_epoch(const KeyValue* record) {
+  if (record == nullptr) return {};
+  const auto read = read_record<Epoch>(record->value);
+  return read ? read.value() : Epoch{.number = -1};
+}
+
+// A command to reboot that has not ended by then is killed.
+constexpr std::chrono::minutes reboot_time{5};
 
 std::uint64_t seed_of(const std::string& instance) {
   return std::hash<std::string>()(instance);
@@ -32,7 +46,7 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
       version_(std::move(version)),
       arguments_(std::move(arguments)),
       instance_(new_instance_id()),
-      boot_(boot_id()),
+      boot_(boot_id(options_.boot_id)),
       since_(time_text()),
       agent_(std::move(agent)),
       poll_(upgrader::make_handle<uv_poll_t>(
@@ -62,9 +76,14 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
                    if (halt_.find(key_of(KeyKind::stop)) == nullptr) tell_all(StopIsGone{});
                  }},
             seed_of(instance_)),
-      desk_{options_.node, instance_, boot_, store_, timers_, mirror_, records_},
+      epoch_(store_, timers_, {key_of(KeyKind::epoch)},
+             {.changed = [this](const Changes&) { look(); }}, seed_of(instance_)),
+      known_(read_known_store(options_.state + "/store")),
+      kept_(known_),
+      desk_{options_.node,       instance_, boot_, store_, timers_, mirror_, records_, 0,
+            [this] { reboot(); }},
       own_(loop, desk_, own_settings(), own_hands()),
-      plans_(loop, desk_, options_.hooks, version_, seed_of(instance_)) {
+      plans_(loop, desk_, {options_.hooks, options_.reboot_command, version_, seed_of(instance_)}) {
   UPGRADER_CHECK(poll_ != nullptr);
   make_neighbours();
   poll_->data = this;
@@ -99,6 +118,16 @@ void NodeAgent::make_neighbours() {
   }
 }
 
+// Whoever ordered it is answered after the boot.
+void NodeAgent::reboot() {
+  reboot_ = std::make_unique<HookRun>(
+      loop_, timers_, HookRun::Settings{.path = options_.reboot_command, .longest = reboot_time},
+      [this](const HookRun::Result& result) {
+        desk_.log("the command to reboot: exit status " + std::to_string(result.status) +
+                  (result.output.empty() ? "" : ": " + result.output));
+      });
+}
+
 // ---- the store
 
 void NodeAgent::look() {
@@ -122,7 +151,7 @@ void NodeAgent::look() {
 
 // An instance that lives on another boot of a machine of this name.
 void NodeAgent::look_for_twin() {
-  std::string why;
+  std::string why = doubt_of_store();
   const std::string below = node_prefix(options_.node) + "instance/";
   for (auto at = mirror_.records().lower_bound(below);
        at != mirror_.records().end() && at->first.starts_with(below); ++at) {
@@ -130,7 +159,30 @@ void NodeAgent::look_for_twin() {
     if (other && other.value().boot_id != boot_) why = "two machines, one name";
   }
   if (std::exchange(degraded_, why) == why) return;
-  desk_.log(why.empty() ? "alone with this name again" : why + ": " + options_.node);
+  desk_.log(why.empty() ? "nothing is doubtful any more" : "nothing is done: " + why);
+  desk_.is_doubtful = !why.empty();
+  tell_all(EpochDiffers{desk_.is_doubtful});
+}
+
+// What was seen is kept now and then: on disk it may be behind, and is never ahead.
+std::string NodeAgent::doubt_of_store() {
+  if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
+  const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));
+  const StoreVerdict verdict = judge_store(known_, epoch, mirror_.revision());
+  known_ = verdict.known;
+  const auto keep = [this] {
+    const std::string why = write_known_store(options_.state + "/store", known_);
+    if (!why.empty()) desk_.log(why);
+    kept_ = known_;
+  };
+  if (known_.epoch != kept_.epoch || kept_.revision == 0) keep();
+  if (known_ != kept_ && keep_ == nullptr) {
+    keep_ = timers_.after(keep_interval, [this, keep] {
+      keep_ = nullptr;
+      keep();
+    });
+  }
+  return verdict.doubt;
 }
 
 void NodeAgent::keep_instance() {

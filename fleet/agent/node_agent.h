@@ -21,6 +21,7 @@
 #include "fleet/agent/options.h"
 #include "fleet/agent/plan_desk.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/store_judge.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/lease_keeper.h"
 #include "fleet/store/mirror.h"
@@ -59,6 +60,7 @@ class NodeAgent {
   // ---- the store
   void look();
   void look_for_twin();
+  [[nodiscard]] std::string doubt_of_store();
   void keep_instance();
   void take_active();
   void take_active_outcome(const Outcome& outcome);
@@ -76,6 +78,7 @@ class NodeAgent {
     return role_ == Agent::Role::candidate && committed_.empty();
   }
   void make_neighbours();
+  void reboot();
 
   [[nodiscard]] std::string key(KeyKind kind) const { return key_of(kind, {options_.node}); }
 
@@ -95,10 +98,14 @@ class NodeAgent {
   KeptRecords presence_;  // our own leased record
   KeptRecords records_;   // facts and versions, while `active` is ours
   Mirror halt_;           // of `stop`
+  Mirror epoch_;
+  KnownStore known_;  // as it is on disk, or newer
+  KnownStore kept_;   // as it is on disk
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
   PlanDesk plans_;
+  std::unique_ptr<HookRun> reboot_;  // under way
 
   Agent::Role role_ = Agent::Role::first;
   std::optional<Agent::Failure> failure_;  // that of the upgrade that led here
@@ -114,6 +121,7 @@ class NodeAgent {
   std::string degraded_;
   bool stopping_ = false;
   std::unique_ptr<Timer> retry_;
+  std::unique_ptr<Timer> keep_;  // what is known of the store, later
   std::unique_ptr<Timer> end_;
 };
 

@@ -67,6 +67,11 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
   app.add_option("--state", options.state, "what it must not forget")->type_name("DIR");
   app.add_option("--hooks", options.hooks, "programs that the steps of plans run")
       ->type_name("DIR");
+  app.add_option("--reboot-command", options.reboot_command,
+                 "reboots the machine; without it no reboot is ordered")
+      ->type_name("PROGRAM");
+  app.add_option("--boot-id", options.boot_id, "says which boot of the machine this is")
+      ->type_name("FILE");
   app.add_option("--label", options.labels, "a fact for targets; may be given again")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)

@@ -24,7 +24,9 @@ struct AgentOptions {
   std::string keys;      // of public keys
   std::string state;     // a directory of its own, which outlives it
   std::string hooks = "/etc/upgrader/hooks.d";
-  std::vector<std::string> labels;  // NAME=VALUE
+  std::string reboot_command;  // empty: this machine is not rebooted by orders
+  std::string boot_id = "/proc/sys/kernel/random/boot_id";  // a file
+  std::vector<std::string> labels;                          // NAME=VALUE
   std::vector<Component> components;
   int lease_s = 30;
   int trial_s = 60;

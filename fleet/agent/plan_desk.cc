@@ -10,14 +10,12 @@ constexpr std::chrono::milliseconds write_again{1'000};
 
 }  // namespace
 
-PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, std::string hooks, std::string version,
-                   std::uint64_t seed)
+PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings)
     : loop_(loop),
       desk_(desk),
-      hooks_(std::move(hooks)),
-      version_(std::move(version)),
+      settings_(std::move(settings)),
       plans_(desk.store, desk.timers, {prefix_of(KeyKind::plan), true},
-             {.changed = [this](const Changes&) { look(); }}, seed) {}
+             {.changed = [this](const Changes&) { look(); }}, settings_.seed) {}
 
 void PlanDesk::look() {
   if (plans_.revision() == 0 || desk_.mirror.revision() == 0) return;
@@ -32,12 +30,12 @@ void PlanDesk::look() {
 }
 
 void PlanDesk::look_at(const std::string& plan, const KeyValue& record) {
-  running_.try_emplace(plan, PlanPart(desk_.node, plan, version_));
+  running_.try_emplace(plan, PlanPart(desk_.node, plan, settings_.version, desk_.boot_id));
   feed(plan, seen(plan, record));
 }
 
 PlanSeen PlanDesk::seen(const std::string& plan, const KeyValue& record) const {
-  PlanSeen seen{.as_of = desk_.mirror.revision(), .active = desk_.active};
+  PlanSeen seen{.as_of = desk_.mirror.revision(), .active = desk_.is_doubtful ? 0 : desk_.active};
   const auto read = read_record<Plan>(record.value);
   if (!read) {
     desk_.log("plan " + plan + " " + read.reason());
@@ -65,7 +63,8 @@ void PlanDesk::perform(const std::string& plan, const RunHook& run) {
   desk_.log("plan " + plan + ": step " + run.step + ": " + run.hook + " " + verb);
   running_.at(plan).hook = std::make_unique<HookRun>(
       loop_, desk_.timers,
-      HookRun::Settings{.path = hooks_ + "/" + run.hook,
+      HookRun::Settings{.path = run.verb == HookVerb::reboot ? settings_.reboot_command
+                                                             : settings_.hooks + "/" + run.hook,
                         .arguments = {verb},
                         .environment = {"FLEET_NODE=" + desk_.node, "FLEET_PLAN=" + plan,
                                         "FLEET_STEP=" + run.step, "FLEET_VERSION=" + run.version},

@@ -17,9 +17,14 @@ namespace fleet {
 
 class PlanDesk {
  public:
-  // `hooks`: the directory of the node's own hooks. `version`: of this fleet-agent.
-  PlanDesk(uv_loop_t& loop, NodeDesk& desk, std::string hooks, std::string version,
-           std::uint64_t seed);
+  struct Settings {
+    std::string hooks = {};           // the directory of the node's own
+    std::string reboot_command = {};  // a program; empty: there is none
+    std::string version = {};         // of this fleet-agent
+    std::uint64_t seed = 0;
+  };
+
+  PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings);
 
   // What the node has recorded, or whether this instance acts, has changed.
   void look();
@@ -42,8 +47,7 @@ class PlanDesk {
 
   uv_loop_t& loop_;
   NodeDesk& desk_;
-  std::string hooks_;
-  std::string version_;
+  Settings settings_;
   std::map<std::string, Running> running_;
   Mirror plans_;
 };

@@ -77,6 +77,7 @@ struct Stop {
 struct Epoch {
   std::int64_t number = 0;
   std::string why = {};
+  bool accepted = false;  // by a person: nodes go on from what the store says now
 
   bool operator==(const Epoch&) const = default;
 };

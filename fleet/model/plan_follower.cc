@@ -43,6 +43,7 @@ class Follower {
     }
     if (plan_.step != own_.step) return NothingToDo{};
     if (own_.phase == MemberPhase::acting) return act();
+    if (own_.phase == MemberPhase::rebooting) return reboot();
     switch (step().kind) {
       case StepClass::any:
         return check_and_begin();
@@ -88,13 +89,28 @@ class Follower {
       if (status(HookVerb::migrate) != 0) return fail_of(HookVerb::migrate);
       return write(MemberPhase::migrated);
     }
+    if (!is_done(HookVerb::act)) return hook(HookVerb::act);
+    if (status(HookVerb::act) == exit_reboot_required) return write_reboot();
+    if (status(HookVerb::act) != 0) return fail_of(HookVerb::act);
+    return end_step();
+  }
+
+  FollowerStep end_step() const {
     const bool together = step().kind == StepClass::together;
-    for (const HookVerb verb : {HookVerb::act, HookVerb::start, HookVerb::post}) {
+    for (const HookVerb verb : {HookVerb::start, HookVerb::post}) {
       if (verb == HookVerb::start && !together) continue;
       if (!is_done(verb)) return hook(verb);
       if (status(verb) != 0) return fail_of(verb);
     }
     return next(own_.step + 1, "");
+  }
+
+  FollowerStep reboot() const {
+    if (own_.boot != facts_.boot) return end_step();
+    if (!facts_.began_to_act) return NothingToDo{};
+    if (!is_done(HookVerb::reboot)) return hook(HookVerb::reboot);
+    if (status(HookVerb::reboot) != 0) return fail_of(HookVerb::reboot);
+    return NothingToDo{};  // until the machine goes down
   }
 
   // ---- when it stops
@@ -112,6 +128,7 @@ class Follower {
     }
     if (own_.error) return NothingToDo{};
     if (here && own_.phase == MemberPhase::acting) return act();
+    if (here && own_.phase == MemberPhase::rebooting) return reboot();
     return write(MemberPhase::halted);
   }
 
@@ -124,6 +141,13 @@ class Follower {
   [[nodiscard]] FollowerStep write(MemberPhase phase) const {
     PlanMember member = own_;
     member.phase = phase;
+    return write(member);
+  }
+
+  [[nodiscard]] FollowerStep write_reboot() const {
+    PlanMember member = own_;
+    member.phase = MemberPhase::rebooting;
+    member.boot = facts_.boot;
     return write(member);
   }
 
@@ -185,6 +209,8 @@ std::string_view text_of(HookVerb verb) {
       return "post";
     case HookVerb::migrate:
       return "migrate";
+    case HookVerb::reboot:
+      return "reboot";
   }
   return "";
 }

@@ -14,6 +14,10 @@
 // that is killed while it acts says `interrupted`; everything else it does again. A check that says
 // no (1 to 125) skips the step; one that cannot be run, or is killed, fails it.
 //
+// An `act` that ends with 76 asks for a reboot. That is recorded with the boot that it was before,
+// and ordered once, by the process that has recorded it: who finds the record in the same boot
+// waits for the boot, and never orders another. In a later boot `start` and `post` follow.
+//
 // When the plan stops, who acts ends that first. Who has stopped for a step in which nobody's `act`
 // has begun runs `start` and has resumed; everybody else stays as he is, halted.
 #pragma once
@@ -33,10 +37,12 @@ namespace fleet {
 
 // The one exit status by which a migration says that it has failed and changed nothing.
 inline constexpr int exit_nothing_changed = 75;
+// The one by which an `act` asks for a reboot; `post` runs after the boot.
+inline constexpr int exit_reboot_required = 76;
 // As shells have it: from here on a hook could not be run, or was killed.
 inline constexpr int exit_not_run = 126;
 
-enum class HookVerb { check, stop, act, start, post, migrate };
+enum class HookVerb { check, stop, act, start, post, migrate, reboot };
 [[nodiscard]] std::string_view text_of(HookVerb verb);
 
 // What a member knows.
@@ -44,6 +50,7 @@ struct FollowerFacts {
   std::string node = {};
   std::string plan = {};
   std::string version = {};  // of its fleet-agent
+  std::string boot = {};     // which boot of the machine this is
   Revision active = 0;       // the record by which this instance acts for the node
   // Of the step and phase that its record says, by this process.
   std::map<HookVerb, int> done = {};

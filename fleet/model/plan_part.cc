@@ -2,8 +2,11 @@
 
 namespace fleet {
 
-PlanPart::PlanPart(std::string node, std::string plan, std::string version)
-    : facts_{.node = std::move(node), .plan = std::move(plan), .version = std::move(version)} {}
+PlanPart::PlanPart(std::string node, std::string plan, std::string version, std::string boot)
+    : facts_{.node = std::move(node),
+             .plan = std::move(plan),
+             .version = std::move(version),
+             .boot = std::move(boot)} {}
 
 FollowerStep PlanPart::step(const PlanPartEvent& event) {
   std::visit([this](const auto& what) { take(what); }, event);
@@ -25,7 +28,8 @@ void PlanPart::take_own(const PlanMember& own, Revision revision, bool is_ours) 
   const bool moved = own.step != sight_.own.step || own.phase != sight_.own.phase;
   if (moved) {
     facts_.done.clear();
-    facts_.began_to_act = is_ours && own.phase == MemberPhase::acting;
+    facts_.began_to_act =
+        is_ours && (own.phase == MemberPhase::acting || own.phase == MemberPhase::rebooting);
     outdated_ = running_.has_value();
   }
   sight_.own = own;

@@ -35,7 +35,7 @@ using PlanPartEvent = std::variant<PlanSeen, HookEnded, MemberWritten>;
 class PlanPart {
  public:
   // `version` is that of this fleet-agent.
-  PlanPart(std::string node, std::string plan, std::string version);
+  PlanPart(std::string node, std::string plan, std::string version, std::string boot = "");
 
   // What is to be begun now; its end is told by HookEnded or MemberWritten. Where the outcome is
   // unknown, nothing is until what stands in the store has been looked at again.

@@ -74,10 +74,11 @@ enum class MemberPhase {
   halted,    // stopped by somebody's error; what it had stopped stays stopped
   resumed,   // `start` has run again: at work on the old version
   failed,
+  rebooting,  // `act` has asked for that; it goes on after the boot
 };
 constexpr auto names(MemberPhase) {
-  return std::to_array<std::string_view>(
-      {"unknown", "waiting", "stopped", "acting", "migrated", "halted", "resumed", "failed"});
+  return std::to_array<std::string_view>({"unknown", "waiting", "stopped", "acting", "migrated",
+                                          "halted", "resumed", "failed", "rebooting"});
 }
 
 // node/ID/plan/NAME: written by the member alone; plan/NAME/member/ID: the driver's copy for those
@@ -89,6 +90,7 @@ struct PlanMember {
   bool finished = false;  // all steps
   bool error = false;
   std::int64_t exit_status = 0;  // of the hook that failed
+  std::string boot = {};         // of one that reboots: the boot before that
   std::string message = {};
 
   bool operator==(const PlanMember&) const = default;

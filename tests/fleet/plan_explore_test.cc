@@ -72,6 +72,22 @@ TEST_CASE("a member whose check says no is skipped, and the plan goes on") {
   CHECK(all.ends.contains("completed"));
 }
 
+// Rows: A-22 A-26 A-28 A-30 A-35
+TEST_CASE("a member whose act asks for a reboot goes on after the boot, and reboots once") {
+  const StepClass kind =
+      GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
+  const Walk good_life = walk_of(
+      {.steps = {step(kind), step(StepClass::any)}, .members = {reboots, good}, .driver_kills = 1});
+  CHECK(good_life.wrong == "");
+  CHECK(good_life.ends.size() == 1);
+  CHECK(good_life.ends.contains("completed"));
+  // Killed between its record and the order, it is waited for in vain: there is no second order.
+  const Walk killed = walk_of({.steps = {step(kind)}, .members = {reboots}, .member_kills = 1});
+  CHECK(killed.wrong == "");
+  CHECK(killed.ends.contains("completed"));
+  CHECK(killed.ends.contains("halted"));
+}
+
 TEST_CASE("a member that cannot stop lets everybody start again") {
   const Walk all =
       walk_of({.steps = {step(StepClass::together)}, .members = {cannot_stop, good, good}});

@@ -182,8 +182,9 @@ void PlanWorld::commit_member(const std::string& id) {
   if (!std::holds_alternative<Committed>(outcome)) return;
   const bool moved = before.step != write.member.step || before.phase != write.member.phase;
   if (moved) node.facts.done.clear();
-  node.facts.began_to_act = write.member.phase == MemberPhase::acting;
-  if (!node.facts.began_to_act) return;
+  const MemberPhase phase = write.member.phase;
+  node.facts.began_to_act = phase == MemberPhase::acting || phase == MemberPhase::rebooting;
+  if (phase != MemberPhase::acting) return;
   // It acts at once, on the plan as it knows it.
   const FollowerStep next =
       follow({node.decided_by, 1, write.member, store_.revision()}, node.facts);
@@ -207,8 +208,14 @@ void PlanWorld::end_hook(const std::string& id) {
   if (verb == HookVerb::act && node.nature == Member::cannot_act) status = 2;
   if (verb == HookVerb::migrate && node.nature == Member::changed_nothing) status = 75;
   if (verb == HookVerb::migrate && node.nature == Member::cannot_migrate) status = 1;
+  if (verb == HookVerb::act && node.nature == Member::reboots) status = exit_reboot_required;
   if (verb == HookVerb::start) node.works = true;
   node.facts.done[verb] = status;
+  if (verb != HookVerb::reboot) return;
+  // The machine is up again, and fleet-agent with it.
+  node.facts.boot += "b";
+  node.facts.done.clear();
+  node.facts.began_to_act = false;
 }
 
 // ---- what is judged
@@ -236,6 +243,13 @@ void PlanWorld::judge_hook(const std::string& id, const RunHook& hook) {
   }
   if (acts && kind == StepClass::once && times("act " + std::to_string(step)) > 0) {
     is_wrong("a step that is done once for all is done again");
+  }
+  if (hook.verb == HookVerb::reboot && nodes_.at(id).facts.boot != "") {
+    is_wrong(id + " reboots a second time");
+  }
+  if (hook.verb == HookVerb::post && nodes_.at(id).nature == Member::reboots &&
+      nodes_.at(id).facts.boot == "") {
+    is_wrong(id + " goes on before it has rebooted");
   }
   if (hook.verb == HookVerb::migrate && times("migrate " + std::to_string(step)) > 0) {
     is_wrong("migrated twice");
@@ -286,7 +300,8 @@ std::string PlanWorld::words() const {
     text += key + "@" + std::to_string(record.modified) + "=" + record.value + "\n";
   }
   for (const auto& [id, node] : nodes_) {
-    text += id + (node.works ? " works" : "") + (node.facts.began_to_act ? " acts" : "");
+    text += id + (node.works ? " works" : "") + (node.facts.began_to_act ? " acts" : "") + " " +
+            node.facts.boot;
     for (const auto& [verb, status] : node.facts.done) {
       text += " " + std::string(text_of(verb)) + std::to_string(status);
     }

@@ -21,6 +21,7 @@ enum class Member {
   changed_nothing,  // its migration fails with 75
   cannot_migrate,   // its migration fails otherwise
   silent,
+  reboots,  // its act asks for that
 };
 
 // An error seeded in driver or member; each must be found by what the world judges.
