@@ -59,6 +59,10 @@ fleet::Reply<fleet::MemberStatus> Asker::status(const std::string& endpoint) {
   return answer_to<fleet::Reply<fleet::MemberStatus>>([&](auto then) { admin.status(then); });
 }
 
+fleet::Reply<fleet::Lease> Asker::lease(std::chrono::seconds ttl) {
+  return answer_to<fleet::Reply<fleet::Lease>>([&](auto then) { store_->grant(ttl, then); });
+}
+
 void Asker::rest() {
   fleet::UvTimers timers(loop_);
   bool is_over = false;

@@ -41,6 +41,8 @@ int perform(const Options& options) {
       return list_rollouts(options, asker);
     case Command::rollout_show:
       return show_rollout(options, asker);
+    case Command::rollout_watch:
+      return watch_rollout(options, asker);
     case Command::rollout_order:
       return order_rollout(options, asker);
     case Command::plan_run:
@@ -57,6 +59,12 @@ int perform(const Options& options) {
       return list_windows(options, asker);
     case Command::window_remove:
       return remove_window(options, asker);
+    case Command::node_command:
+      return order_node(options, asker);
+    case Command::restored:
+      return restored(options, asker);
+    case Command::accept_epoch:
+      return accept_epoch(options, asker);
   }
   return exit_usage;
 }

@@ -28,6 +28,7 @@ namespace fleetctl {
 [[nodiscard]] int start_rollout(const Options& options, Asker& asker);
 [[nodiscard]] int list_rollouts(const Options& options, Asker& asker);
 [[nodiscard]] int show_rollout(const Options& options, Asker& asker);
+[[nodiscard]] int watch_rollout(const Options& options, Asker& asker);
 [[nodiscard]] int order_rollout(const Options& options, Asker& asker);
 
 // ---- plans
@@ -40,6 +41,11 @@ namespace fleetctl {
 [[nodiscard]] int set_window(const Options& options, Asker& asker);
 [[nodiscard]] int list_windows(const Options& options, Asker& asker);
 [[nodiscard]] int remove_window(const Options& options, Asker& asker);
+
+// ---- one node, and all of the store
+[[nodiscard]] int order_node(const Options& options, Asker& asker);
+[[nodiscard]] int restored(const Options& options, Asker& asker);
+[[nodiscard]] int accept_epoch(const Options& options, Asker& asker);
 
 // ---- what all say
 void say(const std::string& line);

@@ -18,5 +18,6 @@ void add_component(CLI::App& app, Options& options, bool required);
 // ---- the groups that stand in files of their own
 void add_plans(CLI::App& app, Options& options);
 void add_windows(CLI::App& app, Options& options);
+void add_node_orders(CLI::App& app, Options& options);
 
 }  // namespace fleetctl

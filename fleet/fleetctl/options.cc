@@ -183,6 +183,9 @@ void add_rollouts(CLI::App& app, Options& options) {
   add(rollout, options, Command::rollout_list, "list", "every rollout, and how far it is");
   add_rollout_name(
       add(rollout, options, Command::rollout_show, "show", "one rollout, node by node"), options);
+  add_rollout_name(
+      add(rollout, options, Command::rollout_watch, "watch", "one rollout, until it has ended"),
+      options);
   const auto order = [&](const std::string& name, const std::string& about,
                          RolloutWish wish) -> CLI::App& {
     CLI::App& one = *rollout.add_subcommand(name, about);
@@ -215,6 +218,7 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   add_rollouts(app, options);
   add_plans(app, options);
   add_windows(app, options);
+  add_node_orders(app, options);
   try {
     app.parse(argc, argv);
     if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");

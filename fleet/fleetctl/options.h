@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fleet/model/cell_records.h"
+#include "fleet/model/node_records.h"
 #include "fleet/model/rollout_records.h"
 
 namespace fleetctl {
@@ -23,6 +24,7 @@ enum class Command {
   rollout_start,
   rollout_list,
   rollout_show,
+  rollout_watch,
   rollout_order,
   plan_run,
   plan_list,
@@ -31,6 +33,9 @@ enum class Command {
   window_set,
   window_list,
   window_remove,
+  node_command,
+  restored,
+  accept_epoch,
 };
 
 // What a person may tell a rollout that has begun.
@@ -69,6 +74,9 @@ struct Options {
   std::string plan;   // its name
   std::string file;   // plan run: what a person wrote
   bool wait = false;  // plan run: until it has ended
+
+  fleet::CommandAction action = fleet::CommandAction::unknown;  // command
+  std::int64_t not_after_s = 600;                               // command
 
   std::string group;           // of nodes
   fleet::Window window;        // window set

@@ -10,6 +10,7 @@
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/plan_sight.h"
 #include "fleet/fleetctl/plan_view.h"
+#include "fleet/fleetctl/release_found.h"
 #include "fleet/model/desired_driver.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/ids.h"
@@ -66,27 +67,6 @@ int add_members(const Options& options, Asker& asker, fleet::Plan& plan) {
   return plan.members.empty() ? refuse("no node is meant") : exit_done;
 }
 
-struct Published {
-  std::string digest = {};
-  fleet::Revision revision = 0;
-};
-
-int find_release(Asker& asker, const std::string& component, const std::string& version,
-                 Published& published) {
-  const std::string key = fleet::key_of(KeyKind::release, {component, version});
-  const auto reply = asker.read({key});
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
-  if (found == nullptr) {
-    return refuse(component + " " + version +
-                  " is not published: fleetctl release publish makes it known");
-  }
-  const auto release = fleet::read_record<fleet::Release>(found->value);
-  if (!release) return refuse("the release " + release.reason());
-  published = {release.value().digest, found->modified};
-  return exit_done;
-}
-
 int find_wish(Asker& asker, const std::string& component, fleet::PlanGround& ground) {
   const std::string key = fleet::key_of(KeyKind::desired, {component});
   const auto reply = asker.read({key});
@@ -101,7 +81,7 @@ int find_wish(Asker& asker, const std::string& component, fleet::PlanGround& gro
 }
 
 int add_ground(Asker& asker, fleet::Plan& plan, fleet::PlanGround& ground) {
-  Published published;
+  ReleaseFound published;
   if (!plan.agent.empty()) {
     const int status = find_release(asker, "agent", plan.agent, published);
     if (status != exit_done) return status;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/campaign.h"
+#include "fleet/fleetctl/rollout_bars.h"
 #include "fleet/fleetctl/rollout_wish.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -145,6 +146,38 @@ TEST_CASE("a rollout that was never written to its end is aborted at once") {
   REQUIRE(result);
   CHECK(result.value().rollout->state == RolloutState::aborted);
   CHECK_FALSE(result.value().begins);
+}
+
+// ---- a rollout that is watched
+
+TEST_CASE("a bar is as full as what has ended of all") {
+  CHECK(fleetctl::bar(0, 0, 4) == "[....]");
+  CHECK(fleetctl::bar(1, 3, 6) == "[##....]");
+  CHECK(fleetctl::bar(3, 3, 4) == "[####]");
+}
+
+TEST_CASE("a rollout is watched by a line of its own, and one for each batch that has begun") {
+  const auto record = [](const std::string& key, const std::string& value) {
+    return KeyValue{.key = key, .value = value};
+  };
+  Reading reading;
+  reading.found = {
+      record(key_of(KeyKind::rollout, {"r"}),
+             write_record(Rollout{.terms = {.component = "agent", .version = "2"},
+                                  .state = RolloutState::rolling,
+                                  .batches = 2})),
+      record(key_of(KeyKind::rollout_batch, {"r"}, 0), write_record(RolloutBatch{{"a", "b"}})),
+      record(key_of(KeyKind::rollout_batch, {"r"}, 1), write_record(RolloutBatch{{"c"}})),
+      record(key_of(KeyKind::rollout_node, {"r", "a"}),
+             write_record(RolloutNode{.stage = NodeStage::confirmed})),
+      record(key_of(KeyKind::rollout, {"r2"}), "damaged")};
+  const auto seen = fleetctl::watched("r", reading);
+  CHECK(seen.is_there);
+  CHECK(seen.damage == "");
+  REQUIRE(seen.lines.size() == 2);
+  CHECK(seen.lines[0] == "[##########....................] r: agent 2, rolling");
+  CHECK(seen.lines[1] == "[###############...............] batch 1: 1 waiting, 1 confirmed");
+  CHECK_FALSE(fleetctl::watched("s", reading).is_there);
 }
 
 }  // namespace

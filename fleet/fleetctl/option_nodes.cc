@@ -1,0 +1,45 @@
+// fleetctl command, restored and accept-epoch: their command lines.
+#include "fleet/fleetctl/option_parts.h"
+#include "fleet/model/ids.h"
+
+namespace fleetctl {
+
+void add_node_orders(CLI::App& app, Options& options) {
+  CLI::App& command =
+      add(app, options, Command::node_command, "command", "order one thing of one node, and wait");
+  command.add_option("NODE", options.node, "its name")
+      ->type_name("")
+      ->required()
+      ->check(form(&fleet::is_id, "the name of a node"));
+  const std::map<std::string, fleet::CommandAction> actions{
+      {"prepare", fleet::CommandAction::prepare},
+      {"upgrade", fleet::CommandAction::upgrade},
+      {"reboot", fleet::CommandAction::reboot}};
+  command.add_option("ACTION", options.action, "prepare, upgrade or reboot")
+      ->type_name("")
+      ->required()
+      ->transform(CLI::CheckedTransformer(actions).description(""));
+  command.add_option("VERSION", options.version, "of a release; to prepare, and to upgrade")
+      ->type_name("")
+      ->check(form(&fleet::is_version_name, "a version"));
+  command.add_option("--component", options.component, "otherwise `agent`")
+      ->type_name("NAME")
+      ->default_val("agent")
+      ->check(form(&fleet::is_component, "the name of a component"));
+  const CLI::AsNumberWithUnit time(
+      std::map<std::string, std::int64_t>{{"s", 1}, {"m", 60}, {"h", 3'600}},
+      CLI::AsNumberWithUnit::UNIT_REQUIRED);
+  command.add_option("--not-after", options.not_after_s, "it is not begun any later than that")
+      ->type_name("TIME")
+      ->transform(time);
+  command.add_flag("--downgrade", options.downgrade, "also to an older version");
+
+  add(app, options, Command::restored, "restored",
+      "say that the store was restored from a snapshot: everything halts")
+      .add_option("--why", options.why, "for the records")
+      ->type_name("TEXT");
+  add(app, options, Command::accept_epoch, "accept-epoch",
+      "let nodes go on with a store that was restored");
+}
+
+}  // namespace fleetctl

@@ -1,0 +1,25 @@
+// A rollout as it is watched: a line for the whole and one for each batch that has begun. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fleet/model/rollout_records.h"
+#include "fleet/model/transaction.h"
+
+namespace fleetctl {
+
+// `[######....]`
+[[nodiscard]] std::string bar(std::size_t done, std::size_t all, std::size_t width);
+
+struct WatchedRollout {
+  bool is_there = false;
+  fleet::RolloutState state = fleet::RolloutState::unknown;
+  std::string damage = {};  // it cannot be read
+  std::vector<std::string> lines = {};
+};
+
+// Of what stands at `rollout/ID` and below.
+[[nodiscard]] WatchedRollout watched(const std::string& id, const fleet::Reading& reading);
+
+}  // namespace fleetctl
