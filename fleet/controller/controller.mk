@@ -16,6 +16,6 @@ fleet-check-here: $(BUILD)/fleet-controller
 fleet_controller_tests := $(addprefix $(BUILD)/tests/fleet/,campaign_test driving_test)
 node_tests += $(fleet_controller_tests)
 $(fleet_controller_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
-    $(call objects,fleet/fleetctl/rollout_wish.cc fleet/fleetctl/rollout_bars.cc) $(fleet_controller_library) \
-    $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
+    $(call objects,$(addprefix fleet/fleetctl/,rollout_wish.cc rollout_bars.cc)) \
+    $(fleet_controller_library) $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries)

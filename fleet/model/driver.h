@@ -31,7 +31,7 @@ namespace fleet {
 //     name()                         `rollout r1`, for people
 //     key(), prefixes()              its driver's key; what it reads, and watches
 //     take(KeyValue), take_absent(key), take_all(Reading)
-//     clock(wall, now)               what the wall clock shows now, for windows
+//     wall_shows(wall, now)          what the wall clock shows now, for windows
 //     next(fence, now)               a DriverStep
 //     granted(LeaseId)               the lease that it wanted; 0: it is not granted, or may be over
 //     deny(reason)                   false: there is nothing left that it could do
@@ -88,12 +88,12 @@ class Driver {
   // ---- the key
 
   void take(const BeginDriving& event) {
-    hear_clock(event.wall);
+    hear_wall(event.wall);
     take_key();
   }
 
-  void hear_clock(std::optional<UnixSeconds> wall) {
-    if (wall) task_.clock(*wall, now_);
+  void hear_wall(std::optional<UnixSeconds> wall) {
+    if (wall) task_.wall_shows(*wall, now_);
   }
 
   void take_key() {
@@ -108,7 +108,7 @@ class Driver {
   void take(const LeaveDriving&) { end("its controller ends", false); }
   void take(const KeptAlive& event) {
     proven_at_ = now_;
-    hear_clock(event.wall);
+    hear_wall(event.wall);
   }
   void take(const LeaseLost& lost) { end(lost.why, true); }
 

@@ -206,8 +206,7 @@ void serialize(Archive& archive, PlanMember& plan_member) {
   archive(make_nvp("version", plan_member.version), make_nvp("step", plan_member.step),
           make_nvp("phase", plan_member.phase), make_nvp("finished", plan_member.finished),
           make_nvp("error", plan_member.error), make_nvp("exit_status", plan_member.exit_status),
-          make_nvp("boot", plan_member.boot),
-          make_nvp("message", plan_member.message));
+          make_nvp("boot", plan_member.boot), make_nvp("message", plan_member.message));
 }
 
 template <class Archive>

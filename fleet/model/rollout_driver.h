@@ -22,7 +22,7 @@ class RolloutTask {
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
-  void clock(UnixSeconds wall, Ms now) { windows_.set_clock(wall, now); }
+  void wall_shows(UnixSeconds wall, Ms now) { windows_.set_wall(wall, now); }
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease);

@@ -7,7 +7,7 @@
 
 namespace fleet {
 
-void WindowView::set_clock(UnixSeconds shown, Ms now) {
+void WindowView::set_wall(UnixSeconds shown, Ms now) {
   clock_ = {shown, now};
 }
 

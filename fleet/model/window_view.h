@@ -39,7 +39,7 @@ class WindowView {
   explicit WindowView(ZoneBook zones) : zones_(std::move(zones)) {}
 
   // What the wall clock shows at this moment.
-  void set_clock(UnixSeconds shown, Ms now);
+  void set_wall(UnixSeconds shown, Ms now);
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);

@@ -244,11 +244,9 @@ void PlanWorld::judge_hook(const std::string& id, const RunHook& hook) {
   if (acts && kind == StepClass::once && times("act " + std::to_string(step)) > 0) {
     is_wrong("a step that is done once for all is done again");
   }
-  if (hook.verb == HookVerb::reboot && nodes_.at(id).facts.boot != "") {
-    is_wrong(id + " reboots a second time");
-  }
-  if (hook.verb == HookVerb::post && nodes_.at(id).nature == Member::reboots &&
-      nodes_.at(id).facts.boot == "") {
+  const bool has_rebooted = nodes_.at(id).ran.contains("reboot " + std::to_string(step));
+  if (hook.verb == HookVerb::reboot && has_rebooted) is_wrong(id + " reboots a second time");
+  if (hook.verb == HookVerb::post && nodes_.at(id).nature == Member::reboots && !has_rebooted) {
     is_wrong(id + " goes on before it has rebooted");
   }
   if (hook.verb == HookVerb::migrate && times("migrate " + std::to_string(step)) > 0) {
