@@ -7,6 +7,7 @@
 
 #include "tests/explore/story.h"
 #include "tests/explore/vouching.h"
+#include "tests/support/print.h"
 #include "upgrader/core/init_news.h"
 
 namespace upgrader::test {
@@ -288,7 +289,7 @@ class Walk {
     const bool nothing_new =
         !nodes_.empty() && nodes_[parent].state == state && nodes_[parent].accounts == accounts;
     if (nothing_new) return parent;
-    const std::string key = Supervisor(policy_, state).print() + accounts;
+    const std::string key = print(Supervisor(policy_, state)) + accounts;
     const auto [seen, is_new] = seen_.emplace(key, nodes_.size());
     if (!is_new) return seen->second;
     if (phase_of(state) == Phase::running) ++result_.running_states;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tests/support/bench.h"
+#include "tests/support/print.h"
 #include "tests/unit/aborts.h"
 #include "upgrader/core/init_news.h"
 
@@ -324,14 +325,13 @@ TEST_CASE("heartbeats are facts: they are printed, and supervisors differ by the
   Bench bench(watched());
   bench.reach(Phase::running);
   const Supervisor before = bench.supervisor();
-  CHECK(before.print().find("watchdog=20000 ") != std::string::npos);
-  CHECK(before.print().find("heartbeat_deadline=1020000 ") != std::string::npos);
+  CHECK(print(before).find("watchdog=20000 ") != std::string::npos);
+  CHECK(print(before).find("heartbeat_deadline=1020000 ") != std::string::npos);
 
   bench.wait(watchdog);
 
-  CHECK(bench.supervisor().print().find("silent ") != std::string::npos);
+  CHECK(print(bench.supervisor()).find("silent ") != std::string::npos);
   CHECK_FALSE(bench.supervisor() == before);
-  CHECK(bench.supervisor().hash() != before.hash());
 }
 
 TEST_CASE("heartbeats of an agent that is not watched break a rule") {

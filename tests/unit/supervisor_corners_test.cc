@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/support/bench.h"
+#include "tests/support/print.h"
 #include "tests/unit/aborts.h"
 
 namespace {
@@ -159,9 +160,9 @@ TEST_CASE("what an agent has left, and why an upgrade failed, are part of the pr
   Bench other;
   other.reach(Phase::running);
 
-  CHECK(bench.supervisor().print().find("legacy{ ") != std::string::npos);
-  CHECK(bench.supervisor().print().find("failure{ ") != std::string::npos);
-  CHECK(other.supervisor().print().find("legacy{ ") == std::string::npos);
+  CHECK(print(bench.supervisor()).find("legacy{ ") != std::string::npos);
+  CHECK(print(bench.supervisor()).find("failure{ ") != std::string::npos);
+  CHECK(print(other.supervisor()).find("legacy{ ") == std::string::npos);
 }
 
 TEST_CASE("supervisors that differ print differently, whatever texts the agents chose") {
@@ -173,7 +174,7 @@ TEST_CASE("supervisors that differ print differently, whatever texts the agents 
     State state = held;
     state.incumbent->version = version;
     state.incumbent->ready = ready;
-    return Supervisor(Bench::default_policy(), state).print();
+    return print(Supervisor(Bench::default_policy(), state));
   };
 
   std::set<std::string> prints;
@@ -185,5 +186,5 @@ TEST_CASE("supervisors that differ print differently, whatever texts the agents 
   }
 
   CHECK(prints.size() == count);
-  CHECK(print_with("1", false) == Supervisor(Bench::default_policy(), held).print());
+  CHECK(print_with("1", false) == print(Supervisor(Bench::default_policy(), held)));
 }

@@ -75,8 +75,11 @@ void Step::activated() {
 
 void Step::begin_trial(const Agent& agent, const std::optional<Time>& end) {
   const Duration trial = state_.upgrade->terms.trial;
-  log(LogLevel::info, "{} is active, {}"_with(agent, words::on_trial(trial)));
-  if (trial == Duration::zero()) return commit();
+  if (trial == Duration::zero()) {
+    log(LogLevel::info, "{} is active, without a trial"_with(agent));
+    return commit();
+  }
+  log(LogLevel::info, "{} is active, on trial for {}"_with(agent, trial));
   state_.upgrade->deadline = end;
   if (state_.upgrade->boot || state_.upgrade->terms.fallback == FallbackMode::cold) return;
   order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);

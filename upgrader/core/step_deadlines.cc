@@ -83,7 +83,8 @@ bool Step::agent_deadline_passed(Agent& agent) {
   }
   if (has_passed(agent.hello_deadline)) {
     agent.hello_deadline.reset();
-    log(LogLevel::warning, words::not_greeted(agent));
+    log(LogLevel::warning,
+        "{} has not said hello for {}; {}"_with(agent, hello_patience, words::may_not_speak));
     return true;
   }
   if (!has_passed(agent.deadline)) return false;

@@ -135,7 +135,10 @@ void Step::hear(Agent& agent, const agent_protocol::Cancel& cancel) {
   if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
   // Otherwise the failure's own line says that the agent stays active, and why.
   const bool had_failed = state_.upgrade->failure.has_value();
-  if (agent.told && had_failed) log(LogLevel::info, words::took_back(agent, cancel.reason));
+  if (agent.told && had_failed) {
+    log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
+                            agent, words::behind_colon(cancel.reason)));
+  }
   if (agent.told) agent.deadline.reset();
   agent.told.reset();
   agent.told_id.reset();

@@ -140,11 +140,8 @@ class Supervisor {
   [[nodiscard]] std::vector<ProgramId> programs() const;
 
   [[nodiscard]] Phase phase() const { return phase_of(state_); }
+  [[nodiscard]] const Policy& policy() const { return policy_; }
   [[nodiscard]] const State& state() const { return state_; }
-
-  // The whole state as text: equal for equal supervisors, different for different ones.
-  [[nodiscard]] std::string print() const;
-  [[nodiscard]] std::size_t hash() const;
 
   bool operator==(const Supervisor&) const = default;
 

@@ -67,9 +67,6 @@ std::string within(const Agent& agent) {
                                                    agent.allowed - agent.extended);
 }
 
-constexpr const char* may_not_speak =
-    "it may not speak agent-protocol(7); --adapter=agentify runs programs that do not";
-
 // Behind the failure of an agent that was waited for in vain: what may be the matter with it.
 std::string hint(const Agent& agent) {
   if (agent.greeted || agent.hello_deadline) return "";
@@ -109,11 +106,6 @@ std::string who(const Agent& agent) {
   return "generation {} (version {})"_with(agent.generation, *agent.version);
 }
 
-std::string on_trial(Duration trial) {
-  if (trial == Duration::zero()) return "without a trial";
-  return "on trial for {}"_with(trial);
-}
-
 std::string stop_reason_clause(StopReason reason) {
   switch (reason) {
     case StopReason::upgrade:
@@ -130,10 +122,6 @@ std::string accepted(const UpgradeUnderWay& upgrade) {
   const bool parallel = upgrade.terms.mode == agent_protocol::Mode::parallel;
   return "upgrade {} accepted, {}, to generation {}"_with(
       upgrade.id, parallel ? "parallel" : "sequential", *upgrade.generation);
-}
-
-std::string took_back(const Agent& agent, const std::optional<std::string>& reason) {
-  return "{} has taken its work back, and stays active{}"_with(agent, behind_colon(reason));
 }
 
 std::string behind_colon(const std::optional<std::string>& reason) {
@@ -177,10 +165,6 @@ std::string not_ready(const Agent& agent) {
 
 std::string not_healthy(const Agent& agent) {
   return "did not say healthy {}"_with(within(agent));
-}
-
-std::string not_greeted(const Agent& agent) {
-  return "{} has not said hello for {}; {}"_with(agent, hello_patience, may_not_speak);
 }
 
 std::string put_off(Duration late) {

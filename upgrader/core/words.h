@@ -23,12 +23,12 @@ namespace words {
 
 // "generation 2 (version 1.1)"
 [[nodiscard]] std::string who(const Agent& agent);
-[[nodiscard]] std::string on_trial(Duration trial);
+// Of an agent that has not said `hello`.
+inline constexpr const char* may_not_speak =
+    "it may not speak agent-protocol(7); --adapter=agentify runs programs that do not";
 [[nodiscard]] std::string stop_reason_clause(agent_protocol::StopReason reason);
 [[nodiscard]] std::string accepted(const UpgradeUnderWay& upgrade);
 
-// An agent that was told to stop for an upgrade goes on, though its candidate was lost before that.
-[[nodiscard]] std::string took_back(const Agent& agent, const std::optional<std::string>& reason);
 // ": no network", or nothing.
 [[nodiscard]] std::string behind_colon(const std::optional<std::string>& reason);
 // "the upgrader ends with status 3"
@@ -46,8 +46,6 @@ namespace words {
 [[nodiscard]] std::string not_ready(const Agent& agent);
 // It was activated, and has not said that it works in all that time.
 [[nodiscard]] std::string not_healthy(const Agent& agent);
-// An agent that has not said `hello` for too long.
-[[nodiscard]] std::string not_greeted(const Agent& agent);
 // Deadlines are judged late, by so much at most.
 [[nodiscard]] std::string put_off(Duration late);
 // Which deadline an agent missed, for which it is killed.

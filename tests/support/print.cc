@@ -1,10 +1,6 @@
-// Prints a supervisor's whole state, so that states can be read, compared and counted.
-#include <functional>
-#include <string>
+#include "tests/support/print.h"
 
-#include "upgrader/core/supervisor.h"
-
-namespace upgrader {
+namespace upgrader::test {
 namespace {
 
 class Printer {
@@ -131,38 +127,36 @@ class Printer {
 
 }  // namespace
 
-std::string Supervisor::print() const {
+std::string print(const Supervisor& supervisor) {
+  const Policy& policy = supervisor.policy();
+  const State& state = supervisor.state();
   Printer printer;
-  printer.put("phase", std::string(name_of(phase())));
-  printer.put("defaults", policy_.defaults);
-  printer.put("exit_grace", policy_.exit_grace);
-  printer.put("watchdog", policy_.watchdog);
-  printer.flag("relink", policy_.relink);
-  printer.flag("previous", policy_.previous);
-  printer.flag("attempts", policy_.attempts);
-  printer.put("incumbent", state_.incumbent);
-  printer.put("candidate", state_.candidate);
-  printer.put("upgrade", state_.upgrade);
-  printer.put("legacy", state_.legacy);
-  printer.put("last_failure", state_.last_failure);
-  printer.put("exit_with", state_.exit_with);
-  printer.flag("shutdown", state_.shutdown);
-  printer.flag("quit", state_.quit);
-  printer.flag("ended", state_.ended);
-  printer.put("last_generation", state_.last_generation);
-  printer.put("upgrade_signals", state_.upgrade_signals);
-  printer.put("control_reloads", state_.control_reloads);
-  printer.put("attempts_deadline", state_.attempts_deadline);
-  printer.flag("attempts_done", state_.attempts_done);
-  for (const Time deadline : state_.put_off)
+  printer.put("phase", std::string(name_of(supervisor.phase())));
+  printer.put("defaults", policy.defaults);
+  printer.put("exit_grace", policy.exit_grace);
+  printer.put("watchdog", policy.watchdog);
+  printer.flag("relink", policy.relink);
+  printer.flag("previous", policy.previous);
+  printer.flag("attempts", policy.attempts);
+  printer.put("incumbent", state.incumbent);
+  printer.put("candidate", state.candidate);
+  printer.put("upgrade", state.upgrade);
+  printer.put("legacy", state.legacy);
+  printer.put("last_failure", state.last_failure);
+  printer.put("exit_with", state.exit_with);
+  printer.flag("shutdown", state.shutdown);
+  printer.flag("quit", state.quit);
+  printer.flag("ended", state.ended);
+  printer.put("last_generation", state.last_generation);
+  printer.put("upgrade_signals", state.upgrade_signals);
+  printer.put("control_reloads", state.control_reloads);
+  printer.put("attempts_deadline", state.attempts_deadline);
+  printer.flag("attempts_done", state.attempts_done);
+  for (const Time deadline : state.put_off)
     printer.put("put_off", deadline);
-  printer.put_enum("pending", state_.pending);
-  printer.put("spawning", state_.spawning);
+  printer.put_enum("pending", state.pending);
+  printer.put("spawning", state.spawning);
   return printer.take();
 }
 
-std::size_t Supervisor::hash() const {
-  return std::hash<std::string>{}(print());
-}
-
-}  // namespace upgrader
+}  // namespace upgrader::test
