@@ -27,9 +27,10 @@ void Component::settle(const std::string& committed, const std::string& failure)
   Upgrade before = machine_.upgrade();
   if (before.attempt.empty())
     before = desk_.find<Upgrade>(key(KeyKind::node_upgrade)).value_or(Upgrade());
+  // What a command has begun is the commander's, who is told of its end.
   const bool is_ours = is_attempt(before.attempt);
   feed(Settled{.version = running_,
-               .recorded = before,
+               .recorded = is_ours ? before : Upgrade(),
                .committed = !committed.empty() && before.attempt == committed,
                .failure = is_ours ? failure : ""});
   look();
