@@ -35,7 +35,11 @@ std::map<std::string, std::string> facts_of_this_machine() {
 }
 
 std::string time_text() {
-  const std::time_t now = std::time(nullptr);
+  return time_text_before(0);
+}
+
+std::string time_text_before(std::int64_t seconds) {
+  const std::time_t now = std::time(nullptr) - seconds;
   std::tm parts{};
   gmtime_r(&now, &parts);
   char text[sizeof "2026-01-01T00:00:00Z" + 8];

@@ -2,6 +2,7 @@
 // machines do not share a name.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -15,5 +16,7 @@ namespace fleet {
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
 // The present time as people read it, RFC 3339 in UTC.
 [[nodiscard]] std::string time_text();
+// The same, so many seconds ago.
+[[nodiscard]] std::string time_text_before(std::int64_t seconds);
 
 }  // namespace fleet

@@ -9,8 +9,8 @@
 
 #include "fleet/agent/identity.h"
 #include "fleet/controller/controller.h"
+#include "fleet/controller/front.h"
 #include "fleet/controller/options.h"
-#include "fleet/http/front.h"
 
 namespace fleet {
 namespace {
@@ -18,7 +18,8 @@ namespace {
 std::unique_ptr<Front> front_of(const ControllerOptions& options) {
   FrontSettings settings{.controller = options.name,
                          .endpoints = options.endpoints,
-                         .certificates = {options.authority, options.certificate, options.key}};
+                         .certificates = {options.authority, options.certificate, options.key},
+                         .lease = std::chrono::seconds(options.lease_s)};
   if (!options.http.empty()) {
     settings.website = WebsiteSettings{.address = *address_of(options.http),
                                        .certificate = options.http_certificate,

@@ -96,8 +96,17 @@ struct FleetEvent {
   std::string subject = {};  // the key of what it is about, without the root
   std::string text = {};
   std::string trace = {};
+  std::int64_t revision = 0;  // of the change that it tells; 0: it came with its own
 
   bool operator==(const FleetEvent&) const = default;
+};
+
+// notified: the last event that was told where `webhook` says, as it was set then.
+struct Notified {
+  std::int64_t event = 0;
+  std::string webhook = {};
+
+  bool operator==(const Notified&) const = default;
 };
 
 }  // namespace fleet

@@ -45,6 +45,7 @@ constexpr std::array shapes = {
     Shape{KeyKind::epoch, "epoch"},
     Shape{KeyKind::settings, "settings"},
     Shape{KeyKind::event, "event/#"},
+    Shape{KeyKind::notified, "notified"},
 };
 
 constexpr std::string_view pattern_of(KeyKind kind) {

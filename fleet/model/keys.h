@@ -40,6 +40,7 @@ enum class KeyKind {
   epoch,
   settings,
   event,  // number
+  notified,
 };
 
 // The key of a record. Each name must be one that its place takes: a mistake of ours ends in

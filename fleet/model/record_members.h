@@ -132,7 +132,13 @@ void serialize(Archive& archive, FleetEvent& fleet_event) {
   using cereal::make_nvp;
   archive(make_nvp("time", fleet_event.time), make_nvp("class", fleet_event.kind),
           make_nvp("subject", fleet_event.subject), make_nvp("text", fleet_event.text),
-          make_nvp("trace", fleet_event.trace));
+          make_nvp("trace", fleet_event.trace), make_nvp("revision", fleet_event.revision));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Notified& notified) {
+  using cereal::make_nvp;
+  archive(make_nvp("event", notified.event), make_nvp("webhook", notified.webhook));
 }
 
 template <class Archive>

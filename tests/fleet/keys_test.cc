@@ -44,6 +44,7 @@ TEST_CASE("every kind of record has its key, and a key says which record it is")
       Row{KeyKind::epoch, {}, "epoch"},
       Row{KeyKind::settings, {}, "settings"},
       Row{KeyKind::event, {"000000000007"}, "event/000000000007"},
+      Row{KeyKind::notified, {}, "notified"},
   };
   for (const Row& row : rows) {
     const std::string key = "/fleet/v1/" + std::string(row.key);

@@ -82,6 +82,7 @@ TEST_CASE("every record of a cell is read as it was written") {
   check_round_trip(Stop{.who = "w", .why = "y", .since = "s"});
   check_round_trip(Epoch{.number = 2, .why = "restored"});
   check_round_trip(Settings{{{"environment", "staging"}}});
+  check_round_trip(Notified{.event = 7, .webhook = "u"});
   check_round_trip(FleetEvent{.time = "t", .kind = "k", .subject = "s", .text = "x", .trace = "y"});
 }
 

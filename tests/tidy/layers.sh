@@ -291,7 +291,7 @@ canary_fleet_store() {
 }
 
 # The files of fleet/http that act: all others decide what is asked, and what is answered.
-fleet_http_shell='certificate_date|front|page|peer|server|website'
+fleet_http_shell='certificate_date|outside|page|peer|server|website'
 
 check_fleet_http() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"

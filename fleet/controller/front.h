@@ -1,5 +1,6 @@
-// The side of a controller that people see. It has a thread, a loop and a way to the store of its
-// own, so that nothing that is slow or large here keeps a driver waiting.
+// The side of a controller that people see: what it serves, the history, and who is told. It has a
+// thread, a loop and a way to the store of its own, so that nothing that is slow or large here
+// keeps a driver waiting.
 #pragma once
 
 #include <uv.h>
@@ -10,7 +11,11 @@
 #include <thread>
 #include <vector>
 
+#include "fleet/controller/campaign.h"
+#include "fleet/controller/driving.h"
+#include "fleet/http/outside.h"
 #include "fleet/http/website.h"
+#include "fleet/model/notices.h"
 #include "fleet/store/etcd_admin.h"
 
 namespace fleet {
@@ -19,6 +24,7 @@ struct FrontSettings {
   std::string controller = {};
   std::vector<std::string> endpoints = {};
   Certificates certificates = {};  // for the store
+  std::chrono::seconds lease{15};
   std::optional<WebsiteSettings> website = {};
 };
 
@@ -44,6 +50,11 @@ class Front {
   void look_at_members();
   void look_at_ourselves();
   void take_changes(const Changes& changes);
+  void look_soon();
+  void look();
+  void begin(const std::string& id);
+  void tell_people();
+  [[nodiscard]] bool is_driven_here(std::string_view id) const;
   void end();
 
   FrontSettings settings_;
@@ -56,6 +67,14 @@ class Front {
   std::unique_ptr<Mirror> mirror_;
   std::unique_ptr<Website> website_;
   std::unique_ptr<Timer> look_;
+  std::unique_ptr<Timer> soon_;
+  std::unique_ptr<Timer> later_;
+  std::unique_ptr<Timer> notice_;
+  Campaign campaign_;
+  std::map<std::string, std::unique_ptr<Driving>> duties_;  // what is driven here
+  Notices notices_;
+  std::unique_ptr<Outside> outside_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;
 };

@@ -1,0 +1,146 @@
+#include "fleet/model/event_words.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fleet/model/enum_text.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+namespace {
+
+std::string with_reason(std::string text, const std::string& reason) {
+  if (!reason.empty()) text += ": " + reason;
+  return text;
+}
+
+std::optional<FleetEvent> rollout(const KeyValue& record) {
+  const auto read = read_record<Rollout>(record.value);
+  if (!read || read.value().state == RolloutState::created) return std::nullopt;
+  const Rollout& one = read.value();
+  const std::string state(text_of(one.state));
+  return FleetEvent{
+      .kind = "rollout-" + state,
+      .text = with_reason(one.terms.component + " " + one.terms.version + " " + state, one.reason),
+      .trace = one.trace};
+}
+
+std::optional<FleetEvent> plan(const KeyValue& record) {
+  const auto read = read_record<Plan>(record.value);
+  if (!read || read.value().state == PlanState::created) return std::nullopt;
+  const Plan& one = read.value();
+  const std::string state(text_of(one.state));
+  return FleetEvent{.kind = "plan-" + state,
+                    .text = with_reason(one.version + " " + state, one.error),
+                    .trace = one.trace};
+}
+
+// Of the phases those that a person waits for: a thousand nodes have six each.
+std::string upgrade_words(UpgradePhase phase) {
+  switch (phase) {
+    case UpgradePhase::staging:
+    case UpgradePhase::verifying:
+    case UpgradePhase::prepared:
+      return "begun";
+    case UpgradePhase::cutover_ready:
+    case UpgradePhase::done:
+    case UpgradePhase::failed:
+    case UpgradePhase::unconfirmed:
+    case UpgradePhase::rolled_back:
+      return std::string(text_of(phase));
+    case UpgradePhase::unknown:
+    case UpgradePhase::soaking:
+    case UpgradePhase::soaked:
+      break;
+  }
+  return "";
+}
+
+std::optional<FleetEvent> upgrade(const std::string& component, const KeyValue& record) {
+  const auto read = read_record<Upgrade>(record.value);
+  if (!read) return std::nullopt;
+  const Upgrade& one = read.value();
+  const std::string words = upgrade_words(one.phase);
+  if (words.empty()) return std::nullopt;
+  return FleetEvent{.kind = "upgrade-" + words,
+                    .text = with_reason(component + " " + one.to + " " + words, one.error),
+                    .trace = one.attempt.substr(0, one.attempt.find('.'))};
+}
+
+std::optional<FleetEvent> desired(const std::string& component, bool pinned_only,
+                                  const KeyValue& record) {
+  const auto read = read_record<Desired>(record.value);
+  if (!read || (pinned_only && !read.value().pinned)) return std::nullopt;
+  return FleetEvent{
+      .kind = "desired",
+      .text = with_reason(component + " " + read.value().version + " is desired", read.value().why),
+      .trace = read.value().trace};
+}
+
+std::optional<FleetEvent> stop(const KeyValue& record) {
+  const auto read = read_record<Stop>(record.value);
+  if (!read) return FleetEvent{.kind = "stopped", .text = "nothing begins"};
+  return FleetEvent{.kind = "stopped",
+                    .text = with_reason("nothing begins: " + read.value().who, read.value().why)};
+}
+
+std::optional<FleetEvent> instance(const KeyValue& record) {
+  const auto read = read_record<Instance>(record.value);
+  if (!read || read.value().degraded.empty()) return std::nullopt;
+  return FleetEvent{.kind = "degraded", .text = "is degraded: " + read.value().degraded};
+}
+
+std::optional<FleetEvent> driver(const ParsedKey& key, const KeyValue& record) {
+  const auto read = read_record<DriverRecord>(record.value);
+  const std::string& id = key.names.front();
+  if (!read || id == "events" || id == "watch") return std::nullopt;
+  return FleetEvent{.kind = "driven", .text = "is driven by " + read.value().controller};
+}
+
+std::optional<FleetEvent> words_of(const ParsedKey& key, const KeyValue& record) {
+  if (key.kind == KeyKind::rollout) return rollout(record);
+  if (key.kind == KeyKind::plan) return plan(record);
+  if (key.kind == KeyKind::node_upgrade) return upgrade(key.names[1], record);
+  if (key.kind == KeyKind::desired) return desired(key.names[0], false, record);
+  if (key.kind == KeyKind::node_desired) return desired(key.names[1], true, record);
+  if (key.kind == KeyKind::node_instance) return instance(record);
+  if (key.kind == KeyKind::driver) return driver(key, record);
+  if (key.kind == KeyKind::stop) return stop(record);
+  if (key.kind == KeyKind::release) return FleetEvent{.kind = "published", .text = "is published"};
+  if (key.kind != KeyKind::settings && key.kind != KeyKind::window) return std::nullopt;
+  return FleetEvent{.kind = "set", .text = "is set, by change " + std::to_string(record.modified)};
+}
+
+}  // namespace
+
+std::optional<FleetEvent> event_of(const KeyValue& record) {
+  const auto key = parse_key(record.key);
+  if (!key) return std::nullopt;
+  auto event = words_of(*key, record);
+  if (!event) return std::nullopt;
+  event->subject = record.key.substr(key_root.size());
+  event->revision = record.modified;
+  return event;
+}
+
+std::optional<FleetEvent> event_of_absence(std::string_view key) {
+  if (key != key_of(KeyKind::stop)) return std::nullopt;
+  return FleetEvent{.kind = "stop-ended", .subject = "stop", .text = "everything may begin again"};
+}
+
+FleetEvent event_of_silence(std::string_view node, bool silent) {
+  return {.kind = silent ? "silent" : "reports",
+          .subject = "node/" + std::string(node),
+          .text = silent ? "reports no longer" : "reports"};
+}
+
+bool is_notable(const FleetEvent& event) {
+  constexpr auto kinds = std::to_array<std::string_view>(
+      {"rollout-completed", "rollout-aborted", "rollout-paused", "plan-completed", "plan-halted",
+       "plan-aborted", "upgrade-failed", "upgrade-unconfirmed", "stopped", "degraded",
+       "watch-halted"});
+  return std::find(kinds.begin(), kinds.end(), event.kind) != kinds.end();
+}
+
+}  // namespace fleet

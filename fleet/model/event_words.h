@@ -1,0 +1,25 @@
+// What a record says that belongs to history, as an event. Pure.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "fleet/model/cell_records.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+// None: it says nothing of that kind. The same is said of a record until something that matters
+// changes in it, so that whoever knows the last event of a subject knows whether this is news.
+// Without the time.
+[[nodiscard]] std::optional<FleetEvent> event_of(const KeyValue& record);
+// That the key is gone.
+[[nodiscard]] std::optional<FleetEvent> event_of_absence(std::string_view key);
+
+// A node that was told to be silent, or to report again.
+[[nodiscard]] FleetEvent event_of_silence(std::string_view node, bool silent);
+
+// Whether people are told at once: a success, a failure or a halt.
+[[nodiscard]] bool is_notable(const FleetEvent& event);
+
+}  // namespace fleet

@@ -1,0 +1,102 @@
+#include "fleet/model/notices.h"
+
+#include <algorithm>
+
+#include "fleet/model/event_words.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
+#include "fleet/model/settings.h"
+
+namespace fleet {
+namespace {
+
+const KeyValue* find(const Notices::Records& records, const std::string& key) {
+  const auto at = records.find(key);
+  return at == records.end() ? nullptr : &at->second;
+}
+
+std::string webhook_in(const Notices::Records& records) {
+  const KeyValue* found = find(records, key_of(KeyKind::settings));
+  if (found == nullptr) return "";
+  const auto settings = read_record<Settings>(found->value);
+  return settings ? cell_settings(settings.value()).webhook : "";
+}
+
+std::int64_t number_of(const std::string& key) {
+  return std::stoll(parse_key(key)->names.front());
+}
+
+std::int64_t last_event(const Notices::Records& records) {
+  const std::string below = prefix_of(KeyKind::event);
+  const auto behind = records.upper_bound(below + "~");
+  if (behind == records.begin() || !std::prev(behind)->first.starts_with(below)) return 0;
+  return number_of(std::prev(behind)->first);
+}
+
+std::string body_of(const FleetEvent& event, std::int64_t number) {
+  JsonTree tree{.kind = JsonTree::Kind::object};
+  tree.members["text"] = json_text("fleet: " + event.subject + ": " + event.text);
+  tree.members["event"] = json_number(number);
+  tree.members["time"] = json_text(event.time);
+  tree.members["class"] = json_text(event.kind);
+  tree.members["subject"] = json_text(event.subject);
+  tree.members["trace"] = json_text(event.trace);
+  return write_tree(tree);
+}
+
+Transaction noted(const KeyValue* before, const Notified& notified) {
+  const std::string key = key_of(KeyKind::notified);
+  return {.compares = {{.key = key, .revision = before == nullptr ? 0 : before->modified}},
+          .puts = {{key, write_record(notified)}}};
+}
+
+}  // namespace
+
+Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
+  const std::string webhook = webhook_in(records);
+  if (under_way_ || !ours || webhook.empty()) return Rest{};
+  const KeyValue* found = find(records, key_of(KeyKind::notified));
+  const auto read =
+      found == nullptr ? read_record<Notified>("{}") : read_record<Notified>(found->value);
+  const Notified before = read ? read.value() : Notified{};
+  if (before.webhook != webhook) {
+    // What was before it was set is nobody's news.
+    under_way_ = true;
+    done_ = 0;
+    return noted(found, {last_event(records), webhook});
+  }
+  if (done_ > before.event) {
+    under_way_ = true;
+    return noted(found, {done_, webhook});
+  }
+  const std::string first =
+      key_of(KeyKind::event, {}, static_cast<std::uint64_t>(before.event) + 1);
+  for (auto at = records.lower_bound(first); at != records.end(); ++at) {
+    if (!at->first.starts_with(prefix_of(KeyKind::event))) break;
+    const auto event = read_record<FleetEvent>(at->second.value);
+    if (!event || !is_notable(event.value())) continue;
+    if (rests_until_ && now < *rests_until_) return Rest{rests_until_};
+    under_way_ = true;
+    event_ = number_of(at->first);
+    return Post{event_, webhook, body_of(event.value(), event_)};
+  }
+  return Rest{};
+}
+
+void Notices::posted(bool taken, Ms now) {
+  under_way_ = false;
+  rests_until_.reset();
+  if (taken || ++tries_ == notice_tries_max) {
+    done_ = event_;
+    tries_ = 0;
+    return;
+  }
+  rests_until_ = now + std::min(notice_rest_ms << std::min(tries_ - 1, 20), notice_rest_max_ms);
+}
+
+void Notices::written() {
+  under_way_ = false;
+}
+
+}  // namespace fleet

@@ -1,0 +1,50 @@
+// Which events are told to people by a webhook, and when again: successes, failures and halts, in
+// their order, each at least once, and never so that anything waits for it. Whoever writes the
+// history tells them, too. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "fleet/model/time.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+// A webhook that takes nothing for so many tries, about an hour and a half, is not told that event.
+inline constexpr int notice_tries_max = 24;
+inline constexpr Ms notice_rest_ms = 1'000;
+inline constexpr Ms notice_rest_max_ms = 300'000;
+
+class Notices {
+ public:
+  using Records = std::map<std::string, KeyValue, std::less<>>;
+
+  struct Rest {
+    std::optional<Ms> until = {};
+  };
+  struct Post {
+    std::int64_t event = 0;
+    std::string url = {};
+    std::string body = {};
+  };
+  using Step = std::variant<Rest, Post, Transaction>;
+
+  // `ours`: this controller writes the history. While a post or a transaction is under way: a rest.
+  [[nodiscard]] Step next(const Records& records, bool ours, Ms now);
+  void posted(bool taken, Ms now);
+  void written();
+
+ private:
+  bool under_way_ = false;
+  std::int64_t event_ = 0;  // that is being told
+  std::int64_t done_ = 0;   // told, or given up
+  int tries_ = 0;
+  std::optional<Ms> rests_until_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,301 @@
+// The history of a cell and who is told of it: which changes are events, how they are numbered and
+// bounded, what one who takes over tells, and what becomes of a webhook that does not take them.
+#include <catch2/catch.hpp>
+
+#include "fleet/model/chronicle.h"
+#include "fleet/model/event_words.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/notices.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
+
+namespace {
+
+using namespace fleet;
+
+const std::string root(key_root);
+
+// A store of records, and whoever writes the history on it.
+struct Bench {
+  std::map<std::string, KeyValue, std::less<>> records;
+  Revision revision = 1;
+  std::int64_t clock_s = 1'000'000;
+  ChronicleTask task = fresh();
+  Ms now = 0;
+
+  ChronicleTask fresh() {
+    return ChronicleTask([this](std::int64_t ago) { return std::to_string(clock_s - ago); });
+  }
+  void put(const std::string& rest, const std::string& value) {
+    KeyValue& record = records[root + rest];
+    record = {.key = root + rest, .value = value, .modified = ++revision};
+    task.take(record);
+  }
+  void erase(const std::string& rest) {
+    ++revision;
+    records.erase(root + rest);
+    task.take_absent(root + rest);
+  }
+  // Until it has nothing more to do at this time.
+  int write() {
+    int transactions = 0;
+    now += event_gather_ms;
+    static_cast<void>(task.next(7, now));
+    now += event_gather_ms;
+    for (;; ++transactions) {
+      const DriverStep step = task.next(7, now);
+      const auto* writing = std::get_if<Write>(&step);
+      if (writing == nullptr) break;
+      REQUIRE(why_not_taken(writing->transaction) == std::nullopt);
+      CHECK(writing->transaction.compares.front().revision == 7);
+      for (const Compare& compare : writing->transaction.compares)
+        if (compare.revision == 0) CHECK_FALSE(records.contains(compare.key));
+      for (const Put& one : writing->transaction.puts)
+        put(one.key.substr(root.size()), one.value);
+      for (const Erase& one : writing->transaction.erases)
+        erase(one.key.substr(root.size()));
+      now += event_gather_ms;
+    }
+    return transactions;
+  }
+  // Somebody else takes over, who reads all there is.
+  void take_over() {
+    task = fresh();
+    Reading reading{.revision = revision, .found = {}};
+    for (const auto& [key, record] : records)
+      reading.found.push_back(record);
+    task.take_all(reading);
+  }
+  [[nodiscard]] std::vector<std::string> events() const {
+    std::vector<std::string> lines;
+    for (auto at = records.lower_bound(root + "event/");
+         at != records.end() && at->first.starts_with(root + "event/"); ++at) {
+      const auto event = read_record<FleetEvent>(at->second.value).value();
+      lines.push_back(std::to_string(std::stoi(at->first.substr(root.size() + 6))) + " " +
+                      event.subject + " " + event.kind);
+    }
+    return lines;
+  }
+};
+
+std::string rollout(const std::string& state, int batch = 0) {
+  return R"({"terms":{"component":"agent","version":"2"},"batches":9,"batch":)" +
+         std::to_string(batch) + R"(,"state":")" + state + "\"}";
+}
+
+using Lines = std::vector<std::string>;
+
+// Rows: H-85 A-56
+TEST_CASE("what matters becomes an event, numbered in its order, and what repeats it does not") {
+  Bench bench;
+
+  bench.put("rollout/r1", rollout("created"));
+  bench.put("rollout/r1", rollout("rolling"));
+  bench.put("rollout/r1", rollout("rolling", 1));
+  bench.put("node/n1/upgrade/agent", R"({"phase":"staging","to":"2","attempt":"t.1.1"})");
+  bench.put("node/n1/upgrade/agent", R"({"phase":"verifying","to":"2","attempt":"t.1.1"})");
+  bench.write();
+  bench.put("node/n1/upgrade/agent", R"({"phase":"failed","to":"2","attempt":"t.1.1"})");
+  bench.put("rollout/r1", rollout("aborted", 1));
+  bench.write();
+
+  CHECK(bench.events() ==
+        Lines{"1 rollout/r1 rollout-rolling", "2 node/n1/upgrade/agent upgrade-begun",
+              "3 node/n1/upgrade/agent upgrade-failed", "4 rollout/r1 rollout-aborted"});
+}
+
+TEST_CASE("a wish that is made anew is news, though it is the same") {
+  Bench bench;
+  bench.put("desired/agent", R"({"version":"2","trace":"a"})");
+  bench.put("desired/agent", R"({"version":"2","trace":"b"})");
+  bench.put("stop", "{}");
+  bench.erase("stop");
+  bench.put("stop", "{}");
+  bench.write();
+
+  CHECK(bench.events() == Lines{"1 desired/agent desired", "2 desired/agent desired",
+                                "3 stop stopped", "4 stop stop-ended", "5 stop stopped"});
+}
+
+TEST_CASE("a hundred changes are a few transactions, and wait a moment for each other") {
+  Bench bench;
+  for (int i = 0; i < 120; ++i)
+    bench.put("node/n" + std::to_string(i) + "/upgrade/agent", R"({"phase":"done","to":"2"})");
+
+  CHECK(std::holds_alternative<Wait>(bench.task.next(7, 0)));
+  CHECK(bench.write() == 3);
+  CHECK(bench.events().size() == 120);
+}
+
+TEST_CASE("whoever takes over tells what was not told, and nothing twice") {
+  Bench bench;
+  bench.put("rollout/r1", rollout("rolling"));
+  bench.put("node/n1/upgrade/agent", R"({"phase":"done","to":"2","attempt":"t.1.1"})");
+  bench.write();
+  const Lines before = bench.events();
+
+  bench.take_over();
+  CHECK(bench.write() == 0);
+  CHECK(bench.events() == before);
+
+  bench.put("rollout/r1", rollout("completed"));  // and dies before it has written that
+  bench.take_over();
+  bench.write();
+  CHECK(bench.events().back() == "3 rollout/r1 rollout-completed");
+  CHECK(bench.events().size() == 3);
+}
+
+TEST_CASE("what was ordered by others is numbered with ours, and is no news of ours") {
+  Bench bench;
+  bench.put("stop", "{}");
+  bench.put("event/000000000001", R"({"class":"ordered","subject":"stop","text":"PUT by x"})");
+  bench.write();
+  bench.take_over();
+  bench.write();
+
+  CHECK(bench.events() == Lines{"1 stop ordered", "2 stop stopped"});
+}
+
+TEST_CASE("the oldest events are erased by number and by age, and the last one never") {
+  Bench bench;
+  bench.put("settings", R"({"event-count":"10","event-age":"100s"})");
+  for (int i = 0; i < 30; ++i) {
+    bench.put("desired/agent", R"({"version":"2","trace":")" + std::to_string(i) + "\"}");
+    bench.write();
+  }
+  CHECK(bench.events().size() == 10);
+  CHECK(bench.events().back() == "31 desired/agent desired");
+
+  bench.clock_s += 200;
+  bench.now += event_prune_ms;
+  bench.write();
+  CHECK(bench.events() == Lines{"31 desired/agent desired"});
+  bench.put("stop", "{}");
+  bench.write();
+  CHECK(bench.events().back() == "32 stop stopped");
+}
+
+TEST_CASE("a node is silent when nothing of it has lived for a while, and is told to be back") {
+  Bench bench;
+  bench.put("node/n1/active", "{}");
+  bench.put("node/n1/instance/a", "{}");
+  bench.erase("node/n1/instance/a");
+  bench.write();
+  bench.put("node/n1/instance/b", "{}");  // a restart
+  bench.now += silence_ms;
+  bench.write();
+  CHECK(bench.events().empty());
+
+  bench.erase("node/n1/instance/b");
+  bench.write();
+  bench.now += silence_ms;
+  bench.write();
+  bench.put("node/n1/instance/c", R"({"degraded":"the disk is full"})");
+  bench.write();
+  CHECK(bench.events() ==
+        Lines{"1 node/n1 silent", "2 node/n1 reports", "3 node/n1/instance/c degraded"});
+}
+
+// ---- notices
+
+struct Told {
+  Notices::Records records;
+  Notices notices;
+  Revision revision = 0;
+  Ms now = 0;
+
+  explicit Told(const std::string& webhook = "http://hook/") {
+    put("settings", R"({"webhook":")" + webhook + "\"}");
+  }
+  void put(const std::string& rest, const std::string& value) {
+    records[root + rest] = {.key = root + rest, .value = value, .modified = ++revision};
+  }
+  void event(int number, const std::string& kind) {
+    put("event/" + std::string(11, '0') + std::to_string(number),
+        R"({"subject":"rollout/r1","class":")" + kind + R"(","text":"it"})");
+  }
+  // What it wants next; transactions are written at once.
+  Notices::Step next(bool ours = true) {
+    for (;;) {
+      Notices::Step step = notices.next(records, ours, now);
+      const auto* transaction = std::get_if<Transaction>(&step);
+      if (transaction == nullptr) return step;
+      const Put& one = transaction->puts.front();
+      put(one.key.substr(root.size()), one.value);
+      notices.written();
+    }
+  }
+  // The event that it posts; 0: none.
+  std::int64_t post(bool ours = true) {
+    const Notices::Step step = next(ours);
+    const auto* posted = std::get_if<Notices::Post>(&step);
+    return posted == nullptr ? 0 : posted->event;
+  }
+};
+
+// Rows: N-20
+TEST_CASE("successes, failures and halts are told in their order, each once, with a text") {
+  Told told;
+  CHECK(told.post() == 0);
+  told.event(1, "driven");
+  told.event(2, "rollout-completed");
+  told.event(3, "rollout-aborted");
+
+  const Notices::Step step = told.next();
+  const auto& first = std::get<Notices::Post>(step);
+  CHECK(first.event == 2);
+  CHECK(first.url == "http://hook/");
+  CHECK(parse_tree(first.body).value().text_of("text") == "fleet: rollout/r1: it");
+  CHECK(told.post() == 0);  // one at a time
+  told.notices.posted(true, told.now);
+  CHECK(told.post() == 3);
+  told.notices.posted(true, told.now);
+  CHECK(told.post() == 0);
+
+  told.notices = {};  // another controller
+  CHECK(told.post() == 0);
+}
+
+TEST_CASE("who does not write the history tells nothing, and nobody is told without a webhook") {
+  Told told;
+  CHECK(told.post() == 0);
+  told.event(1, "rollout-completed");
+  CHECK(told.post(false) == 0);
+  CHECK(told.post() == 1);
+
+  Told none("");
+  none.event(1, "rollout-completed");
+  CHECK(none.post() == 0);
+}
+
+TEST_CASE("what came before a webhook was set is not told there") {
+  Told told;
+  told.event(1, "rollout-completed");
+  CHECK(told.post() == 0);
+  told.event(2, "rollout-aborted");
+  CHECK(told.post() == 2);
+}
+
+TEST_CASE("a webhook that fails is tried again, more and more seldom, and given up at last") {
+  Told told;
+  CHECK(told.post() == 0);
+  told.event(1, "rollout-aborted");
+  told.event(2, "rollout-completed");
+
+  Ms rest = 0;
+  for (int i = 1; i < notice_tries_max; ++i) {
+    REQUIRE(told.post() == 1);
+    told.notices.posted(false, told.now);
+    const Notices::Step step = told.next();
+    const Ms until = *std::get<Notices::Rest>(step).until;
+    CHECK(until - told.now >= rest);
+    CHECK(until - told.now <= notice_rest_max_ms);
+    rest = until - told.now;
+    told.now = until;
+  }
+  REQUIRE(told.post() == 1);
+  told.notices.posted(false, told.now);
+  CHECK(told.post() == 2);
+}
+
+}  // namespace
