@@ -4,15 +4,10 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <utility>
 
-#include "fleet/agent/identity.h"
 #include "fleet/http/certificate_date.h"
-#include "fleet/model/chronicle.h"
-#include "fleet/model/driver.h"
 #include "upgrader/core/check.h"
 
 namespace fleet {
@@ -22,9 +17,6 @@ namespace {
 constexpr std::chrono::milliseconds look_time{10'000};
 // One member that is asked for itself has no other to take its place.
 constexpr std::chrono::milliseconds member_deadline{2'000};
-
-// Until the copy of the records holds what was just written.
-constexpr std::chrono::milliseconds settle_time{200};
 
 double cpu_seconds() {
   rusage usage{};
@@ -41,10 +33,6 @@ std::int64_t resident_bytes() {
   std::int64_t pages = 0;
   file >> size >> pages;
   return pages * sysconf(_SC_PAGESIZE);
-}
-
-void log(const std::string& line) {
-  std::fprintf(stderr, "fleet-controller: %s\n", line.c_str());
 }
 
 }  // namespace
@@ -64,6 +52,7 @@ Front::Front(FrontSettings settings) : settings_(std::move(settings)) {
     member.admin = std::make_unique<EtcdAdmin>(member.store->line());
   }
   outside_ = std::make_unique<Outside>(loop_);
+  source_ = std::make_unique<ReleaseSource>(*outside_);
   health_.controller = settings_.controller;
   health_.trouble = "nothing has been read yet";
   follow();
@@ -112,7 +101,7 @@ void Front::start() {
 
 void Front::end() {
   alive_ = nullptr;
-  for (auto* timer : {&look_, &soon_, &later_, &notice_})
+  for (auto* timer : {&look_, &soon_, &later_, &notice_, &watch_, &settled_})
     *timer = nullptr;
   outside_ = nullptr;
   duties_.clear();
@@ -145,80 +134,6 @@ void Front::take_changes(const Changes& changes) {
   if (is_back) look_at_members();
   if (website_ != nullptr) website_->take_changes(changes);
   look_soon();
-}
-
-// ---- what one controller of the cell does for all
-
-// From the loop: whoever calls may be a driving that is to be forgotten.
-void Front::look_soon() {
-  soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
-}
-
-void Front::look() {
-  const Ms now = timers_->now().count();
-  std::erase_if(duties_, [&](const auto& one) {
-    const Driving& driving = *one.second;
-    if (driving.is_over()) campaign_.ended(one.first, driving.drove(), driving.began(), now);
-    return driving.is_over();
-  });
-  const std::vector<Drivable> duties{Drivable{.id = std::string(events_id)}};
-  for (const Drivable& one : campaign_.to_begin(duties, mirror_->records(), now)) {
-    if (!duties_.contains(one.id)) begin(one.id);
-  }
-  later_ = nullptr;
-  if (const auto due = campaign_.next_deadline(duties, now)) {
-    later_ = timers_->after(std::chrono::milliseconds(*due - now), [this] { look(); });
-  }
-  tell_people();
-}
-
-void Front::begin(const std::string& id) {
-  const auto make = [name = settings_.controller](LeaseId lease) -> std::unique_ptr<AnyDriver> {
-    return std::make_unique<DriverOf<Driver<ChronicleTask>>>(
-        Driver<ChronicleTask>(name, ChronicleTask(time_text_before), lease));
-  };
-  duties_[id] = std::make_unique<Driving>(
-      Driving::Settings{.store = *store_,
-                        .timers = *timers_,
-                        .lease = settings_.lease,
-                        .seed = std::hash<std::string>()(settings_.controller),
-                        .make = make,
-                        .log =
-                            [id](bool loud, const std::string& text) {
-                              if (loud) log(id + ": " + text);
-                            },
-                        .ended = [this] { look_soon(); }});
-}
-
-bool Front::is_driven_here(std::string_view id) const {
-  const auto driver = cell_.drivers().find(std::string(id));
-  return driver != cell_.drivers().end() && driver->second == settings_.controller;
-}
-
-void Front::tell_people() {
-  const std::weak_ptr<char> alive = alive_;
-  const Ms now = timers_->now().count();
-  auto step = notices_.next(mirror_->records(), is_driven_here(events_id), now);
-  notice_ = nullptr;
-  if (const auto* rest = std::get_if<Notices::Rest>(&step); rest != nullptr && rest->until) {
-    notice_ =
-        timers_->after(std::chrono::milliseconds(*rest->until - now), [this] { tell_people(); });
-  }
-  if (const auto* post = std::get_if<Notices::Post>(&step)) {
-    outside_->post(post->url, post->body, [this](const OutsideAnswer& answer) {
-      if (!answer.is_good()) log("the webhook does not take an event: " + answer.error);
-      notices_.posted(answer.is_good(), timers_->now().count());
-      tell_people();
-    });
-  }
-  if (const auto* transaction = std::get_if<Transaction>(&step)) {
-    store_->commit(*transaction, [this, alive](const Outcome&) {
-      if (alive.expired()) return;
-      notices_.written();
-      // What came of it is read from the records, which may be a moment behind.
-      notice_ = timers_->after(settle_time, [this] { tell_people(); });
-    });
-  }
 }
 
 void Front::look_at_members() {

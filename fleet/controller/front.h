@@ -1,6 +1,6 @@
-// The side of a controller that people see: what it serves, the history, and who is told. It has a
-// thread, a loop and a way to the store of its own, so that nothing that is slow or large here
-// keeps a driver waiting.
+// The side of a controller that people see: what it serves, the history, who is told, and new
+// releases. It has a thread, a loop and a way to the store of its own, so that nothing that is slow
+// or large here keeps a driver waiting.
 #pragma once
 
 #include <uv.h>
@@ -13,9 +13,11 @@
 
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
+#include "fleet/controller/release_source.h"
 #include "fleet/http/outside.h"
 #include "fleet/http/website.h"
 #include "fleet/model/notices.h"
+#include "fleet/model/release_watcher.h"
 #include "fleet/store/etcd_admin.h"
 
 namespace fleet {
@@ -54,7 +56,13 @@ class Front {
   void look();
   void begin(const std::string& id);
   void tell_people();
-  [[nodiscard]] bool is_driven_here(std::string_view id) const;
+  void watch_releases();
+  void perform(const ReleaseWatcher::AskSource& step);
+  void perform(const ReleaseWatcher::AskManifests& step);
+  void perform(const ReleaseWatcher::Order& step);
+  void perform(const ReleaseWatcher::Rest& step);
+  // The revision that says that the history is written here; 0: it is not.
+  [[nodiscard]] Revision fence() const;
   void end();
 
   FrontSettings settings_;
@@ -70,10 +78,14 @@ class Front {
   std::unique_ptr<Timer> soon_;
   std::unique_ptr<Timer> later_;
   std::unique_ptr<Timer> notice_;
+  std::unique_ptr<Timer> watch_;
+  std::unique_ptr<Timer> settled_;
   Campaign campaign_;
   std::map<std::string, std::unique_ptr<Driving>> duties_;  // what is driven here
   Notices notices_;
+  ReleaseWatcher watcher_;
   std::unique_ptr<Outside> outside_;
+  std::unique_ptr<ReleaseSource> source_;
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;

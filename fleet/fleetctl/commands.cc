@@ -65,6 +65,13 @@ int perform(const Options& options) {
       return restored(options, asker);
     case Command::accept_epoch:
       return accept_epoch(options, asker);
+    case Command::events:
+      return show_events(options, asker);
+    case Command::settings_list:
+      return list_settings(options, asker);
+    case Command::settings_set:
+    case Command::settings_unset:
+      return change_setting(options, asker);
   }
   return exit_usage;
 }

@@ -47,6 +47,11 @@ namespace fleetctl {
 [[nodiscard]] int restored(const Options& options, Asker& asker);
 [[nodiscard]] int accept_epoch(const Options& options, Asker& asker);
 
+// ---- history, and what the cell is set to
+[[nodiscard]] int show_events(const Options& options, Asker& asker);
+[[nodiscard]] int list_settings(const Options& options, Asker& asker);
+[[nodiscard]] int change_setting(const Options& options, Asker& asker);
+
 // ---- what all say
 void say(const std::string& line);
 void say_all(const std::vector<std::string>& lines);

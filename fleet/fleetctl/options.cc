@@ -202,6 +202,30 @@ void add_rollouts(CLI::App& app, Options& options) {
       .add_flag("--leave", options.leave, "nothing is told to go back");
 }
 
+void add_history(CLI::App& app, Options& options) {
+  CLI::App& events =
+      add(app, options, Command::events, "events", "what has happened, in its order");
+  events.add_option("--subject", options.subject, "only of this: node/n1, rollout/r1")
+      ->type_name("KEY");
+  events.add_option("--limit", options.limit, "the last so many")->type_name("N");
+}
+
+void add_settings(CLI::App& app, Options& options) {
+  CLI::App& settings = *app.add_subcommand("settings", "what the cell is set to");
+  settings.require_subcommand(1);
+  settings.fallthrough();
+  const auto add_name = [&options](CLI::App& one) -> CLI::App& {
+    one.add_option("NAME", options.setting, "as fleet(7) has it")->type_name("")->required();
+    return one;
+  };
+  add(settings, options, Command::settings_list, "list", "what is set");
+  add_name(add(settings, options, Command::settings_set, "set", "set one"))
+      .add_option("VALUE", options.value, "what it shall be")
+      ->type_name("")
+      ->required();
+  add_name(add(settings, options, Command::settings_unset, "unset", "as if it had not been set"));
+}
+
 }  // namespace
 
 std::variant<Options, Text> options_from(int argc, char** argv) {
@@ -219,6 +243,8 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   add_plans(app, options);
   add_windows(app, options);
   add_node_orders(app, options);
+  add_history(app, options);
+  add_settings(app, options);
   try {
     app.parse(argc, argv);
     if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");

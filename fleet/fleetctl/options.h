@@ -36,6 +36,10 @@ enum class Command {
   node_command,
   restored,
   accept_epoch,
+  events,
+  settings_list,
+  settings_set,
+  settings_unset,
 };
 
 // What a person may tell a rollout that has begun.
@@ -59,6 +63,10 @@ struct Options {
   std::vector<std::string> manifests;  // publish: files
   std::string url;                     // publish: where they will be found
   std::string channel;
+  std::string subject;  // events
+  std::size_t limit = 50;
+  std::string setting;  // settings: its name
+  std::string value;
   std::string request;  // enrol: what the node's key has signed
   std::string signer;   // the authority's certificate
   std::string signer_key;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "agent-protocol/wire/escape.h"
+#include "fleet/model/event_words.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/windows.h"
@@ -133,12 +134,6 @@ std::optional<std::string> why_no_query(const Request& request) {
 }
 
 }  // namespace
-
-bool is_about(std::string_view subject, std::string_view asked) {
-  if (!subject.starts_with(asked)) return false;
-  subject.remove_prefix(asked.size());
-  return subject.empty() || subject.starts_with('/');
-}
 
 Response state_answer(const Request& request, const std::string& rest, const StateView& view,
                       const StateMoment& moment) {

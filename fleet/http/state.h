@@ -34,7 +34,4 @@ struct StateView {
 [[nodiscard]] Response state_answer(const Request& request, const std::string& rest,
                                     const StateView& view, const StateMoment& moment);
 
-// Whether the record belongs to what is asked for: `node/n1` is not `node/n10`.
-[[nodiscard]] bool is_about(std::string_view subject, std::string_view asked);
-
 }  // namespace fleet

@@ -43,15 +43,17 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   });
 }
 
+// What waits to be written counts as told.
+const FleetEvent* ChronicleTask::last_of(const std::string& subject) const {
+  const auto waits = std::find_if(pending_.rbegin(), pending_.rend(),
+                                  [&](const FleetEvent& one) { return one.subject == subject; });
+  if (waits != pending_.rend()) return &*waits;
+  const auto told = told_.find(subject);
+  return told == told_.end() ? nullptr : &told->second;
+}
+
 void ChronicleTask::note(FleetEvent event) {
-  // What waits to be written is told already.
-  const auto waits = std::find_if(pending_.rbegin(), pending_.rend(), [&](const FleetEvent& one) {
-    return one.subject == event.subject;
-  });
-  const auto told = told_.find(event.subject);
-  const FleetEvent* last = waits != pending_.rend() ? &*waits
-                           : told != told_.end()    ? &told->second
-                                                    : nullptr;
+  const FleetEvent* last = last_of(event.subject);
   if (last != nullptr && tells_the_same(*last, event)) return;
   event.time = time_(0);
   pending_.push_back(std::move(event));
@@ -69,10 +71,8 @@ void ChronicleTask::take(const KeyValue& record) {
   if (key->kind == KeyKind::node_instance) {
     instances_[key->names[0]].insert(key->names[1]);
     silent_since_.erase(key->names[0]);
-    const auto told = told_.find("node/" + key->names[0]);
-    if (told != told_.end() && told->second.kind == "silent") {
-      note(event_of_silence(key->names[0], false));
-    }
+    const FleetEvent* last = last_of("node/" + key->names[0]);
+    if (last != nullptr && last->kind == "silent") note(event_of_silence(key->names[0], false));
   }
   if (auto event = event_of(record)) note(std::move(*event));
 }
@@ -91,8 +91,8 @@ void ChronicleTask::take_absent(const std::string& text) {
     node->second.erase(key->names[1]);
   }
   auto event = event_of_absence(text);
-  const auto told = told_.find("stop");
-  if (event && told != told_.end() && told->second.kind == "stopped") note(std::move(*event));
+  const FleetEvent* last = event ? last_of(event->subject) : nullptr;
+  if (last != nullptr && last->kind == "stopped") note(std::move(*event));
 }
 
 // The events first, so that what they tell is not told again.

@@ -55,6 +55,7 @@ class ChronicleTask {
  private:
   void take_event(std::uint64_t number, const KeyValue& record);
   void note(FleetEvent event);
+  [[nodiscard]] const FleetEvent* last_of(const std::string& subject) const;
   void look_for_silence(Ms now);
   [[nodiscard]] std::vector<std::string> too_old() const;
   [[nodiscard]] Write writing(Revision fence, const std::vector<std::string>& old);

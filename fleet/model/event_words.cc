@@ -135,6 +135,12 @@ FleetEvent event_of_silence(std::string_view node, bool silent) {
           .text = silent ? "reports no longer" : "reports"};
 }
 
+bool is_about(std::string_view subject, std::string_view asked) {
+  if (!subject.starts_with(asked)) return false;
+  subject.remove_prefix(asked.size());
+  return subject.empty() || subject.starts_with('/');
+}
+
 bool is_notable(const FleetEvent& event) {
   constexpr auto kinds = std::to_array<std::string_view>(
       {"rollout-completed", "rollout-aborted", "rollout-paused", "plan-completed", "plan-halted",

@@ -22,4 +22,8 @@ namespace fleet {
 // Whether people are told at once: a success, a failure or a halt.
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
+// Whether an event of this subject is about what is asked for, or what is below that: `node/n10` is
+// not about `node/n1`.
+[[nodiscard]] bool is_about(std::string_view subject, std::string_view asked);
+
 }  // namespace fleet

@@ -5,6 +5,7 @@
 #include "fleet/http/changes.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/state.h"
+#include "fleet/model/event_words.h"
 #include "fleet/model/record_text.h"
 
 namespace {

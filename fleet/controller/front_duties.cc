@@ -1,0 +1,151 @@
+// What one controller of the cell does for all: writes the history, tells people of it, and follows
+// sources of releases.
+#include <algorithm>
+#include <cstdio>
+
+#include "fleet/agent/identity.h"
+#include "fleet/controller/front.h"
+#include "fleet/model/chronicle.h"
+#include "fleet/model/driver.h"
+
+namespace fleet {
+namespace {
+
+// Until the copy of the records holds what was just written.
+constexpr std::chrono::milliseconds settle_time{200};
+
+void log(const std::string& line) {
+  std::fprintf(stderr, "fleet-controller: %s\n", line.c_str());
+}
+
+}  // namespace
+
+// From the loop: whoever calls may be a driving that is to be forgotten.
+void Front::look_soon() {
+  soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
+}
+
+void Front::look() {
+  const Ms now = timers_->now().count();
+  std::erase_if(duties_, [&](const auto& one) {
+    const Driving& driving = *one.second;
+    if (driving.is_over()) campaign_.ended(one.first, driving.drove(), driving.began(), now);
+    return driving.is_over();
+  });
+  const std::vector<Drivable> duties{Drivable{.id = std::string(events_id)}};
+  for (const Drivable& one : campaign_.to_begin(duties, mirror_->records(), now)) {
+    if (!duties_.contains(one.id)) begin(one.id);
+  }
+  later_ = nullptr;
+  if (const auto due = campaign_.next_deadline(duties, now)) {
+    later_ = timers_->after(std::chrono::milliseconds(*due - now), [this] { look(); });
+  }
+  tell_people();
+  watch_releases();
+}
+
+void Front::begin(const std::string& id) {
+  const auto make = [name = settings_.controller](LeaseId lease) -> std::unique_ptr<AnyDriver> {
+    return std::make_unique<DriverOf<Driver<ChronicleTask>>>(
+        Driver<ChronicleTask>(name, ChronicleTask(time_text_before), lease));
+  };
+  duties_[id] = std::make_unique<Driving>(
+      Driving::Settings{.store = *store_,
+                        .timers = *timers_,
+                        .lease = settings_.lease,
+                        .seed = std::hash<std::string>()(settings_.controller),
+                        .make = make,
+                        .log =
+                            [id](bool loud, const std::string& text) {
+                              if (loud) log(id + ": " + text);
+                            },
+                        .ended = [this] { look_soon(); }});
+}
+
+Revision Front::fence() const {
+  const KeyValue* key = mirror_->find(key_of(KeyKind::driver, {events_id}));
+  const auto driver = cell_.drivers().find(std::string(events_id));
+  const bool ours = key != nullptr && driver != cell_.drivers().end() &&
+                    driver->second == settings_.controller && duties_.contains(driver->first);
+  return ours ? key->created : 0;
+}
+
+void Front::tell_people() {
+  const std::weak_ptr<char> alive = alive_;
+  const Ms now = timers_->now().count();
+  auto step = notices_.next(mirror_->records(), fence() != 0, now);
+  notice_ = nullptr;
+  if (const auto* rest = std::get_if<Notices::Rest>(&step); rest != nullptr && rest->until) {
+    notice_ =
+        timers_->after(std::chrono::milliseconds(*rest->until - now), [this] { tell_people(); });
+  }
+  if (const auto* post = std::get_if<Notices::Post>(&step)) {
+    outside_->post(post->url, post->body, [this](const OutsideAnswer& answer) {
+      if (!answer.is_good()) log("the webhook does not take an event: " + answer.error);
+      notices_.posted(answer.is_good(), timers_->now().count());
+      tell_people();
+    });
+  }
+  if (const auto* transaction = std::get_if<Transaction>(&step)) {
+    store_->commit(*transaction, [this, alive](const Outcome&) {
+      if (alive.expired()) return;
+      notices_.written();
+      // What came of it is read from the records, which may be a moment behind.
+      notice_ = timers_->after(settle_time, [this] { tell_people(); });
+    });
+  }
+}
+
+// ---- new releases
+
+void Front::watch_releases() {
+  watch_ = nullptr;
+  const auto step = watcher_.next(mirror_->records(), {.fence = fence(),
+                                                       .now = timers_->now().count(),
+                                                       .time = time_text(),
+                                                       .trace = new_instance_id().substr(0, 8)});
+  std::visit([this](const auto& what) { perform(what); }, step);
+}
+
+void Front::perform(const ReleaseWatcher::Rest& step) {
+  if (!step.until) return;
+  const auto rest = std::max<Ms>(*step.until - timers_->now().count(), 0);
+  watch_ = timers_->after(std::chrono::milliseconds(rest), [this] { watch_releases(); });
+}
+
+void Front::perform(const ReleaseWatcher::AskSource& step) {
+  outside_->get(step.url, [this, url = step.url](const OutsideAnswer& answer) {
+    std::string complaint = url + ": " + answer.error;
+    if (answer.is_good()) {
+      complaint = watcher_.source_said(mirror_->records(), answer.body);
+    } else {
+      watcher_.source_failed();
+    }
+    if (!complaint.empty()) log(complaint);
+    look_soon();
+  });
+}
+
+void Front::perform(const ReleaseWatcher::AskManifests& step) {
+  source_->fetch(step.urls, step.version, [this](const agent_protocol::Result<Release>& release) {
+    if (const auto complaint = watcher_.manifests_came(release); !complaint.empty()) {
+      log(complaint);
+    }
+    look_soon();
+  });
+}
+
+void Front::perform(const ReleaseWatcher::Order& step) {
+  const std::weak_ptr<char> alive = alive_;
+  store_->commit(step.transaction, [this, alive, news = step.news](const Outcome& outcome) {
+    if (alive.expired()) return;
+    if (std::holds_alternative<Committed>(outcome)) log(news);
+    // What came of it is read from the records, which may be a moment behind.
+    settled_ = timers_->after(settle_time, [this] {
+      watcher_.written();
+      look_soon();
+    });
+  });
+}
+
+}  // namespace fleet

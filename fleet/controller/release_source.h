@@ -1,0 +1,38 @@
+// Asks a source of releases, and fetches what belongs to one: a manifest after the other, each with
+// its signature. Decides nothing: see fleet/model/release_watcher.h.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent-protocol/wire/result.h"
+#include "fleet/agent/release_draft.h"
+#include "fleet/http/outside.h"
+
+namespace fleet {
+
+class ReleaseSource {
+ public:
+  using Then = std::function<void(const agent_protocol::Result<Release>&)>;
+
+  // Outlives what it asks.
+  explicit ReleaseSource(Outside& outside) : outside_(outside) {}
+
+  void fetch(std::vector<std::string> urls, const std::string& version, Then then);
+
+ private:
+  struct Fetch {
+    std::vector<std::string> urls;  // that are still to be asked
+    std::string version;
+    ReleaseDraft draft;
+    Then then;
+  };
+
+  void fetch_next(const std::shared_ptr<Fetch>& fetch);
+
+  Outside& outside_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,48 @@
+// fleetctl events: the cell's history.
+#include <algorithm>
+
+#include "fleet/fleetctl/cell_view.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/model/event_words.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "node/upgraderctl/core/table.h"
+
+namespace fleetctl {
+
+using fleet::KeyKind;
+
+int show_events(const Options& options, Asker& asker) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::event), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  fleet::Reading reading = std::get<fleet::Reading>(reply);
+  std::erase_if(reading.found, [&options](const fleet::KeyValue& found) {
+    const auto event = fleet::read_record<fleet::FleetEvent>(found.value);
+    return !options.subject.empty() &&
+           (!event || !fleet::is_about(event.value().subject, options.subject));
+  });
+  const std::size_t count = std::min(options.limit, reading.found.size());
+  reading.found.erase(reading.found.begin(),
+                      reading.found.end() - static_cast<std::ptrdiff_t>(count));
+  if (options.json) {
+    say(as_json(reading));
+    return exit_done;
+  }
+  std::vector<upgraderctl::Row> rows{{"NUMBER", "TIME", "SUBJECT", "WHAT", "TRACE"}};
+  for (const fleet::KeyValue& found : reading.found) {
+    const std::string number =
+        std::to_string(std::stoull(found.key.substr(fleet::prefix_of(KeyKind::event).size())));
+    const auto event = fleet::read_record<fleet::FleetEvent>(found.value);
+    if (!event) {
+      rows.push_back({number, "", "", event.reason(), ""});
+      continue;
+    }
+    const fleet::FleetEvent& one = event.value();
+    rows.push_back({number, one.time, one.subject, one.text, one.trace});
+  }
+  say_all(upgraderctl::in_columns(rows));
+  return exit_done;
+}
+
+}  // namespace fleetctl

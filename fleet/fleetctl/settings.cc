@@ -1,0 +1,74 @@
+// fleetctl settings: what the cell is set to, by names.
+#include "fleet/model/settings.h"
+
+#include "fleet/fleetctl/cell_view.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "node/upgraderctl/core/table.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::KeyKind;
+
+struct Set {
+  fleet::Settings settings = {};
+  fleet::Revision revision = 0;
+};
+
+// exit_done, or why not.
+int read_settings(Asker& asker, Set& set) {
+  const auto reply = asker.read({fleet::key_of(KeyKind::settings)});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto& found = std::get<fleet::Reading>(reply).found;
+  if (found.empty()) return exit_done;
+  const auto record = fleet::read_record<fleet::Settings>(found.front().value);
+  if (!record) {
+    complain("the record of the settings " + record.reason());
+    return exit_refused;
+  }
+  set = {record.value(), found.front().modified};
+  return exit_done;
+}
+
+}  // namespace
+
+int list_settings(const Options& options, Asker& asker) {
+  Set set;
+  if (const int status = read_settings(asker, set); status != exit_done) return status;
+  if (options.json) {
+    say(fleet::write_record(set.settings));
+    return exit_done;
+  }
+  std::vector<upgraderctl::Row> rows{{"NAME", "VALUE"}};
+  for (const auto& [name, value] : set.settings.values) {
+    rows.push_back({name, value});
+  }
+  say_all(upgraderctl::in_columns(rows));
+  return exit_done;
+}
+
+int change_setting(const Options& options, Asker& asker) {
+  Set set;
+  if (const int status = read_settings(asker, set); status != exit_done) return status;
+  if (options.command == Command::settings_set) {
+    if (const auto why = fleet::why_no_settings({{{options.setting, options.value}}})) {
+      complain(*why);
+      return exit_usage;
+    }
+    set.settings.values[options.setting] = options.value;
+  } else if (set.settings.values.erase(options.setting) == 0) {
+    say(options.setting + " is not set, as before");
+    return exit_done;
+  }
+  const int status = write(asker, fleet::key_of(KeyKind::settings),
+                           fleet::write_record(set.settings), set.revision);
+  if (status != exit_done) return status;
+  const bool is_set = options.command == Command::settings_set;
+  say(options.setting + (is_set ? " is " + options.value : " is not set any longer"));
+  return exit_done;
+}
+
+}  // namespace fleetctl

@@ -1,0 +1,77 @@
+#include "fleet/model/release_index.h"
+
+#include <algorithm>
+
+#include "fleet/model/record_tree.h"
+
+namespace fleet {
+namespace {
+
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+
+constexpr std::string_view github = "github:";
+constexpr std::string_view signature = ".minisig";
+
+// `url` where it is whole; otherwise beside the index.
+std::string beside(std::string_view index, const std::string& url) {
+  if (url.find("://") != std::string::npos) return url;
+  const std::size_t scheme = index.find("://");
+  const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
+  if (url.starts_with('/')) return std::string(index.substr(0, index.find('/', host))) + url;
+  const std::size_t slash = index.rfind('/');
+  const bool bare = slash == std::string_view::npos || slash < host;
+  return std::string(bare ? index : index.substr(0, slash)) + "/" + url;
+}
+
+IndexedRelease of_index(std::string_view source, const JsonTree& entry) {
+  IndexedRelease one{{entry.text_of("tag"), entry.is_true("prerelease")}};
+  const JsonTree* manifests = entry.find("manifests");
+  if (manifests == nullptr) return one;
+  for (const JsonTree& url : manifests->elements) {
+    if (!url.text.empty()) one.manifests.push_back(beside(source, url.text));
+  }
+  return one;
+}
+
+IndexedRelease of_github(const JsonTree& entry) {
+  IndexedRelease one{{entry.text_of("tag_name"), entry.is_true("prerelease")}};
+  const JsonTree* assets = entry.find("assets");
+  if (assets == nullptr || entry.is_true("draft")) return one;
+  const auto has = [&](const std::string& name) {
+    return std::any_of(assets->elements.begin(), assets->elements.end(),
+                       [&](const JsonTree& asset) { return asset.text_of("name") == name; });
+  };
+  for (const JsonTree& asset : assets->elements) {
+    const std::string name = asset.text_of("name");
+    if (!name.ends_with(".json") || !has(name + std::string(signature))) continue;
+    one.manifests.push_back(asset.text_of("browser_download_url"));
+  }
+  return one;
+}
+
+}  // namespace
+
+std::string url_of_source(std::string_view source) {
+  if (!source.starts_with(github)) return std::string(source);
+  return "https://api.github.com/repos/" + std::string(source.substr(github.size())) +
+         "/releases?per_page=100";
+}
+
+Result<std::vector<IndexedRelease>> parse_index(std::string_view source, std::string_view text) {
+  const bool is_list = text.substr(0, text.find_first_of("[{") + 1).ends_with('[');
+  const std::string whole =
+      is_list ? "{\"releases\":" + std::string(text) + "}" : std::string(text);
+  const auto tree = parse_foreign_tree(whole);
+  if (!tree) return Refusal{"is no JSON: " + tree.reason()};
+  const JsonTree* releases = tree.value().find("releases");
+  if (releases == nullptr || !releases->is_array()) return Refusal{"lists no releases"};
+  std::vector<IndexedRelease> found;
+  for (const JsonTree& entry : releases->elements) {
+    IndexedRelease one = is_list ? of_github(entry) : of_index(source, entry);
+    if (!one.manifests.empty()) found.push_back(std::move(one));
+  }
+  return found;
+}
+
+}  // namespace fleet

@@ -1,0 +1,94 @@
+// Follows sources of releases, and does with what is new as the settings say: publishes it, desires
+// it, or rolls it out. Whoever writes the history does this, too, and compares in each transaction
+// that it still does. Pure: what is to be asked of a source is a step, and its answer comes back.
+//
+// What was tried once is never tried again by itself, and while something is under way, or the last
+// rollout that began here has failed, nothing begins: a person goes on by a rollout or a wish.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "fleet/model/release_index.h"
+#include "fleet/model/rollout_draft.h"
+#include "fleet/model/settings.h"
+#include "fleet/model/time.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+using CellRecords = std::map<std::string, KeyValue, std::less<>>;
+
+// Who began a rollout that nobody asked for.
+inline constexpr std::string_view watch_who = "watch";
+
+// What the records say of a component whose source is watched.
+[[nodiscard]] WatchState watch_state(const CellRecords& records, const std::string& component,
+                                     const WatchSettings& settings);
+
+class ReleaseWatcher {
+ public:
+  struct Rest {
+    std::optional<Ms> until = {};
+  };
+  struct AskSource {
+    std::string url = {};
+  };
+  // Each of these, and its signature.
+  struct AskManifests {
+    std::string version = {};  // that they are to be of
+    std::vector<std::string> urls = {};
+  };
+  struct Order {
+    Transaction transaction = {};
+    std::string news = {};
+  };
+  using Step = std::variant<Rest, AskSource, AskManifests, Order>;
+
+  struct Moment {
+    Revision fence = 0;  // of the driver's key; 0: it is not ours
+    Ms now = 0;
+    std::string time = {};
+    std::string trace = {};
+  };
+
+  // One thing at a time: while one is under way, a rest.
+  [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
+
+  // What came of the step. Empty: all is well; otherwise a line for the log.
+  [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
+  [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
+  void source_failed() { under_way_.clear(); }
+  void written() { under_way_.clear(); }
+
+ private:
+  struct Watched {
+    Ms ask_at = 0;
+    std::string version = {};  // that is to be taken; empty: none
+    std::optional<IndexedRelease> offer = {};
+    std::optional<Release> release = {};  // with its manifests
+    std::optional<Rollout> wanted = {};   // that is being written
+    RolloutDraft draft = {};
+  };
+
+  [[nodiscard]] std::optional<Step> take(const CellRecords& records, const std::string& component,
+                                         Watched& watched, const Moment& moment);
+  [[nodiscard]] std::optional<Step> roll_out(const CellRecords& records,
+                                             const std::string& component, Watched& watched,
+                                             const KeyValue& release, const Moment& moment);
+
+  CellSettings settings_;
+  std::map<std::string, Watched> watched_;  // by component
+  std::string under_way_;                   // the component
+};
+
+// `watch-agent-1.2.0`: what a rollout of it is called.
+[[nodiscard]] std::string watch_rollout_id(std::string_view component, std::string_view version);
+
+}  // namespace fleet

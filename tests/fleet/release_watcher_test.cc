@@ -1,0 +1,229 @@
+// Sources of releases: what they say, what of it is new, and what is done with it.
+#include "fleet/model/release_watcher.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace {
+
+using namespace fleet;
+
+const std::string root(key_root);
+
+TEST_CASE("an index names releases and their manifests, beside it or anywhere") {
+  const auto found = parse_index("https://x.example/pub/index.json", R"({"releases":[
+    {"tag":"agent-1.1.0","manifests":["a.json","/b.json","https://y.example/c.json"]},
+    {"tag":"agent-1.2.0","prerelease":true,"manifests":["d.json"]},
+    {"tag":"agent-1.3.0","manifests":[]}]})");
+
+  REQUIRE(found);
+  REQUIRE(found.value().size() == 2);
+  CHECK(found.value()[0].manifests == std::vector<std::string>{"https://x.example/pub/a.json",
+                                                               "https://x.example/b.json",
+                                                               "https://y.example/c.json"});
+  CHECK(found.value()[1].release == FoundRelease{"agent-1.2.0", true});
+}
+
+TEST_CASE("of GitHub's releases those assets are manifests that have a signature beside them") {
+  const auto found = parse_index("github:o/n", R"([
+    {"tag_name":"release-2018.11.07-1","draft":false,"prerelease":false,"id":1.5e9,"assets":[
+      {"name":"a.json","browser_download_url":"https://h/a.json"},
+      {"name":"a.json.minisig","browser_download_url":"https://h/a.json.minisig"},
+      {"name":"notes.json","browser_download_url":"https://h/notes.json"}]},
+    {"tag_name":"release-2018.12.01-1","draft":true,"assets":[
+      {"name":"a.json","browser_download_url":"x"},{"name":"a.json.minisig"}]}])");
+
+  REQUIRE(found);
+  REQUIRE(found.value().size() == 1);
+  CHECK(found.value()[0].release.tag == "release-2018.11.07-1");
+  CHECK(found.value()[0].manifests == std::vector<std::string>{"https://h/a.json"});
+  CHECK(url_of_source("github:o/n") == "https://api.github.com/repos/o/n/releases?per_page=100");
+}
+
+TEST_CASE("what is no index is refused in words") {
+  CHECK(parse_index("u", "<html>").reason().starts_with("is no JSON"));
+  CHECK(parse_index("u", "").reason().starts_with("is no JSON"));
+  CHECK(parse_index("u", R"({"message":"rate limit"})").reason() == "lists no releases");
+}
+
+// A store of records, and the one who follows a source on it.
+struct Bench {
+  CellRecords records;
+  ReleaseWatcher watcher;
+  Revision revision = 0;
+  ReleaseWatcher::Moment moment{.fence = 3, .time = "2026-01-01T00:00:00Z", .trace = "t1"};
+  std::string index = R"({"releases":[{"tag":"agent-1.1.0","manifests":["http://x/agent.json"]}]})";
+
+  explicit Bench(const std::string& then) {
+    put("settings", R"({"watch.agent.source":"http://x/index","watch.agent.then":")" + then +
+                        R"(","watch.agent.batch":"1"})");
+    node("n1", "1.0.0");
+    node("n2", "1.0.0");
+  }
+  void put(const std::string& rest, const std::string& value) {
+    const Revision created =
+        records.contains(root + rest) ? records[root + rest].created : revision + 1;
+    records[root + rest] = {
+        .key = root + rest, .value = value, .created = created, .modified = ++revision};
+  }
+  void node(const std::string& name, const std::string& version) {
+    put("node/" + name + "/versions", R"({"agent":")" + version + "\"}");
+    put("node/" + name + "/instance/i", "{}");
+  }
+  [[nodiscard]] std::string value(const std::string& rest) const {
+    const auto at = records.find(root + rest);
+    return at == records.end() ? "" : at->second.value;
+  }
+  // Until it rests. What it did.
+  std::vector<std::string> look() {
+    std::vector<std::string> deeds;
+    for (int i = 0; i < 50; ++i) {
+      ReleaseWatcher::Step step = watcher.next(records, moment);
+      if (std::holds_alternative<ReleaseWatcher::Rest>(step)) return deeds;
+      if (const auto* ask = std::get_if<ReleaseWatcher::AskSource>(&step)) {
+        deeds.push_back("ask " + ask->url);
+        const std::string complaint = watcher.source_said(records, index);
+        if (!complaint.empty()) deeds.push_back(complaint);
+      } else if (const auto* manifests = std::get_if<ReleaseWatcher::AskManifests>(&step)) {
+        deeds.push_back("fetch " + manifests->urls.front());
+        static_cast<void>(watcher.manifests_came(
+            Release{.manifests = {{.arch = "any", .manifest = "m"}}, .digest = "d"}));
+      } else {
+        deeds.push_back(perform(std::get<ReleaseWatcher::Order>(step)));
+      }
+    }
+    FAIL("it never rests");
+    return deeds;
+  }
+  std::string perform(const ReleaseWatcher::Order& order) {
+    const auto is_fence = [](const Compare& one) {
+      return one.key == root + "driver/events" && one.of == Compare::Of::created &&
+             one.revision == 3;
+    };
+    CHECK(std::any_of(order.transaction.compares.begin(), order.transaction.compares.end(),
+                      is_fence));
+    for (const Erase& one : order.transaction.erases)
+      std::erase_if(records, [&one](const auto& record) {
+        return one.subtree ? record.first.starts_with(one.key) : record.first == one.key;
+      });
+    for (const Put& one : order.transaction.puts)
+      put(one.key.substr(root.size()), one.value);
+    watcher.written();
+    return order.news;
+  }
+  void later() { moment.now += 600'000; }
+};
+
+using Deeds = std::vector<std::string>;
+const Deeds only_asked{"ask http://x/index"};
+const Deeds published{"ask http://x/index", "fetch http://x/agent.json",
+                      "agent 1.1.0 is published"};
+
+// Rows: J-03 N-02 N-03
+TEST_CASE("what is new is published once, and its source is asked again after a while") {
+  Bench bench("publish");
+
+  CHECK(bench.look() == published);
+  CHECK(bench.look().empty());
+  bench.later();
+  CHECK(bench.look() == only_asked);
+  CHECK(bench.value("desired/agent").empty());
+}
+
+// Rows: H-48 N-03
+TEST_CASE("what is new is desired of the cell, and nothing else until every node runs it") {
+  Bench bench("desire");
+  Deeds desired = published;
+  desired.push_back("agent 1.1.0 is desired");
+  CHECK(bench.look() == desired);
+  CHECK(read_record<Desired>(bench.value("desired/agent")).value().digest == "d");
+
+  bench.index = R"({"releases":[{"tag":"agent-1.2.0","manifests":["http://x/agent.json"]}]})";
+  bench.later();
+  CHECK(bench.look() == only_asked);
+  bench.node("n1", "1.1.0");
+  bench.node("n2", "1.1.0");
+  bench.later();
+  CHECK(bench.look().back() == "agent 1.2.0 is desired");
+}
+
+// Rows: N-04 N-05
+TEST_CASE("what is new is rolled out, never two at a time, and a failure waits for a person") {
+  Bench bench("rollout");
+  bench.look();
+  const std::string key = "rollout/watch-agent-1.1.0";
+  Rollout rollout = read_record<Rollout>(bench.value(key)).value();
+  CHECK(rollout.state == RolloutState::rolling);
+  CHECK(rollout.batches == 2);
+  CHECK(rollout.who == "watch");
+
+  bench.index = R"({"releases":[{"tag":"agent-1.2.0","manifests":["http://x/agent.json"]}]})";
+  bench.later();
+  CHECK(bench.look() == only_asked);
+  rollout.state = RolloutState::aborted;
+  bench.put(key, write_record(rollout));
+  bench.later();
+  CHECK(bench.look() == only_asked);
+
+  rollout.who = "anna";
+  rollout.created = "2026-01-02T00:00:00Z";
+  rollout.state = RolloutState::completed;
+  bench.put("rollout/by-anna", write_record(rollout));
+  bench.later();
+  bench.look();
+  CHECK_FALSE(bench.value("rollout/watch-agent-1.2.0").empty());
+}
+
+TEST_CASE("a version that was tried once is not tried again by itself") {
+  Bench bench("rollout");
+  Rollout rollout{.terms = {.component = "agent", .version = "1.1.0", .target = "*"},
+                  .state = RolloutState::aborted,
+                  .who = "anna"};
+  bench.put("rollout/r1", write_record(rollout));
+
+  CHECK(bench.look() == only_asked);
+}
+
+TEST_CASE("a rollout that was half written by one who has ended is begun anew") {
+  Bench bench("rollout");
+  const Rollout half{.terms = {.component = "agent", .version = "1.1.0", .target = "*"},
+                     .who = "watch",
+                     .trace = "other"};
+  bench.put("rollout/watch-agent-1.1.0", write_record(half));
+  bench.put("rollout/watch-agent-1.1.0/batch/0", R"({"nodes":["n9"]})");
+
+  const Deeds deeds = bench.look();
+
+  CHECK(deeds[3] == "watch-agent-1.1.0 was half written, and is taken away");
+  const auto rollout = read_record<Rollout>(bench.value("rollout/watch-agent-1.1.0")).value();
+  CHECK(rollout.state == RolloutState::rolling);
+  CHECK(rollout.trace == "t1");
+  CHECK(bench.value("rollout/watch-agent-1.1.0/batch/0").find("n9") == std::string::npos);
+}
+
+TEST_CASE("nothing is asked by one who does not hold the key, and nothing begins while stopped") {
+  Bench bench("rollout");
+  bench.put("stop", "{}");
+  CHECK(bench.look() == only_asked);
+
+  bench.moment.fence = 0;
+  bench.later();
+  CHECK(bench.look().empty());
+}
+
+// Rows: N-02
+TEST_CASE("a source that says nonsense is complained of, and asked again") {
+  Bench bench("publish");
+  bench.index = "<html>";
+  const Deeds deeds = bench.look();
+  REQUIRE(deeds.size() == 2);
+  CHECK(deeds[1].starts_with("the source of agent is no JSON"));
+
+  bench.index = R"({"releases":[{"tag":"agent-1.1.0","manifests":["http://x/agent.json"]}]})";
+  bench.later();
+  CHECK(bench.look() == published);
+}
+
+}  // namespace
