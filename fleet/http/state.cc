@@ -106,7 +106,8 @@ Response list(const Request& request, const std::string& rest, const StateView& 
     if (!at->first.starts_with(below)) break;
     if (is_wanted(at->second, subject)) found.push_back(&at->second);
   }
-  if (found.empty() && std::find(std::begin(lists), std::end(lists), rest) == std::end(lists)) {
+  const bool is_list = std::find(std::begin(lists), std::end(lists), rest) != std::end(lists);
+  if (found.empty() && !is_list && !view.records.contains(std::string(key_root) + rest)) {
     return problem(404, "there is no " + rest);
   }
   const auto limit = duration_ms(param(request, "limit") + "ms");

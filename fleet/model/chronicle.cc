@@ -168,7 +168,8 @@ DriverStep ChronicleTask::next(Revision fence, Ms now) {
   look_for_silence(now);
   if (!pending_.empty() && !gathers_until_) gathers_until_ = now + event_gather_ms;
   const bool writes = gathers_until_ && now >= *gathers_until_;
-  const bool prunes = writes || now >= prune_at_;
+  const bool too_many = times_.size() > static_cast<std::size_t>(settings_.event_count);
+  const bool prunes = writes || too_many || now >= prune_at_;
   if (prunes) {
     prune_at_ = now + event_prune_ms;
     const auto old = too_old();

@@ -41,8 +41,8 @@ $(store_tests) $(etcd_tests): $(fleet_store) $(BUILD)/libfleet-model.a $(upgrade
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(fleet_store_libraries) -lpthread
 
 .PHONY: fleet-check
-fleet_check_packages = $(build_packages) catch2 etcd-server etcd-client openssl minisign python3 \
-  iproute2
+fleet_check_packages = $(build_packages) catch2 chromium etcd-server etcd-client openssl minisign \
+  python3 iproute2
 fleet-check:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-check-here

@@ -174,6 +174,18 @@ TEST_CASE("the oldest events are erased by number and by age, and the last one n
   CHECK(bench.events().back() == "32 stop stopped");
 }
 
+TEST_CASE("more events at once than are kept are fewer a moment later") {
+  Bench bench;
+  bench.put("settings", R"({"event-count":"10"})");
+  for (int i = 0; i < 30; ++i)
+    bench.put("desired/agent", R"({"version":"2","trace":")" + std::to_string(i) + "\"}");
+
+  bench.write();
+
+  CHECK(bench.events().size() == 10);
+  CHECK(bench.events().back() == "31 desired/agent desired");
+}
+
 TEST_CASE("a node is silent when nothing of it has lived for a while, and is told to be back") {
   Bench bench;
   bench.put("node/n1/active", "{}");

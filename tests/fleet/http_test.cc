@@ -174,6 +174,7 @@ TEST_CASE("a node's records are not those of one whose name begins alike") {
   CHECK(bench.get("window").body == "{}");
   CHECK(bench.get("rollout/r1").body.find("batch/0") == std::string::npos);
   CHECK(bench.get("rollout/r1/").body.find("batch/0") != std::string::npos);
+  CHECK(bench.get("rollout/r1/batch/0/").body == "{}");
   CHECK(is_about("node/n1/upgrade/agent", "node/n1"));
   CHECK_FALSE(is_about("node/n10", "node/n1"));
 }
