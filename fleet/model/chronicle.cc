@@ -18,8 +18,11 @@ bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
+// A wish that is made anew is news; an upgrade that was confirmed by another command than began it
+// is the same, and one that begins anew says so in between.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
-  return one.kind == other.kind && one.text == other.text && one.trace == other.trace;
+  const bool same_trace = one.trace == other.trace || one.kind.starts_with("upgrade-");
+  return one.kind == other.kind && one.text == other.text && same_trace;
 }
 
 }  // namespace
