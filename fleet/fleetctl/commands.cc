@@ -68,10 +68,9 @@ int perform(const Options& options) {
     case Command::events:
       return show_events(options, asker);
     case Command::settings_list:
-      return list_settings(options, asker);
     case Command::settings_set:
     case Command::settings_unset:
-      return change_setting(options, asker);
+      return look_at_settings(options, asker);
   }
   return exit_usage;
 }

@@ -49,8 +49,7 @@ namespace fleetctl {
 
 // ---- history, and what the cell is set to
 [[nodiscard]] int show_events(const Options& options, Asker& asker);
-[[nodiscard]] int list_settings(const Options& options, Asker& asker);
-[[nodiscard]] int change_setting(const Options& options, Asker& asker);
+[[nodiscard]] int look_at_settings(const Options& options, Asker& asker);  // and set them
 
 // ---- what all say
 void say(const std::string& line);

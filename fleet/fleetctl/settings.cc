@@ -33,8 +33,6 @@ int read_settings(Asker& asker, Set& set) {
   return exit_done;
 }
 
-}  // namespace
-
 int list_settings(const Options& options, Asker& asker) {
   Set set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
@@ -69,6 +67,13 @@ int change_setting(const Options& options, Asker& asker) {
   const bool is_set = options.command == Command::settings_set;
   say(options.setting + (is_set ? " is " + options.value : " is not set any longer"));
   return exit_done;
+}
+
+}  // namespace
+
+int look_at_settings(const Options& options, Asker& asker) {
+  const bool looks = options.command == Command::settings_list;
+  return looks ? list_settings(options, asker) : change_setting(options, asker);
 }
 
 }  // namespace fleetctl
