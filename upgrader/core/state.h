@@ -26,6 +26,16 @@ struct Policy {
   bool operator==(const Policy&) const = default;
 };
 
+// What an agent's deadline is for.
+enum class Awaited {
+  ready,
+  activate,  // to have taken it, where its pipe was full
+  healthy,   // to have said that it works: of a first agent or a fallback with the feature
+  stopped,
+  exit,
+  log_line  // nothing of the agent, which has been killed: when it is told of once more
+};
+
 // One process that has been started and not been reaped. Facts are independent; `held`, `active`
 // and the rest are read off them.
 struct Agent {
@@ -53,12 +63,11 @@ struct Agent {
   bool killed = false;         // SIGKILL has been ordered
   bool standby = false;        // a fallback that was started beside the agent on trial
   bool knows_failure = false;  // its `welcome` told it why it was started
-  // To be ready; to have taken its `activate`, where that waits; to have said that it works (first
-  // and fallback, with the feature); later to have stopped; later to have exited. Once killed: the
-  // next log line.
+  // By when it must have done what is awaited of it; means nothing without a deadline.
   std::optional<Time> deadline;
-  // How far off that is in all from when it was set, and how much of it the agent's own `extend`
-  // has added: told to people and to init.
+  Awaited awaited = Awaited::ready;
+  // How far off the deadline was in all when it was set, and how much of that the agent's own
+  // `extend` has added: told to people and to init.
   Duration allowed{};
   Duration extended{};
   // To have said `hello`. When this has passed it is told once, and nothing else follows.

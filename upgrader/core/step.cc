@@ -40,6 +40,7 @@ void Step::tell_stop(Agent& agent, StopReason reason, Duration timeout) {
   agent.told_id = stop.id;
   if (reason == StopReason::rollback) await_no_heartbeat(agent);
   agent.deadline = now_ + timeout;
+  agent.awaited = Awaited::stopped;
   if (!again) {
     agent.allowed = timeout;
     agent.extended = Duration{0};
@@ -57,6 +58,7 @@ void Step::kill(Agent& agent) {
   agent.heartbeat_deadline.reset();
   agent.close_deadline.reset();
   agent.deadline = now_ + killed_log_interval;
+  agent.awaited = Awaited::log_line;
   actions_.emplace_back(Kill{agent.generation});
 }
 

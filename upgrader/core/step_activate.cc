@@ -30,6 +30,7 @@ void Step::send_activate(Agent& agent, Duration timeout) {
   agent.allowed = timeout;
   agent.extended = Duration{0};
   agent.deadline = now_ + timeout;
+  agent.awaited = Awaited::activate;
   agent_protocol::Activate activate;
   if (state_.legacy) activate = {state_.legacy->state, state_.legacy->clean, std::nullopt};
   if (agent.standby && !agent.knows_failure) {
@@ -50,6 +51,7 @@ void Step::activated() {
   if (!agent.works && agent.role != Role::candidate) {
     agent.allowed = start_timeout_of(agent.role);
     agent.deadline = deadline_after(now_, agent.allowed);
+    agent.awaited = Awaited::healthy;
   }
   state_.legacy.reset();
   await_heartbeat(agent);

@@ -63,6 +63,7 @@ void Step::take(const Spawned& event) {
   state_.last_generation = std::max(state_.last_generation, agent.generation);
   agent.allowed = start_timeout_of(agent.role);
   agent.deadline = deadline_after(now_, agent.allowed);
+  agent.awaited = Awaited::ready;
   agent.hello_deadline = now_ + hello_patience;
   if (agent.role != Role::candidate && !state_.incumbent) {
     if (state_.upgrade && state_.upgrade->boot) state_.upgrade->generation = event.generation;

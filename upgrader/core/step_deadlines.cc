@@ -88,21 +88,28 @@ bool Step::agent_deadline_passed(Agent& agent) {
     return true;
   }
   if (!has_passed(agent.deadline)) return false;
-  if (agent.killed) {
-    log(LogLevel::warning, "{} has been killed, but has not ended yet; waiting"_with(agent));
-    agent.deadline = now_ + killed_log_interval;
-  } else if (agent.activate_waits) {
-    agent.activate_late = true;
-    actions_.emplace_back(CloseInput{agent.generation});
-    activate_lost(agent);
-  } else if (!agent.activated && !agent.terminated) {
-    agent.hello_deadline.reset();  // it has been waited for long enough
-    held_agent_failed(agent, words::not_ready(agent));
-  } else if (!agent.told && !agent.terminated) {
-    does_not_work(agent);
-  } else {
-    log(LogLevel::warning, words::missed_deadline(agent));
-    kill(agent);
+  switch (agent.awaited) {
+    case Awaited::ready:
+      agent.hello_deadline.reset();  // it has been waited for long enough
+      held_agent_failed(agent, words::not_ready(agent));
+      break;
+    case Awaited::activate:
+      agent.activate_late = true;
+      actions_.emplace_back(CloseInput{agent.generation});
+      activate_lost(agent);
+      break;
+    case Awaited::healthy:
+      does_not_work(agent);
+      break;
+    case Awaited::stopped:
+    case Awaited::exit:
+      log(LogLevel::warning, words::missed_deadline(agent));
+      kill(agent);
+      break;
+    case Awaited::log_line:
+      log(LogLevel::warning, "{} has been killed, but has not ended yet; waiting"_with(agent));
+      agent.deadline = now_ + killed_log_interval;
+      break;
   }
   return true;
 }

@@ -100,6 +100,7 @@ void Step::stop_for_shutdown(Agent& agent) {
   agent.allowed = policy_.defaults.stop_timeout;
   agent.extended = Duration{0};
   agent.deadline = now_ + agent.allowed;
+  agent.awaited = Awaited::exit;
   actions_.emplace_back(Terminate{agent.generation});
 }
 

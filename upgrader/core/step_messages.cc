@@ -214,7 +214,10 @@ void Step::note_stopped(Agent& agent, const agent_protocol::Stopped& stopped) {
   agent.stopped = true;
   await_no_heartbeat(agent);
   agent.state = stopped.state;
-  if (!agent.killed) agent.deadline = deadline_after(now_, policy_.exit_grace);
+  if (!agent.killed) {
+    agent.deadline = deadline_after(now_, policy_.exit_grace);
+    agent.awaited = Awaited::exit;
+  }
   log(LogLevel::info, "{} confirmed its clean stop"_with(agent));
 }
 
