@@ -14,7 +14,7 @@ simulation_objects := $(call objects,$(filter-out %_test.cc %/simulate.cc, \
   $(wildcard $(simulation_directory)/*.cc)) \
   $(patsubst %,tests/explore/%.cc,canonical event_class explorer story \
     vouching) \
-  $(patsubst %,tests/support/%.cc,actions every_event watcher))
+  $(patsubst %,tests/support/%.cc,actions every_event print watcher))
 $(BUILD)/objects/tests/simulation/seated_loop.o: CXXFLAGS += -include tests/simulation/seat.h
 
 $(BUILD)/tests/simulation/simulate: $(BUILD)/objects/tests/simulation/simulate.o \
