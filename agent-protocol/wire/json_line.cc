@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdlib>
 
-#include "agent-protocol/wire/form.h"
 #include "agent-protocol/wire/message.h"
 
 // In a namespace of our own, so that an agent may link RapidJSON compiled with other settings; and
@@ -221,7 +220,9 @@ const char* expected_by(rapidjson::ParseErrorCode error) {
 }
 
 Refusal refuse_at(std::size_t offset, rapidjson::ParseErrorCode error) {
-  return {"no JSON at byte {} (expected {})"_with(offset + 1, expected_by(error))};
+  // Without a form: what takes JSON apart is linked by itself, too (agent-releases, the kit).
+  return {"no JSON at byte " + std::to_string(offset + 1) + " (expected " + expected_by(error) +
+          ")"};
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ fleet_model_libraries = -lpcre2-8
 fleet_model := $(BUILD)/libfleet-model.a
 # With what takes JSON apart, as agent-releases has it.
 $(fleet_model): $(call objects,$(wildcard fleet/model/*.cc) \
-  $(addprefix agent-protocol/wire/,form.cc json_line.cc escape.cc utf8.cc)); $(make_archive)
+  $(addprefix agent-protocol/wire/,json_line.cc escape.cc utf8.cc)); $(make_archive)
 
 # ---- its tests: tests/fleet/NAME_test.cc
 

@@ -18,7 +18,7 @@ releases_libraries = -lcurl -larchive -lsodium
 $(BUILD)/objects/node/releases/%.o: CPPFLAGS += $(releases_include)
 
 # With what takes JSON apart, so that it stands beside the shared libagent-protocol, too.
-json_parts := $(addprefix agent-protocol/wire/,form.cc json_line.cc escape.cc utf8.cc)
+json_parts := $(addprefix agent-protocol/wire/,json_line.cc escape.cc utf8.cc)
 $(releases_library): $(call objects,$(releases_parts) $(json_parts))
 	@mkdir -p $(@D)
 	@rm -f $@
