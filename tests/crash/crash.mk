@@ -4,7 +4,8 @@
 crash_programs := $(addprefix $(BUILD)/tests/crash/,judge_link judge_position careless.so)
 crash_packages = $(build_packages) strace
 
-$(BUILD)/tests/crash/judge_link: $(BUILD)/objects/tests/crash/judge_link.o $(upgrader_library) $(protocol_library)
+$(BUILD)/tests/crash/judge_link: $(BUILD)/objects/tests/crash/judge_link.o \
+    $(upgrader_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
