@@ -10,18 +10,18 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
-#include <cstdarg>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace agent_protocol {
 
 // What stands in a form in the place of a value is a byte that says of which kind it is: less than
 // all bytes that a text is written with.
-enum class ValueKind : char { text = 1, view, c_text, number, further, last = '\t' - 1 };
+enum class ValueKind : char { text = 1, view, c_text, number, told };
 
-// How a value of this type is handed over, and as what.
+// How a value of this type is handed over, and as what. It must last until the call is over.
 template <class Value>
 struct ValueOf;
 
@@ -55,13 +55,20 @@ struct ValueOf<Number> {
   static long long handed(Number value) { return static_cast<long long>(value); }
 };
 
-struct Values {
-  std::va_list list;
+// A value of any other type, and the function that tells of it.
+struct Told {
+  const void* value;
+  std::string (*in_words)(const void* value);
 };
-// Adds a value of a kind that is not known here, and takes it out of `values`.
-using AddFurther = void (*)(std::string& text, char kind, Values& values);
-// Adds a form with its values to a text. `add_further` may be null where there is none such.
-void add_form(std::string& text, const char* form, Values& values, AddFurther add_further);
+
+template <class Value, std::string (*in_words)(Value)>
+struct ValueInWords {
+  using Plain = std::remove_cvref_t<Value>;
+  static constexpr ValueKind kind = ValueKind::told;
+  static Told handed(const Plain& value) {
+    return {&value, [](const void* it) { return in_words(*static_cast<const Plain*>(it)); }};
+  }
+};
 
 // `form` with the values behind it, each as the byte in its place says.
 [[nodiscard]] std::string filled(const char* form, ...);
@@ -95,17 +102,17 @@ consteval auto with_kinds() {
   return form;
 }
 
-template <Written written, std::string (*fill)(const char*, ...)>
+template <Written written>
 struct Form {
   template <class... Values>
   [[nodiscard, gnu::always_inline]] std::string operator()(const Values&... values) const {
     static constexpr auto form = with_kinds<written, ValueOf<Values>::kind...>();
-    return fill(form.data(), ValueOf<Values>::handed(values)...);
+    return filled(form.data(), ValueOf<Values>::handed(values)...);
   }
 };
 
 template <Written written>
-consteval Form<written, filled> operator""_with() {
+consteval Form<written> operator""_with() {
   return {};
 }
 

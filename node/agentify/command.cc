@@ -78,7 +78,7 @@ std::optional<CommandOutcome> Command::look() {
       case News::Kind::started:
         break;
       case News::Kind::refused:
-        outcome = {.words = "cannot run /bin/sh: " + upgrader::error_in_words(news->value)};
+        outcome = {.words = "cannot run /bin/sh: " + in_words(upgrader::SystemError{news->value})};
         break;
       case News::Kind::ended:
         ending_ = {static_cast<DaemonEnding::How>(news->how), news->value};
@@ -105,7 +105,7 @@ CommandOutcome run_command(const std::string& command, const Options& options,
   const Clock::time_point end = Clock::now() + limit;
   Command running;
   if (!running.begin(command, options, environment, false)) {
-    return {.words = upgrader::error_in_words(errno)};
+    return {.words = in_words(upgrader::SystemError{errno})};
   }
   for (;;) {
     if (std::optional<CommandOutcome> outcome = running.look()) return *outcome;

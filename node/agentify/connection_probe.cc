@@ -45,14 +45,14 @@ std::optional<ProbeOutcome> ConnectionProbe::begin(const Address& address,
   asks_ = request.has_value();
   request_ = std::move(request).value_or("");
   socket_.reset(::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket_) return ProbeOutcome{.words = upgrader::error_in_words(errno)};
+  if (!socket_) return ProbeOutcome{.words = in_words(upgrader::SystemError{errno})};
   const auto* const target = reinterpret_cast<const sockaddr*>(&address.bytes);
   if (::connect(socket_.get(), target, address.size) == 0) {
     connected_ = true;
     return exchange();
   }
   if (errno == EINPROGRESS) return std::nullopt;
-  return ProbeOutcome{.words = "no connection: " + upgrader::error_in_words(errno)};
+  return ProbeOutcome{.words = "no connection: " + in_words(upgrader::SystemError{errno})};
 }
 
 std::optional<ProbeOutcome> ConnectionProbe::go_on() {
@@ -61,7 +61,7 @@ std::optional<ProbeOutcome> ConnectionProbe::go_on() {
     socklen_t size = sizeof error;
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
     if (error != 0)
-      return ProbeOutcome{.words = "no connection: " + upgrader::error_in_words(error)};
+      return ProbeOutcome{.words = "no connection: " + in_words(upgrader::SystemError{error})};
     connected_ = true;
   }
   return exchange();
@@ -73,14 +73,14 @@ std::optional<ProbeOutcome> ConnectionProbe::exchange() {
     const ssize_t count =
         ::send(socket_.get(), request_.data() + sent_, request_.size() - sent_, MSG_NOSIGNAL);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
-    if (count < 0) return ProbeOutcome{.words = upgrader::error_in_words(errno)};
+    if (count < 0) return ProbeOutcome{.words = in_words(upgrader::SystemError{errno})};
     sent_ += static_cast<std::size_t>(count);
   }
   while (answer_.size() < http_answer_bytes_max) {
     char bytes[http_answer_bytes_max];
     const ssize_t count = ::read(socket_.get(), bytes, sizeof bytes - answer_.size());
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) break;
-    if (count < 0) return ProbeOutcome{.words = upgrader::error_in_words(errno)};
+    if (count < 0) return ProbeOutcome{.words = in_words(upgrader::SystemError{errno})};
     if (count == 0) return ProbeOutcome{.words = "the connection was closed without an answer"};
     answer_.append(bytes, static_cast<std::size_t>(count));
     if (http_status(answer_)) break;

@@ -21,7 +21,7 @@ using agent_protocol::Agent;
 constexpr int notify_messages_in_turn = 32;
 
 std::string refusal_in_words(const News& news, const Options& options) {
-  const std::string error = upgrader::error_in_words(news.value);
+  const std::string error = in_words(upgrader::SystemError{news.value});
   return news.by_lock ? "its lock cannot be had: " + error : options.name + ": " + error;
 }
 

@@ -49,7 +49,7 @@ void Loop::perform(const RunCheck&) {
   check_.emplace();
   if (!check_->begin(*options.check, options, prepared_.surroundings->command_environment, true)) {
     check_.reset();
-    return feed(CheckEnded{false, "cannot be run: " + upgrader::error_in_words(errno)});
+    return feed(CheckEnded{false, "cannot be run: " + in_words(upgrader::SystemError{errno})});
   }
   const bool watched = check_watch_.begin(loop_, check_->news_descriptor(), UV_READABLE, [this] {
     look_at_check();

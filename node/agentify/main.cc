@@ -60,14 +60,14 @@ std::optional<int> ready_descriptor_of(const Options& options) {
 std::optional<std::string> prepare_readiness(const Options& options, Prepared& prepared,
                                              KeeperPlan& plan, upgrader::OwnedFd& theirs) {
   if (std::holds_alternative<ByNotify>(options.ready)) {
-    if (!prepared.notify.open()) return "NOTIFY_SOCKET: " + upgrader::error_in_words(errno);
+    if (!prepared.notify.open()) return "NOTIFY_SOCKET: " + in_words(upgrader::SystemError{errno});
     plan.child.environment.push_back("NOTIFY_SOCKET=" + prepared.notify.name());
     plan.tells_watchdog = true;
   }
   const std::optional<int> number = ready_descriptor_of(options);
   if (!number) return std::nullopt;
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return upgrader::error_in_words(errno);
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return in_words(upgrader::SystemError{errno});
   prepared.ready_pipe.reset(ends[0]);
   theirs.reset(ends[1]);
   ::fcntl(theirs.get(), F_SETFL, 0);  // the daemon's end waits, as a pipe does
@@ -94,7 +94,7 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
   upgrader::OwnedFd theirs;
   if (auto wrong = prepare_readiness(options, prepared, plan, theirs)) return wrong;
   if (prepared.keeper.fork_keeper(std::move(plan))) return std::nullopt;
-  return "cannot fork: " + upgrader::error_in_words(errno);
+  return "cannot fork: " + in_words(upgrader::SystemError{errno});
 }
 
 // As the daemon ended: whoever waits for us sees what he would have seen of it.
@@ -115,7 +115,8 @@ int run(const Options& options) {
   if (const auto* wrong = std::get_if<std::string>(&looked)) return refuse(*wrong, exit_failed);
   const Surroundings& surroundings = std::get<Surroundings>(looked);
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
-    return refuse("cannot become a subreaper: " + upgrader::error_in_words(errno), exit_failed);
+    return refuse("cannot become a subreaper: " + in_words(upgrader::SystemError{errno}),
+                  exit_failed);
   }
   Prepared prepared;
   prepared.version = daemon_version(options, surroundings);
@@ -127,7 +128,7 @@ int run(const Options& options) {
   auto agent = agent_protocol::Agent::open(prepared.version, {readiness_feature});
   uv_loop_t loop;
   if (!agent || uv_loop_init(&loop) != 0) {
-    log_line("cannot begin: " + upgrader::error_in_words(errno));
+    log_line("cannot begin: " + in_words(upgrader::SystemError{errno}));
     return exit_failed;
   }
   DaemonEnding ending;

@@ -57,7 +57,7 @@ ProbeOutcome Prober::look_at_file(bool fresh) const {
   const std::string& path = std::get<FileProbe>(*kind_).path;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
-    return {.words = path + ": " + upgrader::error_in_words(errno)};
+    return {.words = path + ": " + in_words(upgrader::SystemError{errno})};
   }
   if (fresh && file_ && same_file(*file_, status)) {
     return {.words = path + " is the one of before the start"};
@@ -82,7 +82,7 @@ void Prober::ask(bool fresh, Told told) {
 void Prober::run(const std::string& command) {
   command_.emplace();
   if (!command_->begin(command, *options_, *environment_, false)) {
-    return tell({.words = "cannot run a command: " + upgrader::error_in_words(errno)});
+    return tell({.words = "cannot run a command: " + in_words(upgrader::SystemError{errno})});
   }
   const bool watched = watch_.begin(loop_, command_->news_descriptor(), UV_READABLE, [this] {
     look_at_command();

@@ -72,7 +72,7 @@ std::string keep_free(int number, int first_free) {
   const std::string name = "--ready=fd:" + std::to_string(number) + ": ";
   if (number < first_free) return name + "the daemon has a socket or the lock there";
   const int error = ::dup3(STDERR_FILENO, number, O_CLOEXEC) < 0 ? errno : 0;
-  return error == 0 ? "" : name + upgrader::error_in_words(error);
+  return error == 0 ? "" : name + in_words(upgrader::SystemError{error});
 }
 
 // Of the program's, which may lie where another is to be.
@@ -123,7 +123,7 @@ std::variant<Program, std::string> find_daemon(const Options& options) {
   OwnedFd descriptor(number ? *number : ::open(path, O_PATH | O_CLOEXEC));
   struct stat status {};
   if (::fstat(descriptor.get(), &status) != 0) {
-    return std::string(path) + ": " + upgrader::error_in_words(errno);
+    return std::string(path) + ": " + in_words(upgrader::SystemError{errno});
   }
   return Program(options.name, options.args, path, std::move(descriptor), kind, status.st_dev,
                  status.st_ino);

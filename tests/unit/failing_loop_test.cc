@@ -447,7 +447,7 @@ TEST_CASE("what is left of a line goes before the next one, which is lost while 
 }
 
 TEST_CASE("an error is told in words, too") {
-  CHECK(error_in_words(ENOENT) == "No such file or directory (ENOENT)");
+  CHECK(in_words(SystemError{ENOENT}) == "No such file or directory (ENOENT)");
 }
 
 TEST_CASE("an error that has no name is told by its number") {

@@ -80,7 +80,7 @@ TEST_CASE("a descriptor for readiness that cannot be moved is told") {
   const auto taken = Readiness::take(fd, fd + 1);
 
   CHECK(failing.fired());
-  CHECK(std::get<std::string>(taken) == error_in_words(EMFILE));
+  CHECK(std::get<std::string>(taken) == in_words(SystemError{EMFILE}));
 }
 
 TEST_CASE("that something is short is not the program's fault") {

@@ -87,8 +87,8 @@ std::string errno_name(int error) {
   return name != nullptr ? name : "E{}"_with(error);
 }
 
-std::string error_in_words(int error) {
-  return "{} ({})"_with(std::strerror(error), errno_name(error));
+std::string in_words(SystemError error) {
+  return "{} ({})"_with(std::strerror(error.number), errno_name(error.number));
 }
 
 bool is_shortage(int error) {

@@ -14,7 +14,7 @@ struct SystemError {
 };
 
 // "No such file or directory (ENOENT)": for people.
-[[nodiscard]] std::string error_in_words(int error);
+[[nodiscard]] std::string in_words(SystemError error);
 
 // No process, descriptor or memory is to be had: a failure of ours, and not of the program that
 // was to be started.

@@ -27,10 +27,18 @@ Duration Step::time_left(const Agent& agent) const {
   return std::max(Duration{1}, *agent.deadline - now_);
 }
 
+// From now on, and for so long at most; 0: without a limit.
+void Step::await(Agent& agent, Awaited what, Duration allowed) const {
+  agent.awaited = what;
+  agent.deadline = deadline_after(now_, allowed);
+  agent.allowed = allowed;
+  agent.extended = Duration{0};
+}
+
 void Step::tell_stop(Agent& agent, StopReason reason, Duration timeout) {
   agent_protocol::Stop stop;
   stop.reason = reason;
-  stop.deadline_ms = std::max<std::int64_t>(1, timeout.count());
+  stop.deadline_ms = timeout.count();
   if (reason == StopReason::upgrade) {
     stop.id = state_.upgrade->id;
     stop.generation = state_.upgrade->generation;

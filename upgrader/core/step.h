@@ -169,6 +169,7 @@ class Step {
   bool on_trial(const Agent& agent) const { return agent.activated && belongs_to_upgrade(agent); }
   static bool has_closed(const Agent& agent) { return agent.output_closed || agent.input_closed; }
   Duration time_left(const Agent& agent) const;
+  void await(Agent& agent, Awaited what, Duration allowed) const;
   void tell_stop(Agent& agent, agent_protocol::StopReason reason, Duration timeout);
   void kill(Agent& agent);
   void send(const Agent& agent, agent_protocol::UpgraderMessage message);

@@ -27,10 +27,7 @@ void Step::activate_candidate() {
 // read what is before it; and what the agent before it left is kept.
 void Step::send_activate(Agent& agent, Duration timeout) {
   agent.activate_waits = true;
-  agent.allowed = timeout;
-  agent.extended = Duration{0};
-  agent.deadline = now_ + timeout;
-  agent.awaited = Awaited::activate;
+  await(agent, Awaited::activate, timeout);
   agent_protocol::Activate activate;
   if (state_.legacy) activate = {state_.legacy->state, state_.legacy->clean, std::nullopt};
   if (agent.standby && !agent.knows_failure) {
@@ -49,9 +46,7 @@ void Step::activated() {
   agent.activated = true;
   agent.works = !agent.has_readiness;
   if (!agent.works && agent.role != Role::candidate) {
-    agent.allowed = start_timeout_of(agent.role);
-    agent.deadline = deadline_after(now_, agent.allowed);
-    agent.awaited = Awaited::healthy;
+    await(agent, Awaited::healthy, start_timeout_of(agent.role));
   }
   state_.legacy.reset();
   await_heartbeat(agent);

@@ -61,9 +61,7 @@ void Step::take(const Spawned& event) {
   UPGRADER_CHECK(state_.spawning && state_.spawning->generation == event.generation);
   Agent agent = *std::exchange(state_.spawning, std::nullopt);
   state_.last_generation = std::max(state_.last_generation, agent.generation);
-  agent.allowed = start_timeout_of(agent.role);
-  agent.deadline = deadline_after(now_, agent.allowed);
-  agent.awaited = Awaited::ready;
+  await(agent, Awaited::ready, start_timeout_of(agent.role));
   agent.hello_deadline = now_ + hello_patience;
   if (agent.role != Role::candidate && !state_.incumbent) {
     if (state_.upgrade && state_.upgrade->boot) state_.upgrade->generation = event.generation;
@@ -122,7 +120,7 @@ void Step::candidate_exited(const Agent& gone, const Ending& ending) {
     go_on_after_reaping();
     return;
   }
-  if (gone.standby) return standby_lost(words::who(gone), words::failed_to_start(gone, ending));
+  if (gone.standby) return standby_lost(in_words(gone), words::failed_to_start(gone, ending));
   candidate_failed(words::failed_to_start(gone, ending), &ending);
 }
 
@@ -156,7 +154,7 @@ void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
 void Step::held_incumbent_exited(const Agent& gone, const Ending& ending) {
   const std::string reason = words::failed_to_start(gone, ending);
   if (gone.standby) {
-    if (!gone.killed) standby_lost(words::who(gone), reason);
+    if (!gone.killed) standby_lost(in_words(gone), reason);
     return step_back();
   }
   if (gone.role != Role::first) return fallback_failed(gone, reason, &ending);

@@ -1,6 +1,5 @@
 // A step of the supervisor: deadlines of agents and of the upgrade under way.
 #include <algorithm>
-#include <array>
 
 #include "upgrader/core/step.h"
 #include "upgrader/core/supervisor.h"
@@ -14,19 +13,17 @@ using agent_protocol::StopReason;
 
 namespace {
 
-// All that may be set, of which some are not there: `none` stands in their places.
-std::array<std::optional<Time>*, 10> deadlines_of(State& state, std::optional<Time>& none) {
-  std::array<std::optional<Time>*, 10> all{};
-  auto* end = all.begin();
+// Tells `look` of every deadline that may be set.
+template <class Look>
+void look_at_deadlines(State& state, const Look& look) {
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
-    const bool is_there = agent->has_value();
+    if (!*agent) continue;
     for (const auto deadline : {&Agent::deadline, &Agent::hello_deadline, &Agent::close_deadline,
                                 &Agent::heartbeat_deadline})
-      *end++ = is_there ? &(**agent.*deadline) : &none;
+      look(**agent.*deadline);
   }
-  *end++ = state.upgrade ? &state.upgrade->deadline : &none;
-  *end = &state.attempts_deadline;
-  return all;
+  if (state.upgrade) look(state.upgrade->deadline);
+  look(state.attempts_deadline);
 }
 
 }  // namespace
@@ -48,21 +45,22 @@ bool Step::has_passed(const std::optional<Time>& deadline) const {
 // Who was as frozen as the upgrader has as much time again as it lost. Once: however often the
 // upgrader does not run, every deadline is judged in the end.
 void Step::put_off_what_is_late() {
-  std::optional<Time> none;
-  const auto deadlines = deadlines_of(state_, none);
   std::erase_if(state_.put_off, [&](Time before) {
-    return std::none_of(deadlines.begin(), deadlines.end(),
-                        [before](const auto* deadline) { return *deadline == before; });
+    bool is_set = false;
+    look_at_deadlines(state_, [&](const std::optional<Time>& deadline) {
+      is_set = is_set || deadline == before;
+    });
+    return !is_set;
   });
   Duration longest{};
-  for (std::optional<Time>* const deadline : deadlines) {
-    if (!has_passed(*deadline) || is_put_off(**deadline)) continue;
-    const Duration late = now_ - **deadline;
-    if (late <= late_at_most) continue;
+  look_at_deadlines(state_, [&](std::optional<Time>& deadline) {
+    if (!has_passed(deadline) || is_put_off(*deadline)) return;
+    const Duration late = now_ - *deadline;
+    if (late <= late_at_most) return;
     longest = std::max(longest, late);
-    *deadline = now_ + std::min(late, grace_max);
-    state_.put_off.push_back(**deadline);
-  }
+    deadline = now_ + std::min(late, grace_max);
+    state_.put_off.push_back(*deadline);
+  });
   if (longest != Duration::zero()) log(LogLevel::warning, words::put_off(longest));
 }
 

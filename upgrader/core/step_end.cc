@@ -97,10 +97,7 @@ void Step::stop_for_shutdown(Agent& agent) {
   agent.terminated = true;
   agent.hello_deadline.reset();
   agent.close_deadline.reset();
-  agent.allowed = policy_.defaults.stop_timeout;
-  agent.extended = Duration{0};
-  agent.deadline = now_ + agent.allowed;
-  agent.awaited = Awaited::exit;
+  await(agent, Awaited::exit, policy_.defaults.stop_timeout);
   actions_.emplace_back(Terminate{agent.generation});
 }
 

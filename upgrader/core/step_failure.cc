@@ -31,7 +31,7 @@ void Step::held_agent_failed(Agent& agent, const std::string& reason) {
     return;
   }
   kill(agent);
-  if (agent.standby) return standby_lost(words::who(agent), reason);
+  if (agent.standby) return standby_lost(in_words(agent), reason);
   if (agent.role == Role::first) {
     return first_failed(Stage::start, reason, "", nullptr, exit_own_failure, agent.version);
   }

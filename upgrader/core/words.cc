@@ -18,6 +18,11 @@ std::string in_words(Duration duration) {
   return "{}ms"_with(ms);
 }
 
+std::string in_words(const Agent& agent) {
+  if (!agent.version) return "generation {}"_with(agent.generation);
+  return "generation {} (version {})"_with(agent.generation, *agent.version);
+}
+
 namespace words {
 namespace {
 
@@ -73,38 +78,7 @@ std::string hint(const Agent& agent) {
   return "; it never said hello, so {}"_with(may_not_speak);
 }
 
-void add_further(std::string& text, char kind, agent_protocol::Values& values) {
-  switch (agent_protocol::UpgraderValue{kind}) {
-    case agent_protocol::UpgraderValue::agent:
-      text += who(*va_arg(values.list, const Agent*));
-      return;
-    case agent_protocol::UpgraderValue::ending:
-      text += in_words(*va_arg(values.list, const Ending*));
-      return;
-    case agent_protocol::UpgraderValue::duration:
-      text += in_words(Duration{va_arg(values.list, long long)});
-      return;
-    case agent_protocol::UpgraderValue::system_error:
-      text += error_in_words(va_arg(values.list, int));
-      return;
-  }
-}
-
 }  // namespace
-
-std::string filled(const char* form, ...) {
-  std::string text;
-  agent_protocol::Values values;
-  va_start(values.list, form);
-  agent_protocol::add_form(text, form, values, add_further);
-  va_end(values.list);
-  return text;
-}
-
-std::string who(const Agent& agent) {
-  if (!agent.version) return "generation {}"_with(agent.generation);
-  return "generation {} (version {})"_with(agent.generation, *agent.version);
-}
 
 std::string stop_reason_clause(StopReason reason) {
   switch (reason) {

@@ -12,17 +12,15 @@
 
 namespace upgrader {
 
+using agent_protocol::operator""_with;
+
 // "90s", "5m", "250ms": as on the command line.
 [[nodiscard]] std::string in_words(Duration duration);
+// "generation 2 (version 1.1)"
+[[nodiscard]] std::string in_words(const Agent& agent);
 
 namespace words {
 
-// agent-protocol/wire/form.h, for which agents, endings, durations and errors of the system are
-// values, too: as who(), in_words() and error_in_words() tell of them.
-[[nodiscard]] std::string filled(const char* form, ...);
-
-// "generation 2 (version 1.1)"
-[[nodiscard]] std::string who(const Agent& agent);
 // Of an agent that has not said `hello`.
 inline constexpr const char* may_not_speak =
     "it may not speak agent-protocol(7); --adapter=agentify runs programs that do not";
@@ -74,44 +72,17 @@ inline constexpr const char* may_not_speak =
 
 }  // namespace words
 
-template <agent_protocol::Written written>
-consteval agent_protocol::Form<written, words::filled> operator""_with() {
-  return {};
-}
-
 }  // namespace upgrader
 
 namespace agent_protocol {
 
-enum class UpgraderValue : char {
-  agent = static_cast<char>(ValueKind::further),
-  ending,
-  duration,
-  system_error
-};
-
 template <>
-struct ValueOf<upgrader::Agent> {
-  static constexpr ValueKind kind{static_cast<char>(UpgraderValue::agent)};
-  static const upgrader::Agent* handed(const upgrader::Agent& agent) { return &agent; }
-};
-
+struct ValueOf<upgrader::Agent> : ValueInWords<const upgrader::Agent&, upgrader::in_words> {};
 template <>
-struct ValueOf<upgrader::Ending> {
-  static constexpr ValueKind kind{static_cast<char>(UpgraderValue::ending)};
-  static const upgrader::Ending* handed(const upgrader::Ending& ending) { return &ending; }
-};
-
+struct ValueOf<upgrader::Ending> : ValueInWords<const upgrader::Ending&, upgrader::in_words> {};
 template <>
-struct ValueOf<upgrader::Duration> {
-  static constexpr ValueKind kind{static_cast<char>(UpgraderValue::duration)};
-  static long long handed(upgrader::Duration duration) { return duration.count(); }
-};
-
+struct ValueOf<upgrader::Duration> : ValueInWords<upgrader::Duration, upgrader::in_words> {};
 template <>
-struct ValueOf<upgrader::SystemError> {
-  static constexpr ValueKind kind{static_cast<char>(UpgraderValue::system_error)};
-  static int handed(upgrader::SystemError error) { return error.number; }
-};
+struct ValueOf<upgrader::SystemError> : ValueInWords<upgrader::SystemError, upgrader::in_words> {};
 
 }  // namespace agent_protocol

@@ -12,13 +12,13 @@ namespace upgrader {
 
 std::variant<Readiness, std::string> Readiness::take(int number, int lowest) {
   const int flags = ::fcntl(number, F_GETFL);
-  if (flags < 0) return error_in_words(errno);
+  if (flags < 0) return in_words(SystemError{errno});
   const int access = flags & O_ACCMODE;
   if (access != O_WRONLY && access != O_RDWR) return "it is not open for writing";
   OwnedFd original(number);
   if (number >= lowest) return Readiness(std::move(original));
   OwnedFd moved(::fcntl(number, F_DUPFD_CLOEXEC, lowest));
-  if (!moved) return error_in_words(errno);
+  if (!moved) return in_words(SystemError{errno});
   return Readiness(std::move(moved));
 }
 
