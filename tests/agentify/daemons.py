@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Real daemons under upgrader and agentify: a good upgrade, and four bad ones, while somebody asks
-without pause; a stop that leaves nothing; and the daemon's own stop and start in the same run.
+without pause; whoever is killed, one daemon is there afterwards, and never were there two; a stop
+that leaves nothing; and the daemon's own stop and start in the same run.
 
 usage: daemons.py [NAME ...]   a part of a name is enough. TABLE=FILE: the figures go there, between
 the lines that say so. Ends with `N passed, N failed`."""
@@ -19,8 +20,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from double import AGENTIFY, BUILD, free_port, marked, wait_until
-from services import SERVICES, Client
+from double import (AGENTIFY, BUILD, descendants, free_port, marked, name_of, parent_of,
+                    wait_until)
+from services import SERVICES, Chronyd, Client, PythonServer
 
 UPGRADER = os.environ.get("UPGRADER", str(BUILD / "upgrader"))
 TRIAL = "4s"
@@ -65,6 +67,8 @@ class Machine:
         return words + ["--", str(self.directory / "current")]
 
     def start(self):
+        """Also after the end of the one before, whose lines are forgotten."""
+        self.lines = []
         words, environment = self.command(), dict(self.environment)
         if self.passed:
             words = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh", *words]
@@ -73,23 +77,26 @@ class Machine:
         def keep_socket():
             os.dup2(self.passed.fileno(), 3)
 
-        log = self.directory / "log"
+        output = open(self.directory / "log", "ab")
+        log = open(output.name, "rb")
+        log.seek(0, os.SEEK_END)
         self.process = subprocess.Popen(
             words, env=environment, stdin=subprocess.DEVNULL,
-            stderr=open(log, "ab") if self.service.floods else subprocess.PIPE,
+            stderr=output if self.service.floods else subprocess.PIPE,
             stdout=subprocess.DEVNULL, pass_fds=(3,) if self.passed else (),
             preexec_fn=keep_socket if self.passed else None, start_new_session=True)
-        self.log = open(log, "rb") if self.service.floods else self.process.stderr
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
+        output.close()
+        reader = threading.Thread(target=self.read, daemon=True, args=(
+            self.process, log if self.service.floods else self.process.stderr, self.lines))
+        reader.start()
         self.wait_for_line("the daemon is ready")
 
-    def read(self):
+    def read(self, process, log, lines):
         rest = b""
         while True:
-            line = rest + self.log.readline()
+            line = rest + log.readline()
             if not line.endswith(b"\n"):  # the end, or, in a file, the end so far
-                if not self.service.floods or self.process.poll() is not None:
+                if not self.service.floods or process.poll() is not None:
                     return
                 rest = line
                 select.select([], [], [], 0.02)
@@ -99,7 +106,7 @@ class Machine:
             self.tail = [*self.tail[-30:], line[:300]]
             ours = re.search(rb"(upgrader|agentify): .*", line)
             if ours:
-                self.lines.append(ours[0].decode(errors="replace"))
+                lines.append(ours[0].decode(errors="replace"))
 
     def wait_for_line(self, *texts):
         def found():
@@ -130,6 +137,21 @@ class Machine:
     def main_process(self):
         starts = [line for line in self.lines if "the daemon is process" in line]
         return int(re.search(r"process (\d+)", starts[-1])[1]), len(starts)
+
+    def victims(self):
+        """Who stands around the daemon that serves, by name."""
+        daemon = self.main_process()[0]
+        if self.service.forks:
+            daemon = int((self.directory / "pid").read_text())
+        keeper = next(pid for pid in marked(self.mark) if name_of(pid) == "agentify-keeper"
+                      and daemon in descendants(pid))
+        return {"daemon": daemon, "keeper": keeper, "agentify": parent_of(keeper),
+                "upgrader": self.process.pid}
+
+    def alone(self):
+        """No daemon that was started has found another one there."""
+        starts = (self.directory / "starts").read_text().split()
+        assert starts and set(starts) == {"alone"}, starts
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -192,6 +214,31 @@ def kill_next(machine, before):
     os.kill(machine.main_process()[0], signal.SIGKILL)
 
 
+def kill_each(machine):
+    """Whoever is killed, the upgrader ends with it and is started again, as by init."""
+    for name in VICTIMS:
+        os.kill(machine.victims()[name], signal.SIGKILL)
+        machine.process.wait(60)
+        machine.start()
+        answers(machine)
+        machine.alone()
+    keepers = [pid for pid in marked(machine.mark) if name_of(pid) == "agentify-keeper"
+               and descendants(pid)]
+    assert len(keepers) == 1, keepers
+
+
+def a_second_is_seen(machine):
+    """Canary: a daemon that is started beside the one that serves bears witness of it."""
+    run = str(machine.directory / "v1" / "run")
+    subprocess.run([run], env=machine.environment, stdin=subprocess.DEVNULL, check=False,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+    words = (machine.directory / "starts").read_text().split()
+    assert words[-1] == "two", f"canary: a second daemon is not seen: {words}"
+
+
+VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
+# One for each way to bear witness. Both refuse to run beside another one.
+CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 
 
@@ -249,6 +296,7 @@ def play(kind, sockets):
         machine.point_at("v1")
         if not sockets:
             figures["own"] = stop_and_start(machine)
+            (machine.directory / "starts").unlink()
         machine.start()
         answers(machine)
         for story in STORIES:
@@ -261,6 +309,9 @@ def play(kind, sockets):
             figures[story.__name__] = client
             if story is check_fails:
                 assert client.lost == 0, f"{client.lost} lost: {client.last_error}"
+        kill_each(machine)
+        if kind in CANARIES:
+            a_second_is_seen(machine)
         machine.stop()
     except Exception:
         print(b"".join(machine.tail).decode(errors="replace"))
@@ -305,7 +356,7 @@ def main():
             name = kind.name + (", sockets passed" if sockets else "")
             try:
                 results[kind.name, sockets] = figures = play(kind, sockets)
-                passed += len(figures) + 1
+                passed += len(figures) + len(VICTIMS) + 1
                 print(f"ok {name}: " + ", ".join(
                     f"{story} {milliseconds(c)} ms, {c.lost} lost" for story, c in figures.items()),
                     flush=True)

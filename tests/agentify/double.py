@@ -19,6 +19,11 @@ AGENTIFY = BUILD / "agentify"
 PATIENCE = 30
 
 
+def for_sanitizers():
+    """Where the reports of a sanitized build go, for who is started with no other environment."""
+    return {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+
+
 def wait_until(condition, what, patience=PATIENCE):
     end = time.monotonic() + patience
     while True:
@@ -42,6 +47,19 @@ def stat_fields(pid):
 def runs(pid):
     fields = stat_fields(pid)
     return fields is not None and fields[0] not in "ZX"
+
+
+def parent_of(pid):
+    fields = stat_fields(pid)
+    return int(fields[1]) if fields else 0
+
+
+def name_of(pid):
+    """As a process calls itself, or nothing where there is none."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 def children(pid):
@@ -98,6 +116,7 @@ class Double:
             "DIR": str(self.directory),
             "AGENT_PROTOCOL": "1",
             "AGENT_PROTOCOL_PROGRAM": program,
+            **for_sanitizers(),
         }
         environment.update(env or {})
         number = 3

@@ -17,6 +17,20 @@ def postgres_directory():
     return str(found[-1]) if found else ""
 
 
+# A daemon that starts bears witness whether another one is there: by a lock that lasts as long as
+# any process of it, and where a daemon closes what it inherits, by the process that it names.
+WITNESS = """if [ "$1" != -t ]; then
+  word=alone
+  exec 9>>$DIR/witness
+  flock --nonblock 9 || word=two
+  one=
+  read -r one <$DIR/pid
+  read -r _ _ state _ </proc/${one:-nobody}/stat && [ "$state" != Z ] && word=two
+  echo $word >>$DIR/starts
+fi 2>>$DIR/witness
+"""
+
+
 class Service:
     """What the stories need to know of a daemon. `port` is its own, `directory` what all releases
     share, `here` in scripts the release's own."""
@@ -60,7 +74,7 @@ class Service:
         text = next((text for kind, text in wrong.items() if version.startswith(kind)),
                     self.script(version))
         run = release / "run"
-        run.write_text(f"#!/bin/sh\nhere=$(dirname \"$0\")\nDIR={self.directory}\n{text}")
+        run.write_text(f"#!/bin/sh\nhere=$(dirname \"$0\")\nDIR={self.directory}\n{WITNESS}{text}")
         run.chmod(0o755)
         return run
 
