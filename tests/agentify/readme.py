@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Types the commands of README, "Your daemon", as they stand there, on a machine of its own: a
-network, /srv and /run that nobody else sees. Ends with `N passed, N failed`."""
+network, /srv and /run that nobody else sees. What they have set up then refuses a configuration
+that `-t` does not like, and goes back from a daemon that dies. Ends with `N passed, N failed`."""
 
 import os
 import subprocess
@@ -13,6 +14,10 @@ from double import BUILD, wait_until
 from services import http_get
 
 README = Path(__file__).resolve().parents[2] / "README.md"
+
+# A release, what is wrong with it, and what the upgrader says of that.
+BAD = [("refused", "echo no_such_directive >>nginx.conf", "stays active"),
+       ("dying", """printf '#!/bin/sh\\ntest "$1" = -t || exit 3\\n' >run""", "is active again")]
 
 
 def commands():
@@ -61,6 +66,14 @@ def play():
                "the upgrade is committed", 60)
     wait_until(answers, "nginx answers again", 60)
     assert os.readlink(link) == "v2/run"
+    for version, deed, outcome in BAD:
+        before = len(said)
+        type_in(f"cp -r /srv/nginx/v1 /srv/nginx/{version} && cd /srv/nginx/{version} && {deed} && "
+                f"ln -sfn {version}/run /srv/nginx/current && kill -USR2 $!")
+        wait_until(lambda: any(outcome in line for line in said[before:]), f"{version}: {outcome}",
+                   60)
+        wait_until(answers, f"nginx answers after {version}", 60)
+        wait_until(lambda: os.readlink(link) == "v2/run", f"the link is put back after {version}")
     type_in("kill $!; wait; exit")
     assert shell.wait(60) == 0
 
@@ -79,7 +92,7 @@ def main():
     except AssertionError as error:
         print(f"not ok: {error}\n0 passed, 1 failed")
         sys.exit(1)
-    print("ok the five commands upgrade nginx\n1 passed, 0 failed")
+    print("ok the five commands upgrade nginx, and bad releases fall back\n1 passed, 0 failed")
 
 
 if __name__ == "__main__":
