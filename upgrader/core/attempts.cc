@@ -1,8 +1,7 @@
 #include "upgrader/core/attempts.h"
 
-#include <charconv>
-
 #include "agent-protocol/wire/form.h"
+#include "upgrader/core/number.h"
 
 namespace upgrader {
 
@@ -16,13 +15,12 @@ std::string print(const Attempts& attempts) {
 
 Attempts read_attempts(std::string_view text) {
   Attempts attempts;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, attempts.count);
-  const bool good = error == std::errc{} && rest != end && *rest == ' ' && attempts.count >= 0 &&
-                    attempts.count <= 2 * attempts_max && text.ends_with('\n');
+  const std::optional<std::int64_t> count = take_number(text);
+  const bool good = count && *count >= 0 && *count <= 2 * attempts_max && text.starts_with(' ') &&
+                    text.ends_with('\n');
   if (!good) return {};
-  text = text.substr(static_cast<std::size_t>(rest - text.data()) + 1);
-  text.remove_suffix(1);
+  attempts.count = static_cast<int>(*count);
+  text = text.substr(1, text.size() - 2);
   const std::size_t newline = text.rfind('\n');
   if (newline == std::string_view::npos) return {};
   attempts.executable = text.substr(0, newline);

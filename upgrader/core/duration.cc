@@ -1,20 +1,16 @@
 #include "upgrader/core/duration.h"
 
-#include <cstddef>
 #include <cstdint>
+
+#include "upgrader/core/number.h"
 
 namespace upgrader {
 
 std::optional<Duration> parse_duration(std::string_view text) {
-  std::int64_t number = 0;
-  std::size_t digits = 0;
-  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
-    number = number * 10 + (text[digits] - '0');
-    if (number > duration_max.count()) return std::nullopt;
-    ++digits;
-  }
-  if (digits == 0) return std::nullopt;
-  const std::string_view unit = text.substr(digits);
+  std::string_view unit = text;
+  const std::optional<std::int64_t> taken = take_number(unit);
+  if (!taken || *taken == too_large || *taken > duration_max.count()) return std::nullopt;
+  const std::int64_t number = *taken;
   Duration duration{0};
   if (unit == "ms") {
     duration = Duration{number};

@@ -1,6 +1,6 @@
 #include "upgrader/core/options.h"
 
-#include <charconv>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -10,6 +10,7 @@
 #include "upgrader/core/argument.h"
 #include "upgrader/core/attempts.h"
 #include "upgrader/core/duration.h"
+#include "upgrader/core/number.h"
 
 namespace upgrader {
 namespace {
@@ -61,13 +62,11 @@ Complaint set_flag(const Argument& argument, bool& flag) {
 }
 
 Complaint set_notify_fd(const Argument& argument, Options& options) {
-  const std::string_view text = argument.value.value_or("");
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < first_free_descriptor) {
+  const auto number = whole_number(argument.value.value_or(""), std::numeric_limits<int>::max());
+  if (!number || *number < first_free_descriptor) {
     return complain(argument, "needs =N, where N is the number of a descriptor, 3 or more");
   }
-  options.notify_fd = number;
+  options.notify_fd = static_cast<int>(*number);
   return std::nullopt;
 }
 
@@ -88,13 +87,12 @@ Complaint add_adapter_word(const Argument& argument, Options& options) {
 }
 
 Complaint set_attempts(const Argument& argument, int& attempts) {
-  const std::string_view text = argument.value.value_or("");
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, attempts);
-  if (error == std::errc{} && rest == end && attempts >= 0 && attempts <= attempts_max) {
-    return std::nullopt;
+  const auto number = whole_number(argument.value.value_or(""), attempts_max);
+  if (!number) {
+    return complain(argument, "needs =N, where N is a number from 0 to {}"_with(attempts_max));
   }
-  return complain(argument, "needs =N, where N is a number from 0 to {}"_with(attempts_max));
+  attempts = static_cast<int>(*number);
+  return std::nullopt;
 }
 
 Complaint set_timeout(const Argument& argument, std::optional<Duration>& option) {

@@ -8,19 +8,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
+#include <limits>
 #include <memory>
-#include <string_view>
+
+#include "upgrader/core/number.h"
 
 namespace upgrader {
 namespace {
 
 // Where there is no limit, or one beyond all measure, so many are looked at.
 constexpr int descriptors_looked_at_max = 1 << 20;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 void mark(int fd) {
   const int flags = ::fcntl(fd, F_GETFD);
@@ -54,15 +51,23 @@ bool mark_by_close_range(int first) {
 }
 
 bool mark_by_proc(int first) {
-  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc/self/fd"));
+  int found = 0;
+  any_number_in("/proc/self/fd", [&](int fd) {
+    ++found;
+    if (fd >= first) mark(fd);
+    return false;
+  });
+  return found > 0;
+}
+
+bool any_number_in(const char* path, const std::function<bool(int)>& take) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path), &::closedir);
   if (!directory) return false;
   while (const dirent* const entry = ::readdir(directory.get())) {
-    const std::string_view name = entry->d_name;
-    int number = 0;  // as it stays for "." and ".."
-    std::from_chars(name.data(), name.data() + name.size(), number);
-    if (number >= first) mark(number);
+    const auto number = whole_number(entry->d_name, std::numeric_limits<int>::max());
+    if (number && take(static_cast<int>(*number))) return true;
   }
-  return true;
+  return false;
 }
 
 void mark_one_by_one(int first) {

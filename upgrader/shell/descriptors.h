@@ -10,6 +10,8 @@
 
 #include <signal.h>
 
+#include <functional>
+
 namespace upgrader {
 
 // What init passes begins here: its sockets, and the lock's descriptor behind them.
@@ -26,6 +28,10 @@ void mark_close_on_exec_from(int first);
 [[nodiscard]] bool mark_by_close_range(int first);
 [[nodiscard]] bool mark_by_proc(int first);
 void mark_one_by_one(int first);
+
+// Calls `take` with each number that is a name in the directory, until that returns true. Returns
+// whether it did.
+bool any_number_in(const char* path, const std::function<bool(int)>& take);
 
 // The signals that mean something to the upgrader. They stay blocked, and are read from a
 // descriptor.

@@ -3,10 +3,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
+#include "upgrader/core/number.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/log.h"
@@ -50,26 +51,22 @@ std::optional<std::string_view> value_of(const char* const* entries, std::string
   return std::nullopt;
 }
 
-template <class Number = int>
-std::optional<Number> number_in(std::optional<std::string_view> text) {
-  if (!text) return std::nullopt;
-  Number number = 0;
-  const char* const end = text->data() + text->size();
-  const std::from_chars_result result = std::from_chars(text->data(), end, number);
-  if (result.ec != std::errc{} || result.ptr != end || number < 0) return std::nullopt;
-  return number;
+std::optional<std::int64_t> number_in(std::optional<std::string_view> text,
+                                      std::int64_t max = number_max) {
+  return text ? whole_number(*text, max) : std::nullopt;
 }
 
 }  // namespace
 
 std::optional<int> passed_sockets(const char* const* inherited, pid_t own_pid) {
   if (number_in(value_of(inherited, "LISTEN_PID")) != own_pid) return std::nullopt;
-  const std::optional<int> count = number_in(value_of(inherited, "LISTEN_FDS"));
+  const std::optional<std::int64_t> count =
+      number_in(value_of(inherited, "LISTEN_FDS"), std::numeric_limits<int>::max());
   if (!count) return std::nullopt;
   for (int i = 0; i < *count; ++i) {
     if (::fcntl(first_passed_descriptor + i, F_GETFD) < 0) return std::nullopt;
   }
-  return count;
+  return static_cast<int>(*count);
 }
 
 WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid) {
@@ -83,7 +80,7 @@ WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid) {
   if (!time) return {};
   if (pid && !number_in(pid)) return malformed("WATCHDOG_PID", *pid);
   if (pid && number_in(pid) != own_pid) return {};
-  const std::optional<std::int64_t> microseconds = number_in<std::int64_t>(time);
+  const std::optional<std::int64_t> microseconds = number_in(time);
   if (!microseconds || *microseconds == 0) return malformed("WATCHDOG_USEC", *time);
   const auto wanted =
       std::chrono::duration_cast<Duration>(std::chrono::microseconds(*microseconds));

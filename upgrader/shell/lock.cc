@@ -8,11 +8,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "upgrader/core/number.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/lock_holders.h"
 
@@ -32,18 +33,9 @@ constexpr std::size_t holders_named_max = 4;
 constexpr std::size_t stat_bytes_max = 2'048;
 
 struct Holder {
-  pid_t pid = 0;
-  std::uint64_t start_time = 0;  // 0: not known
+  pid_t pid = 0;                // 0: a number that no process has
+  std::int64_t start_time = 0;  // 0: not known
 };
-
-template <class Number>
-bool take_number(std::string_view& text, Number& number) {
-  const std::from_chars_result result =
-      std::from_chars(text.data(), text.data() + text.size(), number);
-  if (result.ec != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
-  return true;
-}
 
 bool take(std::string_view& text, char character) {
   if (!text.starts_with(character)) return false;
@@ -51,28 +43,26 @@ bool take(std::string_view& text, char character) {
   return true;
 }
 
-// Two decimal numbers, however large, with a blank between and a newline behind or none.
-bool is_a_locks(std::string_view text) {
-  const auto take_digits = [&] {
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    text.remove_prefix(digits);
-    return digits > 0;
-  };
-  if (text.size() >= holder_bytes_max || !take_digits() || !take(text, ' ')) return false;
-  return take_digits() && (text.empty() || text == "\n");
-}
-
+// Two decimal numbers, however large, with a blank between and a newline behind or none. Nothing:
+// that is no lock's.
 std::optional<Holder> parse_holder(std::string_view text) {
-  Holder holder;
-  const bool known = is_a_locks(text) && take_number(text, holder.pid) && take(text, ' ') &&
-                     take_number(text, holder.start_time);
-  if (!known || holder.pid <= 0) return std::nullopt;
-  return holder;
+  if (text.size() >= holder_bytes_max) return std::nullopt;
+  const auto pid = take_number(text);
+  if (!pid || !take(text, ' ')) return std::nullopt;
+  const auto start_time = take_number(text);
+  if (!start_time || !(text.empty() || text == "\n")) return std::nullopt;
+  const bool is_pid = *pid > 0 && *pid <= std::numeric_limits<pid_t>::max();
+  return Holder{is_pid ? static_cast<pid_t>(*pid) : 0, *start_time};
 }
 
+// Empty, with errno, where that fails.
 std::string read_at_start(int fd, std::size_t bytes_max) {
   std::string text(bytes_max, '\0');
-  const ssize_t count = ::pread(fd, text.data(), text.size(), 0);
+  ssize_t count = 0;
+  do {
+    errno = 0;
+    count = ::pread(fd, text.data(), text.size(), 0);
+  } while (count < 0 && errno == EINTR);
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   return text;
 }
@@ -152,13 +142,9 @@ int Lock::try_lock() {
 
 // Not 0 if FILE holds what no lock has written. Nobody else writes to a lock's while it is ours.
 int Lock::is_anothers() const {
-  char text[holder_bytes_max];
-  ssize_t count = 0;
-  do {
-    count = ::pread(descriptor_.get(), text, sizeof text, 0);
-  } while (count < 0 && errno == EINTR);
-  if (count < 0) return errno;
-  return count == 0 || is_a_locks({text, static_cast<std::size_t>(count)}) ? 0 : EEXIST;
+  const std::string text = read_at_start(descriptor_.get(), holder_bytes_max);
+  if (text.empty()) return errno;
+  return parse_holder(text) ? 0 : EEXIST;
 }
 
 // Whether it can be written does not matter to the lock: a full disk must not keep an agent from
@@ -187,7 +173,8 @@ std::string Lock::holder_in_words() const {
   const auto found_hold = [&] {
     return "{} {} it"_with(in_words(found), found.size() == 1 ? "holds" : "hold");
   };
-  if (!holder) return found.empty() ? "{} does not say who holds it"_with(path_) : found_hold();
+  if (!holder || holder->pid == 0)
+    return found.empty() ? "{} does not say who holds it"_with(path_) : found_hold();
   if (is_alive(*holder)) {
     const bool holds =
         found.empty() || std::find(found.begin(), found.end(), holder->pid) != found.end();
@@ -200,12 +187,12 @@ std::string Lock::holder_in_words() const {
       holder->pid, path_, found.empty() ? "" : ": ", in_words(found));
 }
 
-std::optional<std::uint64_t> process_start_time(pid_t pid) {
+std::optional<std::int64_t> process_start_time(pid_t pid) {
   const OwnedFd file(::open("/proc/{}/stat"_with(pid).c_str(), O_RDONLY | O_CLOEXEC));
   return start_time_in_stat(read_at_start(file.get(), stat_bytes_max));
 }
 
-std::optional<std::uint64_t> start_time_in_stat(std::string_view stat) {
+std::optional<std::int64_t> start_time_in_stat(std::string_view stat) {
   constexpr int state_field = 3;
   constexpr int start_time_field = 22;
   const std::size_t command_end = stat.rfind(')');
@@ -219,9 +206,7 @@ std::optional<std::uint64_t> start_time_in_stat(std::string_view stat) {
     if (end == std::string_view::npos) return std::nullopt;
     rest = rest.substr(end);
   }
-  std::uint64_t ticks = 0;
-  if (!take_number(rest, ticks)) return std::nullopt;
-  return ticks;
+  return take_number(rest);
 }
 
 }  // namespace upgrader

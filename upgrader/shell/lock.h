@@ -50,9 +50,9 @@ class Lock {
 
 // When the process started, in clock ticks since boot (field 22 of /proc/PID/stat). Nothing if
 // there is no such process, it is a zombie, or there is no /proc.
-[[nodiscard]] std::optional<std::uint64_t> process_start_time(pid_t pid);
+[[nodiscard]] std::optional<std::int64_t> process_start_time(pid_t pid);
 
 // The same from the text of /proc/PID/stat, in which the command may hold spaces and parentheses.
-[[nodiscard]] std::optional<std::uint64_t> start_time_in_stat(std::string_view stat);
+[[nodiscard]] std::optional<std::int64_t> start_time_in_stat(std::string_view stat);
 
 }  // namespace upgrader

@@ -1,15 +1,13 @@
 #include "upgrader/shell/lock_holders.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <memory>
 #include <string_view>
 
 #include "upgrader/core/words.h"
+#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/owned_fd.h"
 
@@ -30,21 +28,6 @@ std::string read_file(const std::string& path, std::size_t bytes_max) {
   return text;
 }
 
-// Calls `take` with each number that is a name in the directory, until that returns true. Returns
-// whether it did.
-template <class Take>
-bool any_number_in(const std::string& directory, Take take) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), &::closedir);
-  if (!open) return false;
-  while (const dirent* const entry = ::readdir(open.get())) {
-    const std::string_view name = entry->d_name;
-    int number = 0;
-    const auto end = std::from_chars(name.data(), name.data() + name.size(), number).ptr;
-    if (end == name.data() + name.size() && take(number)) return true;
-  }
-  return false;
-}
-
 // Whether this says that the descriptor has a lock of flock(2) on a file of that inode:
 // "lock:\t1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF".
 bool tells_of_lock(std::string_view fdinfo, const std::string& inode) {
@@ -57,7 +40,8 @@ bool tells_of_lock(std::string_view fdinfo, const std::string& inode) {
 
 bool holds_lock(const std::string& process, const struct stat& file) {
   const std::string inode = ":{} "_with(file.st_ino);
-  return any_number_in("{}/fdinfo"_with(process), [&](int fd) {
+  const std::string descriptors = "{}/fdinfo"_with(process);
+  return any_number_in(descriptors.c_str(), [&](int fd) {
     if (!tells_of_lock(read_file("{}/fdinfo/{}"_with(process, fd), fdinfo_bytes_max), inode)) {
       return false;
     }
