@@ -9,6 +9,8 @@
 #include <climits>
 #include <utility>
 
+#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/utf8.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/no_wait.h"
 
@@ -17,36 +19,14 @@ namespace {
 
 static_assert(log_line_bytes_max <= PIPE_BUF);
 
-bool is_continuation(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
-}
-
-// Where to cut so that at most `bytes_max` bytes are left and no UTF-8 character is cut through.
-std::size_t cut_at(std::string_view text, std::size_t bytes_max) {
-  if (text.size() <= bytes_max) return text.size();
-  std::size_t cut = bytes_max;
-  for (int i = 0; i < 3 && cut > 0 && is_continuation(text[cut]); ++i)
-    --cut;
-  return is_continuation(text[cut]) ? bytes_max : cut;
-}
-
 // The bytes of the character that `text` begins with, if it is valid UTF-8 and fit to be shown;
 // otherwise 0.
 std::size_t shown_bytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
-  if (first < 0x80U) return first >= 0x20U && first != 0x7fU ? 1 : 0;
-  const std::size_t size = first >= 0xf0U ? 4 : first >= 0xe0U ? 3 : 2;
-  if (first < 0xc2U || first > 0xf4U || text.size() < size) return 0;
-  if (!std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(size),
-                   is_continuation)) {
-    return 0;
-  }
-  const auto second = static_cast<unsigned char>(text[1]);
-  const bool control = first == 0xc2U && second < 0xa0U;
-  const bool overlong = (first == 0xe0U && second < 0xa0U) || (first == 0xf0U && second < 0x90U);
-  const bool surrogate = first == 0xedU && second >= 0xa0U;
-  const bool too_high = first == 0xf4U && second >= 0x90U;
-  return control || overlong || surrogate || too_high ? 0 : size;
+  const std::size_t size = agent_protocol::utf8_character_bytes(text);
+  const bool control = first < 0x20U || first == 0x7fU ||
+                       (size == 2 && first == 0xc2U && static_cast<unsigned char>(text[1]) < 0xa0U);
+  return control ? 0 : size;
 }
 
 std::string escaped(char byte) {
@@ -58,56 +38,23 @@ std::string escaped(char byte) {
   return {'\\', 'x', digits[value >> 4U], digits[value & 0xfU]};
 }
 
-const char* journal_prefix(LogLevel level) {
-  switch (level) {
-    case LogLevel::error:
-      return "<3>";
-    case LogLevel::warning:
-      return "<4>";
-    case LogLevel::info:
-      return "<6>";
-    case LogLevel::debug:
-      return "<7>";
-  }
-  return "";
-}
-
-const char* plain_prefix(LogLevel level) {
-  switch (level) {
-    case LogLevel::error:
-      return "upgrader: error: ";
-    case LogLevel::warning:
-      return "upgrader: warning: ";
-    case LogLevel::info:
-      return "upgrader: ";
-    case LogLevel::debug:
-      return "upgrader: debug: ";
-  }
-  return "";
-}
-
-// The same pipe or terminal anew, with flags that nobody shares.
-OwnedFd open_anew(int descriptor) {
-  return OwnedFd(::open("/proc/self/fd/{}"_with(descriptor).c_str(),
-                        O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
-}
+// In the order of the levels: for the journal, and for all else.
+constexpr const char* journal_prefixes[] = {"<3>", "<4>", "<6>", "<7>"};
+constexpr const char* plain_prefixes[] = {
+    "upgrader: error: ", "upgrader: warning: ", "upgrader: ", "upgrader: debug: "};
 
 }  // namespace
 
 std::string escape(std::string_view bytes, std::size_t bytes_max) {
-  const std::string_view shown = bytes.substr(0, cut_at(bytes, bytes_max));
   std::string text;
-  for (std::size_t at = 0; at < shown.size();) {
-    const std::size_t size = shown_bytes(shown.substr(at));
-    if (size == 0) {
-      text += escaped(shown[at]);
-      ++at;
-    } else {
-      text += shown.substr(at, size);
-      at += size;
-    }
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const std::size_t size = shown_bytes(bytes.substr(at));
+    const std::size_t taken = std::max<std::size_t>(size, 1);
+    if (at + taken > bytes_max) return text + "...";
+    text += size == 0 ? escaped(bytes[at]) : std::string(bytes.substr(at, size));
+    at += taken;
   }
-  if (shown.size() < bytes.size()) text += "...";
   return text;
 }
 
@@ -136,11 +83,11 @@ void Logbook::write(LogLevel level, std::string_view text) {
 }
 
 std::string Logbook::line(LogLevel level, std::string_view text) const {
-  std::string whole = journal_ ? journal_prefix(level) : plain_prefix(level);
+  std::string whole = (journal_ ? journal_prefixes : plain_prefixes)[static_cast<int>(level)];
   whole += escape(text, log_line_bytes_max);
   constexpr std::string_view cut_mark = "...";
   if (whole.size() + 1 > log_line_bytes_max) {
-    whole.resize(cut_at(whole, log_line_bytes_max - 1 - cut_mark.size()));
+    whole = agent_protocol::fit_text(whole, log_line_bytes_max - 1 - cut_mark.size());
     whole += cut_mark;
   }
   whole += '\n';
@@ -161,7 +108,10 @@ bool Logbook::deliver(const std::string& line) {
 // as the kernel's log, are written to well, but never poll as writable.
 std::size_t Logbook::put(std::string_view bytes) {
   if (bytes.empty()) return 0;
-  if (!own_ && (S_ISFIFO(mode_) || S_ISCHR(mode_))) own_ = open_anew(descriptor_);
+  if (!own_ && (S_ISFIFO(mode_) || S_ISCHR(mode_))) {
+    own_.reset(::open("/proc/self/fd/{}"_with(descriptor_).c_str(),
+                      O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  }
   if (!own_) return write_without_waiting(descriptor_, mode_, bytes);
   ssize_t count = -1;
   do {
