@@ -11,23 +11,9 @@ namespace {
 
 using Kind = JsonLine::Kind;
 
-const char* kind_name(Kind kind) {
-  switch (kind) {
-    case Kind::null:
-      return "null";
-    case Kind::boolean:
-      return "a boolean";
-    case Kind::number:
-      return "a number";
-    case Kind::text:
-      return "a text";
-    case Kind::array:
-      return "an array";
-    case Kind::object:
-      return "an object";
-  }
-  return "nothing";
-}
+// In the order of the kinds.
+constexpr const char* kind_names[] = {"null",   "a boolean", "a number",
+                                      "a text", "an array",  "an object"};
 
 bool is_printable_ascii(std::string_view text) {
   for (const char c : text) {
@@ -171,7 +157,8 @@ bool ReadingArchive::has_kind(const char* name, std::size_t index, Kind kind,
                               std::string_view wanted) {
   const Kind actual = line_.node(index).kind;
   if (actual == kind) return true;
-  refuse_member(name, "is {}; it must be {}"_with(kind_name(actual), wanted));
+  refuse_member(name,
+                "is {}; it must be {}"_with(kind_names[static_cast<std::size_t>(actual)], wanted));
   return false;
 }
 

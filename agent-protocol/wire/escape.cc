@@ -32,13 +32,8 @@ bool is_control(char c) {
 
 std::size_t escaped_bytes(std::string_view text) {
   std::size_t bytes = 0;
-  for (const char c : text) {
-    if (short_escape(c) != 0) {
-      bytes += 2;
-    } else {
-      bytes += is_control(c) ? 6 : 1;
-    }
-  }
+  for (const char c : text)
+    bytes += short_escape(c) != 0 ? 2 : is_control(c) ? 6 : 1;
   return bytes;
 }
 

@@ -7,27 +7,15 @@
 namespace upgrader {
 namespace {
 
+// Of one, and of more, in the order of the kinds.
+constexpr const char* kinds[][2] = {{"line of stray output", "lines of stray output"},
+                                    {"status", "statuses"},
+                                    {"error", "errors"},
+                                    {"refused upgrade", "refused upgrades"},
+                                    {"refused request", "refused requests"}};
+
 std::string count_in_words(std::uint64_t count, NoticeKind kind) {
-  const bool one = count == 1;
-  const char* what = "";
-  switch (kind) {
-    case NoticeKind::stray:
-      what = one ? "line of stray output" : "lines of stray output";
-      break;
-    case NoticeKind::status:
-      what = one ? "status" : "statuses";
-      break;
-    case NoticeKind::error:
-      what = one ? "error" : "errors";
-      break;
-    case NoticeKind::refusal:
-      what = one ? "refused upgrade" : "refused upgrades";
-      break;
-    case NoticeKind::request:
-      what = one ? "refused request" : "refused requests";
-      break;
-  }
-  return "{} more {}"_with(count, what);
+  return "{} more {}"_with(count, kinds[static_cast<std::size_t>(kind)][count == 1 ? 0 : 1]);
 }
 
 // The text with the count of those that have not been shown before it.

@@ -13,6 +13,9 @@ struct NamedNumber {
   int number = 0;
   const char* name = nullptr;
 };
+// Of a constant: its number, and what it is called.
+#define NAMED(constant) \
+  { constant, #constant }
 
 template <std::size_t count, std::size_t bytes>
 struct PackedNames {

@@ -13,6 +13,14 @@ using agent_protocol::fit_text;
 using agent_protocol::StopReason;
 using agent_protocol::UpgraderMessage;
 
+namespace {
+
+// In the order of the reasons.
+constexpr const char* stop_clauses[] = {"its candidate takes over", "it is rolled back",
+                                        "the upgrader shuts down"};
+
+}  // namespace
+
 Agent* Step::find(Generation generation) {
   if (state_.incumbent && state_.incumbent->generation == generation) return &*state_.incumbent;
   if (state_.candidate && state_.candidate->generation == generation) return &*state_.candidate;
@@ -53,7 +61,8 @@ void Step::tell_stop(Agent& agent, StopReason reason, Duration timeout) {
     agent.allowed = timeout;
     agent.extended = Duration{0};
   }
-  log(LogLevel::info, "{} is told to stop: {}"_with(agent, words::stop_reason_clause(reason)));
+  log(LogLevel::info,
+      "{} is told to stop: {}"_with(agent, stop_clauses[static_cast<std::size_t>(reason)]));
   send(agent, std::move(stop));
 }
 

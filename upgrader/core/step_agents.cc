@@ -127,7 +127,10 @@ void Step::candidate_exited(const Agent& gone, const Ending& ending) {
 void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
   if (gone.activated) leave_legacy(gone, ending);
   state_.attempts_deadline.reset();
-  const std::string how_it_went = words::exit_sentence(gone, ending);
+  const char* const stop = gone.stopped ? " after its clean stop"
+                           : gone.told  ? " without having confirmed its stop"
+                                        : "";
+  const std::string how_it_went = "{} {}{}"_with(gone, ending, stop);
   if (shutting_down()) {
     const bool unclean = gone.activated && state_.shutdown && state_.legacy->exit_status != 0;
     log(unclean ? LogLevel::error : LogLevel::info, how_it_went);
@@ -146,7 +149,7 @@ void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
     return;
   }
   const std::string reason =
-      gone.unfit ? words::unfit(*gone.unfit) : "{} while it was on trial"_with(ending);
+      gone.unfit ? "unfit: {}"_with(*gone.unfit) : "{} while it was on trial"_with(ending);
   fail_upgrade(Stage::trial, reason, "", &ending);
 }
 
@@ -189,8 +192,10 @@ void Step::take_over_from(const Agent& gone, const Ending& ending) {
   if (upgrade.failure) return step_back();
   const bool fall_back = upgrade.terms.on_unclean_stop == UncleanStop::fall_back;
   if (!gone.stopped && fall_back) {
-    fail_upgrade(Stage::stop, words::unclean_stop(gone, ending), "",
-                 gone.killed ? nullptr : &ending);
+    const std::string reason =
+        gone.killed ? "the active agent did not stop {}"_with(words::within(gone))
+                    : "the active agent {} without having confirmed its stop"_with(ending);
+    fail_upgrade(Stage::stop, reason, "", gone.killed ? nullptr : &ending);
     return;
   }
   if (!gone.stopped) log(LogLevel::warning, "{} stopped uncleanly; going on"_with(gone));

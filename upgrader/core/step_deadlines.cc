@@ -61,7 +61,10 @@ void Step::put_off_what_is_late() {
     deadline = now_ + std::min(late, grace_max);
     state_.put_off.push_back(*deadline);
   });
-  if (longest != Duration::zero()) log(LogLevel::warning, words::put_off(longest));
+  if (longest == Duration::zero()) return;
+  log(LogLevel::warning,
+      "deadlines come {} late: the upgrader did not run; what was due has {} more"_with(
+          words::in_whole_seconds(longest), words::in_whole_seconds(std::min(longest, grace_max))));
 }
 
 bool Step::is_put_off(Time deadline) const {
@@ -89,7 +92,7 @@ bool Step::agent_deadline_passed(Agent& agent) {
   switch (agent.awaited) {
     case Awaited::ready:
       agent.hello_deadline.reset();  // it has been waited for long enough
-      held_agent_failed(agent, words::not_ready(agent));
+      held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
       break;
     case Awaited::activate:
       agent.activate_late = true;
@@ -101,7 +104,9 @@ bool Step::agent_deadline_passed(Agent& agent) {
       break;
     case Awaited::stopped:
     case Awaited::exit:
-      log(LogLevel::warning, words::missed_deadline(agent));
+      log(LogLevel::warning,
+          agent.stopped ? "{} lingers after its clean stop; killing it"_with(agent)
+                        : "{} has not stopped {}; killing it"_with(agent, words::within(agent)));
       kill(agent);
       break;
     case Awaited::log_line:
@@ -114,10 +119,10 @@ bool Step::agent_deadline_passed(Agent& agent) {
 
 // A first agent or a fallback, for whose word init has waited long enough.
 void Step::does_not_work(Agent& agent) {
-  const std::string reason = words::not_healthy(agent);
+  const std::string reason = "did not say healthy {}"_with(words::within(agent));
   if (state_.upgrade) drop_upgrade("the active agent failed");
   kill(agent);
-  end_with(exit_own_failure, words::failed(agent, reason));
+  end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));
 }
 
 // On trial that is a failure; otherwise all that follows is that nobody vouches for it.

@@ -20,7 +20,7 @@ void Step::refuse_upgrade(const Trouble& trouble) {
 
 // An upgrade that never became the one under way.
 void Step::answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
-  notice(agent.generation, NoticeKind::refusal, words::upgrade_refused(id, reason));
+  notice(agent.generation, NoticeKind::refusal, "upgrade {} refused: {}"_with(id, reason));
   send(agent,
        agent_protocol::UpgradeFailed{words::failure_of(id, Stage::request, reason, "", nullptr)});
 }
@@ -44,7 +44,7 @@ void Step::fallback_failed(const Agent& agent, const std::string& reason, const 
     state_.upgrade->failure =
         words::failure_of(state_.upgrade->id, Stage::start, reason, "", ending);
   }
-  end_with(exit_own_failure, words::failed(agent, reason));
+  end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));
 }
 
 void Step::candidate_failed(const std::string& reason, const Ending* ending) {

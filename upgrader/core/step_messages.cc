@@ -99,7 +99,7 @@ void Step::hear(Agent& agent, const agent_protocol::Unfit& unfit) {
   if (agent.activated && (!on_trial(agent) || agent.told)) {
     return send_error(agent, "unfit", "only an agent that is held or on trial may say it");
   }
-  const std::string reason = words::unfit(unfit.reason);
+  const std::string reason = "unfit: {}"_with(unfit.reason);
   if (agent.activated) {
     fail_upgrade(Stage::trial, reason);
   } else {

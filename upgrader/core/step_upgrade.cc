@@ -1,6 +1,7 @@
 // A step of the supervisor: the way of an upgrade.
 #include <utility>
 
+#include "agent-protocol/wire/names.h"
 #include "upgrader/core/step.h"
 #include "upgrader/core/terms.h"
 #include "upgrader/core/words.h"
@@ -79,7 +80,7 @@ void Step::take(const UpgradeRequested&) {
   agent_protocol::Upgrade request;
   request.id = "sigusr2-{}"_with(++state_.upgrade_signals);
   if (const std::optional<std::string> busy = why_busy()) {
-    log(LogLevel::warning, words::upgrade_refused(request.id, *busy));
+    log(LogLevel::warning, "upgrade {} refused: {}"_with(request.id, *busy));
     restore_link_unless_waiting();
     return;
   }
@@ -119,7 +120,9 @@ void Step::begin_upgrade(const agent_protocol::Upgrade& request, Origin origin,
 
 void Step::tell_accepted() {
   const UpgradeUnderWay& upgrade = *state_.upgrade;
-  log(LogLevel::info, words::accepted(upgrade));
+  log(LogLevel::info,
+      "upgrade {} accepted, {}, to generation {}"_with(
+          upgrade.id, agent_protocol::name_of(upgrade.terms.mode), *upgrade.generation));
   answer_upgrade("");
   if (upgrade.origin != Origin::agent) return;
   send(*state_.incumbent, agent_protocol::Accepted{upgrade.id, *upgrade.generation});

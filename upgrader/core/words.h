@@ -24,39 +24,26 @@ namespace words {
 // Of an agent that has not said `hello`.
 inline constexpr const char* may_not_speak =
     "it may not speak agent-protocol(7); --adapter=agentify runs programs that do not";
-[[nodiscard]] std::string stop_reason_clause(agent_protocol::StopReason reason);
-[[nodiscard]] std::string accepted(const UpgradeUnderWay& upgrade);
 
+// Rounded up.
+[[nodiscard]] Duration in_whole_seconds(Duration time);
+// All the time that an agent was given: "within 5s"; "within 65s in all, extended from 5s".
+[[nodiscard]] std::string within(const Agent& agent);
+// Behind the failure of an agent that was waited for in vain: what may be the matter with it.
+[[nodiscard]] std::string hint(const Agent& agent);
 // ": no network", or nothing.
 [[nodiscard]] std::string behind_colon(const std::optional<std::string>& reason);
 // "the upgrader ends with status 3"
 [[nodiscard]] std::string ends_with(int status);
 
-// How an active agent ended: "generation 2 exited with status 0 after its clean stop".
-[[nodiscard]] std::string exit_sentence(const Agent& gone, const Ending& ending);
 // Why an agent that exited while held was not fit: its own last words, or how it ended.
 [[nodiscard]] std::string failed_to_start(const Agent& gone, const Ending& ending);
-// "unfit: no network"
-[[nodiscard]] std::string unfit(const std::string& reason);
 [[nodiscard]] std::string closed_its_pipe(const Agent& agent);
-[[nodiscard]] std::string unclean_stop(const Agent& gone, const Ending& ending);
-// It was late, with all the time that it was given.
-[[nodiscard]] std::string not_ready(const Agent& agent);
-// It was activated, and has not said that it works in all that time.
-[[nodiscard]] std::string not_healthy(const Agent& agent);
-// Deadlines are judged late, by so much at most.
-[[nodiscard]] std::string put_off(Duration late);
-// Which deadline an agent missed, for which it is killed.
-[[nodiscard]] std::string missed_deadline(const Agent& agent);
-// "generation 1 failed: not ready within 5m"
-[[nodiscard]] std::string failed(const Agent& agent, const std::string& reason);
 // "generation 2: ...; upgrade u7 failed at its start; generation 1 stays active"
 [[nodiscard]] std::string failed(const UpgradeUnderWay& upgrade,
                                  const agent_protocol::Failure& failure,
                                  const std::optional<Agent>& incumbent);
 
-// "upgrade u7 refused: ..."
-[[nodiscard]] std::string upgrade_refused(const std::string& id, const std::string& reason);
 // "request r1 (confirm) refused: ..."
 [[nodiscard]] std::string request_refused(const std::string& name, std::string_view type,
                                           std::string_view reason);

@@ -26,6 +26,13 @@ void on_poll(uv_poll_t* handle, int, int) {
   wake();
 }
 
+void watch(const UvHandle<uv_poll_t>& poll, int events, bool& watched, bool wanted) {
+  if (!poll || wanted == watched) return;
+  watched = wanted;
+  const int error = wanted ? uv_poll_start(poll.get(), events, on_poll) : uv_poll_stop(poll.get());
+  UPGRADER_CHECK(error == 0);
+}
+
 }  // namespace
 
 Channel::Channel(OwnedFd input, OwnedFd output, Wake readable, Wake writable)
@@ -110,23 +117,11 @@ void Channel::close_input() {
 }
 
 void Channel::watch_output(bool wanted) {
-  if (!output_poll_ || wanted == output_watched_) return;
-  output_watched_ = wanted;
-  if (wanted) {
-    UPGRADER_CHECK(uv_poll_start(output_poll_.get(), UV_READABLE, on_poll) == 0);
-  } else {
-    UPGRADER_CHECK(uv_poll_stop(output_poll_.get()) == 0);
-  }
+  watch(output_poll_, UV_READABLE, output_watched_, wanted);
 }
 
 void Channel::watch_input(bool wanted) {
-  if (!input_poll_ || wanted == input_watched_) return;
-  input_watched_ = wanted;
-  if (wanted) {
-    UPGRADER_CHECK(uv_poll_start(input_poll_.get(), UV_WRITABLE, on_poll) == 0);
-  } else {
-    UPGRADER_CHECK(uv_poll_stop(input_poll_.get()) == 0);
-  }
+  watch(input_poll_, UV_WRITABLE, input_watched_, wanted);
 }
 
 }  // namespace upgrader

@@ -16,16 +16,12 @@ namespace {
 // More than a line of a terminal holds is for the log.
 constexpr std::size_t status_bytes_shown = 512;
 
-std::string in_microseconds(Duration time) {
-  return std::to_string(std::chrono::microseconds(time).count());
-}
-
 // To the microsecond: init takes no RELOADING=1 that is older than its own request.
-std::string monotonic_clock() {
+std::int64_t monotonic_clock() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   const auto clock = std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-  return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(clock).count());
+  return std::chrono::duration_cast<std::chrono::microseconds>(clock).count();
 }
 
 // ", 12 s left"
@@ -190,7 +186,7 @@ std::string InitSystem::more_time(Time now) const {
   const bool longer = !is_same(wait, told_.wait) || wait->deadline > told_.wait->deadline;
   if (!longer && !begins) return "";
   const Duration left = std::max(Duration::zero(), wait->deadline - now) + end_margin;
-  return "EXTEND_TIMEOUT_USEC={}\n"_with(in_microseconds(left));
+  return "EXTEND_TIMEOUT_USEC={}\n"_with(std::chrono::microseconds(left).count());
 }
 
 void InitSystem::keep_alive_early(Time now) {

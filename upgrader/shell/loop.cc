@@ -15,7 +15,6 @@
 #include "upgrader/shell/descriptors.h"
 
 namespace upgrader {
-namespace {}  // namespace
 
 Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lock* lock)
     : options_(options),

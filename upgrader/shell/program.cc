@@ -79,10 +79,6 @@ int executable_by_us(int fd, const std::string& path) {
   return is_unknown_call(errno) ? may_execute(path.c_str()) : errno;
 }
 
-bool same_file(const struct stat& one, const struct stat& other) {
-  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 // An open, executable regular file, not yet judged by what it holds.
 struct Opened {
   OwnedFd descriptor;
@@ -111,7 +107,8 @@ std::optional<std::variant<Opened, ProgramRefused>> open_once(const std::string&
   if (!reader) return refuse(path, errno);
   struct stat again {};
   if (::fstat(reader.get(), &again) != 0) return refuse(path, errno);
-  if (!same_file(opened.status, again)) return std::nullopt;
+  const struct stat& before = opened.status;
+  if (before.st_dev != again.st_dev || before.st_ino != again.st_ino) return std::nullopt;
   opened.descriptor = std::move(reader);
   opened.readable = true;
   return opened;
