@@ -3,8 +3,8 @@
 # Where nodejs is not Debian's own it brings npm along, and cannot be installed beside Debian's npm.
 npm_package = $(if $(shell PATH=/usr/bin:/bin command -v npm),,npm)
 languages_packages = $(build_packages) gcc python3 black flake8 mypy python3-build \
-  python3-setuptools python3-wheel golang-go nodejs $(npm_package) cargo rustc rustfmt rust-clippy \
-  librust-libc-dev librust-serde-json-dev socat util-linux strace
+  python3-setuptools python3-wheel golang-go nodejs $(npm_package) node-typescript cargo rustc \
+  rustfmt rust-clippy librust-libc-dev librust-serde-json-dev socat util-linux strace
 
 .PHONY: check-languages
 check-languages:

@@ -1,0 +1,32 @@
+// Is compiled and never run: an agent in TypeScript, by the types that the package declares.
+import { Agent, AgentEvent } from 'agent-protocol';
+
+function told(event: AgentEvent): string {
+  switch (event.type) {
+    case 'welcome':
+      return `${event.role} ${event.watchdog ?? 0} ${event.failure?.stage ?? ''}`;
+    case 'activate':
+      return event.state ?? String(event.clean);
+    case 'upgrade_failed':
+      return event.failure.reason;
+    default:
+      return event.type;
+  }
+}
+
+export async function main(): Promise<void> {
+  const agent = Agent.open('1.0');
+  agent.addCheck('configuration', () => null);
+  agent.addCheck('later', async () => 'what is wrong');
+  await agent.ready();
+  for await (const event of agent) {
+    told(event);
+    if (event.type === 'candidate_ready') agent.confirm(event.id);
+    if (event.type === 'stop') return agent.stopped('what the next agent is to know');
+    // @ts-expect-error: there is no such event
+    if (event.type === 'activated') return;
+    // @ts-expect-error: an upgrade names a file
+    agent.upgrade({ id: 'u1' });
+    agent.upgrade({ id: 'u1', executable: '/opt/agent/1.1', fallback: 'warm', trial: 60_000 });
+  }
+}
