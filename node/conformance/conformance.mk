@@ -31,7 +31,8 @@ node_tests += $(conformance_units) $(conformance_scripts)
 node_packages += python3 mandoc strace
 
 # What is to be run with real agents, in every language and of every kind: other directories add to
-# it. Each is what tests/run can run, and gets what it needs of Debian installed first.
+# it. Each is what tests/run can run, and gets what it needs of Debian installed first. Figures go
+# into the page TABLE.
 check_agents_tests += tests/conformance/all_right_agents tests/conformance/wrong_agents
 check_agents_packages += $(build_packages) strace gcc golang-go nodejs cargo rustc \
   librust-libc-dev librust-serde-json-dev socat util-linux python3
@@ -40,7 +41,7 @@ check_agents_packages += $(build_packages) strace gcc golang-go nodejs cargo rus
 check-agents:
 	@tests/need-packages $(check_agents_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(programs) samples $(conformance_double)
-	@tests/run $(BUILD) $(check_agents_tests)
+	@TABLE=man/agentify.1 tests/run $(BUILD) $(check_agents_tests)
 	@$(MAKE) --no-print-directory check-agents-loaded
 
 # Ten times without a complaint, while four processes compute for every processor.

@@ -339,7 +339,8 @@ def table(results):
 
 
 def write_table(path, text):
-    begin, end = '.\\" Written by make check-daemons.\n', '.\\" As far as here.\n'
+    begin = '.\\" Written by make check-daemons and make check-agents.\n'
+    end = '.\\" As far as here.\n'
     page = Path(path).read_text()
     head, rest = page.split(begin, 1)
     _, tail = rest.split(end, 1)
