@@ -7,6 +7,8 @@
 
 #include "fleet/agent/identity.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/one_record.h"
+#include "fleet/fleetctl/release_found.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -137,39 +139,34 @@ int write(Asker& asker, const std::string& key, const std::string& record, fleet
   return exit_refused;
 }
 
+int commit(Asker& asker, const fleet::Transaction& transaction, const std::string& words_if_done) {
+  const fleet::Outcome outcome = asker.commit(transaction);
+  if (std::holds_alternative<fleet::Committed>(outcome)) {
+    say(words_if_done);
+    return exit_done;
+  }
+  complain(words(outcome));
+  return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+}
+
 int desire(const Options& options, Asker& asker) {
-  const std::string published =
-      fleet::key_of(KeyKind::release, {options.component, options.version});
+  ReleaseFound found;
+  const int found_status = find_release(asker, options.component, options.version, found);
+  if (found_status != exit_done) return found_status;
   const std::string key =
       options.node.empty()
           ? fleet::key_of(KeyKind::desired, {options.component})
           : fleet::key_of(KeyKind::node_desired, {options.node, options.component});
-  const auto release_reply = asker.read({published});
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&release_reply))
-    return unreachable(*trouble);
-  const auto& found = std::get<fleet::Reading>(release_reply).found;
-  if (found.empty()) {
-    complain(options.component + " " + options.version +
-             " is not published: fleetctl release publish makes it known");
-    return exit_refused;
-  }
-  const auto release = fleet::read_record<fleet::Release>(found.front().value);
-  if (!release) {
-    complain("the release " + release.reason());
-    return exit_refused;
-  }
-  const auto before = asker.read({key});
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&before)) return unreachable(*trouble);
-  const fleet::KeyValue* there = std::get<fleet::Reading>(before).find(key);
+  OneRecord<fleet::Desired> before;
+  if (const int status = read_one(asker, key, before); status != exit_done) return status;
   const fleet::Desired wish{.version = options.version,
-                            .digest = release.value().digest,
+                            .digest = found.release.digest,
                             .why = options.why,
                             .pinned = !options.node.empty(),
                             .downgrade = options.downgrade,
                             .ignore_window = options.ignore_window,
                             .trace = fleet::new_instance_id().substr(0, 8)};
-  const int status =
-      write(asker, key, fleet::write_record(wish), there == nullptr ? 0 : there->modified);
+  const int status = write(asker, key, fleet::write_record(wish), before.revision);
   if (status != exit_done) return status;
   say(options.component + " " + options.version + " is desired" +
       (options.node.empty() ? "" : " of " + options.node) + " (trace " + wish.trace + ")");
@@ -178,10 +175,9 @@ int desire(const Options& options, Asker& asker) {
 
 int halt(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::stop);
-  const auto before = asker.read({key});
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&before)) return unreachable(*trouble);
-  const fleet::KeyValue* there = std::get<fleet::Reading>(before).find(key);
-  if (options.on == (there != nullptr)) {
+  OneRecord<fleet::Stop> there;
+  if (const int status = read_one(asker, key, there); status != exit_done) return status;
+  if (options.on == (there.revision != 0)) {
     say(options.on ? "nothing begins, as before" : "everything may begin, as before");
     return exit_done;
   }
@@ -191,13 +187,7 @@ int halt(const Options& options, Asker& asker) {
     if (status == exit_done) say("nothing begins from now on; confirmations and roll-backs go on");
     return status;
   }
-  const fleet::Outcome outcome = asker.commit({.erases = {fleet::Erase{key}}});
-  if (std::holds_alternative<fleet::Committed>(outcome)) {
-    say("everything may begin again");
-    return exit_done;
-  }
-  complain(words(outcome));
-  return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+  return commit(asker, {.erases = {fleet::Erase{key}}}, "everything may begin again");
 }
 
 }  // namespace fleetctl

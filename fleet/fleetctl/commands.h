@@ -64,5 +64,8 @@ void complain(const std::string& line);
 // come is looked for: it was written, or it was not, or that cannot be known.
 [[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
                         fleet::Revision read);
+// Writes all of it, and says so; or says why not.
+[[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
+                         const std::string& words_if_done);
 
 }  // namespace fleetctl

@@ -20,10 +20,10 @@ int fill(const Options& options, Asker& asker, fleet::Command& command) {
     complain("a VERSION is needed");
     return exit_usage;
   }
-  ReleaseFound release;
-  const int status = find_release(asker, options.component, options.version, release);
+  ReleaseFound found;
+  const int status = find_release(asker, options.component, options.version, found);
   command.version = options.version;
-  command.digest = release.digest;
+  command.digest = found.release.digest;
   command.downgrade = options.downgrade;
   return status;
 }

@@ -8,6 +8,7 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/one_record.h"
 #include "fleet/fleetctl/plan_sight.h"
 #include "fleet/fleetctl/plan_view.h"
 #include "fleet/fleetctl/release_found.h"
@@ -68,15 +69,12 @@ int add_members(const Options& options, Asker& asker, fleet::Plan& plan) {
 }
 
 int find_wish(Asker& asker, const std::string& component, fleet::PlanGround& ground) {
-  const std::string key = fleet::key_of(KeyKind::desired, {component});
-  const auto reply = asker.read({key});
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-  const fleet::KeyValue* wish = std::get<fleet::Reading>(reply).find(key);
-  if (wish == nullptr) return exit_done;
-  const auto desired = fleet::read_record<fleet::Desired>(wish->value);
-  if (!desired) return refuse("what is desired of " + component + " " + desired.reason());
-  ground.desired = desired.value();
-  ground.desired_revision = wish->modified;
+  OneRecord<fleet::Desired> wish;
+  const int status = read_one(asker, fleet::key_of(KeyKind::desired, {component}), wish);
+  if (status != exit_done || wish.revision == 0) return status;
+  if (!wish.record) return refuse("what is desired of " + component + " " + wish.damage);
+  ground.desired = *wish.record;
+  ground.desired_revision = wish.revision;
   return exit_done;
 }
 
@@ -85,13 +83,13 @@ int add_ground(Asker& asker, fleet::Plan& plan, fleet::PlanGround& ground) {
   if (!plan.agent.empty()) {
     const int status = find_release(asker, "agent", plan.agent, published);
     if (status != exit_done) return status;
-    plan.agent_digest = published.digest;
+    plan.agent_digest = published.release.digest;
     ground.agent_release = published.revision;
   }
   if (plan.component.empty()) return exit_done;
   const int status = find_release(asker, plan.component, plan.version, published);
   if (status != exit_done) return status;
-  plan.digest = published.digest;
+  plan.digest = published.release.digest;
   ground.release = published.revision;
   return find_wish(asker, plan.component, ground);
 }

@@ -4,11 +4,12 @@
 #include <string>
 
 #include "fleet/fleetctl/asker.h"
+#include "fleet/model/cell_records.h"
 
 namespace fleetctl {
 
 struct ReleaseFound {
-  std::string digest = {};
+  fleet::Release release = {};
   fleet::Revision revision = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/release_found.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_draft.h"
@@ -21,26 +22,15 @@ struct Plan {
 
 // Takes the release into the plan, which says what is run and what it needs of a node.
 int add_release(const Options& options, Asker& asker, Plan& plan) {
-  const std::string key = fleet::key_of(KeyKind::release, {options.component, options.version});
-  const auto reply = asker.read({key});
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
-  if (found == nullptr) {
-    complain(options.component + " " + options.version +
-             " is not published: fleetctl release publish makes it known");
-    return exit_refused;
-  }
-  const auto release = fleet::read_record<fleet::Release>(found->value);
-  if (!release) {
-    complain("the release " + release.reason());
-    return exit_refused;
-  }
-  plan.release = found->modified;
+  ReleaseFound found;
+  const int status = find_release(asker, options.component, options.version, found);
+  if (status != exit_done) return status;
+  plan.release = found.revision;
   fleet::RolloutTerms& terms = plan.rollout.terms;
   terms.component = options.component;
   terms.version = options.version;
-  terms.digest = release.value().digest;
-  terms.min_protocol = std::max(terms.min_protocol, release.value().min_protocol);
+  terms.digest = found.release.digest;
+  terms.min_protocol = std::max(terms.min_protocol, found.release.min_protocol);
   return exit_done;
 }
 

@@ -4,8 +4,8 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/one_record.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
 #include "node/upgraderctl/core/table.h"
 
 namespace fleetctl {
@@ -13,35 +13,27 @@ namespace {
 
 using fleet::KeyKind;
 
-struct Set {
-  fleet::Settings settings = {};
-  fleet::Revision revision = 0;
-};
-
-// exit_done, or why not.
-int read_settings(Asker& asker, Set& set) {
-  const auto reply = asker.read({fleet::key_of(KeyKind::settings)});
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-  const auto& found = std::get<fleet::Reading>(reply).found;
-  if (found.empty()) return exit_done;
-  const auto record = fleet::read_record<fleet::Settings>(found.front().value);
-  if (!record) {
-    complain("the record of the settings " + record.reason());
+// Nothing is set where the record is absent.
+int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
+  const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);
+  if (status != exit_done) return status;
+  if (!set.damage.empty()) {
+    complain("the record of the settings " + set.damage);
     return exit_refused;
   }
-  set = {record.value(), found.front().modified};
+  if (!set.record) set.record.emplace();
   return exit_done;
 }
 
 int list_settings(const Options& options, Asker& asker) {
-  Set set;
+  OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
   if (options.json) {
-    say(fleet::write_record(set.settings));
+    say(fleet::write_record(*set.record));
     return exit_done;
   }
   std::vector<upgraderctl::Row> rows{{"NAME", "VALUE"}};
-  for (const auto& [name, value] : set.settings.values) {
+  for (const auto& [name, value] : set.record->values) {
     rows.push_back({name, value});
   }
   say_all(upgraderctl::in_columns(rows));
@@ -49,20 +41,20 @@ int list_settings(const Options& options, Asker& asker) {
 }
 
 int change_setting(const Options& options, Asker& asker) {
-  Set set;
+  OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
   if (options.command == Command::settings_set) {
     if (const auto why = fleet::why_no_settings({{{options.setting, options.value}}})) {
       complain(*why);
       return exit_usage;
     }
-    set.settings.values[options.setting] = options.value;
-  } else if (set.settings.values.erase(options.setting) == 0) {
+    set.record->values[options.setting] = options.value;
+  } else if (set.record->values.erase(options.setting) == 0) {
     say(options.setting + " is not set, as before");
     return exit_done;
   }
   const int status = write(asker, fleet::key_of(KeyKind::settings),
-                           fleet::write_record(set.settings), set.revision);
+                           fleet::write_record(*set.record), set.revision);
   if (status != exit_done) return status;
   const bool is_set = options.command == Command::settings_set;
   say(options.setting + (is_set ? " is " + options.value : " is not set any longer"));

@@ -6,25 +6,6 @@
 namespace fleet {
 namespace {
 
-bool is_under_way(UpgradePhase phase) {
-  switch (phase) {
-    case UpgradePhase::staging:
-    case UpgradePhase::verifying:
-    case UpgradePhase::prepared:
-    case UpgradePhase::cutover_ready:
-    case UpgradePhase::soaking:
-    case UpgradePhase::soaked:
-      return true;
-    case UpgradePhase::unknown:
-    case UpgradePhase::done:
-    case UpgradePhase::failed:
-    case UpgradePhase::unconfirmed:
-    case UpgradePhase::rolled_back:
-      break;
-  }
-  return false;
-}
-
 bool upgrades(const NodeView& node) {
   for (const auto& [component, upgrade] : node.upgrades) {
     if (is_under_way(upgrade.phase)) return true;

@@ -73,6 +73,26 @@ constexpr auto names(UpgradePhase) {
                                           "unconfirmed", "rolled-back"});
 }
 
+// Begun, and not ended in one way or another.
+constexpr bool is_under_way(UpgradePhase phase) {
+  switch (phase) {
+    case UpgradePhase::staging:
+    case UpgradePhase::verifying:
+    case UpgradePhase::prepared:
+    case UpgradePhase::cutover_ready:
+    case UpgradePhase::soaking:
+    case UpgradePhase::soaked:
+      return true;
+    case UpgradePhase::unknown:
+    case UpgradePhase::done:
+    case UpgradePhase::failed:
+    case UpgradePhase::unconfirmed:
+    case UpgradePhase::rolled_back:
+      break;
+  }
+  return false;
+}
+
 // node/ID/upgrade/COMPONENT: how far the upgrade is; cleared of its error by the next success.
 struct Upgrade {
   UpgradePhase phase = UpgradePhase::unknown;

@@ -80,22 +80,7 @@ void WishMachine::consider() {
 
 bool WishMachine::was_tried(const Wish& wish) const {
   if (upgrade_.attempt != attempt_at(wish)) return false;
-  switch (upgrade_.phase) {
-    case UpgradePhase::done:
-    case UpgradePhase::failed:
-    case UpgradePhase::unconfirmed:
-    case UpgradePhase::rolled_back:
-      return true;
-    case UpgradePhase::unknown:
-    case UpgradePhase::staging:
-    case UpgradePhase::verifying:
-    case UpgradePhase::prepared:
-    case UpgradePhase::cutover_ready:
-    case UpgradePhase::soaking:
-    case UpgradePhase::soaked:
-      return false;
-  }
-  return false;
+  return upgrade_.phase != UpgradePhase::unknown && !is_under_way(upgrade_.phase);
 }
 
 void WishMachine::begin(const Wish& wish) {

@@ -158,14 +158,15 @@ class Machine:
 class Controller:
     """A fleet-controller, which the cell ends with its machines."""
 
-    def __init__(self, cell, name):
+    def __init__(self, cell, name, *options):
+        self.cell = cell
         self.node = name
         self.file = cell.path(name + ".log")
         with open(self.file, "ab") as log:
             self.process = subprocess.Popen(
                 [os.path.join(BUILD, "fleet-controller"), "--name=" + name, *cell.endpoints,
-                 *cell.identity("root"), "--lease=%d" % CONTROLLER_LEASE_S, "--observe=1"],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                 *cell.identity("root"), "--lease=%d" % CONTROLLER_LEASE_S, "--observe=1",
+                 *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         cell.machines.append(self)
 
     def kill(self):

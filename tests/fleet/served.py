@@ -1,40 +1,21 @@
 # A fleet-controller that serves, as tests ask it, and nodes that are records alone.
 import http.client
 import json
-import os
 import ssl
-import subprocess
 
-from cell import BUILD, same, wait
+import machines
+from cell import same, wait
 
 
-class Controller:
-    """A fleet-controller that serves, which the cell ends with its machines."""
+class Controller(machines.Controller):
+    """One that serves HTTP."""
 
     def __init__(self, cell, name="c1", *options):
-        self.cell = cell
-        self.node = name
-        self.file = cell.path(name + ".log")
-        with open(self.file, "ab") as log:
-            self.process = subprocess.Popen(
-                [os.path.join(BUILD, "fleet-controller"), "--name=" + name,
-                 "--endpoint=" + cell.url, "--ca=" + cell.path("ca.pem"),
-                 "--cert=" + cell.path("root.pem"), "--key=" + cell.path("root.key"),
-                 "--http=127.0.0.1:0", *options],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        cell.machines.append(self)
+        super().__init__(cell, name, "--http=127.0.0.1:0", *options)
         self.port = int(wait("the server", self.served).split()[0])
 
     def served(self):
         return self.log().partition("serves port ")[2]
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def log(self):
-        with open(self.file, errors="replace", encoding="utf-8") as log:
-            return log.read()
 
     def connection(self, who=None):
         if who is None:

@@ -1,0 +1,37 @@
+// One record that is read to be looked at, or to be written anew.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/model/record_text.h"
+
+namespace fleetctl {
+
+template <class Record>
+struct OneRecord {
+  std::optional<Record> record = std::nullopt;  // none: it is absent, or damaged
+  fleet::Revision revision = 0;                 // 0: it is absent
+  std::string damage = {};                      // why it cannot be read
+};
+
+// exit_done, whether it is there or not; otherwise the store was not reached, which has been said.
+template <class Record>
+[[nodiscard]] int read_one(Asker& asker, const std::string& key, OneRecord<Record>& one) {
+  const auto reply = asker.read({key});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
+  if (found == nullptr) return exit_done;
+  one.revision = found->modified;
+  const auto record = fleet::read_record<Record>(found->value);
+  if (record) {
+    one.record = record.value();
+  } else {
+    one.damage = record.reason();
+  }
+  return exit_done;
+}
+
+}  // namespace fleetctl
