@@ -1,18 +1,19 @@
 # fleet-agent: the agent of a machine. Speaks agent-protocol to the upgrader above it, and to the
 # store; fetches by libagent-releases.
+build_packages += libssl-dev
 fleet_agent_parts := $(filter-out fleet/agent/main.cc fleet/agent/version.cc, \
   $(wildcard fleet/agent/*.cc))
 fleet_agent_library := $(BUILD)/libfleet-agent.a
 $(fleet_agent_library): $(call objects,$(fleet_agent_parts)); $(make_archive)
 $(BUILD)/objects/fleet/agent/%.o: CPPFLAGS += $(releases_include)
 # CLI11 2.1.2 shadows its own names.
-$(BUILD)/objects/fleet/agent/options.o: WARNINGS += -Wno-shadow
+$(BUILD)/objects/fleet/agent/%options.o: WARNINGS += -Wno-shadow
 
 fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a \
   libagent-releases.a libupgraderctl.a) $(upgrader_library) $(protocol_library)
 link_fleet_agent = @mkdir -p $(@D) && \
   $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
-    -larchive -lsodium -lpcre2-8
+    -larchive -lsodium -lpcre2-8 -lcrypto
 $(BUILD)/fleet-agent: $(call objects,fleet/agent/main.cc fleet/agent/version.cc) \
     $(fleet_agent_libraries)
 	$(link_fleet_agent)

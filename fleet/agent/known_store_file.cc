@@ -1,9 +1,8 @@
 #include "fleet/agent/known_store_file.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fstream>
+
+#include "fleet/agent/text_file.h"
 
 namespace fleet {
 
@@ -16,12 +15,8 @@ KnownStore read_known_store(const std::string& path) {
 
 // Not synced: a revision that is lost with a power cut was seen, and nothing more.
 std::string write_known_store(const std::string& path, const KnownStore& known) {
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::trunc);
-  file << known.epoch << " " << known.revision << "\n";
-  file.close();
-  if (file && std::rename(fresh.c_str(), path.c_str()) == 0) return "";
-  return path + ": " + std::strerror(errno);
+  return replace_file(path,
+                      std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");
 }
 
 }  // namespace fleet

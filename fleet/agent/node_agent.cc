@@ -52,8 +52,8 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
       poll_(upgrader::make_handle<uv_poll_t>(
           [&](uv_poll_t* fresh) { return uv_poll_init(&loop, fresh, agent_.fd()); })),
       timers_(loop),
-      store_(loop, {.endpoints = options_.endpoints,
-                    .certificates = {options_.authority, options_.certificate, options_.key},
+      store_(loop, {.endpoints = options_.store.endpoints,
+                    .certificates = options_.store.certificates,
                     .seed = seed_of(instance_)}),
       mirror_(store_, timers_, {node_prefix(options_.node), true},
               {.changed = [this](const Changes&) { look(); },
@@ -83,7 +83,8 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
       desk_{options_.node,       instance_, boot_, store_, timers_, mirror_, records_, 0,
             [this] { reboot(); }},
       own_(loop, desk_, own_settings(), own_hands()),
-      plans_(loop, desk_, {options_.hooks, options_.reboot_command, version_, seed_of(instance_)}) {
+      plans_(loop, desk_, {options_.hooks, options_.reboot_command, version_, seed_of(instance_)}),
+      renewal_(desk_, options_.store.certificates) {
   UPGRADER_CHECK(poll_ != nullptr);
   make_neighbours();
   poll_->data = this;
@@ -141,6 +142,7 @@ void NodeAgent::look() {
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
   if (!is_ours) return take_active();
+  renewal_.look();
   records_.look();
   own_.look();
   for (const auto& neighbour : neighbours_) {

@@ -20,6 +20,7 @@
 #include "fleet/agent/neighbour.h"
 #include "fleet/agent/options.h"
 #include "fleet/agent/plan_desk.h"
+#include "fleet/agent/renewal.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/store_judge.h"
 #include "fleet/store/etcd_store.h"
@@ -105,6 +106,7 @@ class NodeAgent {
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
   PlanDesk plans_;
+  Renewal renewal_;
   std::unique_ptr<HookRun> reboot_;  // under way
 
   Agent::Role role_ = Agent::Role::first;

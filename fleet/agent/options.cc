@@ -55,12 +55,7 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
                "fleet-agent");
   app.set_version_flag("--version", "fleet-agent " + version);
   app.add_option("--node", options.node, "this machine's name")->type_name("ID")->check(id_form());
-  app.add_option("--endpoint", options.endpoints, "a member of the store; may be given again")
-      ->type_name("URL")
-      ->allow_extra_args(false);
-  app.add_option("--ca", options.authority, "whom members are signed by")->type_name("FILE");
-  app.add_option("--cert", options.certificate, "this machine's certificate")->type_name("FILE");
-  app.add_option("--key", options.key, "its key")->type_name("FILE");
+  add_store_options(app, options.store, "this machine's");
   app.add_option("--releases", options.releases, "releases of fleet-agent itself")
       ->type_name("DIR");
   app.add_option("--keys", options.keys, "whom releases are signed by")->type_name("DIR");
@@ -92,7 +87,7 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
   try {
     app.parse(argc, argv);
     if (options.node.empty()) throw CLI::RequiredError("--node");
-    if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint");
+    if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint");
     if (options.releases.empty()) throw CLI::RequiredError("--releases");
     if (options.keys.empty()) throw CLI::RequiredError("--keys");
     if (options.state.empty()) throw CLI::RequiredError("--state");

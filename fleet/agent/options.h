@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "fleet/agent/store_options.h"
+
 namespace fleet {
 
 struct AgentOptions {
@@ -15,11 +17,8 @@ struct AgentOptions {
     std::string releases;  // the directory of its releases
   };
 
-  std::string node;                    // its name
-  std::vector<std::string> endpoints;  // of the store
-  std::string authority;
-  std::string certificate;
-  std::string key;
+  std::string node;  // its name
+  StoreOptions store;
   std::string releases;  // the directory of this program's releases
   std::string keys;      // of public keys
   std::string state;     // a directory of its own, which outlives it

@@ -101,7 +101,7 @@ void Front::start() {
 
 void Front::end() {
   alive_ = nullptr;
-  for (auto* timer : {&look_, &soon_, &later_, &notice_, &watch_, &settled_})
+  for (auto* timer : {&look_, &soon_, &later_, &notice_, &watch_, &settled_, &renewed_})
     *timer = nullptr;
   outside_ = nullptr;
   duties_.clear();

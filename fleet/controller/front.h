@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "fleet/agent/certificate.h"
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/controller/release_source.h"
@@ -27,6 +28,8 @@ struct FrontSettings {
   std::vector<std::string> endpoints = {};
   Certificates certificates = {};  // for the store
   std::chrono::seconds lease{15};
+  Signer signer = {};  // files, of the authority
+  int days = 0;        // how long what it signs is good
   std::optional<WebsiteSettings> website = {};
 };
 
@@ -56,6 +59,7 @@ class Front {
   void look();
   void begin(const std::string& id);
   void tell_people();
+  void renew_certificates();
   void watch_releases();
   void perform(const ReleaseWatcher::AskSource& step);
   void perform(const ReleaseWatcher::AskManifests& step);
@@ -80,12 +84,14 @@ class Front {
   std::unique_ptr<Timer> notice_;
   std::unique_ptr<Timer> watch_;
   std::unique_ptr<Timer> settled_;
+  std::unique_ptr<Timer> renewed_;
   Campaign campaign_;
   std::map<std::string, std::unique_ptr<Driving>> duties_;  // what is driven here
   Notices notices_;
   ReleaseWatcher watcher_;
   std::unique_ptr<Outside> outside_;
   std::unique_ptr<ReleaseSource> source_;
+  bool renewing_ = false;
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;

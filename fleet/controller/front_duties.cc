@@ -2,8 +2,11 @@
 // sources of releases.
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 
 #include "fleet/agent/identity.h"
+#include "fleet/agent/renewal_answer.h"
+#include "fleet/agent/text_file.h"
 #include "fleet/controller/front.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/driver.h"
@@ -41,6 +44,7 @@ void Front::look() {
     later_ = timers_->after(std::chrono::milliseconds(*due - now), [this] { look(); });
   }
   tell_people();
+  renew_certificates();
   watch_releases();
 }
 
@@ -94,6 +98,37 @@ void Front::tell_people() {
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
     });
   }
+}
+
+// ---- certificates
+
+// One after the other: a node's certificate lasts a third of its life longer than it waits.
+void Front::renew_certificates() {
+  if (renewing_ || settings_.signer.key.empty() || fence() == 0) return;
+  const auto pending = pending_renewals(mirror_->records());
+  if (pending.empty()) return;
+  const PendingRenewal& one = pending.front();
+  const UnixSeconds now = std::time(nullptr);
+  const Signer signer{content_of_file(settings_.signer.certificate),
+                      content_of_file(settings_.signer.key)};
+  const RenewalAnswer answer = answer_of(one, signer, settings_.days, now);
+  Transaction transaction = answer_renewal(one, answer, now);
+  transaction.compares.push_back({.key = key_of(KeyKind::driver, {events_id}),
+                                  .of = Compare::Of::created,
+                                  .revision = fence()});
+  renewing_ = true;
+  const std::string words =
+      answer.error.empty() ? ": its certificate is renewed" : ": not renewed: " + answer.error;
+  const std::weak_ptr<char> alive = alive_;
+  store_->commit(transaction, [this, alive, news = one.node + words](const Outcome& outcome) {
+    if (alive.expired()) return;
+    if (std::holds_alternative<Committed>(outcome)) log(news);
+    // What came of it is read from the records, which may be a moment behind.
+    renewed_ = timers_->after(settle_time, [this] {
+      renewing_ = false;
+      look_soon();
+    });
+  });
 }
 
 // ---- new releases

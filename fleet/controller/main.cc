@@ -17,9 +17,11 @@ namespace {
 
 std::unique_ptr<Front> front_of(const ControllerOptions& options) {
   FrontSettings settings{.controller = options.name,
-                         .endpoints = options.endpoints,
-                         .certificates = {options.authority, options.certificate, options.key},
-                         .lease = std::chrono::seconds(options.lease_s)};
+                         .endpoints = options.store.endpoints,
+                         .certificates = options.store.certificates,
+                         .lease = std::chrono::seconds(options.lease_s),
+                         .signer = {options.signer, options.signer_key},
+                         .days = options.days};
   if (!options.http.empty()) {
     settings.website = WebsiteSettings{.address = *address_of(options.http),
                                        .certificate = options.http_certificate,

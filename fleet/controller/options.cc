@@ -20,6 +20,19 @@ void add_http(CLI::App& app, ControllerOptions& options) {
       ->type_name("FILE");
 }
 
+void add_keeping(CLI::App& app, ControllerOptions& options) {
+  CLI::Option* signer =
+      app.add_option("--signer", options.signer, "signs what nodes ask for to renew theirs")
+          ->type_name("FILE");
+  CLI::Option* key =
+      app.add_option("--signer-key", options.signer_key, "its key")->type_name("FILE");
+  signer->needs(key);
+  key->needs(signer);
+  app.add_option("--days", options.days, "how long what it signs is good")
+      ->type_name("N")
+      ->check(CLI::Range(1, 3'650));
+}
+
 // Whoever can reach the port may look; so without certificates only programs on this machine can.
 void judge_http(const ControllerOptions& options) {
   const bool has_all = !options.http_certificate.empty() && !options.http_key.empty() &&
@@ -49,12 +62,7 @@ std::variant<ControllerOptions, ControllerText> controller_options(int argc, cha
   app.set_version_flag("--version", version);
   app.add_option("--name", options.name, "its own; otherwise its host and its process")
       ->type_name("TEXT");
-  app.add_option("--endpoint", options.endpoints, "a member of the store; may be given again")
-      ->type_name("URL")
-      ->allow_extra_args(false);
-  app.add_option("--ca", options.authority, "whom members are signed by")->type_name("FILE");
-  app.add_option("--cert", options.certificate, "its certificate")->type_name("FILE");
-  app.add_option("--key", options.key, "its key")->type_name("FILE");
+  add_store_options(app, options.store, "its");
   app.add_option("--lease", options.lease_s, "how long what it drives is its own, unheard")
       ->type_name("S")
       ->check(CLI::Range(2, static_cast<int>(driver_lease_ms / 1'000)));
@@ -62,10 +70,11 @@ std::variant<ControllerOptions, ControllerText> controller_options(int argc, cha
                  "how long a desired version runs beside the old one, at least")
       ->type_name("S")
       ->check(CLI::Range(0, 86'400));
+  add_keeping(app, options);
   add_http(app, options);
   try {
     app.parse(argc, argv);
-    if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint");
+    if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint");
     judge_http(options);
   } catch (const CLI::Success&) {
     const bool wants_version = app.get_option("--version")->count() > 0;

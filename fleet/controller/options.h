@@ -5,16 +5,18 @@
 #include <variant>
 #include <vector>
 
+#include "fleet/agent/store_options.h"
+
 namespace fleet {
 
 struct ControllerOptions {
-  std::string name;                    // as its drivers' records have it
-  std::vector<std::string> endpoints;  // of the store
-  std::string authority;
-  std::string certificate;
-  std::string key;
+  std::string name;  // as its drivers' records have it
+  StoreOptions store;
   int lease_s = 15;
   int observe_s = 30;
+  std::string signer;  // of renewed certificates; empty: none are signed here
+  std::string signer_key;
+  int days = 90;
   std::string http;  // address; empty: nothing is served
   std::string http_certificate;
   std::string http_key;

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds rest_time{500};
 
 Asker::Asker(const Options& options) : options_(options) {
   UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
-  store_ = open(options_.endpoints, deadline);
+  store_ = open(options_.store.endpoints, deadline);
 }
 
 Asker::~Asker() {
@@ -29,10 +29,9 @@ Asker::~Asker() {
 std::unique_ptr<fleet::EtcdStore> Asker::open(std::vector<std::string> endpoints,
                                               std::chrono::milliseconds limit) {
   return std::make_unique<fleet::EtcdStore>(
-      loop_, fleet::EtcdStore::Settings{
-                 .endpoints = std::move(endpoints),
-                 .certificates = {options_.authority, options_.certificate, options_.key},
-                 .deadline = limit});
+      loop_, fleet::EtcdStore::Settings{.endpoints = std::move(endpoints),
+                                        .certificates = options_.store.certificates,
+                                        .deadline = limit});
 }
 
 template <class Value, class Ask>
@@ -76,6 +75,11 @@ std::optional<fleet::Trouble> Asker::grant(const fleet::Permissions& permissions
   fleet::EtcdAdmin admin(store_->line());
   return answer_to<std::optional<fleet::Trouble>>(
       [&](auto then) { admin.grant(permissions, then); });
+}
+
+std::optional<fleet::Trouble> Asker::revoke(const std::string& user) {
+  fleet::EtcdAdmin admin(store_->line());
+  return answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.revoke(user, then); });
 }
 
 }  // namespace fleetctl

@@ -26,6 +26,7 @@ class Asker {
   // Of this member alone.
   [[nodiscard]] fleet::Reply<fleet::MemberStatus> status(const std::string& endpoint);
   [[nodiscard]] std::optional<fleet::Trouble> grant(const fleet::Permissions& permissions);
+  [[nodiscard]] std::optional<fleet::Trouble> revoke(const std::string& user);
   [[nodiscard]] fleet::Reply<fleet::Lease> lease(std::chrono::seconds ttl);
   // Before the next look at what changes.
   void rest();

@@ -36,7 +36,10 @@ int perform(const Options& options) {
     case Command::releases:
       return list_releases(options, asker);
     case Command::enrol:
-      return enrol(options, asker);
+    case Command::renew:
+    case Command::revoke:
+    case Command::forget:
+      return decide_who_is_in(options, asker);
     case Command::rollout_start:
       return start_rollout(options, asker);
     case Command::rollout_list:

@@ -22,7 +22,13 @@ namespace fleetctl {
 [[nodiscard]] int desire(const Options& options, Asker& asker);
 [[nodiscard]] int halt(const Options& options, Asker& asker);
 [[nodiscard]] int publish(const Options& options, Asker& asker);
+
+// ---- who is let in
+[[nodiscard]] int decide_who_is_in(const Options& options, Asker& asker);  // by one of these
 [[nodiscard]] int enrol(const Options& options, Asker& asker);
+[[nodiscard]] int renew(const Options& options, Asker& asker);
+[[nodiscard]] int revoke(const Options& options, Asker& asker);
+[[nodiscard]] int forget(const Options& options, Asker& asker);
 
 // ---- rollouts
 [[nodiscard]] int start_rollout(const Options& options, Asker& asker);

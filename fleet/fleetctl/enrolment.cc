@@ -1,11 +1,14 @@
-// fleetctl enrol: a node gets a certificate for its name, and a role that has its own records.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+// fleetctl enrol and renew: who is let in, and gets a certificate for his name.
+#include <ctime>
 
-#include "fleet/fleetctl/certificate.h"
+#include "fleet/agent/identity.h"
+#include "fleet/agent/renewal_answer.h"
+#include "fleet/agent/text_file.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/one_record.h"
+#include "fleet/fleetctl/roles.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 
 namespace fleetctl {
@@ -13,56 +16,73 @@ namespace {
 
 using fleet::KeyKind;
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+fleet::Signer signer_of(const Options& options) {
+  return {fleet::content_of_file(options.signer), fleet::content_of_file(options.signer_key)};
 }
 
-// Below its own name it reads and writes; of the cell it reads what it has to obey. Ranges end in
-// `/`, so that n1 has nothing of n10.
-fleet::Permissions permissions_of(const std::string& node) {
-  return {.user = "node:" + node,
-          .writes = {{fleet::node_prefix(node), true}},
-          .reads = {{fleet::prefix_of(KeyKind::desired), true},
-                    {fleet::prefix_of(KeyKind::release), true},
-                    {fleet::prefix_of(KeyKind::plan), true},
-                    {fleet::key_of(KeyKind::stop)},
-                    {fleet::key_of(KeyKind::epoch)}}};
-}
-
-// Whole, or not there.
-bool write_file(const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(fresh, path, error);
-  return static_cast<bool>(file) && !error;
+// Who has been given the certificate is written down, so that it can be taken from him.
+int write_identity(const Options& options, Asker& asker, const fleet::IssuedCertificate& issued) {
+  const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
+  OneRecord<fleet::Identity> before;
+  if (const int status = read_one(asker, key, before); status != exit_done) return status;
+  fleet::Identity identity = before.record.value_or(fleet::Identity{});
+  if (identity.since.empty()) identity.since = fleet::time_text();
+  identity = with_certificate(std::move(identity), issued, std::time(nullptr));
+  return write(asker, key, fleet::write_record(identity), before.revision);
 }
 
 }  // namespace
 
 // Signed first, since that can fail without a trace; let in before the certificate is given away.
 int enrol(const Options& options, Asker& asker) {
-  const fleet::Permissions permissions = permissions_of(options.node);
-  const Signed made = sign({.request = content_of(options.request),
-                            .signer = content_of(options.signer),
-                            .signer_key = content_of(options.signer_key),
-                            .name = permissions.user,
-                            .days = options.days});
+  const fleet::Permissions permissions = permissions_of(options.role, options.node);
+  const fleet::Signed made = fleet::sign({.request = fleet::content_of_file(options.request),
+                                          .signer = signer_of(options),
+                                          .name = permissions.user,
+                                          .days = options.days});
   if (!made.error.empty()) {
     complain(made.error);
     return exit_refused;
   }
+  if (const int status = write_identity(options, asker, made.issued); status != exit_done)
+    return status;
   if (const auto trouble = asker.grant(permissions)) return unreachable(*trouble);
-  if (!write_file(options.output, made.certificate)) {
-    complain(options.output + ": cannot be written");
+  if (const auto why = fleet::replace_file(options.output, made.certificate); !why.empty()) {
+    complain(why);
     return exit_failed;
   }
-  say(options.node + " is enrolled for " + std::to_string(options.days) +
+  say(permissions.user + " is enrolled for " + std::to_string(options.days) +
       " days: " + options.output);
   return exit_done;
+}
+
+// For a cell whose controllers have no authority's key.
+int renew(const Options& options, Asker& asker) {
+  const auto reply = asker.read({std::string(fleet::key_root), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  fleet::RecordsByKey records;
+  for (const fleet::KeyValue& found : std::get<fleet::Reading>(reply).found) {
+    records[found.key] = found;
+  }
+  const fleet::Signer signer = signer_of(options);
+  bool all_signed = true;
+  for (const fleet::PendingRenewal& pending : pending_renewals(records)) {
+    const std::int64_t now = std::time(nullptr);
+    const fleet::RenewalAnswer answer = answer_of(pending, signer, options.days, now);
+    const bool is_signed = answer.error.empty();
+    const std::string words = pending.node + (is_signed ? ": renewed" : ": " + answer.error);
+    all_signed = all_signed && is_signed;
+    const int status = commit(asker, answer_renewal(pending, answer, now), words);
+    if (status != exit_done) return status;
+  }
+  return all_signed ? exit_done : exit_refused;
+}
+
+int decide_who_is_in(const Options& options, Asker& asker) {
+  if (options.command == Command::enrol) return enrol(options, asker);
+  if (options.command == Command::renew) return renew(options, asker);
+  if (options.command == Command::revoke) return revoke(options, asker);
+  return forget(options, asker);
 }
 
 }  // namespace fleetctl

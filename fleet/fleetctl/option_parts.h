@@ -16,6 +16,7 @@ CLI::App& add(CLI::App& parent, Options& options, Command command, const std::st
 void add_component(CLI::App& app, Options& options, bool required);
 
 // ---- the groups that stand in files of their own
+void add_enrolment(CLI::App& app, Options& options);
 void add_plans(CLI::App& app, Options& options);
 void add_windows(CLI::App& app, Options& options);
 void add_node_orders(CLI::App& app, Options& options);

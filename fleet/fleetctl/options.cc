@@ -10,18 +10,11 @@ namespace fleetctl {
 namespace {
 
 void add_store(CLI::App& app, Options& options) {
-  app.add_option("--endpoint", options.endpoints, "a member of the store; may be given again")
-      ->type_name("URL")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->envname("FLEET_ENDPOINT");
-  app.add_option("--ca", options.authority, "whom members are signed by")
-      ->type_name("FILE")
-      ->envname("FLEET_CA");
-  app.add_option("--cert", options.certificate, "your certificate")
-      ->type_name("FILE")
-      ->envname("FLEET_CERT");
-  app.add_option("--key", options.key, "its key")->type_name("FILE")->envname("FLEET_KEY");
+  fleet::add_store_options(app, options.store, "your");
+  app.get_option("--endpoint")->delimiter(',')->envname("FLEET_ENDPOINT");
+  app.get_option("--ca")->envname("FLEET_CA");
+  app.get_option("--cert")->envname("FLEET_CERT");
+  app.get_option("--key")->envname("FLEET_KEY");
   app.add_flag("--json", options.json, "the records as they are, instead of a table");
 }
 
@@ -85,28 +78,6 @@ void add_releases(CLI::App& app, Options& options) {
   publish.add_option("--channel", options.channel, "for release watches")->type_name("NAME");
   add_component(add(release, options, Command::releases, "list", "every release that is published"),
                 options, false);
-}
-
-void add_enrolment(CLI::App& app, Options& options) {
-  CLI::App& enrol = add(app, options, Command::enrol, "enrol",
-                        "sign a node's request, and let it in with its own records");
-  enrol.add_option("NODE", options.node, "its name")
-      ->type_name("")
-      ->required()
-      ->check(form(&fleet::is_id, "the name of a node"));
-  enrol.add_option("--request", options.request, "made with the node's own key")
-      ->type_name("FILE")
-      ->required();
-  enrol.add_option("--signer", options.signer, "the authority's certificate")
-      ->type_name("FILE")
-      ->required();
-  enrol.add_option("--signer-key", options.signer_key, "its key")->type_name("FILE")->required();
-  enrol.add_option("--output", options.output, "the node's certificate")
-      ->type_name("FILE")
-      ->required();
-  enrol.add_option("--days", options.days, "how long it is good")
-      ->type_name("N")
-      ->check(CLI::Range(1, 3'650));
 }
 
 CLI::App& add_rollout_name(CLI::App& app, Options& options) {
@@ -247,7 +218,7 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   add_settings(app, options);
   try {
     app.parse(argc, argv);
-    if (options.endpoints.empty()) throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");
+    if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");
   } catch (const CLI::CallForVersion&) {
     return Text{version, exit_done};
   } catch (const CLI::Success&) {

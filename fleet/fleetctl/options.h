@@ -5,7 +5,9 @@
 #include <variant>
 #include <vector>
 
+#include "fleet/agent/store_options.h"
 #include "fleet/model/cell_records.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/rollout_records.h"
 
@@ -21,6 +23,9 @@ enum class Command {
   publish,
   releases,
   enrol,
+  renew,
+  revoke,
+  forget,
   rollout_start,
   rollout_list,
   rollout_show,
@@ -47,10 +52,7 @@ enum class RolloutWish { pause, resume, abort };
 
 struct Options {
   Command command = Command::status;
-  std::vector<std::string> endpoints;
-  std::string authority;
-  std::string certificate;
-  std::string key;
+  fleet::StoreOptions store;
   bool json = false;
 
   std::string target;     // of nodes
@@ -67,8 +69,11 @@ struct Options {
   std::size_t limit = 50;
   std::string setting;  // settings: its name
   std::string value;
-  std::string request;  // enrol: what the node's key has signed
-  std::string signer;   // the authority's certificate
+  std::string role = std::string(fleet::node_kind);  // enrol, revoke
+  std::string request;                               // enrol: what the key has signed
+  std::string revocations;                           // revoke: a file
+  std::string restart;                               // revoke: a program
+  std::string signer;                                // the authority's certificate
   std::string signer_key;
   std::string output;
   int days = 90;

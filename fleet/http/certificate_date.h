@@ -11,6 +11,4 @@ namespace fleet {
 [[nodiscard]] CertificateHealth certificate_health(const std::string& what,
                                                    const std::string& path);
 
-[[nodiscard]] std::string content_of_file(const std::string& path);
-
 }  // namespace fleet

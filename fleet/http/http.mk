@@ -34,6 +34,4 @@ fleet_http_tests := $(addprefix $(BUILD)/tests/fleet/,http_test config_test)
 node_tests += $(fleet_http_tests)
 $(fleet_http_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleet_http) $(fleet_agent_libraries)
-	@mkdir -p $(@D)
-	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
-	  -larchive -lsodium -lpcre2-8 $(fleet_http_libraries)
+	$(link_fleet_agent) $(fleet_http_libraries)

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "fleet/agent/identity.h"
-#include "fleet/http/certificate_date.h"
+#include "fleet/agent/text_file.h"
 #include "fleet/http/changes.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/page.h"

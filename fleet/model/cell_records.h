@@ -109,4 +109,23 @@ struct Notified {
   bool operator==(const Notified&) const = default;
 };
 
+// One certificate that was given to somebody. Times are seconds since 1970.
+struct IssuedCertificate {
+  std::string serial = {};  // hexadecimal
+  std::int64_t issued = 0;
+  std::int64_t expires = 0;
+
+  bool operator==(const IssuedCertificate&) const = default;
+};
+
+// identity/KIND/WHO: who was let in, by which certificates; the name in them is KIND:WHO. Nobody
+// who is a node may write it.
+struct Identity {
+  std::vector<IssuedCertificate> certificates = {};  // that have not expired, the oldest first
+  std::string since = {};
+  std::string revoked = {};  // when; empty: he is let in
+
+  bool operator==(const Identity&) const = default;
+};
+
 }  // namespace fleet

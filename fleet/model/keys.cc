@@ -29,6 +29,7 @@ constexpr std::array shapes = {
     Shape{KeyKind::node_answer, "node/*/answer/c"},
     Shape{KeyKind::node_claim, "node/*/claim/c"},
     Shape{KeyKind::node_csr, "node/*/csr"},
+    Shape{KeyKind::node_certificate, "node/*/certificate"},
     Shape{KeyKind::node_plan, "node/*/plan/*"},
     Shape{KeyKind::desired, "desired/c"},
     Shape{KeyKind::release, "release/c/V"},
@@ -46,6 +47,7 @@ constexpr std::array shapes = {
     Shape{KeyKind::settings, "settings"},
     Shape{KeyKind::event, "event/#"},
     Shape{KeyKind::notified, "notified"},
+    Shape{KeyKind::identity, "identity/*/*"},
 };
 
 constexpr std::string_view pattern_of(KeyKind kind) {

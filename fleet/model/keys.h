@@ -14,16 +14,17 @@ inline constexpr std::string_view key_root = "/fleet/v1/";
 
 // One for each kind of record, with the names that its key holds, in their order.
 enum class KeyKind {
-  node_info,       // node
-  node_versions,   // node
-  node_instance,   // node, instance
-  node_active,     // node
-  node_upgrade,    // node, component
-  node_desired,    // node, component
-  node_command,    // node, component
-  node_answer,     // node, component
-  node_claim,      // node, component
-  node_csr,        // node
+  node_info,         // node
+  node_versions,     // node
+  node_instance,     // node, instance
+  node_active,       // node
+  node_upgrade,      // node, component
+  node_desired,      // node, component
+  node_command,      // node, component
+  node_answer,       // node, component
+  node_claim,        // node, component
+  node_csr,          // node
+  node_certificate,  // node: what came of its node_csr
   node_plan,       // node, plan: what the node says of a plan's steps; its own part of plan_member
   desired,         // component
   release,         // component, version
@@ -41,6 +42,7 @@ enum class KeyKind {
   settings,
   event,  // number
   notified,
+  identity,  // `node`, or a role; who
 };
 
 // The key of a record. Each name must be one that its place takes: a mistake of ours ends in

@@ -172,4 +172,12 @@ struct CertificateRequest {
   bool operator==(const CertificateRequest&) const = default;
 };
 
+// node/ID/certificate: what came of the last request, a certificate or why there is none.
+struct NodeCertificate {
+  std::string pem = {};
+  std::string error = {};
+
+  bool operator==(const NodeCertificate&) const = default;
+};
+
 }  // namespace fleet

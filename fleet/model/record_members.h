@@ -78,6 +78,26 @@ void serialize(Archive& archive, CertificateRequest& certificate_request) {
 }
 
 template <class Archive>
+void serialize(Archive& archive, NodeCertificate& certificate) {
+  using cereal::make_nvp;
+  archive(make_nvp("pem", certificate.pem), make_nvp("error", certificate.error));
+}
+
+template <class Archive>
+void serialize(Archive& archive, IssuedCertificate& certificate) {
+  using cereal::make_nvp;
+  archive(make_nvp("serial", certificate.serial), make_nvp("issued", certificate.issued),
+          make_nvp("expires", certificate.expires));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Identity& identity) {
+  using cereal::make_nvp;
+  archive(make_nvp("certificates", identity.certificates), make_nvp("since", identity.since),
+          make_nvp("revoked", identity.revoked));
+}
+
+template <class Archive>
 void serialize(Archive& archive, ReleaseManifest& release_manifest) {
   using cereal::make_nvp;
   archive(make_nvp("arch", release_manifest.arch), make_nvp("manifest", release_manifest.manifest),

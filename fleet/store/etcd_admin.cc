@@ -5,8 +5,22 @@
 #include "fleet/store/etcd_messages.h"
 
 namespace fleet {
+namespace {
 
-struct EtcdAdmin::Grant {
+const std::string auth = "/etcdserverpb.Auth/";
+
+// What was to be made is there already, and what was to be taken away is not.
+bool was_so(const CallFailure& failure) {
+  const auto says = [&failure](std::string_view words) {
+    return failure.reason.find(words) != std::string::npos;
+  };
+  return says("already") || says("user name not found") || says("role name not found");
+}
+
+}  // namespace
+
+// One after the other.
+struct EtcdAdmin::Steps {
   std::vector<Step> steps;
   std::size_t at = 0;
   std::function<void(const std::optional<Trouble>&)> then;
@@ -35,36 +49,44 @@ void EtcdAdmin::status(std::function<void(const Reply<MemberStatus>&)> then) {
 }
 
 std::vector<EtcdAdmin::Step> EtcdAdmin::steps(const Permissions& permissions) {
-  const std::string auth = "/etcdserverpb.Auth/";
-  std::vector<Step> steps{{auth + "RoleAdd", etcd_messages::add_role(permissions.user)}};
-  for (const Keys& keys : permissions.writes) {
-    steps.push_back({auth + "RoleGrantPermission",
-                     etcd_messages::permit(permissions.user, keys, /*writes=*/true)});
-  }
-  for (const Keys& keys : permissions.reads) {
-    steps.push_back({auth + "RoleGrantPermission",
-                     etcd_messages::permit(permissions.user, keys, /*writes=*/false)});
+  const std::string role = permissions.all ? "root" : permissions.user;
+  std::vector<Step> steps{{auth + "RoleAdd", etcd_messages::add_role(role)}};
+  if (!permissions.all) {
+    for (const Keys& keys : permissions.writes) {
+      steps.push_back(
+          {auth + "RoleGrantPermission", etcd_messages::permit(role, keys, /*writes=*/true)});
+    }
+    for (const Keys& keys : permissions.reads) {
+      steps.push_back(
+          {auth + "RoleGrantPermission", etcd_messages::permit(role, keys, /*writes=*/false)});
+    }
   }
   steps.push_back({auth + "UserAdd", etcd_messages::add_user(permissions.user)});
-  steps.push_back(
-      {auth + "UserGrantRole", etcd_messages::grant_role(permissions.user, permissions.user)});
+  steps.push_back({auth + "UserGrantRole", etcd_messages::grant_role(permissions.user, role)});
   return steps;
 }
 
 void EtcdAdmin::grant(Permissions permissions,
                       std::function<void(const std::optional<Trouble>&)> then) {
-  go_on(std::make_shared<Grant>(Grant{steps(permissions), 0, std::move(then)}));
+  go_on(std::make_shared<Steps>(Steps{steps(permissions), 0, std::move(then)}));
 }
 
-void EtcdAdmin::go_on(const std::shared_ptr<Grant>& grant) {
-  if (grant->at == grant->steps.size()) return grant->then(std::nullopt);
-  const Step& step = grant->steps[grant->at++];
-  ask({.path = step.path, .body = step.body}, [this, grant](const EtcdCall::Ended& ended) {
+void EtcdAdmin::revoke(const std::string& user,
+                       std::function<void(const std::optional<Trouble>&)> then) {
+  go_on(std::make_shared<Steps>(Steps{{{auth + "UserDelete", etcd_messages::delete_user(user)},
+                                       {auth + "RoleDelete", etcd_messages::delete_role(user)}},
+                                      0,
+                                      std::move(then)}));
+}
+
+void EtcdAdmin::go_on(const std::shared_ptr<Steps>& all) {
+  if (all->at == all->steps.size()) return all->then(std::nullopt);
+  const Step& step = all->steps[all->at++];
+  ask({.path = step.path, .body = step.body}, [this, all](const EtcdCall::Ended& ended) {
     const auto* failure = std::get_if<CallFailure>(&ended);
-    const bool was_so = failure != nullptr && failure->reason.find("already") != std::string::npos;
-    if (failure == nullptr || was_so) return go_on(grant);
+    if (failure == nullptr || was_so(*failure)) return go_on(all);
     const bool denied = meaning_of(*failure) == Meaning::denied;
-    grant->then(
+    all->then(
         Trouble{denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure->reason});
   });
 }

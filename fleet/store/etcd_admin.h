@@ -19,6 +19,7 @@ namespace fleet {
 // A user who is known by the name of his certificate, and what he may.
 struct Permissions {
   std::string user = {};
+  bool all = false;               // etcd's own role for that, and nothing else is looked at
   std::vector<Keys> writes = {};  // and reads
   std::vector<Keys> reads = {};
 };
@@ -32,16 +33,18 @@ class EtcdAdmin {
   // Makes user and role of the same name, one step after the other; what is there stays. The
   // trouble that stopped it; none: it is so.
   void grant(Permissions permissions, std::function<void(const std::optional<Trouble>&)> then);
+  // Takes user and role of that name away; what is not there is no trouble.
+  void revoke(const std::string& user, std::function<void(const std::optional<Trouble>&)> then);
 
  private:
   struct Step {
     std::string path;
     std::string body;
   };
-  struct Grant;
+  struct Steps;
 
   void ask(EtcdCall::Question question, std::function<void(EtcdCall::Ended)> then);
-  void go_on(const std::shared_ptr<Grant>& grant);
+  void go_on(const std::shared_ptr<Steps>& all);
   [[nodiscard]] static std::vector<Step> steps(const Permissions& permissions);
 
   EtcdLine& line_;

@@ -194,6 +194,24 @@ std::string add_user(const std::string& user) {
   return request.SerializeAsString();
 }
 
+std::string delete_user(const std::string& user) {
+  etcd::AuthUserDeleteRequest request;
+  request.set_name(user);
+  return request.SerializeAsString();
+}
+
+std::string delete_role(const std::string& role) {
+  etcd::AuthRoleDeleteRequest request;
+  request.set_role(role);
+  return request.SerializeAsString();
+}
+
+std::optional<std::string> snapshot_part(std::string_view bytes) {
+  const auto response = parsed<etcd::SnapshotResponse>(bytes);
+  if (!response) return std::nullopt;
+  return response->blob();
+}
+
 std::string grant_role(const std::string& user, const std::string& role) {
   etcd::AuthUserGrantRoleRequest request;
   request.set_user(user);

@@ -50,6 +50,10 @@ struct WatchAnswer {
 [[nodiscard]] std::string permit(const std::string& role, const Keys& keys, bool writes);
 // One without a password, who is known by his certificate alone.
 [[nodiscard]] std::string add_user(const std::string& user);
+[[nodiscard]] std::string delete_user(const std::string& user);
+[[nodiscard]] std::string delete_role(const std::string& role);
+// The next bytes of a snapshot.
+[[nodiscard]] std::optional<std::string> snapshot_part(std::string_view bytes);
 [[nodiscard]] std::string grant_role(const std::string& user, const std::string& role);
 
 }  // namespace fleet::etcd_messages

@@ -28,6 +28,7 @@ TEST_CASE("every kind of record has its key, and a key says which record it is")
       Row{KeyKind::node_answer, {"n1", "db"}, "node/n1/answer/db"},
       Row{KeyKind::node_claim, {"n1", "db"}, "node/n1/claim/db"},
       Row{KeyKind::node_csr, {"n1"}, "node/n1/csr"},
+      Row{KeyKind::node_certificate, {"n1"}, "node/n1/certificate"},
       Row{KeyKind::node_plan, {"n1", "p"}, "node/n1/plan/p"},
       Row{KeyKind::desired, {"agent"}, "desired/agent"},
       Row{KeyKind::release, {"agent", "1.0.0-RC.1+x"}, "release/agent/1.0.0-RC.1+x"},
@@ -45,6 +46,7 @@ TEST_CASE("every kind of record has its key, and a key says which record it is")
       Row{KeyKind::settings, {}, "settings"},
       Row{KeyKind::event, {"000000000007"}, "event/000000000007"},
       Row{KeyKind::notified, {}, "notified"},
+      Row{KeyKind::identity, {"node", "n1"}, "identity/node/n1"},
   };
   for (const Row& row : rows) {
     const std::string key = "/fleet/v1/" + std::string(row.key);

@@ -38,6 +38,8 @@ class Members:
     def start(self, member):
         place, name = self.cell.path, self.name(member)
         all_peers = ",".join("%s=%s" % (self.name(i), self.peer(i)) for i in range(self.count))
+        revoked = place("crl.pem")
+        options = ["--client-crl-file=" + revoked] if os.path.exists(revoked) else []
         with open(place(name + ".log"), "ab") as log:
             self.processes[member] = subprocess.Popen(
                 ["/usr/bin/etcd", "--name=" + name, "--data-dir=" + place(name), "--logger=zap",
@@ -47,7 +49,7 @@ class Members:
                  "--initial-advertise-peer-urls=" + self.peer(member),
                  "--initial-cluster=" + all_peers, "--cert-file=" + place("member.pem"),
                  "--key-file=" + place("member.key"), "--client-cert-auth",
-                 "--trusted-ca-file=" + place("ca.pem")], stdout=log, stderr=log)
+                 "--trusted-ca-file=" + place("ca.pem"), *options], stdout=log, stderr=log)
 
     def kill(self, member):
         process = self.processes.pop(member)

@@ -58,6 +58,7 @@ TEST_CASE("every record of a node is read as it was written") {
   check_round_trip(Answer{.command = "r1.apply.2", .result = "done", .instance = "i-1"});
   check_round_trip(Claim{.by = "rollout/r1"});
   check_round_trip(CertificateRequest{.pem = "-----BEGIN\n"});
+  check_round_trip(NodeCertificate{.pem = "-----BEGIN\n", .error = "n1 is revoked"});
 }
 
 TEST_CASE("every record of a cell is read as it was written") {
@@ -83,6 +84,9 @@ TEST_CASE("every record of a cell is read as it was written") {
   check_round_trip(Epoch{.number = 2, .why = "restored"});
   check_round_trip(Settings{{{"environment", "staging"}}});
   check_round_trip(Notified{.event = 7, .webhook = "u"});
+  check_round_trip(Identity{.certificates = {{.serial = "0A", .issued = 1, .expires = 2}},
+                            .since = "2026-01-01T00:00:00Z",
+                            .revoked = "2026-01-02T00:00:00Z"});
   check_round_trip(FleetEvent{.time = "t", .kind = "k", .subject = "s", .text = "x", .trace = "y"});
 }
 

@@ -1,0 +1,23 @@
+// What the command lines of all the fleet's programs have about the store.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fleet/store/http2.h"
+
+namespace CLI {
+class App;
+}
+
+namespace fleet {
+
+struct StoreOptions {
+  std::vector<std::string> endpoints = {};
+  Certificates certificates = {};
+};
+
+// `whose` certificate it is that the program shows.
+void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose);
+
+}  // namespace fleet

@@ -1,0 +1,139 @@
+// fleetctl revoke and forget: who is let in no longer, and what is left of a node that is gone.
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "fleet/agent/certificate.h"
+#include "fleet/agent/identity.h"
+#include "fleet/agent/text_file.h"
+#include "fleet/fleetctl/cell_view.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/one_record.h"
+#include "fleet/model/identities.h"
+#include "fleet/model/keys.h"
+
+extern char** environ;
+
+namespace fleetctl {
+namespace {
+
+using fleet::KeyKind;
+
+// Until a member that was restarted follows a leader again: so many rests.
+constexpr int rests_max = 120;
+// The list is made anew whenever somebody is revoked; a list that has run out lets nobody in.
+constexpr int list_days = 3'650;
+
+// Its exit status; -1: it could not be started.
+int run(const std::string& program, const std::string& argument) {
+  std::string name = program;
+  std::string given = argument;
+  char* arguments[] = {name.data(), given.data(), nullptr};
+  pid_t child = -1;
+  int status = 0;
+  if (posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ) != 0) return -1;
+  if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status);
+}
+
+bool follows_leader(Asker& asker, const std::string& endpoint) {
+  const auto reply = asker.status(endpoint);
+  const auto* member = std::get_if<fleet::MemberStatus>(&reply);
+  return member != nullptr && member->has_leader;
+}
+
+// Whoever was let in before has his connections until then. The others keep the majority meanwhile.
+int restart_members(const Options& options, Asker& asker) {
+  for (const std::string& endpoint : options.store.endpoints) {
+    if (const int status = run(options.restart, endpoint); status != 0) {
+      complain(options.restart + " " + endpoint + ": exit status " + std::to_string(status) +
+               "; the members behind it are not restarted");
+      return exit_failed;
+    }
+    int rests = 0;
+    while (!follows_leader(asker, endpoint)) {
+      if (++rests > rests_max) {
+        complain(endpoint + " does not come back; the members behind it are not restarted");
+        return exit_failed;
+      }
+      asker.rest();
+    }
+    say(endpoint + ": restarted");
+  }
+  return exit_done;
+}
+
+// exit_done where no list was asked for, too.
+int make_list(const Options& options, const fleet::Identity& identity, std::string& list) {
+  if (options.revocations.empty()) return exit_done;
+  std::vector<std::string> serials;
+  for (const fleet::IssuedCertificate& one : identity.certificates) {
+    serials.push_back(one.serial);
+  }
+  const fleet::RevocationList made = fleet::with_revoked(
+      fleet::content_of_file(options.revocations), serials,
+      {fleet::content_of_file(options.signer), fleet::content_of_file(options.signer_key)},
+      list_days);
+  if (made.error.empty()) {
+    list = made.list;
+    return exit_done;
+  }
+  complain(made.error);
+  return exit_refused;
+}
+
+}  // namespace
+
+// Written down first, so that no controller renews what is being taken away.
+int revoke(const Options& options, Asker& asker) {
+  const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
+  const std::string name = fleet::certificate_name(options.role, options.node);
+  OneRecord<fleet::Identity> before;
+  if (const int status = read_one(asker, key, before); status != exit_done) return status;
+  if (before.revision == 0) {
+    complain(name + ": nobody of that name was enrolled");
+    return exit_refused;
+  }
+  fleet::Identity identity = before.record.value_or(fleet::Identity{});
+  std::string list;
+  if (const int status = make_list(options, identity, list); status != exit_done) return status;
+  if (identity.revoked.empty()) identity.revoked = fleet::time_text();
+  const int written = write(asker, key, fleet::write_record(identity), before.revision);
+  if (written != exit_done) return written;
+  if (const auto trouble = asker.revoke(name)) return unreachable(*trouble);
+  const std::string why = list.empty() ? "" : fleet::replace_file(options.revocations, list);
+  if (!why.empty()) {
+    complain(why);
+    return exit_failed;
+  }
+  say(name + " is revoked" +
+      (options.restart.empty() ? "; what it has open lasts until each member is restarted" : ""));
+  return options.restart.empty() ? exit_done : restart_members(options, asker);
+}
+
+// One that comes back registers anew; only who is revoked does not.
+int forget(const Options& options, Asker& asker) {
+  const std::string below = fleet::node_prefix(options.node);
+  const auto reply = asker.read({below, true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto& reading = std::get<fleet::Reading>(reply);
+  const auto nodes = nodes_in(reading);
+  if (nodes.empty()) {
+    complain(options.node + ": no such node");
+    return exit_refused;
+  }
+  if (nodes.front().reports()) {
+    complain(options.node + " reports: stop its fleet-agent, or revoke it, first");
+    return exit_refused;
+  }
+  const std::string active = fleet::key_of(KeyKind::node_active, {options.node});
+  const fleet::KeyValue* there = reading.find(active);
+  return commit(asker,
+                {.compares = {{.key = active, .revision = there == nullptr ? 0 : there->modified}},
+                 .erases = {{below, true}}},
+                options.node + " is forgotten");
+}
+
+}  // namespace fleetctl

@@ -1,0 +1,95 @@
+#include "fleet/model/identities.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+
+bool is_role(std::string_view kind) {
+  constexpr auto roles =
+      std::to_array<std::string_view>({"viewer", "operator", "publisher", "controller", "admin"});
+  return std::find(roles.begin(), roles.end(), kind) != roles.end();
+}
+
+std::string certificate_name(std::string_view kind, std::string_view who) {
+  return std::string(kind) + ":" + std::string(who);
+}
+
+bool is_renewal_due(const Validity& validity, UnixSeconds now) {
+  return now >= validity.until - (validity.until - validity.from) / 3;
+}
+
+Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
+                          UnixSeconds now) {
+  std::erase_if(identity.certificates,
+                [now](const IssuedCertificate& one) { return one.expires <= now; });
+  identity.certificates.push_back(certificate);
+  identity.revoked.clear();
+  return identity;
+}
+
+UnixSeconds expiry_of(const Identity& identity) {
+  UnixSeconds last = 0;
+  for (const IssuedCertificate& one : identity.certificates) {
+    last = std::max(last, one.expires);
+  }
+  return last;
+}
+
+// ---- renewal
+
+std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records) {
+  std::vector<PendingRenewal> pending;
+  const std::string below = prefix_of(KeyKind::node_csr);
+  for (auto at = records.lower_bound(below); at != records.end() && at->first.starts_with(below);
+       ++at) {
+    const auto key = parse_key(at->first);
+    if (!key || key->kind != KeyKind::node_csr) continue;
+    PendingRenewal one{.node = key->names.front(), .revision = at->second.modified};
+    const auto request = read_record<CertificateRequest>(at->second.value);
+    if (request) one.pem = request.value().pem;
+    const auto identity = records.find(key_of(KeyKind::identity, {node_kind, one.node}));
+    if (identity != records.end()) {
+      one.identity_revision = identity->second.modified;
+      const auto read = read_record<Identity>(identity->second.value);
+      if (read) one.identity = read.value();
+    }
+    pending.push_back(std::move(one));
+  }
+  return pending;
+}
+
+// A node that asks again and again gets one certificate in half its life.
+std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
+  if (pending.pem.empty()) return "the request is damaged";
+  if (!pending.identity) return pending.node + " is not enrolled";
+  if (!pending.identity->revoked.empty()) return pending.node + " is revoked";
+  for (const IssuedCertificate& one : pending.identity->certificates) {
+    if (now < one.issued + (one.expires - one.issued) / 2) {
+      return "the certificate " + one.serial + " is good for more than half its life still";
+    }
+  }
+  return "";
+}
+
+Transaction answer_renewal(const PendingRenewal& pending, const RenewalAnswer& answer,
+                           UnixSeconds now) {
+  const std::string request = key_of(KeyKind::node_csr, {pending.node});
+  const std::string identity = key_of(KeyKind::identity, {node_kind, pending.node});
+  Transaction transaction{
+      .compares = {{.key = request, .revision = pending.revision},
+                   {.key = identity, .revision = pending.identity_revision}},
+      .puts = {{key_of(KeyKind::node_certificate, {pending.node}),
+                write_record(NodeCertificate{.pem = answer.pem, .error = answer.error})}},
+      .erases = {{request}}};
+  if (answer.error.empty() && pending.identity) {
+    transaction.puts.push_back(
+        {identity, write_record(with_certificate(*pending.identity, answer.issued, now))});
+  }
+  return transaction;
+}
+
+}  // namespace fleet

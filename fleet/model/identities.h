@@ -1,0 +1,70 @@
+// Who may come in, by the name of his certificate: `node:n1`, `operator:anna`. A certificate is
+// renewed when two thirds of its life are over, by a request that its node writes into the store,
+// for the same name and for nobody who was revoked. Pure: what a certificate says is read, and
+// signed, elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fleet/model/cell_records.h"
+#include "fleet/model/time_zone.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+// The kinds of people, beside `node`.
+inline constexpr std::string_view node_kind = "node";
+[[nodiscard]] bool is_role(std::string_view kind);
+
+// KIND:WHO, and the key of its record.
+[[nodiscard]] std::string certificate_name(std::string_view kind, std::string_view who);
+
+// From when until when a certificate is good.
+struct Validity {
+  UnixSeconds from = 0;
+  UnixSeconds until = 0;
+};
+
+// Two thirds of its life are over.
+[[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
+
+// With one certificate more, and without those that have expired. Lets him in again who was
+// revoked.
+[[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
+                                        UnixSeconds now);
+// When the last of his certificates ends; 0: he has none.
+[[nodiscard]] UnixSeconds expiry_of(const Identity& identity);
+
+// ---- renewal
+
+// A request that stands in the store.
+struct PendingRenewal {
+  std::string node = {};
+  std::string pem = {};  // empty: it cannot be read
+  Revision revision = 0;
+  std::optional<Identity> identity = {};
+  Revision identity_revision = 0;
+};
+
+using RecordsByKey = std::map<std::string, KeyValue, std::less<>>;
+[[nodiscard]] std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records);
+
+// Why the node gets none, whatever its request holds: it was never enrolled, was revoked, or has
+// one that is good for long. Empty: it may.
+[[nodiscard]] std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now);
+
+// What answers the request: the certificate that was made, or why there is none.
+struct RenewalAnswer {
+  std::string pem = {};
+  IssuedCertificate issued = {};
+  std::string error = {};
+};
+[[nodiscard]] Transaction answer_renewal(const PendingRenewal& pending, const RenewalAnswer& answer,
+                                         UnixSeconds now);
+
+}  // namespace fleet

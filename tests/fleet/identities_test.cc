@@ -1,0 +1,106 @@
+// Who is let in by which certificates, when they are renewed, and for whom they are not.
+#include "fleet/model/identities.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace {
+
+using namespace fleet;
+
+RecordsByKey records(const std::optional<Identity>& identity, const std::string& request) {
+  RecordsByKey all;
+  const auto add = [&all](const std::string& key, const std::string& value, Revision revision) {
+    all[key] = {.key = key, .value = value, .created = revision, .modified = revision};
+  };
+  add(key_of(KeyKind::node_csr, {"n1"}), request, 7);
+  add(key_of(KeyKind::node_info, {"n1"}), "{}", 5);
+  if (identity) add(key_of(KeyKind::identity, {"node", "n1"}), write_record(*identity), 6);
+  return all;
+}
+
+const std::string request = write_record(CertificateRequest{.pem = "R"});
+const Identity enrolled{.certificates = {{.serial = "0A", .issued = 1'000, .expires = 2'000}}};
+
+PendingRenewal only(const RecordsByKey& all) {
+  const auto pending = pending_renewals(all);
+  REQUIRE(pending.size() == 1);
+  return pending.front();
+}
+
+TEST_CASE("a certificate is renewed when two thirds of its life are over, and not before") {
+  CHECK_FALSE(is_renewal_due({.from = 0, .until = 900}, 599));
+  CHECK(is_renewal_due({.from = 0, .until = 900}, 600));
+  CHECK(is_renewal_due({.from = 0, .until = 900}, 2'000));
+  // A clock of 1970 renews nothing.
+  CHECK_FALSE(is_renewal_due({.from = 1'000'000, .until = 1'000'900}, 0));
+}
+
+TEST_CASE("a request is answered for a node that is enrolled, in the second half of its time") {
+  const PendingRenewal pending = only(records(enrolled, request));
+
+  CHECK(pending.node == "n1");
+  CHECK(pending.pem == "R");
+  CHECK(why_not_renewed(pending, 1'500).empty());
+  CHECK(why_not_renewed(pending, 1'499) ==
+        "the certificate 0A is good for more than half its life still");
+}
+
+TEST_CASE("who is not enrolled, or was revoked, or writes no request, gets no certificate") {
+  Identity revoked = enrolled;
+  revoked.revoked = "2026-01-01T00:00:00Z";
+
+  CHECK(why_not_renewed(only(records(std::nullopt, request)), 1'500) == "n1 is not enrolled");
+  CHECK(why_not_renewed(only(records(revoked, request)), 1'500) == "n1 is revoked");
+  CHECK(why_not_renewed(only(records(enrolled, "no record")), 1'500) == "the request is damaged");
+}
+
+TEST_CASE("the answer takes the request away, and only if nobody was revoked meanwhile") {
+  const PendingRenewal pending = only(records(enrolled, request));
+
+  const Transaction answer = answer_renewal(
+      pending, {.pem = "C", .issued = {.serial = "0B", .issued = 1'700, .expires = 2'700}}, 1'700);
+
+  CHECK(answer.compares ==
+        std::vector<Compare>{{.key = "/fleet/v1/node/n1/csr", .revision = 7},
+                             {.key = "/fleet/v1/identity/node/n1", .revision = 6}});
+  CHECK(answer.erases == std::vector<Erase>{{"/fleet/v1/node/n1/csr"}});
+  REQUIRE(answer.puts.size() == 2);
+  CHECK(answer.puts[0] ==
+        Put{"/fleet/v1/node/n1/certificate", write_record(NodeCertificate{.pem = "C"})});
+  const auto identity = read_record<Identity>(answer.puts[1].value);
+  REQUIRE(identity);
+  CHECK(identity.value().certificates.size() == 2);
+  CHECK(expiry_of(identity.value()) == 2'700);
+}
+
+TEST_CASE("a request that is refused is answered in words, and nobody's identity is written") {
+  const Transaction answer =
+      answer_renewal(only(records(std::nullopt, request)), {.error = "n1 is not enrolled"}, 1'500);
+
+  REQUIRE(answer.puts.size() == 1);
+  CHECK(answer.puts[0].value == write_record(NodeCertificate{.error = "n1 is not enrolled"}));
+  CHECK(answer.compares[1].revision == 0);
+}
+
+TEST_CASE("certificates that have expired are not kept, and who is enrolled anew is let in again") {
+  Identity identity = enrolled;
+  identity.revoked = "2026-01-01T00:00:00Z";
+
+  identity = with_certificate(identity, {.serial = "0C", .issued = 2'000, .expires = 9'000}, 2'000);
+
+  CHECK(identity.revoked.empty());
+  REQUIRE(identity.certificates.size() == 1);
+  CHECK(identity.certificates[0].serial == "0C");
+}
+
+TEST_CASE("the name in a certificate says what somebody is") {
+  CHECK(certificate_name("node", "n1") == "node:n1");
+  CHECK(is_role("operator"));
+  CHECK_FALSE(is_role("node"));
+  CHECK_FALSE(is_role("root"));
+}
+
+}  // namespace
