@@ -61,6 +61,9 @@ Front::Front(FrontSettings settings) : settings_(std::move(settings)) {
         Website::Surroundings{*store_, *timers_, loop_, *mirror_, cell_, health_},
         *settings_.website);
   }
+  if (!settings_.snapshots.directory.empty()) {
+    snapshots_ = std::make_unique<Snapshots>(*timers_, store_->line(), settings_.snapshots);
+  }
   look_at_ourselves();
   over_ = upgrader::make_handle<uv_async_t>([this](uv_async_t* fresh) {
     return uv_async_init(&loop_, fresh,
@@ -104,6 +107,7 @@ void Front::end() {
   for (auto* timer : {&look_, &soon_, &later_, &notice_, &watch_, &settled_, &renewed_})
     *timer = nullptr;
   outside_ = nullptr;
+  snapshots_ = nullptr;
   duties_.clear();
   website_ = nullptr;
   mirror_ = nullptr;
@@ -152,6 +156,7 @@ void Front::look_at_ourselves() {
   look_at_members();
   health_.cpu_seconds = cpu_seconds();
   health_.resident_bytes = resident_bytes();
+  if (snapshots_ != nullptr) health_.snapshot_at = snapshots_->taken();
   health_.certificates.clear();
   if (!settings_.certificates.own.empty()) {
     health_.certificates.push_back(certificate_health("store", settings_.certificates.own));

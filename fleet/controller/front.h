@@ -15,6 +15,7 @@
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/controller/release_source.h"
+#include "fleet/controller/snapshots.h"
 #include "fleet/http/outside.h"
 #include "fleet/http/website.h"
 #include "fleet/model/notices.h"
@@ -30,6 +31,7 @@ struct FrontSettings {
   std::chrono::seconds lease{15};
   Signer signer = {};  // files, of the authority
   int days = 0;        // how long what it signs is good
+  Snapshots::Settings snapshots = {};
   std::optional<WebsiteSettings> website = {};
 };
 
@@ -91,6 +93,7 @@ class Front {
   ReleaseWatcher watcher_;
   std::unique_ptr<Outside> outside_;
   std::unique_ptr<ReleaseSource> source_;
+  std::unique_ptr<Snapshots> snapshots_;
   bool renewing_ = false;
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
   upgrader::UvHandle<uv_async_t> over_;

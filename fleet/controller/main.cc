@@ -21,7 +21,8 @@ std::unique_ptr<Front> front_of(const ControllerOptions& options) {
                          .certificates = options.store.certificates,
                          .lease = std::chrono::seconds(options.lease_s),
                          .signer = {options.signer, options.signer_key},
-                         .days = options.days};
+                         .days = options.days,
+                         .snapshots = {options.snapshots, options.snapshots_kept}};
   if (!options.http.empty()) {
     settings.website = WebsiteSettings{.address = *address_of(options.http),
                                        .certificate = options.http_certificate,

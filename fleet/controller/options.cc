@@ -31,6 +31,11 @@ void add_keeping(CLI::App& app, ControllerOptions& options) {
   app.add_option("--days", options.days, "how long what it signs is good")
       ->type_name("N")
       ->check(CLI::Range(1, 3'650));
+  app.add_option("--snapshots", options.snapshots, "a copy of the store is put there every hour")
+      ->type_name("DIR");
+  app.add_option("--snapshots-kept", options.snapshots_kept, "the last so many")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100'000));
 }
 
 // Whoever can reach the port may look; so without certificates only programs on this machine can.

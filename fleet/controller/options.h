@@ -17,6 +17,8 @@ struct ControllerOptions {
   std::string signer;  // of renewed certificates; empty: none are signed here
   std::string signer_key;
   int days = 90;
+  std::string snapshots;  // a directory; empty: none are taken here
+  int snapshots_kept = 48;
   std::string http;  // address; empty: nothing is served
   std::string http_certificate;
   std::string http_key;

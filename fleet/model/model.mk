@@ -14,7 +14,7 @@ fleet_model_tests := $(patsubst %,$(BUILD)/tests/fleet/%_test, \
   transaction keys records target rollout_draft rollout_explore rollout_simulate \
   rollout_driver node_explore node_commander \
   desired plan_explore plan_part windows window_view store_judge driver record_tree \
-  history release_watcher identities)
+  history release_watcher identities snapshot_files)
 node_tests += $(fleet_model_tests)
 
 $(BUILD)/objects/tests/fleet/%.o: CXXFLAGS += -O0

@@ -261,7 +261,7 @@ canary_fleet_model() {
 }
 
 # The files of fleet/store that act: all others are pure, and stand on the model's plain data.
-fleet_store_shell='etcd_(admin|call|store|watch)|http2|uv_timers'
+fleet_store_shell='etcd_(admin|call|snapshot|store|watch)|http2|uv_timers'
 
 check_fleet_store() {
   echo "$pure_headers random" | tr -s ' ' '\n' >"$scratch/allowed"

@@ -1,0 +1,118 @@
+#include "fleet/controller/snapshots.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "fleet/model/snapshot_files.h"
+
+namespace fleet {
+namespace {
+
+constexpr const char* fresh_name = "cell.snapshot.new";
+
+void log(const std::string& line) {
+  std::fprintf(stderr, "fleet-controller: %s\n", line.c_str());
+}
+
+std::vector<std::string> files_in(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
+       at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  return names;
+}
+
+}  // namespace
+
+Snapshots::Snapshots(Timers& timers, EtcdLine& line, Settings settings)
+    : timers_(timers), line_(line), settings_(std::move(settings)) {
+  taken_ = last_snapshot(files_in(settings_.directory));
+  wait();
+}
+
+void Snapshots::wait() {
+  const auto rest = until_snapshot(files_in(settings_.directory), std::time(nullptr));
+  later_ = timers_.after(std::chrono::seconds(rest), [this] { begin(); });
+}
+
+void Snapshots::begin() {
+  last_.clear();
+  error_.clear();
+  crypto_hash_sha256_init(&sum_);
+  file_ = upgrader::OwnedFd(
+      ::open(path(fresh_name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file_) error_ = path(fresh_name) + ": " + std::strerror(errno);
+  under_way_ = std::make_unique<EtcdSnapshot>(
+      line_, EtcdSnapshot::Observer{
+                 .part = [this](const std::string& bytes) { take(bytes); },
+                 .ended = [this](const std::optional<Trouble>& trouble) { end(trouble); }});
+}
+
+// A disk that is full is found out here, and told when the snapshot has ended.
+void Snapshots::take(const std::string& bytes) {
+  if (!error_.empty()) return;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t written = ::write(file_.get(), bytes.data() + at, bytes.size() - at);
+    if (written < 0) {
+      error_ = path(fresh_name) + ": " + std::strerror(errno);
+      return;
+    }
+    at += static_cast<std::size_t>(written);
+  }
+  last_ += bytes;
+  const std::size_t sum = crypto_hash_sha256_BYTES;
+  const std::size_t summed = last_.size() - std::min(last_.size(), sum);
+  crypto_hash_sha256_update(&sum_, reinterpret_cast<const unsigned char*>(last_.data()), summed);
+  last_.erase(0, summed);
+}
+
+void Snapshots::end(const std::optional<Trouble>& trouble) {
+  const auto ended = std::move(under_way_);  // it is still in use below us
+  std::string why = trouble ? trouble->reason : error_;
+  if (why.empty()) why = put_in_place();
+  file_ = upgrader::OwnedFd();
+  if (why.empty()) {
+    log("a snapshot of the store is taken: " + path(snapshot_name(taken_)));
+    remove_old();
+    return wait();
+  }
+  ::unlink(path(fresh_name).c_str());
+  log("no snapshot is taken: " + why);
+  later_ = timers_.after(std::chrono::seconds(snapshot_retry_s), [this] { begin(); });
+}
+
+// Why not; empty: it is there, and stays through a loss of power.
+std::string Snapshots::put_in_place() {
+  unsigned char sum[crypto_hash_sha256_BYTES];
+  crypto_hash_sha256_final(&sum_, sum);
+  if (last_ != std::string(reinterpret_cast<const char*>(sum), sizeof sum)) {
+    return "what came is damaged";
+  }
+  const UnixSeconds now = std::time(nullptr);
+  const std::string place = path(snapshot_name(now));
+  const bool is_there =
+      ::fsync(file_.get()) == 0 && std::rename(path(fresh_name).c_str(), place.c_str()) == 0;
+  if (!is_there) return place + ": " + std::strerror(errno);
+  taken_ = now;
+  return "";
+}
+
+void Snapshots::remove_old() {
+  const auto kept = static_cast<std::size_t>(settings_.kept);
+  for (const std::string& name : outlived_snapshots(files_in(settings_.directory), kept)) {
+    ::unlink(path(name).c_str());
+  }
+}
+
+}  // namespace fleet

@@ -1,0 +1,55 @@
+#include "fleet/model/snapshot_files.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace fleet {
+namespace {
+
+constexpr std::string_view front = "cell-";
+constexpr std::string_view end = ".snapshot";
+constexpr std::size_t digits = 12;
+
+}  // namespace
+
+std::string snapshot_name(UnixSeconds taken) {
+  std::string number = std::to_string(std::max<UnixSeconds>(taken, 0));
+  if (number.size() < digits) number.insert(0, digits - number.size(), '0');
+  return std::string(front) + number + std::string(end);
+}
+
+std::optional<UnixSeconds> snapshot_time(std::string_view name) {
+  if (!name.starts_with(front) || !name.ends_with(end)) return std::nullopt;
+  name.remove_prefix(front.size());
+  name.remove_suffix(end.size());
+  UnixSeconds taken = 0;
+  const auto [stopped, error] = std::from_chars(name.data(), name.data() + name.size(), taken);
+  const bool is_whole = error == std::errc{} && stopped == name.data() + name.size();
+  if (name.size() != digits || !is_whole || taken < 0) return std::nullopt;
+  return taken;
+}
+
+UnixSeconds last_snapshot(const std::vector<std::string>& files) {
+  UnixSeconds last = 0;
+  for (const std::string& file : files) {
+    last = std::max(last, snapshot_time(file).value_or(0));
+  }
+  return last;
+}
+
+UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now) {
+  const UnixSeconds age = now - last_snapshot(files);
+  return age < 0 ? 0 : std::max<UnixSeconds>(snapshot_interval_s - age, 0);
+}
+
+std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,
+                                            std::size_t kept) {
+  std::vector<std::string> snapshots;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(snapshots),
+               [](const std::string& file) { return snapshot_time(file).has_value(); });
+  std::sort(snapshots.begin(), snapshots.end());
+  snapshots.resize(snapshots.size() - std::min(kept, snapshots.size()));
+  return snapshots;
+}
+
+}  // namespace fleet

@@ -1,0 +1,49 @@
+#include "fleet/store/etcd_snapshot.h"
+
+#include <utility>
+
+#include "fleet/store/etcd_messages.h"
+
+namespace fleet {
+namespace {
+
+// For a database of some GiB on a slow line.
+constexpr std::chrono::minutes longest{20};
+
+}  // namespace
+
+EtcdSnapshot::EtcdSnapshot(EtcdLine& line, Observer observer)
+    : line_(line), observer_(std::move(observer)) {
+  const Endpoints::Endpoint endpoint = line_.endpoints.next();
+  endpoint_ = endpoint.index;
+  call_ = line_.http.call({.url = endpoint.url + "/etcdserverpb.Maintenance/Snapshot",
+                           .body = grpc_framed(""),
+                           .timeout = longest,
+                           .fresh = endpoint.fresh},
+                          {.message = [this](const std::string& message) { take(message); },
+                           .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
+}
+
+void EtcdSnapshot::take(const std::string& message) {
+  const auto bytes = etcd_messages::snapshot_part(message);
+  is_damaged_ = is_damaged_ || !bytes;
+  if (bytes) observer_.part(*bytes);
+}
+
+void EtcdSnapshot::take_ending(const Http2::Ending& ending) {
+  const auto code = ending.status.code();
+  std::optional<Trouble> trouble;
+  if (code != grpc_ok) {
+    const CallFailure failure{.code = code.value_or(-1),
+                              .reason = code ? ending.status.message() : ending.error};
+    const bool denied = meaning_of(failure) == Meaning::denied;
+    trouble = {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
+    if (!denied) line_.endpoints.failed(endpoint_);
+  } else if (is_damaged_) {
+    trouble = {Trouble::Kind::unreachable, "an answer that is none"};
+  }
+  const auto ended = std::move(observer_.ended);
+  ended(trouble);
+}
+
+}  // namespace fleet

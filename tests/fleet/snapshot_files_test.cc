@@ -1,0 +1,44 @@
+// Snapshots of the store as files: when the next is due, and which are kept.
+#include "fleet/model/snapshot_files.h"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace fleet;
+using Files = std::vector<std::string>;
+
+TEST_CASE("a snapshot's file says when it was taken, and their order is that of time") {
+  CHECK(snapshot_name(1'800'000'000) == "cell-001800000000.snapshot");
+  CHECK(snapshot_time("cell-001800000000.snapshot") == 1'800'000'000);
+  CHECK(snapshot_name(999'999'999) < snapshot_name(1'000'000'000));
+}
+
+TEST_CASE("what is not called so is no snapshot") {
+  const auto* name =
+      GENERATE("", "cell-.snapshot", "cell-12.snapshot", "cell-00180000000x.snapshot",
+               "cell-001800000000.snapshot.new", "cell--01800000000.snapshot");
+
+  CHECK_FALSE(snapshot_time(name));
+}
+
+TEST_CASE("a snapshot is due an hour after the last, and at once where there is none") {
+  const Files files{snapshot_name(10'000), snapshot_name(6'000), "notes"};
+
+  CHECK(until_snapshot({}, 10'000) == 0);
+  CHECK(until_snapshot(files, 10'000) == 3'600);
+  CHECK(until_snapshot(files, 13'000) == 600);
+  CHECK(until_snapshot(files, 20'000) == 0);
+  // The clock was an hour ahead when it was taken.
+  CHECK(until_snapshot(files, 9'000) == 0);
+}
+
+TEST_CASE("the last so many are kept, and what is no snapshot is left alone") {
+  const Files files{snapshot_name(3), "notes", snapshot_name(1), snapshot_name(2)};
+
+  CHECK(outlived_snapshots(files, 2) == Files{snapshot_name(1)});
+  CHECK(outlived_snapshots(files, 3).empty());
+  CHECK(outlived_snapshots({}, 3).empty());
+}
+
+}  // namespace
