@@ -1,6 +1,10 @@
 // The commands of fleetctl that only ask.
 #include <algorithm>
+#include <ctime>
 
+#include "fleet/agent/certificate.h"
+#include "fleet/agent/text_file.h"
+#include "fleet/fleetctl/care_view.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
@@ -27,7 +31,7 @@ std::string member_words(const fleet::MemberStatus& member) {
 std::size_t show_members(const Options& options, Asker& asker,
                          std::vector<upgraderctl::Row>& rows) {
   std::size_t good = 0;
-  for (const std::string& endpoint : options.endpoints) {
+  for (const std::string& endpoint : options.store.endpoints) {
     const auto reply = asker.status(endpoint);
     if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) {
       rows.push_back({"  " + endpoint, trouble->reason});
@@ -61,8 +65,10 @@ int show_status(const Options& options, Asker& asker) {
     say(as_json(std::get<fleet::Reading>(reply)));
     return exit_done;
   }
-  say("store: " + std::to_string(good) + " of " + std::to_string(options.endpoints.size()) +
-      " members answer and have a leader");
+  const std::size_t all = options.store.endpoints.size();
+  say("store: " + std::to_string(good) + " of " + std::to_string(all) +
+      " members answer and have a leader" +
+      (2 * good > all ? "" : ": without a majority nothing can be written"));
   say_all(upgraderctl::in_columns(rows));
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
@@ -80,6 +86,11 @@ int show_status(const Options& options, Asker& asker) {
                                                record.value().who + ": " + record.value().why
                                          : "; the record " + record.reason()));
   }
+  const fleet::Certificates& files = options.store.certificates;
+  say_all(care_lines(reading,
+                     {fleet::validity_of(fleet::content_of_file(files.own)),
+                      fleet::validity_of(fleet::content_of_file(files.authority))},
+                     std::time(nullptr)));
   return exit_done;
 }
 

@@ -1,0 +1,107 @@
+#include "fleet/fleetctl/care_view.h"
+
+#include <algorithm>
+#include <map>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/node_view.h"
+#include "fleet/model/record_text.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::KeyKind;
+using fleet::UnixSeconds;
+
+constexpr UnixSeconds day_s = 86'400;
+// Whoever ends within that is counted.
+constexpr UnixSeconds soon_days = 30;
+
+std::string days_left(UnixSeconds until, UnixSeconds now) {
+  if (until <= now) return "expired";
+  const UnixSeconds days = (until - now) / day_s;
+  return std::to_string(days) + (days == 1 ? " day" : " days");
+}
+
+struct Found {
+  std::map<std::string, UnixSeconds> expiries = {};  // by name, of whom is let in
+  std::size_t revoked = 0;
+  std::vector<std::string> waiting = {};          // for the next certificate
+  std::map<std::string, std::size_t> bytes = {};  // by node
+};
+
+Found look_at(const fleet::Reading& reading) {
+  Found found;
+  for (const fleet::KeyValue& record : reading.found) {
+    const auto key = fleet::parse_key(record.key);
+    if (!key) continue;
+    if (key->kind == KeyKind::node_csr) found.waiting.push_back(key->names.front());
+    if (fleet::is_of_node(key->kind)) {
+      found.bytes[key->names.front()] += record.key.size() + record.value.size();
+    }
+    if (key->kind != KeyKind::identity) continue;
+    const auto identity = fleet::read_record<fleet::Identity>(record.value);
+    if (!identity) continue;
+    if (!identity.value().revoked.empty()) {
+      ++found.revoked;
+    } else {
+      found.expiries[fleet::certificate_name(key->names[0], key->names[1])] =
+          expiry_of(identity.value());
+    }
+  }
+  return found;
+}
+
+std::string enrolled_words(const Found& found, UnixSeconds now) {
+  const auto first = std::min_element(
+      found.expiries.begin(), found.expiries.end(),
+      [](const auto& one, const auto& other) { return one.second < other.second; });
+  const auto soon =
+      std::count_if(found.expiries.begin(), found.expiries.end(),
+                    [now](const auto& one) { return one.second < now + soon_days * day_s; });
+  std::string words = "enrolled: " + std::to_string(found.expiries.size());
+  if (first != found.expiries.end()) {
+    words += ", the first whose certificate ends is " + first->first + ": " +
+             days_left(first->second, now) + "; " + std::to_string(soon) + " within " +
+             std::to_string(soon_days) + " days";
+  }
+  return words + "; " + std::to_string(found.revoked) + " revoked";
+}
+
+std::string waiting_words(const std::vector<std::string>& waiting) {
+  std::string words = "wait for the next certificate:";
+  for (const std::string& node : waiting) {
+    words += " " + node;
+  }
+  return words;
+}
+
+std::string bytes_words(const std::map<std::string, std::size_t>& bytes) {
+  const auto most = std::max_element(
+      bytes.begin(), bytes.end(),
+      [](const auto& one, const auto& other) { return one.second < other.second; });
+  std::size_t sum = 0;
+  for (const auto& [node, count] : bytes) {
+    sum += count;
+  }
+  return "bytes of nodes: " + std::to_string(sum) + ", the most of " + most->first + ": " +
+         std::to_string(most->second);
+}
+
+}  // namespace
+
+std::vector<std::string> care_lines(const fleet::Reading& reading, const ShownCertificates& shown,
+                                    UnixSeconds now) {
+  const Found found = look_at(reading);
+  std::vector<std::string> lines;
+  if (shown.own && shown.authority) {
+    lines.push_back("your certificate: " + days_left(shown.own->until, now) +
+                    "; the authority's: " + days_left(shown.authority->until, now));
+  }
+  if (!found.expiries.empty() || found.revoked != 0) lines.push_back(enrolled_words(found, now));
+  if (!found.waiting.empty()) lines.push_back(waiting_words(found.waiting));
+  if (!found.bytes.empty()) lines.push_back(bytes_words(found.bytes));
+  return lines;
+}
+
+}  // namespace fleetctl
