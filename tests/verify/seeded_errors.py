@@ -70,4 +70,67 @@ ERRORS = [
         "ProveRelink{*state_.upgrade->program}",
         "ProveRelink{state_.upgrade->previous}",
     ),
+    # ---- what an operator asks
+    (
+        "missing refusal: an operator cancels an upgrade after the stop has been sent",
+        '      if (at_the_gate || phase == Phase::preparing) return "";\n',
+        '      return "";\n',
+    ),
+    (
+        "missing refusal: an operator confirms what does not wait to be confirmed",
+        'return at_the_gate ? "" : "it does not wait to be confirmed";',
+        'return "";',
+    ),
+    (
+        "wrong upgrade: an operator's word about another id is obeyed",
+        "if (!state_.upgrade || state_.upgrade->id != request.upgrade.id) {",
+        "if (!state_.upgrade) {",
+    ),
+    (
+        "unasked word: the active agent hears of a gate that is an operator's",
+        "  if (upgrade.origin == Origin::control) return;\n",
+        "",
+    ),
+    (
+        "missing answer: an operator whose upgrade is accepted hears nothing",
+        '  answer_upgrade("");\n',
+        "",
+    ),
+    # ---- a fallback that stands by
+    (
+        "left over: the standby of an upgrade that is committed is not killed",
+        "  if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);\n}",
+        "}",
+    ),
+    (
+        "missing reason: a standby that takes over is not told what failed",
+        "if (agent.standby && !agent.knows_failure) {",
+        "if (agent.standby && agent.knows_failure) {",
+    ),
+    (
+        "wrong blame: a standby that fails ends the upgrader",
+        "  if (agent.standby) return standby_lost(words::who(agent), reason);\n",
+        "",
+    ),
+    # ---- a way back at boot
+    (
+        "endless way back: what has failed at boot in its turn is started once more",
+        '  if (boot_failed) return end_with(exit_own_failure, "the way back has failed, too");\n',
+        "",
+    ),
+    (
+        "lost way back: the link of --previous is moved when the way back is committed",
+        "Relink{*state_.upgrade->program, !state_.upgrade->boot}",
+        "Relink{*state_.upgrade->program, true}",
+    ),
+    (
+        "too early: an attempt counts as one that lasted as soon as its agent is active",
+        "if (policy_.defaults.trial == Duration::zero()) return forget_attempts();",
+        "return forget_attempts();",
+    ),
+    (
+        "wrong count: attempts of an executable that the link no longer names are set back",
+        "  if (policy_.attempts) state_.attempts_done = true;",
+        "",
+    ),
 ]
