@@ -5,14 +5,13 @@ ERRORS = [
     (
         "wrong order: the candidate is activated when the old agent has confirmed, not when it "
         "has been reaped",
-        """  agent.state = stopped.state;
-  if (!agent.killed) agent.deadline""",
+        "  agent.state = stopped.state;\n",
         """  agent.state = stopped.state;
   if (state_.candidate && state_.candidate->ready) {
     state_.candidate->activated = true;
     send(*state_.candidate, agent_protocol::Activate{stopped.state, true});
   }
-  if (!agent.killed) agent.deadline""",
+""",
     ),
     (
         "missing deadline: an upgrade waits for its confirmation without end",
@@ -109,7 +108,7 @@ ERRORS = [
     ),
     (
         "wrong blame: a standby that fails ends the upgrader",
-        "  if (agent.standby) return standby_lost(words::who(agent), reason);\n",
+        "  if (agent.standby) return standby_lost(in_words(agent), reason);\n",
         "",
     ),
     # ---- a way back at boot
