@@ -1,6 +1,6 @@
 # Checks how files look: columns, lengths, how they open, and their format.
 
-shape_checks='columns file_lengths budget function_lengths heads format targets'
+shape_checks='columns file_lengths budget function_lengths heads format targets seeds'
 
 columns_max=100
 file_lines_max=300
@@ -182,4 +182,14 @@ canary_targets() {
   sed -i 's/make lines  */make lnies  /' Makefile
   echo '< lnies'
   echo '> lines'
+}
+
+# The text of each error that `make seeded` seeds stands in the core; without this, nobody would
+# know before the next `make verify`.
+check_seeds() { tests/verify/seeded --look 2>&1; }
+
+canary_seeds() {
+  sed -i 's/on_unclean_stop == UncleanStop::fall_back/on_unclean_stop == UncleanStop{}/' \
+    upgrader/core/step_agents.cc
+  echo 'inverted condition: on_unclean_stop means its opposite'
 }
