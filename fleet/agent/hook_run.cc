@@ -13,7 +13,8 @@
 namespace fleet {
 namespace {
 
-// Of its output as much is kept; its last line stands in a record.
+// Of what a hook writes only so much of the end is kept: the record shows no more than the last
+// line of it.
 constexpr std::size_t kept_bytes = 4'096;
 constexpr int status_not_run = 126;
 

@@ -6,7 +6,7 @@
 
 namespace fleet {
 
-// A sentence; a record holds many things.
+// A line is cut to so many bytes, since a record holds other things beside it.
 inline constexpr std::size_t last_line_bytes_max = 512;
 
 // Without what is no text: bytes beyond ASCII and control characters become `?`.

@@ -12,7 +12,8 @@
 namespace fleet {
 namespace {
 
-// The first words of the paths that there can be: below them a list may be empty, and is one.
+// Paths below these words are lists. One that has nothing in it is answered as an empty list, and
+// not as a path that does not exist.
 constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
                                       "window", "driver",  "event",   "once"};
 

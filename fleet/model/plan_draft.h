@@ -25,8 +25,9 @@ struct PlanGround {
   Revision desired_revision = 0;
 };
 
-// All of it at once: the plan, and that its component's version is pending. Refused by the store
-// while there is `stop`, a plan or a rollout of that name, or when its ground has changed.
+// Writes the plan and, in the same transaction, that its component's version is pending. The store
+// refuses it while there is `stop`, or a plan or a rollout of that name, or when a record of
+// `ground` has changed since it was read.
 [[nodiscard]] Transaction plan_creation(const std::string& name, Plan plan,
                                         const PlanGround& ground);
 

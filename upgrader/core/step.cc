@@ -35,7 +35,7 @@ Duration Step::time_left(const Agent& agent) const {
   return std::max(Duration{1}, *agent.deadline - now_);
 }
 
-// From now on, and for so long at most; 0: without a limit.
+// From now on the agent is waited for, for `allowed` at most; 0: for as long as it takes.
 void Step::await(Agent& agent, Awaited what, Duration allowed) const {
   agent.awaited = what;
   agent.deadline = deadline_after(now_, allowed);
