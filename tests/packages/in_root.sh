@@ -1,12 +1,15 @@
 #!/bin/sh
-# Runs inside a small Debian that has a compiler and what the programs link, beside the packages:
-# installs them, builds the sample agent from their examples by pkg-config alone, upgrades it well
-# and badly under the installed upgrader while it works, and removes them without a trace.
+# Runs inside a small Debian that has a compiler and the libraries that are used, beside the
+# packages: installs them, builds the sample agent from their examples, upgrades it well and badly
+# under the installed upgrader while it works and while newer packages replace these, adds a release
+# to its directory, and removes them without a trace.
 # Prints `ok` lines and `N passed, N failed`. For packages.sh.
 set -u
 cd /trial || exit 1
 passed=0
 failed=0
+packages='upgrader agent-releases libagent-protocol1 libagent-protocol-dev libagent-releases-dev'
+packages="$packages upgrader-fleet-agent upgrader-fleet"
 examples=/usr/share/doc/libagent-protocol-dev/examples/sample-agent
 limit=120  # seconds: only what hangs takes that long
 upgrader=
@@ -38,10 +41,12 @@ installs() {
 }
 
 in_place() {
-  upgrader --version && sample-agent --version && dpkg -V upgrader libagent-protocol1 \
-    libagent-protocol-dev upgrader-fleet-agent upgrader-fleet && fleet-agent --version &&
-    fleet-controller --version && fleetctl --version && ls /usr/share/man/man8/upgrader.8.gz \
+  # shellcheck disable=SC2086  # a list of names
+  dpkg -V $packages && upgrader --version && sample-agent --version && agent-releases --version &&
+    fleet-agent --version && fleet-controller --version && fleetctl --version &&
+    ls /usr/share/man/man8/upgrader.8.gz \
     /usr/share/man/man7/agent-protocol.7.gz /usr/share/man/man3/agent_protocol.3.gz \
+    /usr/share/man/man1/agent-releases.1.gz /usr/share/man/man3/libagent-releases.3.gz \
     /usr/share/bash-completion/completions/upgrader /usr/share/zsh/vendor-completions/_upgrader \
     /usr/share/doc/upgrader/NEWS*
 }
@@ -91,6 +96,32 @@ goes_to() {
 
 upgrades() { goes_to 2.0.0 'generation 2.*is committed' && writes 101 200 && copied 200; }
 
+# The same packages, but of a later version; the upgrader goes on from the file that it was.
+becomes_newer() {
+  for package in ./*.deb; do
+    rm -rf newer && dpkg-deb -R "$package" newer || return 1
+    version=$(sed -n 's/^Version: //p' newer/DEBIAN/control)
+    sed -i "s/\([ (]\)$version\()\|\$\)/\1$version+newer\2/" newer/DEBIAN/control &&
+      dpkg-deb --root-owner-group -b newer "newer-${package#./}" || return 1
+  done
+  dpkg -i newer-*.deb && [ -z "$(dpkg --audit)" ] &&
+    dpkg -s upgrader | grep '^Version: .*+newer$' &&
+    kill -0 "$upgrader" && readlink "/proc/$upgrader/exe" | grep ' (deleted)$'
+}
+
+# As its page says, but for the signature: the machine of this trial has no minisign.
+adds_a_release() {
+  cat >agent.json <<MANIFEST || return 1
+{"name": "agent", "version": "1.5.0", "arch": "$(uname -m)", "kind": "file",
+ "size": $(stat -c %s sample-agent/build/agent-v1.0.0), "min_protocol": 1,
+ "sha256": "$(sha256sum <sample-agent/build/agent-v1.0.0 | cut -c 1-64)",
+ "url": "sample-agent/build/agent-v1.0.0"}
+MANIFEST
+  agent-releases --dir=store --name=agent add --unsigned agent.json &&
+    agent-releases --dir=store list | grep '1\.5\.0' &&
+    cmp store/agent-v1.5.0 sample-agent/build/agent-v1.0.0
+}
+
 # Generation 3 crashes before it is ready: generation 2 works on, and the link names it again.
 survives_start() {
   goes_to 3.0.0 'generation 3: .*generation 2 .*stays active' && writes 201 300 && copied 300 &&
@@ -115,9 +146,8 @@ versions_at_work() {
     '1.0.0 1.0.0 2.0.0 2.0.0 2.0.0 ' ]
 }
 
-removes() {
-  dpkg --purge upgrader-fleet upgrader-fleet-agent upgrader libagent-protocol-dev libagent-protocol1
-}
+# shellcheck disable=SC2086  # a list of names
+removes() { dpkg --purge $packages; }
 
 is_seen() { listing >during && ! diff before during >seen && grep /usr/bin/upgrader seen; }
 
@@ -126,15 +156,17 @@ leaves_nothing() { listing >after && diff before after; }
 check 'dpkg installs the packages, and what they need is there' installs
 check 'all is in its place, and as it was packed' in_place
 check 'service files name the program where it is' names_itself
-check 'the sample agent is built from the examples by pkg-config alone' builds
+check 'the sample agent is built from the examples' builds
 check 'it links the installed library' links_the_library
 check 'the installed upgrader runs it' works
 check 'a good upgrade' upgrades
+check 'newer packages, while it works' becomes_newer
 check 'a bad one, at its start' survives_start
 check 'a bad one, on trial' survives_trial
 check 'it stops with status 0' stops
 check 'every line was copied once' loses_nothing
 check 'by the versions that were to do it' versions_at_work
+check 'agent-releases adds a release' adds_a_release
 check 'canary: what is installed is seen' is_seen
 check 'dpkg removes the packages' removes
 check 'nothing is left' leaves_nothing

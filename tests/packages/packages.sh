@@ -16,8 +16,8 @@ if [ "$(id -u)" != 0 ]; then
   exec sudo -n env BUILD="$BUILD" "PATH=$PATH:/usr/sbin:/sbin" tests/packages/packages.sh
 fi
 root=$BUILD/roots/packages
-content=g++,libuv1-dev,make,pkgconf,libarchive13,libcurl4,libpcre2-8-0,libprotobuf-lite32
-content=$content,libgnutls30,libmicrohttpd12,libsodium23,libssl3
+content=g++,libarchive-dev,libcurl4-openssl-dev,libsodium-dev,libuv1-dev,make,pkgconf
+content=$content,libgnutls30,libmicrohttpd12,libpcre2-8-0,libprotobuf-lite32,libssl3
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0
@@ -37,7 +37,8 @@ check() {
   fi
 }
 
-packages='upgrader libagent-protocol1 libagent-protocol-dev upgrader-fleet-agent upgrader-fleet'
+packages='upgrader agent-releases libagent-protocol1 libagent-protocol-dev libagent-releases-dev'
+packages="$packages upgrader-fleet-agent upgrader-fleet"
 file_of() { ls "$BUILD/deb/$1"_*.deb; }
 
 all_there() { for package in $packages; do file_of "$package" || return 1; done; }
@@ -111,13 +112,15 @@ tell_of_trial() {
   check 'all of that was tried' test "$status" = 0
 }
 
-check 'there are five packages' all_there
+check 'there are seven packages' all_there
 check 'lintian finds nothing' lints "$BUILD"/deb/*.changes
 check 'it was asked to overlook only what is written down' overrides
 check 'canary: it finds a package without its copyright' lints_spoilt
 check 'the program serves every architecture' multi_arch upgrader foreign
+check 'and so does agent-releases' multi_arch agent-releases foreign
 check 'libraries for several can stand side by side' multi_arch libagent-protocol1 same
 check 'and so can what it takes to build agents' multi_arch libagent-protocol-dev same
+check 'and to keep releases' multi_arch libagent-releases-dev same
 check 'a small Debian' makes_root
 tell_of_trial
 
