@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tarfile
 
+from server import Double
 from world import PROGRAM, World, sha256
 
 PLAIN = b"#!/bin/sh\nexit 0\n"
@@ -26,6 +27,17 @@ def small_tar():
     return out.getvalue()
 
 
+def entry(version, ending="failed"):
+    """A line of the ledger."""
+    return json.dumps({"when": "2026-01-01T00:00:00Z", "version": version, "ending": ending,
+                       "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}) + "\n"
+
+
+# Ledgers to begin with: one whose last line a crash has torn, and one that has to become shorter.
+ENTRIES = {"forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
+           "forget_many": "".join(entry("%d.0.0" % (number % 7 + 1)) for number in range(1000))}
+
+
 class Stage(World):
     """A world whose directory and installed file lie below one root."""
 
@@ -37,15 +49,26 @@ class Stage(World):
                           "3.0.0": self.publish_tar("3.0.0", small_tar())}
         if deed != "add_first":
             self.begin()
+        if deed == "prune":
+            self.begin_to_prune()
+        if deed in ENTRIES:
+            self.write("root/releases/ledger.jsonl", ENTRIES[deed])
+        if deed == "add_http":
+            double = Double(self.pub)
+            self.closers.append(double.close)
+            self.manifests["by http"] = double.url("agent-2.0.0.json")
         self.arguments = {
             "add_first": ["add", self.manifests["2.0.0"]],
             "add_file": ["add", self.manifests["2.0.0"]],
             "add_tar": ["add", self.manifests["3.0.0"]],
+            "add_http": ["add", self.manifests.get("by http")],
             "remove": ["remove", "0.9.0"],
             "prune": ["prune", "--keep=1"],
             "desire": ["desire", "1.0.0"],
             "newest": ["desire", "--newest"],
             "forget": ["forget", "1.0.0"],
+            "forget_torn": ["forget", "1.0.0"],
+            "forget_many": ["forget", "1.0.0"],
             "adopt": ["adopt", self.path("root/installed"), "--as=1.5.0"],
         }[deed]
 
@@ -53,10 +76,16 @@ class Stage(World):
         for number in ["0.9.0", "1.0.0"]:
             self.succeeds("add", self.publish(number, PLAIN + b"#" + number.encode() + b"\n"))
         self.succeeds("desire", "1.0.0")
-        entry = {"when": "2026-01-01T00:00:00Z", "version": "1.0.0", "ending": "failed",
-                 "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}
-        self.write("root/releases/ledger.jsonl", json.dumps(entry) + "\n")
+        self.write("root/releases/ledger.jsonl", entry("1.0.0"))
         self.write("root/installed", PLAIN + b"# installed\n", 0o755)
+
+    def begin_to_prune(self):
+        """Beside 0.9.0, which may go, a release for each reason to stay."""
+        for number in ["0.5.0", "0.6.0", "0.7.0"]:
+            self.succeeds("add", self.publish(number, PLAIN + b"#" + number.encode() + b"\n"))
+        os.symlink("agent-v0.5.0", self.release("current"))
+        os.symlink("agent-v0.6.0", self.release("previous"))
+        self.write("root/releases/ledger.jsonl", entry("1.0.0") + entry("0.7.0", "trying"))
 
     def order(self, root=None):
         """The deed as a command, on this root or on a copy of it."""
@@ -67,7 +96,10 @@ class Stage(World):
 
 
 DEEDS = ["add_first", "add_file", "add_tar", "remove", "prune", "desire", "newest", "forget",
-         "adopt"]
+         "forget_torn", "forget_many", "adopt"]
+DEEDS_WITH_NETWORK = [*DEEDS, "add_http"]
+# Calls whose number is the network's affair, and another one in every run.
+UNSTEADY = {"poll", "recvfrom", "sendto", "futex"}
 
 
 class Wrong(Exception):
@@ -146,7 +178,7 @@ def judge(deed, stage, root, before, after):
     again_is_refused = {"remove": 2, "adopt": 3}.get(deed)  # what is done cannot be done again
     if done.returncode != 0 and not (found == after and done.returncode == again_is_refused):
         raise Wrong("the next call: " + done.stderr.decode())
-    if deed != "forget" and facts(stage, root) != after:
+    if not deed.startswith("forget") and facts(stage, root) != after:
         raise Wrong("the next call has not ended as the first should have")
     subprocess.run([PROGRAM, "--dir=" + root + "/releases", "--name=agent", "desire",
                     facts(stage, root)["versions"][-1]], stdout=subprocess.DEVNULL, check=True)

@@ -18,8 +18,9 @@ def case(name, rows=""):
     return declare
 
 
-def run_cases(make_world):
-    """Every case, or those with a part of their name that the command line gives."""
+def run_cases(make_world, close=None):
+    """Every case, or those with a part of their name that the command line gives. `close` is called
+    with how many have failed."""
     only = sys.argv[1] if len(sys.argv) > 1 else ""
     passed = failed = 0
     for name, rows, function in cases:
@@ -41,6 +42,8 @@ def run_cases(make_world):
         finally:
             world.close()
         sys.stdout.flush()
+    if close:
+        close(failed)
     print("%d passed, %d failed" % (passed, failed))
     sys.exit(1 if failed else 0)
 

@@ -103,11 +103,13 @@ Outcome Addition::judge_manifest() {
   fetched_.manifest = std::move(manifest.value());
   const auto ledger = read_ledger(store_.directory());
   if (!ledger) return ledger.refusal();
+  const auto current = store_.version_of_link(current_name);
+  if (!current) return current.refusal();
   Circumstances here{.name = store_.name(),
                      .arch = std::string(machine()),
                      .now = adding_.now,
                      .known = std::nullopt,
-                     .current = store_.version_of_link(current_name),
+                     .current = current.value(),
                      .older_is_wanted = adding_.older_is_wanted};
   if (!ledger.value().empty()) here.known = ledger.value().back().when;
   const Outcome admitted = admit(fetched_.manifest, here);
@@ -122,8 +124,12 @@ Outcome Addition::judge_manifest() {
 Result<bool> Addition::is_there() const {
   const Manifest& manifest = fetched_.manifest;
   const std::string path = store_.directory().path_of(store_.name_of(manifest.version));
-  if (!store_.directory().status(store_.name_of(manifest.version))) return false;
-  const auto release = store_.find(manifest.version);
+  const auto status = store_.directory().status(store_.name_of(manifest.version));
+  if (!status) return status.refusal();
+  if (!status.value()) return false;
+  const auto found = store_.find(manifest.version);
+  if (!found) return found.refusal();
+  const std::optional<Release>& release = found.value();
   std::string sha256 = release ? release->sha256 : "";
   if (release && sha256.empty() && manifest.kind == Kind::file) {
     const auto hashed = hash_release(store_, *release);
@@ -208,7 +214,9 @@ Outcome Addition::place(const Directory& staging) {
   const std::string name = store_.name_of(fetched_.manifest.version);
   for (const std::string_view ending : {files_ending, signature_ending, manifest_ending}) {
     const std::string beside = name + std::string(ending);
-    if (!staging.status(beside)) continue;
+    const auto staged = staging.status(beside);
+    if (!staged) return staged.refusal();
+    if (!staged.value()) continue;
     if (const Outcome moved = staging.rename(beside, directory, beside); !moved) return moved;
   }
   if (const Outcome synced = directory.sync(); !synced) return synced;
@@ -254,8 +262,11 @@ Result<Releases::Added> Addition::run() {
   // What a crash has left beside a release that is there is of no use any more.
   if (there.value()) static_cast<void>(store_.clean(staging, std::string(no_partial)));
   auto release = store_.find(fetched_.manifest.version);
-  if (!release) return Refusal{"the release vanished while it was added", Trouble::system};
-  return Releases::Added{.release = std::move(*release),
+  if (!release) return release.refusal();
+  if (!release.value()) {
+    return Refusal{"the release vanished while it was added", Trouble::system};
+  }
+  return Releases::Added{.release = std::move(*release.value()),
                          .was_there = there.value(),
                          .trusted_comment = fetched_.trusted_comment};
 }

@@ -97,9 +97,13 @@ Outcome Adoption::copy(int program, const Directory& staging) {
 // The manifest first, then the release, as for one that is added.
 Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   const Directory& directory = store_.directory();
-  if (directory.status(name_)) {
+  const auto there_already = directory.status(name_);
+  if (!there_already) return there_already.refusal();
+  if (there_already.value()) {
     const auto release = store_.find(version_);
-    const auto there = release ? hash_release(store_, *release) : Result<std::string>(Refusal{});
+    if (!release) return release.refusal();
+    const auto there =
+        release.value() ? hash_release(store_, *release.value()) : Result<std::string>(Refusal{});
     if (there && there.value() == sha256_) return staging.remove(name_);
     return Refusal{directory.path_of(name_) + " exists, with other bytes than " + path_};
   }
@@ -126,7 +130,10 @@ Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};
   const bool is_current = parent_.path() == directory.path() && base_ == current;
-  if (is_current || directory.status(current)) return std::monostate{};
+  if (is_current) return std::monostate{};
+  const auto there = directory.status(current);
+  if (!there) return there.refusal();
+  if (there.value()) return std::monostate{};
   if (const Outcome made = directory.link(path_, current); !made) return made;
   return directory.sync();
 }

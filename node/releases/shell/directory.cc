@@ -90,10 +90,13 @@ Result<std::vector<std::string>> Directory::names() const {
   return names;
 }
 
-std::optional<struct stat> Directory::status(const std::string& name) const {
+Result<std::optional<struct stat>> Directory::status(const std::string& name) const {
   struct stat status {};
-  if (::fstatat(descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
-  return status;
+  if (::fstatat(descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+    return std::optional(status);
+  }
+  if (errno == ENOENT) return std::optional<struct stat>{};
+  return refusal_from_errno("look at", path_of(name));
 }
 
 std::optional<std::string> Directory::link_target(const std::string& name) const {
@@ -152,7 +155,9 @@ Outcome Directory::rename(const std::string& name, const Directory& into,
   int failed = ::renameat2(descriptor(), name.c_str(), into.descriptor(), new_name.c_str(), flags);
   // Some file systems do not know the flag; whoever writes holds the lock, so to look is enough.
   if (failed != 0 && errno == EINVAL && flags != 0) {
-    if (into.status(new_name)) {
+    const auto there = into.status(new_name);
+    if (!there) return there.refusal();
+    if (there.value()) {
       errno = EEXIST;
     } else {
       failed = ::renameat(descriptor(), name.c_str(), into.descriptor(), new_name.c_str());
@@ -171,7 +176,11 @@ Outcome Directory::remove(const std::string& name) const {
   if (::unlinkat(descriptor(), name.c_str(), 0) == 0 || errno == ENOENT) return std::monostate{};
   if (errno != EISDIR && errno != EPERM) return refusal_from_errno("remove", path_of(name));
   const auto found = status(name);
-  if (!found || !S_ISDIR(found->st_mode)) return Refusal{"cannot remove " + path_of(name)};
+  if (!found) return found.refusal();
+  if (!found.value()) return std::monostate{};
+  if (!S_ISDIR(found.value()->st_mode)) {
+    return Refusal{"cannot remove " + path_of(name), Trouble::system};
+  }
   {
     const Result<Directory> below = subdirectory(name);
     if (!below) return below.refusal();

@@ -38,7 +38,7 @@ class Directory {
   [[nodiscard]] Result<std::vector<std::string>> names() const;
 
   // Of the entry itself, not of what a link names; nothing if there is none.
-  [[nodiscard]] std::optional<struct stat> status(const std::string& name) const;
+  [[nodiscard]] Result<std::optional<struct stat>> status(const std::string& name) const;
   [[nodiscard]] std::optional<std::string> link_target(const std::string& name) const;
 
   [[nodiscard]] Result<Descriptor> open_file(const std::string& name, int flags,

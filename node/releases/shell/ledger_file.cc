@@ -32,7 +32,9 @@ Result<Locked> lock_ledger(const Directory& directory) {
     if (::fstat(descriptor, &status) != 0) return refusal_from_errno("read", path);
     if (!S_ISREG(status.st_mode)) return Refusal{path + " is not a regular file"};
     const auto named = directory.status(file_name);
-    if (!named || named->st_ino != status.st_ino || named->st_dev != status.st_dev) continue;
+    if (!named) return named.refusal();
+    const auto& there = named.value();
+    if (!there || there->st_ino != status.st_ino || there->st_dev != status.st_dev) continue;
     Result<std::string> text = read_all(descriptor, path, ledger_bytes_max);
     if (!text) return text.refusal();
     return Locked{std::move(file.value()), std::move(text.value())};

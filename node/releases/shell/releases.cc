@@ -31,7 +31,8 @@ Result<std::vector<Release>> Releases::list() const {
 
 Result<Release> Releases::find(const Version& version) const {
   auto release = store_->find(version);
-  if (release) return std::move(*release);
+  if (!release) return release.refusal();
+  if (release.value()) return std::move(*release.value());
   return Refusal{"there is no version " + version.text() + " in " + directory(), Trouble::absent};
 }
 
@@ -41,11 +42,13 @@ std::optional<Version> Releases::desired() const {
 }
 
 std::optional<Version> Releases::current() const {
-  return store_->version_of_link(current_name);
+  const auto version = store_->version_of_link(current_name);
+  return version ? version.value() : std::nullopt;
 }
 
 std::optional<Version> Releases::previous() const {
-  return store_->version_of_link(previous_name);
+  const auto version = store_->version_of_link(previous_name);
+  return version ? version.value() : std::nullopt;
 }
 
 // A new file each time, also for the same version: that is how a wish is made anew.

@@ -30,10 +30,16 @@ Result<Needs> Needs::look(const Store& store) {
   Needs needs;
   for (const std::string_view link : {current_name, previous_name}) {
     const auto version = store.version_of_link(link);
-    if (version) needs.versions_.emplace_back(*version, std::string(link) + " names it");
+    if (!version) return version.refusal();
+    if (version.value()) {
+      needs.versions_.emplace_back(*version.value(), std::string(link) + " names it");
+    }
   }
   const auto wish = store.wish();
-  if (wish && wish->version) needs.versions_.emplace_back(*wish->version, "it is desired");
+  if (wish && !wish->version) {
+    return Refusal{"the file `desired` names no version, so nothing is removed"};
+  }
+  if (wish) needs.versions_.emplace_back(*wish->version, "it is desired");
   const auto ledger = read_ledger(store.directory());
   if (!ledger) return ledger.refusal();
   std::set<std::string> seen;
@@ -47,7 +53,13 @@ Result<Needs> Needs::look(const Store& store) {
     return Refusal{"what an upgrader runs cannot be read, so nothing is removed: " +
                    upgraders.reason()};
   }
-  needs.uses_ = used_by_processes();
+  auto processes = used_by_processes();
+  if (!processes) {
+    return Refusal{
+        "what processes run cannot be read, so nothing is removed: " + processes.reason(),
+        processes.refusal().trouble};
+  }
+  needs.uses_ = std::move(processes.value());
   for (Use& use : upgraders.value())
     needs.uses_.push_back(std::move(use));
   return needs;

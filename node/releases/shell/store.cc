@@ -107,36 +107,38 @@ Result<std::optional<std::string>> Store::manifest_text(const Version& version) 
   return directory_.read(name_of(version) + std::string(manifest_ending), manifest_bytes_max);
 }
 
-std::optional<Release> Store::find(const Version& version) const {
+Result<std::optional<Release>> Store::find(const Version& version) const {
   const std::string name = name_of(version);
-  const auto status = directory_.status(name);
-  if (!status) return std::nullopt;
+  const auto found = directory_.status(name);
+  if (!found) return found.refusal();
+  if (!found.value()) return std::optional<Release>{};
+  const struct stat& status = *found.value();
   Release release{.version = version, .path = directory_.path_of(name)};
   release.executable = release.path;
-  release.is_directory = S_ISDIR(status->st_mode);
-  release.bytes = status->st_blocks * block_bytes;
-  release.added = status->st_ctim.tv_sec;
-  release.writing = writing_of(*status);
-  const bool is_program = S_ISREG(status->st_mode) && (status->st_mode & executable_bits) != 0;
-  if (!release.is_directory && !is_program) return std::nullopt;
+  release.is_directory = S_ISDIR(status.st_mode);
+  release.bytes = status.st_blocks * block_bytes;
+  release.added = status.st_ctim.tv_sec;
+  release.writing = writing_of(status);
+  const bool is_program = S_ISREG(status.st_mode) && (status.st_mode & executable_bits) != 0;
+  if (!release.is_directory && !is_program) return std::optional<Release>{};
 
   const auto text = manifest_text(version);
   const bool has_manifest = text && text.value();
   const auto manifest = has_manifest ? parse_manifest(*text.value()) : Result<Manifest>(Refusal{});
   const bool fits = manifest && manifest.value().version == version &&
                     (manifest.value().kind == Kind::tar) == release.is_directory;
-  if (release.is_directory && !fits) return std::nullopt;  // nobody knows what to start
-  if (!fits) return release;
+  if (release.is_directory && !fits) return std::optional<Release>{};  // nobody knows what to start
+  if (!fits) return std::optional(std::move(release));
   for (const std::string_view ending : {manifest_ending, signature_ending}) {
     const auto beside = directory_.status(name + std::string(ending));
-    if (beside) release.writing += " " + writing_of(*beside);
+    if (beside && beside.value()) release.writing += " " + writing_of(*beside.value());
   }
   release.sha256 = manifest.value().sha256;
   release.version.build = manifest.value().version.build;
-  if (!release.is_directory) return release;
+  if (!release.is_directory) return std::optional(std::move(release));
   release.executable += "/" + manifest.value().entry;
   release.bytes = manifest.value().size;  // until somebody asks how much it is unpacked
-  return release;
+  return std::optional(std::move(release));
 }
 
 Result<std::vector<Release>> Store::list() const {
@@ -146,7 +148,9 @@ Result<std::vector<Release>> Store::list() const {
   for (const std::string& name : names.value()) {
     const auto known = recognise(name, name_);
     if (!known || known->kind != Known::Kind::release) continue;
-    if (auto release = find(known->version)) releases.push_back(std::move(*release));
+    auto release = find(known->version);
+    if (!release) return release.refusal();
+    if (release.value()) releases.push_back(std::move(*release.value()));
   }
   std::ranges::sort(releases, std::ranges::less{}, &Release::version);
   return releases;
@@ -185,18 +189,21 @@ std::optional<Wish> Store::wish() const {
   if (!text.value()) return std::nullopt;
   const auto status = directory_.status(name);
   Wish wish{.version = Version::parse(first_line(*text.value())),
-            .writing = status ? writing_of(*status) : ""};
+            .writing = status && status.value() ? writing_of(*status.value()) : ""};
   return wish;
 }
 
-std::optional<Version> Store::version_of_link(std::string_view name) const {
-  const auto real = real_path(directory_.path_of(name));
+Result<std::optional<Version>> Store::version_of_link(std::string_view name) const {
+  const std::string path = directory_.path_of(name);
+  const auto real = real_path(path);
+  const bool leads_nowhere = !real && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
+  if (!real && !leads_nowhere) return refusal_from_errno("follow", path);
   const std::string below = directory_.path_of("");
-  if (!real || !real->starts_with(below)) return std::nullopt;
+  if (!real || !real->starts_with(below)) return std::optional<Version>{};
   const std::string rest = real->substr(below.size());
   const auto known = recognise(rest.substr(0, rest.find('/')), name_);
-  if (!known || known->kind != Known::Kind::release) return std::nullopt;
-  return known->version;
+  if (!known || known->kind != Known::Kind::release) return std::optional<Version>{};
+  return std::optional(known->version);
 }
 
 Result<Writing> Store::begin_writing(const std::string& wanted) const {

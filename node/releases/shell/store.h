@@ -34,7 +34,8 @@ class Store {
   [[nodiscard]] Result<std::vector<PublicKey>> keys() const { return read_keys_again(); }
 
   [[nodiscard]] Result<std::vector<Release>> list() const;
-  [[nodiscard]] std::optional<Release> find(const Version& version) const;
+  // Nothing where no such release is.
+  [[nodiscard]] Result<std::optional<Release>> find(const Version& version) const;
   [[nodiscard]] std::string name_of(const Version& version) const;
 
   // The bytes of a release's manifest; nothing if it has none.
@@ -47,8 +48,9 @@ class Store {
   // The operator's wish; nothing where the newest is wanted.
   [[nodiscard]] std::optional<Wish> wish() const;
 
-  // The version whose release the link `name` leads to, by whatever ways.
-  [[nodiscard]] std::optional<Version> version_of_link(std::string_view name) const;
+  // The version whose release the link `name` leads to, by whatever ways; nothing where there is no
+  // such link or release.
+  [[nodiscard]] Result<std::optional<Version>> version_of_link(std::string_view name) const;
 
   // Waits until nobody else writes; then removes what a crash has left, but for the partial file
   // that is called `wanted`, or, if that is empty, but for all partial files.

@@ -22,7 +22,9 @@ Refusal differs(const std::string& path, std::string_view how) {
 
 Outcome compare_entry(const Directory& directory, const std::string& name, const std::string& path,
                       const Listed& listed) {
-  const auto status = directory.status(name);
+  const auto found = directory.status(name);
+  if (!found) return found.refusal();
+  const auto& status = found.value();
   if (!status) return differs(path, "is missing");
   const mode_t mode = status->st_mode & permission_bits;
   switch (listed.kind) {
@@ -82,10 +84,11 @@ std::int64_t bytes_on_disk(const Directory& directory) {
   const auto names = directory.names();
   if (!names) return bytes;
   for (const std::string& name : names.value()) {
-    const auto status = directory.status(name);
-    if (!status) continue;
-    bytes += status->st_blocks * block_bytes;
-    if (!S_ISDIR(status->st_mode)) continue;
+    const auto found = directory.status(name);
+    if (!found || !found.value()) continue;
+    const struct stat& status = *found.value();
+    bytes += status.st_blocks * block_bytes;
+    if (!S_ISDIR(status.st_mode)) continue;
     const auto below = directory.subdirectory(name);
     if (below) bytes += bytes_on_disk(below.value());
   }

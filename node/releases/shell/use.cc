@@ -36,11 +36,12 @@ Outcome add_uses_of(const std::string& control, std::vector<Use>& uses) {
 
 }  // namespace
 
-std::vector<Use> used_by_processes() {
+Result<std::vector<Use>> used_by_processes() {
   std::vector<Use> uses;
   const auto processes = Directory::open(processes_path);
-  const auto names = processes ? processes.value().names() : Result(std::vector<std::string>{});
-  if (!names) return uses;
+  if (!processes) return processes.refusal();
+  const auto names = processes.value().names();
+  if (!names) return names.refusal();
   for (const std::string& name : names.value()) {
     if (!is_number(name)) continue;
     auto target = processes.value().link_target(name + "/exe");
@@ -76,7 +77,8 @@ Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& contr
   if (!names) return names.refusal();
   for (const std::string& name : names.value()) {
     const auto status = running.value().status(name);
-    if (!status || !S_ISDIR(status->st_mode)) continue;
+    if (!status) return status.refusal();
+    if (!status.value() || !S_ISDIR(status.value()->st_mode)) continue;
     const Outcome added = add_uses_of(running.value().path_of(name), uses);
     if (!added) return added.refusal();
   }

@@ -14,8 +14,8 @@ struct Use {
   std::string by;          // in words: who
 };
 
-// What /proc says that processes execute, as far as we may see it.
-[[nodiscard]] std::vector<Use> used_by_processes();
+// What /proc says that processes execute, as far as we may see it. Refused where it says nothing.
+[[nodiscard]] Result<std::vector<Use>> used_by_processes();
 
 // What upgraders run and are about to run: of every directory below /run/upgrader, and of
 // `controls`. Refused where one of them does not let itself be read: what it runs is not known

@@ -39,7 +39,9 @@ Result<Verification> Verification::begin(const Store& store, const Release& rele
 
 Outcome Verification::begin_file(const Store& store, const Release& release) {
   const std::string name = store.name_of(release.version);
-  const auto status = directory_.status(name);
+  const auto found = directory_.status(name);
+  if (!found) return found.refusal();
+  const auto& status = found.value();
   if (!status) return Refusal{release.path + " is missing", Trouble::absent};
   if (!S_ISREG(status->st_mode)) return Refusal{release.path + " is no file", Trouble::damaged};
   if (!sha256_.empty() && (status->st_mode & permission_bits) != release_mode) {
