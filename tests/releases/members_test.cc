@@ -1,5 +1,6 @@
 // What an archive may name, what is pruned, and what a crash has left: decisions on names alone.
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "node/releases/core/manifest.h"
 #include "node/releases/core/member.h"
@@ -63,24 +64,56 @@ TEST_CASE("a bomb's bytes are bounded by those of the archive") {
   CHECK(unpacked_bytes_max(release_bytes_max) > 0);
 }
 
-TEST_CASE("nothing that is needed is pruned, nor any of the newest, nor what is young") {
-  const auto pruned = [](std::size_t keep, std::optional<Moment> before) {
-    std::vector<Holding> holdings{{*Version::parse("1.10.0"), 50, std::nullopt},
-                                  {*Version::parse("1.2.0"), 10, "it is desired"},
-                                  {*Version::parse("1.9.0"), 40, std::nullopt},
-                                  {*Version::parse("1.1.0"), 60, std::nullopt},
-                                  {*Version::parse("1.0.0"), 5, std::nullopt}};
-    std::string names;
-    for (const Version& version : choose_to_prune(holdings, {keep, before}))
-      names += version.text() + " ";
-    return names;
-  };
+// Five releases in another order than that of their versions; each of them needed or not, and young
+// or not, with every bound: what goes is judged one release after the other, by the page's rules.
+// Rows: H-105
+TEST_CASE("what is pruned is right for every combination") {
+  const std::vector<std::string> versions{"1.10.0", "1.2.0", "2.0.0-rc.1", "1.1.0", "1.9.0"};
+  const std::vector<std::size_t> newer_ones{1, 3, 0, 4, 2};  // of each: how many are newer
+  constexpr Moment young = 100;
+  constexpr Moment old = 10;
+  int combinations = 0;
+  for (unsigned needed = 0; needed < 32; ++needed) {
+    for (unsigned is_young = 0; is_young < 32; ++is_young) {
+      std::vector<Holding> holdings;
+      for (unsigned i = 0; i < versions.size(); ++i) {
+        const bool stays = (needed >> i & 1U) != 0;
+        holdings.push_back({*Version::parse(versions[i]), (is_young >> i & 1U) != 0 ? young : old,
+                            stays ? std::optional<std::string>("it is desired") : std::nullopt});
+      }
+      for (std::size_t keep = 1; keep <= versions.size() + 1; ++keep) {
+        for (const std::optional<Moment> before : {std::optional<Moment>(), std::optional(old),
+                                                   std::optional(old + 1), std::optional(young)}) {
+          std::set<std::string> pruned;
+          for (const Version& version : choose_to_prune(holdings, {keep, before}))
+            pruned.insert(version.text());
+          for (unsigned i = 0; i < versions.size(); ++i) {
+            const bool is_old = before && (is_young >> i & 1U) == 0 && *before > old;
+            const bool goes =
+                (needed >> i & 1U) == 0 && newer_ones[i] >= keep && (!before || is_old);
+            ++combinations;
+            if (pruned.contains(versions[i]) == goes) continue;
+            FAIL(versions[i] << ", needed " << needed << ", young " << is_young << ", keep " << keep
+                             << ", before " << before.value_or(-1));
+          }
+        }
+      }
+    }
+  }
+  CHECK(combinations == 32 * 32 * 6 * 4 * 5);
+}
 
-  CHECK(pruned(1, std::nullopt) == "1.0.0 1.1.0 1.9.0 ");
-  CHECK(pruned(2, std::nullopt) == "1.0.0 1.1.0 ");
-  CHECK(pruned(1, 50) == "1.0.0 1.9.0 ");
-  CHECK(pruned(5, std::nullopt).empty());
-  CHECK(pruned(99, std::nullopt).empty());
+TEST_CASE("what is pruned is named in order of version, and without releases nothing is") {
+  const std::vector<Holding> holdings{{*Version::parse("1.10.0"), 50, std::nullopt},
+                                      {*Version::parse("1.9.0"), 40, std::nullopt},
+                                      {*Version::parse("1.1.0"), 60, std::nullopt}};
+
+  const std::vector<Version> pruned = choose_to_prune(holdings, {1, std::nullopt});
+
+  REQUIRE(pruned.size() == 2);
+  CHECK(pruned[0].text() == "1.1.0");
+  CHECK(pruned[1].text() == "1.9.0");
+  CHECK(choose_to_prune({}, {1, std::nullopt}).empty());
 }
 
 // Every directory that has some of the files of two releases.
@@ -103,13 +136,27 @@ TEST_CASE("what stands beside no release is an orphan, whatever else is there") 
   }
 }
 
-TEST_CASE("of .staging only what was fetched in part may stay") {
-  using Names = std::vector<std::string>;
-  const Names there{"aa.part", "bb.part", "a-v1.0.0", "name"};
-
-  CHECK(leavings(there, "") == Names{"a-v1.0.0", "name"});
-  CHECK(leavings(there, "aa.part") == Names{"bb.part", "a-v1.0.0", "name"});
-  CHECK(leavings(there, no_partial) == there);
+// Every .staging that has some of what a crash may leave there.
+TEST_CASE("of .staging only what was fetched in part may stay, if it is wanted") {
+  const std::vector<std::string> files{"aa.part",       "bb.part", "a-v1.0.0", "a-v1.0.0.json",
+                                       "a-v1.0.0.part", "name",    "desired",  ".part"};
+  const std::vector<bool> is_part{true, true, false, false, true, false, false, true};
+  for (unsigned there = 0; there < 256; ++there) {
+    std::vector<std::string> entries;
+    for (unsigned i = 0; i < files.size(); ++i) {
+      if ((there >> i & 1U) != 0) entries.push_back(files[i]);
+    }
+    for (const std::string_view wanted : {std::string_view(), std::string_view("aa.part"),
+                                          std::string_view("cc.part"), no_partial}) {
+      std::vector<std::string> expected;
+      for (unsigned i = 0; i < files.size(); ++i) {
+        const bool stays = is_part[i] && (wanted.empty() || wanted == files[i]);
+        if ((there >> i & 1U) != 0 && !stays) expected.push_back(files[i]);
+      }
+      INFO(there << " " << wanted);
+      CHECK(leavings(entries, wanted) == expected);
+    }
+  }
 }
 
 TEST_CASE("a list of files that is written is the one that is read, and no other text is one") {
