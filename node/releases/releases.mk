@@ -95,9 +95,7 @@ fuzz-releases:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/releases/fuzzer
 	@mkdir -p $(BUILD)/fuzz/releases
 	@tests/releases/seeds $(BUILD)/fuzz/releases
-	@cp tests/releases/corpus/*.input $(BUILD)/fuzz/releases
-	$(BUILD)/tests/releases/fuzzer -max_total_time=$(SECONDS) -max_len=16384 -print_final_stats=1 \
-	  $(BUILD)/fuzz/releases
+	@tests/releases/fuzz $(BUILD) $(SECONDS)
 
 .PHONY: keep-fuzzed-releases
 keep-fuzzed-releases: $(BUILD)/tests/releases/fuzzer
