@@ -98,8 +98,8 @@ class Stage(World):
 DEEDS = ["add_first", "add_file", "add_tar", "remove", "prune", "desire", "newest", "forget",
          "forget_torn", "forget_many", "adopt"]
 DEEDS_WITH_NETWORK = [*DEEDS, "add_http"]
-# Calls whose number is the network's affair, and another one in every run.
-UNSTEADY = {"poll", "recvfrom", "sendto", "futex"}
+# Calls whose number is the affair of the network or of other processes, and another in every run.
+UNSTEADY = {"poll", "recvfrom", "sendto", "futex", "readlinkat"}
 
 
 class Wrong(Exception):
