@@ -19,7 +19,7 @@ DEADLINE_S = 120
 
 
 def main(result=None):
-    """Runs the cases; `result`, if given, says the layer, figures and bar of all for make verify."""
+    """Runs the cases; `result`, if given, says layer, figures and bar of all for make verify."""
     def close(failed):
         layer, figures, bar = result()
         print_result(layer, "make crash-releases", figures, bar, not failed)
