@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   sentences.push_back(measure_hand_over(place));
   sentences.push_back(measure_start_up(place));
   sentences.push_back(measure_replacement(place));
+  sentences.push_back(measure_fall_back(place));
   sentences.push_back(measure_memory(place));
 
   std::printf("\nIn short\n\n");

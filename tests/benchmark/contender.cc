@@ -50,6 +50,9 @@ Command command_of(const Contender& contender, const Task& task, const std::stri
       STAMP_WORK_MS "=" + std::to_string(task.work_ms),
   };
   if (task.ticks) command.settings.emplace_back(STAMP_TICKS "=1");
+  if (task.fail_ms > 0) {
+    command.settings.push_back(STAMP_FAIL_MS "=" + std::to_string(task.fail_ms));
+  }
   // What restarts its agent would do so for ever.
   if (task.stays || serves) command.settings.emplace_back(STAMP_STAYS "=1");
   if (contender.hears_ready) {
@@ -63,6 +66,10 @@ Command command_of(const Contender& contender, const Task& task, const std::stri
 
 Contender the_upgrader(const Place& place) {
   return {"upgrader", Contender::Kind::upgrader, {place.upgrader}};
+}
+
+Contender the_warm_upgrader(const Place& place) {
+  return {"upgrader", Contender::Kind::upgrader, {place.upgrader, "--fallback=warm"}};
 }
 
 Contender the_minimal(const Place& place) {

@@ -29,6 +29,8 @@ struct Contender {
 };
 
 [[nodiscard]] Contender the_upgrader(const Place& place);
+// Whose fallback is started with the trial, and waits.
+[[nodiscard]] Contender the_warm_upgrader(const Place& place);
 [[nodiscard]] Contender the_minimal(const Place& place);
 [[nodiscard]] Contender direct_exec();
 // tini and its static form; runit's and s6's supervisor. Those that are installed.
@@ -40,6 +42,7 @@ struct Task {
   int handovers = 0;
   int start_ms = 0;
   int work_ms = 0;
+  int fail_ms = 0;
   bool ticks = false;
   bool stays = false;
 };

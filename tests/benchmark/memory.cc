@@ -70,7 +70,7 @@ std::string measure_memory(const Place& place) {
   for (auto&& group : {installed_reapers(), installed_supervisors()})
     all.insert(all.end(), group.begin(), group.end());
 
-  print_heading("4. Memory with one agent at rest",
+  print_heading("5. Memory with one agent at rest",
                 "Of the program alone, in KiB. PSS counts a page that n processes share as 1/n of "
                 "it, so\nit depends on what else runs; what is private would be free without it.");
   print_row("", {"PSS", "ratio", "private", "ratio"});

@@ -17,6 +17,9 @@ namespace benchmark {
 // How long nobody works, by how long the new version takes to start.
 [[nodiscard]] std::string measure_replacement(const Place& place);
 
+// How long nobody works when a version that was activated fails on its trial.
+[[nodiscard]] std::string measure_fall_back(const Place& place);
+
 // What it costs to have it there, with one agent at rest.
 [[nodiscard]] std::string measure_memory(const Place& place);
 

@@ -118,7 +118,19 @@ static void tick_until_told_to_stop(void) {
   stamp(stamp_last_tick, last);
 }
 
+/* Works for so long, and ends without a word. */
+static void tick_until_it_fails(unsigned long ms) {
+  const int64_t end = now_ns() + (int64_t)ms * 1000000;
+  int64_t last = 0;
+  do {
+    last = now_ns();
+  } while (last < end);
+  stamp(stamp_last_tick, last);
+  _exit(exit_failure);
+}
+
 static void work_under_upgrader(unsigned long handovers, const char* path) {
+  const unsigned long fail_ms = setting(STAMP_FAIL_MS);
   say("{\"type\":\"hello\",\"protocol\":1}\n");
   wait_for("\"type\":\"welcome\"");
   if (generation > 1) pass_ms(setting(STAMP_START_MS));
@@ -126,11 +138,13 @@ static void work_under_upgrader(unsigned long handovers, const char* path) {
   wait_for("\"type\":\"activate\"");
   stamp(stamp_activated, now_ns());
 
-  if (generation > 1) {
+  if (fail_ms != 0) {
+    if (generation % 2 == 0) tick_until_it_fails(fail_ms);
+  } else if (generation > 1) {
     say("{\"type\":\"healthy\"}\n");
     wait_for("\"type\":\"committed\"");
   }
-  if (generation <= handovers) {
+  if (generation <= (fail_ms == 0 ? handovers : 2 * handovers)) {
     pass_ms(setting(STAMP_WORK_MS));
     ask_for_upgrade(path);
   } else if (setting(STAMP_STAYS) == 0) {

@@ -26,14 +26,16 @@ struct stamp_page {
 /* Names of the agent's settings in its environment: the path of the page; whether it runs without
  * an upgrader; how many times it is to be replaced; milliseconds that it takes to start, and that
  * it works before it is to be replaced; whether it works on until it is told to stop, a tick after
- * the other without a pause; whether the last one stays until it is told to go; the descriptor on
- * which whoever runs it hears, by a newline, that it works. */
+ * the other without a pause; milliseconds after which each second one fails on its trial, so that
+ * the next is a fallback and asks for the next upgrade; whether the last one stays until it is told
+ * to go; the descriptor on which whoever runs it hears, by a newline, that it works. */
 #define STAMP_PAGE "STAMP_PAGE"
 #define STAMP_ALONE "STAMP_ALONE"
 #define STAMP_HANDOVERS "STAMP_HANDOVERS"
 #define STAMP_START_MS "STAMP_START_MS"
 #define STAMP_WORK_MS "STAMP_WORK_MS"
 #define STAMP_TICKS "STAMP_TICKS"
+#define STAMP_FAIL_MS "STAMP_FAIL_MS"
 #define STAMP_STAYS "STAMP_STAYS"
 #define STAMP_READY_FD "STAMP_READY_FD"
 
