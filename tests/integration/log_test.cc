@@ -29,6 +29,33 @@ TEST_CASE("the log says as which process an agent was started, and from which fi
                                 std::to_string(first.pid()) + ", " + World::puppet() + "\n"));
 }
 
+TEST_CASE("debug shows the conversation with each agent, cut and escaped") {
+  World world(Start{.options = {"--log-level=debug"}});
+  Puppet active = world.first();
+
+  active.say("{\"type\":\"status\",\"text\":\"\\u001b\xc2\x9b" + std::string(300, 'w') + "\"}");
+  active.expect("error");
+  world.hand_over(active);
+
+  const std::string log = world.log();
+  const std::string said = R"(debug: generation 1 says {"type":"status","text":"\u001b\xc2\x9b)";
+  CHECK(log.find(R"(debug: generation 1 says {"type":"hello",)") != std::string::npos);
+  CHECK(log.find(R"(debug: generation 1 is told {"type":"welcome",)") != std::string::npos);
+  CHECK(log.find(R"(debug: generation 1 is told {"type":"activate",)") != std::string::npos);
+  CHECK(log.find(R"(debug: generation 2 says {"type":"ready"})") != std::string::npos);
+  CHECK(log.find(said + "www") != std::string::npos);
+  CHECK(log.find(std::string(200, 'w')) == std::string::npos);
+  CHECK(log.find("\xc2\x9b") == std::string::npos);
+}
+
+TEST_CASE("without debug the log shows nothing of the conversation") {
+  World world;
+  Puppet active = world.first();
+  world.hand_over(active);
+
+  CHECK(world.log().find("\"type\"") == std::string::npos);
+}
+
 TEST_CASE("stray output goes to the log, its first 200 bytes, escaped") {
   World world;
   Puppet first = world.first();

@@ -24,10 +24,11 @@ bool is_reply(const agent_protocol::UpgraderMessage& message) {
 }  // namespace
 
 std::unique_ptr<Agents> Agents::make(uv_loop_t* loop, ChildSetting setting, Sink sink,
-                                     TurnOver turn_over) {
+                                     TurnOver turn_over, Logbook* log) {
   std::unique_ptr<Agents> agents(
       new Agents(std::move(setting), std::move(sink), std::move(turn_over)));
   agents->loop_ = loop;
+  agents->log_ = log;
   agents->backlog_ =
       make_handle<uv_idle_t>([&](uv_idle_t* fresh) { return uv_idle_init(loop, fresh); });
   if (!agents->backlog_) return nullptr;
@@ -71,6 +72,7 @@ ActivateSent::How Agents::send(Generation generation,
   if (is_reply(message) && channel.unsent() >= unsent_replies_bytes_max) return How::lost;
   const auto line = agent_protocol::encode(message);
   UPGRADER_CHECK(static_cast<bool>(line));
+  show(generation, "is told", line.value());
   const bool kept = channel.send(line.value());
   if (!kept) sink_(InputClosed{generation});
   watch_as_fits(*agent);
@@ -80,6 +82,13 @@ ActivateSent::How Agents::send(Generation generation,
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
   if (activate) agent->activate_end = channel.written() + channel.unsent();
   return How::waits;
+}
+
+// A line of the conversation, for whoever looks for a fault in it.
+void Agents::show(Generation generation, std::string_view does, std::string_view line) {
+  if (log_ == nullptr || !log_->shows(LogLevel::debug)) return;
+  line = line.substr(0, line.find('\n'));
+  log_->debug("generation {} {} {}"_with(generation, does, escape(line, stray_bytes_max)));
 }
 
 void Agents::close_input(Generation generation) {
@@ -201,6 +210,7 @@ void Agents::take_line(Running& agent, const agent_protocol::Line& line) {
   const Generation generation = agent.generation;
   auto decoded = line.complete ? agent_protocol::decode_agent_message(line.text)
                                : agent_protocol::without_newline(line.text);
+  if (!std::holds_alternative<agent_protocol::Stray>(decoded)) show(generation, "says", line.text);
   if (auto* message = std::get_if<agent_protocol::AgentMessage>(&decoded)) {
     sink_(MessageReceived{generation, std::move(*message), posthumous});
   } else if (const auto* stray = std::get_if<agent_protocol::Stray>(&decoded)) {

@@ -21,6 +21,8 @@
 
 namespace upgrader {
 
+class Logbook;
+
 // Lines taken from an agent in one turn of the loop.
 inline constexpr int lines_a_turn = 32;
 // Orphans reaped in one turn of the loop, at most.
@@ -39,9 +41,11 @@ class Agents {
   // Told once after the events of a turn of the loop, however many they were.
   using TurnOver = std::function<void()>;
 
-  // Returns empty if libuv could not give what is needed.
+  // Returns empty if libuv could not give what is needed. The conversation goes to `log`, if there
+  // is one.
   [[nodiscard]] static std::unique_ptr<Agents> make(uv_loop_t* loop, ChildSetting setting,
-                                                    Sink sink, TurnOver turn_over);
+                                                    Sink sink, TurnOver turn_over,
+                                                    Logbook* log = nullptr);
 
   // Starts a process and begins to listen to it; afterwards it is known by its generation, or
   // nothing has been left behind.
@@ -89,6 +93,7 @@ class Agents {
   Agents(ChildSetting setting, Sink sink, TurnOver turn_over)
       : setting_(std::move(setting)), sink_(std::move(sink)), turn_over_(std::move(turn_over)) {}
 
+  void show(Generation generation, std::string_view does, std::string_view line);
   [[nodiscard]] Running* find(Generation generation) const;
   [[nodiscard]] std::vector<Generation> generations() const;
   [[nodiscard]] bool is_agent(pid_t pid) const;
@@ -117,6 +122,7 @@ class Agents {
   ChildSetting setting_;
   Sink sink_;
   TurnOver turn_over_;
+  Logbook* log_ = nullptr;
   uv_loop_t* loop_ = nullptr;
   UvHandle<uv_idle_t> backlog_;  // runs while there is what a turn had no room for
   bool strangers_left_ = false;

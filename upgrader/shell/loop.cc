@@ -35,7 +35,7 @@ bool Loop::set_up(ChildSetting setting) {
   timer_->data = this;
   agents_ = Agents::make(
       &loop_, std::move(setting), [this](Event event) { take(std::move(event)); },
-      [this] { settle(); });
+      [this] { settle(); }, &logbook_);
   if (!agents_) return false;
   return watch_signals();
 }
