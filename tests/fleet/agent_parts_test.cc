@@ -122,6 +122,7 @@ TEST_CASE("an upgrade that was begun is under way until its end was written down
   CHECK_FALSE(is_under_way(NodeLedger()));
 }
 
+// Rows: A-40
 TEST_CASE("records come to stand as they are wanted, and only while what they depend on is so") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     VirtualTime time;

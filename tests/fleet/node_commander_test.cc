@@ -103,6 +103,7 @@ TEST_CASE("confirmations and roll-backs do not ask for the stop") {
   CHECK(bench.deeds.back() == "commit");
 }
 
+// Rows: A-16
 TEST_CASE("without an answer nothing is done, and it is asked again until its not-after") {
   Bench bench;
   bench.question = Unknown{"timeout"};
@@ -141,6 +142,7 @@ TEST_CASE("what a stop held back is done when the stop is gone") {
 }
 
 // A-50
+// Rows: A-10 A-11 Z-57
 TEST_CASE("an instance that is not active, or not meant, leaves a command alone") {
   Bench bench;
   bench.tell(ActiveIs{0});
@@ -155,6 +157,7 @@ TEST_CASE("an instance that is not active, or not meant, leaves a command alone"
 }
 
 // Z-48
+// Rows: A-13
 TEST_CASE("the same id again repeats the stored answer and does nothing") {
   Bench bench;
   bench.prepare();
@@ -170,6 +173,7 @@ TEST_CASE("the same id again repeats the stored answer and does nothing") {
   CHECK(again.deeds.empty());
 }
 
+// Rows: A-24
 TEST_CASE("an upgrade needs a prepare of the same release since the last one") {
   Bench bench;
   bench.order(CommandAction::apply, "t.apply.1");
@@ -259,6 +263,7 @@ TEST_CASE("a stop of the old instance passes the gate, with reason and deadline"
 }
 
 // A-26, A-28, A-30, A-35
+// Rows: A-31 A-32 A-33
 TEST_CASE("a reboot is done where an upgrade has asked for it, once, and answered after the boot") {
   Bench bench;
   bench.order(CommandAction::reboot, "t.reboot.1");
@@ -285,6 +290,7 @@ TEST_CASE("a reboot is done where an upgrade has asked for it, once, and answere
   CHECK(without.deeds.empty());
 }
 
+// Rows: A-25
 TEST_CASE("after a restart the upgrader's word decides what came of a command") {
   NodeLedger ledger{.begun = {.id = "t.apply.1", .action = CommandAction::apply, .trace = "t"}};
   Bench unknown(ledger);

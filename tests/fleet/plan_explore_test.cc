@@ -65,6 +65,7 @@ TEST_CASE("the first error stops everybody at the next barrier") {
   CHECK(all.ends.contains("halted"));
 }
 
+// Rows: N-44
 TEST_CASE("a member whose check says no is skipped, and the plan goes on") {
   const Walk all = walk_of({.steps = {step(StepClass::one_at_a_time)}, .members = {says_no, good}});
   CHECK(all.wrong == "");
@@ -72,7 +73,7 @@ TEST_CASE("a member whose check says no is skipped, and the plan goes on") {
   CHECK(all.ends.contains("completed"));
 }
 
-// Rows: A-22 A-26 A-28 A-30 A-35
+// Rows: A-22 A-26 A-28 A-30 A-35 A-57
 TEST_CASE("a member whose act asks for a reboot goes on after the boot, and reboots once") {
   const StepClass kind =
       GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
@@ -146,6 +147,7 @@ TEST_CASE("a barrier before the migration that is not reached puts everybody bac
 }
 
 // N-48, N-50
+// Rows: N-49
 TEST_CASE("a step that was done for this version is skipped, and one that failed stops the plan") {
   PlanSetup setup{.steps = {step(StepClass::once)}, .members = {good, good}, .done_before = "c"};
   CHECK(walk_of(setup).ends.contains("completed"));
@@ -209,6 +211,7 @@ TEST_CASE("recover erases what a run left, the plan last, and nothing of one tha
   CHECK(recover_plan(view).empty());
 }
 
+// Rows: N-51
 TEST_CASE("a run that has ended well makes room for the next, and what was done once stays") {
   PlanView view{
       .name = "p", .plan = {.members = {"a", "b"}, .state = PlanState::completed}, .revision = 4};

@@ -90,6 +90,7 @@ TEST_CASE("every record of a cell is read as it was written") {
   check_round_trip(FleetEvent{.time = "t", .kind = "k", .subject = "s", .text = "x", .trace = "y"});
 }
 
+// Rows: Z-49 Z-54 Z-55
 TEST_CASE("every record of a rollout is read as it was written") {
   check_round_trip(Rollout{.terms = {.component = "agent",
                                      .version = "1.1.0",
@@ -175,6 +176,7 @@ TEST_CASE("a text of an enumeration that is not known reads as unknown") {
   CHECK(upgrade.value().phase == UpgradePhase::unknown);
 }
 
+// Rows: A-38
 TEST_CASE("versions are a flat object of texts, and what is no text in it is ignored") {
   const auto versions = read_record<Versions>(R"({"v":1,"agent":"1.0","db":{"a":"b"},"n":3})");
 
@@ -195,6 +197,7 @@ TEST_CASE("a record of a later version is refused in words") {
         "is of version 2 of the records; this program knows 1");
 }
 
+// Rows: A-05
 TEST_CASE("a damaged record is refused in words that name the place") {
   CHECK(read_record<Rollout>(R"({"terms":{"batch":"3"}})").reason() ==
         "is damaged: terms.batch is no number");

@@ -82,6 +82,7 @@ TEST_CASE("min-protocol refuses the whole rollout and names each node that is to
 }
 
 // Z-59
+// Rows: Z-12
 TEST_CASE("nodes that do not report are listed, and are in no batch") {
   auto nodes = candidates({"a", "b"});
   nodes[0].node.reports = false;

@@ -161,6 +161,7 @@ TEST_CASE("a whole rollout of good nodes takes fewer than 12 transactions a node
   CHECK(bench.committed.size() <= 12);  // for all fifty
 }
 
+// Rows: A-14 A-15
 TEST_CASE("the commands of a step are on one lease, which is their not-after") {
   Bench bench(2, {.soak_ms = 60 * second});
   std::vector<Ms> leases;

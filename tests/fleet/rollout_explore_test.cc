@@ -62,6 +62,7 @@ TEST_CASE("fewer failures than max-failed do not stop a rollout") {
   CHECK(all.ends.contains("completed"));
 }
 
+// Rows: Z-42
 TEST_CASE("an order that was interrupted is given again as another attempt, and begins once") {
   const Walk all =
       walk(RolloutWorld({.nodes = {interrupted_once, good}, .batch = 2, .faults = {.kills = 1}}));
@@ -69,6 +70,7 @@ TEST_CASE("an order that was interrupted is given again as another attempt, and 
   CHECK(all.ends.contains("completed"));
 }
 
+// Rows: Z-32 Z-45
 TEST_CASE("a person aborts, or pauses and lets go on, at any step") {
   const RolloutOrder order =
       GENERATE(RolloutOrder::abort, RolloutOrder::abort_and_leave, RolloutOrder::pause);
@@ -95,6 +97,7 @@ TEST_CASE("a node that goes back unconfirmed pauses the rollout and fails nobody
   CHECK(all.ends.size() == 2);
 }
 
+// Rows: Z-11
 TEST_CASE("canaries: an error seeded in what the driver writes is found") {
   WorldSetup setup{.nodes = {good, good},
                    .batch = 2,
