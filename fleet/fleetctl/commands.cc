@@ -59,17 +59,14 @@ int perform(const Options& options) {
     case Command::plan_recover:
       return recover_plan(options, asker);
     case Command::window_set:
-      return set_window(options, asker);
     case Command::window_list:
-      return list_windows(options, asker);
     case Command::window_remove:
-      return remove_window(options, asker);
+      return look_after_windows(options, asker);
     case Command::node_command:
       return order_node(options, asker);
     case Command::restored:
-      return restored(options, asker);
     case Command::accept_epoch:
-      return accept_epoch(options, asker);
+      return change_epoch(options, asker);
     case Command::events:
       return show_events(options, asker);
     case Command::settings_list:

@@ -25,8 +25,6 @@ namespace fleetctl {
 
 // ---- who is let in
 [[nodiscard]] int decide_who_is_in(const Options& options, Asker& asker);  // by one of these
-[[nodiscard]] int enrol(const Options& options, Asker& asker);
-[[nodiscard]] int renew(const Options& options, Asker& asker);
 [[nodiscard]] int revoke(const Options& options, Asker& asker);
 [[nodiscard]] int forget(const Options& options, Asker& asker);
 
@@ -44,14 +42,11 @@ namespace fleetctl {
 [[nodiscard]] int recover_plan(const Options& options, Asker& asker);
 
 // ---- windows
-[[nodiscard]] int set_window(const Options& options, Asker& asker);
-[[nodiscard]] int list_windows(const Options& options, Asker& asker);
-[[nodiscard]] int remove_window(const Options& options, Asker& asker);
+[[nodiscard]] int look_after_windows(const Options& options, Asker& asker);
 
 // ---- one node, and all of the store
 [[nodiscard]] int order_node(const Options& options, Asker& asker);
-[[nodiscard]] int restored(const Options& options, Asker& asker);
-[[nodiscard]] int accept_epoch(const Options& options, Asker& asker);
+[[nodiscard]] int change_epoch(const Options& options, Asker& asker);
 
 // ---- history, and what the cell is set to
 [[nodiscard]] int show_events(const Options& options, Asker& asker);

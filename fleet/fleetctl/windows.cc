@@ -38,8 +38,6 @@ std::string days_of(const fleet::Window& window) {
   return days.empty() ? "every day" : days;
 }
 
-}  // namespace
-
 int set_window(const Options& options, Asker& asker) {
   const fleet::Window& window = options.window;
   if (const auto why = fleet::why_no_window(window)) {
@@ -92,6 +90,14 @@ int remove_window(const Options& options, Asker& asker) {
   }
   complain(words(outcome));
   return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+}
+
+}  // namespace
+
+int look_after_windows(const Options& options, Asker& asker) {
+  if (options.command == Command::window_set) return set_window(options, asker);
+  if (options.command == Command::window_list) return list_windows(options, asker);
+  return remove_window(options, asker);
 }
 
 }  // namespace fleetctl
