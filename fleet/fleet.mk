@@ -36,3 +36,12 @@ fleet-kill:
 fleet-kill-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
     $(BUILD)/tests/fleet/agents/1.0.0
 	@BUILD=$(BUILD) KILLS=$(or $(KILLS),1000) SEED=$(or $(SEED),1) tests/fleet/kills
+
+# The same for an hour, on three members of etcd that are killed, too: SECONDS=N, SEED=N.
+.PHONY: fleet-hour fleet-hour-here
+fleet-hour:
+	@tests/need-packages $(fleet_check_packages)
+	@$(MAKE) $(jobs) --no-print-directory fleet-hour-here
+fleet-hour-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
+    $(BUILD)/tests/fleet/agents/1.0.0
+	@BUILD=$(BUILD) SECONDS=$(or $(SECONDS),3600) SEED=$(or $(SEED),1) tests/fleet/kills

@@ -1,0 +1,106 @@
+// A machine on a clock that a test moves: a disk, an upgrader of one daemon, and a fleet-agent,
+// which is the model's commander on a store of its own and may be killed at any moment. What the
+// upgrader does goes on without it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fleet/model/node_commander.h"
+#include "fleet/store/fake_store.h"
+#include "fleet/store/mirror.h"
+
+namespace fleet_test {
+
+inline constexpr std::string_view day_component = "web";
+
+// How a version is bad, on every machine.
+enum class Fault { none, at_prepare, at_start, at_soak };
+
+class DayMachine {
+ public:
+  struct World {
+    fleet::VirtualTime& time;
+    fleet::FakeCell& cell;
+    std::function<Fault(const std::string& version)> fault;
+    bool forgets = false;  // what is on the disk, when fleet-agent is killed: an error
+  };
+
+  DayMachine(World world, std::string name, std::uint64_t seed);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& version() const { return version_; }
+  [[nodiscard]] bool is_on_trial() const { return trial_.has_value(); }
+  // How often each command was carried out, and each version begun.
+  [[nodiscard]] const std::map<std::string, int>& carried_out() const { return carried_out_; }
+  [[nodiscard]] const std::map<std::string, int>& begun() const { return begun_; }
+
+  void set_faults(fleet::Faults faults);
+  void set_reachable(bool reachable);
+  // fleet-agent is killed, and is started again later.
+  void kill(fleet::Ms dead_for);
+  [[nodiscard]] bool is_alive() const { return agent_ != nullptr; }
+
+ private:
+  struct Trial {
+    std::string id = {};
+    std::string from = {};
+    fleet::Ms began = 0;
+    std::optional<fleet::Ms> activated = {};
+  };
+  // Lives as long as the process does.
+  struct Agent {
+    Agent(DayMachine& machine, std::uint64_t seed);
+
+    void enter();
+    void look();
+    void take(const fleet::NodeEvent& event);
+    void expect_deadline();
+    void perform(const fleet::Save& save);
+    void perform(const fleet::Ask& ask);
+    void perform(const fleet::Report& report);
+    void perform(const fleet::DoPrepare& order);
+    void perform(const fleet::BeginUpgrade& begin);
+    void perform(const fleet::SendCommit& commit);
+    void perform(const fleet::GoBack& back);
+    void perform(const fleet::PassGate&) {}
+    void perform(const fleet::Reboot&) {}
+    // Only if this process still lives then.
+    void later(fleet::Ms delay, std::function<void()> call);
+
+    DayMachine& machine_;
+    std::string instance_;
+    fleet::FakeStore store_;
+    fleet::NodeCommander commander_;
+    std::pair<std::string, fleet::Revision> seen_ = {};
+    std::unique_ptr<fleet::Timer> deadline_;
+    std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+    fleet::Mirror mirror_;  // last: what it tells may be heard from here on
+  };
+
+  void start();
+  [[nodiscard]] fleet::Restarted restarted() const;
+  void begin_upgrade(const fleet::BeginUpgrade& begin);
+  void activate(const std::string& id, const std::string& version, fleet::Ms trial_ms);
+  void end_trial(fleet::UpgradeEnding ending, const std::string& why, bool expired);
+  [[nodiscard]] fleet::Ms now() const { return world_.time.now().count(); }
+
+  World world_;
+  std::string name_;
+  std::uint64_t seed_;
+  std::uint64_t starts_ = 0;
+  fleet::Faults faults_ = {};
+  fleet::NodeLedger disk_;
+  std::string version_ = "1";
+  std::optional<Trial> trial_;
+  fleet::UpgradeEnded last_;
+  std::map<std::string, int> carried_out_;
+  std::map<std::string, int> begun_;
+  std::unique_ptr<Agent> agent_;
+};
+
+}  // namespace fleet_test
