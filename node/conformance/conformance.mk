@@ -29,6 +29,8 @@ conformance_scripts := tests/conformance/wrong_agents tests/conformance/reports 
 check-here: $(conformance) $(conformance_double)
 node_tests += $(conformance_units) $(conformance_scripts)
 node_packages += python3 mandoc strace
+sanitized_tests += $(conformance_units) tests/conformance/wrong_agents tests/conformance/reports
+sanitized_programs += $(conformance) $(conformance_double)
 
 # What is to be run with real agents, in every language and of every kind: other directories add to
 # it. Each is what tests/run can run, and gets what it needs of Debian installed first. Figures go

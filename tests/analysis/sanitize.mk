@@ -1,7 +1,8 @@
 # make sanitize (V10): the tests with AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer.
 # There is no ThreadSanitizer: upgrader, library and sample agent have one thread each.
 # Short: product code is sanitized, and tested by the tests as they are built anyway, all but the
-# longest. LONG=1: the tests are sanitized, too, and all are run.
+# longest. LONG=1: the tests are sanitized, too, and all are run, with those of the programs beside
+# the upgrader that a .mk of theirs adds to sanitized_tests.
 
 .PHONY: sanitize sanitize-build sanitize-run
 
@@ -36,12 +37,14 @@ endif
 # In two steps: the first is linked whole into all of the second.
 sanitize-build:
 	@$(MAKE) --no-print-directory $(upgrader_library) $(protocol_library) $(planted_faults)
-	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) \
-	  $(puppet) $(if $(filter 1,$(LONG)),samples)
+	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(filter $(BUILD)/%,$(tests_when_sanitized)) \
+	  $(puppet) $(if $(filter 1,$(LONG)),samples $(sanitized_programs))
 
 sanitize-run:
 	@LONG=$(LONG) tests/analysis/sanitize $(BUILD) \
-	  '$(if $(filter 1,$(LONG)),all code,product code) sanitized' $(tests_when_instrumented)
+	  '$(if $(filter 1,$(LONG)),all code,product code) sanitized' $(tests_when_sanitized)
+
+tests_when_sanitized = $(tests_when_instrumented) $(if $(filter 1,$(LONG)),$(sanitized_tests))
 
 # ---- what sanitizing and counting coverage share
 
