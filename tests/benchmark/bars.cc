@@ -26,10 +26,11 @@ constexpr std::size_t gap_runs_within_min = 9;
 constexpr int gap_pairs = 2;  // in a run: each side begins once
 constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
                                    {.start_ms = 100, .handovers = 8},
-                                   {.start_ms = 1000, .handovers = 4}};
+                                   {.start_ms = 1000, .handovers = 4},
+                                   {.start_ms = 100, .handovers = 8, .as_service = true}};
 
 constexpr double file_bytes_max = 176 * 1024;
-constexpr double pss_kb_max = 350;
+constexpr double pss_kb_max = 300;
 constexpr double of_tini_max = 0.5;
 constexpr double of_tini_static_max = 1;
 constexpr double of_minimal_max = 1.1;
@@ -78,10 +79,10 @@ void judge_file(const Place& place) {
 
 void judge_memory(const Place& place) {
   const auto kib = [](double kb) { return Figure{kb, fixed(kb, 0) + " KiB"}; };
-  const Figure one =
-      worst_of_runs([&] { return kib(memory_with_one_agent(place, the_upgrader(place)).pss_kb); });
-  print_bar("its memory with one agent at rest (PSS)", one.text, "at most " + fixed(pss_kb_max, 0),
-            one.value <= pss_kb_max);
+  const Figure one = worst_of_runs(
+      [&] { return kib(memory_with_one_agent(place, the_service_upgrader(place)).pss_kb); });
+  print_bar("its memory with one agent at rest, with a control directory (PSS)", one.text,
+            "at most " + fixed(pss_kb_max, 0), one.value <= pss_kb_max);
   const Figure two = worst_of_runs([&] { return kib(memory_with_two_agents(place).pss_kb); });
   print_figure("at its peak, with two agents in an upgrade (PSS)", two.text, "none", "");
 }
@@ -94,31 +95,38 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
 }
 
 // What a direct exec of the agent takes is part of every figure, and shown beside them.
-Figure start_up_by(const std::vector<StartUps>& all, std::size_t other) {
-  const double ratio = ratio_of(all[1].to_start, all[other].to_start);
-  return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[1].to_start), 2) + " by " +
+Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
+  const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
+  return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " by " +
                      fixed(median(all[other].to_start), 2) + " ms; a direct exec " +
                      fixed(median(all[0].to_start), 2) + ")"};
 }
 
 void judge_start_up(const Place& place) {
-  std::vector<Contender> contenders = {direct_exec(), the_upgrader(place)};
+  std::vector<Contender> contenders = {direct_exec(), the_service_upgrader(place)};
   for (const Contender& reaper : installed_reapers())
     contenders.push_back(reaper);
   if (contenders.size() != 4) give_up("tini and tini-static are not both installed");
+  Contender counting = the_service_upgrader(place);
+  counting.argv.emplace_back("--attempts=3");
+  contenders.push_back(counting);
   std::vector<Figure> by_tini;
   std::vector<Figure> by_tini_static;
+  std::vector<Figure> counting_by_tini;
   for (int run = 0; run < runs_of_each; ++run) {
     const std::vector<StartUps> all = start_in_turn(place, contenders, start_rounds);
-    by_tini.push_back(start_up_by(all, 2));
-    by_tini_static.push_back(start_up_by(all, 3));
+    by_tini.push_back(start_up_by(all, 1, 2));
+    by_tini_static.push_back(start_up_by(all, 1, 3));
+    counting_by_tini.push_back(start_up_by(all, 4, 2));
   }
   const auto judge = [&](const std::string& other, const Figure& worst, double bar) {
-    print_bar("start-up of an agent under it, by " + other + "'s", worst.text,
+    print_bar("start-up of an agent under it, as in a service file, by " + other + "'s", worst.text,
               "less than " + fixed(bar, 2), worst.value < bar);
   };
   judge(contenders[2].name, worst_of(by_tini), of_tini_max);
   judge(contenders[3].name, worst_of(by_tini_static), of_tini_static_max);
+  print_figure("the same with --attempts, which syncs a file, by " + contenders[2].name + "'s",
+               worst_of(counting_by_tini).text, "none", "");
 }
 
 // Of all of a run: a pair at a slow start-up has too few hand-overs for a ratio of its own.
@@ -137,7 +145,8 @@ void judge_gap(const Place& place, const Gap& gap) {
                     [](const Figure& figure) { return figure.value <= of_minimal_max; }));
   const std::string of_runs = " of " + std::to_string(gap_runs) + " runs";
   print_bar("the gap, last tick to first, with " + std::to_string(gap.start_ms) +
-                " ms of start-up, by a minimal C program's",
+                " ms of start-up" + (gap.as_service ? ", as in a service file" : "") +
+                ", by a minimal C program's",
             worst_of(figures).text + " in the worst" + of_runs + ", " + std::to_string(within) +
                 " within the bar",
             "at most " + fixed(of_minimal_max, 2) + " in " + std::to_string(gap_runs_within_min) +

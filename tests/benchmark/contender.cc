@@ -42,7 +42,16 @@ Command command_of(const Contender& contender, const Task& task, const std::stri
                    const std::string& directory) {
   Command command{.argv = contender.argv, .settings = {}, .log = directory + "/log"};
   const bool serves = contender.kind == Contender::Kind::service;
-  command.argv.push_back(serves ? make_service(agent, directory) : agent);
+  if (contender.as_service) {
+    const std::string link = directory + "/current";
+    std::filesystem::create_symlink(agent, link);
+    for (const std::string name : {"lock", "control", "previous"})
+      command.argv.push_back("--" + name + "=" + directory + "/" + name);
+    command.argv.emplace_back("--relink");
+    command.argv.push_back(link);
+  } else {
+    command.argv.push_back(serves ? make_service(agent, directory) : agent);
+  }
   command.settings = {
       STAMP_PAGE "=" + directory + "/stamps",
       STAMP_HANDOVERS "=" + std::to_string(task.handovers),
@@ -70,6 +79,12 @@ Contender the_upgrader(const Place& place) {
 
 Contender the_warm_upgrader(const Place& place) {
   return {"upgrader", Contender::Kind::upgrader, {place.upgrader, "--fallback=warm"}};
+}
+
+Contender the_service_upgrader(const Place& place) {
+  Contender contender = the_upgrader(place);
+  contender.as_service = true;
+  return contender;
 }
 
 Contender the_minimal(const Place& place) {

@@ -26,11 +26,15 @@ struct Contender {
   Kind kind;
   std::vector<std::string> argv;
   bool hears_ready = false;  // the agent tells it that it works
+  // An upgrader has the options of our service files, in the directory of its run.
+  bool as_service = false;
 };
 
 [[nodiscard]] Contender the_upgrader(const Place& place);
 // Whose fallback is started with the trial, and waits.
 [[nodiscard]] Contender the_warm_upgrader(const Place& place);
+// With the options of our service files, but for --attempts: that one syncs at each start.
+[[nodiscard]] Contender the_service_upgrader(const Place& place);
 [[nodiscard]] Contender the_minimal(const Place& place);
 [[nodiscard]] Contender direct_exec();
 // tini and its static form; runit's and s6's supervisor. Those that are installed.

@@ -31,8 +31,9 @@ void append(std::vector<Milliseconds>& all, const std::vector<Milliseconds>& mor
 }
 
 // The first of a pair is the other one in the next.
-HandOvers in_pairs(const Place& place, const Task& task, Measure measure, int pairs) {
-  const std::array<Contender, 2> contenders = {the_upgrader(place), the_minimal(place)};
+HandOvers in_pairs(const Place& place, const Contender& upgrader, const Task& task, Measure measure,
+                   int pairs) {
+  const std::array<Contender, 2> contenders = {upgrader, the_minimal(place)};
   HandOvers found;
   const std::array<std::vector<Milliseconds>*, 2> gaps = {&found.upgrader, &found.minimal};
   for (int pair = 0; pair < pairs; ++pair) {
@@ -56,12 +57,14 @@ void print(const std::string& name, const std::vector<Milliseconds>& gaps,
 }  // namespace
 
 HandOvers shares_in_pairs(const Place& place, int pairs) {
-  return in_pairs(place, {.handovers = handovers_a_run}, &StampFile::gaps, pairs);
+  return in_pairs(place, the_upgrader(place), {.handovers = handovers_a_run}, &StampFile::gaps,
+                  pairs);
 }
 
 HandOvers gaps_in_pairs(const Place& place, const Gap& gap, int pairs) {
   const Task task{.handovers = gap.handovers, .start_ms = gap.start_ms, .ticks = true};
-  return in_pairs(place, task, &StampFile::gaps_in_work, pairs);
+  const Contender upgrader = gap.as_service ? the_service_upgrader(place) : the_upgrader(place);
+  return in_pairs(place, upgrader, task, &StampFile::gaps_in_work, pairs);
 }
 
 std::string measure_hand_over(const Place& place) {

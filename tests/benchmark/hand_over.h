@@ -25,6 +25,8 @@ struct HandOvers {
 struct Gap {
   int start_ms = 0;
   int handovers = 0;
+  // The upgrader has the options of a service file, and writes status.json.
+  bool as_service = false;
 };
 [[nodiscard]] HandOvers gaps_in_pairs(const Place& place, const Gap& gap, int pairs);
 
