@@ -57,9 +57,7 @@ LogLimit::Record* LogLimit::find(Generation generation, NoticeKind kind) {
 std::optional<Time> LogLimit::next_deadline() const {
   std::optional<Time> next;
   for (const Record& record : records_) {
-    if (!record.latest) continue;
-    const Time deadline = record.shown + log_limit_period;
-    next = next ? std::min(*next, deadline) : deadline;
+    if (record.latest) next = earlier_of(next, record.shown + log_limit_period);
   }
   return next;
 }

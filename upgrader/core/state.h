@@ -79,6 +79,8 @@ struct Agent {
   bool silent = false;  // heartbeat_deadline has passed, and it has not said `heartbeat` since
   bool operator==(const Agent&) const = default;
 };
+inline constexpr std::optional<Time> Agent::*agent_deadlines[] = {
+    &Agent::deadline, &Agent::hello_deadline, &Agent::close_deadline, &Agent::heartbeat_deadline};
 
 enum class Origin { agent, signal, control, boot };
 [[nodiscard]] std::string_view name_of(Origin origin);

@@ -18,8 +18,7 @@ template <class Look>
 void look_at_deadlines(State& state, const Look& look) {
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
-    for (const auto deadline : {&Agent::deadline, &Agent::hello_deadline, &Agent::close_deadline,
-                                &Agent::heartbeat_deadline})
+    for (const auto deadline : agent_deadlines)
       look(**agent.*deadline);
   }
   if (state.upgrade) look(state.upgrade->deadline);

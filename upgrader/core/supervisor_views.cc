@@ -1,5 +1,7 @@
 // What the shell asks of a supervisor between two steps: when to come back, whom to look at first,
 // and which programs are still needed.
+#include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "upgrader/core/supervisor.h"
@@ -8,19 +10,13 @@ namespace upgrader {
 
 std::optional<Time> Supervisor::next_deadline() const {
   std::optional<Time> next;
-  const auto consider = [&](const std::optional<Time>& deadline) {
-    if (deadline && (!next || *deadline < *next)) next = deadline;
-  };
   for (const std::optional<Agent>* agent : {&state_.incumbent, &state_.candidate}) {
     if (!*agent) continue;
-    consider((*agent)->deadline);
-    consider((*agent)->close_deadline);
-    consider((*agent)->heartbeat_deadline);
-    consider((*agent)->hello_deadline);
+    for (const auto deadline : agent_deadlines)
+      next = earlier_of(next, **agent.*deadline);
   }
-  if (state_.upgrade) consider(state_.upgrade->deadline);
-  consider(state_.attempts_deadline);
-  return next;
+  if (state_.upgrade) next = earlier_of(next, state_.upgrade->deadline);
+  return earlier_of(next, state_.attempts_deadline);
 }
 
 std::vector<Generation> Supervisor::late(Time by) const {
@@ -33,8 +29,8 @@ std::vector<Generation> Supervisor::late(Time by) const {
   const bool upgrade_is_late = (state_.upgrade && has_passed(state_.upgrade->deadline)) ||
                                has_passed(state_.attempts_deadline);
   const auto is_late = [&](const Agent& agent) {
-    return has_passed(agent.deadline) || has_passed(agent.close_deadline) ||
-           has_passed(agent.heartbeat_deadline) || has_passed(agent.hello_deadline);
+    return std::any_of(std::begin(agent_deadlines), std::end(agent_deadlines),
+                       [&](const auto deadline) { return has_passed(agent.*deadline); });
   };
   if (incumbent && (is_late(*incumbent) || upgrade_is_late)) {
     generations.push_back(incumbent->generation);

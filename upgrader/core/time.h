@@ -2,11 +2,19 @@
 // the loop alone.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace upgrader {
 
 using Duration = std::chrono::milliseconds;
 using Time = std::chrono::milliseconds;  // since an origin that only the loop knows
+
+[[nodiscard]] inline std::optional<Time> earlier_of(std::optional<Time> one,
+                                                    std::optional<Time> other) {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
 
 }  // namespace upgrader

@@ -42,15 +42,6 @@ bool differ_in_time_only(InitNews one, const InitNews& other) {
   return one == other;
 }
 
-bool is_full(int error) {
-  return error == EAGAIN || error == ENOBUFS || error == ENOMEM || error == EINTR;
-}
-
-std::optional<Time> earlier_of(std::optional<Time> one, std::optional<Time> other) {
-  if (!one || !other) return one ? one : other;
-  return std::min(*one, *other);
-}
-
 }  // namespace
 
 InitSystem::InitSystem(const char* notify_socket, Duration watchdog, Readiness readiness)
@@ -238,7 +229,7 @@ bool InitSystem::send(const std::string& text) const {
   const auto* address = reinterpret_cast<const sockaddr*>(&address_);
   const ssize_t sent = ::sendto(socket_.get(), text.data(), text.size(),
                                 MSG_DONTWAIT | MSG_NOSIGNAL, address, address_bytes_);
-  return sent >= 0 || !is_full(errno);
+  return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM && errno != EINTR);
 }
 
 }  // namespace upgrader

@@ -185,9 +185,8 @@ void Loop::feed(const Event& event) {
 void Loop::set_timer() {
   std::optional<Time> next = supervisor_.next_deadline();
   for (const auto& other : {log_limit_.next_deadline(), init_system_.next_deadline(),
-                            control_ ? control_->next_deadline() : std::nullopt}) {
-    if (other && (!next || *other < *next)) next = other;
-  }
+                            control_ ? control_->next_deadline() : std::nullopt})
+    next = earlier_of(next, other);
   if (lock_retry_) next = lock_retry_;
   if (!next || exit_status_) {
     uv_timer_stop(timer_.get());
