@@ -188,3 +188,31 @@ TEST_CASE("supervisors that differ print differently, whatever texts the agents 
   CHECK(prints.size() == count);
   CHECK(print_with("1", false) == print(Supervisor(Bench::default_policy(), held)));
 }
+
+TEST_CASE("SIGTERM twice, and SIGQUIT at any time") {
+  Bench bench;
+  bench.reach(GENERATE(Phase::starting, Phase::running, Phase::preparing, Phase::switching,
+                       Phase::trial, Phase::falling_back));
+  bench.take(StopRequested{});
+
+  CHECK(bench.take(StopRequested{}).empty());
+  bench.take(QuitRequested{});
+  const auto incumbent = bench.state().incumbent;
+  const auto candidate = bench.state().candidate;
+  if (candidate) bench.die(candidate->generation, SIGKILL);
+  if (incumbent) bench.die(incumbent->generation, SIGKILL);
+
+  CHECK(bench.exit_status() == exit_quit);
+  CHECK(bench.violations().empty());
+}
+
+TEST_CASE("an agent that was told to stop is busy, whoever asks") {
+  Bench bench;
+  bench.reach(Phase::switching);
+
+  const auto told = message_to<agent_protocol::UpgradeFailed>(bench.upgrade("u2"), 1);
+
+  REQUIRE(told);
+  CHECK_THAT(told->failure.reason, Catch::StartsWith("busy"));
+  CHECK_THAT(log_of(bench.take(UpgradeRequested{})), Catch::Contains("sigusr2-1 refused: busy"));
+}

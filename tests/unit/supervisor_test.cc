@@ -423,35 +423,66 @@ TEST_CASE("committed is sent only when the link is durable") {
 
   const Actions actions = bench.wait(std::chrono::seconds(30));
 
-  std::vector<std::size_t> order;
-  for (const Action& action : actions)
-    order.push_back(action.index());
-  CHECK(summary(actions) == Types{"relink", "send 2 committed u1 2", "ending committed"});
+  CHECK(summary(actions) ==
+        Types{"relink to program 2", "send 2 committed u1 2", "ending committed"});
 }
 
-TEST_CASE("an agent that was told to stop is busy, whoever asks") {
-  Bench bench;
-  bench.reach(Phase::switching);
+TEST_CASE("before the stop it is proved that the link can name the candidate's program") {
+  Policy policy = Bench::default_policy();
+  policy.relink = true;
+  Bench bench(policy);
+  bench.reach(Phase::running);
+  bench.upgrade("u1");
+  bench.hello(2);
 
-  CHECK_THAT(failure_told(bench.upgrade("u2"), 1).reason, Catch::StartsWith("busy"));
-  CHECK_THAT(log_of(bench.take(UpgradeRequested{})), Contains("sigusr2-1 refused: busy"));
+  const Types told = summary(bench.say(2, agent_protocol::Ready{}));
+
+  REQUIRE_FALSE(told.empty());
+  CHECK(told.front() == "prove relink to program 2");
 }
 
-TEST_CASE("SIGTERM twice, and SIGQUIT at any time") {
-  Bench bench;
-  bench.reach(GENERATE(Phase::starting, Phase::running, Phase::preparing, Phase::switching,
-                       Phase::trial, Phase::falling_back));
-  bench.take(StopRequested{});
+Policy policy_with_a_way_back() {
+  Policy policy = Bench::default_policy();
+  policy.relink = true;
+  policy.previous = true;
+  policy.attempts = true;
+  return policy;
+}
 
-  CHECK(bench.take(StopRequested{}).empty());
-  bench.take(QuitRequested{});
-  const auto incumbent = bench.state().incumbent;
-  const auto candidate = bench.state().candidate;
-  if (candidate) bench.die(candidate->generation, SIGKILL);
-  if (incumbent) bench.die(incumbent->generation, SIGKILL);
+TEST_CASE("a way back at boot is committed without moving the link that it came from") {
+  Bench bench(policy_with_a_way_back());
+  bench.start();
+  bench.exit(1, 3);
+  bench.ready(2);
 
-  CHECK(bench.exit_status() == exit_quit);
-  CHECK(bench.violations().empty());
+  const Types told = summary(bench.wait(std::chrono::seconds(30)));
+
+  REQUIRE_FALSE(told.empty());
+  CHECK_THAT(told.front(), Catch::EndsWith(", and leave the previous link"));
+}
+
+TEST_CASE("an executable has lasted when its agent has been active for the time of a trial") {
+  Bench bench(policy_with_a_way_back());
+  bench.reach(Phase::running);
+
+  CHECK(summary(bench.wait(std::chrono::milliseconds(29'999))).empty());
+  CHECK(summary(bench.wait(std::chrono::milliseconds(1))) == Types{"forget attempts"});
+}
+
+TEST_CASE("nobody waits for an executable to last that the link does not name any more") {
+  Bench bench(policy_with_a_way_back());
+  bench.reach(Phase::trial);
+  bench.say(2, agent_protocol::Healthy{});
+  REQUIRE(bench.phase() == Phase::running);
+  bench.upgrade("u2");
+  bench.ready(3);
+  bench.stopped(2);
+  bench.exit(2);
+  bench.exit(3, 1);
+  bench.ready(4);
+  REQUIRE(bench.active() == 4);
+
+  CHECK(summary(bench.wait(std::chrono::hours(1))).empty());
 }
 
 TEST_CASE("reasons that an agent gives are cut to what a message may hold") {
