@@ -78,7 +78,7 @@ _upgrader_help_options() {
 }
 
 _upgrader_help_commands() {
-  sed -nE '1,/^Subcommands:/d; s/^  ([a-z]+) .*/\1/p'
+  sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) .*/\1/p'
 }
 
 # The values of the option $1 that begin with $2: `$path` are the program and its commands.

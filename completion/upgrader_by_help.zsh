@@ -9,7 +9,7 @@ _upgrader_help_lines() {
 }
 
 _upgrader_help_commands() {
-  _upgrader_help_lines "$@" | sed -nE '1,/^Subcommands:/d; s/^  ([a-z]+) +(.*)/\1:\2/p'
+  _upgrader_help_lines "$@" | sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) +(.*)/\1:\2/p'
 }
 
 local -a route=($1) below specs

@@ -11,7 +11,7 @@ fleet_program() {
 
 # Every command of fleetctl that ends in something done, one a line: `status`, `rollout start`.
 fleetctl_commands() {
-  commands_below() { sed -nE '1,/^Subcommands:/d; s/^  ([a-z]+) .*/\1/p'; }
+  commands_below() { sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) .*/\1/p'; }
   "$program" --help | commands_below | while IFS= read -r first; do
     below=$("$program" "$first" --help | commands_below)
     [ -n "$below" ] || echo "$first"
@@ -61,7 +61,7 @@ canary_fleet_options() {
 check_fleet_commands() {
   fleet_program fleetctl || return
   fleetctl_commands >"$scratch/help"
-  section man/fleetctl.1 DESCRIPTION | sed -nE 's/^\.It Cm ([a-z ]+)$/\1/p' >"$scratch/page"
+  section man/fleetctl.1 DESCRIPTION | sed -nE 's/^\.It Cm ([a-z -]+)$/\1/p' >"$scratch/page"
   differ 'fleetctl --help' "$scratch/help" man/fleetctl.1 "$scratch/page"
 }
 
