@@ -1,7 +1,5 @@
 #include "upgrader/core/log_limit.h"
 
-#include <algorithm>
-
 #include "upgrader/core/words.h"
 
 namespace upgrader {
