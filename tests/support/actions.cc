@@ -125,12 +125,11 @@ std::string line_for(const Terminate& terminate) {
 std::string line_for(const PassSignal& pass) {
   return "pass " + std::to_string(pass.generation) + " signal " + std::to_string(pass.signal);
 }
-std::string line_for(const ProveRelink& prove) {
-  return "prove relink to program " + std::to_string(prove.program);
+std::string line_for(const ProveRelink&) {
+  return "prove relink";
 }
 std::string line_for(const Relink& relink) {
-  return "relink to program " + std::to_string(relink.program) +
-         (relink.moves_previous ? "" : ", and leave the previous link");
+  return relink.moves_previous ? "relink" : "relink, and leave the previous link";
 }
 std::string line_for(const FindWayBack&) {
   return "find way back";

@@ -423,8 +423,7 @@ TEST_CASE("committed is sent only when the link is durable") {
 
   const Actions actions = bench.wait(std::chrono::seconds(30));
 
-  CHECK(summary(actions) ==
-        Types{"relink to program 2", "send 2 committed u1 2", "ending committed"});
+  CHECK(summary(actions) == Types{"relink", "send 2 committed u1 2", "ending committed"});
 }
 
 TEST_CASE("before the stop it is proved that the link can name the candidate's program") {
@@ -435,10 +434,12 @@ TEST_CASE("before the stop it is proved that the link can name the candidate's p
   bench.upgrade("u1");
   bench.hello(2);
 
-  const Types told = summary(bench.say(2, agent_protocol::Ready{}));
+  const Actions actions = bench.say(2, agent_protocol::Ready{});
 
-  REQUIRE_FALSE(told.empty());
-  CHECK(told.front() == "prove relink to program 2");
+  REQUIRE_FALSE(actions.empty());
+  const auto* const prove = std::get_if<ProveRelink>(&actions.front());
+  REQUIRE(prove != nullptr);
+  CHECK(prove->program == 2);
 }
 
 Policy policy_with_a_way_back() {
