@@ -11,10 +11,14 @@
  *   `welcome`, `accepted`, `status`, `heartbeat` and `error` decide nothing, and are not sent.
  * - Time. A deadline may pass at any moment from when it is set, and does pass in the end. So
  *   `extend` is only a deadline that passes later; timeouts of 0, which never pass, are left out.
- *   A phase has one deadline. `stopped` sets a new one in its place.
+ *   A phase has one deadline; where an agent's word is waited for, which may ask for an upgrade
+ *   meanwhile, that is the one. `stopped` sets a new one in its place.
  * - What was asked for is chosen where it matters: the gate at `ready`, what an unclean stop leads
  *   to at that stop, what the end of a trial means at its end. Upgrades by SIGUSR2 are requests.
- * - A closed pipe of a held agent, one that its `activate` finds closed included: its `unfit`.
+ * - A closed pipe of a held agent, one that its `activate` finds closed included: its `unfit`. So
+ *   are a standby's exit, and its deadline for as long as the agent on trial lives.
+ * - What runs behind an adapter. To the upgrader an adapter is an agent that has the feature
+ *   `readiness`; so may any other have.
  * - How long an `activate` waits that cannot be written: until it is written, or the deadline.
  * SIGQUIT: the upgrader's death.
  *
@@ -42,7 +46,7 @@ mtype:word = { ready, unfit, upgrade, confirm, cancel, stopped, healthy,
   activate, stop_for_upgrade, stop_for_good, candidate_ready, candidate_lost, upgrade_failed,
   committed };
 mtype:life = { absent, living, exited };  /* exited: not reaped yet */
-mtype:mind = { hung, fresh, held, on_trial, vouched, working, asking, cancelling, stopping,
+mtype:mind = { hung, fresh, held, vouching, vouched, working, asking, cancelling, stopping,
   finishing, done };
 
 /* ---- the world: two processes, their pipes, what has befallen them */
@@ -52,6 +56,7 @@ chan said[2] = [1] of { mtype:word };
 chan told[2] = [4] of { mtype:word };
 bit crooked[2];
 bit trialled[2];    /* started as a candidate */
+bit beginning[2];   /* active, has the feature `readiness`, and has not said that it works */
 bit killed[2];      /* got SIGKILL */
 bit orphan[2];      /* its upgrader has died: end of input */
 bit calm, sigterm;
@@ -61,6 +66,8 @@ mtype:phase phase = ended;
 byte incumbent = none, candidate = none;
 bit is_ready[2], to_stop[2], has_stopped[2];
 bit promised[2];    /* `activate` was sent, and waits behind a full pipe, or is lost */
+bit stands_by[2];   /* started beside the agent on trial, and not activated */
+bit awaits_word[2]; /* init's READY=1 waits for its `healthy`, and not for ever */
 bit sequential;     /* the upgrade under way */
 bit failed;         /* the upgrade under way: what is left is the way back */
 bit passed;         /* the deadline of this phase */
@@ -71,8 +78,10 @@ bit under_way;      /* an accepted upgrade has not ended */
 bit wish;           /* one that a straight agent asked for when it was calm; ended by a commit */
 
 #define is_up (phase != ended)
+#define standby_lives (candidate != none && stands_by[candidate] && !killed[candidate])
 #define someone_crooked ((life[0] == living && crooked[0]) || (life[1] == living && crooked[1]))
-#define serves (phase == running && is_active[incumbent])
+#define a_word_is_awaited (incumbent != none && awaits_word[incumbent])
+#define serves (phase == running && is_active[incumbent] && !a_word_is_awaited)
 
 #ifdef SEED_NO_LOCK
 #define lock_is_free (life[0] == absent || life[1] == absent)
@@ -90,8 +99,14 @@ bit wish;           /* one that a straight agent asked for when it was calm; end
    incumbent != none && !killed[incumbent])
 #define has_candidate_deadline \
   ((phase == preparing || phase == replacing) && candidate != none && !killed[candidate])
+#ifdef SEED_NO_WORD_DEADLINE
+#define has_word_deadline false
+#else
+#define has_word_deadline a_word_is_awaited
+#endif
 #define has_deadline \
-  (has_incumbent_deadline || has_candidate_deadline || phase == confirming || phase == trial)
+  (has_incumbent_deadline || has_candidate_deadline || has_word_deadline || \
+   phase == confirming || phase == trial)
 
 /* ---- processes come and go */
 inline empty_pipe(pipe) {
@@ -105,7 +120,8 @@ inline forget(i) {
   empty_pipe(said[i]);
   empty_pipe(told[i]);
   life[i] = absent; mind[i] = hung; crooked[i] = 0; trialled[i] = 0; killed[i] = 0; orphan[i] = 0;
-  is_ready[i] = 0; promised[i] = 0; to_stop[i] = 0; has_stopped[i] = 0; is_active[i] = 0
+  is_ready[i] = 0; promised[i] = 0; to_stop[i] = 0; has_stopped[i] = 0; is_active[i] = 0;
+  stands_by[i] = 0; beginning[i] = 0; awaits_word[i] = 0
 }
 
 inline exit(i) { /* init reaps an orphan */
@@ -140,7 +156,13 @@ inline start(i, as_candidate) { /* i is none afterwards if the system refuses */
 /* ---- what the upgrader does */
 inline go_to(where) { phase = where; passed = 0 }
 
-inline kill(i) { killed[i] = 1; promised[i] = 0 }
+inline kill(i) {
+  killed[i] = 1; promised[i] = 0; awaits_word[i] = 0;
+  if
+  :: to_stop[i] /* its last word may be `stopped`, which counts */
+  :: !to_stop[i] -> empty_pipe(said[i])
+  fi
+}
 
 inline tell(i, what) {
   if
@@ -152,8 +174,11 @@ inline tell(i, what) {
 inline send_stop(how) {
   assert(is_active[incumbent] && !to_stop[incumbent] && !has_stopped[incumbent]);
   to_stop[incumbent] = 1;
+  awaits_word[incumbent] = 0;
   tell(incumbent, how)
 }
+
+inline tell_init_ready(i) { assert(!beginning[i]) }
 
 inline leave() { /* init decides what comes next */
   assert(incumbent == none && candidate == none);
@@ -174,13 +199,18 @@ inline accept() {
   wish = calm && !crooked[incumbent]
 }
 
-inline upgrade_ends() {
-  assert(under_way && candidate == none);
+inline upgrade_is_over() {
+  assert(candidate == none);
   under_way = 0; sequential = 0;
 #ifndef SEED_REMEMBERS_FAILURE
   failed = 0;
 #endif
   go_to(running)
+}
+
+inline upgrade_ends() {
+  assert(under_way);
+  upgrade_is_over()
 }
 
 inline abandon() {
@@ -192,10 +222,16 @@ inline abandon() {
   fi
 }
 
-inline fall_back() { /* the old one has gone; a fallback is started when there is no other agent */
+/* The old one has gone. A standby takes over; where there is none a fallback is started, when there
+ * is no other agent. */
+inline fall_back() {
   failed = 1;
   if
-  :: candidate != none -> kill(candidate); go_to(falling_back)
+  :: standby_lives ->
+    incumbent = candidate;
+    candidate = none;
+    go_to(falling_back)
+  :: candidate != none && !standby_lives -> kill(candidate); go_to(falling_back)
   :: candidate == none ->
     start(incumbent, 0);
     if
@@ -205,7 +241,7 @@ inline fall_back() { /* the old one has gone; a fallback is started when there i
   fi
 }
 
-inline roll_back() {
+inline roll_back() { /* a standby stays what it is */
   failed = 1;
   send_stop(stop_for_good);
   go_to(rolling_back)
@@ -224,8 +260,44 @@ inline pass_gate() {
 inline commit() {
   if
   :: !calm -> roll_back() /* the link cannot be written */
-  :: true -> assert(is_active[incumbent]); tell(incumbent, committed); wish = 0; upgrade_ends()
+  :: true ->
+    assert(is_active[incumbent]);
+    tell(incumbent, committed);
+    wish = 0;
+    if
+    :: candidate == none -> upgrade_ends()
+    :: candidate != none -> under_way = 0; kill(candidate); go_to(abandoning)
+    fi
   fi
+}
+
+/* Unless it is calm a standby is crooked, which may say all that a straight one says. */
+inline start_standby() {
+  assert(phase == trial && is_active[incumbent] && candidate == none);
+  start(candidate, 0);
+  if
+  :: candidate != none && calm -> stands_by[candidate] = 1
+  :: candidate != none && !calm ->
+    stands_by[candidate] = 1; crooked[candidate] = 1; mind[candidate] = hung
+  :: candidate == none
+  fi
+}
+
+/* A candidate's upgrade vouches for it; any other agent may have the feature `readiness`. */
+inline begin_work(i) {
+  if
+  :: trialled[i]
+  :: !trialled[i]
+  :: !trialled[i] -> beginning[i] = 1; awaits_word[i] = 1
+  fi;
+#ifndef SEED_READY_AT_ACTIVATE
+  if
+  :: beginning[i]
+  :: !beginning[i] -> tell_init_ready(i)
+  fi
+#else
+  tell_init_ready(i)
+#endif
 }
 
 inline activate_is_written(i) {
@@ -235,8 +307,9 @@ inline activate_is_written(i) {
 #else
   is_active[i] = !promised[i];
 #endif
-  promised[i] = 0;
+  promised[i] = 0; stands_by[i] = 0;
   tell(i, activate);
+  begin_work(i);
   if
   :: phase == starting -> go_to(running)
   :: phase == falling_back -> upgrade_ends()
@@ -246,6 +319,7 @@ inline activate_is_written(i) {
     go_to(trial);
     if
     :: true
+    :: !sequential -> start_standby()
     :: true -> commit() /* a trial of 0 */
     fi
   fi
@@ -281,16 +355,22 @@ inline lose_candidate() { /* it is killed, or has been reaped */
 inline hear_ready(i) {
   is_ready[i] = 1;
   if
-  :: i == incumbent && (phase == starting || phase == falling_back) -> send_activate(i)
+  :: i == incumbent && (phase == starting || phase == falling_back) /* see step_ends() */
   :: i == candidate && phase == preparing -> tell(incumbent, candidate_ready); go_to(confirming)
   :: i == candidate && phase == preparing -> pass_gate()
   :: i == candidate && phase == replacing -> activate_candidate()
+#ifdef SEED_STANDBY_WAITS_NOT
+  :: i == candidate && (phase == trial || phase == rolling_back) -> send_activate(i)
+#else
+  :: i == candidate && (phase == trial || phase == rolling_back) /* it stands by */
+#endif
   fi
 }
 
 inline held_agent_fails(i) {
   if
-  :: i == incumbent -> kill(i); under_way = 0; go_to(shutting_down)
+  :: stands_by[i] -> kill(i)
+  :: i == incumbent && !stands_by[i] -> kill(i); under_way = 0; go_to(shutting_down)
   :: i == candidate && (phase == preparing || phase == confirming) -> abandon()
   :: i == candidate && phase == switching -> kill(i); lose_candidate()
   :: i == candidate && phase == replacing -> fall_back()
@@ -359,8 +439,9 @@ inline hear(i, what) {
     fi
   :: what == healthy && !killed[i] ->
     if
-    :: is_active[i] && phase == trial -> commit()
-    :: !is_active[i] || phase != trial
+    :: beginning[i] -> beginning[i] = 0; awaits_word[i] = 0; tell_init_ready(i)
+    :: !beginning[i] && is_active[i] && phase == trial -> commit()
+    :: !beginning[i] && !(is_active[i] && phase == trial)
     fi
   fi
 }
@@ -382,12 +463,14 @@ inline old_agent_has_gone(was_clean) { /* it was told to stop for an upgrade */
 
 inline reap_incumbent(i) {
   was_clean = has_stopped[i];
+  was_standby = stands_by[i];
   forget(i);
   incumbent = none;
   if
   :: phase == switching -> old_agent_has_gone(was_clean)
-  :: phase == trial || phase == rolling_back -> fall_back()
-  :: phase != switching && phase != trial && phase != rolling_back ->
+  :: phase == trial || phase == rolling_back || (phase == falling_back && was_standby) ->
+    fall_back()
+  :: else ->
     under_way = 0;
     if
     :: candidate != none -> kill(candidate)
@@ -401,7 +484,9 @@ inline reap_candidate(i) {
   forget(i);
   candidate = none;
   if
-  :: phase == preparing || phase == confirming || phase == abandoning -> abandon()
+  :: phase == preparing || phase == confirming || (phase == abandoning && under_way) -> abandon()
+  :: phase == abandoning && !under_way -> upgrade_is_over() /* it was the standby */
+  :: phase == trial || phase == rolling_back
   :: phase == switching && !failed -> lose_candidate()
   :: phase == switching && failed
   :: phase == replacing || phase == falling_back -> fall_back()
@@ -409,8 +494,17 @@ inline reap_candidate(i) {
   fi
 }
 
-inline deadline_passes() {
-  passed = 0;
+inline does_not_work() { /* who has not said in time that it does */
+  kill(incumbent);
+  if
+  :: candidate != none -> kill(candidate)
+  :: candidate == none
+  fi;
+  under_way = 0;
+  go_to(shutting_down)
+}
+
+inline phase_takes_too_long() {
   if
   :: phase == starting || phase == falling_back -> held_agent_fails(incumbent)
   :: phase == preparing || phase == replacing -> held_agent_fails(candidate)
@@ -418,6 +512,14 @@ inline deadline_passes() {
   :: phase == switching || phase == rolling_back || phase == shutting_down -> kill(incumbent)
   :: phase == trial -> commit()
   :: phase == trial && (!calm || crooked[incumbent]) -> roll_back() /* it had to be healthy */
+  fi
+}
+
+inline deadline_passes() {
+  passed = 0;
+  if
+  :: has_word_deadline -> does_not_work()
+  :: else -> phase_takes_too_long()
   fi
 }
 
@@ -450,7 +552,9 @@ inline die() {
   i = 0;
   do
   :: i < 2 && life[i] == exited -> forget(i); i++
-  :: i < 2 && life[i] == living -> orphan[i] = 1; promised[i] = 0; i++
+  :: i < 2 && life[i] == living ->
+    orphan[i] = 1; promised[i] = 0; stands_by[i] = 0; beginning[i] = 0; awaits_word[i] = 0;
+    i++
   :: i < 2 && life[i] == absent -> i++
   :: i == 2 -> i = 0; break
   od;
@@ -478,6 +582,15 @@ inline any_word() {
   fi
 }
 
+/* A first agent or a fallback has said that it is ready; or a standby has, before it was needed. */
+inline step_ends() {
+  if
+  :: (phase == starting || phase == falling_back) && incumbent != none &&
+     is_ready[incumbent] && !killed[incumbent] && !promised[incumbent] -> send_activate(incumbent)
+  :: else
+  fi
+}
+
 inline serve(i) {
   if
   :: crooked[i] -> any_word()
@@ -496,7 +609,7 @@ inline reap(i) {
   :: i == incumbent -> reap_incumbent(i)
   :: i == candidate -> reap_candidate(i)
   fi;
-  was_clean = 0
+  was_clean = 0; was_standby = 0
 }
 
 /* ---- who acts */
@@ -508,8 +621,8 @@ inline say(what, then) { said[me]!what; mind[me] = then }
 
 inline heed(what) { /* a `stop` that crosses a `cancel` is void */
   if
-  :: what == activate && trialled[me] -> mind[me] = on_trial
-  :: what == activate && !trialled[me] -> mind[me] = working
+  :: what == activate && (trialled[me] || beginning[me]) -> mind[me] = vouching
+  :: what == activate && !(trialled[me] || beginning[me]) -> mind[me] = working
   :: what == stop_for_upgrade && mind[me] != cancelling -> mind[me] = stopping
   :: what == stop_for_good -> mind[me] = finishing
   :: what == candidate_ready && mind[me] == asking -> say(confirm, asking)
@@ -528,7 +641,8 @@ end:
   :: atomic { lives && !crooked[me] && nempty(told[me]) && can_say ->
        told[me]?what; heed(what); what = 0 }
   :: atomic { lives && !crooked[me] && mind[me] == fresh && can_say -> say(ready, held) }
-  :: atomic { lives && mind[me] == on_trial && can_say -> say(healthy, vouched) }
+  :: atomic { lives && mind[me] == vouching && can_say ->
+       say(healthy, (trialled[me] -> vouched : working)) }
   :: atomic { lives && mind[me] == working && can_say -> say(upgrade, asking) }
   :: atomic { lives && (mind[me] == asking || mind[me] == stopping) && !calm && can_say ->
        say(cancel, cancelling) }
@@ -543,7 +657,7 @@ end:
 active proctype upgrader() {
   byte i;
   mtype:word what;
-  bit was_clean;
+  bit was_clean, was_standby;
 end:
   do
   :: atomic { phase == starting && incumbent == none && lock_is_free ->
@@ -559,6 +673,7 @@ end:
        :: exit_is_seen(1) -> i = 1
        fi;
        reap(i);
+       step_ends();
        i = 0 }
   :: atomic { (promised[0] || promised[1]) && !passed && !exit_is_seen(0) && !exit_is_seen(1) ->
        i = promised[1];
@@ -570,6 +685,7 @@ end:
        :: is_heard(1) -> i = 1
        fi;
        serve(i);
+       step_ends();
        i = 0 }
   od
 }
@@ -607,6 +723,8 @@ active proctype fate() {
 ltl upgrades_end { [] (under_way -> <> !under_way) }
 /* Deadlines and exits alone lead to `running` or to the end. */
 ltl comes_to_rest { [] <> (phase == running || phase == ended) }
+/* So they do to the word of an agent with the feature `readiness`, or to that agent's end. */
+ltl word_comes { [] (a_word_is_awaited -> <> !a_word_is_awaited) }
 /* Once it is calm an agent works again, whatever there was, the upgrader's death included. */
 ltl works_again { [] (calm -> <> serves) }
 /* From every `running`, after any history, a cooperative upgrade is committed. */
