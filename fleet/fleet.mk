@@ -28,20 +28,14 @@ $(fleet_bench): $(addprefix $(BUILD)/objects/tests/fleet/, \
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
 	  -lpcre2-8 -lpthread
 
-# Drivers and fleet-agents killed behind transactions, by chance: KILLS=N, SEED=N.
-.PHONY: fleet-kill fleet-kill-here
-fleet-kill:
+# Drivers and fleet-agents killed behind transactions, by chance: KILLS=N, SEED=N. fleet-hour does
+# so for an hour, on three members of etcd that are killed, too: SECONDS=N, SEED=N.
+.PHONY: fleet-kill fleet-hour fleet-kill-here fleet-hour-here
+fleet-kill fleet-hour:
 	@tests/need-packages $(fleet_check_packages)
-	@$(MAKE) $(jobs) --no-print-directory fleet-kill-here
-fleet-kill-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
+	@$(MAKE) $(jobs) --no-print-directory $@-here
+fleet-kill-here: export KILLS := $(or $(KILLS),1000)
+fleet-hour-here: export SECONDS := $(or $(SECONDS),3600)
+fleet-kill-here fleet-hour-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
     $(BUILD)/tests/fleet/agents/1.0.0
-	@BUILD=$(BUILD) KILLS=$(or $(KILLS),1000) SEED=$(or $(SEED),1) tests/fleet/kills
-
-# The same for an hour, on three members of etcd that are killed, too: SECONDS=N, SEED=N.
-.PHONY: fleet-hour fleet-hour-here
-fleet-hour:
-	@tests/need-packages $(fleet_check_packages)
-	@$(MAKE) $(jobs) --no-print-directory fleet-hour-here
-fleet-hour-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
-    $(BUILD)/tests/fleet/agents/1.0.0
-	@BUILD=$(BUILD) SECONDS=$(or $(SECONDS),3600) SEED=$(or $(SEED),1) tests/fleet/kills
+	@BUILD=$(BUILD) SEED=$(or $(SEED),1) tests/fleet/kills

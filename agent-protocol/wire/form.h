@@ -21,7 +21,8 @@ namespace agent_protocol {
 // all bytes that a text is written with.
 enum class ValueKind : char { text = 1, view, c_text, number, told };
 
-// How a value of this type is handed over, and as what. It must last until the call is over.
+// Says of which kind above a value of this type is to whoever writes the text, and how it is turned
+// into what that kind holds. Nothing is copied: the value must live until the text is written.
 template <class Value>
 struct ValueOf;
 

@@ -102,7 +102,8 @@ void Front::tell_people() {
 
 // ---- certificates
 
-// One after the other: a node's certificate lasts a third of its life longer than it waits.
+// Signs one renewal at a time, so that the loop is never held up for long. A node asks when a third
+// of its certificate's life is left, which is far longer than it waits in this row.
 void Front::renew_certificates() {
   if (renewing_ || settings_.signer.key.empty() || fence() == 0) return;
   const auto pending = pending_renewals(mirror_->records());

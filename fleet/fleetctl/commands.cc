@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,65 +17,61 @@ namespace fleetctl {
 
 using fleet::KeyKind;
 
+namespace {
+
+struct Deed {
+  Command command;
+  int (*perform)(const Options& options, Asker& asker);
+};
+
+// In the order of Command.
+constexpr auto deeds = std::to_array<Deed>({
+    {Command::status, &show_status},
+    {Command::nodes, &show_nodes},
+    {Command::show, &show_node},
+    {Command::versions, &show_versions},
+    {Command::desire, &desire},
+    {Command::stop, &halt},
+    {Command::publish, &publish},
+    {Command::releases, &list_releases},
+    {Command::enrol, &enrol},
+    {Command::renew, &renew},
+    {Command::revoke, &revoke},
+    {Command::forget, &forget},
+    {Command::rollout_start, &start_rollout},
+    {Command::rollout_list, &list_rollouts},
+    {Command::rollout_show, &show_rollout},
+    {Command::rollout_watch, &watch_rollout},
+    {Command::rollout_order, &order_rollout},
+    {Command::plan_run, &run_plan},
+    {Command::plan_list, &list_plans},
+    {Command::plan_show, &show_plan},
+    {Command::plan_recover, &recover_plan},
+    {Command::window_set, &set_window},
+    {Command::window_list, &list_windows},
+    {Command::window_remove, &remove_window},
+    {Command::node_command, &order_node},
+    {Command::restored, &restored},
+    {Command::accept_epoch, &accept_epoch},
+    {Command::events, &show_events},
+    {Command::settings_list, &list_settings},
+    {Command::settings_set, &set_setting},
+    {Command::settings_unset, &unset_setting},
+});
+
+constexpr bool are_in_order() {
+  for (std::size_t i = 0; i < deeds.size(); ++i) {
+    if (deeds[i].command != static_cast<Command>(i)) return false;
+  }
+  return deeds.back().command == Command::settings_unset;
+}
+static_assert(are_in_order(), "each command has its deed, at the command's own number");
+
+}  // namespace
+
 int perform(const Options& options) {
   Asker asker(options);
-  switch (options.command) {
-    case Command::status:
-      return show_status(options, asker);
-    case Command::nodes:
-      return show_nodes(options, asker);
-    case Command::show:
-      return show_node(options, asker);
-    case Command::versions:
-      return show_versions(options, asker);
-    case Command::desire:
-      return desire(options, asker);
-    case Command::stop:
-      return halt(options, asker);
-    case Command::publish:
-      return publish(options, asker);
-    case Command::releases:
-      return list_releases(options, asker);
-    case Command::enrol:
-    case Command::renew:
-    case Command::revoke:
-    case Command::forget:
-      return decide_who_is_in(options, asker);
-    case Command::rollout_start:
-      return start_rollout(options, asker);
-    case Command::rollout_list:
-      return list_rollouts(options, asker);
-    case Command::rollout_show:
-      return show_rollout(options, asker);
-    case Command::rollout_watch:
-      return watch_rollout(options, asker);
-    case Command::rollout_order:
-      return order_rollout(options, asker);
-    case Command::plan_run:
-      return run_plan(options, asker);
-    case Command::plan_list:
-      return list_plans(options, asker);
-    case Command::plan_show:
-      return show_plan(options, asker);
-    case Command::plan_recover:
-      return recover_plan(options, asker);
-    case Command::window_set:
-    case Command::window_list:
-    case Command::window_remove:
-      return look_after_windows(options, asker);
-    case Command::node_command:
-      return order_node(options, asker);
-    case Command::restored:
-    case Command::accept_epoch:
-      return change_epoch(options, asker);
-    case Command::events:
-      return show_events(options, asker);
-    case Command::settings_list:
-    case Command::settings_set:
-    case Command::settings_unset:
-      return look_at_settings(options, asker);
-  }
-  return exit_usage;
+  return deeds[static_cast<std::size_t>(options.command)].perform(options, asker);
 }
 
 void say(const std::string& line) {
@@ -106,6 +103,11 @@ int unreachable(const fleet::Trouble& trouble) {
   }
   complain("the store cannot be reached: " + trouble.reason);
   return exit_unreachable;
+}
+
+int no_such_node(const Options& options) {
+  complain(options.node + ": no such node");
+  return exit_refused;
 }
 
 namespace {
@@ -145,7 +147,11 @@ int commit(Asker& asker, const fleet::Transaction& transaction, const std::strin
     say(words_if_done);
     return exit_done;
   }
-  complain(words(outcome));
+  return not_committed(outcome);
+}
+
+int not_committed(const fleet::Outcome& outcome, const std::string& about) {
+  complain((about.empty() ? "" : about + ": ") + words(outcome));
   return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
 }
 

@@ -24,7 +24,8 @@ namespace fleetctl {
 [[nodiscard]] int publish(const Options& options, Asker& asker);
 
 // ---- who is let in
-[[nodiscard]] int decide_who_is_in(const Options& options, Asker& asker);  // by one of these
+[[nodiscard]] int enrol(const Options& options, Asker& asker);
+[[nodiscard]] int renew(const Options& options, Asker& asker);
 [[nodiscard]] int revoke(const Options& options, Asker& asker);
 [[nodiscard]] int forget(const Options& options, Asker& asker);
 
@@ -42,21 +43,27 @@ namespace fleetctl {
 [[nodiscard]] int recover_plan(const Options& options, Asker& asker);
 
 // ---- windows
-[[nodiscard]] int look_after_windows(const Options& options, Asker& asker);
+[[nodiscard]] int set_window(const Options& options, Asker& asker);
+[[nodiscard]] int list_windows(const Options& options, Asker& asker);
+[[nodiscard]] int remove_window(const Options& options, Asker& asker);
 
 // ---- one node, and all of the store
 [[nodiscard]] int order_node(const Options& options, Asker& asker);
-[[nodiscard]] int change_epoch(const Options& options, Asker& asker);
+[[nodiscard]] int restored(const Options& options, Asker& asker);
+[[nodiscard]] int accept_epoch(const Options& options, Asker& asker);
 
 // ---- history, and what the cell is set to
 [[nodiscard]] int show_events(const Options& options, Asker& asker);
-[[nodiscard]] int look_at_settings(const Options& options, Asker& asker);  // and set them
+[[nodiscard]] int list_settings(const Options& options, Asker& asker);
+[[nodiscard]] int set_setting(const Options& options, Asker& asker);
+[[nodiscard]] int unset_setting(const Options& options, Asker& asker);
 
 // ---- what all say
 void say(const std::string& line);
 void say_all(const std::vector<std::string>& lines);
 void complain(const std::string& line);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
+[[nodiscard]] int no_such_node(const Options& options);
 
 // Who asks, for the records.
 [[nodiscard]] std::string who_asks();
@@ -68,5 +75,7 @@ void complain(const std::string& line);
 // Writes all of it, and says so; or says why not.
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);
+// Says why an outcome that is not Committed is none, and gives the exit status for it.
+[[nodiscard]] int not_committed(const fleet::Outcome& outcome, const std::string& about = {});
 
 }  // namespace fleetctl

@@ -31,6 +31,8 @@ int write_identity(const Options& options, Asker& asker, const fleet::IssuedCert
   return write(asker, key, fleet::write_record(identity), before.revision);
 }
 
+}  // namespace
+
 // Signed first, since that can fail without a trace; let in before the certificate is given away.
 int enrol(const Options& options, Asker& asker) {
   const fleet::Permissions permissions = permissions_of(options.role, options.node);
@@ -74,15 +76,6 @@ int renew(const Options& options, Asker& asker) {
     if (status != exit_done) return status;
   }
   return all_signed ? exit_done : exit_refused;
-}
-
-}  // namespace
-
-int decide_who_is_in(const Options& options, Asker& asker) {
-  if (options.command == Command::enrol) return enrol(options, asker);
-  if (options.command == Command::renew) return renew(options, asker);
-  if (options.command == Command::revoke) return revoke(options, asker);
-  return forget(options, asker);
 }
 
 }  // namespace fleetctl

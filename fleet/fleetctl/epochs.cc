@@ -8,8 +8,6 @@
 
 namespace fleetctl {
 
-namespace {
-
 using fleet::KeyKind;
 
 int restored(const Options& options, Asker& asker) {
@@ -35,7 +33,7 @@ int restored(const Options& options, Asker& asker) {
                     "off");
 }
 
-int accept_epoch(Asker& asker) {
+int accept_epoch(const Options& /*options*/, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::epoch);
   OneRecord<fleet::Epoch> now;
   if (const int status = read_one(asker, key, now); status != exit_done) return status;
@@ -54,13 +52,6 @@ int accept_epoch(Asker& asker) {
                 {.compares = {{.key = key, .revision = now.revision}},
                  .puts = {{.key = key, .value = fleet::write_record(epoch)}}},
                 words_if_done);
-}
-
-}  // namespace
-
-int change_epoch(const Options& options, Asker& asker) {
-  const bool restores = options.command == Command::restored;
-  return restores ? restored(options, asker) : accept_epoch(asker);
 }
 
 }  // namespace fleetctl

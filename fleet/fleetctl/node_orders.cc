@@ -44,8 +44,7 @@ int send(const Options& options, Asker& asker, const fleet::Command& command) {
     complain(options.node + ": something moves it already, or nothing may begin (fleetctl stop)");
     return exit_refused;
   }
-  complain(words(outcome));
-  return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+  return not_committed(outcome);
 }
 
 // When the command is gone without an answer its time is over, and nobody can tell what came of it.

@@ -125,8 +125,7 @@ int write_plan(Asker& asker, const std::string& name, const fleet::Plan& plan,
     return refuse("there is a plan or a rollout " + name +
                   " already (fleetctl plan recover), or nothing may begin now (fleetctl stop)");
   }
-  complain(name + ": " + words(outcome));
-  return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+  return not_committed(outcome, name);
 }
 
 }  // namespace

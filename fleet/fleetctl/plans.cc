@@ -86,8 +86,9 @@ int commit_parts(Asker& asker, const std::string& plan,
   for (const fleet::Transaction& part : parts) {
     const fleet::Outcome outcome = asker.commit(part);
     if (std::holds_alternative<fleet::Committed>(outcome)) continue;
-    complain(plan + ": " + words(outcome) + "; try it again");
-    return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+    const int status = not_committed(outcome, plan);
+    complain(plan + ": the same command goes on where this one stopped");
+    return status;
   }
   return exit_done;
 }

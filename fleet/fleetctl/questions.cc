@@ -135,10 +135,7 @@ int show_node(const Options& options, Asker& asker) {
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
   const auto nodes = nodes_in(reading);
-  if (nodes.empty()) {
-    complain(options.node + ": no such node");
-    return exit_refused;
-  }
+  if (nodes.empty()) return no_such_node(options);
   if (options.json) {
     say(as_json(reading));
   } else {

@@ -21,9 +21,11 @@ namespace {
 
 using fleet::KeyKind;
 
-// Until a member that was restarted follows a leader again: so many rests.
+// How often a member that was restarted is asked whether it follows a leader again, with a rest
+// between, before it is given up.
 constexpr int rests_max = 120;
-// The list is made anew whenever somebody is revoked; a list that has run out lets nobody in.
+// Etcd refuses everybody once its list of revoked certificates has expired. The list is made anew
+// only when somebody is revoked, which may not happen for years.
 constexpr int list_days = 3'650;
 
 // Its exit status; -1: it could not be started.
@@ -44,7 +46,9 @@ bool follows_leader(Asker& asker, const std::string& endpoint) {
   return member != nullptr && member->has_leader;
 }
 
-// Whoever was let in before has his connections until then. The others keep the majority meanwhile.
+// Etcd asks for a certificate only where a connection begins: a connection that a revoked one has
+// open lasts until its member is restarted. One member at a time, so that the others keep the
+// majority.
 int restart_members(const Options& options, Asker& asker) {
   for (const std::string& endpoint : options.store.endpoints) {
     if (const int status = run(options.restart, endpoint); status != 0) {
@@ -120,10 +124,7 @@ int forget(const Options& options, Asker& asker) {
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
   const auto nodes = nodes_in(reading);
-  if (nodes.empty()) {
-    complain(options.node + ": no such node");
-    return exit_refused;
-  }
+  if (nodes.empty()) return no_such_node(options);
   if (nodes.front().reports()) {
     complain(options.node + " reports: stop its fleet-agent, or revoke it, first");
     return exit_refused;

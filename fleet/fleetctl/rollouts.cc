@@ -67,8 +67,7 @@ std::optional<int> try_order(const Options& options, Asker& asker) {
     const fleet::Outcome outcome = asker.commit(transaction);
     if (std::holds_alternative<fleet::Refused>(outcome)) return std::nullopt;
     if (!std::holds_alternative<fleet::Committed>(outcome)) {
-      complain(options.rollout + ": " + words(outcome));
-      return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+      return not_committed(outcome, options.rollout);
     }
   }
   say(options.rollout + " " + wish.value().words);

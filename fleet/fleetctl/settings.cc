@@ -25,6 +25,16 @@ int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   return exit_done;
 }
 
+int write_settings(Asker& asker, const OneRecord<fleet::Settings>& set,
+                   const std::string& words_if_done) {
+  const int status = write(asker, fleet::key_of(KeyKind::settings),
+                           fleet::write_record(*set.record), set.revision);
+  if (status == exit_done) say(words_if_done);
+  return status;
+}
+
+}  // namespace
+
 int list_settings(const Options& options, Asker& asker) {
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
@@ -40,32 +50,25 @@ int list_settings(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-int change_setting(const Options& options, Asker& asker) {
+int set_setting(const Options& options, Asker& asker) {
+  if (const auto why = fleet::why_no_settings({{{options.setting, options.value}}})) {
+    complain(*why);
+    return exit_usage;
+  }
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
-  if (options.command == Command::settings_set) {
-    if (const auto why = fleet::why_no_settings({{{options.setting, options.value}}})) {
-      complain(*why);
-      return exit_usage;
-    }
-    set.record->values[options.setting] = options.value;
-  } else if (set.record->values.erase(options.setting) == 0) {
+  set.record->values[options.setting] = options.value;
+  return write_settings(asker, set, options.setting + " is " + options.value);
+}
+
+int unset_setting(const Options& options, Asker& asker) {
+  OneRecord<fleet::Settings> set;
+  if (const int status = read_settings(asker, set); status != exit_done) return status;
+  if (set.record->values.erase(options.setting) == 0) {
     say(options.setting + " is not set, as before");
     return exit_done;
   }
-  const int status = write(asker, fleet::key_of(KeyKind::settings),
-                           fleet::write_record(*set.record), set.revision);
-  if (status != exit_done) return status;
-  const bool is_set = options.command == Command::settings_set;
-  say(options.setting + (is_set ? " is " + options.value : " is not set any longer"));
-  return exit_done;
-}
-
-}  // namespace
-
-int look_at_settings(const Options& options, Asker& asker) {
-  const bool looks = options.command == Command::settings_list;
-  return looks ? list_settings(options, asker) : change_setting(options, asker);
+  return write_settings(asker, set, options.setting + " is not set any longer");
 }
 
 }  // namespace fleetctl

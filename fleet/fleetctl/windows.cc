@@ -38,6 +38,8 @@ std::string days_of(const fleet::Window& window) {
   return days.empty() ? "every day" : days;
 }
 
+}  // namespace
+
 int set_window(const Options& options, Asker& asker) {
   const fleet::Window& window = options.window;
   if (const auto why = fleet::why_no_window(window)) {
@@ -82,22 +84,8 @@ int list_windows(const Options& options, Asker& asker) {
 }
 
 int remove_window(const Options& options, Asker& asker) {
-  const fleet::Outcome outcome =
-      asker.commit({.erases = {{.key = fleet::key_of(KeyKind::window, {options.group})}}});
-  if (std::holds_alternative<fleet::Committed>(outcome)) {
-    say(options.group + ": everything may begin at any time, but for the window of all");
-    return exit_done;
-  }
-  complain(words(outcome));
-  return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
-}
-
-}  // namespace
-
-int look_after_windows(const Options& options, Asker& asker) {
-  if (options.command == Command::window_set) return set_window(options, asker);
-  if (options.command == Command::window_list) return list_windows(options, asker);
-  return remove_window(options, asker);
+  return commit(asker, {.erases = {{.key = fleet::key_of(KeyKind::window, {options.group})}}},
+                options.group + ": everything may begin at any time, but for the window of all");
 }
 
 }  // namespace fleetctl

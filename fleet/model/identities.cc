@@ -62,7 +62,8 @@ std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records) {
   return pending;
 }
 
-// A node that asks again and again gets one certificate in half its life.
+// However often a node asks, it gets a new certificate only after half of the life of its newest
+// one: nobody can fill the record of its certificates, and each can be listed if it is revoked.
 std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
   if (pending.pem.empty()) return "the request is damaged";
   if (!pending.identity) return pending.node + " is not enrolled";

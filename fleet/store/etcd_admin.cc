@@ -9,13 +9,9 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// What was to be made is there already, and what was to be taken away is not.
-bool was_so(const CallFailure& failure) {
-  const auto says = [&failure](std::string_view words) {
-    return failure.reason.find(words) != std::string::npos;
-  };
-  return says("already") || says("user name not found") || says("role name not found");
-}
+// How etcd says that what a step is to make is there, or that what it is to take away is not.
+constexpr std::string_view is_there = "already";
+constexpr std::string_view is_gone = "not found";
 
 }  // namespace
 
@@ -50,19 +46,20 @@ void EtcdAdmin::status(std::function<void(const Reply<MemberStatus>&)> then) {
 
 std::vector<EtcdAdmin::Step> EtcdAdmin::steps(const Permissions& permissions) {
   const std::string role = permissions.all ? "root" : permissions.user;
-  std::vector<Step> steps{{auth + "RoleAdd", etcd_messages::add_role(role)}};
+  std::vector<Step> steps{{auth + "RoleAdd", etcd_messages::add_role(role), is_there}};
   if (!permissions.all) {
     for (const Keys& keys : permissions.writes) {
-      steps.push_back(
-          {auth + "RoleGrantPermission", etcd_messages::permit(role, keys, /*writes=*/true)});
+      steps.push_back({auth + "RoleGrantPermission",
+                       etcd_messages::permit(role, keys, /*writes=*/true), is_there});
     }
     for (const Keys& keys : permissions.reads) {
-      steps.push_back(
-          {auth + "RoleGrantPermission", etcd_messages::permit(role, keys, /*writes=*/false)});
+      steps.push_back({auth + "RoleGrantPermission",
+                       etcd_messages::permit(role, keys, /*writes=*/false), is_there});
     }
   }
-  steps.push_back({auth + "UserAdd", etcd_messages::add_user(permissions.user)});
-  steps.push_back({auth + "UserGrantRole", etcd_messages::grant_role(permissions.user, role)});
+  steps.push_back({auth + "UserAdd", etcd_messages::add_user(permissions.user), is_there});
+  steps.push_back(
+      {auth + "UserGrantRole", etcd_messages::grant_role(permissions.user, role), is_there});
   return steps;
 }
 
@@ -73,22 +70,25 @@ void EtcdAdmin::grant(Permissions permissions,
 
 void EtcdAdmin::revoke(const std::string& user,
                        std::function<void(const std::optional<Trouble>&)> then) {
-  go_on(std::make_shared<Steps>(Steps{{{auth + "UserDelete", etcd_messages::delete_user(user)},
-                                       {auth + "RoleDelete", etcd_messages::delete_role(user)}},
-                                      0,
-                                      std::move(then)}));
+  go_on(std::make_shared<Steps>(
+      Steps{{{auth + "UserDelete", etcd_messages::delete_user(user), is_gone},
+             {auth + "RoleDelete", etcd_messages::delete_role(user), is_gone}},
+            0,
+            std::move(then)}));
 }
 
 void EtcdAdmin::go_on(const std::shared_ptr<Steps>& all) {
   if (all->at == all->steps.size()) return all->then(std::nullopt);
   const Step& step = all->steps[all->at++];
-  ask({.path = step.path, .body = step.body}, [this, all](const EtcdCall::Ended& ended) {
-    const auto* failure = std::get_if<CallFailure>(&ended);
-    if (failure == nullptr || was_so(*failure)) return go_on(all);
-    const bool denied = meaning_of(*failure) == Meaning::denied;
-    all->then(
-        Trouble{denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure->reason});
-  });
+  ask({.path = step.path, .body = step.body},
+      [this, all, if_so = step.if_so](const EtcdCall::Ended& ended) {
+        const auto* failure = std::get_if<CallFailure>(&ended);
+        if (failure == nullptr || failure->reason.find(if_so) != std::string::npos)
+          return go_on(all);
+        const bool denied = meaning_of(*failure) == Meaning::denied;
+        all->then(
+            Trouble{denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure->reason});
+      });
 }
 
 }  // namespace fleet

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fleet/store/etcd_call.h"
@@ -40,6 +41,8 @@ class EtcdAdmin {
   struct Step {
     std::string path;
     std::string body;
+    std::string_view
+        if_so;  // stands in etcd's refusal where what the step is to reach is so already
   };
   struct Steps;
 
