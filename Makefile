@@ -233,8 +233,18 @@ installed_headers = $(foreach header,$(node_headers), \
 own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
   $(sort $(dir $(installed_headers))) \
   $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) $(DOCDIR)/examples \
-  $(DOCDIR)/examples/agentify $(DOCDIR)/examples/fleet $(DOCDIR) \
+  $(addprefix $(DOCDIR)/examples/,agentify fleet hello-agent) $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
+
+# The hello-agents, as they are copied: in C, C++ and shell, and beside their libraries in the other
+# languages, which stand in no other package.
+hello_in_c = $(wildcard sample-agent/hello/*)
+hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-protocol/, \
+  $(addprefix python/,README.md pyproject.toml agent_protocol/*.py agent_protocol/py.typed \
+    examples/*) \
+  $(addprefix go/,README.md go.mod *.go hello-agent/*) \
+  $(addprefix javascript/,README.md package.json index.* lib/* examples/*) \
+  $(addprefix rust/,README.md Cargo.toml .cargo/* src/* examples/*))))
 
 # The programs whose options a shell completes.
 completed = $(patsubst completion/%.bash,%,$(wildcard completion/*.bash))
@@ -264,6 +274,9 @@ install: programs
 	cp -R sample-agent/init/. $(DESTDIR)$(DOCDIR)/examples
 	cp -R node/agentify/init/. $(DESTDIR)$(DOCDIR)/examples/agentify
 	cp -R fleet/init/. $(DESTDIR)$(DOCDIR)/examples/fleet
+	cp $(hello_in_c) $(DESTDIR)$(DOCDIR)/examples/hello-agent
+	tar -c -C agent-protocol $(hello_beside_libraries:agent-protocol/%=%) | \
+	  tar -x --no-same-owner -C $(DESTDIR)$(DOCDIR)/examples/hello-agent
 	find $(DESTDIR)$(DOCDIR)/examples -type f -exec sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|g' {} +
 	chmod -R u=rwX,go=rX $(DESTDIR)$(DOCDIR)/examples
 

@@ -4,9 +4,11 @@
 # what was there before is there afterwards, and nothing else.
 # Prints `ok` lines and `N passed, N failed`.    usage: tests/install/run.sh    BUILD=build
 set -u
+export LC_ALL=C
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
 cd "$(dirname "$0")/../.." || exit 1
+. tests/tidy/files.sh
 : "${BUILD:=build}" "${CXX:=g++}" "${CC:=gcc}"
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -130,12 +132,27 @@ upgrades() {
   wait "$pid"
 }
 
+# The hello-agents in C, C++ and shell, and for each other language the library with the one in it,
+# but for tests and what only those need.
+hello_agents() {
+  libraries='agent-protocol/(python|go|javascript|rust)'
+  tree_files | grep -E "^(sample-agent/hello|$libraries)/" |
+    grep -vE "^$libraries/tests?/|_test\\.go\$|/rustfmt\\.toml\$"
+}
+
+puts_hello_agents() {
+  hello=$scratch/examples/hello-agent
+  mkdir "$hello" && hello_agents | tar -c -T - | tar -x -C "$hello" &&
+    mv "$hello"/sample-agent/hello/* "$hello"/agent-protocol/* "$hello" &&
+    rm -r "$hello/sample-agent" "$hello/agent-protocol"
+}
+
 # The service files are those of the tree but for where the programs are, and the scripts among them
 # can be executed.
 has_examples() {
   cp -R sample-agent/init "$scratch/examples" &&
     cp -R node/agentify/init "$scratch/examples/agentify" &&
-    cp -R fleet/init "$scratch/examples/fleet" &&
+    cp -R fleet/init "$scratch/examples/fleet" && puts_hello_agents &&
     find "$scratch/examples" -type f -exec sed -i 's|/usr/local/bin/|/usr/bin/|g' {} + &&
     diff -r "$scratch/examples" "$root/usr/share/doc/upgrader/examples" &&
     [ -x "$root/usr/share/doc/upgrader/examples/runit/run" ] &&
@@ -148,6 +165,7 @@ examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in
       */agentify) programs='upgrader' ;;  # and agentify, which it finds beside itself by PATH
+      */hello-agent) programs= ;;
       */fleet) programs='upgrader fleet-agent fleet-controller' ;;
       *) programs='upgrader sample-agent' ;;
     esac
@@ -186,6 +204,26 @@ runs_by_hand() {
   wait "$pid"
 }
 
+# A copy, as whoever begins with it makes one.
+copies_hello_agents() {
+  cp -R "$root/usr/share/doc/upgrader/examples/hello-agent" "$scratch/hello" &&
+    [ "$(find "$scratch/hello" -name 'hello[-_]agent*' | wc -l)" = 7 ]
+}
+
+builds_hello_agents() {
+  cd "$scratch/hello" || return 1
+  # shellcheck disable=SC2046  # a list of options
+  $CC -o hello-agent-c hello-agent.c $(flags --cflags --libs) "-Wl,-rpath,$root/usr/lib" &&
+    $CXX -std=c++20 -o hello-agent-cc hello-agent.cc $(flags --cflags --libs) \
+      "-Wl,-rpath,$root/usr/lib"
+}
+
+# As the front page types it, but there.
+hello_agent_counts() {
+  PYTHONDONTWRITEBYTECODE=1 PATH=$root/usr/bin:$PATH tests/languages/readme.py \
+    "$scratch/hello/python"
+}
+
 leaves_nothing() {
   installs uninstall || return 1
   listing >"$scratch/after"
@@ -210,8 +248,11 @@ check 'an agent links the soname' links_soname
 check 'the library exports the C interface only' exports_c_only
 check 'the upgrader needs libc, libstdc++, libgcc and libuv only' needs_little
 check 'the one is upgraded to the other' upgrades
-check 'service files are among the examples' has_examples
+check 'service files and hello-agents are the examples' has_examples
 check 'they name the programs where they were installed' examples_name_what_is_installed
+check 'so are the hello-agents, in seven languages' copies_hello_agents
+check 'those in C and C++ are built by pkg-config alone' in_a_shell builds_hello_agents
+check 'the one in Python has its library beside it, and counts' hello_agent_counts
 check 'what the front page says to do by hand runs as printed' in_a_shell runs_by_hand
 check 'make uninstall leaves nothing, and what was there before' leaves_nothing
 check 'make uninstall takes its directories with it' leaves_no_directories

@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 """Types the commands of README, "In an agent", as they stand there, but for a port and a file that
 nobody else has: a hello-agent counts, is upgraded and counts on. PATH begins with the upgrader.
+
+usage: readme.py [DIRECTORY]   where the library for Python lies, if not where README says.
 Ends with `N passed, N failed`."""
 
 import os
 import pathlib
+import shlex
 import signal
 import socket
 import subprocess
@@ -21,6 +24,8 @@ def commands(port, file):
     text = (ROOT / "README.md").read_text().split("## In an agent\n")[1].split("\n```")[0]
     typed = [line.strip() for line in text.splitlines() if line.startswith("    ")]
     assert len(typed) == 4 and "7000" in typed[1] and "/tmp/count" in typed[1], typed
+    if len(sys.argv) > 1:
+        typed[0] = "cd " + shlex.quote(sys.argv[1])
     return [line.replace("7000", port).replace("/tmp/count", file) for line in typed]
 
 

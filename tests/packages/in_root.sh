@@ -10,7 +10,7 @@ passed=0
 failed=0
 packages='upgrader agent-releases libagent-protocol1 libagent-protocol-dev libagent-releases-dev'
 packages="$packages upgrader-fleet-agent upgrader-fleet"
-examples=/usr/share/doc/libagent-protocol-dev/examples/sample-agent
+examples=/usr/share/doc/libagent-protocol-dev/examples
 limit=120  # seconds: only what hangs takes that long
 upgrader=
 
@@ -60,7 +60,7 @@ names_itself() {
 }
 
 builds() {
-  cp -r "$examples" . || return 1
+  cp -r "$examples/sample-agent" . || return 1
   for release in 1.0.0=none 2.0.0=none 3.0.0=crash_at_start 4.0.0=crash_on_trial; do
     make -C sample-agent -j"$(nproc)" CXXFLAGS=-O0 VERSION="${release%=*}" \
       FAULT="${release#*=}" || return 1
@@ -134,6 +134,43 @@ survives_trial() {
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
+# Nothing in them is compressed: what names another file finds it.
+has_hello_agents() {
+  cp -r "$examples/hello-agent" . &&
+    [ "$(find hello-agent -name 'hello[-_]agent*' | wc -l)" = 7 ] &&
+    ls hello-agent/python/agent_protocol/session.py hello-agent/go/session.go \
+      hello-agent/javascript/lib/session.js hello-agent/rust/src/session.rs
+}
+
+# This machine has a network of its own, which nobody has switched on.
+switches_on_network() {
+  perl -MSocket -e 'socket(S, AF_INET, SOCK_DGRAM, 0) or die $!;
+    my $up = pack("a16 s x14", "lo", 0x41); ioctl(S, 0x8914, $up) or die $!'
+}
+
+# The next number, from whoever listens by then.
+next_number() {
+  # shellcheck disable=SC2016  # expanded by the other shell
+  timeout "$limit" bash -c '
+    until exec 7<>/dev/tcp/127.0.0.1/7000; do :; done 2>/dev/null
+    head -n 1 <&7'
+}
+
+hello_agent_counts() {
+  switches_on_network || return 1
+  # shellcheck disable=SC2046  # a list of options
+  cc -o hello-agent/hello-1 hello-agent/hello-agent.c \
+    $(pkg-config --cflags --libs agent-protocol) || return 1
+  c++ -std=c++20 -o hello-agent/hello-2 hello-agent/hello-agent.cc \
+    $(pkg-config --cflags --libs agent-protocol) || return 1
+  ln -s hello-1 hello-agent/current && : >log
+  upgrader hello-agent/current 7000 count 2>log &
+  upgrader=$!
+  [ "$(next_number)" = 1 ] && ln -sfn hello-2 hello-agent/current && kill -USR2 "$upgrader" &&
+    logged 'generation 2 .*is active' && [ "$(next_number)" = 2 ] || { cat log; return 1; }
+  kill -TERM "$upgrader" && wait "$upgrader"
+}
+
 stops() { kill -TERM "$upgrader" && wait "$upgrader"; }
 
 # In a copy stand number, version, time and line: each line once, in its order.
@@ -167,6 +204,8 @@ check 'it stops with status 0' stops
 check 'every line was copied once' loses_nothing
 check 'by the versions that were to do it' versions_at_work
 check 'agent-releases adds a release' adds_a_release
+check 'the hello-agents are there, in seven languages' has_hello_agents
+check 'one in C counts, and one in C++ counts on' hello_agent_counts
 check 'canary: what is installed is seen' is_seen
 check 'dpkg removes the packages' removes
 check 'nothing is left' leaves_nothing
