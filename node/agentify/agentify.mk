@@ -55,12 +55,13 @@ fault-agentify:
 # Real daemons from Debian; the figures go into the page. A service that the distribution starts is
 # of no harm: each daemon has a port and a directory of its own.
 daemon_packages = $(build_packages) python3 nginx-light redis-server postgresql chrony util-linux
-check_agents_tests += tests/agentify/daemons.py tests/agentify/readme.py
+check_agents_tests += $(addprefix tests/agentify/,daemons.py crowd.py readme.py)
 check_agents_packages += $(daemon_packages)
 check-daemons:
 	@tests/need-packages $(daemon_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify
 	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/agentify/daemons.py $(ONLY)
+	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/agentify/crowd.py
 
 # A thousand upgrades of nginx while somebody asks, a third of them bad.
 UPGRADES ?= 1000

@@ -6,6 +6,7 @@ that leaves nothing; and the daemon's own stop and start in the same run.
 usage: daemons.py [NAME ...]   a part of a name is enough. TABLE=FILE: the figures go there, between
 the lines that say so. Ends with `N passed, N failed`."""
 
+import fcntl
 import os
 import re
 import select
@@ -338,13 +339,18 @@ def table(results):
     return "\n".join(rows + [".El"]) + "\n"
 
 
-def write_table(path, text):
+def write_table(path, text, number=0):
+    """The one of this number among those that the page says it has from here. Several programs may
+    write at the same time."""
     begin = '.\\" Written by make check-daemons and make check-agents.\n'
     end = '.\\" As far as here.\n'
-    page = Path(path).read_text()
-    head, rest = page.split(begin, 1)
-    _, tail = rest.split(end, 1)
-    Path(path).write_text(head + begin + text + end + tail)
+    with open(path, "r+", encoding="utf-8") as page:
+        fcntl.flock(page, fcntl.LOCK_EX)
+        parts = page.read().split(begin)
+        parts[number + 1] = text + end + parts[number + 1].split(end, 1)[1]
+        page.seek(0)
+        page.write(begin.join(parts))
+        page.truncate()
 
 
 def main():

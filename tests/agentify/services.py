@@ -96,6 +96,11 @@ class Nginx(Service):
     name = "nginx"
     packages = ("nginx-light",)
     passes_sockets = True
+    mistake = "no_such_directive on;"
+
+    def listens(self, version):
+        del version
+        return f"listen 127.0.0.1:{self.port};"
 
     @property
     def options(self):
@@ -103,7 +108,7 @@ class Nginx(Service):
                 "--stop=QUIT:10s,TERM:5s")
 
     def files(self, version):
-        broken = "no_such_directive on;" if version.startswith("broken") else ""
+        broken = self.mistake if version.startswith("broken") else ""
         return {"nginx.conf": f"""
 worker_processes 2;
 pid {self.directory}/nginx.pid;
@@ -117,7 +122,7 @@ http {{
   fastcgi_temp_path {self.directory}/fastcgi;
   uwsgi_temp_path {self.directory}/uwsgi;
   scgi_temp_path {self.directory}/scgi;
-  server {{ listen 127.0.0.1:{self.port}; return 200 "{version}\\n"; }}
+  server {{ {self.listens(version)} return 200 "{version}\\n"; }}
 }}
 """}
 
@@ -128,6 +133,18 @@ http {{
 
     def ask(self):
         http_get(self.port)
+
+
+class NginxReuseport(Nginx):
+    """Each worker has a socket of its own on the one port. A broken version is found out only when
+    `-t` has tried to take that port: it names an address, too, that no machine has."""
+
+    name = "nginx, reuseport"
+    mistake = ""
+
+    def listens(self, version):
+        beyond = " listen 192.0.2.1:80;" if version.startswith("broken") else ""
+        return f"listen 127.0.0.1:{self.port} reuseport;{beyond}"
 
 
 class Redis(Service):

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Upgrades of nginx while many ask at once, so that at every moment somebody waits to be accepted:
+what a socket for each worker (`reuseport`) costs where init passes one, and that a check costs
+nothing with it either.
+
+usage: crowd.py   TABLE=FILE: the figures go there, into the second place for them.
+Ends with `N passed, N failed`."""
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from daemons import Machine, answers, check_fails, write_table
+from double import wait_until
+from services import Client, Nginx, NginxReuseport
+
+CLIENTS = 16
+UPGRADES = 8
+
+
+def good(machine, number):
+    machine.upgrade(f"v{2 - number % 2}", "committed")
+
+
+def refused(machine, _):
+    check_fails(machine)
+
+
+# What is upgraded, whether its socket is passed, how, and whether nothing may be lost.
+PLAYS = [("good, sockets passed", Nginx, True, good, True),
+         ("good, sockets passed, reuseport", NginxReuseport, True, good, False),
+         ("check fails, reuseport", NginxReuseport, False, refused, True)]
+
+
+def play(kind, sockets, upgrade):
+    """How many were answered, and how many were not."""
+    machine = Machine(kind, sockets)
+    try:
+        machine.point_at("v1")
+        machine.start()
+        answers(machine)
+        with ExitStack() as stack:
+            crowd = [stack.enter_context(Client(machine.service.ask)) for _ in range(CLIENTS)]
+
+            def all_answered():
+                before = [client.answered for client in crowd]
+                wait_until(lambda: all(client.answered > one + 1
+                                       for client, one in zip(crowd, before)), "answers to all")
+
+            for number in range(1, UPGRADES + 1):
+                all_answered()
+                upgrade(machine, number)
+            all_answered()
+        machine.stop()
+        return sum(client.answered for client in crowd), sum(client.lost for client in crowd)
+    finally:
+        machine.clean_up()
+
+
+def main():
+    rows = ['.Bl -column "good, sockets passed, reuseport" "answered"',
+            ".It upgrades of nginx Ta answered Ta lost"]
+    passed, failed = 0, 0
+    for name, kind, sockets, upgrade, nothing_lost in PLAYS:
+        try:
+            answered, lost = play(kind, sockets, upgrade)
+            assert not lost or not nothing_lost, f"{lost} lost"
+            rows.append(f".It {name} Ta {answered} Ta {lost}")
+            passed += 1
+            print(f"ok {name}: {answered} answered, {lost} lost", flush=True)
+        except AssertionError as error:
+            failed += 1
+            print(f"not ok {name}: {error}", flush=True)
+    if os.environ.get("TABLE") and not failed:
+        write_table(os.environ["TABLE"], "\n".join(rows + [".El"]) + "\n", number=1)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
