@@ -158,7 +158,7 @@ void add_rollouts(CLI::App& app, Options& options) {
       add(rollout, options, Command::rollout_watch, "watch", "one rollout, until it has ended"),
       options);
   const auto order = [&](const std::string& name, const std::string& about,
-                         RolloutWish wish) -> CLI::App& {
+                         fleet::RolloutWish wish) -> CLI::App& {
     CLI::App& one = *rollout.add_subcommand(name, about);
     one.fallthrough();
     one.callback([&options, wish] {
@@ -167,9 +167,9 @@ void add_rollouts(CLI::App& app, Options& options) {
     });
     return add_rollout_name(one, options);
   };
-  order("pause", "begin no other batch", RolloutWish::pause);
-  order("resume", "go on", RolloutWish::resume);
-  order("abort", "end it: what is not confirmed yet goes back", RolloutWish::abort)
+  order("pause", "begin no other batch", fleet::RolloutWish::pause);
+  order("resume", "go on", fleet::RolloutWish::resume);
+  order("abort", "end it: what is not confirmed yet goes back", fleet::RolloutWish::abort)
       .add_flag("--leave", options.leave, "nothing is told to go back");
 }
 

@@ -10,6 +10,7 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/rollout_records.h"
+#include "fleet/model/rollout_wish.h"
 
 namespace fleetctl {
 
@@ -47,9 +48,6 @@ enum class Command {
   settings_unset,
 };
 
-// What a person may tell a rollout that has begun.
-enum class RolloutWish { pause, resume, abort };
-
 struct Options {
   Command command = Command::status;
   fleet::StoreOptions store;
@@ -81,7 +79,7 @@ struct Options {
   std::string rollout;        // its name
   fleet::RolloutTerms terms;  // rollout start, without the release's digest
   bool dry_run = false;
-  RolloutWish wish = RolloutWish::pause;
+  fleet::RolloutWish wish = fleet::RolloutWish::pause;
   bool leave = false;  // rollout abort: nodes stay where they are
 
   std::string plan;   // its name

@@ -5,8 +5,7 @@
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/release_found.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_draft.h"
+#include "fleet/model/rollout_birth.h"
 
 namespace fleetctl {
 namespace {
@@ -66,47 +65,26 @@ void show(const Plan& plan) {
     say("not reporting, left out:" + in_one_line(plan.draft.not_covered));
 }
 
-// What stands there of it already; `status` is not exit_done where that cannot be read.
-std::optional<fleet::WrittenRollout> written(Asker& asker, const Plan& plan, int& status) {
-  const std::string key = fleet::key_of(KeyKind::rollout, {plan.id});
-  const auto reply = asker.read({key});
-  if (std::holds_alternative<fleet::Trouble>(reply)) {
-    complain("it cannot be known how much of " + plan.id + " was written; it does not begin half");
-    status = exit_unknown;
-    return std::nullopt;
-  }
-  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
-  if (found == nullptr) return std::nullopt;
-  const auto record = fleet::read_record<fleet::Rollout>(found->value);
-  if (record && record.value().trace == plan.rollout.trace)
-    return fleet::WrittenRollout{record.value(), found->modified};
-  complain("there is a rollout " + plan.id + " already");
-  status = exit_refused;
-  return std::nullopt;
-}
-
-// One transaction after the other. What came of each is looked for, so that an answer that was lost
-// does not matter.
 int write_all(Asker& asker, const Plan& plan) {
-  int status = exit_done;
-  auto there = written(asker, plan, status);
-  while (status == exit_done) {
-    const auto next = next_creation(plan.id, plan.rollout, plan.draft, plan.release, there);
-    if (!next) break;
-    const fleet::Outcome outcome = asker.commit(*next);
-    const fleet::Revision before = there ? there->revision : 0;
-    if (const auto* denied = std::get_if<fleet::Denied>(&outcome)) {
-      complain(denied->reason);
-      return exit_refused;
+  fleet::RolloutBirth birth(plan.id, plan.rollout, plan.draft, plan.release);
+  std::optional<fleet::Outcome> last;
+  while (true) {
+    const auto reply = asker.read({birth.key()});
+    if (std::holds_alternative<fleet::Trouble>(reply)) {
+      complain("it cannot be known how much of " + plan.id +
+               " was written; it does not begin half");
+      return exit_unknown;
     }
-    there = written(asker, plan, status);
-    if (status != exit_done || (there && there->revision != before)) continue;
-    complain(std::holds_alternative<fleet::Unknown>(outcome)
-                 ? "it cannot be known whether " + plan.id + " will begin: " + words(outcome)
-                 : "nothing may begin now (fleetctl stop), or the release has changed");
-    return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+    const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(birth.key());
+    const auto next = birth.next(found, last ? &*last : nullptr);
+    if (const auto* not_begun = std::get_if<fleet::RolloutBirth::NotBegun>(&next)) {
+      complain(not_begun->reason);
+      return not_begun->is_known ? exit_refused : exit_unknown;
+    }
+    const auto* transaction = std::get_if<fleet::Transaction>(&next);
+    if (transaction == nullptr) return exit_done;
+    last = asker.commit(*transaction);
   }
-  return status;
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
-#include "fleet/fleetctl/rollout_wish.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_wish.h"
 #include "node/upgraderctl/core/table.h"
 
 namespace fleetctl {
@@ -52,25 +52,19 @@ std::optional<int> try_order(const Options& options, Asker& asker) {
     complain(options.rollout + ": no such rollout");
     return exit_refused;
   }
-  const auto record = fleet::read_record<fleet::Rollout>(found->value);
-  const auto wish =
-      record ? wished(record.value(), options.wish, options.leave)
-             : agent_protocol::Result<WishedRollout>(agent_protocol::Refusal{record.reason()});
-  if (!wish) {
-    complain(options.rollout + ": " + wish.reason());
+  const auto order = ordered(options.rollout, *found, options.wish, options.leave);
+  if (!order) {
+    complain(options.rollout + ": " + order.reason());
     return exit_refused;
   }
-  if (wish.value().rollout) {
-    fleet::Transaction transaction{.compares = {{.key = key, .revision = found->modified}},
-                                   .puts = {{key, write_record(*wish.value().rollout)}}};
-    if (wish.value().begins) transaction.compares.push_back({.key = fleet::key_of(KeyKind::stop)});
-    const fleet::Outcome outcome = asker.commit(transaction);
+  if (order.value().transaction) {
+    const fleet::Outcome outcome = asker.commit(*order.value().transaction);
     if (std::holds_alternative<fleet::Refused>(outcome)) return std::nullopt;
     if (!std::holds_alternative<fleet::Committed>(outcome)) {
       return not_committed(outcome, options.rollout);
     }
   }
-  say(options.rollout + " " + wish.value().words);
+  say(options.rollout + " " + order.value().words);
   return exit_done;
 }
 

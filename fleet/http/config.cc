@@ -1,6 +1,7 @@
 #include "fleet/http/config.h"
 
 #include "fleet/http/config_record.h"
+#include "fleet/http/config_rollout.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
@@ -98,6 +99,11 @@ std::vector<std::string> config_reads(const Request& request, const std::string&
   const auto key = config_record(rest);
   if (!key) return {rest.empty() ? std::string(key_root) : key_below(key_text(rest))};
   std::vector<std::string> keys{key_text(rest)};
+  if (key->kind == KeyKind::rollout) {
+    for (std::string& needed : rollout_needs(request))
+      keys.push_back(std::move(needed));
+    return keys;
+  }
   const auto body = parse_tree(request.body);
   if (!body) return keys;
   for (std::string& needed : config_needs(*key, body.value()))
@@ -125,7 +131,21 @@ ConfigDecision decide_config(const Request& request, const std::string& rest,
     return refused(412, rest + " is there already");
   }
   if (found == nullptr && changes) return refused(404, rest + " is not set");
-  return write(request, rest, found, reading, moment);
+  const auto key = *config_record(rest);
+  if (key.kind != KeyKind::rollout) return write(request, rest, found, reading, moment);
+  ConfigDecision decision = decide_rollout(request, key.names.front(), found, reading, moment);
+  if (decision.transaction) record_order(request, rest, moment, *decision.transaction);
+  return decision;
+}
+
+Response birth_answer(const ConfigDecision& decision, const RolloutBirth::Next& ended,
+                      const KeyValue* record) {
+  if (const auto* not_begun = std::get_if<RolloutBirth::NotBegun>(&ended)) {
+    return problem(not_begun->is_known ? 412 : 503, not_begun->reason);
+  }
+  Response response = decision.response;
+  response.etag = tag_of(record->modified);
+  return response;
 }
 
 std::optional<Response> config_answer(const ConfigDecision& decision, const Outcome& outcome) {

@@ -9,6 +9,7 @@
 
 #include "fleet/http/message.h"
 #include "fleet/http/route.h"
+#include "fleet/model/rollout_birth.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {
@@ -27,12 +28,17 @@ struct ConfigMoment {
 struct ConfigDecision {
   Response response = {};                       // once it is written
   std::optional<Transaction> transaction = {};  // none: nothing is written
+  std::optional<RolloutBirth> birth = {};       // a rollout is written, in place of a transaction
 };
 
 // `reading` is all that was asked for. A request with `validate=true` is answered as if it were
 // done, and is not.
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
                                            const Reading& reading, const ConfigMoment& moment);
+
+// What became of `birth`; the record is what stands there now.
+[[nodiscard]] Response birth_answer(const ConfigDecision& decision, const RolloutBirth::Next& ended,
+                                    const KeyValue* record);
 
 // None: somebody else has written meanwhile; read and decide again.
 [[nodiscard]] std::optional<Response> config_answer(const ConfigDecision& decision,

@@ -7,7 +7,8 @@ namespace fleet {
 namespace {
 
 constexpr std::array config_kinds = {KeyKind::desired, KeyKind::node_desired, KeyKind::release,
-                                     KeyKind::window,  KeyKind::stop,         KeyKind::settings};
+                                     KeyKind::window,  KeyKind::stop,         KeyKind::settings,
+                                     KeyKind::rollout};
 
 constexpr std::string_view page_files[] = {"/", "/page.css", "/page.js", "/follow.js"};
 
@@ -50,7 +51,7 @@ std::optional<ParsedKey> config_record(std::string_view rest) {
 
 bool is_config_list(std::string_view rest) {
   return rest.empty() || rest == "desired" || rest == "release" || rest == "window" ||
-         rest == "node";
+         rest == "node" || rest == "rollout";
 }
 
 }  // namespace fleet

@@ -63,6 +63,7 @@ class Website {
   void beat();
   void read_next(const std::shared_ptr<Errand>& errand);
   void decide(const std::shared_ptr<Errand>& errand);
+  void go_on(const std::shared_ptr<Errand>& errand);
   void take_outcome(const std::shared_ptr<Errand>& errand, const Outcome& outcome);
   [[nodiscard]] std::uint64_t next_event() const;
 

@@ -158,6 +158,8 @@ std::vector<std::string> member_names() {
   template std::string write_record<Record>(const Record&);      \
   template std::vector<std::string> member_names<Record>();
 
+template std::vector<std::string> member_names<RolloutTerms>();
+
 FLEET_RECORD(NodeInfo)
 FLEET_RECORD(Versions)
 FLEET_RECORD(Instance)

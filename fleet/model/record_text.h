@@ -36,7 +36,7 @@ template <class Record>
 [[nodiscard]] std::string write_record(const Record& record);
 
 // What the members of a record are called, `v` first: whatever else a person writes is a mistake.
-// Of records that are flat maps, `v` alone.
+// Of records that are flat maps, `v` alone. Exists for RolloutTerms too, which people write.
 template <class Record>
 [[nodiscard]] std::vector<std::string> member_names();
 

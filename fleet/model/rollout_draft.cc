@@ -140,6 +140,7 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.compares.push_back(
         {.key = key_of(KeyKind::release, {wanted.terms.component, wanted.terms.version}),
          .revision = release});
+    transaction.compares.push_back({.key = key_of(KeyKind::plan, {id})});  // would share its driver
     rollout.state = RolloutState::created;
     rollout.batch = 0;
     rollout.batches = static_cast<std::int64_t>(draft.batches.size());

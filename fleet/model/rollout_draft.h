@@ -58,7 +58,8 @@ struct RolloutDraft {
 // is `written` (none: nothing) with its revision, so that after an unknown outcome, or a death,
 // reading again tells how to go on. It is `created` until its last transaction makes it `rolling`,
 // and its `batch` counts those written: nobody drives half of one. That last one begins something,
-// and so compares that `stop` is absent; the first compares that the release is there.
+// and so compares that `stop` is absent; the first compares that the release is there, and that no
+// plan has the name.
 struct WrittenRollout {
   Rollout rollout = {};
   Revision revision = 0;

@@ -4,15 +4,13 @@
 
 #include "fleet/controller/campaign.h"
 #include "fleet/fleetctl/rollout_bars.h"
-#include "fleet/fleetctl/rollout_wish.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_wish.h"
 
 namespace {
 
 using namespace fleet;
-using fleetctl::RolloutWish;
-using fleetctl::wished;
 
 void add(Campaign::Records& records, const std::string& key, const std::string& value) {
   records[key] = {.key = key, .value = value};

@@ -1,15 +1,14 @@
-#include "fleet/fleetctl/rollout_wish.h"
+#include "fleet/model/rollout_wish.h"
 
 #include "fleet/model/enum_text.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
 
-namespace fleetctl {
+namespace fleet {
 namespace {
 
 using agent_protocol::Refusal;
 using agent_protocol::Result;
-using fleet::Rollout;
-using fleet::RolloutOrder;
-using fleet::RolloutState;
 
 bool is_told_to_abort(const Rollout& rollout) {
   return rollout.order == RolloutOrder::abort || rollout.order == RolloutOrder::abort_and_leave;
@@ -70,4 +69,19 @@ Result<WishedRollout> wished(const Rollout& rollout, RolloutWish wish, bool leav
   return refuse(rollout);
 }
 
-}  // namespace fleetctl
+Result<OrderedRollout> ordered(std::string_view id, const KeyValue& found, RolloutWish wish,
+                               bool leave) {
+  const auto record = read_record<Rollout>(found.value);
+  if (!record) return record.refusal();
+  const auto wanted = wished(record.value(), wish, leave);
+  if (!wanted) return wanted.refusal();
+  OrderedRollout all{.words = wanted.value().words};
+  if (!wanted.value().rollout) return all;
+  const std::string key = key_of(KeyKind::rollout, {id});
+  all.transaction = {.compares = {{.key = key, .revision = found.modified}},
+                     .puts = {{key, write_record(*wanted.value().rollout)}}};
+  if (wanted.value().begins) all.transaction->compares.push_back({.key = key_of(KeyKind::stop)});
+  return all;
+}
+
+}  // namespace fleet

@@ -1,0 +1,195 @@
+// A rollout that is begun, or told something, by HTTP; and how a new rollout is written.
+#include <catch2/catch.hpp>
+
+#include "fleet/http/config.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
+
+namespace {
+
+using namespace fleet;
+
+const std::string root(key_root);
+const ConfigMoment moment{.time = "now", .trace = "t1", .next_event = 12};
+const std::string terms =
+    R"({"terms":{"component":"agent","version":"2.0","target":"*","batch":1}})";
+
+Request request(Method method, const std::string& body) {
+  return {.method = method, .body = body, .name = "operator:olga"};
+}
+
+// Two nodes that report, and a release.
+Reading cell(std::vector<KeyValue> more = {}) {
+  std::vector<KeyValue> found;
+  for (const std::string node : {"n1", "n2"}) {
+    const std::string below = root + "node/" + node + "/";
+    found.push_back({.key = below + "active", .value = R"({"instance":"i"})", .modified = 2});
+    found.push_back({.key = below + "info", .value = R"({"facts":{}})", .modified = 2});
+    found.push_back({.key = below + "instance/i", .value = R"({"version":"1.0"})", .modified = 2});
+    found.push_back({.key = below + "versions", .value = R"({"agent":"1.0"})", .modified = 2});
+  }
+  found.push_back({.key = root + "release/agent/2.0",
+                   .value = write_record(Release{.digest = "d"}),
+                   .modified = 3});
+  found.insert(found.end(), more.begin(), more.end());
+  return {.revision = 9, .found = std::move(found)};
+}
+
+const RolloutTerms good{
+    .component = "agent", .version = "2.0", .digest = "d", .target = "*", .batch = 1};
+
+KeyValue rollout(RolloutState state, RolloutOrder order = RolloutOrder::none) {
+  return {
+      .key = root + "rollout/r1",
+      .value = write_record(Rollout{.terms = good, .state = state, .order = order, .trace = "t0"}),
+      .modified = 7};
+}
+
+ConfigDecision patched(const std::string& body, const KeyValue& found) {
+  return decide_config(request(Method::patch, body), "rollout/r1", {.found = {found}}, moment);
+}
+
+std::string reason_of(const ConfigDecision& decision) {
+  return std::to_string(decision.response.status) + " " +
+         parse_tree(decision.response.body).value().text_of("reason");
+}
+
+TEST_CASE("what a rollout needs is read with it: the nodes and the release") {
+  CHECK(config_reads(request(Method::put, terms), "rollout/r1") ==
+        std::vector<std::string>{root + "rollout/r1", root + "node/", root + "release/agent/2.0"});
+  CHECK(config_reads(request(Method::patch, R"({"order":"pause"})"), "rollout/r1") ==
+        std::vector<std::string>{root + "rollout/r1"});
+}
+
+TEST_CASE(
+    "a rollout that is put is drafted as fleetctl drafts it, and who has put it is recorded") {
+  const auto decision = decide_config(request(Method::put, terms), "rollout/r1", cell(), moment);
+
+  CHECK(decision.response.status == 201);
+  CHECK(decision.response.body == R"({"batches":[["n1"],["n2"]],"excluded":[],"not_covered":[]})");
+  CHECK_FALSE(decision.transaction.has_value());
+  REQUIRE(decision.birth.has_value());
+  auto birth = *decision.birth;
+  const auto next = birth.next(nullptr, nullptr);
+  const auto* first = std::get_if<Transaction>(&next);
+  REQUIRE(first != nullptr);
+  const auto record = read_record<Rollout>(first->puts.front().value).value();
+  CHECK(record.who == "operator:olga");
+  CHECK(record.trace == "t1");
+  CHECK(record.terms.digest == "d");
+  CHECK(record.state == RolloutState::created);
+}
+
+TEST_CASE("a rollout that is only validated shows its batches and is not begun") {
+  Request tried = request(Method::put, terms);
+  tried.query["validate"] = "true";
+
+  const auto decision = decide_config(tried, "rollout/r1", cell(), moment);
+
+  CHECK(decision.response.status == 201);
+  CHECK(decision.response.body.starts_with(R"({"batches":[["n1"],["n2"]])"));
+  CHECK_FALSE(decision.birth.has_value());
+}
+
+TEST_CASE("a rollout that cannot be is refused with the reason") {
+  const auto put = [](const std::string& body, const std::string& rest = "rollout/r1") {
+    return reason_of(decide_config(request(Method::put, body), rest, cell(), moment));
+  };
+
+  CHECK(put("{}") == "400 terms is missing");
+  CHECK(put(R"({"terms":{},"state":"rolling"})") == "400 of a rollout terms alone is given");
+  CHECK(put(R"({"terms":{"component":"agent","batsh":1}})") ==
+        "400 terms: there is no member batsh");
+  CHECK(put(R"({"terms":{"component":"agent","version":"3.0","target":"*"}})") ==
+        "400 agent 3.0 is not published");
+  CHECK(put(R"({"terms":{"component":"agent","version":"2.0","target":"x*"}})") ==
+        "400 no nodes: the target means none that reports");
+  CHECK(put(terms, "rollout/desired") == "400 no rollout is called desired");
+  CHECK(reason_of(decide_config(request(Method::put, terms), "rollout/r1",
+                                cell({rollout(RolloutState::rolling)}), moment)) ==
+        "412 rollout r1 is there already, and its terms never change");
+}
+
+TEST_CASE("an order is written on what was read, with who gave it") {
+  const auto pause = patched(R"({"order":"pause"})", rollout(RolloutState::rolling));
+
+  CHECK(pause.response.status == 204);
+  REQUIRE(pause.transaction.has_value());
+  CHECK(pause.transaction->compares.front() == Compare{.key = root + "rollout/r1", .revision = 7});
+  CHECK(read_record<Rollout>(pause.transaction->puts[0].value).value().order ==
+        RolloutOrder::pause);
+  CHECK(read_record<FleetEvent>(pause.transaction->puts[1].value).value().text ==
+        "PATCH by operator:olga");
+
+  const auto resume =
+      patched(R"({"order":"none"})", rollout(RolloutState::paused, RolloutOrder::none));
+  REQUIRE(resume.transaction.has_value());
+  const Compare not_stopped{.key = root + "stop"};
+  CHECK(std::count(resume.transaction->compares.begin(), resume.transaction->compares.end(),
+                   not_stopped) == 1);
+  const auto again = patched(R"({"order":"abort"})", rollout(RolloutState::aborted));
+  CHECK(again.response.status == 204);
+  CHECK_FALSE(again.transaction.has_value());
+}
+
+TEST_CASE("an order that comes too late, or is none, is refused") {
+  const KeyValue over = rollout(RolloutState::completed);
+  CHECK(reason_of(patched(R"({"order":"abort"})", over)) == "412 r1: it is completed");
+  CHECK(reason_of(patched(R"({"order":"faster"})", over)) ==
+        "400 an order is pause, none (it goes on), abort or abort-and-leave");
+  CHECK(reason_of(patched(R"({"terms":{}})", over)) == "400 of a rollout order alone is given");
+  CHECK(reason_of(
+            decide_config(request(Method::erase, ""), "rollout/r1", {.found = {over}}, moment)) ==
+        "400 a rollout is not taken away: PATCH its order to abort");
+}
+
+// ---- how it is written
+
+struct Bench {
+  RolloutBirth birth{"r1", Rollout{.terms = good, .trace = "t1"}, RolloutDraft{.batches = {{"n1"}}},
+                     3};
+
+  static KeyValue written(RolloutState state, Revision modified, const std::string& trace = "t1") {
+    return {
+        .key = root + "rollout/r1",
+        .value = write_record(Rollout{.terms = good, .state = state, .batches = 1, .trace = trace}),
+        .modified = modified};
+  }
+  std::string next(const KeyValue* found, const Outcome* last) {
+    const auto next = birth.next(found, last);
+    if (std::holds_alternative<Transaction>(next)) return "writes";
+    if (std::holds_alternative<RolloutBirth::Begun>(next)) return "begun";
+    const auto& not_begun = std::get<RolloutBirth::NotBegun>(next);
+    return (not_begun.is_known ? "known: " : "unknown: ") + not_begun.reason;
+  }
+};
+
+TEST_CASE("a rollout whose first answer was lost goes on from what stands in the store") {
+  Bench bench;
+  const KeyValue created = Bench::written(RolloutState::created, 4);
+  const KeyValue rolling = Bench::written(RolloutState::rolling, 5);
+  const Outcome lost = Unknown{"no answer"};
+
+  CHECK(bench.next(nullptr, nullptr) == "writes");
+  CHECK(bench.next(&created, &lost) == "writes");
+  CHECK(bench.next(&rolling, &lost) == "begun");
+}
+
+TEST_CASE("a rollout that was not written says whether that is known") {
+  const Outcome lost = Unknown{"no answer"};
+  const Outcome refused = Refused{};
+  const Outcome denied = Denied{"no permission"};
+  const KeyValue others = Bench::written(RolloutState::rolling, 4, "t2");
+  const auto after = [](const Outcome& last) {
+    Bench bench;
+    CHECK(bench.next(nullptr, nullptr) == "writes");
+    return bench.next(nullptr, &last);
+  };
+
+  CHECK(after(lost) == "unknown: it cannot be known whether r1 will begin: no answer");
+  CHECK(after(refused).starts_with("known: nothing may begin now"));
+  CHECK(after(denied) == "known: no permission");
+  CHECK(Bench().next(&others, nullptr) == "known: there is a rollout r1 already");
+}
+
+}  // namespace
