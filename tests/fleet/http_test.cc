@@ -38,8 +38,8 @@ TEST_CASE("people set wishes, releases, windows, rollouts, the stop, settings; n
   for (const char* rest : {"desired/agent", "node/n1/desired/agent", "release/agent/1.0",
                            "window/night", "stop", "settings", "rollout/r1"})
     CHECK(config_record(rest).has_value());
-  for (const char* rest : {"", "window", "node/n1/info", "driver/r1", "rollout/r1/batch/0", "event/1",
-                           "epoch", "window/../stop", "window/Night", "node/n1/active"})
+  for (const char* rest : {"", "window", "node/n1/info", "driver/r1", "rollout/r1/batch/0",
+                           "event/1", "epoch", "window/../stop", "window/Night", "node/n1/active"})
     CHECK_FALSE(config_record(rest).has_value());
 }
 
