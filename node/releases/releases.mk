@@ -65,7 +65,7 @@ crash-releases:
 	@$(MAKE) $(jobs) --no-print-directory $(releases_built)
 	@BUILD=$(BUILD) EVERY=1 LONG=$(LONG) tests/releases/kills
 	@BUILD=$(BUILD) EVERY=1 tests/releases/faults
-	@BUILD=$(BUILD) ALL=1 ONLY=$(ONLY) LONG=$(LONG) tests/releases/crash
+	@BUILD=$(BUILD) ALL=1 ONLY=$(ONLY) tests/releases/crash
 
 # 200 MB over http, against curl, sha256sum and sync of the same file, summed, in the same run.
 bench-releases:

@@ -114,12 +114,12 @@ class Tree:
             return ((path, node.kind, node.content, node.mode if node.kind == "file" else 0),)
         below = [self.picture(node.content[name], path + "/" + name)
                  for name in sorted(node.content)]
-        return sum(below, ((path, "directory", "", 0),))
+        return sum(below, ((path, "directory", "", node.mode),))
 
 
 def materialise(picture, where):
     """Makes it in an empty directory; what is absolute here begins there."""
-    for path, kind, content, mode in picture:
+    for path, kind, content, _ in picture:
         place = where + path
         if kind == "directory":
             os.makedirs(place, exist_ok=True)
@@ -128,7 +128,9 @@ def materialise(picture, where):
         else:
             with open(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
                 file.write(content)
-            os.chmod(place, mode)
+    for path, kind, _, mode in reversed(picture):  # a directory may forbid what goes into it
+        if kind != "link":
+            os.chmod(where + path, mode)
 
 
 class Disk:
@@ -148,7 +150,7 @@ class Disk:
         if os.path.islink(path):
             self.now.nodes.append(Node("link", os.readlink(path).replace(self.root, "", 1)))
         elif os.path.isdir(path):
-            node = Node("directory", {})
+            node = Node("directory", {}, os.stat(path).st_mode & 0o7777)
             self.now.nodes.append(node)
             for name in sorted(os.listdir(path)):
                 node.content[name] = self.add_from(os.path.join(path, name))
@@ -196,8 +198,8 @@ class Disk:
         if self.node_of(path) is None:
             self.add("create", path, Node("file", b"", mode))
 
-    def mkdir(self, path):
-        self.add("make directory", path, Node("directory", {}))
+    def mkdir(self, path, mode):
+        self.add("make directory", path, Node("directory", {}, mode))
 
     def symlink(self, target, path):
         self.add("make link", path, Node("link", target.replace(self.root, "", 1)))
@@ -277,14 +279,29 @@ class Disk:
     def states(self, moment, states_max, finely=False):
         """Every state, each as (what became of the pending operations, the tree)."""
         pending, fates = self.fates_at(moment, states_max, finely)
+        build = self.builder(moment, pending)
+        for choice in itertools.product(*fates):
+            yield choice, build(choice)
+
+    def some_states(self, moment, luck, count):
+        """So many states at random, where all would be too many."""
+        pending, fates = self.fates_at(moment, math.inf, False)
+        build = self.builder(moment, pending)
+        for _ in range(count):
+            yield build([luck.choice(each) for each in fates])
+
+    def builder(self, moment, pending):
+        """A function that makes a tree of what became of the pending operations."""
         done = [operation for operation in self.operations if operation.at < moment]
         sure = done.index(pending[0]) if pending else len(done)
         base = self.first.copy()
         for operation in done[:sure]:
             base.apply(operation, KEPT)
-        for choice in itertools.product(*fates):
+
+        def build(choice):
             became = dict(zip(map(id, pending), choice))
             tree = base.copy()
             for operation in done[sure:]:
                 tree.apply(operation, became.get(id(operation), KEPT))
-            yield choice, tree
+            return tree
+        return build

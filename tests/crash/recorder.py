@@ -13,6 +13,10 @@ UNKNOWN = ("writev", "pwritev", "fallocate", "copy_file_range", "sendfile", "rmd
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?|(-?\w+)<((?:[^>\\]|\\.)*)>|([^,\s"<]+)')
 LINE = re.compile(r"(\w+)\((.*)\)\s+= (-?\d+|\?)(?:<([^>]*)>)?(.*)$")
 
+# That of those recorded, too.
+UMASK = os.umask(0)
+os.umask(UMASK)
+
 
 class Misread(Exception):
     """A call that this recorder does not understand: better no answer than a wrong one."""
@@ -47,6 +51,9 @@ class Call:
 
     def number(self, index):
         return int(self.arguments[index].number, 0)
+
+    def mode(self, index):
+        return int(self.arguments[index].number, 8)
 
     def flag(self, name):
         return re.search(r"\b" + name + r"\b", self.words) is not None
@@ -122,7 +129,7 @@ class Recorder:
         if not self.disk.holds(path):
             return
         if call.name == "creat" or call.flag("O_CREAT"):
-            self.disk.create(path, 0o644)
+            self.disk.create(path, call.mode(-1) & ~UMASK)
         if call.name == "creat" or call.flag("O_TRUNC"):
             self.disk.truncate(path, 0)
 
@@ -173,10 +180,10 @@ class Recorder:
         elif name in ("unlink", "unlinkat"):
             disk.unlink(call.path(at))
         elif name in ("mkdir", "mkdirat"):
-            disk.mkdir(call.path(at))
+            disk.mkdir(call.path(at), call.mode(at + 1) & ~UMASK)
         elif name == "fchmod":
-            disk.chmod(call.arguments[0].path, call.number(1))
+            disk.chmod(call.arguments[0].path, call.mode(1))
         elif name in ("chmod", "fchmodat"):
-            disk.chmod(call.path(at), int(call.arguments[at + 1].number, 8))
+            disk.chmod(call.path(at), call.mode(at + 1))
         else:
             raise Misread("not known: " + name)

@@ -37,8 +37,8 @@ def sha256(content):
 
 
 class World:
-    def __init__(self):
-        self.place = tempfile.mkdtemp(prefix="releases-")
+    def __init__(self, below=None):
+        self.place = tempfile.mkdtemp(prefix="releases-", dir=below)
         self.said = ""
         self.pub = self.make("pub")
         self.keys = self.make("keys")
