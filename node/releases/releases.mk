@@ -49,14 +49,18 @@ $(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
 
-node_tests += $(releases_unit_tests) $(addprefix tests/releases/, \
+releases_plays := $(addprefix tests/releases/, \
   kills faults crash page fetch archives keeping add signatures sample)
-check-here: $(releases_unit_tests) $(releases_judge) $(BUILD)/tests/crash/careless.so
+releases_test_programs := $(releases_judge) $(BUILD)/tests/crash/careless.so
+node_tests += $(releases_unit_tests) $(releases_plays)
+check-here: $(releases_unit_tests) $(releases_test_programs)
+sanitized_tests += $(releases_unit_tests) $(filter-out %/kills,$(releases_plays))
+sanitized_programs += $(releases_program) $(releases_test_programs)
 
 # ---- layers of their own
 
 releases_packages = $(build_packages) $(node_packages) python3 strace clang-14 libclang-rt-14-dev
-releases_built := $(releases_program) $(releases_judge) $(BUILD)/tests/crash/careless.so
+releases_built := $(releases_program) $(releases_test_programs)
 
 .PHONY: crash-releases bench-releases endurance-releases
 # Every deed, killed at every system call, and every state that a power cut may leave of it.

@@ -32,6 +32,13 @@ def print_result(layer, command, figures, bar, met):
         layer, command, figures, bar, "met" if met else "not met: see its output"))
 
 
+def strace(log, *arguments):
+    """The beginning of a command that has the calls of the rest of it written to `log`."""
+    # For a build with sanitizers: leaks cannot be looked for in what is traced.
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+    return ["strace", "-qq", "-o", log, "-E", "ASAN_OPTIONS=" + sanitizer, *arguments]
+
+
 def sha256(content):
     return hashlib.sha256(content).hexdigest()
 
