@@ -1,19 +1,13 @@
 #include "fleet/agent/ledger_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <sstream>
 
+#include "fleet/agent/text_file.h"
 #include "fleet/model/record_text.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace fleet {
 namespace {
@@ -42,19 +36,6 @@ std::optional<std::string> take_line(const std::string& name, const std::string&
   if (name == "late") ledger.late = text;
   if (name == "committed") ledger.committed = text;
   return std::nullopt;  // a line that a younger fleet-agent has written is left alone
-}
-
-std::string error_words(const std::string& deed) {
-  return deed + ": " + std::strerror(errno);
-}
-
-std::string write_and_sync(const std::string& path, const std::string& text) {
-  const upgrader::OwnedFd file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file) return error_words(path);
-  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    return error_words(path);
-  return ::fsync(file.get()) == 0 ? "" : error_words(path);
 }
 
 }  // namespace
@@ -103,12 +84,7 @@ agent_protocol::Result<NodeLedger> LedgerFile::read() const {
 }
 
 std::string LedgerFile::write(const NodeLedger& ledger) const {
-  const std::string fresh = path_ + ".new";
-  if (std::string why = write_and_sync(fresh, ledger_text(ledger)); !why.empty()) return why;
-  if (std::rename(fresh.c_str(), path_.c_str()) != 0) return error_words(path_);
-  const std::string directory = std::filesystem::path(path_).parent_path();
-  const upgrader::OwnedFd file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return file && ::fsync(file.get()) == 0 ? "" : error_words(directory);
+  return replace_file_durably(path_, ledger_text(ledger), 0600);
 }
 
 }  // namespace fleet
