@@ -25,7 +25,8 @@ $(fleet_bench): $(addprefix $(BUILD)/objects/tests/fleet/, \
     $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a libupgrader.a \
     libagent-protocol.a)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
+	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lssl -lcrypto \
+	  -lprotobuf-lite -luv \
 	  -lpcre2-8 -lpthread
 
 # Drivers and fleet-agents killed behind transactions, by chance: KILLS=N, SEED=N. fleet-hour does

@@ -13,7 +13,7 @@ fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a
   libagent-releases.a libupgraderctl.a) $(upgrader_library) $(protocol_library)
 link_fleet_agent = @mkdir -p $(@D) && \
   $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
-    -larchive -lsodium -lpcre2-8 -lcrypto
+    -larchive -lsodium -lpcre2-8 -lssl -lcrypto
 $(BUILD)/fleet-agent: $(call objects,fleet/agent/main.cc fleet/agent/version.cc) \
     $(fleet_agent_libraries)
 	$(link_fleet_agent)
@@ -30,11 +30,16 @@ $(fleet_agent_variants): $(BUILD)/tests/fleet/agents/%: $(call objects,fleet/age
 	$(link_fleet_agent)
 .SECONDARY: $(patsubst %,$(BUILD)/objects/tests/fleet/agents/%.o,$(fleet_agent_versions))
 
-fleet_agent_tests := $(addprefix $(BUILD)/tests/fleet/,agent_parts_test wish_machine_test)
+fleet_agent_tests := $(addprefix $(BUILD)/tests/fleet/,agent_parts_test certificate_time_test \
+  wish_machine_test)
 node_tests += $(fleet_agent_tests)
 $(fleet_agent_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleet_agent_libraries)
 	$(link_fleet_agent)
 
-# tests/fleet/node, with real upgraders.
-fleet-check-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_agent_variants)
+# tests/fleet/node and clocks, with real upgraders.
+fleet_wall_clock := $(BUILD)/tests/fleet/wall_clock.so
+$(fleet_wall_clock): $(BUILD)/objects/tests/fleet/wall_clock.o
+	@mkdir -p $(@D)
+	$(LINK) -shared -o $@ $^
+fleet-check-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_agent_variants) $(fleet_wall_clock)

@@ -34,17 +34,21 @@ std::map<std::string, std::string> facts_of_this_machine() {
           {"host", names.nodename}};
 }
 
+std::string time_text_of(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  char text[sizeof "2026-01-01T00:00:00Z" + 8];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
 std::string time_text() {
   return time_text_before(0);
 }
 
 std::string time_text_before(std::int64_t seconds) {
-  const std::time_t now = std::time(nullptr) - seconds;
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[sizeof "2026-01-01T00:00:00Z" + 8];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
+  return time_text_of(std::time(nullptr) - seconds);
 }
 
 }  // namespace fleet

@@ -14,7 +14,9 @@ namespace fleet {
 [[nodiscard]] std::string boot_id(const std::string& file);
 // os, arch, kernel, host.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
-// The present time as people read it, RFC 3339 in UTC.
+// A time, seconds since 1970, as people read it, RFC 3339 in UTC.
+[[nodiscard]] std::string time_text_of(std::int64_t seconds);
+// The present time.
 [[nodiscard]] std::string time_text();
 // The same, so many seconds ago.
 [[nodiscard]] std::string time_text_before(std::int64_t seconds);

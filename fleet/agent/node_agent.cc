@@ -52,8 +52,10 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
       poll_(upgrader::make_handle<uv_poll_t>(
           [&](uv_poll_t* fresh) { return uv_poll_init(&loop, fresh, agent_.fd()); })),
       timers_(loop),
+      clock_(options_.state + "/time", options_.store.certificates),
       store_(loop, {.endpoints = options_.store.endpoints,
                     .certificates = options_.store.certificates,
+                    .judge = [this] { return clock_.judge(); },
                     .seed = seed_of(instance_)}),
       mirror_(store_, timers_, {node_prefix(options_.node), true},
               {.changed = [this](const Changes&) { look(); },
@@ -84,7 +86,7 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
             [this] { reboot(); }},
       own_(loop, desk_, own_settings(), own_hands()),
       plans_(loop, desk_, {options_.hooks, options_.reboot_command, version_, seed_of(instance_)}),
-      renewal_(desk_, options_.store.certificates) {
+      renewal_(desk_, options_.store.certificates, clock_) {
   UPGRADER_CHECK(poll_ != nullptr);
   make_neighbours();
   poll_->data = this;

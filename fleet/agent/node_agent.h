@@ -93,6 +93,7 @@ class NodeAgent {
   Agent agent_;
   upgrader::UvHandle<uv_poll_t> poll_;
   UvTimers timers_;
+  CertificateClock clock_;
   EtcdStore store_;
   Mirror mirror_;
   LeaseKeeper lease_;

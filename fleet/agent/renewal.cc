@@ -1,6 +1,5 @@
 #include "fleet/agent/renewal.h"
 
-#include <ctime>
 #include <utility>
 
 #include "fleet/agent/certificate.h"
@@ -9,12 +8,16 @@
 namespace fleet {
 namespace {
 
-// Between two looks at the certificate; also behind a request that was refused.
+// Between two looks at the certificate and the time; also behind a request that was refused.
 constexpr std::chrono::hours look_interval{1};
+
+// The certificate is no secret.
+constexpr unsigned int certificate_mode = 0644;
 
 }  // namespace
 
-Renewal::Renewal(NodeDesk& desk, Certificates files) : desk_(desk), files_(std::move(files)) {}
+Renewal::Renewal(NodeDesk& desk, Certificates files, CertificateClock& clock)
+    : desk_(desk), files_(std::move(files)), clock_(clock) {}
 
 void Renewal::look() {
   if (files_.own.empty()) return;
@@ -33,9 +36,16 @@ void Renewal::examine() {
     look();
     desk_.records.look();
   });
+  // While the store is not heard, nothing says that the clock is right.
+  if (desk_.mirror.follows()) tell(clock_.look());
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));
-  if (validity && is_renewal_due(*validity, std::time(nullptr))) ask(content_of_file(files_.key));
+  if (validity && is_renewal_due(*validity, judging_time(clock_.time())))
+    ask(content_of_file(files_.key));
+}
+
+void Renewal::tell(const std::string& trouble) const {
+  if (!trouble.empty()) desk_.log(trouble);
 }
 
 void Renewal::ask(const std::string& key_text) {
@@ -61,8 +71,10 @@ void Renewal::put_in_place(const std::string& pem) {
   if (before && fresh && fresh->until <= before->until) return;
   const std::string name = certificate_name(node_kind, desk_.node);
   std::string why = why_not_usable(pem, name, content_of_file(files_.key));
-  if (why.empty()) why = replace_file(files_.own, pem);
+  if (why.empty()) why = replace_file_durably(files_.own, pem, certificate_mode);
   desk_.log(why.empty() ? "the certificate is renewed" : "the certificate is not renewed: " + why);
+  if (!why.empty()) return;
+  tell(clock_.certificate_stored());
 }
 
 }  // namespace fleet

@@ -45,7 +45,7 @@ struct EtcdStore::Reader {
 };
 
 EtcdStore::EtcdStore(uv_loop_t& loop, Settings settings)
-    : http_(loop, std::move(settings.certificates)),
+    : http_(loop, std::move(settings.certificates), std::move(settings.judge)),
       timers_(loop),
       line_{http_, timers_, Endpoints(std::move(settings.endpoints), settings.seed),
             settings.deadline},

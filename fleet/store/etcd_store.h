@@ -20,6 +20,7 @@ class EtcdStore : public Store {
   struct Settings {
     std::vector<std::string> endpoints;         // https://HOST:PORT; at least one
     Certificates certificates = {};             // for https
+    Http2::Judge judge = nullptr;               // the time by which members' are judged
     std::chrono::milliseconds deadline{5'000};  // of one question
     std::uint64_t seed = 0;  // spreads many clients over the members, and their tries over time
   };

@@ -21,9 +21,10 @@ int events_from(int what) {
 
 }  // namespace
 
-Http2::Http2(uv_loop_t& loop, Certificates certificates)
+Http2::Http2(uv_loop_t& loop, Certificates certificates, Judge judge)
     : loop_(loop),
       certificates_(std::move(certificates)),
+      judge_(std::move(judge)),
       timer_(upgrader::make_handle<uv_timer_t>(
           [&loop](uv_timer_t* fresh) { return uv_timer_init(&loop, fresh); })),
       pusher_(upgrader::make_handle<uv_idle_t>(

@@ -25,8 +25,18 @@ struct Certificates {
   std::string key = {};
 };
 
+// The time by which certificates are judged.
+struct JudgingTime {
+  std::int64_t seconds = 0;  // since 1970
+  std::string words = {};    // which time that is, for people
+  std::string wait = {};     // why no connection is made yet; empty: it is
+};
+
 class Http2 {
  public:
+  // Asked before each connection by TLS. None: certificates are judged by the clock.
+  using Judge = std::function<JudgingTime()>;
+
   // What became of a call.
   struct Ending {
     GrpcStatus status;
@@ -68,7 +78,9 @@ class Http2 {
     void set_options();
     void set_headers();
     std::size_t give(char* buffer, std::size_t size);
+    void judge_certificates();
     [[nodiscard]] Ending ending(CURLcode code) const;
+    [[nodiscard]] std::string transport_words(CURLcode code) const;
 
     Http2& owner_;
     std::uint64_t number_;
@@ -81,10 +93,11 @@ class Http2 {
     std::string outgoing_;
     bool paused_ = false;
     bool has_begun_ = false;  // the request may be on its way
+    JudgingTime judging_;     // of the connection that it has made, if it has
     char error_[CURL_ERROR_SIZE] = "";
   };
 
-  Http2(uv_loop_t& loop, Certificates certificates);
+  Http2(uv_loop_t& loop, Certificates certificates, Judge judge = nullptr);
   Http2(const Http2&) = delete;
   Http2& operator=(const Http2&) = delete;
   // After all calls.
@@ -107,6 +120,7 @@ class Http2 {
 
   uv_loop_t& loop_;
   Certificates certificates_;
+  Judge judge_;
   upgrader::UvHandle<uv_timer_t> timer_;
   upgrader::UvHandle<uv_idle_t> pusher_;
   std::map<curl_socket_t, upgrader::UvHandle<uv_poll_t>> polls_;

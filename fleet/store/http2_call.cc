@@ -1,6 +1,9 @@
 // One call of Http2.
+#include <openssl/ssl.h>
+
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "fleet/store/http2.h"
@@ -95,6 +98,22 @@ void Http2::Call::set_options() {
   set(CURLOPT_SSLCERT, owner_.certificates_.own.c_str());
   set(CURLOPT_SSLKEY, owner_.certificates_.key.c_str());
   set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  if (owner_.judge_) judge_certificates();
+}
+
+// The time is asked for when libcurl makes a connection for this call, and not before.
+void Http2::Call::judge_certificates() {
+  const auto prepare = [](CURL* /*easy*/, void* context, void* self) {
+    Call& call = *static_cast<Call*>(self);
+    call.judging_ = call.owner_.judge_();
+    if (!call.judging_.wait.empty()) return CURLE_SSL_CERTPROBLEM;
+    X509_VERIFY_PARAM_set_time(SSL_CTX_get0_param(static_cast<SSL_CTX*>(context)),
+                               static_cast<std::time_t>(call.judging_.seconds));
+    return CURLE_OK;
+  };
+  using Callback = CURLcode (*)(CURL*, void*, void*);
+  curl_easy_setopt(easy_.get(), CURLOPT_SSL_CTX_FUNCTION, static_cast<Callback>(prepare));
+  curl_easy_setopt(easy_.get(), CURLOPT_SSL_CTX_DATA, static_cast<void*>(this));
 }
 
 void Http2::Call::set_headers() {
@@ -133,10 +152,23 @@ void Http2::Call::send(const std::string& framed) {
   owner_.push();
 }
 
+std::string Http2::Call::transport_words(CURLcode code) const {
+  if (!judging_.wait.empty()) return judging_.wait;
+  long verified = X509_V_OK;
+  curl_easy_getinfo(easy_.get(), CURLINFO_SSL_VERIFYRESULT, &verified);
+  if (!judging_.words.empty() && verified == X509_V_ERR_CERT_NOT_YET_VALID) {
+    return "a certificate of the store begins after " + judging_.words +
+           ": waits until the clock is set";
+  }
+  if (!judging_.words.empty() && verified == X509_V_ERR_CERT_HAS_EXPIRED)
+    return "a certificate of the store has ended by " + judging_.words;
+  return error_[0] != '\0' ? error_ : curl_easy_strerror(code);
+}
+
 Http2::Ending Http2::Call::ending(CURLcode code) const {
   Ending ending{.status = status_, .error = "", .sent = true, .silent = false};
   if (code == CURLE_OK && status_.code()) return ending;
-  ending.error = error_[0] != '\0' ? error_ : curl_easy_strerror(code);
+  ending.error = transport_words(code);
   if (code == CURLE_OK) ending.error = "the stream ended without a status";
   ending.sent = has_begun_;
   ending.silent = code == CURLE_OPERATION_TIMEDOUT;

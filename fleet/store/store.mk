@@ -1,6 +1,6 @@
 # The fleet's store: the interface, etcd, an etcd as memory for tests, and what stands on either.
 # Messages are protobuf's, generated from etcd.proto.
-build_packages += libcurl4-openssl-dev libprotobuf-dev protobuf-compiler
+build_packages += libcurl4-openssl-dev libssl-dev libprotobuf-dev protobuf-compiler
 
 etcd_proto := $(BUILD)/generated/etcd.pb
 $(etcd_proto).cc: fleet/store/etcd.proto
@@ -15,7 +15,7 @@ $(etcd_messages): CPPFLAGS += -isystem $(BUILD)/generated
 $(etcd_messages): | $(etcd_proto).h
 
 fleet_store := $(BUILD)/libfleet-store.a
-fleet_store_libraries := -lcurl -lprotobuf-lite -luv
+fleet_store_libraries := -lcurl -lssl -lcrypto -lprotobuf-lite -luv
 $(fleet_store): $(call objects,$(wildcard fleet/store/*.cc)) $(etcd_proto).o; $(make_archive)
 
 # ---- its tests: tests/fleet/store_*; those that every store passes are linked with a bed

@@ -60,8 +60,9 @@ class Cell:
 
     # ---- certificates
 
-    def openssl(self, *arguments):
+    def openssl(self, *arguments, environment=None):
         subprocess.run(["openssl", *arguments], cwd=self.place, check=True,
+                       env=dict(os.environ, **environment or {}),
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def make_authority(self):
@@ -69,14 +70,15 @@ class Cell:
                      "-nodes", "-days", "2", "-subj", "/CN=cell", "-keyout", "ca.key",
                      "-out", "ca.pem")
 
-    def sign(self, file, name=None):
+    def sign(self, file, name=None, days=2, environment=None):
         self.openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                      "-subj", "/CN=" + (name or file), "-keyout", file + ".key",
                      "-out", file + ".csr")
         with open(self.path("ext"), "w", encoding="ascii") as extensions:
             extensions.write("subjectAltName=IP:127.0.0.1\n")
         self.openssl("x509", "-req", "-in", file + ".csr", "-CA", "ca.pem", "-CAkey", "ca.key",
-                     "-CAcreateserial", "-days", "2", "-extfile", "ext", "-out", file + ".pem")
+                     "-CAcreateserial", "-days", str(days), "-extfile", "ext",
+                     "-out", file + ".pem", environment=environment)
 
     # ---- the members
 
@@ -187,8 +189,9 @@ class Cell:
 
     # ---- machines
 
-    def machine(self, node, *options, version="1.0.0", upgrader_options=()):
-        machine = Machine(self, node, list(options), version, list(upgrader_options))
+    def machine(self, node, *options, version="1.0.0", upgrader_options=(), environment=None):
+        machine = Machine(self, node, list(options), version, list(upgrader_options),
+                          environment or {})
         self.machines.append(machine)
         return machine
 

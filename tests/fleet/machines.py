@@ -58,10 +58,25 @@ def daemon(version, check="exit 0"):
             "exec tail -f /dev/null\n" % (version, check)).encode()
 
 
+class WallClock:
+    """A clock that is wrong, for programs that have its environment; it may be set while they
+    run."""
+
+    def __init__(self, file):
+        self.file = file
+        self.environment = {"WALL_CLOCK": file,
+                            "LD_PRELOAD": os.path.join(BUILD, "tests", "fleet", "wall_clock.so")}
+
+    def set(self, ahead_s):
+        with open(self.file + ".new", "w", encoding="ascii") as fresh:
+            fresh.write("%d\n" % ahead_s)
+        os.rename(self.file + ".new", self.file)
+
+
 class Machine:
     """An upgrader with a fleet-agent below it."""
 
-    def __init__(self, cell, node, options, version, upgrader_options):
+    def __init__(self, cell, node, options, version, upgrader_options, environment):
         self.cell = cell
         self.node = node
         cell.make_key()
@@ -72,6 +87,7 @@ class Machine:
         if not os.path.lexists(self.link):
             os.symlink(os.path.join(BUILD, "tests", "fleet", "agents", version), self.link)
         self.upgrader_options = upgrader_options
+        self.environment = dict(os.environ, **environment)
         self.arguments = [
             "--node=" + node, *cell.endpoints, *cell.identity(node),
             "--releases=" + os.path.join(self.home, "releases"), "--keys=" + cell.path("keys"),
@@ -83,7 +99,8 @@ class Machine:
             self.process = subprocess.Popen(
                 [os.path.join(BUILD, "upgrader"), "--relink", "--trial=20s",
                  "--control=" + os.path.join(self.home, "control"), *self.upgrader_options,
-                 self.link, *self.arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                 self.link, *self.arguments], env=self.environment, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log)
 
     def kill(self):
         """The upgrader; what is below it goes with it."""

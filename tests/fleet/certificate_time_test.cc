@@ -1,0 +1,87 @@
+// By which time a machine judges certificates, whatever its clock shows, and what it keeps of that.
+#include "fleet/agent/certificate_time.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+
+#include "fleet/agent/certificate_clock.h"
+#include "fleet/agent/text_file.h"
+
+namespace {
+
+using namespace fleet;
+
+constexpr UnixSeconds hour = 3'600;
+constexpr UnixSeconds today = 1'795'348'800;  // 2026-11-22T12:00:00Z
+constexpr Validity own{.from = today - 24 * hour, .until = today + 24 * hour};
+
+}  // namespace
+
+TEST_CASE("certificates are judged by the later of the clock and the last durable time") {
+  CHECK(judging_time({.clock = today, .durable = 0}) == today);
+  CHECK(judging_time({.clock = today, .durable = today - hour}) == today);
+  CHECK(judging_time({.clock = today - hour, .durable = today}) == today);
+  CHECK(judging_time({.clock = 60, .durable = today}) == today);
+  CHECK(judging_words({.clock = today, .durable = 60}) ==
+        "2026-11-22T12:00:00Z, which this machine's clock shows");
+  CHECK(judging_words({.clock = 60, .durable = today}) ==
+        "2026-11-22T12:00:00Z, the last time that was kept here");
+}
+
+TEST_CASE("a machine that does not know a time at which its certificate has begun waits") {
+  CHECK(why_too_early({.clock = today, .durable = 0}, own).empty());
+  CHECK(why_too_early({.clock = own.from, .durable = 0}, own).empty());
+  CHECK(why_too_early({.clock = 60, .durable = today}, own).empty());
+
+  CHECK(why_too_early({.clock = 60, .durable = 0}, own) ==
+        "this machine's certificate begins at 2026-11-21T12:00:00Z, after 1970-01-01T00:01:00Z, "
+        "which this machine's clock shows: waits until the clock is set");
+  CHECK(why_too_early({.clock = 60, .durable = own.from - 1}, own) ==
+        "this machine's certificate begins at 2026-11-21T12:00:00Z, after 2026-11-21T11:59:59Z, "
+        "the last time that was kept here: waits until the clock is set");
+}
+
+TEST_CASE("the time is made durable once an hour, at once with a certificate, and never back") {
+  CHECK(durable_from({.clock = today, .durable = 0}, own, false) == today);
+  CHECK(durable_from({.clock = today, .durable = today - hour}, own, false) == today);
+  CHECK_FALSE(durable_from({.clock = today, .durable = today - hour + 1}, own, false));
+  CHECK(durable_from({.clock = today, .durable = today - 1}, own, true) == today);
+  CHECK_FALSE(durable_from({.clock = today, .durable = today}, own, true));
+  CHECK_FALSE(durable_from({.clock = today, .durable = today + 1}, own, true));
+  CHECK_FALSE(durable_from({.clock = 60, .durable = today}, own, true));
+}
+
+TEST_CASE("a clock that the machine's own certificate does not agree with is not made durable") {
+  CHECK(durable_from({.clock = own.until - 1, .durable = today}, own, false) == own.until - 1);
+  CHECK_FALSE(durable_from({.clock = own.until, .durable = today}, own, true));
+  CHECK_FALSE(durable_from({.clock = today + 100'000 * hour, .durable = today}, own, true));
+  CHECK_FALSE(durable_from({.clock = own.from - 1, .durable = 0}, own, true));
+  CHECK_FALSE(durable_from({.clock = today, .durable = 0}, std::nullopt, true));
+}
+
+TEST_CASE("a durable time comes back as it was written, and what is none of them is none") {
+  CHECK(durable_of(durable_text(today)) == today);
+  for (const char* const text :
+       {"", "\n", "x\n", "17953", "-5\n", "1795348800 \n", "1\n2\n", "99999999999999999999\n"}) {
+    INFO(text);
+    CHECK(durable_of(text) == 0);
+  }
+}
+
+TEST_CASE("what another process has made durable since is not taken back") {
+  std::string directory = (std::filesystem::temp_directory_path() / "time.XXXXXX").string();
+  REQUIRE(mkdtemp(directory.data()) != nullptr);
+  const std::string file = directory + "/time";
+  CertificateClock clock(file, {});
+  CHECK(clock.time().durable == 0);
+
+  REQUIRE(replace_file_durably(file, durable_text(today), 0600).empty());
+  clock.look();
+
+  CHECK(clock.time().durable == today);
+  CHECK(CertificateClock(file, {}).time().durable == today);
+  std::filesystem::remove_all(directory);
+}
