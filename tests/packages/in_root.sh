@@ -134,12 +134,15 @@ survives_trial() {
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
-# Nothing in them is compressed: what names another file finds it.
+# Nothing in them is compressed, so what names another file finds it; scripts can be executed.
 has_hello_agents() {
   cp -r "$examples/hello-agent" . &&
-    [ "$(find hello-agent -name 'hello[-_]agent*' | wc -l)" = 7 ] &&
+    [ "$(find hello-agent -mindepth 1 -name 'hello[-_]agent*' | wc -l)" = 7 ] &&
     ls hello-agent/python/agent_protocol/session.py hello-agent/go/session.go \
-      hello-agent/javascript/lib/session.js hello-agent/rust/src/session.rs
+      hello-agent/javascript/lib/session.js hello-agent/rust/src/session.rs || return 1
+  for script in hello-agent.sh python/examples/hello_agent.py javascript/examples/hello-agent.js; do
+    [ -x "hello-agent/$script" ] || { echo "$script"; return 1; }
+  done
 }
 
 # This machine has a network of its own, which nobody has switched on.
