@@ -83,11 +83,11 @@ endurance-releases:
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) ROUNDS=$(ROUNDS) tests/releases/endurance
 
-# libFuzzer, by clang, on all that takes bytes from elsewhere; SECONDS=N. What it has found out is
-# kept in tests/releases/corpus by `make keep-fuzzed-releases`.
+# libFuzzer, by clang, on all that takes bytes from elsewhere; SECONDS=N for each kind of them. What
+# it has found out is kept in tests/releases/corpus by `make keep-fuzzed-releases`.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(json_parts) \
   $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
-  $(releases_parts)) $(addprefix tests/releases/,fuzzer.cc target.cc))
+  $(releases_parts)) $(addprefix tests/releases/,fuzzer.cc target.cc tar_mutation.cc))
 $(releases_fuzzed): CPPFLAGS += $(releases_include)
 $(BUILD)/tests/releases/fuzzer: $(releases_fuzzed)
 	@mkdir -p $(@D)
@@ -106,9 +106,11 @@ keep-fuzzed-releases: $(BUILD)/tests/releases/fuzzer
 	@rm -rf $(BUILD)/fuzz/kept
 	@mkdir -p $(BUILD)/fuzz/kept $(BUILD)/fuzz/releases tests/releases/corpus
 	@cp tests/releases/corpus/*.input $(BUILD)/fuzz/releases
-	$(BUILD)/tests/releases/fuzzer -set_cover_merge=1 -max_len=16384 $(BUILD)/fuzz/kept \
-	  $(BUILD)/fuzz/releases
-	@tests/releases/seeds $(BUILD)/fuzz/kept
+	@for kind in 0 1 2 3 4 5; do \
+	  mkdir $(BUILD)/fuzz/kept/$$kind && FUZZ_TARGET=$$kind $(BUILD)/tests/releases/fuzzer \
+	    -set_cover_merge=1 -use_counters=0 -max_len=16384 $(BUILD)/fuzz/kept/$$kind \
+	    $(BUILD)/fuzz/releases $(wildcard $(BUILD)/fuzz/releases-grown/*) || exit 1; done
+	@mkdir $(BUILD)/fuzz/kept/seeds && tests/releases/seeds $(BUILD)/fuzz/kept/seeds
 	@rm -f tests/releases/corpus/*.input
-	@for file in $(BUILD)/fuzz/kept/*; do \
+	@for file in $(BUILD)/fuzz/kept/*/*; do \
 	  cp "$$file" "tests/releases/corpus/$$(sha1sum <"$$file" | cut -c 1-16).input"; done

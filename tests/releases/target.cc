@@ -58,10 +58,19 @@ void take_ledger(std::string_view text) {
     must(parse_ledger(to_line(entry)).size() == 1);
 }
 
+// In memory, where there is such a place: what is unpacked is synced.
+std::string make_place() {
+  std::string place = "/dev/shm/fuzz-releases-XXXXXX";
+  if (::mkdtemp(place.data()) == nullptr) {
+    place = "/tmp/fuzz-releases-XXXXXX";
+    must(::mkdtemp(place.data()) != nullptr);
+  }
+  return place;
+}
+
 // Nothing is made beside the directory, and what is in it is what the list says.
 void take_archive(std::string_view bytes) {
-  char place[] = "/tmp/fuzz-releases-XXXXXX";
-  must(::mkdtemp(place) != nullptr);
+  const std::string place = make_place();
   const auto outside = Directory::open(place);
   must(static_cast<bool>(outside.value().make_directory("inside", 0700)));
   const auto inside = outside.value().subdirectory("inside");
@@ -79,7 +88,7 @@ void take_archive(std::string_view bytes) {
   }
   must(outside.value().names().value().size() == 1);
   must(static_cast<bool>(outside.value().remove("inside")));
-  ::rmdir(place);
+  ::rmdir(place.c_str());
 }
 
 }  // namespace
@@ -87,7 +96,7 @@ void take_archive(std::string_view bytes) {
 void take(std::string_view input) {
   if (input.empty()) return;
   const std::string_view text = input.substr(1);
-  switch (static_cast<unsigned char>(input.front()) % 6) {
+  switch (static_cast<unsigned char>(input.front()) % kinds) {
     case 0:
       take_manifest(text);
       break;
@@ -106,7 +115,7 @@ void take(std::string_view input) {
     case 4:
       static_cast<void>(uses_of_status(std::string(text), "control"));
       break;
-    case 5:
+    case archive:
       take_archive(text);
       break;
   }

@@ -8,6 +8,10 @@
 
 namespace releases_target {
 
+// So many kinds of input there are; of an archive the first byte is this, or the same modulo that.
+inline constexpr unsigned kinds = 6;
+inline constexpr unsigned archive = 5;
+
 // Errors in what is judged, for a canary: each is seen only by an input that is taken.
 enum class Planted { nothing, name_that_leads_out, entry_of_nothing, file_that_is_not_listed };
 extern Planted planted;
