@@ -155,6 +155,28 @@ int not_committed(const fleet::Outcome& outcome, const std::string& about) {
   return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
 }
 
+int write_all(Asker& asker, fleet::Birth& birth) {
+  std::optional<fleet::Outcome> last;
+  while (true) {
+    const auto reply = asker.read({birth.key()});
+    if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) {
+      if (!last) return unreachable(*trouble);
+      complain("it cannot be known how much of it was written; it does not begin half: " +
+               trouble->reason);
+      return exit_unknown;
+    }
+    const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(birth.key());
+    const auto next = birth.next(found, last ? &*last : nullptr);
+    if (const auto* not_begun = std::get_if<fleet::Birth::NotBegun>(&next)) {
+      complain(not_begun->reason);
+      return not_begun->is_known ? exit_refused : exit_unknown;
+    }
+    const auto* transaction = std::get_if<fleet::Transaction>(&next);
+    if (transaction == nullptr) return exit_done;
+    last = asker.commit(*transaction);
+  }
+}
+
 int desire(const Options& options, Asker& asker) {
   ReleaseFound found;
   const int found_status = find_release(asker, options.component, options.version, found);

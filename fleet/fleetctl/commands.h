@@ -6,6 +6,7 @@
 
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/options.h"
+#include "fleet/model/birth.h"
 
 namespace fleetctl {
 
@@ -75,6 +76,8 @@ void complain(const std::string& line);
 // Writes all of it, and says so; or says why not.
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);
+// Writes what takes several transactions.
+[[nodiscard]] int write_all(Asker& asker, fleet::Birth& birth);
 // Says why an outcome that is not Committed is none, and gives the exit status for it.
 [[nodiscard]] int not_committed(const fleet::Outcome& outcome, const std::string& about = {});
 

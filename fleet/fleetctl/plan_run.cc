@@ -17,7 +17,7 @@
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_agents.h"
-#include "fleet/model/plan_draft.h"
+#include "fleet/model/plan_birth.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_decision.h"
 
@@ -50,7 +50,7 @@ int read_file(const Options& options, fleet::Plan& plan) {
 }
 
 // Everybody who is enrolled, alive or not: who is gone for good is forgotten first.
-int add_members(const Options& options, Asker& asker, fleet::Plan& plan) {
+int find_members(const Options& options, Asker& asker, std::vector<std::string>& members) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto nodes = target_nodes(nodes_in(std::get<fleet::Reading>(reply)));
@@ -58,14 +58,14 @@ int add_members(const Options& options, Asker& asker, fleet::Plan& plan) {
   if (!target) return refuse("--target: " + target.reason());
   const auto meant = fleet::select_nodes(target.value(), nodes);
   if (!meant) return refuse("--target: " + meant.reason());
-  plan.members = meant.value().nodes;
+  members = meant.value().nodes;
   for (const std::string& silent : meant.value().not_covered) {
     const bool is_enrolled = std::any_of(nodes.begin(), nodes.end(),
                                          [&](const auto& node) { return node.id == silent; });
-    if (is_enrolled) plan.members.push_back(silent);
+    if (is_enrolled) members.push_back(silent);
   }
-  std::sort(plan.members.begin(), plan.members.end());
-  return plan.members.empty() ? refuse("no node is meant") : exit_done;
+  std::sort(members.begin(), members.end());
+  return members.empty() ? refuse("no node is meant") : exit_done;
 }
 
 int find_wish(Asker& asker, const std::string& component, fleet::PlanGround& ground) {
@@ -115,19 +115,6 @@ int wait_for_end(Asker& asker, const std::string& name) {
   }
 }
 
-int write_plan(Asker& asker, const std::string& name, const fleet::Plan& plan,
-               const fleet::PlanGround& ground) {
-  const fleet::Transaction creation = fleet::plan_creation(name, plan, ground);
-  if (const auto why = fleet::why_not_taken(creation)) return refuse(*why);
-  const fleet::Outcome outcome = asker.commit(creation);
-  if (std::holds_alternative<fleet::Committed>(outcome)) return exit_done;
-  if (std::holds_alternative<fleet::Refused>(outcome)) {
-    return refuse("there is a plan or a rollout " + name +
-                  " already (fleetctl plan recover), or nothing may begin now (fleetctl stop)");
-  }
-  return not_committed(outcome, name);
-}
-
 }  // namespace
 
 int run_plan(const Options& options, Asker& asker) {
@@ -141,13 +128,15 @@ int run_plan(const Options& options, Asker& asker) {
     complain("no plan is called " + name + ": give it a (shorter) --name");
     return exit_usage;
   }
+  std::vector<std::string> members;
   fleet::PlanGround ground;
   if (const int status = read_file(options, plan); status != exit_done) return status;
-  if (const int status = add_members(options, asker, plan); status != exit_done) return status;
+  if (const int status = find_members(options, asker, members); status != exit_done) return status;
   if (const int status = add_ground(asker, plan, ground); status != exit_done) return status;
   if (const int status = make_room(asker, name); status != exit_done) return status;
-  if (const int status = write_plan(asker, name, plan, ground); status != exit_done) return status;
-  say("plan " + name + " begins with " + std::to_string(plan.members.size()) + " members (trace " +
+  fleet::PlanBirth birth(name, plan, members, ground);
+  if (const int status = write_all(asker, birth); status != exit_done) return status;
+  say("plan " + name + " begins with " + std::to_string(members.size()) + " members (trace " +
       plan.trace + ")");
   return options.wait ? wait_for_end(asker, name) : exit_done;
 }

@@ -40,7 +40,7 @@ std::vector<std::string> plan_page(const fleet::PlanView& view) {
     lines.push_back(line);
   }
   std::vector<upgraderctl::Row> members{{"  MEMBER", "STEP", "PHASE", "LAST WORD"}};
-  for (const std::string& id : plan.members) {
+  for (const std::string& id : view.ids) {
     const auto found = view.members.find(id);
     members.push_back(
         row_of(plan, id, found == view.members.end() ? fleet::MemberSight{} : found->second));

@@ -28,7 +28,8 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
   sight.view.take_all(sight.reading);
   std::erase_if(sight.reading.found, [&name](const fleet::KeyValue& found) {
     const auto key = fleet::parse_key(found.key);
-    const bool is_own = key && key->kind == KeyKind::plan && key->names[0] == name;
+    const bool is_plans = key && (key->kind == KeyKind::plan || key->kind == KeyKind::plan_member);
+    const bool is_own = is_plans && key->names[0] == name;
     const bool is_member = key && key->kind == KeyKind::node_plan && key->names[1] == name;
     const bool is_once = key && key->kind == KeyKind::once && key->names[0] == name;
     return !is_own && !is_member && !is_once;

@@ -65,28 +65,6 @@ void show(const Plan& plan) {
     say("not reporting, left out:" + in_one_line(plan.draft.not_covered));
 }
 
-int write_all(Asker& asker, const Plan& plan) {
-  fleet::RolloutBirth birth(plan.id, plan.rollout, plan.draft, plan.release);
-  std::optional<fleet::Outcome> last;
-  while (true) {
-    const auto reply = asker.read({birth.key()});
-    if (std::holds_alternative<fleet::Trouble>(reply)) {
-      complain("it cannot be known how much of " + plan.id +
-               " was written; it does not begin half");
-      return exit_unknown;
-    }
-    const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(birth.key());
-    const auto next = birth.next(found, last ? &*last : nullptr);
-    if (const auto* not_begun = std::get_if<fleet::RolloutBirth::NotBegun>(&next)) {
-      complain(not_begun->reason);
-      return not_begun->is_known ? exit_refused : exit_unknown;
-    }
-    const auto* transaction = std::get_if<fleet::Transaction>(&next);
-    if (transaction == nullptr) return exit_done;
-    last = asker.commit(*transaction);
-  }
-}
-
 }  // namespace
 
 int start_rollout(const Options& options, Asker& asker) {
@@ -102,7 +80,8 @@ int start_rollout(const Options& options, Asker& asker) {
     show(plan);
     return exit_done;
   }
-  if (const int status = write_all(asker, plan); status != exit_done) return status;
+  fleet::RolloutBirth birth(plan.id, plan.rollout, plan.draft, plan.release);
+  if (const int status = write_all(asker, birth); status != exit_done) return status;
   show(plan);
   say("rollout " + plan.id + " begins (trace " + plan.rollout.trace + ")");
   return exit_done;

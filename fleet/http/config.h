@@ -37,7 +37,7 @@ struct ConfigDecision {
                                            const Reading& reading, const ConfigMoment& moment);
 
 // What became of `birth`; the record is what stands there now.
-[[nodiscard]] Response birth_answer(const ConfigDecision& decision, const RolloutBirth::Next& ended,
+[[nodiscard]] Response birth_answer(const ConfigDecision& decision, const Birth::Next& ended,
                                     const KeyValue* record);
 
 // None: somebody else has written meanwhile; read and decide again.

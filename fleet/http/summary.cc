@@ -48,7 +48,7 @@ JsonTree plan_summary(const Plan& plan) {
   tree.members["state"] = json_text(std::string(text_of(plan.state)));
   tree.members["step"] = json_number(plan.step);
   tree.members["steps"] = json_number(static_cast<std::int64_t>(plan.steps.size()));
-  tree.members["members"] = json_number(static_cast<std::int64_t>(plan.members.size()));
+  tree.members["members"] = json_number(plan.enlisted);
   tree.members["error"] = json_text(plan.error);
   return tree;
 }

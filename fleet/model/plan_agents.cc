@@ -40,4 +40,9 @@ void put_agent_rollout(Transaction& transaction, const std::string& name, const 
   transaction.puts.push_back({.key = key, .value = write_record(rollout)});
 }
 
+bool is_under_way(const Rollout& rollout) {
+  return rollout.state == RolloutState::created || rollout.state == RolloutState::rolling ||
+         rollout.state == RolloutState::aborting;
+}
+
 }  // namespace fleet

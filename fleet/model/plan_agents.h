@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fleet/model/plan_records.h"
+#include "fleet/model/rollout_records.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {
@@ -16,5 +17,8 @@ namespace fleet {
 // Writes it whole: one node, then the others. `nodes` are sorted.
 void put_agent_rollout(Transaction& transaction, const std::string& name, const Plan& plan,
                        const std::vector<std::string>& nodes);
+
+// It has begun or will begin, and nobody has paused it.
+[[nodiscard]] bool is_under_way(const Rollout& rollout);
 
 }  // namespace fleet

@@ -32,7 +32,7 @@ class Decider {
   PlanDecision decide() {
     if (plan_.state == PlanState::stopping) return end_stopping();
     if (plan_.state != PlanState::running) return {.over = true};
-    for (const std::string& id : plan_.members) {
+    for (const std::string& id : view_.ids) {
       const PlanMember& record = member(id).record;
       if (record.error) return stop(id + ": " + record.message, id);
     }
@@ -67,7 +67,7 @@ class Decider {
   // Those that do not wait at this step, or a later one.
   [[nodiscard]] std::vector<std::string> those_before(std::int64_t at) const {
     std::vector<std::string> behind;
-    for (const std::string& id : plan_.members) {
+    for (const std::string& id : view_.ids) {
       if (member(id).record.step < at) behind.push_back(id);
     }
     return behind;
@@ -78,6 +78,7 @@ class Decider {
   PlanDecision advance() {
     if (plan_.step == 0) {
       if (!facts_.window.is_open) return {.until = facts_.window.until};
+      if (is_agent_under_way()) return {};
       if (const auto others = those_of_other_agents(); !others.empty()) return bring_agents(others);
     }
     next_.acting = false;
@@ -90,9 +91,15 @@ class Decider {
     return begin("step " + std::to_string(next_.step) + " may run");
   }
 
+  // A member that has the new fleet-agent already has it on trial: it may go back.
+  [[nodiscard]] bool is_agent_under_way() const {
+    const auto found = view_.rollouts.find(agent_rollout_id(view_.name, plan_));
+    return found != view_.rollouts.end() && is_under_way(found->second);
+  }
+
   [[nodiscard]] std::vector<std::string> those_of_other_agents() const {
     std::vector<std::string> others;
-    for (const std::string& id : plan_.members) {
+    for (const std::string& id : view_.ids) {
       if (!plan_.agent.empty() && member(id).record.version != plan_.agent) others.push_back(id);
     }
     return others;
@@ -107,17 +114,9 @@ class Decider {
       return begin("rollout " + id + " brings fleet-agent " + plan_.agent + " first to " +
                    listed(others));
     }
-    switch (found->second.state) {
-      case RolloutState::created:
-      case RolloutState::rolling:
-      case RolloutState::aborting:
-        return {};
-      case RolloutState::paused:
-      case RolloutState::completed:
-        return wait("to come back with fleet-agent " + plan_.agent, others);
-      case RolloutState::aborted:
-      case RolloutState::unknown:
-        break;
+    const RolloutState state = found->second.state;
+    if (state == RolloutState::paused || state == RolloutState::completed) {
+      return wait("to come back with fleet-agent " + plan_.agent, others);
     }
     return stop("fleet-agent " + plan_.agent + " has not come to " + listed(others) + ": rollout " +
                     id + ": " + found->second.reason,
@@ -144,7 +143,7 @@ class Decider {
       return begin("step " + name() + " was done before");
     }
     if (plan_.lock.empty()) {
-      next_.lock = plan_.members.front();
+      next_.lock = view_.ids.front();
       return begin(next_.lock + " does step " + name() + " for all");
     }
     if (member(plan_.lock).record.step <= plan_.step) {
@@ -157,14 +156,14 @@ class Decider {
 
   PlanDecision together() {
     std::vector<std::string> at_work;
-    for (const std::string& id : plan_.members) {
+    for (const std::string& id : view_.ids) {
       const PlanMember& record = member(id).record;
       if (record.step == plan_.step && record.phase == MemberPhase::waiting) at_work.push_back(id);
     }
     if (plan_.acting) return wait("to end step " + name(), those_before(plan_.step + 1));
     if (!at_work.empty()) return wait("to stop for step " + name(), at_work);
     if (step().migrate && plan_.lock.empty()) {
-      next_.lock = plan_.members.front();
+      next_.lock = view_.ids.front();
       return begin(next_.lock + " migrates");
     }
     if (step().migrate && member(plan_.lock).record.phase != MemberPhase::migrated) {
@@ -224,7 +223,7 @@ class Decider {
   PlanDecision end_stopping() {
     std::vector<std::string> going;
     bool all_back = plan_.back;
-    for (const std::string& id : plan_.members) {
+    for (const std::string& id : view_.ids) {
       const MemberSight sight = member(id);
       const MemberPhase phase = sight.record.phase;
       const bool failed = sight.record.error && !(plan_.back && phase == MemberPhase::failed);
@@ -291,7 +290,7 @@ class Decider {
 
 PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now) {
   if (view.revision == 0 || !view.damage.empty()) return {.news = view.damage, .over = true};
-  if (view.plan.steps.empty() || view.plan.members.empty()) {
+  if (view.plan.steps.empty() || view.ids.empty()) {
     return {.news = "a plan without steps or members", .over = true};
   }
   return Decider(view, facts, now).decide();

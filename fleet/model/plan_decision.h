@@ -43,12 +43,13 @@ struct MemberSight {
 struct PlanView {
   std::string name = {};
   Plan plan = {};
-  Revision revision = 0;  // 0: the plan is not there
-  std::map<std::string, MemberSight> members = {};
-  std::map<std::string, Once> once = {};         // by step
-  std::map<std::string, Rollout> rollouts = {};  // that plans of this name have begun
-  bool stopped = false;                          // `stop` is there
-  std::string damage = {};                       // why the plan cannot be read
+  Revision revision = 0;                            // 0: the plan is not there
+  std::vector<std::string> ids = {};                // who takes part, sorted
+  std::map<std::string, MemberSight> members = {};  // what they have recorded
+  std::map<std::string, Once> once = {};            // by step
+  std::map<std::string, Rollout> rollouts = {};     // that plans of this name have begun
+  bool stopped = false;                             // `stop` is there
+  std::string damage = {};                          // why the plan cannot be read
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
@@ -76,7 +77,7 @@ struct PlanDecision {
 };
 
 // How long it takes at most: it begins only where it can end inside all its members' windows.
-[[nodiscard]] Ms longest(const Plan& plan);
+[[nodiscard]] Ms longest(const PlanView& view);
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 

@@ -49,33 +49,58 @@ std::optional<std::string> why_no_plan(const Plan& plan) {
   return std::nullopt;
 }
 
-Transaction plan_creation(const std::string& name, Plan plan, const PlanGround& ground) {
-  const std::string key = key_of(KeyKind::plan, {name});
-  Transaction transaction{.compares = {{.key = key},
-                                       {.key = key_of(KeyKind::rollout, {name})},
-                                       {.key = key_of(KeyKind::stop)}}};
+namespace {
+
+// It runs, on the ground that it was drafted on.
+void begin(const std::string& name, Plan& plan, const PlanGround& ground,
+           Transaction& transaction) {
   plan.state = PlanState::running;
   if (!plan.agent.empty()) {
     transaction.compares.push_back(
         {.key = key_of(KeyKind::release, {"agent", plan.agent}), .revision = ground.agent_release});
   }
-  if (!plan.component.empty()) {
-    const std::string wish = key_of(KeyKind::desired, {plan.component});
-    // What another plan has held back was never what all should run.
-    if (!ground.desired.pending) {
-      plan.previous = ground.desired.version;
-      plan.previous_digest = ground.desired.digest;
-    }
-    const Desired pending{.version = plan.version,
-                          .digest = plan.digest,
-                          .why = "plan/" + name,
-                          .pending = true,
-                          .trace = plan.trace};
-    transaction.compares.push_back({.key = key_of(KeyKind::release, {plan.component, plan.version}),
-                                    .revision = ground.release});
-    transaction.compares.push_back({.key = wish, .revision = ground.desired_revision});
-    transaction.puts.push_back({.key = wish, .value = write_record(pending)});
+  if (plan.component.empty()) return;
+  const std::string wish = key_of(KeyKind::desired, {plan.component});
+  // What another plan has held back was never what all should run.
+  if (!ground.desired.pending) {
+    plan.previous = ground.desired.version;
+    plan.previous_digest = ground.desired.digest;
   }
+  const Desired pending{.version = plan.version,
+                        .digest = plan.digest,
+                        .why = "plan/" + name,
+                        .pending = true,
+                        .trace = plan.trace};
+  transaction.compares.push_back({.key = key_of(KeyKind::release, {plan.component, plan.version}),
+                                  .revision = ground.release});
+  transaction.compares.push_back({.key = wish, .revision = ground.desired_revision});
+  transaction.puts.push_back({.key = wish, .value = write_record(pending)});
+}
+
+}  // namespace
+
+std::optional<Transaction> next_creation(const std::string& name, const Plan& wanted,
+                                         const std::vector<std::string>& members,
+                                         const PlanGround& ground,
+                                         const std::optional<WrittenPlan>& written) {
+  const std::string key = key_of(KeyKind::plan, {name});
+  Plan plan = written ? written->plan : wanted;
+  if (!written) {
+    plan.state = PlanState::created;
+    plan.enlisted = 0;
+  }
+  if (plan.state != PlanState::created) return std::nullopt;
+  Transaction transaction{.compares = {{.key = key, .revision = written ? written->revision : 0}}};
+  if (!written) transaction.compares.push_back({.key = key_of(KeyKind::rollout, {name})});
+  transaction.compares.push_back({.key = key_of(KeyKind::stop)});
+  const auto all = static_cast<std::int64_t>(members.size());
+  // The plan's own record and the wish must still fit.
+  while (plan.enlisted < all && transaction.puts.size() + 2 < operations_max) {
+    const std::string& id = members[static_cast<std::size_t>(plan.enlisted++)];
+    transaction.puts.push_back(
+        {.key = key_of(KeyKind::plan_member, {name, id}), .value = write_record(PlanPlace{})});
+  }
+  if (plan.enlisted == all) begin(name, plan, ground, transaction);
   transaction.puts.push_back({.key = key, .value = write_record(plan)});
   return transaction;
 }

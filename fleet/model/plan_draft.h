@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent-protocol/wire/result.h"
 #include "fleet/model/cell_records.h"
@@ -14,7 +15,7 @@ namespace fleet {
 inline constexpr std::int64_t step_timeout_ms_min = 1'000;
 inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 
-// Why it cannot be run; none: it can. Its members are not looked at.
+// Why it cannot be run; none: it can.
 [[nodiscard]] std::optional<std::string> why_no_plan(const Plan& plan);
 
 // What a plan is begun on.
@@ -25,10 +26,19 @@ struct PlanGround {
   Revision desired_revision = 0;
 };
 
-// Writes the plan and, in the same transaction, that its component's version is pending. The store
-// refuses it while there is `stop`, or a plan or a rollout of that name, or when a record of
-// `ground` has changed since it was read.
-[[nodiscard]] Transaction plan_creation(const std::string& name, Plan plan,
-                                        const PlanGround& ground);
+// The next transaction that writes a new plan; none: all of it is written. What stands there
+// already is `written`, so that after an unknown outcome, or a death, reading again tells how to go
+// on. It is `created` until all its members are written; the transaction that writes the last of
+// them makes it run, and says that its component's version is pending. The store refuses each of
+// them while there is `stop`, the first where there is a plan or a rollout of that name, and the
+// last when a record of `ground` has changed since it was read.
+struct WrittenPlan {
+  Plan plan = {};
+  Revision revision = 0;
+};
+[[nodiscard]] std::optional<Transaction> next_creation(const std::string& name, const Plan& wanted,
+                                                       const std::vector<std::string>& members,
+                                                       const PlanGround& ground,
+                                                       const std::optional<WrittenPlan>& written);
 
 }  // namespace fleet

@@ -18,6 +18,7 @@ std::string PlanTask::key() const {
 
 std::vector<std::string> PlanTask::prefixes() const {
   return {key_of(KeyKind::plan, {view_.name}),
+          key_below(key_of(KeyKind::plan, {view_.name}) + "/member"),
           prefix_of(KeyKind::once) + view_.name + "/",
           key_of(KeyKind::stop),
           prefix_of(KeyKind::node_info),
@@ -44,7 +45,7 @@ DriverStep PlanTask::next(Revision fence, Ms now) {
   facts_.fence = fence;
   const Plan& plan = view_.plan;
   const bool is_free = plan.ignore_window;
-  facts_.window = is_free ? Opening{} : windows_.opening(plan.members, longest(plan), now);
+  facts_.window = is_free ? Opening{} : windows_.opening(view_.ids, longest(view_), now);
   PlanDecision decision = decide_plan(view_, facts_, now);
   facts_.waits_for = decision.waits_for;
   facts_.since = decision.since;

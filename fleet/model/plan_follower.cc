@@ -1,7 +1,5 @@
 #include "fleet/model/plan_follower.h"
 
-#include <algorithm>
-
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -14,8 +12,7 @@ class Follower {
       : plan_(sight.plan), own_(sight.own), sight_(sight), facts_(facts) {}
 
   FollowerStep follow() const {
-    const auto& members = plan_.members;
-    if (!std::binary_search(members.begin(), members.end(), facts_.node)) return NothingToDo{};
+    if (!sight_.takes_part) return NothingToDo{};
     if (plan_.state == PlanState::running) {
       if (sight_.own_revision == 0 || own_.step == 0) return next(1, "");
       // This fleet-agent is another one than that which has recorded that it takes part.

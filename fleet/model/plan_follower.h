@@ -79,6 +79,7 @@ struct NothingToDo {
 using FollowerStep = std::variant<NothingToDo, RunHook, WriteMember>;
 
 struct PlanSight {
+  bool takes_part = false;
   Plan plan = {};
   Revision revision = 0;
   PlanMember own = {};  // as it was read

@@ -16,6 +16,7 @@ FollowerStep PlanPart::step(const PlanPartEvent& event) {
 void PlanPart::take(const PlanSeen& event) {
   looks_ = false;
   facts_.active = event.active;
+  sight_.takes_part = event.sight.takes_part;
   sight_.plan = event.sight.plan;
   sight_.revision = event.sight.revision;
   if (event.as_of < written_ || event.sight.own_revision == sight_.own_revision) return;

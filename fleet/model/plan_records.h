@@ -48,7 +48,7 @@ struct Plan {
   std::string agent_digest = {};
   std::int64_t soak_ms = 60'000;  // of the rollout that brings it
   std::vector<PlanStep> steps = {};
-  std::vector<std::string> members = {};  // frozen when it began, sorted
+  std::int64_t enlisted = 0;  // how many members are written: see PlanPlace
   PlanState state = PlanState::created;
   std::string previous = {};  // of a major version: what the component's desired one was before
   std::string previous_digest = {};
@@ -81,8 +81,13 @@ constexpr auto names(MemberPhase) {
                                           "halted", "resumed", "failed", "rebooting"});
 }
 
-// node/ID/plan/NAME: written by the member alone; plan/NAME/member/ID: the driver's copy for those
-// who may not read the node's.
+// plan/NAME/member/ID: that the node takes part. Written with the plan, and not changed until both
+// are erased: who is enrolled later is no member.
+struct PlanPlace {
+  bool operator==(const PlanPlace&) const = default;
+};
+
+// node/ID/plan/NAME: how far the member is, written by the node alone.
 struct PlanMember {
   std::string version = {};
   std::int64_t step = 0;  // the step that it is at, from 1

@@ -1,4 +1,5 @@
 // What a plan's driver knows, read from the store, and what is erased when a run is over.
+#include <algorithm>
 #include <utility>
 
 #include "fleet/model/keys.h"
@@ -16,6 +17,10 @@ void PlanView::take(const KeyValue& record) {
     plan = read ? read.value() : Plan{};
     damage = read ? "" : "plan/" + name + " " + read.reason();
     revision = record.modified;
+  }
+  if (key->kind == KeyKind::plan_member && key->names[0] == name) {
+    const auto at = std::lower_bound(ids.begin(), ids.end(), key->names[1]);
+    if (at == ids.end() || *at != key->names[1]) ids.insert(at, key->names[1]);
   }
   if (key->kind == KeyKind::node_plan && key->names[1] == name) {
     const auto read = read_record<PlanMember>(record.value);
@@ -40,6 +45,7 @@ void PlanView::take_absent(const std::string& text) {
   if (!key) return;
   if (key->kind == KeyKind::stop) stopped = false;
   if (key->kind == KeyKind::plan && key->names[0] == name) revision = 0;
+  if (key->kind == KeyKind::plan_member && key->names[0] == name) std::erase(ids, key->names[1]);
   if (key->kind == KeyKind::node_plan && key->names[1] == name) members.erase(key->names[0]);
   if (key->kind == KeyKind::once && key->names[0] == name) once.erase(key->names[1]);
   if (key->kind == KeyKind::rollout) rollouts.erase(key->names[0]);
@@ -57,6 +63,7 @@ namespace {
 // there is something left.
 std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases) {
   const std::string key = key_of(KeyKind::plan, {view.name});
+  erases.push_back({.key = key_below(key), .subtree = true});
   erases.push_back({.key = key});
   std::vector<Transaction> parts;
   for (Erase& erase : erases) {
@@ -70,7 +77,7 @@ std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases
 
 std::vector<Erase> of_members(const PlanView& view) {
   std::vector<Erase> erases;
-  for (const std::string& id : view.plan.members) {
+  for (const std::string& id : view.ids) {
     erases.push_back({.key = key_of(KeyKind::node_plan, {id, view.name})});
   }
   return erases;
@@ -78,11 +85,11 @@ std::vector<Erase> of_members(const PlanView& view) {
 
 }  // namespace
 
-Ms longest(const Plan& plan) {
+Ms longest(const PlanView& view) {
   Ms all = 0;
-  for (const PlanStep& step : plan.steps) {
+  for (const PlanStep& step : view.plan.steps) {
     const bool in_turn = step.kind == StepClass::one_at_a_time;
-    all += step.timeout_ms * (in_turn ? static_cast<Ms>(plan.members.size()) : 1);
+    all += step.timeout_ms * (in_turn ? static_cast<Ms>(view.ids.size()) : 1);
   }
   return all;
 }
@@ -94,7 +101,6 @@ std::vector<Transaction> recover_plan(const PlanView& view) {
   if (view.revision == 0 || !ended) return {};
   std::vector<Erase> erases = of_members(view);
   erases.push_back({.key = key_below(prefix_of(KeyKind::once) + view.name), .subtree = true});
-  erases.push_back({.key = key_below(key_of(KeyKind::plan, {view.name})), .subtree = true});
   return erasure(view, std::move(erases));
 }
 

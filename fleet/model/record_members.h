@@ -217,7 +217,7 @@ void serialize(Archive& archive, Plan& plan) {
   archive(make_nvp("version", plan.version), make_nvp("component", plan.component),
           make_nvp("digest", plan.digest), make_nvp("agent", plan.agent),
           make_nvp("agent_digest", plan.agent_digest), make_nvp("soak_ms", plan.soak_ms),
-          make_nvp("steps", plan.steps), make_nvp("members", plan.members),
+          make_nvp("steps", plan.steps), make_nvp("enlisted", plan.enlisted),
           make_nvp("state", plan.state), make_nvp("previous", plan.previous),
           make_nvp("previous_digest", plan.previous_digest), make_nvp("step", plan.step),
           make_nvp("acting", plan.acting), make_nvp("back", plan.back), make_nvp("lock", plan.lock),
@@ -225,6 +225,9 @@ void serialize(Archive& archive, Plan& plan) {
           make_nvp("who", plan.who), make_nvp("trace", plan.trace),
           make_nvp("driver", plan.driver));
 }
+
+template <class Archive>
+void serialize(Archive& /*archive*/, PlanPlace& /*plan_place*/) {}
 
 template <class Archive>
 void serialize(Archive& archive, PlanMember& plan_member) {

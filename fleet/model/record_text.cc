@@ -106,7 +106,7 @@ Wrong wrong_names(const Plan& plan) {
   if (plan.step < 0 || plan.step > static_cast<std::int64_t>(plan.steps.size()) + 1) {
     return "step " + std::to_string(plan.step) + " of " + std::to_string(plan.steps.size());
   }
-  return wrong_ids(plan.members, "member");
+  return std::nullopt;
 }
 
 }  // namespace
@@ -184,6 +184,7 @@ FLEET_RECORD(Rollout)
 FLEET_RECORD(RolloutBatch)
 FLEET_RECORD(RolloutNode)
 FLEET_RECORD(Plan)
+FLEET_RECORD(PlanPlace)
 FLEET_RECORD(PlanMember)
 FLEET_RECORD(Once)
 

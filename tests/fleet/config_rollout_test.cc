@@ -158,8 +158,8 @@ struct Bench {
   std::string next(const KeyValue* found, const Outcome* last) {
     const auto next = birth.next(found, last);
     if (std::holds_alternative<Transaction>(next)) return "writes";
-    if (std::holds_alternative<RolloutBirth::Begun>(next)) return "begun";
-    const auto& not_begun = std::get<RolloutBirth::NotBegun>(next);
+    if (std::holds_alternative<Birth::Begun>(next)) return "begun";
+    const auto& not_begun = std::get<Birth::NotBegun>(next);
     return (not_begun.is_known ? "known: " : "unknown: ") + not_begun.reason;
   }
 };
@@ -186,7 +186,7 @@ TEST_CASE("a rollout that was not written says whether that is known") {
     return bench.next(nullptr, &last);
   };
 
-  CHECK(after(lost) == "unknown: it cannot be known whether r1 will begin: no answer");
+  CHECK(after(lost) == "unknown: it cannot be known whether it will begin: no answer");
   CHECK(after(refused).starts_with("known: nothing may begin now"));
   CHECK(after(denied) == "known: no permission");
   CHECK(Bench().next(&others, nullptr) == "known: there is a rollout r1 already");

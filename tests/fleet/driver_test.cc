@@ -63,11 +63,17 @@ PlanMember at(std::int64_t step) {
   return {.version = "1", .step = step, .phase = MemberPhase::waiting};
 }
 
+template <class Store>
+void put_members(Store& store, const std::vector<std::string>& ids) {
+  for (const std::string& id : ids)
+    store.put(key_of(KeyKind::plan_member, {"p", id}), write_record(PlanPlace{}));
+}
+
 TEST_CASE("a plan's driver lets a step run when all wait at it, and ends with the plan") {
   Bench bench(PlanDriver("c1", "p", 100));
+  put_members(bench.store, {"m", "n"});
   bench.store.put(key_of(KeyKind::plan, {"p"}),
                   write_record(Plan{.steps = {{.name = "a", .kind = StepClass::any, .hook = "h"}},
-                                    .members = {"m", "n"},
                                     .state = PlanState::running}));
   bench.tell(BeginDriving{});
   bench.settle();
@@ -89,11 +95,11 @@ TEST_CASE("a plan's driver lets a step run when all wait at it, and ends with th
 
 TEST_CASE("a plan's driver stops the plan when a wait is over, and names who is missing") {
   Bench bench(PlanDriver("c1", "p", 100));
+  put_members(bench.store, {"m", "n"});
   bench.store.put(
       key_of(KeyKind::plan, {"p"}),
       write_record(
           Plan{.steps = {{.name = "a", .kind = StepClass::any, .hook = "h", .timeout_ms = 10'000}},
-               .members = {"m", "n"},
                .state = PlanState::running}));
   bench.tell(BeginDriving{});
   bench.settle();
@@ -155,7 +161,7 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
 
 TEST_CASE("a driver whose lease is lost stops driving at once, loudly, and writes nothing") {
   Bench bench(PlanDriver("c1", "p", 100));
-  bench.store.put(key_of(KeyKind::plan, {"p"}), write_record(Plan{.members = {"m"}}));
+  bench.store.put(key_of(KeyKind::plan, {"p"}), write_record(Plan{}));
   bench.tell(BeginDriving{});
   const Revision before = bench.store.revision();
 

@@ -7,7 +7,7 @@
 #include "fleet/agent/last_line.h"
 #include "fleet/model/desired_view.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/plan_draft.h"
+#include "fleet/model/plan_birth.h"
 #include "fleet/model/record_text.h"
 
 namespace {
@@ -19,10 +19,9 @@ constexpr Revision active = 3;
 PlanSeen seen(const PlanMember& own, Revision own_revision, Revision as_of = 0) {
   const Plan plan{.version = "2",
                   .steps = {{.name = "s", .kind = StepClass::any, .hook = "h"}},
-                  .members = {"n"},
                   .state = PlanState::running,
                   .step = 1};
-  return {{plan, 10, own, own_revision}, as_of == 0 ? own_revision : as_of, active};
+  return {{true, plan, 10, own, own_revision}, as_of == 0 ? own_revision : as_of, active};
 }
 
 const PlanMember at_one{.version = "a", .step = 1, .phase = MemberPhase::waiting};
@@ -165,8 +164,7 @@ TEST_CASE("a check that cannot be run or is killed fails its step, and is no `no
 Plan good_plan() {
   return {.version = "2.0.0",
           .steps = {{.name = "a", .kind = StepClass::any, .hook = "h"},
-                    {.name = "b", .kind = StepClass::together, .hook = "h", .migrate = true}},
-          .members = {"n"}};
+                    {.name = "b", .kind = StepClass::together, .hook = "h", .migrate = true}}};
 }
 
 std::string why(const Plan& plan) {
@@ -204,22 +202,66 @@ TEST_CASE("a major version begins as a wish that is pending, which nobody goes t
   plan.component = "web";
   plan.digest = "d2";
   const PlanGround ground{5, 0, {.version = "1.0.0", .digest = "d1"}, 6};
-  const Transaction begun = plan_creation("p", plan, ground);
-  REQUIRE(begun.puts.size() == 2);
+  const Transaction begun = next_creation("p", plan, {"n"}, ground, std::nullopt).value();
+  REQUIRE(begun.puts.size() == 3);
+  CHECK(begun.puts[0].key == "/fleet/v1/plan/p/member/n");
   CHECK(
       words(begun).starts_with("if /fleet/v1/plan/p@absent /fleet/v1/rollout/p@absent "
                                "/fleet/v1/stop@absent /fleet/v1/release/web/2.0.0@5 "
                                "/fleet/v1/desired/web@6: put"));
-  const Desired wish = read_record<Desired>(begun.puts[0].value).value();
+  const Desired wish = read_record<Desired>(begun.puts[1].value).value();
   CHECK(wish == Desired{.version = "2.0.0", .digest = "d2", .why = "plan/p", .pending = true});
-  const Plan written = read_record<Plan>(begun.puts[1].value).value();
+  const Plan written = read_record<Plan>(begun.puts[2].value).value();
   CHECK(written.state == PlanState::running);
   CHECK(written.previous == "1.0.0");
   CHECK(written.previous_digest == "d1");
 
   DesiredView view("web");
-  view.take({.key = begun.puts[0].key, .value = begun.puts[0].value, .modified = 7});
+  view.take({.key = begun.puts[1].key, .value = begun.puts[1].value, .modified = 7});
   CHECK_FALSE(view.wish());
+}
+
+TEST_CASE("a plan of many members is written in parts, and runs when the last is written") {
+  std::vector<std::string> members;
+  for (int i = 1'000; i < 1'300; ++i)
+    members.push_back("n" + std::to_string(i));
+  PlanBirth birth("p", good_plan(), members, {});
+  std::map<std::string, std::string> store;
+  KeyValue plan{.key = birth.key()};
+  const Outcome lost = Unknown{"no answer"};
+  int parts = 0;
+  while (true) {
+    const auto next =
+        birth.next(plan.value.empty() ? nullptr : &plan, parts == 0 ? nullptr : &lost);
+    const auto* part = std::get_if<Transaction>(&next);
+    if (part == nullptr) {
+      CHECK(std::holds_alternative<Birth::Begun>(next));
+      break;
+    }
+    CHECK_FALSE(why_not_taken(*part));
+    CHECK(std::count(part->compares.begin(), part->compares.end(),
+                     Compare{.key = plan.key, .revision = plan.modified}) == 1);
+    for (const Put& put : part->puts)
+      store[put.key] = put.value;
+    plan.value = store[plan.key];
+    const auto state = read_record<Plan>(plan.value).value().state;
+    CHECK(state == (store.size() == 301 ? PlanState::running : PlanState::created));
+    plan.modified = ++parts;
+  }
+  CHECK(parts == 3);
+  CHECK(store.size() == 301);
+  CHECK(store.contains("/fleet/v1/plan/p/member/n1299"));
+}
+
+TEST_CASE("a plan of a name that is taken is not written") {
+  PlanBirth birth("p", good_plan(), {"n"}, {});
+  Plan others = good_plan();
+  others.trace = "others";
+  const KeyValue there{.key = birth.key(), .value = write_record(others), .modified = 4};
+  const auto next = birth.next(&there, nullptr);
+  REQUIRE(std::holds_alternative<Birth::NotBegun>(next));
+  CHECK(std::get<Birth::NotBegun>(next).reason ==
+        "there is a plan p already (fleetctl plan recover)");
 }
 
 // ---- what a hook said

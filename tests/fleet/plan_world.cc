@@ -30,10 +30,10 @@ PlanWorld::PlanWorld(const PlanSetup& setup) : setup_(setup) {
             .previous = "1"};
   for (std::size_t i = 0; i < setup.members.size(); ++i) {
     const std::string id = "m" + std::to_string(i);
-    plan.members.push_back(id);
+    ids_.push_back(id);
+    store_.put(key_of(KeyKind::plan_member, {"p", id}), write_record(PlanPlace{}));
     nodes_[id] = {.nature = setup.members[i], .facts = {.node = id, .plan = "p", .version = "a"}};
   }
-  ids_ = plan.members;
   const bool failed = setup.done_before.starts_with('!');
   if (!setup.done_before.empty()) {
     store_.put(key_of(KeyKind::once, {"p", setup.done_before.substr(failed ? 1 : 0)}),
@@ -53,7 +53,7 @@ std::string PlanWorld::end() const {
 }
 
 PlanSight PlanWorld::sight(const std::string& id) const {
-  PlanSight sight{.plan = plan(), .revision = store_.find(plan_key)->modified};
+  PlanSight sight{.takes_part = true, .plan = plan(), .revision = store_.find(plan_key)->modified};
   if (const KeyValue* own = store_.find(member_key(id))) {
     sight.own = read_record<PlanMember>(own->value).value();
     sight.own_revision = own->modified;
@@ -187,7 +187,7 @@ void PlanWorld::commit_member(const std::string& id) {
   if (phase != MemberPhase::acting) return;
   // It acts at once, on the plan as it knows it.
   const FollowerStep next =
-      follow({node.decided_by, 1, write.member, store_.revision()}, node.facts);
+      follow({true, node.decided_by, 1, write.member, store_.revision()}, node.facts);
   if (const auto* hook = std::get_if<RunHook>(&next)) begin_hook(id, *hook);
 }
 

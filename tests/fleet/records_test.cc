@@ -138,7 +138,7 @@ TEST_CASE("every record of a plan is read as it was written") {
                                    .hook = "cke",
                                    .timeout_ms = 5,
                                    .migrate = true}},
-                        .members = {"a", "b"},
+                        .enlisted = 2,
                         .state = PlanState::halted,
                         .previous = "1.0.0",
                         .step = 1,
@@ -149,6 +149,7 @@ TEST_CASE("every record of a plan is read as it was written") {
                         .who = "w",
                         .trace = "t",
                         .driver = "d"});
+  check_round_trip(PlanPlace{});
   check_round_trip(PlanMember{.version = "2",
                               .step = 1,
                               .phase = MemberPhase::stopped,

@@ -1,0 +1,28 @@
+// How a new plan is written.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/model/birth.h"
+#include "fleet/model/plan_draft.h"
+
+namespace fleet {
+
+class PlanBirth : public Birth {
+ public:
+  // `members` are sorted.
+  PlanBirth(std::string name, Plan wanted, std::vector<std::string> members, PlanGround ground);
+
+ private:
+  [[nodiscard]] agent_protocol::Result<std::optional<Transaction>> behind(
+      const KeyValue* found) const override;
+
+  std::string name_;
+  Plan wanted_;
+  std::vector<std::string> members_;
+  PlanGround ground_;
+};
+
+}  // namespace fleet
