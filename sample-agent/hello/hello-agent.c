@@ -66,12 +66,14 @@ static int check_counter(void* path, char* reason, size_t size) {
 }
 
 int main(int argc, char** argv) {
-  agent_protocol_agent* agent = agent_protocol_open("1.0"); /* first of all */
+  static agent_protocol_agent* agent; /* for as long as the process lives */
+  agent = agent_protocol_open("1.0"); /* first of all */
   if (!agent || argc != 3) return 2;
   char* path = argv[2];
   snprintf(fresh, sizeof fresh, "%s.new", path);
-  const char* parent = dirname(strdup(path));
-  snprintf(directory, sizeof directory, "%s", parent);
+  char copy[PATH_MAX];
+  snprintf(copy, sizeof copy, "%s", path); /* dirname() changes what it is given */
+  snprintf(directory, sizeof directory, "%s", dirname(copy));
   agent_protocol_add_check(agent, "counter", check_counter, path);
   if (agent_protocol_ready(agent) != 0) return 1;
   for (int listener = -1, pause = -1;;) { /* pause: heartbeats are wanted as often, in ms */

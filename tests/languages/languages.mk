@@ -11,3 +11,5 @@ check-languages:
 	@tests/need-packages $(languages_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(programs)
 	@BUILD=$(BUILD) tests/languages/run ALL
+
+sanitized_tests += tests/languages/sanitized
