@@ -247,8 +247,11 @@ class Chronyd(Living):
                 'exec chronyd -x -f "$here/chrony.conf"\n')
 
 
+# It waits for its SIGTERM in a thread. A handler would run in the main thread, also while that
+# holds a lock of Python's threads, and could then start none: such a server hangs once in a while.
 SERVER = """
-import http.server, os, signal, socket, sys
+import http.server, os, signal, socket, sys, threading
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
 class Handler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -264,10 +267,10 @@ class Server(http.server.ThreadingHTTPServer):
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
 server = Server(("127.0.0.1", int(sys.argv[1])), Handler)
 server.daemon_threads = False
-def end(*_):
-    import threading
-    threading.Thread(target=server.shutdown).start()
-signal.signal(signal.SIGTERM, end)
+def end():
+    signal.sigwait([signal.SIGTERM])
+    server.shutdown()
+threading.Thread(target=end).start()
 server.serve_forever(0.01)
 server.server_close()
 """
