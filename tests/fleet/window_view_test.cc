@@ -140,12 +140,14 @@ TEST_CASE("a plan begins only where all its steps can end inside the windows of 
   Plan plan{.version = "2",
             .steps = {{.name = "a", .kind = StepClass::any, .hook = "h"},
                       {.name = "b", .kind = StepClass::one_at_a_time, .hook = "h"}},
-            .members = {"m", "n"},
             .state = PlanState::running};
-  CHECK(longest(plan) == 30 * minute);
+  CHECK(longest({.plan = plan, .ids = {"m", "n"}}) == 30 * minute);
   const auto next_of = [&](Ms now) {
     Reading reading = cell_with(key_of(KeyKind::plan, {"p"}), write_record(plan));
     for (const std::string id : {"m", "n"}) {
+      reading.found.push_back({.key = key_of(KeyKind::plan_member, {"p", id}),
+                               .value = write_record(PlanPlace{}),
+                               .modified = 4});
       reading.found.push_back(
           {.key = key_of(KeyKind::node_plan, {id, "p"}),
            .value = write_record(PlanMember{.step = 1, .phase = MemberPhase::waiting}),
