@@ -54,6 +54,8 @@ class Family(Recorder):
         begun = {}
         with open(log, encoding="latin-1") as lines:
             for line in lines:
+                if not line.endswith("\n"):
+                    break  # strace was killed with the agent, while it wrote that one down
                 pid, text = line.rstrip("\n").split(None, 1)
                 resumed = re.match(r"<\.\.\. \w+ resumed>(.*)$", text)
                 if resumed:
