@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "fleet/agent/zone_file.h"
+#include "fleet/model/chronicle.h"
 #include "fleet/model/desired_driver.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_driver.h"
@@ -154,11 +156,12 @@ void Controller::leave_all() {
   look_soon();
 }
 
-// The store has taken our keys back.
+// The store has taken our keys back; that of the history is the front's.
 bool Controller::has_left() const {
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),
                       [this](const auto& one) {
                         const auto record = read_record<DriverRecord>(one.second.value);
+                        if (one.first == key_of(KeyKind::driver, {events_id})) return false;
                         return record && record.value().controller == options_.name;
                       });
 }

@@ -67,7 +67,7 @@ Front::Front(FrontSettings settings) : settings_(std::move(settings)) {
   look_at_ourselves();
   over_ = upgrader::make_handle<uv_async_t>([this](uv_async_t* fresh) {
     return uv_async_init(&loop_, fresh,
-                         [](uv_async_t* which) { static_cast<Front*>(which->data)->end(); });
+                         [](uv_async_t* which) { static_cast<Front*>(which->data)->leave(); });
   });
   UPGRADER_CHECK(over_ != nullptr);
   over_->data = this;
@@ -104,7 +104,7 @@ void Front::start() {
 
 void Front::end() {
   alive_ = nullptr;
-  for (auto* timer : {&look_, &soon_, &later_, &notice_, &watch_, &settled_, &renewed_})
+  for (auto* timer : {&look_, &soon_, &later_, &notice_, &watch_, &settled_, &renewed_, &left_})
     *timer = nullptr;
   outside_ = nullptr;
   snapshots_ = nullptr;

@@ -69,6 +69,8 @@ class Front {
   void perform(const ReleaseWatcher::Rest& step);
   // The revision that says that the history is written here; 0: it is not.
   [[nodiscard]] Revision fence() const;
+  [[nodiscard]] bool writes_history() const;
+  void leave();
   void end();
 
   FrontSettings settings_;
@@ -87,6 +89,7 @@ class Front {
   std::unique_ptr<Timer> watch_;
   std::unique_ptr<Timer> settled_;
   std::unique_ptr<Timer> renewed_;
+  std::unique_ptr<Timer> left_;
   Campaign campaign_;
   std::map<std::string, std::unique_ptr<Driving>> duties_;  // what is driven here
   Notices notices_;
@@ -95,6 +98,7 @@ class Front {
   std::unique_ptr<ReleaseSource> source_;
   std::unique_ptr<Snapshots> snapshots_;
   bool renewing_ = false;
+  bool leaving_ = false;
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;

@@ -16,6 +16,8 @@ namespace {
 
 // Until the copy of the records holds what was just written.
 constexpr std::chrono::milliseconds settle_time{200};
+// Whoever follows waits for the lease where the store has not answered by then.
+constexpr std::chrono::milliseconds leave_time{2'000};
 
 void log(const std::string& line) {
   std::fprintf(stderr, "fleet-controller: %s\n", line.c_str());
@@ -35,6 +37,10 @@ void Front::look() {
     if (driving.is_over()) campaign_.ended(one.first, driving.drove(), driving.began(), now);
     return driving.is_over();
   });
+  if (leaving_) {
+    if (!writes_history()) end();
+    return;
+  }
   const std::vector<Drivable> duties{Drivable{.id = std::string(events_id)}};
   for (const Drivable& one : campaign_.to_begin(duties, mirror_->records(), now)) {
     if (!duties_.contains(one.id)) begin(one.id);
@@ -66,11 +72,24 @@ void Front::begin(const std::string& id) {
                         .ended = [this] { look_soon(); }});
 }
 
+// The history is another's as soon as the store has taken our key back.
+void Front::leave() {
+  leaving_ = true;
+  for (const auto& [id, duty] : duties_) {
+    if (!duty->is_over()) duty->leave();
+  }
+  left_ = timers_->after(leave_time, [this] { end(); });
+  look_soon();
+}
+
+bool Front::writes_history() const {
+  const auto driver = cell_.drivers().find(std::string(events_id));
+  return driver != cell_.drivers().end() && driver->second == settings_.controller;
+}
+
 Revision Front::fence() const {
   const KeyValue* key = mirror_->find(key_of(KeyKind::driver, {events_id}));
-  const auto driver = cell_.drivers().find(std::string(events_id));
-  const bool ours = key != nullptr && driver != cell_.drivers().end() &&
-                    driver->second == settings_.controller && duties_.contains(driver->first);
+  const bool ours = key != nullptr && writes_history() && duties_.contains(std::string(events_id));
   return ours ? key->created : 0;
 }
 
