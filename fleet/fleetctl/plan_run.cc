@@ -49,11 +49,26 @@ int read_file(const Options& options, fleet::Plan& plan) {
   return exit_done;
 }
 
+// What was migrated is not migrated back: no member may go to an older version by a plan.
+int find_newer(std::vector<fleet::NodeView> nodes, const fleet::Plan& plan,
+               const std::vector<std::string>& members) {
+  if (plan.component.empty()) return exit_done;
+  std::erase_if(nodes, [&members](const fleet::NodeView& node) {
+    return !std::binary_search(members.begin(), members.end(), node.id);
+  });
+  const std::string newer = who_runs_newer(nodes, plan.component, plan.version);
+  if (newer.empty()) return exit_done;
+  return refuse(plan.component + " " + plan.version + " is older than what runs on " + newer +
+                ": no plan goes back");
+}
+
 // Everybody who is enrolled, alive or not: who is gone for good is forgotten first.
-int find_members(const Options& options, Asker& asker, std::vector<std::string>& members) {
+int find_members(const Options& options, Asker& asker, const fleet::Plan& plan,
+                 std::vector<std::string>& members) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-  const auto nodes = target_nodes(nodes_in(std::get<fleet::Reading>(reply)));
+  const auto views = nodes_in(std::get<fleet::Reading>(reply));
+  const auto nodes = target_nodes(views);
   const auto target = fleet::parse_target(options.target.empty() ? "*" : options.target);
   if (!target) return refuse("--target: " + target.reason());
   const auto meant = fleet::select_nodes(target.value(), nodes);
@@ -65,7 +80,8 @@ int find_members(const Options& options, Asker& asker, std::vector<std::string>&
     if (is_enrolled) members.push_back(silent);
   }
   std::sort(members.begin(), members.end());
-  return members.empty() ? refuse("no node is meant") : exit_done;
+  if (members.empty()) return refuse("no node is meant");
+  return find_newer(views, plan, members);
 }
 
 int find_wish(Asker& asker, const std::string& component, fleet::PlanGround& ground) {
@@ -131,7 +147,8 @@ int run_plan(const Options& options, Asker& asker) {
   std::vector<std::string> members;
   fleet::PlanGround ground;
   if (const int status = read_file(options, plan); status != exit_done) return status;
-  if (const int status = find_members(options, asker, members); status != exit_done) return status;
+  if (const int status = find_members(options, asker, plan, members); status != exit_done)
+    return status;
   if (const int status = add_ground(asker, plan, ground); status != exit_done) return status;
   if (const int status = make_room(asker, name); status != exit_done) return status;
   fleet::PlanBirth birth(name, plan, members, ground);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fleet/model/record_text.h"
+#include "fleet/model/release_watch.h"
 
 namespace fleet {
 namespace {
@@ -62,6 +63,17 @@ std::vector<NodeView> nodes_in(const Reading& reading) {
     list.push_back(std::move(node));
   }
   return list;
+}
+
+std::string who_runs_newer(const std::vector<NodeView>& nodes, const std::string& component,
+                           const std::string& version) {
+  std::string text;
+  for (const NodeView& node : nodes) {
+    const auto at = node.versions.running.find(component);
+    if (at == node.versions.running.end() || compare_versions(at->second, version) <= 0) continue;
+    text += (text.empty() ? "" : ", ") + node.id + " (" + at->second + ")";
+  }
+  return text;
 }
 
 std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes) {

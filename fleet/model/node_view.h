@@ -34,6 +34,10 @@ struct NodeView {
 // In the order of their names.
 [[nodiscard]] std::vector<NodeView> nodes_in(const Reading& reading);
 
+// Who of them runs a newer version of the component: `n1 (2.1.0), n2 (2.1.0)`. Empty: nobody.
+[[nodiscard]] std::string who_runs_newer(const std::vector<NodeView>& nodes,
+                                         const std::string& component, const std::string& version);
+
 // As select_nodes() wants them.
 [[nodiscard]] std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes);
 

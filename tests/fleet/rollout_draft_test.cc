@@ -94,6 +94,38 @@ TEST_CASE("nodes that do not report are listed, and are in no batch") {
   CHECK(draft.value().not_covered == Ids{"a"});
 }
 
+// Rows: Z-14
+TEST_CASE(
+    "a node that does not run the component is not meant by its rollout, whatever the target") {
+  NodeView with_web{.id = "a", .instances = {{"i1", {}}}};
+  with_web.versions.running = {{"agent", "1.0.0"}, {"web", "1.0.0"}};
+  NodeView without{.id = "b", .instances = {{"i2", {}}}};
+  without.versions.running = {{"agent", "1.0.0"}};
+  RolloutTerms wanted = terms();
+
+  CHECK(batches(wanted, candidates_in({with_web, without}, "agent")) == Batches{{"a", "b"}});
+  wanted.component = "web";
+  const auto draft = draft_rollout(wanted, candidates_in({with_web, without}, "web"));
+  REQUIRE(draft);
+  CHECK(draft.value().batches == Batches{{"a"}});
+  CHECK(draft.value().not_covered.empty());
+  CHECK(draft_rollout(wanted, candidates_in({without}, "web")).reason() ==
+        "no nodes: the target means none that reports");
+}
+
+// Rows: N-08
+TEST_CASE("who runs a newer version than is wanted is named") {
+  NodeView a{.id = "a"};
+  a.versions.running = {{"web", "2.1.0"}};
+  NodeView b{.id = "b"};
+  b.versions.running = {{"web", "2.0.0"}, {"agent", "9.0.0"}};
+  const NodeView c{.id = "c"};
+
+  CHECK(who_runs_newer({a, b, c}, "web", "2.1.0").empty());
+  CHECK(who_runs_newer({a, b, c}, "web", "2.0.0") == "a (2.1.0)");
+  CHECK(who_runs_newer({a, b, c}, "web", "1.9.0") == "a (2.1.0), b (2.0.0)");
+}
+
 TEST_CASE("a target that does not parse, or means nobody, refuses the rollout in words") {
   RolloutTerms wanted = terms();
   wanted.target = "web* and";
