@@ -152,6 +152,20 @@ TEST_CASE("the cell at a glance counts what its records say, and forgets what is
         R"({"all":1,"degraded":{},"reporting":0,"silent":["n1"],"upgrading":0})");
 }
 
+// Rows: A-55
+TEST_CASE("who works on what is visible: each host with its applications, and a plan's members") {
+  Bench bench;
+  bench.put("node/n2/versions", R"({"agent":"1.0","web":"2.0"})");
+  bench.put("plan/p", R"({"version":"2"})");
+  bench.put("plan/p/member/n2", R"({"phase":"waiting"})");
+
+  CHECK(bench.get("node/n1/versions").body == R"({"agent":"1.0"})");
+  CHECK(bench.get("node/n2/versions").body == R"({"agent":"1.0","web":"2.0"})");
+  CHECK(bench.get("plan/p/member").body == R"({"n2":{"phase":"waiting"}})");
+  bench.put("node/n2/versions", R"({"agent":"1.0"})");
+  CHECK(bench.get("node/n2/versions").body == R"({"agent":"1.0"})");
+}
+
 TEST_CASE("a damaged record is counted and shown as text, and hides nothing beside it") {
   Bench bench;
   bench.put("node/n1/info", "{");

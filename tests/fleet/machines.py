@@ -118,6 +118,10 @@ class Machine:
         with open(os.path.join(self.home, "log"), errors="replace", encoding="utf-8") as log:
             return log.read()
 
+    def control_status(self):
+        with open(os.path.join(self.home, "control", "status.json"), encoding="utf-8") as file:
+            return file.read()
+
     # ---- its records
 
     def get(self, name):

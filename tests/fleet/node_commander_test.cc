@@ -121,6 +121,23 @@ TEST_CASE("without an answer nothing is done, and it is asked again until its no
   CHECK_FALSE(bench.agent.next_deadline());
 }
 
+// Rows: A-09
+TEST_CASE("a prepare whose time is over is left without deed or answer, and the next is obeyed") {
+  Bench bench;
+  bench.tell(ActiveIs{0});  // it cannot act before its time is over
+  bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
+  bench.now += 10 * second;
+  bench.tell(ActiveIs{5});
+
+  CHECK(bench.deeds.empty());
+  CHECK(bench.answers.empty());
+  CHECK(bench.phase == UpgradePhase::unknown);
+  CHECK_FALSE(bench.agent.next_deadline());
+
+  bench.order(CommandAction::prepare, "t.prepare.2", {.not_after_ms = 10 * second});
+  CHECK(bench.deeds == std::vector<std::string>{"prepare"});
+}
+
 TEST_CASE("a command that the store has taken back is not executed") {
   Bench bench;
   bench.question = Refused{};

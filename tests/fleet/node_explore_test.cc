@@ -18,6 +18,19 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
   CHECK(all.ends.contains("done, done"));
 }
 
+// Whoever dies there leaves no upgrade behind: the phase of one is not known to anybody.
+// Rows: A-18
+TEST_CASE("a node killed at any step of a prepare still runs what it ran, and ends it at last") {
+  const Walk all = walk(NodeWorld({.script = {prepare}, .kills = 3, .unknowns = 1}));
+  CHECK(all.wrong == "");
+  for (const auto& [end, times] : all.ends) {
+    INFO(end);
+    CHECK(end.ends_with(", unknown"));
+  }
+  CHECK(all.ends.contains("done, unknown"));
+  CHECK(all.ends.contains("interrupted, unknown"));  // of the last attempt that is ordered here
+}
+
 TEST_CASE("answers of the store that are lost change nothing but the time") {
   const Walk all =
       walk(NodeWorld({.script = {prepare, apply, confirm}, .kills = 1, .unknowns = 2}));

@@ -73,6 +73,24 @@ TEST_CASE("a member whose check says no is skipped, and the plan goes on") {
   CHECK(all.ends.contains("completed"));
 }
 
+// Rows: N-38
+TEST_CASE(
+    "a member that has nothing to do stops with the others, and records each step as they do") {
+  const PlanSetup setup{.steps = {step(StepClass::any), step(StepClass::together)},
+                        .members = {says_no, good}};
+  PlanWorld world(setup);
+  for (auto steps = world.steps(); !steps.empty(); steps = world.steps()) {
+    world.make(steps.front());
+  }
+  CHECK(world.end() == "completed");
+  CHECK(world.times("act 1") == 1);
+  CHECK(world.times("stop 2") == 2);
+  const Walk all = walk_of(setup);
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+}
+
 // Rows: A-22 A-26 A-28 A-30 A-35 A-57
 TEST_CASE("a member whose act asks for a reboot goes on after the boot, and reboots once") {
   const StepClass kind =

@@ -132,6 +132,24 @@ TEST_CASE("a process that finds that the one before it acted says that it was in
   CHECK(write_in(next)->member.message == "interrupted while it acted");
 }
 
+// Rows: A-34
+TEST_CASE("a reboot that cannot be initiated fails the step, in words") {
+  PlanPart part = about_to_act();
+  REQUIRE(hook_in(part.step(MemberWritten{Committed{12}})));
+  const FollowerStep asks = part.step(HookEnded{exit_reboot_required, ""});
+  REQUIRE(write_in(asks));
+  CHECK(write_in(asks)->member.phase == MemberPhase::rebooting);
+  const FollowerStep orders = part.step(MemberWritten{Committed{13}});
+  REQUIRE(hook_in(orders));
+  CHECK(hook_in(orders)->verb == HookVerb::reboot);
+
+  const FollowerStep told = part.step(HookEnded{1, "no such machine"});
+
+  REQUIRE(write_in(told));
+  CHECK(write_in(told)->member.error);
+  CHECK(write_in(told)->member.message == "h reboot: exit status 1: no such machine");
+}
+
 TEST_CASE("what was refused is decided again when something else is seen, and not before") {
   PlanPart part = about_to_act();
   CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});

@@ -1,6 +1,11 @@
 // What a node does about a wish: every turn of the table in wish_machine.h, and what must not be.
 #include <catch2/catch.hpp>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
 
+#include "fleet/model/enum_text.h"
 #include "fleet/model/wish_machine.h"
 
 using namespace fleet;
@@ -194,4 +199,85 @@ TEST_CASE("nobody is told to stop but at the gate") {
   bench.reach(GENERATE(UpgradePhase::staging, UpgradePhase::verifying));
 
   CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
+}
+
+// ---- the phases that are shown
+
+namespace {
+
+// A node, and the last phase that each attempt has shown.
+struct Shown {
+  WishMachine machine;
+  std::map<std::string, UpgradePhase> phases = {};
+  Revision seen = 0;  // the last wish
+};
+
+// By the page: what may be shown behind what. `done` is told by the version that has come, or of a
+// wish for what runs already.
+bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has_come) {
+  using enum UpgradePhase;
+  if (!before) return phase == staging || phase == done;
+  if (phase == verifying) return before == staging;
+  if (phase == cutover_ready) return before == verifying;
+  if (phase == done) return before == cutover_ready && has_come;
+  return phase == failed && (before == staging || before == verifying || before == cutover_ready);
+}
+
+// Whether it may happen now: a wish that was replaced is not seen again, and a version comes only
+// behind the gate.
+bool may_happen(const WishEvent& event, const Shown& node) {
+  if (const auto* seen = std::get_if<WishSeen>(&event))
+    return !seen->wish || seen->wish->revision >= node.seen;
+  const bool comes = std::holds_alternative<Settled>(event);
+  return !comes || node.machine.upgrade().phase == UpgradePhase::cutover_ready;
+}
+
+// The phases that are shown by that; fails where one may not be.
+std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
+  if (auto* settled = std::get_if<Settled>(&event)) settled->recorded = node.machine.upgrade();
+  if (const auto* seen = std::get_if<WishSeen>(&event); seen != nullptr && seen->wish)
+    node.seen = seen->wish->revision;
+  std::set<UpgradePhase> phases;
+  for (const WishAction& action : node.machine.step(event, "now")) {
+    const auto* report = std::get_if<ReportUpgrade>(&action);
+    if (report == nullptr) continue;
+    const auto& [attempt, phase] = std::tie(report->upgrade.attempt, report->upgrade.phase);
+    const auto at = node.phases.find(attempt);
+    const auto before = at == node.phases.end() ? std::nullopt : std::optional(at->second);
+    if (!may_follow(before, phase, std::holds_alternative<Settled>(event)))
+      FAIL(attempt << " shows " << text_of(phase));
+    node.phases[attempt] = phase;
+    phases.insert(phase);
+  }
+  return phases;
+}
+
+}  // namespace
+
+// Rows: H-52
+TEST_CASE("the five phases of a wish are shown in their order, whatever happens in which order") {
+  using enum UpgradePhase;
+  const std::vector<WishEvent> events = {WishSeen{},
+                                         WishSeen{wish(5)},
+                                         WishSeen{wish(6, "1.0.0")},
+                                         Fetched{"desired.5.1", ""},
+                                         Fetched{"desired.5.1", "no space"},
+                                         GateReached{},
+                                         StopOrdered{},
+                                         AttemptEnded{"exited with status 3"},
+                                         Settled{.version = "2.0.0", .committed = true}};
+  std::set<UpgradePhase> met;
+  std::vector<Shown> nodes(1);
+  (void)nodes[0].machine.step(Settled{.version = "1.0.0"}, "now");
+  for (int depth = 0; depth < 5; ++depth) {
+    std::vector<Shown> next;
+    for (const Shown& before : nodes) {
+      for (const WishEvent& event : events) {
+        if (!may_happen(event, before)) continue;
+        met.merge(happen(event, next.emplace_back(before)));
+      }
+    }
+    nodes = std::move(next);
+  }
+  CHECK(met == std::set{staging, verifying, cutover_ready, failed, done});
 }
