@@ -26,8 +26,7 @@ $(fleet_bench): $(addprefix $(BUILD)/objects/tests/fleet/, \
     libagent-protocol.a)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lssl -lcrypto \
-	  -lprotobuf-lite -luv \
-	  -lpcre2-8 -lpthread
+	  -lprotobuf-lite -luv -lpcre2-8 -lpthread
 
 # Drivers and fleet-agents killed behind transactions, by chance: KILLS=N, SEED=N. fleet-hour does
 # so for an hour, on three members of etcd that are killed, too: SECONDS=N, SEED=N.

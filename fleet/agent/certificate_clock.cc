@@ -31,7 +31,7 @@ std::string CertificateClock::keep(bool at_once) {
   durable_ = std::max(durable_, durable_of(content_of_file(file_)));
   const auto fresh = durable_from(time(), validity_of(content_of_file(certificates_.own)), at_once);
   if (!fresh) return "";
-  if (const std::string why = replace_file_durably(file_, durable_text(*fresh), 0600); !why.empty())
+  if (const std::string why = replace_file(file_, durable_text(*fresh), 0600); !why.empty())
     return why;
   durable_ = *fresh;
   return "";

@@ -84,7 +84,7 @@ agent_protocol::Result<NodeLedger> LedgerFile::read() const {
 }
 
 std::string LedgerFile::write(const NodeLedger& ledger) const {
-  return replace_file_durably(path_, ledger_text(ledger), 0600);
+  return replace_file(path_, ledger_text(ledger), 0600);
 }
 
 }  // namespace fleet

@@ -71,7 +71,7 @@ void Renewal::put_in_place(const std::string& pem) {
   if (before && fresh && fresh->until <= before->until) return;
   const std::string name = certificate_name(node_kind, desk_.node);
   std::string why = why_not_usable(pem, name, content_of_file(files_.key));
-  if (why.empty()) why = replace_file_durably(files_.own, pem, certificate_mode);
+  if (why.empty()) why = replace_file(files_.own, pem, certificate_mode);
   desk_.log(why.empty() ? "the certificate is renewed" : "the certificate is not renewed: " + why);
   if (!why.empty()) return;
   tell(clock_.certificate_stored());

@@ -35,17 +35,7 @@ std::string content_of_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string replace_file(const std::string& path, const std::string& content) {
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  file << content;
-  file.close();
-  if (file && std::rename(fresh.c_str(), path.c_str()) == 0) return "";
-  return error_words(path);
-}
-
-std::string replace_file_durably(const std::string& path, const std::string& content,
-                                 unsigned int mode) {
+std::string replace_file(const std::string& path, const std::string& content, unsigned int mode) {
   const std::string fresh = path + ".new";
   if (std::string why = write_and_sync(fresh, content, mode); !why.empty()) return why;
   if (std::rename(fresh.c_str(), path.c_str()) != 0) return error_words(path);

@@ -7,11 +7,9 @@ namespace fleet {
 
 // Empty where it cannot be read.
 [[nodiscard]] std::string content_of_file(const std::string& path);
-// The new content, or the old one, whatever happens meanwhile. Why not; empty: it is replaced.
-[[nodiscard]] std::string replace_file(const std::string& path, const std::string& content);
-
-// The same, and what is told as replaced stands on the disk, whatever happens to the machine.
-[[nodiscard]] std::string replace_file_durably(const std::string& path, const std::string& content,
-                                               unsigned int mode);
+// The file has its new content or its old one, whatever happens to the machine meanwhile; once this
+// returns without trouble, the new one stands on the disk. Why not; empty: it is replaced.
+[[nodiscard]] std::string replace_file(const std::string& path, const std::string& content,
+                                       unsigned int mode = 0666);
 
 }  // namespace fleet

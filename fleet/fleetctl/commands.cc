@@ -155,19 +155,19 @@ int not_committed(const fleet::Outcome& outcome, const std::string& about) {
   return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
 }
 
-int write_all(Asker& asker, fleet::Birth& birth) {
+int write_all(Asker& asker, fleet::Creation& creation) {
   std::optional<fleet::Outcome> last;
   while (true) {
-    const auto reply = asker.read({birth.key()});
+    const auto reply = asker.read({creation.key()});
     if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) {
       if (!last) return unreachable(*trouble);
       complain("it cannot be known how much of it was written; it does not begin half: " +
                trouble->reason);
       return exit_unknown;
     }
-    const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(birth.key());
-    const auto next = birth.next(found, last ? &*last : nullptr);
-    if (const auto* not_begun = std::get_if<fleet::Birth::NotBegun>(&next)) {
+    const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(creation.key());
+    const auto next = creation.next(found, last ? &*last : nullptr);
+    if (const auto* not_begun = std::get_if<fleet::Creation::NotBegun>(&next)) {
       complain(not_begun->reason);
       return not_begun->is_known ? exit_refused : exit_unknown;
     }

@@ -6,7 +6,7 @@
 
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/options.h"
-#include "fleet/model/birth.h"
+#include "fleet/model/creation.h"
 
 namespace fleetctl {
 
@@ -77,7 +77,7 @@ void complain(const std::string& line);
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);
 // Writes what takes several transactions.
-[[nodiscard]] int write_all(Asker& asker, fleet::Birth& birth);
+[[nodiscard]] int write_all(Asker& asker, fleet::Creation& creation);
 // Says why an outcome that is not Committed is none, and gives the exit status for it.
 [[nodiscard]] int not_committed(const fleet::Outcome& outcome, const std::string& about = {});
 

@@ -17,7 +17,7 @@
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_agents.h"
-#include "fleet/model/plan_birth.h"
+#include "fleet/model/plan_creation.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_decision.h"
 
@@ -151,8 +151,8 @@ int run_plan(const Options& options, Asker& asker) {
     return status;
   if (const int status = add_ground(asker, plan, ground); status != exit_done) return status;
   if (const int status = make_room(asker, name); status != exit_done) return status;
-  fleet::PlanBirth birth(name, plan, members, ground);
-  if (const int status = write_all(asker, birth); status != exit_done) return status;
+  fleet::PlanCreation creation(name, plan, members, ground);
+  if (const int status = write_all(asker, creation); status != exit_done) return status;
   say("plan " + name + " begins with " + std::to_string(members.size()) + " members (trace " +
       plan.trace + ")");
   return options.wait ? wait_for_end(asker, name) : exit_done;

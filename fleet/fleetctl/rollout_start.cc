@@ -5,7 +5,7 @@
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/release_found.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/rollout_birth.h"
+#include "fleet/model/rollout_creation.h"
 
 namespace fleetctl {
 namespace {
@@ -80,8 +80,8 @@ int start_rollout(const Options& options, Asker& asker) {
     show(plan);
     return exit_done;
   }
-  fleet::RolloutBirth birth(plan.id, plan.rollout, plan.draft, plan.release);
-  if (const int status = write_all(asker, birth); status != exit_done) return status;
+  fleet::RolloutCreation creation(plan.id, plan.rollout, plan.draft, plan.release);
+  if (const int status = write_all(asker, creation); status != exit_done) return status;
   show(plan);
   say("rollout " + plan.id + " begins (trace " + plan.rollout.trace + ")");
   return exit_done;

@@ -138,9 +138,9 @@ ConfigDecision decide_config(const Request& request, const std::string& rest,
   return decision;
 }
 
-Response birth_answer(const ConfigDecision& decision, const Birth::Next& ended,
-                      const KeyValue* record) {
-  if (const auto* not_begun = std::get_if<Birth::NotBegun>(&ended)) {
+Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,
+                         const KeyValue* record) {
+  if (const auto* not_begun = std::get_if<Creation::NotBegun>(&ended)) {
     return problem(not_begun->is_known ? 412 : 503, not_begun->reason);
   }
   Response response = decision.response;

@@ -9,7 +9,7 @@
 
 #include "fleet/http/message.h"
 #include "fleet/http/route.h"
-#include "fleet/model/rollout_birth.h"
+#include "fleet/model/rollout_creation.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {
@@ -26,9 +26,9 @@ struct ConfigMoment {
                                                     const std::string& rest);
 
 struct ConfigDecision {
-  Response response = {};                       // once it is written
-  std::optional<Transaction> transaction = {};  // none: nothing is written
-  std::optional<RolloutBirth> birth = {};       // a rollout is written, in place of a transaction
+  Response response = {};                        // once it is written
+  std::optional<Transaction> transaction = {};   // none: nothing is written
+  std::optional<RolloutCreation> creation = {};  // a rollout is written, in place of a transaction
 };
 
 // `reading` is all that was asked for. A request with `validate=true` is answered as if it were
@@ -36,9 +36,9 @@ struct ConfigDecision {
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
                                            const Reading& reading, const ConfigMoment& moment);
 
-// What became of `birth`; the record is what stands there now.
-[[nodiscard]] Response birth_answer(const ConfigDecision& decision, const Birth::Next& ended,
-                                    const KeyValue* record);
+// What became of `creation`; the record is what stands there now.
+[[nodiscard]] Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,
+                                       const KeyValue* record);
 
 // None: somebody else has written meanwhile; read and decide again.
 [[nodiscard]] std::optional<Response> config_answer(const ConfigDecision& decision,

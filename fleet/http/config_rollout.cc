@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fleet/model/enum_text.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
@@ -31,7 +32,8 @@ Result<JsonTree> only_member(const Request& request, const std::string& name) {
   return *member;
 }
 
-// What no reader of records would complain of, and is a person's slip.
+// A member that no record has is ignored by whoever reads records; here a person has written it,
+// and meant another.
 Result<RolloutTerms> terms_in(const Request& request) {
   const auto terms = only_member(request, "terms");
   if (!terms) return terms.refusal();
@@ -82,7 +84,7 @@ ConfigDecision begin(const Request& request, const std::string& id, const Readin
       .terms = terms, .who = *request.name, .trace = moment.trace, .created = moment.time};
   ConfigDecision decision{.response = {.status = 201, .body = shown(draft.value())}};
   if (request.query.contains("validate")) return decision;
-  decision.birth = RolloutBirth(id, std::move(rollout), draft.value(), found->modified);
+  decision.creation = RolloutCreation(id, std::move(rollout), draft.value(), found->modified);
   return decision;
 }
 
@@ -94,11 +96,18 @@ struct Order {
 Result<Order> order_in(const Request& request) {
   const auto order = only_member(request, "order");
   if (!order) return order.refusal();
-  const std::string& text = order.value().text;
-  if (text == "pause") return Order{RolloutWish::pause};
-  if (text == "none") return Order{RolloutWish::resume};
-  if (text == "abort") return Order{RolloutWish::abort};
-  if (text == "abort-and-leave") return Order{RolloutWish::abort, true};
+  switch (value_of<RolloutOrder>(order.value().text)) {
+    case RolloutOrder::pause:
+      return Order{RolloutWish::pause};
+    case RolloutOrder::none:
+      return Order{RolloutWish::resume};
+    case RolloutOrder::abort:
+      return Order{RolloutWish::abort};
+    case RolloutOrder::abort_and_leave:
+      return Order{RolloutWish::abort, true};
+    case RolloutOrder::unknown:
+      break;
+  }
   return Refusal{"an order is pause, none (it goes on), abort or abort-and-leave"};
 }
 

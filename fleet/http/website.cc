@@ -54,7 +54,7 @@ struct Website::Errand {
   std::vector<std::string> unread = {};
   Reading reading = {};
   ConfigDecision decision = {};
-  std::optional<Outcome> last = {};  // of the birth of a rollout
+  std::optional<Outcome> last = {};  // of the creation of a rollout
   int tries = 0;
 };
 
@@ -131,12 +131,12 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
   errand->decision = decide_config(
       errand->request, errand->rest, errand->reading,
       {.time = time_text(), .trace = new_instance_id().substr(0, 8), .next_event = next_event()});
-  const bool writes = errand->decision.transaction || errand->decision.birth;
+  const bool writes = errand->decision.transaction || errand->decision.creation;
   if (!writes) return answer(errand->number, errand->decision.response);
   if (!world_.health.follows) {
     return answer(errand->number, problem(503, "the store: " + world_.health.trouble));
   }
-  if (errand->decision.birth) return go_on(errand);
+  if (errand->decision.creation) return go_on(errand);
   const std::weak_ptr<char> alive = alive_;
   world_.store.commit(*errand->decision.transaction, [this, alive, errand](const Outcome& outcome) {
     if (!alive.expired()) take_outcome(errand, outcome);
@@ -146,7 +146,7 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
 // A rollout takes several transactions, each decided on what stands there after the one before.
 void Website::go_on(const std::shared_ptr<Errand>& errand) {
   const std::weak_ptr<char> alive = alive_;
-  const std::string key = errand->decision.birth->key();
+  const std::string key = errand->decision.creation->key();
   world_.store.read({key}, [this, alive, errand, key](const Reply<Reading>& reply) {
     if (alive.expired()) return;
     if (const auto* trouble = std::get_if<Trouble>(&reply)) {
@@ -157,10 +157,11 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
                                 trouble->reason));
     }
     const KeyValue* found = std::get<Reading>(reply).find(key);
-    const auto next = errand->decision.birth->next(found, errand->last ? &*errand->last : nullptr);
+    const auto next =
+        errand->decision.creation->next(found, errand->last ? &*errand->last : nullptr);
     const auto* transaction = std::get_if<Transaction>(&next);
     if (transaction == nullptr) {
-      return answer(errand->number, birth_answer(errand->decision, next, found));
+      return answer(errand->number, creation_answer(errand->decision, next, found));
     }
     world_.store.commit(*transaction, [this, alive, errand](const Outcome& outcome) {
       if (alive.expired()) return;

@@ -84,7 +84,7 @@ std::optional<Transaction> next_creation(const std::string& name, const Plan& wa
                                          const PlanGround& ground,
                                          const std::optional<WrittenPlan>& written) {
   const std::string key = key_of(KeyKind::plan, {name});
-  Plan plan = written ? written->plan : wanted;
+  Plan plan = written ? written->record : wanted;
   if (!written) {
     plan.state = PlanState::created;
     plan.enlisted = 0;

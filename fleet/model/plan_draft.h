@@ -7,6 +7,7 @@
 
 #include "agent-protocol/wire/result.h"
 #include "fleet/model/cell_records.h"
+#include "fleet/model/creation.h"
 #include "fleet/model/plan_records.h"
 #include "fleet/model/transaction.h"
 
@@ -32,10 +33,7 @@ struct PlanGround {
 // them makes it run, and says that its component's version is pending. The store refuses each of
 // them while there is `stop`, the first where there is a plan or a rollout of that name, and the
 // last when a record of `ground` has changed since it was read.
-struct WrittenPlan {
-  Plan plan = {};
-  Revision revision = 0;
-};
+using WrittenPlan = Written<Plan>;
 [[nodiscard]] std::optional<Transaction> next_creation(const std::string& name, const Plan& wanted,
                                                        const std::vector<std::string>& members,
                                                        const PlanGround& ground,

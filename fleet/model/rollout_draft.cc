@@ -134,7 +134,7 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
                                          const RolloutDraft& draft, Revision release,
                                          const std::optional<WrittenRollout>& written) {
   const std::string key = key_of(KeyKind::rollout, {id});
-  Rollout rollout = written ? written->rollout : wanted;
+  Rollout rollout = written ? written->record : wanted;
   Transaction transaction{.compares = {{.key = key, .revision = written ? written->revision : 0}}};
   if (!written) {
     transaction.compares.push_back(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent-protocol/wire/result.h"
+#include "fleet/model/creation.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/target.h"
@@ -60,10 +61,7 @@ struct RolloutDraft {
 // and its `batch` counts those written: nobody drives half of one. That last one begins something,
 // and so compares that `stop` is absent; the first compares that the release is there, and that no
 // plan has the name.
-struct WrittenRollout {
-  Rollout rollout = {};
-  Revision revision = 0;
-};
+using WrittenRollout = Written<Rollout>;
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,
     const std::optional<WrittenRollout>& written);

@@ -41,8 +41,8 @@ class EtcdAdmin {
   struct Step {
     std::string path;
     std::string body;
-    std::string_view
-        if_so;  // stands in etcd's refusal where what the step is to reach is so already
+    // In the words of etcd's refusal: what the step is to reach has been reached before.
+    std::string_view if_so;
   };
   struct Steps;
 

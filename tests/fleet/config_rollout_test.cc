@@ -68,9 +68,9 @@ TEST_CASE(
   CHECK(decision.response.status == 201);
   CHECK(decision.response.body == R"({"batches":[["n1"],["n2"]],"excluded":[],"not_covered":[]})");
   CHECK_FALSE(decision.transaction.has_value());
-  REQUIRE(decision.birth.has_value());
-  auto birth = *decision.birth;
-  const auto next = birth.next(nullptr, nullptr);
+  REQUIRE(decision.creation.has_value());
+  auto creation = *decision.creation;
+  const auto next = creation.next(nullptr, nullptr);
   const auto* first = std::get_if<Transaction>(&next);
   REQUIRE(first != nullptr);
   const auto record = read_record<Rollout>(first->puts.front().value).value();
@@ -88,7 +88,7 @@ TEST_CASE("a rollout that is only validated shows its batches and is not begun")
 
   CHECK(decision.response.status == 201);
   CHECK(decision.response.body.starts_with(R"({"batches":[["n1"],["n2"]])"));
-  CHECK_FALSE(decision.birth.has_value());
+  CHECK_FALSE(decision.creation.has_value());
 }
 
 TEST_CASE("a rollout that cannot be is refused with the reason") {
@@ -146,8 +146,8 @@ TEST_CASE("an order that comes too late, or is none, is refused") {
 // ---- how it is written
 
 struct Bench {
-  RolloutBirth birth{"r1", Rollout{.terms = good, .trace = "t1"}, RolloutDraft{.batches = {{"n1"}}},
-                     3};
+  RolloutCreation creation{"r1", Rollout{.terms = good, .trace = "t1"},
+                           RolloutDraft{.batches = {{"n1"}}}, 3};
 
   static KeyValue written(RolloutState state, Revision modified, const std::string& trace = "t1") {
     return {
@@ -156,10 +156,10 @@ struct Bench {
         .modified = modified};
   }
   std::string next(const KeyValue* found, const Outcome* last) {
-    const auto next = birth.next(found, last);
+    const auto next = creation.next(found, last);
     if (std::holds_alternative<Transaction>(next)) return "writes";
-    if (std::holds_alternative<Birth::Begun>(next)) return "begun";
-    const auto& not_begun = std::get<Birth::NotBegun>(next);
+    if (std::holds_alternative<Creation::Begun>(next)) return "begun";
+    const auto& not_begun = std::get<Creation::NotBegun>(next);
     return (not_begun.is_known ? "known: " : "unknown: ") + not_begun.reason;
   }
 };

@@ -7,7 +7,7 @@
 #include "fleet/agent/last_line.h"
 #include "fleet/model/desired_view.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/plan_birth.h"
+#include "fleet/model/plan_creation.h"
 #include "fleet/model/record_text.h"
 
 namespace {
@@ -243,17 +243,17 @@ TEST_CASE("a plan of many members is written in parts, and runs when the last is
   std::vector<std::string> members;
   for (int i = 1'000; i < 1'300; ++i)
     members.push_back("n" + std::to_string(i));
-  PlanBirth birth("p", good_plan(), members, {});
+  PlanCreation creation("p", good_plan(), members, {});
   std::map<std::string, std::string> store;
-  KeyValue plan{.key = birth.key()};
+  KeyValue plan{.key = creation.key()};
   const Outcome lost = Unknown{"no answer"};
   int parts = 0;
   while (true) {
     const auto next =
-        birth.next(plan.value.empty() ? nullptr : &plan, parts == 0 ? nullptr : &lost);
+        creation.next(plan.value.empty() ? nullptr : &plan, parts == 0 ? nullptr : &lost);
     const auto* part = std::get_if<Transaction>(&next);
     if (part == nullptr) {
-      CHECK(std::holds_alternative<Birth::Begun>(next));
+      CHECK(std::holds_alternative<Creation::Begun>(next));
       break;
     }
     CHECK_FALSE(why_not_taken(*part));
@@ -272,13 +272,13 @@ TEST_CASE("a plan of many members is written in parts, and runs when the last is
 }
 
 TEST_CASE("a plan of a name that is taken is not written") {
-  PlanBirth birth("p", good_plan(), {"n"}, {});
+  PlanCreation creation("p", good_plan(), {"n"}, {});
   Plan others = good_plan();
   others.trace = "others";
-  const KeyValue there{.key = birth.key(), .value = write_record(others), .modified = 4};
-  const auto next = birth.next(&there, nullptr);
-  REQUIRE(std::holds_alternative<Birth::NotBegun>(next));
-  CHECK(std::get<Birth::NotBegun>(next).reason ==
+  const KeyValue there{.key = creation.key(), .value = write_record(others), .modified = 4};
+  const auto next = creation.next(&there, nullptr);
+  REQUIRE(std::holds_alternative<Creation::NotBegun>(next));
+  CHECK(std::get<Creation::NotBegun>(next).reason ==
         "there is a plan p already (fleetctl plan recover)");
 }
 

@@ -190,10 +190,10 @@ TEST_CASE("a rollout is created until all of it is written, and rolling only by 
         Compare{.key = key_of(KeyKind::release, {"agent", "1.1.0"}), .revision = 7});
   CHECK(writer.all[1].puts[1].key == key_of(KeyKind::rollout_batch, {"r1"}, 1));
   CHECK(writer.all[2].compares[1] == Compare{.key = key_of(KeyKind::stop)});
-  CHECK(writer.written->rollout.state == RolloutState::rolling);
-  CHECK(writer.written->rollout.batch == 0);
-  CHECK(writer.written->rollout.batches == 2);
-  CHECK(writer.written->rollout.excluded == Ids{"x"});
+  CHECK(writer.written->record.state == RolloutState::rolling);
+  CHECK(writer.written->record.batch == 0);
+  CHECK(writer.written->record.batches == 2);
+  CHECK(writer.written->record.excluded == Ids{"x"});
 }
 
 TEST_CASE(
@@ -224,7 +224,7 @@ TEST_CASE("a rollout of 10,000 nodes one by one, or with the longest names, is w
   REQUIRE(wide);
   Writer another;
   another.write({.terms = wanted}, wide.value());
-  CHECK(another.written->rollout.batches == 12);
+  CHECK(another.written->record.batches == 12);
 
   wanted.batch = 1'000;
   CHECK(draft_rollout(wanted, candidates(ids)).reason() ==

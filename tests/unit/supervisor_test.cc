@@ -310,10 +310,14 @@ TEST_CASE("last words count from the first on, a hello among them") {
   CHECK_THAT(log_of(actions), Contains("the database is down"));
 }
 
-TEST_CASE("before the start a signal leaves the link alone: it is another upgrader's") {
+Policy policy_that_relinks() {
   Policy policy = Bench::default_policy();
   policy.relink = true;
-  Bench bench(policy);
+  return policy;
+}
+
+TEST_CASE("before the start a signal leaves the link alone: it is another upgrader's") {
+  Bench bench(policy_that_relinks());
 
   CHECK(restores(bench.take(UpgradeRequested{})) == 0);
   bench.start();
@@ -402,9 +406,7 @@ TEST_CASE("an agent on trial that closes its input is none the worse for it") {
 }
 
 TEST_CASE("a link that cannot be committed rolls the agent on trial back") {
-  Policy policy = Bench::default_policy();
-  policy.relink = true;
-  Bench bench(policy);
+  Bench bench(policy_that_relinks());
   bench.reach(Phase::trial);
   bench.next_relink_fails("ENOSPC");
 
@@ -416,9 +418,7 @@ TEST_CASE("a link that cannot be committed rolls the agent on trial back") {
 }
 
 TEST_CASE("committed is sent only when the link is durable") {
-  Policy policy = Bench::default_policy();
-  policy.relink = true;
-  Bench bench(policy);
+  Bench bench(policy_that_relinks());
   bench.reach(Phase::trial);
 
   const Actions actions = bench.wait(std::chrono::seconds(30));
@@ -427,9 +427,7 @@ TEST_CASE("committed is sent only when the link is durable") {
 }
 
 TEST_CASE("before the stop it is proved that the link can name the candidate's program") {
-  Policy policy = Bench::default_policy();
-  policy.relink = true;
-  Bench bench(policy);
+  Bench bench(policy_that_relinks());
   bench.reach(Phase::running);
   bench.upgrade("u1");
   bench.hello(2);
@@ -443,8 +441,7 @@ TEST_CASE("before the stop it is proved that the link can name the candidate's p
 }
 
 Policy policy_with_a_way_back() {
-  Policy policy = Bench::default_policy();
-  policy.relink = true;
+  Policy policy = policy_that_relinks();
   policy.previous = true;
   policy.attempts = true;
   return policy;

@@ -5,18 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/birth.h"
+#include "fleet/model/creation.h"
 #include "fleet/model/plan_draft.h"
 
 namespace fleet {
 
-class PlanBirth : public Birth {
+class PlanCreation : public Creation {
  public:
   // `members` are sorted.
-  PlanBirth(std::string name, Plan wanted, std::vector<std::string> members, PlanGround ground);
+  PlanCreation(std::string name, Plan wanted, std::vector<std::string> members, PlanGround ground);
 
  private:
-  [[nodiscard]] agent_protocol::Result<std::optional<Transaction>> behind(
+  [[nodiscard]] agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const override;
 
   std::string name_;

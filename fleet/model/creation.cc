@@ -1,13 +1,13 @@
-#include "fleet/model/birth.h"
+#include "fleet/model/creation.h"
 
 #include <utility>
 
 namespace fleet {
 
-Birth::Next Birth::next(const KeyValue* found, const Outcome* last) {
+Creation::Next Creation::next(const KeyValue* found, const Outcome* last) {
   const Denied* denied = last == nullptr ? nullptr : std::get_if<Denied>(last);
   if (denied != nullptr) return NotBegun{denied->reason};
-  auto transaction = behind(found);
+  auto transaction = what_is_left(found);
   if (!transaction) return NotBegun{transaction.reason()};
   const Revision now = found == nullptr ? 0 : found->modified;
   if (last != nullptr && now == before_) {

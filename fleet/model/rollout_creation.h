@@ -4,18 +4,18 @@
 #include <optional>
 #include <string>
 
-#include "fleet/model/birth.h"
+#include "fleet/model/creation.h"
 #include "fleet/model/rollout_draft.h"
 
 namespace fleet {
 
-class RolloutBirth : public Birth {
+class RolloutCreation : public Creation {
  public:
   // `release` is the revision of the release's record, which must not change meanwhile.
-  RolloutBirth(std::string id, Rollout wanted, RolloutDraft draft, Revision release);
+  RolloutCreation(std::string id, Rollout wanted, RolloutDraft draft, Revision release);
 
  private:
-  [[nodiscard]] agent_protocol::Result<std::optional<Transaction>> behind(
+  [[nodiscard]] agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const override;
 
   std::string id_;
