@@ -242,7 +242,8 @@ void Watcher::see_activated(Generation generation) {
   if (found == alive_.end() || !found->second.promised) return;
   found->second.promised = false;
   found->second.activated = true;
-  found->second.owes_word = found->second.promises_word && !found->second.on_trial;
+  const bool is_candidate = found->second.on_trial && !found->second.fallback;
+  found->second.owes_word = found->second.promises_word && !is_candidate;
   if (by_agent_ && found->second.failed_id) see_ending(*found->second.failed_id, "failure");
   found->second.failed_id.reset();
   found->second.fallback = false;
@@ -294,7 +295,7 @@ void Watcher::see_kill(Generation generation, Time now) {
   process.killed = true;
   process.promised = false;
   if (!process.activated || quit_) return;
-  if (process.owes_word && !process.told) {
+  if (process.owes_word && !process.told && !process.on_trial) {
     leaving_ = true;
     return;
   }

@@ -119,6 +119,7 @@ bool Step::agent_deadline_passed(Agent& agent) {
 // A first agent or a fallback, for whose word init has waited long enough.
 void Step::does_not_work(Agent& agent) {
   const std::string reason = "did not say healthy {}"_with(words::within(agent));
+  if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
   if (state_.upgrade) drop_upgrade("the active agent failed");
   kill(agent);
   end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));
