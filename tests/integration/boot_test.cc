@@ -189,6 +189,41 @@ TEST_CASE("what never lasts gives way from the Nth start on") {
   CHECK(executable_of(back) == other);
 }
 
+// Rows: X-15
+TEST_CASE("what has been committed since it failed to last is started at the next boot") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  world.install("releases/other");
+  Boot::point(boot.previous, "other");
+  for (int start = 0; start < 2; ++start) {
+    boot.start({"--attempts=2"});
+    world.first().exit(7);
+    world.expect_exit(7);
+  }
+  boot.start({"--attempts=2"});
+  Puppet back = world.agent();
+  back.hello();
+  back.ready();
+  back.expect("activate");
+  back.say_type("healthy");
+  back.expect("committed");
+  Puppet next = begin_upgrade_to(world, back, boot.good);
+  next.ready();
+  back.stop_cleanly();
+  next.expect("activate");
+  next.say_type("healthy");
+  next.expect("committed");
+  next.exit(1);
+  world.expect_exit(1);
+
+  boot.start({"--attempts=2"});
+
+  Puppet agent = world.agent();
+  CHECK(agent.hello().text("role") == "first");
+  CHECK(executable_of(agent) == boot.good);
+}
+
 TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
   World world{World::Later()};
   Boot boot(world);

@@ -47,6 +47,7 @@ void Step::take(const WayBackFound& event) {
   UpgradeUnderWay& upgrade = *state_.upgrade;
   upgrade.program = event.program;
   upgrade.previous = event.program;
+  state_.attempts_done = true;  // what AGENT's link names does not run, and may not run again
   log(LogLevel::warning,
       "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
   if (!state_.incumbent) order_spawn(Role::fallback, event.program, state_.last_generation + 1);
@@ -71,7 +72,7 @@ void Step::await_lasting() {
 }
 
 void Step::forget_attempts() {
-  if (!policy_.attempts || state_.attempts_done) return;
+  if (!policy_.attempts) return;
   state_.attempts_done = true;
   state_.attempts_deadline.reset();
   actions_.emplace_back(ForgetAttempts{});

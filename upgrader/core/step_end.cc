@@ -17,7 +17,7 @@ void Step::take(const StopRequested&) {
   if (state_.shutdown || state_.quit) return;
   state_.shutdown = true;
   log_why_it_ends("told to stop");
-  if (!state_.upgrade || !state_.upgrade->boot) forget_attempts();
+  if (!state_.attempts_done) forget_attempts();
   if (state_.upgrade) end_upgrade_for_shutdown();
   shut_agents_down();
 }

@@ -175,8 +175,11 @@ void Step::tell_committed() {
   log(LogLevel::info, "{} has passed; upgrade {} is committed"_with(*state_.incumbent, upgrade.id));
   send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
   record_ending(Outcome::committed);
-  if (upgrade.boot) state_.last_failure = upgrade.boot->failure;
-  if (policy_.attempts) state_.attempts_done = true;  // the link names another executable now
+  if (upgrade.boot) {
+    state_.last_failure = upgrade.boot->failure;
+  } else {
+    forget_attempts();  // the link names another executable now, which may be one that had failed
+  }
   state_.upgrade.reset();
   if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
 }

@@ -93,7 +93,7 @@ class Loop {
   InitSystem& init_system_;
   Lock* lock_;
   std::optional<Link> link_;              // with --relink
-  std::optional<AttemptsFile> attempts_;  // with --attempts, until what it counts has lasted
+  std::optional<AttemptsFile> attempts_;  // with --attempts, where it can be written
   Attempts attempt_;                      // what it says of this start
   std::optional<ProgramId> first_program_;
   Supervisor supervisor_;

@@ -49,10 +49,10 @@ void Loop::perform(const FindWayBack&) {
 }
 
 void Loop::perform(const ForgetAttempts&) {
-  if (!attempts_) return;
+  if (!attempts_ || attempt_.count == 0) return;
   attempt_.count = 0;
   note_boot();
-  if (const int error = std::exchange(attempts_, std::nullopt)->write(attempt_)) {
+  if (const int error = attempts_->write(attempt_)) {
     logbook_.error("cannot write {}.attempts: {}"_with(*options_.previous, SystemError{error}));
   }
 }
@@ -160,7 +160,7 @@ void Loop::perform(const Notice& notice) {
 
 void Loop::perform(const Exit& exit) {
   // What cannot be written now costs the next start a reason, not its count.
-  if (attempts_) {
+  if (attempts_ && attempt_.count != 0) {
     attempt_.ending = words::ends_with(exit.status);
     static_cast<void>(attempts_->write(attempt_, true));
   }
