@@ -128,8 +128,18 @@ ERRORS = [
         "return forget_attempts();",
     ),
     (
-        "wrong count: attempts of an executable that the link no longer names are set back",
-        "  if (policy_.attempts) state_.attempts_done = true;",
-        "",
+        "wrong count: what is committed is still counted as what had failed to last",
+        "    forget_attempts();  // the link names",
+        "    // the link names",
+    ),
+    (
+        "wrong count: the end of a way back sets back how often AGENT's executable has failed",
+        "  state_.attempts_done = true;  // what AGENT's link names",
+        "  // what AGENT's link names",
+    ),
+    (
+        "wrong end: a way back on trial that does not say that it works is killed at once",
+        "  if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);\n  if (state_.upgrade) drop",
+        "  if (state_.upgrade) drop",
     ),
 ]
