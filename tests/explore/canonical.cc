@@ -291,8 +291,8 @@ Policy explored_policy(int which) {
     watched.watchdog = some_watchdog;
     return watched;
   }
-  if (which == boot_policy) {
-    Policy booting = explored_policy(3);
+  if (which == boot_policy || which == boot_no_limits_policy) {
+    Policy booting = explored_policy(which == boot_policy ? 3 : 2);
     booting.previous = booting.attempts = true;
     return booting;
   }
@@ -326,6 +326,7 @@ Policy explored_policy(int which) {
 std::string name_of_policy(int which) {
   if (which == watchdog_policy) return ", watchdog";
   if (which == boot_policy) return ", relink, previous, attempts";
+  if (which == boot_no_limits_policy) return ", relink, previous, attempts, no limits";
   if (which == gate_policy) return ", relink, gate, healthy";
   if (which == warm_policy) return ", relink, warm";
   if (which == policies - 1) return ", relink, sequential, continue";
@@ -341,7 +342,7 @@ std::optional<int> which_policy(const Policy& policy) {
   terms.trial = or_none(terms.trial, some_limit);
   usual.exit_grace = or_none(usual.exit_grace, some_limit);
   usual.watchdog = or_none(usual.watchdog, some_watchdog);
-  for (int which = 0; which < all_policies; ++which) {
+  for (int which = 0; which < explored_policies; ++which) {
     if (explored_policy(which) == usual) return which;
   }
   return std::nullopt;
@@ -354,9 +355,11 @@ bool wants_the_whole() {
 
 Breadth breadth_of(const Policy& policy) {
   const std::optional<int> which = which_policy(policy);
-  return {.readiness = which == (wants_the_whole() ? plain_policy : sequential_policy),
-          .control = wants_the_whole() || which == relink_policy || which == gate_policy,
-          .of_one_gone = wants_the_whole() || which == gate_policy};
+  const bool whole = wants_the_whole();
+  return {.readiness =
+              whole ? which == plain_policy || which >= boot_policy : which == sequential_policy,
+          .control = whole || which == relink_policy || which == gate_policy,
+          .of_one_gone = whole || which == gate_policy};
 }
 
 // ---- ways

@@ -54,15 +54,18 @@ inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
 inline constexpr int warm_policy = gate_policy + 1;
 inline constexpr int all_policies = warm_policy + 1;
-// With --previous and --attempts; the second table does not know them yet.
+// With --previous and --attempts; and the same without limits, a trial included. Not for all to
+// explore either.
 inline constexpr int boot_policy = all_policies;
-inline constexpr int explored_policies = boot_policy + 1;
+inline constexpr int boot_no_limits_policy = boot_policy + 1;
+inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
 // Three things multiply the work and mean the same under every policy, so they are explored under
 // few of them. With WHOLE=1 in the environment, as make explore has it, agents with the feature are
-// explored under the policy that leads to most states, and the other two under all.
+// explored under a policy that leads to many states, and with --previous, where one may be on trial
+// as a fallback; and the other two under all.
 struct Breadth {
   bool readiness = false;    // agents with the feature
   bool control = false;      // an operator's requests

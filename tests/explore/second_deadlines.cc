@@ -42,6 +42,12 @@ const Named<Effect> effects[] = {
      }},
     {"A limit stop",
      [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.defaults.stop_timeout); }},
+    {"A limit trial",
+     [](N& n, const H& h, A&) {
+       const Terms& terms = n.request.terms;
+       const bool none = terms.trial == Duration::zero();
+       n.a.limit = after(h.now, none ? terms.stop_timeout : terms.trial);
+     }},
     {"A limit its stop",
      [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.request.terms.stop_timeout); }},
     {"A limit exit", [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.exit_grace); }},
@@ -70,6 +76,15 @@ const Named<Effect> effects[] = {
     {"limit gate",
      [](N& n, const H& h, A&) { n.request.limit = after(h.now, n.request.terms.confirm_timeout); }},
     {"trial until its limit", [](N& n, const H&, A&) { n.request.limit = n.b.limit; }},
+    {"trial until A's limit", [](N& n, const H&, A&) { n.request.limit = n.a.limit; }},
+    {"A is to last",
+     [](N& n, const H& h, A& a) {
+       if (!n.policy.attempts || n.attempts_over) return;
+       n.a.lasts = after(h.now, n.policy.defaults.trial);
+       if (n.a.lasts) return;
+       n.attempts_over = true;
+       a.push_back(ForgetAttempts{});
+     }},
     {"no request limit", [](N& n, const H&, A&) { n.request.limit.reset(); }},
     {"put it off",
      [](N& n, const H& h, A&) {

@@ -23,14 +23,37 @@ constexpr std::array agents_whats{"hello",          "ready",
                                   "silence",        "mute",
                                   "last stopped",   "last unfit",
                                   "last other",     "activate written",
-                                  "activate waits", "activate lost"};
-constexpr std::array other_whats{
-    "start",           "checked",         "check fails",    "spawned",        "spawn fails",
-    "proved",          "proof fails",     "linked",         "link fails",     "request limit",
-    "sigterm",         "sigquit",         "sigusr2",        "signal",         "go",
-    "commit",          "fall back",       "late",           "link back",      "link stays",
-    "control upgrade", "control confirm", "control cancel", "control commit", "control rollback",
-    "control shutdown"};
+                                  "activate waits", "activate lost",
+                                  "lasts"};
+constexpr std::array other_whats{"start",
+                                 "checked",
+                                 "check fails",
+                                 "spawned",
+                                 "spawn fails",
+                                 "proved",
+                                 "proof fails",
+                                 "linked",
+                                 "link fails",
+                                 "request limit",
+                                 "sigterm",
+                                 "sigquit",
+                                 "sigusr2",
+                                 "signal",
+                                 "go",
+                                 "commit",
+                                 "fall back",
+                                 "late",
+                                 "link back",
+                                 "link stays",
+                                 "control upgrade",
+                                 "control confirm",
+                                 "control cancel",
+                                 "control commit",
+                                 "control rollback",
+                                 "control shutdown",
+                                 "start refused",
+                                 "way back",
+                                 "no way back"};
 constexpr std::size_t others_begin = 2 * agents_whats.size();
 
 What what_of(bool from_b, std::string_view name) {
@@ -85,10 +108,11 @@ About about(const Event& event) {
 
 const char* name_of_other(const Event& event) {
   constexpr std::array<const char*, std::variant_size_v<Event>> names{
-      "start",      nullptr,   nullptr,       nullptr,       nullptr,       nullptr,  nullptr,
-      nullptr,      nullptr,   "checked",     "check fails", nullptr,       nullptr,  "link back",
-      "link stays", "spawned", "spawn fails", "proved",      "proof fails", "linked", "link fails",
-      nullptr,      nullptr,   "sigterm",     "sigquit",     "sigusr2",     "signal", nullptr};
+      "start",       "start refused", nullptr,      nullptr,   nullptr,       nullptr,
+      nullptr,       nullptr,         nullptr,      "checked", "check fails", "way back",
+      "no way back", "link back",     "link stays", "spawned", "spawn fails", "proved",
+      "proof fails", "linked",        "link fails", nullptr,   nullptr,       "sigterm",
+      "sigquit",     "sigusr2",       "signal",     nullptr};
   return names[event.index()];
 }
 
@@ -104,6 +128,7 @@ std::optional<What> what_is_due(const Notes& notes, Time now) {
   if (due(notes.b.grace)) return what_of(true, "grace");
   if (due(notes.b.hello)) return what_of(true, "mute");
   if (due(notes.request.limit)) return what_of("request limit");
+  if (due(notes.a.lasts)) return what_of(false, "lasts");
   return std::nullopt;
 }
 
@@ -119,7 +144,7 @@ std::string_view wire_name(const AgentMessage& message) {
 std::optional<Time>* deadline_due(Notes& notes, Time now) {
   for (std::optional<Time>* deadline :
        {&notes.a.limit, &notes.a.grace, &notes.a.beat, &notes.a.hello, &notes.b.limit,
-        &notes.b.grace, &notes.b.hello, &notes.request.limit}) {
+        &notes.b.grace, &notes.b.hello, &notes.request.limit, &notes.a.lasts}) {
     if (*deadline && **deadline <= now) return deadline;
   }
   return nullptr;

@@ -46,6 +46,14 @@ const Named<Guard> guards[] = {
     {"warm", [](const N& n, const H&) { return n.request.terms.fallback == FallbackMode::warm; }},
     {"stood by", [](const N& n, const H&) { return n.a.stood_by; }},
     {"relink", [](const N& n, const H&) { return n.policy.relink; }},
+    {"previous", [](const N& n, const H&) { return n.policy.previous; }},
+    {"boot", [](const N& n, const H&) { return n.request.boot.has_value(); }},
+    {"worn out",
+     [](const N& n, const H& h) {
+       if (n.request.boot) return n.request.boot->failure.stage == Stage::boot;
+       return as<StartRequested>(h).worn_out.has_value();
+     }},
+    {"counts attempts", [](const N& n, const H&) { return n.policy.attempts && !n.attempts_over; }},
     {"owes a heartbeat", [](const N& n, const H&) { return n.a.beat || n.a.silent; }},
     {"has not said that it works", [](const N& n, const H&) { return !n.a.works; }},
     {"promises its word",

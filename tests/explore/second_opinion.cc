@@ -53,14 +53,15 @@ Deadlines deadlines_of(const State& state) {
     if (*agent) add((*agent)->hello_deadline);
   }
   if (state.upgrade) add(state.upgrade->deadline);
+  add(state.attempts_deadline);
   std::sort(all.begin(), all.end());
   return all;
 }
 
 std::vector<std::optional<Time>*> deadlines_of(Notes& notes) {
-  std::vector<std::optional<Time>*> all{&notes.a.limit, &notes.a.grace,      &notes.a.beat,
-                                        &notes.a.hello, &notes.b.limit,      &notes.b.grace,
-                                        &notes.b.hello, &notes.request.limit};
+  std::vector<std::optional<Time>*> all{&notes.a.limit, &notes.a.grace,       &notes.a.beat,
+                                        &notes.a.hello, &notes.b.limit,       &notes.b.grace,
+                                        &notes.b.hello, &notes.request.limit, &notes.a.lasts};
   return all;
 }
 
@@ -151,7 +152,7 @@ class SecondOpinion : public Companion {
     rank(notes.b.generation);
     Request& request = notes.request;
     rank(request.generation);
-    const bool on_trial = notes.a.program != 0 && notes.a.program == request.program;
+    const bool on_trial = request.generation != 0 && notes.a.generation == request.generation;
     if (request.program != 0) request.program = 2;
     if (request.previous != 0) request.previous = 1;
     if (request.previous_version) request.previous_version = "old";
@@ -169,6 +170,7 @@ class SecondOpinion : public Companion {
     Notes& notes = reading_.notes();
     if (due.what == Due::What::nothing) return nullptr;
     if (due.what == Due::What::upgrade) return &notes.request.limit;
+    if (due.what == Due::What::attempts) return &notes.a.lasts;
     Party& party = due.generation == notes.a.generation ? notes.a : notes.b;
     if (due.what == Due::What::heartbeat) return &party.beat;
     if (due.what == Due::What::hello) return &party.hello;

@@ -47,6 +47,7 @@ void Printer::put(const Party& party) {
   put(party.grace);
   put(party.beat);
   put(party.hello);
+  put(party.lasts);
   put(std::int64_t{party.stood_by} * 32 + std::int64_t{party.told_why} * 16 +
       std::int64_t{party.promises_word} * 8 + std::int64_t{party.works} * 4 +
       std::int64_t{party.silent} * 2 + std::int64_t{party.left_unfit});
@@ -82,6 +83,10 @@ void Printer::put(const Request& request) {
   put(request.failed_version);
   put(request.limit);
   put(request.cause);
+  put(request.boot.has_value());
+  if (!request.boot) return;
+  put(request.boot->failure);
+  put(request.boot->version);
 }
 
 }  // namespace
@@ -92,7 +97,7 @@ std::string print(const Notes& notes) {
   printer.put(notes.b);
   printer.put(notes.last);
   printer.put(notes.request);
-  printer.put(std::int64_t{notes.clean});
+  printer.put(std::int64_t{notes.clean} * 2 + std::int64_t{notes.attempts_over});
   printer.put(notes.left);
   printer.put(std::int64_t{notes.end});
   printer.put(notes.verdict ? std::int64_t{*notes.verdict} : -1);

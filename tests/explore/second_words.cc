@@ -136,8 +136,8 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   if (party.role == Role::candidate) message.previous_version = notes.request.previous_version;
   const bool needed = !party.stood_by || notes.request.cause;
   if (party.role == Role::fallback && needed) {
-    message.failure =
-        PastFailure{notes.request.cause.value_or(Failure{}), notes.request.failed_version};
+    message.failure = notes.request.boot.value_or(
+        PastFailure{notes.request.cause.value_or(Failure{}), notes.request.failed_version});
     party.told_why = true;
   }
   send(actions, party, message);
@@ -196,6 +196,28 @@ void ends(Notes& notes, const Happening&, Actions& actions) {
   actions.push_back(ending);
 }
 
+// The first agent has failed, or its executable too often: whatever is there instead is on trial,
+// by the options.
+template <Stage stage, Detail detail = Detail::none>
+void fails(Notes& notes, const Happening& happening, Actions&) {
+  notes.request = Request{.id = "boot", .terms = terms_of(notes.policy, {}, true)};
+  notes.request.terms.mode = Mode::parallel;
+  notes.request.terms.gate = Gate::none;
+  notes.request.terms.commit = CommitRule::survive;
+  if (const auto* start = std::get_if<StartRequested>(happening.event)) {
+    notes.request.program = start->program;
+  }
+  note_cause(notes, happening, stage, detail);
+  notes.request.boot = PastFailure{*std::exchange(notes.request.cause, {}), notes.a.version};
+}
+
+void forget_attempts(Notes& notes, const Happening&, Actions& actions) {
+  if (!notes.policy.attempts) return;
+  actions.push_back(ForgetAttempts{});
+  notes.attempts_over = true;
+  notes.a.lasts.reset();
+}
+
 void restore_link(const Notes& notes, Actions& actions) {
   if (notes.policy.relink) actions.push_back(RestoreLink{});
 }
@@ -246,6 +268,9 @@ const Named<Effect> effects[] = {
        n.b.stood_by = true;
      }},
     {"count it", [](N& n, const H&, A&) { ++n.last; }},
+    {"it takes A's generation", [](N& n, const H&, A&) { n.request.generation = n.a.generation; }},
+    {"spawn AGENT",
+     [](N& n, const H&, A& a) { spawn(n.a, n.last + 1, Role::first, n.request.program, a); }},
     {"take a generation", [](N& n, const H&, A&) { n.request.generation = ++n.last; }},
     {"kill A", [](N& n, const H& h, A& a) { kill_party(n.a, h.now, a); }},
     {"kill B", [](N& n, const H& h, A& a) { kill_party(n.b, h.now, a); }},
@@ -331,12 +356,26 @@ const Named<Effect> effects[] = {
     {"ends with it", ends<Outcome::ended>},
     {"prove link",
      [](N& n, const H&, A& a) { a.push_back(ProveRelink{n.request.program}); }},
-    {"relink", [](N& n, const H&, A& a) { a.push_back(Relink{n.a.program}); }},
+    {"relink",
+     [](N& n, const H&, A& a) { a.push_back(Relink{n.a.program, !n.request.boot}); }},
     {"return link", [](N&, const H&, A& a) { a.push_back(PutLinkBack{}); }},
     {"restore link", [](N& n, const H&, A& a) { restore_link(n, a); }},
     {"upgrade is over", [](N& n, const H&, A&) { n.request = Request{.id = n.request.id}; }},
     {"put link back", [](N& n, const H&, A& a) { put_link_back(n, a); }},
     {"forget request", [](N& n, const H&, A&) { n.request = Request{}; }},
+
+    // The way back at boot.
+    {"fails boot", fails<Stage::boot>},
+    {"fails spawn errno", fails<Stage::spawn, Detail::trouble>},
+    {"fails start", fails<Stage::start>},
+    {"fails start ending", fails<Stage::start, Detail::ending>},
+    {"find way back", [](N&, const H&, A& a) { a.push_back(FindWayBack{}); }},
+    {"note way back",
+     [](N& n, const H& h, A&) {
+       n.request.program = n.request.previous = as<WayBackFound>(h).program;
+     }},
+    {"forget attempts", forget_attempts},
+    {"attempts are over", [](N& n, const H&, A&) { n.attempts_over = n.policy.attempts; }},
 
     // Causes.
     {"cause request", cause<Stage::request>},
@@ -404,6 +443,8 @@ const Named<Effect> effects[] = {
     {"verdict 126", [](N& n, const H&, A&) { n.verdict = n.verdict.value_or(126); }},
     {"note A unfit", [](N& n, const H&, A&) { n.a.left_unfit = true; }},
     {"verdict none", [](N& n, const H&, A&) { n.verdict.reset(); }},
+    {"verdict as said",
+     [](N& n, const H& h, A&) { n.verdict = as<StartRefused>(h).exit_status; }},
     {"verdict quit",
      [](N& n, const H&, A&) {
        n.verdict = 131;

@@ -25,6 +25,7 @@ struct Party {
   std::optional<Time> grace = {};  // to exit after a pipe was closed
   std::optional<Time> beat = {};   // to have said `heartbeat`
   std::optional<Time> hello = {};  // to have said `hello`, before that is told to people
+  std::optional<Time> lasts = {};  // from then on its executable has not been started in vain
   bool silent = false;             // that has passed, and it has not said it since
   bool offered = false;            // its `activate` is being written, or waits
   bool promises_word = false;      // feature `readiness`: it says `healthy` when it works
@@ -52,6 +53,7 @@ struct Request {
   std::optional<std::string> failed_version = {};
   std::optional<Time> limit = {};  // of the gate, or the trial
   std::optional<agent_protocol::Failure> cause = {};
+  std::optional<agent_protocol::PastFailure> boot = {};  // the first agent's: this is the way back
 };
 
 struct Notes {
@@ -66,6 +68,7 @@ struct Notes {
   int end = 0;
   std::optional<int> verdict;  // what the upgrader exits with whatever else comes
   int signals = 0;             // SIGUSR2 so far
+  bool attempts_over = false;  // AGENT's executable is not counted any more
   bool put_off = false;        // the deadline that is due has been put off before
 };
 

@@ -14,7 +14,11 @@ std::string options_of(const Policy& policy) {
   return "options" + option("start-timeout", policy.defaults.start_timeout) +
          option("stop-timeout", policy.defaults.stop_timeout) +
          option("trial", policy.defaults.trial) + option("exit-grace", policy.exit_grace) +
-         (policy.relink ? " --relink" : "") +
+         (policy.relink ? " --relink" : "") + (policy.previous ? " --previous=previous" : "") +
+         (policy.attempts ? " --attempts=3" : "") +
+         (policy.defaults.gate == agent_protocol::Gate::confirm ? " --gate=confirm" : "") +
+         (policy.defaults.commit == agent_protocol::CommitRule::healthy ? " --commit=healthy"
+                                                                        : "") +
          (policy.defaults.mode == agent_protocol::Mode::sequential ? " --mode=sequential" : "") +
          (policy.defaults.on_unclean_stop == agent_protocol::UncleanStop::carry_on
               ? " --on-unclean-stop=continue"
@@ -42,18 +46,20 @@ class Teller {
     const EventKind kind = kind_of(move.steps[0]);
     if (kind == EventKind::limit_unseen || kind == EventKind::close_limit_unseen ||
         kind == EventKind::heartbeat_limit_unseen || kind == EventKind::hello_limit_unseen ||
-        kind == EventKind::upgrade_limit_unseen) {
+        kind == EventKind::upgrade_limit_unseen || kind == EventKind::attempts_limit_unseen) {
       return true;  // a look at the clock, which changes nothing
     }
     say_outcomes(move);
     if (kind == EventKind::limit || kind == EventKind::close_limit ||
         kind == EventKind::heartbeat_limit || kind == EventKind::hello_limit ||
-        kind == EventKind::upgrade_limit) {
+        kind == EventKind::upgrade_limit || kind == EventKind::attempts_limit) {
       return let_pass(move);
     }
     std::vector<NamedEvent> events = every_event(supervisor_.state());
     for (NamedEvent& asked : every_control_event(supervisor_.state()))
       events.push_back(std::move(asked));
+    for (NamedEvent& start : every_start_at_boot())
+      events.push_back(std::move(start));
     for (const NamedEvent& each : events) {
       if (!is_meant(each.event, move.steps[0])) continue;
       story_.text += first_line(each.name) + "\n";
@@ -94,8 +100,9 @@ class Teller {
   }
 
   void say_outcome(EventClass happens) {
-    for (const Pending pending : {Pending::check, Pending::link_back, Pending::spawn,
-                                  Pending::relink_proof, Pending::relink, Pending::activate}) {
+    for (const Pending pending :
+         {Pending::way_back, Pending::check, Pending::link_back, Pending::spawn,
+          Pending::relink_proof, Pending::relink, Pending::activate}) {
       State asked;
       asked.pending = pending;
       asked.spawning = asked.incumbent = Agent{};

@@ -59,8 +59,7 @@ std::vector<Walked> walk_all(const Rows* rows) {
     // What --relink adds does not depend on the limits.
     if (!wants_the_whole() && which == relink_policy - 1) continue;
     walks.push_back({which, {}});
-    const bool knows = rows != nullptr && which < all_policies;
-    tables.push_back(knows ? std::make_shared<const SecondTable>(*rows) : nullptr);
+    tables.push_back(rows != nullptr ? std::make_shared<const SecondTable>(*rows) : nullptr);
   }
   std::atomic<std::size_t> next{0};
   const auto work = [&] {

@@ -61,7 +61,8 @@
 //                                                         exits; shutting_down if it fails
 //                                                         otherwise or cannot be written to. At a
 //                                                         boot it is on trial first: trial, or, if
-//                                                         that lasts no time, running
+//                                                         that lasts no time, running, or
+//                                                         rolling_back if that commit fails
 //   shutting_down told to stop, killed, killed or -       ended when all have been reaped
 //                 or -
 //   ended         -                     -                 nothing
