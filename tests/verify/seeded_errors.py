@@ -139,7 +139,7 @@ ERRORS = [
     ),
     (
         "wrong end: a way back on trial that does not say that it works is killed at once",
-        "  if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);\n  if (state_.upgrade) drop",
-        "  if (state_.upgrade) drop",
+        "  if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);\n  if (state_.upgrade)",
+        "  if (state_.upgrade)",
     ),
 ]
