@@ -12,7 +12,8 @@ fleet-demo-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
     $(addprefix $(BUILD)/tests/fleet/agents/,1.0.0 1.1.0)
 	@BUILD=$(BUILD) tests/demo/fleet
 
-# What a rollout itself costs, with 10, 100 and 1,000 nodes: fleet/SCALE.md has what was measured.
+# What a rollout itself costs, with 10, 100 and 1,000 nodes (NODES="N N"), and how soon another
+# controller drives it where one was killed (TIMES=N): fleet/SCALE.md has what was measured.
 fleet_bench := $(BUILD)/tests/fleet/bench
 .PHONY: bench-fleet bench-fleet-here
 bench-fleet:
@@ -20,6 +21,7 @@ bench-fleet:
 	@$(MAKE) $(jobs) --no-print-directory bench-fleet-here
 bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	@ulimit -n "$$(ulimit -H -n)"; $(fleet_bench) $(BUILD) $(or $(NODES),10 100 1000)
+	@BUILD=$(BUILD) tests/fleet/adoption $(or $(TIMES),10)
 $(fleet_bench): $(addprefix $(BUILD)/objects/tests/fleet/, \
     bench.o sim_node.o etcd_cluster.o tcp_proxy.o) \
     $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a libupgrader.a \

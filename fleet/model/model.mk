@@ -13,7 +13,7 @@ $(fleet_model): $(call objects,$(wildcard fleet/model/*.cc) \
 fleet_model_tests := $(patsubst %,$(BUILD)/tests/fleet/%_test, \
   transaction keys records target rollout_draft rollout_explore rollout_simulate \
   rollout_driver node_explore node_commander \
-  desired plan_explore plan_part windows window_view store_judge driver record_tree \
+  desired plan_explore plan_simulate plan_part windows window_view store_judge driver record_tree \
   history release_watcher identities snapshot_files)
 node_tests += $(fleet_model_tests)
 
@@ -23,18 +23,29 @@ fleet_worlds := $(call objects,$(addprefix tests/fleet/,test_store.cc rollout_wo
   rollout_judge.cc node_world.cc plan_world.cc))
 $(fleet_worlds) $(call objects,tests/fleet/rollout_explore_test.cc \
   tests/fleet/rollout_simulate_test.cc tests/fleet/node_explore_test.cc \
-  tests/fleet/desired_test.cc tests/fleet/plan_explore_test.cc): CXXFLAGS += -O1
+  tests/fleet/desired_test.cc tests/fleet/plan_explore_test.cc \
+  tests/fleet/plan_simulate_test.cc): CXXFLAGS += -O1
 $(addprefix $(BUILD)/tests/fleet/,$(addsuffix _test,rollout_explore rollout_simulate \
-  rollout_driver node_explore desired plan_explore \
+  rollout_driver node_explore desired plan_explore plan_simulate \
   driver)): $(fleet_worlds)
 $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleet_model)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(fleet_model) $(fleet_model_libraries)
 
-# Random rollouts, many more of them: RUNS=N.
-.PHONY: simulate-fleet
+# What is walked exhaustively, and what was walked.
+fleet_walks := $(addprefix $(BUILD)/tests/fleet/,rollout_explore_test node_explore_test \
+  plan_explore_test)
+# Random rollouts and plans, many more of them: RUNS=N; LONG=1 has a million.
+.PHONY: explore-fleet simulate-fleet simulate-fleet-here
+explore-fleet:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(fleet_walks)
+	@for walk in $(fleet_walks); do "$$walk" || exit 1; done
 simulate-fleet:
 	@tests/need-packages $(check_packages)
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/fleet/rollout_simulate_test
-	@RUNS=$(or $(RUNS),100000) $(BUILD)/tests/fleet/rollout_simulate_test
+	@$(MAKE) $(jobs) --no-print-directory $@-here
+simulate-fleet-here: export RUNS := $(or $(RUNS),$(if $(LONG),1000000,100000))
+simulate-fleet-here: $(addprefix $(BUILD)/tests/fleet/,rollout_simulate_test plan_simulate_test)
+	@pids=; for program in $^; do "$$program" & pids="$$pids $$!"; done; \
+	  failed=0; for pid in $$pids; do wait "$$pid" || failed=1; done; exit $$failed

@@ -42,7 +42,7 @@ $(store_tests) $(etcd_tests): $(fleet_store) $(BUILD)/libfleet-model.a $(upgrade
 
 .PHONY: fleet-check
 fleet_check_packages = $(build_packages) catch2 chromium etcd-server etcd-client openssl minisign \
-  python3 iproute2
+  python3 iproute2 strace
 fleet-check:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-check-here

@@ -30,6 +30,9 @@ namespace fleet::test {
 namespace {
 
 constexpr std::size_t entering_together = 20;
+// What a rollout may cost: fleet/SCALE.md.
+constexpr double writes_a_node_max = 12;
+constexpr double gap_ms_max = 50;
 
 using Clock = std::chrono::steady_clock;
 
@@ -158,6 +161,14 @@ class Bench {
                 (static_cast<double>(after - before) - nodes_wrote) / n,
                 static_cast<double>(questions_after - questions) / n, cost.processor_ms / n,
                 course_.median_gap_ms(), cost.memory_kib / 1'024);
+    const double writes_a_node = static_cast<double>(after - before) / n;
+    const bool met = writes_a_node <= writes_a_node_max && course_.median_gap_ms() < gap_ms_max;
+    std::printf(
+        "result: fleet | make bench-fleet NODES=%zu | %zu nodes: %.2f writes a node, %.1f ms of the"
+        " controller's processor a node, %.1f ms between batches (median) | at most 12 writes a"
+        " node, under 50 ms between batches | %s\n",
+        count_, count_, writes_a_node, cost.processor_ms / n, course_.median_gap_ms(),
+        met ? "met" : "not met");
     std::fflush(stdout);
     if (troubles_ != 0) std::fprintf(stderr, "%zu times a node lost the store\n", troubles_);
   }

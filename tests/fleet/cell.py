@@ -146,31 +146,33 @@ class Cell:
 
     # ---- the publisher
 
-    def make_key(self):
-        secret = self.path("release.key")
+    def make_key(self, trusted=True):
+        """Of a publisher whom the machines trust, or of another; gives the file."""
+        secret = self.path("release.key" if trusted else "stranger.key")
+        public = os.path.join(self.make("keys" if trusted else "strangers"), "r.pub")
         if not os.path.exists(secret):
-            subprocess.run(["minisign", "-G", "-W", "-p", os.path.join(self.make("keys"), "r.pub"),
-                            "-s", secret], check=True, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
+            subprocess.run(["minisign", "-G", "-W", "-p", public, "-s", secret], check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return secret
 
-    def publish_file(self, version, content, sign=True, name="fleet-agent"):
+    def publish_file(self, version, content, sign=True, name="fleet-agent", arch="any",
+                     trusted=True):
         """A release among what is published, with its signed manifest; gives the record."""
         file = os.path.join(self.make("pub"), name + "-" + version)
         with open(file, "wb") as binary:
             binary.write(content)
         manifest = file + ".json"
         with open(manifest, "w", encoding="ascii") as text:
-            json.dump({"name": name, "version": version, "arch": "any", "kind": "file",
+            json.dump({"name": name, "version": version, "arch": arch, "kind": "file",
                        "size": len(content), "sha256": hashlib.sha256(content).hexdigest(),
                        "min_protocol": 1, "url": os.path.basename(file)}, text)
-        secret = self.make_key()
+        secret = self.make_key(trusted)
         subprocess.run(["minisign", "-S", "-s", secret, "-m", manifest], check=True,
                        stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         with open(manifest + ".minisig", encoding="ascii") as signature:
             signed = signature.read()
         with open(manifest, encoding="ascii") as text:
-            parts = {"arch": "any", "manifest": text.read(), "signature": signed,
+            parts = {"arch": arch, "manifest": text.read(), "signature": signed,
                      "url": "file://" + manifest}
         if not sign:
             os.remove(manifest + ".minisig")
@@ -178,12 +180,12 @@ class Cell:
                                         ("arch", "manifest", "signature")).encode()).hexdigest()
         return {"manifests": [parts], "digest": digest}
 
-    def publish(self, version, content=None, sign=True, component="agent"):
+    def publish(self, version, content=None, sign=True, component="agent", **how):
         """What `desired` says beside the version."""
         if content is None:
             content = agent_binary(version)
         name = "fleet-agent" if component == "agent" else component
-        record = self.publish_file(version, content, sign, name)
+        record = self.publish_file(version, content, sign, name, **how)
         self.put("release/%s/%s" % (component, version), **record)
         return {"version": version, "digest": record["digest"]}
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <iostream>
 #include <random>
 #include <set>
 
@@ -16,6 +15,7 @@
 #include "fleet/model/rollout_draft.h"
 #include "fleet/model/rollout_driver.h"
 #include "tests/fleet/day_machine.h"
+#include "tests/fleet/report.h"
 
 namespace {
 
@@ -363,8 +363,10 @@ TEST_CASE("hours of rollouts lose nothing and do nothing twice, whatever dies an
   CHECK(day.wrong() == "");
   CHECK(day.kills() > 0);
   CHECK(day.ends().size() == 2);
-  std::cout << "report: " << day.now() / hour << " hours of a virtual clock: " << day.report()
-            << "\n";
+  const std::string hours_lived = std::to_string(day.now() / hour);
+  fleet_test::report("make simulate-fleet-day HOURS=" + hours_lived,
+                     hours_lived + " hours of a virtual clock: " + day.report(),
+                     "nothing lost, nothing done twice, every rollout ends");
 }
 
 TEST_CASE("canary: machines that forget what they have obeyed are found") {

@@ -19,8 +19,9 @@ def agent_binary(version):
 class Neighbour:
     """A daemon under an upgrader of its own, made an agent by agentify."""
 
-    def __init__(self, cell, name, content, home=None, arguments=()):
+    def __init__(self, cell, name, content, home=None, arguments=(), adapter=()):
         self.arguments = list(arguments)
+        self.adapter = ["--adapter=" + option for option in adapter]
         self.home = home or cell.make("neighbours", name)
         self.releases = os.path.join(self.home, "releases")
         self.control = os.path.join(self.home, "control")
@@ -40,7 +41,7 @@ class Neighbour:
                  "--control=" + self.control, "--adapter=" + os.path.join(BUILD, "agentify"),
                  "--adapter=--vouch=no",
                  "--adapter=--version-command=\"$AGENT_PROTOCOL_PROGRAM\" --version",
-                 "--adapter=--check=\"$AGENT_PROTOCOL_PROGRAM\" --check",
+                 "--adapter=--check=\"$AGENT_PROTOCOL_PROGRAM\" --check", *self.adapter,
                  self.link, *self.arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 

@@ -44,8 +44,11 @@ PlanWorld::PlanWorld(const PlanSetup& setup) : setup_(setup) {
   driver_.fence = store_.revision();
 }
 
-Plan PlanWorld::plan() const {
-  return read_record<Plan>(store_.find(plan_key)->value).value();
+const Plan& PlanWorld::plan() const {
+  const KeyValue& record = *store_.find(plan_key);
+  if (plan_read_.first != record.modified)
+    plan_read_ = {record.modified, read_record<Plan>(record.value).value()};
+  return plan_read_.second;
 }
 
 std::string PlanWorld::end() const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fleet/model/plan_decision.h"
@@ -61,7 +62,9 @@ class PlanWorld {
   [[nodiscard]] std::string wrong_end() const;
   [[nodiscard]] std::string end() const;
   [[nodiscard]] std::string words() const;
-  [[nodiscard]] fleet::Plan plan() const;
+  [[nodiscard]] const fleet::Plan& plan() const;
+  // What the member has recorded of itself.
+  [[nodiscard]] fleet::PlanMember member(std::size_t which) const { return sight(ids_[which]).own; }
   // How often members ran a hook, such as `act 2`.
   [[nodiscard]] int times(const std::string& what) const;
 
@@ -97,6 +100,7 @@ class PlanWorld {
   std::vector<fleet::Transaction> late_;
   fleet::Ms now_ = 0;
   std::string wrong_;
+  mutable std::pair<fleet::Revision, fleet::Plan> plan_read_;  // the last, and when it was written
 };
 
 }  // namespace fleet_test

@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstdlib>
-#include <iostream>
 #include <random>
 
+#include "tests/fleet/report.h"
 #include "tests/fleet/rollout_world.h"
 
 namespace {
@@ -95,10 +95,13 @@ TEST_CASE("random rollouts end as they must, whatever dies on the way") {
     ++ends[life.end];
     most = std::max(most, life.commits_per_node);
   }
-  std::cout << "report: " << runs << " random rollouts: " << ends[RolloutState::completed]
-            << " completed, " << ends[RolloutState::aborted] << " aborted, "
-            << ends[RolloutState::paused] << " paused\n";
   CHECK((one != 0 || ends.size() == 3));
+  report("make simulate-fleet RUNS=" + std::to_string(runs),
+         std::to_string(runs) +
+             " random rollouts: " + std::to_string(ends[RolloutState::completed]) + " completed, " +
+             std::to_string(ends[RolloutState::aborted]) + " aborted, " +
+             std::to_string(ends[RolloutState::paused]) + " paused",
+         "each ends as it must, nothing is written or done twice");
 }
 
 TEST_CASE("canaries: random rollouts find an error that is seeded in the driver") {
