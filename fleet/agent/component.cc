@@ -1,5 +1,7 @@
 #include "fleet/agent/component.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <utility>
 
@@ -38,8 +40,12 @@ void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::
   look();
 }
 
-void Component::take(const NodeEvent& event) {
+// What was upgraded may have asked for a reboot.
+void Component::take(NodeEvent event) {
   if (!commander_) return;
+  const bool asked = access(desk_.reboot_asked.c_str(), F_OK) == 0;
+  if (auto* ended = std::get_if<UpgradeEnded>(&event)) ended->reboot_required = asked;
+  if (auto* restarted = std::get_if<Restarted>(&event)) restarted->reboot_required = asked;
   for (const NodeAction& action : commander_->step(event, desk_.timers.now().count())) {
     std::visit([this](const auto& deed) { perform(deed); }, action);
   }

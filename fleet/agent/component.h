@@ -35,6 +35,7 @@ struct NodeDesk {
   KeptRecords& records;               // written while `active` is ours
   Revision active = 0;                // ours; 0: it is not, and nothing is done
   std::function<void()> reboot = {};  // the machine
+  std::string reboot_asked = {};      // the file that is there when somebody has asked for that
   bool is_doubtful = false;           // nothing is begun while it is
 
   void log(const std::string& text) const;
@@ -85,7 +86,7 @@ class Component {
 
   // The mirror has changed, and this node acts.
   void look();
-  void take(const NodeEvent& event);
+  void take(NodeEvent event);
 
   // This instance acts for good: `committed` names the upgrade that led to it, `failure` says why
   // the last one failed.

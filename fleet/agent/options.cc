@@ -65,6 +65,9 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
   app.add_option("--reboot-command", options.reboot_command,
                  "reboots the machine; without it no reboot is ordered")
       ->type_name("PROGRAM");
+  app.add_option("--reboot-asked", options.reboot_asked,
+                 "is there when what was upgraded has asked for a reboot")
+      ->type_name("FILE");
   app.add_option("--boot-id", options.boot_id, "says which boot of the machine this is")
       ->type_name("FILE");
   app.add_option("--label", options.labels, "a fact for targets; may be given again")
