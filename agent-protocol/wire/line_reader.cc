@@ -6,34 +6,35 @@
 
 namespace agent_protocol {
 
-LineReader::LineReader(std::size_t bytes_max) : buffer_(bytes_max, '\0') {
+LineReader::LineReader(std::size_t bytes_max)
+    : size_(bytes_max), buffer_(std::make_unique_for_overwrite<char[]>(bytes_max)) {
   skipped_prefix_.reserve(incomplete_bytes_max);
 }
 
 std::span<char> LineReader::space() {
   if (begin_ > 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;
     searched_ -= begin_;
     begin_ = 0;
   }
-  return std::span<char>(buffer_).subspan(end_);
+  return {buffer_.get() + end_, size_ - end_};
 }
 
 void LineReader::written(std::size_t count) {
-  if (count > buffer_.size() - end_) std::abort();
+  if (count > size_ - end_) std::abort();
   end_ += count;
 }
 
 std::optional<Line> LineReader::next() {
-  const std::string_view unsearched(buffer_.data() + searched_, end_ - searched_);
+  const std::string_view unsearched(buffer_.get() + searched_, end_ - searched_);
   const std::size_t newline = unsearched.find('\n');
   if (newline == std::string_view::npos) {
     searched_ = end_;
-    if (end_ - begin_ == buffer_.size()) skip_what_is_there();
+    if (end_ - begin_ == size_) skip_what_is_there();
     return std::nullopt;
   }
-  const std::string_view text(buffer_.data() + begin_, searched_ + newline - begin_);
+  const std::string_view text(buffer_.get() + begin_, searched_ + newline - begin_);
   begin_ = searched_ = searched_ + newline + 1;
   if (!skipping_) return Line{.text = text, .complete = true};
   skipping_ = false;
@@ -52,9 +53,8 @@ bool LineReader::pending() const {
 }
 
 void LineReader::skip_what_is_there() {
-  if (!skipping_) {
-    skipped_prefix_.assign(buffer_, begin_, std::min(end_ - begin_, incomplete_bytes_max));
-  }
+  if (!skipping_)
+    skipped_prefix_.assign(buffer_.get() + begin_, std::min(end_ - begin_, incomplete_bytes_max));
   skipping_ = true;
   begin_ = end_ = searched_ = 0;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,12 +44,13 @@ class LineReader {
   // Discards the line under way but for its first incomplete_bytes_max bytes, to make room.
   void skip_what_is_there();
 
-  std::string buffer_;          // of fixed size
-  std::size_t begin_ = 0;       // the first byte that no line has taken
-  std::size_t end_ = 0;         // behind the last byte written
-  std::size_t searched_ = 0;    // up to here there is no newline
-  bool skipping_ = false;       // the line under way is over-long
-  std::string skipped_prefix_;  // its first bytes, for the log
+  std::size_t size_;
+  std::unique_ptr<char[]> buffer_;  // of that size; what no byte was written to costs no memory
+  std::size_t begin_ = 0;           // the first byte that no line has taken
+  std::size_t end_ = 0;             // behind the last byte written
+  std::size_t searched_ = 0;        // up to here there is no newline
+  bool skipping_ = false;           // the line under way is over-long
+  std::string skipped_prefix_;      // its first bytes, for the log
 };
 
 }  // namespace agent_protocol
