@@ -18,13 +18,13 @@ fleet_model_tests := $(patsubst %,$(BUILD)/tests/fleet/%_test, \
 node_tests += $(fleet_model_tests)
 
 $(BUILD)/objects/tests/fleet/%.o: CXXFLAGS += -O0
-# Those that walk are compiled once for many steps.
+# Those that walk are compiled once for many steps, and so for speed.
 fleet_worlds := $(call objects,$(addprefix tests/fleet/,test_store.cc rollout_world.cc \
   rollout_judge.cc node_world.cc plan_world.cc))
 $(fleet_worlds) $(call objects,tests/fleet/rollout_explore_test.cc \
   tests/fleet/rollout_simulate_test.cc tests/fleet/node_explore_test.cc \
   tests/fleet/desired_test.cc tests/fleet/plan_explore_test.cc \
-  tests/fleet/plan_simulate_test.cc): CXXFLAGS += -O1
+  tests/fleet/plan_simulate_test.cc): CXXFLAGS += -O2
 $(addprefix $(BUILD)/tests/fleet/,$(addsuffix _test,rollout_explore rollout_simulate \
   rollout_driver node_explore desired plan_explore plan_simulate \
   driver)): $(fleet_worlds)

@@ -229,8 +229,21 @@ void RolloutWorld::change_rollout(RolloutOrder order) {
   write(key_of(KeyKind::rollout, {"r"}), write_record(now));
 }
 
-Rollout RolloutWorld::rollout() const {
-  return read<Rollout>(store_, key_of(KeyKind::rollout, {"r"})).value_or(Rollout{});
+const Rollout& RolloutWorld::rollout() const {
+  const KeyValue* there = store_.find(key_of(KeyKind::rollout, {"r"}));
+  const Revision written = there == nullptr ? 0 : there->modified;
+  if (rollout_read_.first != written)
+    rollout_read_ = {written, read_record<Rollout>(there->value).value()};
+  return rollout_read_.second;
+}
+
+const Command* RolloutWorld::command_of(const std::string& node) const {
+  const KeyValue* there = store_.find(key_of_node(KeyKind::node_command, node));
+  if (there == nullptr) return nullptr;
+  auto& [written, command] = commands_read_[node];
+  if (std::exchange(written, there->modified) != there->modified)
+    command = read_record<Command>(there->value).value();
+  return &command;
 }
 
 std::optional<RolloutNode> RolloutWorld::record(const std::string& node) const {
@@ -242,7 +255,7 @@ std::optional<RolloutNode> RolloutWorld::record(const std::string& node) const {
 bool RolloutWorld::can_act(const std::string& node) const {
   const NodeDouble& self = nodes_.at(node);
   if (self.nature == Nature::silent) return false;
-  const auto command = read<Command>(store_, key_of_node(KeyKind::node_command, node));
+  const Command* command = command_of(node);
   if (command && command->action == CommandAction::apply && self.nature == Nature::lost_at_apply) {
     return false;
   }
@@ -253,8 +266,8 @@ bool RolloutWorld::can_act(const std::string& node) const {
 
 void RolloutWorld::node_acts(const std::string& node) {
   NodeDouble& self = nodes_.at(node);
-  const auto command = read<Command>(store_, key_of_node(KeyKind::node_command, node));
-  if (command && command->id != self.answered) return handle(node, self, *command);
+  const Command* command = command_of(node);
+  if (command && command->id != self.answered) return handle(node, self, Command(*command));
   if (self.nature == Nature::bad_soak) {
     self.on_trial = false;
     return upgrade_is(node, UpgradePhase::failed, "exited with status 3 on trial", nullptr);

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fleet/model/rollout_driver.h"
@@ -93,7 +94,7 @@ class RolloutWorld {
   // What is wrong with an end at which nothing happens any more.
   [[nodiscard]] std::string wrong_end() const;
 
-  [[nodiscard]] fleet::Rollout rollout() const;
+  [[nodiscard]] const fleet::Rollout& rollout() const;
   [[nodiscard]] const std::map<std::string, NodeDouble>& nodes() const { return nodes_; }
   [[nodiscard]] std::size_t commits() const { return commits_; }
   // Equal for worlds in which the same may happen: revisions by their order alone.
@@ -116,6 +117,8 @@ class RolloutWorld {
   void write(const std::string& key, const std::string& value);
   void change_rollout(fleet::RolloutOrder order);
 
+  // None is given: null.
+  [[nodiscard]] const fleet::Command* command_of(const std::string& node) const;
   [[nodiscard]] bool can_act(const std::string& node) const;
   void node_acts(const std::string& node);
   void handle(const std::string& node, NodeDouble& self, const fleet::Command& command);
@@ -142,6 +145,9 @@ class RolloutWorld {
   std::size_t commits_ = 0;
   bool resting_ = false;  // time has passed, and nothing came of it
   std::string wrong_;
+  // What was read last, and when it was written.
+  mutable std::pair<fleet::Revision, fleet::Rollout> rollout_read_;
+  mutable std::map<std::string, std::pair<fleet::Revision, fleet::Command>> commands_read_;
 };
 
 }  // namespace fleet_test
