@@ -88,20 +88,6 @@ void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
-extern "C" {
-
-void __cxa_pure_virtual() {
-  std::abort();
-}
-
-// How types tell what they derive from, which only a dynamic_cast or a catch would ask: neither can
-// be linked, since what they call is not here (tests/static tries it). cereal's archives have
-// virtual functions, so their types refer to these; the three kinds of a class.
-extern const void* const _ZTVN10__cxxabiv117__class_type_infoE[3] = {};
-extern const void* const _ZTVN10__cxxabiv120__si_class_type_infoE[3] = {};
-extern const void* const _ZTVN10__cxxabiv121__vmi_class_type_infoE[3] = {};
-}
-
 namespace std {
 
 void __throw_length_error(const char*) {

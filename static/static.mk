@@ -51,9 +51,8 @@ static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections
 static_packed = $(static_packed_$(ARCH))
 static_packed_amd64 = -Wl,-z,pack-relative-relocs -Wl,-e,start_with_addresses
 
-# cereal asks what types are called; nobody else does.
-static_with_types = agent-protocol/wire/archive.cc agent-protocol/wire/codec.cc \
-  upgrader/wire/control_request.cc
+# cereal's headers ask what types are called; nobody else does.
+static_with_types = agent-protocol/wire/codec.cc upgrader/wire/control_request.cc
 
 # Without what the upgrader does not use, in whose place stands left_out.c. What else is never
 # called is left out when it is linked.
@@ -152,14 +151,6 @@ static_emulator_armhf = qemu-arm
 static_emulator = $(static_emulator_$(ARCH))
 
 # What tests/static tries: see there.
-static_link_c++ = $(static_triplet)-g++ $(static_flags) $(static_cxx_flags) $(static_link_flags) \
-  -nodefaultlibs -o $@ $(filter %.cc %.o,$^) -lc -lgcc
-$(static)/tests/kind: tests/static/kind.cc $(static)/objects/static/run_time.o $(static_libc)
-	@mkdir -p $(@D)
-	$(static_link_c++)
-$(static)/tests/asks: tests/static/kind.cc $(static)/objects/static/run_time.o $(static_libc)
-	@mkdir -p $(@D)
-	$(static_link_c++) -DASKS
 $(static)/tests/maps: tests/static/maps.c $(static_libc)
 	@mkdir -p $(@D)
 	$(static_compile_c) $(static_link_flags) -o $@ $<

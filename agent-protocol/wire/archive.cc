@@ -83,8 +83,7 @@ bool Refusals::keeps_count(const char* name, std::size_t count, const TextsRule&
 
 // ---- WritingArchive
 
-WritingArchive::WritingArchive(std::string_view type)
-    : cereal::OutputArchive<WritingArchive>(this), line_(R"({"type":)") {
+WritingArchive::WritingArchive(std::string_view type) : line_(R"({"type":)") {
   append_quoted(line_, type);
 }
 
@@ -137,9 +136,6 @@ void WritingArchive::write_name(const char* name, std::size_t index, const NameR
 }
 
 // ---- ReadingArchive
-
-ReadingArchive::ReadingArchive(const JsonLine& line)
-    : cereal::InputArchive<ReadingArchive>(this), line_(line) {}
 
 std::optional<std::size_t> ReadingArchive::find(const char* name, bool required) {
   const JsonLine::Found found = line_.find(object_, name);

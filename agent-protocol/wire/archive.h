@@ -1,8 +1,9 @@
-// Two cereal archives for one line of JSON, fit to face a peer: they apply the rules of member.h,
-// never throw, and remember the first member that is not as it must be.
+// Two archives as cereal's `serialize` functions want them, for one line of JSON, fit to face a
+// peer: they apply the rules of member.h, never throw, and remember the first member that is not as
+// it must be. They do without cereal's own base classes, which keep tables of pointers and of types
+// that no message needs.
 #pragma once
 
-#include <cereal/cereal.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -48,9 +49,21 @@ class Refusals {
 };
 
 // Writes a message's members behind its type: compact, and escaped as the protocol wants it.
-class WritingArchive : public cereal::OutputArchive<WritingArchive>, public Refusals {
+class WritingArchive : public Refusals {
  public:
   explicit WritingArchive(std::string_view type);
+
+  // The members of a structure, whose `serialize` is for reading, too, and asks for one to change.
+  template <class Structure>
+  void write_all(const Structure& from) {
+    serialize(*this, const_cast<Structure&>(from));
+  }
+
+  // cereal's way to an archive: a name-value pair is a member.
+  template <class... Pairs>
+  void operator()(const Pairs&... pairs) {
+    (write_member(pairs.name, pairs.value.value, pairs.value.rule), ...);
+  }
 
   // The line with its newline, or the first refusal. Ends the archive's use.
   [[nodiscard]] Result<std::string> line();
@@ -92,7 +105,7 @@ class WritingArchive : public cereal::OutputArchive<WritingArchive>, public Refu
     const std::size_t path_bytes = path_.size();
     path_.append(name).append(".");
     line_ += '{';
-    (*this)(value);
+    write_all(value);
     line_ += '}';
     path_.resize(path_bytes);
   }
@@ -102,10 +115,15 @@ class WritingArchive : public cereal::OutputArchive<WritingArchive>, public Refu
 
 // Reads the members of a message from a line. Members that nobody asks for are not looked at. What
 // is refused leaves its destination as it was; the rest is read all the same.
-class ReadingArchive : public cereal::InputArchive<ReadingArchive>, public Refusals {
+class ReadingArchive : public Refusals {
  public:
   // The line must outlive the archive.
-  explicit ReadingArchive(const JsonLine& line);
+  explicit ReadingArchive(const JsonLine& line) : line_(line) {}
+
+  template <class... Pairs>
+  void operator()(const Pairs&... pairs) {
+    (read_member(pairs.name, pairs.value.value, pairs.value.rule), ...);
+  }
 
   template <class Rule, class Value>
   void read_member(const char* name, Value& value, const Rule& rule) {
@@ -154,7 +172,7 @@ class ReadingArchive : public cereal::InputArchive<ReadingArchive>, public Refus
     const std::size_t outer = std::exchange(object_, index);
     const std::size_t path_bytes = path_.size();
     path_.append(name).append(".");
-    (*this)(value);
+    serialize(*this, value);
     path_.resize(path_bytes);
     object_ = outer;
     return true;
@@ -163,16 +181,5 @@ class ReadingArchive : public cereal::InputArchive<ReadingArchive>, public Refus
   const JsonLine& line_;
   std::size_t object_ = JsonLine::root;  // the one whose members are read
 };
-
-// cereal's way to an archive: a name-value pair is a member.
-template <class Rule, class Value>
-void save(WritingArchive& archive, const cereal::NameValuePair<Member<Rule, Value>>& pair) {
-  archive.write_member(pair.name, std::as_const(pair.value.value), pair.value.rule);
-}
-
-template <class Rule, class Value>
-void load(ReadingArchive& archive, cereal::NameValuePair<Member<Rule, Value>>& pair) {
-  archive.read_member(pair.name, pair.value.value, pair.value.rule);
-}
 
 }  // namespace agent_protocol

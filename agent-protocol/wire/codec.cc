@@ -21,7 +21,7 @@ bool read_message(std::string_view type, ReadingArchive& archive, Variant& messa
   if constexpr (index < std::variant_size_v<Variant>) {
     using Message = std::variant_alternative_t<index, Variant>;
     if (type != type_of<Message>) return read_message<Variant, index + 1>(type, archive, message);
-    archive(message.template emplace<index>());
+    serialize(archive, message.template emplace<index>());
     return true;
   }
   return false;
@@ -69,7 +69,7 @@ Decoded<Variant> decode(std::string_view line) {
 template <class Variant>
 Result<std::string> encode_message(const Variant& message) {
   WritingArchive archive(type_name(message));
-  std::visit([&archive](const auto& alternative) { archive(alternative); }, message);
+  std::visit([&archive](const auto& alternative) { archive.write_all(alternative); }, message);
   return archive.line();
 }
 

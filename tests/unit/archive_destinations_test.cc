@@ -94,9 +94,9 @@ Outcome outcome_of(const std::string& line) {
   REQUIRE(parsed);
   Outcome outcome;
   ReadingArchive required(parsed.value());
-  required(outcome.required);
+  serialize(required, outcome.required);
   ReadingArchive optional(parsed.value());
-  optional(outcome.optional);
+  serialize(optional, outcome.optional);
   REQUIRE(required.refusal() == optional.refusal());
   outcome.is_refused = required.refusal().has_value();
   return outcome;
@@ -158,7 +158,7 @@ TEST_CASE("behind an object within a message its own members are written and rea
   welcome.watchdog_ms = 0;
   WritingArchive archive("welcome");
 
-  archive(welcome);
+  archive.write_all(welcome);
 
   CHECK(archive.refusal().value_or("").starts_with("\"watchdog_ms\" is 0"));
 }
@@ -170,7 +170,7 @@ TEST_CASE("a value that has no name is not written") {
   upgrade.mode = static_cast<Mode>(2);
   WritingArchive archive("upgrade");
 
-  archive(upgrade);
+  archive.write_all(upgrade);
 
   CHECK(archive.refusal() == R"("mode" must be "parallel" or "sequential")");
 }

@@ -3,6 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include <cereal/cereal.hpp>
+
 #include "agent-protocol/wire/archive.h"
 #include "agent-protocol/wire/member.h"
 #include "agent-protocol/wire/message.h"
@@ -92,7 +94,7 @@ agent_protocol::Result<std::string> line_of(const Request& request) {
   return std::visit(
       [](auto asked) -> agent_protocol::Result<std::string> {
         agent_protocol::WritingArchive archive(type_of<decltype(asked)>);
-        archive(asked);
+        archive.write_all(asked);
         agent_protocol::Result<std::string> line = archive.line();
         if (line && line.value().size() > request_bytes_max) {
           return agent_protocol::Refusal{
