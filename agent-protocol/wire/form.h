@@ -11,6 +11,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -53,7 +54,7 @@ struct ValueOf<char[size]> : ValueOf<const char*> {};
 template <std::integral Number>
 struct ValueOf<Number> {
   static constexpr ValueKind kind = ValueKind::number;
-  static long long handed(Number value) { return static_cast<long long>(value); }
+  static std::int64_t handed(Number value) { return static_cast<std::int64_t>(value); }
 };
 
 // A value of any other type, and the function that tells of it.

@@ -101,10 +101,9 @@ class Chronicle {
 
   [[nodiscard]] const AgentPast* find(Generation generation) const;
   [[nodiscard]] const std::optional<UpgradePast>& upgrade() const { return upgrade_; }
-  [[nodiscard]] const std::vector<UpgradePast>& endings() const {
-    return endings_;
-  }  // newest first
-  [[nodiscard]] const std::vector<PastRequest>& requests() const { return requests_; }  // likewise
+  // Newest first, both.
+  [[nodiscard]] const std::vector<UpgradePast>& endings() const { return endings_; }
+  [[nodiscard]] const std::vector<PastRequest>& requests() const { return requests_; }
   [[nodiscard]] bool has_answered(const std::string& name) const;
   // Of the upgrade with this id: "under way", or how it ended. Empty: it is not known.
   [[nodiscard]] std::string what_became_of(const std::string& id) const;

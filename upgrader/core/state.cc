@@ -45,33 +45,10 @@ std::string_view name_of(Origin origin) {
 }
 
 std::string_view name_of(Phase phase) {
-  switch (phase) {
-    case Phase::starting:
-      return "starting";
-    case Phase::running:
-      return "running";
-    case Phase::preparing:
-      return "preparing";
-    case Phase::confirming:
-      return "confirming";
-    case Phase::switching:
-      return "switching";
-    case Phase::replacing:
-      return "replacing";
-    case Phase::trial:
-      return "trial";
-    case Phase::abandoning:
-      return "abandoning";
-    case Phase::rolling_back:
-      return "rolling_back";
-    case Phase::falling_back:
-      return "falling_back";
-    case Phase::shutting_down:
-      return "shutting_down";
-    case Phase::ended:
-      return "ended";
-  }
-  return "";
+  static constexpr char names[][14] = {
+      "starting", "running",    "preparing",    "confirming",   "switching",     "replacing",
+      "trial",    "abandoning", "rolling_back", "falling_back", "shutting_down", "ended"};
+  return names[static_cast<std::size_t>(phase)];
 }
 
 std::optional<Time> awaited_until(const State& state) {

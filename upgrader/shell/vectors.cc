@@ -50,7 +50,7 @@ void Vectors::add_arguments(const Program& program) {
 }
 
 void Vectors::write_pid(pid_t pid) const {
-  if (pid_text_ != nullptr) std::to_chars(pid_text_, pid_text_ + pid_text_bytes, pid);
+  if (pid_text_ != nullptr) std::to_chars(pid_text_, pid_text_ + pid_text_bytes, long{pid});
 }
 
 }  // namespace upgrader
