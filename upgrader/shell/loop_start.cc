@@ -23,11 +23,6 @@ int Loop::run(ChildSetting setting) {
   }
   if (options_.control_directory && !open_control()) return exit_own_failure;
   if (lock_ != nullptr) {
-    // What cannot ever start is told before anything is waited for.
-    const auto looked = look_at_agent();
-    const auto* refused = std::get_if<ProgramRefused>(&looked);
-    if (refused != nullptr && !options_.previous) cannot_start(*refused);
-    if (exit_status_) return *exit_status_;
     const Duration timeout = lock_timeout_of(options_);
     if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
     try_lock();
@@ -73,6 +68,11 @@ void Loop::try_lock() {
     return;
   }
   if (!lock_retry_) {
+    // What cannot ever start is told before anything is waited for.
+    const auto looked = look_at_agent();
+    const auto* refused = std::get_if<ProgramRefused>(&looked);
+    if (refused != nullptr && !options_.previous) cannot_start(*refused);
+    if (exit_status_) return;
     logbook_.info("waiting for {}: {}"_with(file, lock_->holder_in_words()));
   }
   lock_retry_ = now() + lock_retry_interval;
