@@ -54,16 +54,17 @@ static_packed_amd64 = -Wl,-z,pack-relative-relocs -Wl,-e,start_with_addresses
 # cereal's headers ask what types are called; nobody else does.
 static_with_types = agent-protocol/wire/codec.cc upgrader/wire/control_request.cc
 
-# Without what the upgrader does not use, in whose place stands left_out.c. What else is never
-# called is left out when it is linked.
-static_libuv_names = timer uv-common $(addprefix unix/,async core epoll linux-core linux-syscalls \
-  loop loop-watcher poll)
+# What has to do with threads, names and files is never called, and left out when it is linked.
+static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv-common \
+  uv-data-getter-setters version $(addprefix unix/,async core dl epoll fs getaddrinfo getnameinfo \
+  linux-core linux-inotify linux-syscalls loop loop-watcher pipe poll process procfs-exepath \
+  proctitle random-devurandom random-getrandom random-sysctl-linux signal stream tcp thread tty \
+  udp)
 
 static_objects := $(patsubst %.cc,$(static)/objects/%.o,static/run_time.cc \
   $(wildcard upgrader/*.cc $(addsuffix /*.cc,$(addprefix upgrader/,wire core shell)) \
   agent-protocol/wire/*.cc agent-protocol/session/*.cc))
 static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o)
-static_left_out := $(static)/objects/static/left_out.o
 
 .PHONY: static static-program check-static check-static-here
 static:
@@ -75,12 +76,12 @@ static-program: $(upgrader_static)
 
 # Linked twice. What the first time leaves of all sources asks less of musl than they do, so that
 # the second time takes in what is needed, and no more.
-$(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_left_out) $(static_libc) \
-    static/static.mk static/layout.ld
+$(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) static/static.mk \
+    static/layout.ld
 	@rm -rf $(static)/linked  # what is left there of an earlier link would be taken for its result
 	@mkdir -p $(static)/linked
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) $(static_packed) -save-temps \
-	  -o $(static)/linked/upgrader $(static_objects) $(static_libuv_objects) $(static_left_out)
+	  -o $(static)/linked/upgrader $(static_objects) $(static_libuv_objects)
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) $(static_packed) -o $@ \
 	  $(static)/linked/upgrader.ltrans0.ltrans.o
 
@@ -93,10 +94,6 @@ $(static_libuv_objects): $(static)/objects/libuv/%.o: $(static)/musl.specs \
     $(static_libuv)/fetched
 	@mkdir -p $(@D)
 	$(static_compile_c) -I$(static_libuv)/src -c -o $@ $(static_libuv)/src/$*.c
-
-$(static_left_out): static/left_out.c $(static)/musl.specs $(static_libuv)/fetched
-	@mkdir -p $(@D)
-	$(static_compile_c) -I$(static_libuv)/src -c -o $@ $<
 
 # cereal asks for <iostream>, which the upgrader does without: an empty one saves 600 KB. Nothing
 # else of /usr/include must be found: it belongs to glibc.
