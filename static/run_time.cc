@@ -80,6 +80,14 @@ void* operator new(std::size_t size) {
   return memory;
 }
 
+void* operator new[](std::size_t size) {
+  return operator new(size);
+}
+
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+
 // The one without a size is not there, so that whatever would call it cannot be linked.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wsized-deallocation"
