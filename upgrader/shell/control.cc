@@ -115,6 +115,12 @@ void Control::settle(const State& state, Time now) {
   write(state);
 }
 
+std::optional<Time> Control::next_deadline() const {
+  if (fifo_ && fifo_->pending()) return Time{0};  // at once: lines have been read and not taken
+  if (deaf_ && last_ && !due_) return *last_ + deaf_interval;
+  return held_back_ ? std::nullopt : due_;
+}
+
 void Control::finish(const State& state, int exit_status) {
   if (!taken_) return;
   fifo_.reset();

@@ -21,6 +21,8 @@ namespace upgrader {
 
 // status.json is written at most so often.
 inline constexpr Duration status_interval{100};
+// How often it is tried to open the FIFO, where that has failed.
+inline constexpr Duration deaf_interval{1'000};
 
 class Control {
  public:
@@ -43,11 +45,9 @@ class Control {
 
   // After the events of a turn of the loop. Writes status.json if it may be written now.
   void settle(const State& state, Time now);
-  // When it is to be written. Nothing while it may not be: a later turn will have it settled.
-  [[nodiscard]] std::optional<Time> next_deadline() const {
-    if (fifo_ && fifo_->pending()) return Time{0};  // at once: lines have been read and not taken
-    return held_back_ ? std::nullopt : due_;
-  }
+  // When it is to be written, or the FIFO to be opened once more. Nothing while it may not be
+  // written: a later turn will have it settled.
+  [[nodiscard]] std::optional<Time> next_deadline() const;
   // What a turn of the loop had no room for.
   void take_backlog() {
     if (fifo_ && fifo_->pending()) fifo_->take_lines();
