@@ -47,6 +47,7 @@ void Director::begin_calm() {
   act_ = Act::calm;
   machine_.calm = true;
   machine_.unschedule();
+  machine_.operators.go_home();
   for (const auto& process : machine_.processes()) {
     if (process->life != Process::Life::running) continue;
     process->input.capacity = process->output.capacity = 65'536;
@@ -92,6 +93,9 @@ bool Director::lead_agent(const Agent& agent, const State& state) {
   if (agent.told) return say(Stopped{"left in calm"});
   if (on_trial && state.upgrade->terms.commit == CommitRule::healthy) return say(Healthy{});
   if (agent.activated && state.upgrade && state.upgrade->waits_for_confirm) {
+    if (state.upgrade->origin == Origin::control) {
+      return machine_.operators.confirm(state.upgrade->id);
+    }
     return say(Confirm{state.upgrade->id});
   }
   return false;

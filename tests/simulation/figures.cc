@@ -54,9 +54,11 @@ bool print_figures(std::uint64_t seeds, const Tally& tally, const Visits& visits
       with_commas(tally.committed) + " committed, " + with_commas(tally.failed) +
       " failed with the old agent still active, " + with_commas(tally.rolled_back) +
       " fell back, of which " + with_commas(tally.stood_by) + " to one that stood by, " +
-      with_commas(tally.cut_short) + " ended with the upgrader; " + with_commas(tally.useful) +
-      " runs ended in a good upgrade; visited of V1 " + share("states", visits.states()) + ", " +
-      share("edges", edges) + ", " + share("cells", visits.cells());
+      with_commas(tally.cut_short) + " ended with the upgrader; " + with_commas(tally.requests) +
+      " requests of operators answered, " + with_commas(tally.granted) + " of them granted; " +
+      with_commas(tally.useful) + " runs ended in a good upgrade; visited of V1 " +
+      share("states", visits.states()) + ", " + share("edges", edges) + ", " +
+      share("cells", visits.cells());
   std::string missing;
   if (failed) missing = "a seed failed";
   const bool enough = percent(edges.allowed_visited, edges.allowed) >= edges_bar;
@@ -81,6 +83,8 @@ void Tally::add(const Tally& other) {
   rolled_back += other.rolled_back;
   stood_by += other.stood_by;
   cut_short += other.cut_short;
+  requests += other.requests;
+  granted += other.granted;
   useful += other.useful;
 }
 

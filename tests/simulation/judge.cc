@@ -94,6 +94,8 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   const std::optional<State> before = passed ? std::optional(supervisor.state()) : std::nullopt;
   const Actions actions = step_(supervisor, event, now);
   watcher_.see(event, actions, now);
+  const auto& upgrade = supervisor.state().upgrade;
+  if (upgrade && upgrade->generation) id_under_way_ = upgrade->id;
   if (passed) check_put_off(*before, passed->by, now, supervisor.state());
   see_actions(actions);
   if (trace_ != nullptr) {
@@ -144,6 +146,7 @@ void Judge::tell_stale_event(Event stale) {
 
 void Judge::see_event(const Event& event) {
   if (std::holds_alternative<StartRequested>(event)) started_ = true;
+  if (const auto* asked = std::get_if<ControlRequested>(&event)) see_control(asked->request);
   if (std::holds_alternative<DeadlinePassed>(event)) see_deadline();
   Process* process = machine_.of(generation_of(event));
   if (const auto* received = std::get_if<MessageReceived>(&event)) {
@@ -256,14 +259,18 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   };
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
+  // One that falls on the very instant that another was put off to counts as put off.
+  const auto is_put_off = [&](Time time) {
+    return std::any_of(put_off_before.begin(), put_off_before.end(),
+                       [time](const auto& before_it) { return before_it.second == time; });
+  };
   const auto is_judged = [&](const auto& other) {
-    const auto found = put_off_before.find(other.first);
-    const bool again = found != put_off_before.end() && found->second == other.second;
+    const bool again = is_put_off(other.second);
     return other.second <= by && (again || now - other.second <= std::chrono::seconds(1));
   };
   for (const auto& [name, time] : times) {
     const Duration late = now - time;
-    if (time > by || late <= std::chrono::seconds(1) || put_off_[name] == time) continue;
+    if (time > by || late <= std::chrono::seconds(1) || is_put_off(time)) continue;
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
@@ -288,6 +295,8 @@ void Judge::see_actions(const Actions& actions) {
     if (const auto* pass = std::get_if<PassSignal>(&action)) {
       order_signal(pass->generation, pass->signal);
     }
+    if (const auto* answer = std::get_if<Answer>(&action)) see_answer(*answer);
+    if (std::holds_alternative<RecordEnding>(action)) see_ending();
     if (const auto* spawn = std::get_if<Spawn>(&action)) {
       machine_.next_generation = spawn->generation;
     }
@@ -408,6 +417,7 @@ void Judge::check_orders() {
 void Judge::look_begins() {
   looking_ = true;
   timer_settings_ = 0;
+  control_lines_in_turn_ = 0;
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
     process->ended_at_look = process->life == Process::Life::zombie;
@@ -425,6 +435,7 @@ void Judge::look_begins() {
 void Judge::turn_begins() {
   looking_ = false;
   timer_settings_ = 0;
+  control_lines_in_turn_ = 0;
   for (const auto& process : machine_.processes()) {
     process->bytes_in_turn = 0;
     process->lines_in_turn = 0;
@@ -464,7 +475,11 @@ bool Judge::at_rest(const std::optional<Time>& timer) {
   if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {
     broken("it will wake though nothing is to be done");
   }
-  if (!timer || *timer > machine_.now() + std::chrono::seconds(1)) check_init();
+  if (!timer || *timer > machine_.now() + std::chrono::seconds(1)) {
+    check_init();
+    check_fifo();
+  }
+  if (!timer || *timer > machine_.now() + std::chrono::milliseconds(100)) check_control();
   const bool acted = director_.act(supervisor_);
   if (!director_.complaint().empty()) broken(director_.complaint());
   if (!acted && !timer && !machine_.next()) broken("Time: it waits for nothing");

@@ -56,6 +56,8 @@ struct Tally {
   std::uint64_t rolled_back = 0;  // a fallback was needed
   std::uint64_t stood_by = 0;     // and one stood by that got the work
   std::uint64_t cut_short = 0;    // ended with the upgrader
+  std::uint64_t requests = 0;     // of operators, that have been answered
+  std::uint64_t granted = 0;      // and not refused
   std::uint64_t useful = 0;       // a good upgrade committed once all faults had ceased
   void add(const Tally& other);
 };
@@ -91,6 +93,12 @@ class Judge {
   void init_told(std::string_view text);
   void bytes_written(Process& process, std::string_view bytes);
   void timer_set();
+
+  // ---- the control directory
+  // Read from its FIFO; of no bytes: its end was.
+  void control_read(std::string_view bytes);
+  void status_written(std::string_view text, bool well);
+  [[nodiscard]] std::string id_under_way() const;  // empty: there is none
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
@@ -128,6 +136,17 @@ class Judge {
   void throw_in_stale_event();
   void throw_in_between_last_words(const Event& event);
   void tell_stale_event(Event stale);
+  struct Given;
+  void see_control(const ControlRequest& request);
+  bool take_line_without_supervisor();
+  [[nodiscard]] bool is_answered(const std::string& name) const;
+  [[nodiscard]] bool is_known(const std::string& id) const;
+  void give(Given given);
+  void see_answer(const Answer& answer);
+  void see_ending();
+  void check_status(const std::string& text, bool last);
+  void check_control();
+  void check_fifo();
   [[nodiscard]] World guided_outcome(World asked);
 
   Machine& machine_;
@@ -149,8 +168,23 @@ class Judge {
   Time event_at_{0};
   std::map<std::string, Time> put_off_;  // deadlines, by their names, that have been put off once
   std::deque<Time> init_told_at_;        // in the last second
-  bool agent_was_active_ = false;        // one has got its `activate`
-  bool committed_ = false;               // in the step that is being judged
+  // ---- what operators have written, and what has become of it
+  struct Given {
+    std::string name;
+    std::string type;
+    std::optional<bool> ok;  // none: the supervisor has not answered yet
+  };
+  std::string control_line_;               // that is being read
+  std::deque<std::string> control_lines_;  // read, and not yet known to have been taken
+  std::deque<Given> given_;                // the last sixteen answers, newest first
+  std::deque<std::string> ids_ended_;      // of the last sixteen endings, likewise
+  std::string id_under_way_;               // of an upgrade that has been accepted
+  int control_lines_in_turn_ = 0;
+  std::string status_;          // what status.json says
+  bool status_is_old_ = false;  // the last writing failed
+  std::optional<Time> status_written_at_;
+  bool agent_was_active_ = false;  // one has got its `activate`
+  bool committed_ = false;         // in the step that is being judged
   bool init_heard_ready_ = false;
   bool init_heard_stopping_ = false;
   bool init_reloads_ = false;  // as it has been told

@@ -153,7 +153,10 @@ void Judge::run_ended(int status) {
     if (process->life != Process::Life::reaped) broken("it exits while an agent lives");
   }
   using What = Descriptor::What;
-  for (const What what : {What::input, What::output, What::signals, What::program}) {
+  const bool has_status = machine_.swarm.options.control_directory && started_;
+  if (has_status && !status_is_old_) check_status(status_, true);
+  if (machine_.operators.pipe.is_open()) broken("Control: the FIFO outlives the upgrader");
+  for (const What what : {What::input, What::output, What::signals, What::program, What::control}) {
     if (machine_.open_count(what) != 0) broken("Resources: a descriptor is left open");
   }
   if (!director_.expects_clean_end()) return;

@@ -81,6 +81,7 @@ std::optional<Time> Machine::next() const {
   }
   for (const ScheduledSignal& scheduled : scheduled_)
     consider(scheduled.at);
+  consider(operators.next());
   return earliest;
 }
 
@@ -92,6 +93,10 @@ bool Machine::step(Time limit) {
     if (scheduled_[i].at > *at) continue;
     raise(scheduled_[i].signal);
     scheduled_.erase(scheduled_.begin() + static_cast<std::ptrdiff_t>(i));
+    return true;
+  }
+  if (const auto comes = operators.next(); comes && *comes <= *at) {
+    operators.act();
     return true;
   }
   for (const auto& process : processes_) {
@@ -144,6 +149,7 @@ Process* Machine::of(Generation generation) const {
 
 int Machine::open(Descriptor descriptor) {
   descriptors_.emplace(next_fd_, descriptor);
+  if (descriptor.what == Descriptor::What::control) operators.pipe.opened(next_fd_);
   return next_fd_++;
 }
 
@@ -154,6 +160,7 @@ bool Machine::close(int fd) {
   descriptors_.erase(found);
   if (closed.what == Descriptor::What::input) closed.process->input.writer = false;
   if (closed.what == Descriptor::What::output) closed.process->output.reader = false;
+  if (closed.what == Descriptor::What::control) operators.pipe.closed(fd);
   return true;
 }
 
@@ -172,6 +179,7 @@ bool Machine::readable(int fd) const {
   const Descriptor* found = at(fd);
   if (found == nullptr) return false;
   if (found->what == Descriptor::What::signals) return pending_signals_ != 0;
+  if (found->what == Descriptor::What::control) return operators.pipe.readable(fd);
   if (found->what != Descriptor::What::output) return false;
   const Pipe& pipe = found->process->output;
   return !pipe.bytes.empty() || !pipe.writer;

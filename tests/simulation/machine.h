@@ -14,6 +14,7 @@
 
 #include "agent-protocol/wire/codec.h"
 #include "tests/explore/canonical.h"
+#include "tests/simulation/operators.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/swarm.h"
 #include "upgrader/core/ending.h"
@@ -106,7 +107,7 @@ class Process {
 };
 
 struct Descriptor {
-  enum class What { input, output, signals, program };
+  enum class What { input, output, signals, program, control };
   What what = What::program;
   Process* process = nullptr;
 };
@@ -155,6 +156,7 @@ class Machine {
 
   Random random;
   const Swarm& swarm;
+  Operators operators{*this};
   bool calm = false;                      // nothing goes wrong any more
   bool lock_is_free = false;              // whatever the swarm says
   std::deque<test::EventClass> outcomes;  // that a guide wants, in order; then all goes well

@@ -43,6 +43,8 @@ void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   swarm.guided = true;
   swarm.init_reads = Duration(0);
   swarm.signals.clear();
+  swarm.visits.clear();
+  swarm.options.control_directory.reset();
   swarm.hold_ups = swarm.freezes = swarm.jostles = swarm.stale_events = 0;
   swarm.input_capacity = swarm.output_capacity = 65'536;
   swarm.waits_for_lock = false;
@@ -65,6 +67,8 @@ RunOutcome run_seed(std::uint64_t seed, const Setting& setting) {
   Machine simulated(swarm, random.next());
   for (const auto& [delay, signal] : swarm.signals)
     simulated.schedule(simulated.now() + delay, signal);
+  for (const Swarm::Visit& visit : swarm.visits)
+    simulated.operators.expect(simulated.now() + visit.delay, visit.lines, visit.stays);
   std::optional<Follower> follower;
   if (setting.atlas != nullptr) {
     follower.emplace(*setting.atlas, setting.visits);

@@ -50,6 +50,8 @@ TEST_CASE("no seed of a fixed set breaks a rule, and upgrades of every kind of e
   CHECK(tally.rolled_back > 0);
   CHECK(tally.stood_by > 0);
   CHECK(tally.cut_short > 0);
+  CHECK(tally.requests > tally.granted);
+  CHECK(tally.granted > 0);
   CHECK(tally.useful > tally.runs / 4);
 }
 
@@ -119,6 +121,20 @@ TEST_CASE("canary: a standby that is not told why it gets the work is found") {
       2'000);
 
   CHECK(verdict.find("a fallback gets the work and is not told why") != std::string::npos);
+}
+
+TEST_CASE("canary: an operator who is answered twice is found") {
+  const std::string verdict = verdict_of(
+      [](Supervisor& supervisor, const Event& event, Time now) {
+        Actions actions = supervisor.step(event, now);
+        for (const Action& action : Actions(actions)) {
+          if (std::holds_alternative<Answer>(action)) actions.push_back(action);
+        }
+        return actions;
+      },
+      200);
+
+  CHECK(verdict.find("Control: an answer to nobody, or a second") != std::string::npos);
 }
 
 TEST_CASE("canary: a standby that outlives the commit is found") {

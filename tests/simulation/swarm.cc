@@ -89,6 +89,19 @@ void draw_signals(Random& random, Swarm& swarm) {
   }
 }
 
+// Some come with a word, some with more lines than a turn may take.
+void draw_operators(Random& random, Swarm& swarm) {
+  if (!random.chance(30)) return;
+  swarm.options.control_directory = "ctl";
+  const std::size_t count = random.below(6);
+  for (std::size_t i = 0; i < count; ++i) {
+    const int lines = static_cast<int>(random.between(1, random.chance(15) ? 80 : 6));
+    swarm.visits.push_back({some_time(random) / 4, lines, Duration(random.below(2'000))});
+  }
+  swarm.status_failures = rarely(random, 20, 60);
+  swarm.fifo_failures = random.chance(3) ? 100 : rarely(random, 10, 30);
+}
+
 }  // namespace
 
 Swarm draw_swarm(Random& random) {
@@ -98,6 +111,7 @@ Swarm draw_swarm(Random& random) {
   draw_agents(random, swarm);
   draw_signals(random, swarm);
   swarm.calm_after = some_time(random) * 2;
+  draw_operators(random, swarm);
   return swarm;
 }
 

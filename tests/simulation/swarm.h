@@ -96,6 +96,14 @@ struct Swarm {
 
   // People and init.
   std::vector<std::pair<Duration, int>> signals;
+  struct Visit {
+    Duration delay;
+    int lines;  // that the operator writes
+    Duration stays;
+  };
+  std::vector<Visit> visits;  // to the control directory, where there is one
+  int status_failures = 0;    // status.json cannot be written
+  int fifo_failures = 0;      // the FIFO cannot be opened
   Duration calm_after{0};
 };
 

@@ -16,6 +16,7 @@
 #include "tests/simulation/agent_double.h"
 #include "tests/simulation/judge.h"
 #include "tests/simulation/machine.h"
+#include "upgrader/shell/control_directory.h"
 #include "upgrader/shell/lock.h"
 #include "upgrader/shell/process.h"
 #include "upgrader/shell/program.h"
@@ -49,6 +50,14 @@ ssize_t read_signal(void* buffer, std::size_t size) {
   return sizeof told;
 }
 
+ssize_t read_control(void* buffer, std::size_t size) {
+  auto* bytes = static_cast<char*>(buffer);
+  const std::optional<std::size_t> count = the_machine->operators.pipe.read(bytes, size);
+  if (!count) return fails_with(EAGAIN);
+  the_judge->control_read({bytes, *count});
+  return static_cast<ssize_t>(*count);
+}
+
 }  // namespace
 
 // ---- system calls
@@ -66,6 +75,7 @@ ssize_t __wrap_read(int fd, void* buffer, size_t size) {
   if (descriptor == nullptr) return fails_with(EBADF);
   if (descriptor->what == Descriptor::What::signals) return read_signal(buffer, size);
   the_machine->jostle();
+  if (descriptor->what == Descriptor::What::control) return read_control(buffer, size);
   Pipe& pipe = descriptor->process->output;
   if (pipe.bytes.empty()) return pipe.writer ? fails_with(EAGAIN) : 0;
   if (the_machine->swarm.interrupts > 0 &&
@@ -266,6 +276,50 @@ int Link::restore(const BeforeSync& before_sync) const {
   before_sync();
   if (!the_judge->awaits_link_back()) return 0;
   return the_judge->next_outcome(World::link_back) == World::link_stays ? EIO : 0;
+}
+
+// ---- control_directory.h: nobody else is in it
+
+std::string ControlDirectory::open(std::string path) {
+  path_ = std::move(path);
+  return "";
+}
+
+int ControlDirectory::lock() const {
+  return 0;
+}
+
+int ControlDirectory::keep_last() const {
+  return 0;
+}
+
+int ControlDirectory::replace_status(std::string_view text) const {
+  the_machine->jostle();
+  const bool full =
+      !the_machine->calm && the_machine->random.chance(the_machine->swarm.status_failures);
+  the_judge->status_written(text, !full);
+  return full ? ENOSPC : 0;
+}
+
+int ControlDirectory::make_fifo() const {
+  the_machine->operators.pipe.make();
+  return 0;
+}
+
+OwnedFd ControlDirectory::open_fifo() const {
+  if (!the_machine->calm && the_machine->random.chance(the_machine->swarm.fifo_failures)) {
+    errno = EMFILE;
+    return {};
+  }
+  return OwnedFd(the_machine->open({Descriptor::What::control, nullptr}));
+}
+
+void ControlDirectory::remove_fifo() const {
+  the_machine->operators.pipe.remove();
+}
+
+bool ControlDirectory::is_in_memory() const {
+  return true;
 }
 
 // ---- lock.h: held by another for as long as the swarm says
