@@ -1,6 +1,6 @@
 # Checks how files look: columns, lengths, how they open, and their format.
 
-shape_checks='columns file_lengths budget function_lengths heads format targets seeds'
+shape_checks='columns file_lengths budget function_lengths heads format targets seeds planted'
 
 columns_max=100
 file_lines_max=300
@@ -192,4 +192,19 @@ canary_seeds() {
   sed -i 's/on_unclean_stop == UncleanStop::fall_back/on_unclean_stop == UncleanStop{}/' \
     upgrader/core/step_agents.cc
   echo 'inverted condition: on_unclean_stop means its opposite'
+}
+
+# The same for each error that `make simulate` plants in the shell and the core.
+check_planted() {
+  grep -v '^#' tests/simulation/canaries.table | while IFS= read -r row; do
+    file=$(printf '%s\n' "$row" | awk -F ' [|] ' '{ print $3 }')
+    script=$(printf '%s\n' "$row" | awk -F ' [|] ' '{ print $4 }')
+    sed -E "$script" "$file" | cmp -s - "$file" && echo "nothing is planted: ${row%% | *}"
+  done
+  return 0
+}
+
+canary_planted() {
+  sed -i 's/taken < lines_a_turn/lines_a_turn > taken/' upgrader/shell/agents.cc
+  echo 'nothing is planted: long_turn'
 }
