@@ -16,7 +16,8 @@ NOT_CORE = {'upgrader/core/' + name
 # alone, without a process.
 CORE_TESTS = ('tests/scenario/', 'tests/explore/second_table', 'tests/unit/supervisor',
               'tests/unit/phase_event', 'tests/unit/words', 'tests/unit/log_limit',
-              'tests/unit/init_news', 'tests/unit/ending', 'tests/unit/heartbeat')
+              'tests/unit/init_news', 'tests/unit/ending', 'tests/unit/heartbeat',
+              'tests/unit/attempts', 'tests/unit/control', 'tests/unit/status')
 PROTOCOL_TESTS = tuple(f'tests/unit/{name}' for name in (
     'archive', 'codec', 'json_line', 'line_reader', 'message', 'session', 'stock_archive', 'text'))
 
