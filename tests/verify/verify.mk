@@ -9,7 +9,8 @@ seeded:
 	@tests/need-packages $(check_packages) python3
 	@$(MAKE) $(jobs) --no-print-directory $(seeded_programs)
 	@BUILD=$(BUILD) CXX='$(CXX)' \
-	  SIMULATION='$(simulation_wraps) $(simulation_objects) $(seated) -pthread' tests/verify/seeded
+	  ONLY='$(ONLY)' SIMULATION='$(simulation_wraps) $(simulation_objects) $(seated) -pthread' \
+	  tests/verify/seeded
 
 # STEPS: only these; LONG=1: the full bars.
 verify:
