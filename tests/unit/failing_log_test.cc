@@ -143,7 +143,7 @@ TEST_CASE("a broken rule is told where that takes no time, and ends the upgrader
   if (pid == 0) {
     ::signal(SIGABRT, SIG_DFL);
     ::dup2(pipe.write.get(), STDERR_FILENO);
-    check_failed("a < b", "file.cc", 7);
+    check_failed("file.cc", 7);
   }
 
   REQUIRE(ends(pid));
@@ -151,6 +151,6 @@ TEST_CASE("a broken rule is told where that takes no time, and ends the upgrader
   int status = 0;
   CHECK(::waitpid(pid, &status, 0) == pid);
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
-  const std::string told = "upgrader: error: a rule of its own is broken: a < b (file.cc:7)\n";
+  const std::string told = "upgrader: error: a rule of its own is broken: file.cc:7\n";
   CHECK((take(pipe.read) == told) == !full);
 }

@@ -12,9 +12,8 @@
 
 namespace upgrader {
 
-void check_failed(const char* condition, const char* file, int line) {
-  const std::string text =
-      "upgrader: error: a rule of its own is broken: {} ({}:{})\n"_with(condition, file, line);
+void check_failed(const char* file, int line) {
+  const std::string text = "upgrader: error: a rule of its own is broken: {}:{}\n"_with(file, line);
   struct stat status {};
   if (::fstat(STDERR_FILENO, &status) == 0) {
     static_cast<void>(write_without_waiting(STDERR_FILENO, status.st_mode, text));
