@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "agent-protocol/wire/message.h"
+#include "agent-protocol/wire/utf8.h"
 
 // In a namespace of our own, so that an agent may link RapidJSON compiled with other settings; and
 // with assertions that stay on. None of them depends on the bytes that are parsed.
@@ -237,7 +238,6 @@ JsonLine::JsonLine(std::string_view line) {
 Result<JsonLine> JsonLine::parse(std::string_view line) {
   using Pool = rapidjson::MemoryPoolAllocator<>;
   constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
-                             rapidjson::kParseValidateEncodingFlag |
                              rapidjson::kParseNumbersAsStringsFlag;
   constexpr std::size_t pool_overhead_bytes = 64;
 
@@ -248,13 +248,14 @@ Result<JsonLine> JsonLine::parse(std::string_view line) {
   rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, Pool> reader(&pool, stack_bytes);
   rapidjson::InsituStringStream stream(parsed.bytes_.data());
   Recorder recorder(parsed.bytes_.data(), parsed.nodes_);
-  if (reader.Parse<flags>(stream, recorder).IsError()) {
-    return refuse_at(reader.GetErrorOffset(), reader.GetParseErrorCode());
-  }
-  // RapidJSON takes a NUL byte for the end.
-  if (stream.Tell() != line.size()) {
-    return refuse_at(stream.Tell(), rapidjson::kParseErrorDocumentRootNotSingular);
-  }
+  const rapidjson::ParseResult result = reader.Parse<flags>(stream, recorder);
+  const std::size_t end = result.IsError() ? result.Offset() : stream.Tell();
+  // RapidJSON takes any bytes for UTF-8. What is none, and no fault of the syntax, is in a text.
+  const std::size_t utf8_end = utf8_bytes(line);
+  if (utf8_end < end) return refuse_at(utf8_end, rapidjson::kParseErrorStringInvalidEncoding);
+  if (result.IsError()) return refuse_at(end, result.Code());
+  // It takes a NUL byte for the end.
+  if (end != line.size()) return refuse_at(end, rapidjson::kParseErrorDocumentRootNotSingular);
   if (parsed.nodes_[root].kind != Kind::object) return Refusal{"no object"};
   return parsed;
 }

@@ -42,13 +42,15 @@ std::size_t utf8_character_bytes(std::string_view text) {
   return continues(byte_at(text, 3)) ? 4 : 0;
 }
 
+std::size_t utf8_bytes(std::string_view text) {
+  std::size_t bytes = 0;
+  while (const std::size_t more = utf8_character_bytes(text.substr(bytes)))
+    bytes += more;
+  return bytes;
+}
+
 bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t bytes = utf8_character_bytes(text);
-    if (bytes == 0) return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
+  return utf8_bytes(text) == text.size();
 }
 
 }  // namespace agent_protocol

@@ -10,6 +10,9 @@ namespace agent_protocol {
 // overlong forms, nor surrogates, nor what is above U+10FFFF is valid.
 [[nodiscard]] std::size_t utf8_character_bytes(std::string_view text);
 
+// How many bytes it begins with that are valid characters.
+[[nodiscard]] std::size_t utf8_bytes(std::string_view text);
+
 [[nodiscard]] bool is_utf8(std::string_view text);
 
 }  // namespace agent_protocol
