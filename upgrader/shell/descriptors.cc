@@ -51,23 +51,22 @@ bool mark_by_close_range(int first) {
 }
 
 bool mark_by_proc(int first) {
-  int found = 0;
-  any_number_in("/proc/self/fd", [&](int fd) {
-    ++found;
+  const std::vector<int> found = numbers_in("/proc/self/fd");
+  for (const int fd : found) {
     if (fd >= first) mark(fd);
-    return false;
-  });
-  return found > 0;
+  }
+  return !found.empty();
 }
 
-bool any_number_in(const char* path, const std::function<bool(int)>& take) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path), &::closedir);
-  if (!directory) return false;
+std::vector<int> numbers_in(const std::string& path) {
+  std::vector<int> numbers;
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), &::closedir);
+  if (!directory) return numbers;
   while (const dirent* const entry = ::readdir(directory.get())) {
     const auto number = whole_number(entry->d_name, std::numeric_limits<int>::max());
-    if (number && take(static_cast<int>(*number))) return true;
+    if (number) numbers.push_back(static_cast<int>(*number));
   }
-  return false;
+  return numbers;
 }
 
 void mark_one_by_one(int first) {

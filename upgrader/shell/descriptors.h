@@ -10,7 +10,8 @@
 
 #include <signal.h>
 
-#include <functional>
+#include <string>
+#include <vector>
 
 namespace upgrader {
 
@@ -29,9 +30,8 @@ void mark_close_on_exec_from(int first);
 [[nodiscard]] bool mark_by_proc(int first);
 void mark_one_by_one(int first);
 
-// Calls `take` with each number that is a name in the directory, until that returns true. Returns
-// whether it did.
-bool any_number_in(const char* path, const std::function<bool(int)>& take);
+// The numbers that are names in a directory.
+[[nodiscard]] std::vector<int> numbers_in(const std::string& path);
 
 // The signals that mean something to the upgrader. They stay blocked, and are read from a
 // descriptor.

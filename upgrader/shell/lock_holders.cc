@@ -40,16 +40,16 @@ bool tells_of_lock(std::string_view fdinfo, const std::string& inode) {
 
 bool holds_lock(const std::string& process, const struct stat& file) {
   const std::string inode = ":{} "_with(file.st_ino);
-  const std::string descriptors = "{}/fdinfo"_with(process);
-  return any_number_in(descriptors.c_str(), [&](int fd) {
+  for (const int fd : numbers_in("{}/fdinfo"_with(process))) {
     if (!tells_of_lock(read_file("{}/fdinfo/{}"_with(process, fd), fdinfo_bytes_max), inode)) {
-      return false;
+      continue;
     }
     // Only now: to look at a file may take as long as its file system likes.
     struct stat found {};
-    return ::stat("{}/fd/{}"_with(process, fd).c_str(), &found) == 0 &&
-           found.st_dev == file.st_dev && found.st_ino == file.st_ino;
-  });
+    if (::stat("{}/fd/{}"_with(process, fd).c_str(), &found) != 0) continue;
+    if (found.st_dev == file.st_dev && found.st_ino == file.st_ino) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -58,10 +58,9 @@ std::vector<pid_t> lock_holders(int fd) {
   std::vector<pid_t> holders;
   struct stat file {};
   if (::fstat(fd, &file) != 0) return holders;
-  any_number_in("/proc", [&](pid_t pid) {
+  for (const pid_t pid : numbers_in("/proc")) {
     if (holds_lock("/proc/{}"_with(pid), file)) holders.push_back(pid);
-    return false;
-  });
+  }
   return holders;
 }
 
