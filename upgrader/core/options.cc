@@ -3,7 +3,6 @@
 #include <limits>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "agent-protocol/wire/form.h"
 #include "agent-protocol/wire/names.h"
@@ -20,19 +19,15 @@ using agent_protocol::operator""_with;
 // Behind standard input, output and error.
 constexpr int first_free_descriptor = 3;
 
-// Nothing: the argument was well formed. Otherwise what is wrong with it.
-using Complaint = std::optional<UsageError>;
-
-Complaint complain(const Argument& argument, std::string_view what) {
-  return UsageError{complaint_about(argument, what)};
-}
+// Empty: the argument was well formed. Otherwise what is wrong with it.
+using Complaint = std::string;
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_zero) {
   const std::optional<Duration> parsed = parse_duration(argument.value.value_or(""));
-  if (!parsed) return complain(argument, "needs =D, {}"_with(duration_form));
-  if (*parsed == Duration{0} && !may_be_zero) return complain(argument, "must not be 0");
+  if (!parsed) return complaint_about(argument, "needs =D, {}"_with(duration_form));
+  if (*parsed == Duration{0} && !may_be_zero) return complaint_about(argument, "must not be 0");
   duration = *parsed;
-  return std::nullopt;
+  return "";
 }
 
 // The place of the value among the words.
@@ -40,65 +35,66 @@ Complaint find_word(const Argument& argument, std::span<const std::string_view> 
                     std::size_t& place) {
   std::string allowed;
   for (place = 0; place < words.size(); ++place) {
-    if (argument.value == words[place]) return std::nullopt;
+    if (argument.value == words[place]) return "";
     allowed += allowed.empty() ? "needs =" : " or =";
     allowed += words[place];
   }
-  return complain(argument, allowed);
+  return complaint_about(argument, allowed);
 }
 
 template <class Enum>
 Complaint set_choice(const Argument& argument, Enum& value) {
   std::size_t place = 0;
   Complaint complaint = find_word(argument, agent_protocol::names_of<Enum>, place);
-  if (!complaint) value = static_cast<Enum>(place);
+  if (complaint.empty()) value = static_cast<Enum>(place);
   return complaint;
 }
 
 Complaint set_flag(const Argument& argument, bool& flag) {
-  if (argument.value) return complain(argument, "takes no value");
+  if (argument.value) return complaint_about(argument, "takes no value");
   flag = true;
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_notify_fd(const Argument& argument, Options& options) {
   const auto number = whole_number(argument.value.value_or(""), std::numeric_limits<int>::max());
   if (!number || *number < first_free_descriptor) {
-    return complain(argument, "needs =N, where N is the number of a descriptor, 3 or more");
+    return complaint_about(argument, "needs =N, where N is the number of a descriptor, 3 or more");
   }
   options.notify_fd = static_cast<int>(*number);
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_path(const Argument& argument, std::optional<std::string>& path,
                    std::string_view form) {
-  if (argument.value.value_or("").empty()) return complain(argument, form);
+  if (argument.value.value_or("").empty()) return complaint_about(argument, form);
   path = std::string(*argument.value);
-  return std::nullopt;
+  return "";
 }
 
 Complaint add_adapter_word(const Argument& argument, Options& options) {
   const bool program_is_missing = options.adapter.empty() && argument.value == "";
   if (!argument.value || program_is_missing) {
-    return complain(argument, "needs =WORD, the first a program, the others its arguments");
+    return complaint_about(argument, "needs =WORD, the first a program, the others its arguments");
   }
-  options.adapter.emplace_back(*argument.value);
-  return std::nullopt;
+  options.adapter.push_back(std::string(*argument.value));
+  return "";
 }
 
 Complaint set_attempts(const Argument& argument, int& attempts) {
   const auto number = whole_number(argument.value.value_or(""), attempts_max);
   if (!number) {
-    return complain(argument, "needs =N, where N is a number from 0 to {}"_with(attempts_max));
+    return complaint_about(argument,
+                           "needs =N, where N is a number from 0 to {}"_with(attempts_max));
   }
   attempts = static_cast<int>(*number);
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_timeout(const Argument& argument, std::optional<Duration>& option) {
   Duration timeout{0};
   Complaint complaint = set_duration(argument, timeout, true);
-  if (!complaint) option = timeout;
+  if (complaint.empty()) option = timeout;
   return complaint;
 }
 
@@ -130,23 +126,23 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--subreaper") return set_flag(argument, options.subreaper);
   if (name == "--adapter") return add_adapter_word(argument, options);
   if (name == "--log-level") return set_choice(argument, options.log_level);
-  return complain(argument, "no such option; --help names them all");
+  return complaint_about(argument, "no such option; --help names them all");
 }
 
 // What no option by itself can be wrong with.
 Complaint judge_together(const Options& options) {
   if (options.lock_timeout && !options.lock_file) {
-    return UsageError{"--lock-timeout: needs --lock=FILE"};
+    return "--lock-timeout: needs --lock=FILE";
   }
-  if (options.previous && !options.relink) return UsageError{"--previous: needs --relink"};
+  if (options.previous && !options.relink) return "--previous: needs --relink";
   if (options.attempts > 0 && !options.previous) {
-    return UsageError{"--attempts: needs --previous=LINK"};
+    return "--attempts: needs --previous=LINK";
   }
   const bool must_be_healthy = options.commit == agent_protocol::CommitRule::healthy;
   if (must_be_healthy && options.trial == Duration{0}) {
-    return UsageError{"--commit=healthy: needs a --trial that is not 0"};
+    return "--commit=healthy: needs a --trial that is not 0";
   }
-  return std::nullopt;
+  return "";
 }
 
 }  // namespace
@@ -164,18 +160,21 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       break;
     }
     const Argument argument = take_apart(text);
-    if (Complaint complaint = set_option(argument, options)) return *std::move(complaint);
+    const Complaint complaint = set_option(argument, options);
+    if (!complaint.empty()) return UsageError{complaint};
     const bool may_be_repeated = argument.name == "--adapter";
     if (!may_be_repeated && is_given(argument.name, argv, at)) {
-      return *complain(argument, "is given twice");
+      return UsageError{complaint_about(argument, "is given twice")};
     }
   }
   if (at >= argc || *argv[at] == '\0') {
     return UsageError{"AGENT is missing: upgrader [options] [--] AGENT [ARG ...]"};
   }
   options.agent = argv[at];
-  options.args.assign(argv + at + 1, argv + argc);
-  if (Complaint complaint = judge_together(options)) return *std::move(complaint);
+  while (++at < argc)
+    options.args.push_back(argv[at]);
+  const Complaint complaint = judge_together(options);
+  if (!complaint.empty()) return UsageError{complaint};
   return options;
 }
 

@@ -99,9 +99,9 @@ Environment agent_environment(const char* const* inherited, std::optional<int> s
       if (environment.listen_pid) continue;
       environment.listen_pid = environment.entries.size();
     }
-    environment.entries.emplace_back(entry);
+    environment.entries.push_back(std::string(entry));
   }
-  environment.entries.emplace_back("AGENT_PROTOCOL=1");
+  environment.entries.push_back("AGENT_PROTOCOL=1");
   if (lock_descriptor) {
     environment.entries.push_back("AGENT_PROTOCOL_LOCK_FD={}"_with(*lock_descriptor));
   }
