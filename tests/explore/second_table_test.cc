@@ -45,20 +45,37 @@ void replace(std::string& text, const std::string& what, const std::string& by) 
   text.replace(text.find(what), what.size(), by);
 }
 
+using Seed = std::function<void(Rows&)>;
+
+// Which row an error is in.
+struct Place {
+  const char* situation;
+  const char* event;
+  const char* guards = "";
+};
+
+Seed dropped(Place place) {
+  return [place](Rows& rows) { drop(rows, row(rows, place.situation, place.event, place.guards)); };
+}
+
+Seed replaced(Place place, const char* effect, const char* by) {
+  return [place, effect, by](Rows& rows) {
+    replace(row(rows, place.situation, place.event, place.guards).effects, effect, by);
+  };
+}
+
 struct SeededError {
   const char* name;
-  std::function<void(Rows&)> seed;
+  Seed seed;
   const char* found_at;  // the step at which it must be found
   int policy = relink_policy;
 };
 
 const std::vector<SeededError> seeded_errors{
     {"a row is dropped: the old agent takes its word back",
-     [](Rows& rows) { drop(rows, row(rows, "hand yields -", "A cancel", "its id")); },
-     "hand yields -, A cancel"},
+     dropped({"hand yields -", "A cancel", "its id"}), "hand yields -, A cancel"},
     {"a row is dropped: with --relink the link is proved",
-     [](Rows& rows) { drop(rows, row(rows, "prepare works ready", "go", "relink")); },
-     "prepare works greeted, B ready"},
+     dropped({"prepare works ready", "go", "relink"}), "prepare works greeted, B ready"},
     {"a target is swapped: the trial is skipped after a roll-back",
      [](Rows& rows) { row(rows, "roll stops,killed *", "A exits").next = "idle - -"; },
      "roll stops -, A exits"},
@@ -69,64 +86,37 @@ const std::vector<SeededError> seeded_errors{
      },
      "gate works ready, A confirm"},
     {"an action is left out: an operator gets no answer",
-     [](Rows& rows) {
-       replace(row(rows, "trial works *", "control rollback", "its id").effects, "grant, ", "");
-     },
+     replaced({"trial works *", "control rollback", "its id"}, "grant, ", ""),
      "trial works -, control rollback"},
     {"a guard is left out: an operator commits what he did not mean",
      [](Rows& rows) { row(rows, "trial works *", "control commit", "its id").guards = ""; },
      "trial works -, control commit"},
     {"an action is left out: the candidate lives on after a cancel",
-     [](Rows& rows) {
-       replace(row(rows, "hand yields ready,ready!", "A cancel", "its id").effects, ", kill B", "");
-     },
+     replaced({"hand yields ready,ready!", "A cancel", "its id"}, ", kill B", ""),
      "hand yields ready, A cancel"},
     {"an action is left out: the old agent is not told of its candidate",
-     [](Rows& rows) {
-       replace(row(rows, "hand yields ready,ready!", "B exits").effects, "candidate_lost, ", "");
-     },
+     replaced({"hand yields ready,ready!", "B exits"}, "candidate_lost, ", ""),
      "hand yields ready, B exits"},
     {"an action is left out: the link is not put back",
-     [](Rows& rows) { replace(row(rows, "* * *", "sigusr2").effects, ", restore link", ""); },
-     "new silent -, sigusr2"},
-    {"a wrong stage",
-     [](Rows& rows) {
-       replace(row(rows, "prepare,gate works %waiting", "B grace").effects, "start", "trial");
-     },
+     replaced({"* * *", "sigusr2"}, ", restore link", ""), "new silent -, sigusr2"},
+    {"a wrong stage", replaced({"prepare,gate works %waiting", "B grace"}, "start", "trial"),
      "undo works shot, A exits"},
     {"a cause without its exit status",
-     [](Rows& rows) {
-       replace(row(rows, "trial works *", "A exits").effects, "trial ending", "trial");
-     },
-     "back born -, spawn fails"},
+     replaced({"trial works *", "A exits"}, "trial ending", "trial"), "back born -, spawn fails"},
     {"the wrong clean flag",
-     [](Rows& rows) {
-       replace(row(rows, "hand %unsaid ready", "A exits", "continue").effects, "unclean", "clean");
-     },
+     replaced({"hand %unsaid ready", "A exits", "continue"}, "unclean", "clean"),
      "hand yields ready, A exits"},
-    {"a state that is not handed on",
-     [](Rows& rows) {
-       replace(row(rows, "hand yields *", "A stopped").effects, "keep state, ", "");
-     },
+    {"a state that is not handed on", replaced({"hand yields *", "A stopped"}, "keep state, ", ""),
      "hand stopped ready, A exits"},
     {"a wrong deadline: the start of a fallback",
-     [](Rows& rows) { replace(row(rows, "back born -", "spawned").effects, "fallback", "start"); },
-     "back born -, spawned"},
-    {"a deadline that runs on",
-     [](Rows& rows) {
-       replace(row(rows, "prepare works greeted", "B ready").effects, "B no limit, ", "");
-     },
+     replaced({"back born -", "spawned"}, "fallback", "start"), "back born -, spawned"},
+    {"a deadline that runs on", replaced({"prepare works greeted", "B ready"}, "B no limit, ", ""),
      "prepare works greeted, B ready"},
     {"a generation that is not taken",
-     [](Rows& rows) {
-       replace(row(rows, "ask works -", "checked", "sequential").effects, "take a generation, ",
-               "");
-     },
+     replaced({"ask works -", "checked", "sequential"}, "take a generation, ", ""),
      "ask works -, checked"},
     {"the wrong agent: the candidate is welcomed as the active one",
-     [](Rows& rows) {
-       replace(row(rows, "prepare works silent", "B hello").effects, "welcome B", "welcome A");
-     },
+     replaced({"prepare works silent", "B hello"}, "welcome B", "welcome A"),
      "prepare works silent, B hello"},
     {"a guard is left out: an id that the agent has not been told",
      [](Rows& rows) {
@@ -138,29 +128,21 @@ const std::vector<SeededError> seeded_errors{
        row(rows, "trial works *", "request limit", "must be healthy").guards = "!must be healthy";
      },
      "trial works -, request limit"},
-    {"the wrong exit status",
-     [](Rows& rows) { replace(row(rows, "new %held -", "A exits").effects, "A but 0,", "125,"); },
+    {"the wrong exit status", replaced({"new %held -", "A exits"}, "A but 0,", "125,"),
      "new silent -, A exits"},
     {"a deadline that is not set: the first heartbeat is not waited for",
-     [](Rows& rows) {
-       replace(row(rows, "new given,waits -", "A %takes").effects, ", A owes a heartbeat", "");
-     },
+     replaced({"new given,waits -", "A %takes"}, ", A owes a heartbeat", ""),
      "new given -, A activate written", watchdog_policy},
     {"a deadline that runs on: a heartbeat does not start the time anew",
-     [](Rows& rows) { drop(rows, row(rows, "* %active *", "A heartbeat", "owes a heartbeat")); },
-     "idle works -, A heartbeat", watchdog_policy},
+     dropped({"* %active *", "A heartbeat", "owes a heartbeat"}), "idle works -, A heartbeat",
+     watchdog_policy},
     {"a deadline that runs on: heartbeats are waited for after the stop",
-     [](Rows& rows) {
-       replace(row(rows, "hand yields *", "A stopped").effects, ", A owes no heartbeat", "");
-     },
+     replaced({"hand yields *", "A stopped"}, ", A owes no heartbeat", ""),
      "hand yields -, A stopped", watchdog_policy},
     {"a deadline that runs on: heartbeats are waited for while it is rolled back",
-     [](Rows& rows) {
-       replace(row(rows, "trial works *", "A unfit").effects, ", A owes no heartbeat", "");
-     },
-     "trial works -, A unfit", watchdog_policy},
-    {"a row is dropped: silence on trial is no failure",
-     [](Rows& rows) { drop(rows, row(rows, "trial works *", "A silence")); },
+     replaced({"trial works *", "A unfit"}, ", A owes no heartbeat", ""), "trial works -, A unfit",
+     watchdog_policy},
+    {"a row is dropped: silence on trial is no failure", dropped({"trial works *", "A silence"}),
      "trial works -, A silence", watchdog_policy},
     {"an agent that was not reached is active",
      [](Rows& rows) {
@@ -170,21 +152,14 @@ const std::vector<SeededError> seeded_errors{
      },
      "new given -, A activate lost"},
     {"an activate that waits for ever",
-     [](Rows& rows) {
-       replace(row(rows, "new greeted -", "A ready").effects, ", A limit stop", "");
-     },
-     "new greeted -, A ready"},
+     replaced({"new greeted -", "A ready"}, ", A limit stop", ""), "new greeted -, A ready"},
     {"an activate that is given up, and may be read all the same",
      [](Rows& rows) { row(rows, "swap - waits", "B limit").effects = "B no limit, B grace"; },
      "swap - waits, B limit"},
     {"what was left is lost with the activate",
-     [](Rows& rows) {
-       replace(row(rows, "swap - given,waits", "B %misses").effects, "B grace",
-               "B grace, A has the work");
-     },
+     replaced({"swap - given,waits", "B %misses"}, "B grace", "B grace, A has the work"),
      "down - shot, B exits"},
-    {"a deadline that is judged, however late",
-     [](Rows& rows) { drop(rows, row(rows, "* * *", "late")); }, "new silent -, late"},
+    {"a deadline that is judged, however late", dropped({"* * *", "late"}), "new silent -, late"},
     {"the standby is not started",
      [](Rows& rows) {
        Row& which = row(rows, "swap - given,waits", "B %takes", "warm");
@@ -193,8 +168,7 @@ const std::vector<SeededError> seeded_errors{
      },
      "swap - given, B activate written", warm_policy},
     {"the standby lives on after the commit",
-     [](Rows& rows) { replace(row(rows, "link works %stands", "linked").effects, ", kill B", ""); },
-     "linked", warm_policy},
+     replaced({"link works %stands", "linked"}, ", kill B", ""), "linked", warm_policy},
     {"a standby that fails ends the trial",
      [](Rows& rows) {
        row(rows, "trial,roll * %stands", "B limit").effects =
@@ -208,52 +182,32 @@ const std::vector<SeededError> seeded_errors{
        which.next = "back ready -";
      },
      "A exits", warm_policy},
-    {"a standby that fails is the last",
-     [](Rows& rows) { drop(rows, row(rows, "back %held,shot -", "A exits", "stood by")); },
+    {"a standby that fails is the last", dropped({"back %held,shot -", "A exits", "stood by"}),
      "A exits", warm_policy},
-    {"a way back that is not looked for",
-     [](Rows& rows) { drop(rows, row(rows, "new %held -", "A exits", "previous")); },
+    {"a way back that is not looked for", dropped({"new %held -", "A exits", "previous"}),
      "new silent -, A exits", boot_policy},
     {"a way back that is not told why it was started",
-     [](Rows& rows) {
-       replace(row(rows, "new %held -", "A exits", "previous").effects, "start ending", "start");
-     },
+     replaced({"new %held -", "A exits", "previous"}, "start ending", "start"),
      "back silent -, A hello", boot_policy},
     {"a way back that has the work without a trial",
-     [](Rows& rows) { drop(rows, row(rows, "back given,waits -", "A %takes", "boot")); },
-     "back given -, A activate written", boot_policy},
-    {"a way back that fails, and is started again",
-     [](Rows& rows) { drop(rows, row(rows, "trial works -", "A exits", "boot")); },
+     dropped({"back given,waits -", "A %takes", "boot"}), "back given -, A activate written",
+     boot_policy},
+    {"a way back that fails, and is started again", dropped({"trial works -", "A exits", "boot"}),
      "trial works -, A exits", boot_policy},
     {"the wrong exit status: of a way back that has been rolled back",
-     [](Rows& rows) {
-       replace(row(rows, "roll %said -", "A exits", "boot").effects, "verdict 125, ", "");
-     },
-     "roll stopped -, A exits", boot_policy},
+     replaced({"roll %said -", "A exits", "boot"}, "verdict 125, ", ""), "roll stopped -, A exits",
+     boot_policy},
     {"starts that are forgotten because a way back was told to end",
-     [](Rows& rows) {
-       replace(row(rows, "seek - -", "way back").effects, "attempts are over, ", "");
-     },
-     ", sigterm", boot_policy},
+     replaced({"seek - -", "way back"}, "attempts are over, ", ""), ", sigterm", boot_policy},
     {"starts that are counted though what failed has been committed",
-     [](Rows& rows) {
-       replace(row(rows, "link works -", "linked").effects, "forget attempts, ", "");
-     },
-     "linked", boot_policy},
+     replaced({"link works -", "linked"}, "forget attempts, ", ""), "linked", boot_policy},
     {"an agent that never counts as one that has lasted",
-     [](Rows& rows) {
-       Row& which = row(rows, "new given,waits -", "A %takes");
-       replace(which.effects, ", A is to last", "");
-     },
+     replaced({"new given,waits -", "A %takes"}, ", A is to last", ""),
      "new given -, A activate written", boot_policy},
     {"what has been tried too often is not started where there is nothing else",
-     [](Rows& rows) { drop(rows, row(rows, "seek - -", "no way back", "worn out")); },
-     "seek - -, no way back", boot_policy},
+     dropped({"seek - -", "no way back", "worn out"}), "seek - -, no way back", boot_policy},
     {"a silent agent that is vouched for",
-     [](Rows& rows) {
-       replace(row(rows, "* works,yields,stops *", "A silence").effects, "is silent",
-               "owes no heartbeat");
-     },
+     replaced({"* works,yields,stops *", "A silence"}, "is silent", "owes no heartbeat"),
      "idle works -, A silence", watchdog_policy},
 };
 
