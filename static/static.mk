@@ -148,6 +148,14 @@ static_emulator_armhf = qemu-arm
 static_emulator = $(static_emulator_$(ARCH))
 
 # What tests/static tries: see there.
+static_link_c++ = $(static_triplet)-g++ $(static_flags) $(static_cxx_flags) $(static_link_flags) \
+  -nodefaultlibs -o $@ $(filter %.cc %.o,$^) -lc -lgcc
+$(static)/tests/kind: tests/static/kind.cc $(static)/objects/static/run_time.o $(static_libc)
+	@mkdir -p $(@D)
+	$(static_link_c++) -fno-rtti
+$(static)/tests/asks: tests/static/kind.cc $(static)/objects/static/run_time.o $(static_libc)
+	@mkdir -p $(@D)
+	$(static_link_c++) -DASKS
 $(static)/tests/maps: tests/static/maps.c $(static_libc)
 	@mkdir -p $(@D)
 	$(static_compile_c) $(static_link_flags) -o $@ $<

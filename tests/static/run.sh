@@ -1,8 +1,8 @@
 #!/bin/sh
 # What the static program owes to whoever runs it as root: another address in every process,
-# nothing that can be both written and executed, and relocated pages that cannot be written any
-# more. Each with a canary. Prints `ok` lines and `N passed, N failed`.
-#     usage: tests/static/run.sh    BUILD=build  ARCH=amd64
+# nothing that can be both written and executed, relocated pages that cannot be written any more,
+# and none of the C++ that static/run_time.cc does not have. Each with a canary. Prints `ok`
+# lines and `N passed, N failed`.    usage: tests/static/run.sh    BUILD=build  ARCH=amd64
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -82,6 +82,11 @@ expect yes 'the program has no fixed address' has_no_fixed_address "$upgrader"
 expect yes 'it asks for its relocated pages to be protected' asks_for_protection "$upgrader"
 expect yes 'it needs no loader and no library' needs_no_loader "$upgrader"
 expect no 'a program with a loader is found (canary)' needs_no_loader "$(realpath /bin/sh)"
+
+expect yes 'a program that asks nobody of what kind he is can be linked' make_one kind
+expect no 'a dynamic_cast cannot be linked' make_one asks
+cp "$scratch/said" "$scratch/refusal"
+expect yes 'and for that very reason' grep __dynamic_cast "$scratch/refusal"
 
 if [ "$ARCH" != amd64 ]; then
   echo "report: skipped: how $ARCH's program is mapped: the emulator's own memory is all to be seen"
