@@ -40,12 +40,12 @@ void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::
   look();
 }
 
-// What was upgraded may have asked for a reboot.
+// What was upgraded may have asked for a reboot: the end of an upgrade is told together with that.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
-  const bool asked = access(desk_.reboot_asked.c_str(), F_OK) == 0;
-  if (auto* ended = std::get_if<UpgradeEnded>(&event)) ended->reboot_required = asked;
-  if (auto* restarted = std::get_if<Restarted>(&event)) restarted->reboot_required = asked;
+  const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };
+  if (auto* ended = std::get_if<UpgradeEnded>(&event)) ended->reboot_required = is_asked();
+  if (auto* before = std::get_if<Restarted>(&event)) before->reboot_required = is_asked();
   for (const NodeAction& action : commander_->step(event, desk_.timers.now().count())) {
     std::visit([this](const auto& deed) { perform(deed); }, action);
   }

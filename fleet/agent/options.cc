@@ -66,7 +66,7 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
                  "reboots the machine; without it no reboot is ordered")
       ->type_name("PROGRAM");
   app.add_option("--reboot-asked", options.reboot_asked,
-                 "is there when what was upgraded has asked for a reboot")
+                 "whatever is upgraded asks for a reboot by making this file")
       ->type_name("FILE");
   app.add_option("--boot-id", options.boot_id, "says which boot of the machine this is")
       ->type_name("FILE");

@@ -4,8 +4,6 @@
 // a person pauses, aborts and stops. HOURS=24 SEED=1.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <random>
 #include <set>
 
 #include "fleet/controller/campaign.h"
@@ -14,6 +12,7 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_draft.h"
 #include "fleet/model/rollout_driver.h"
+#include "tests/fleet/by_seed.h"
 #include "tests/fleet/day_machine.h"
 #include "tests/fleet/report.h"
 
@@ -86,7 +85,9 @@ class Day {
   static constexpr Faults way_faults{
       .lost_requests = 10, .lost_answers = 10, .late_requests = 5, .cut_watches = 10};
 
-  [[nodiscard]] std::uint64_t below(std::uint64_t limit) { return chance_() % limit; }
+  [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
+    return fleet_test::below(chance_, limit);
+  }
 
   void is_wrong(const std::string& what) {
     if (wrong_.empty()) wrong_ = "after " + std::to_string(now()) + " ms: " + what;
@@ -335,7 +336,7 @@ class Day {
 
   VirtualTime time_;
   FakeCell cell_{time_};
-  std::mt19937_64 chance_;
+  fleet_test::Random chance_;
   std::map<std::string, Fault> faults_;
   std::vector<std::unique_ptr<DayMachine>> machines_;
   std::vector<Controller> controllers_;
@@ -347,15 +348,10 @@ class Day {
   std::string wrong_;
 };
 
-std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 // Rows: Z-35 Z-46
 TEST_CASE("hours of rollouts lose nothing and do nothing twice, whatever dies and is cut off") {
-  const auto hours = static_cast<Ms>(number_of("HOURS", 1));
-  Day day(number_of("SEED", 1));
+  const auto hours = static_cast<Ms>(fleet_test::number_of("HOURS", 1));
+  Day day(fleet_test::number_of("SEED", 1));
 
   day.live_until(hours * hour);
 

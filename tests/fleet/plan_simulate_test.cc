@@ -3,11 +3,9 @@
 // nobody is ever a step ahead. RUNS=N for more of them, SEED=N for one.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdint>
-#include <cstdlib>
 #include <map>
-#include <random>
 
+#include "tests/fleet/by_seed.h"
 #include "tests/fleet/plan_world.h"
 #include "tests/fleet/report.h"
 
@@ -16,20 +14,10 @@ namespace {
 using namespace fleet_test;
 using namespace fleet;
 using Move = PlanWorld::Move;
-using Random = std::mt19937_64;
 
 constexpr std::size_t many_members = 30;
 constexpr std::size_t many_steps = 20;
 constexpr std::size_t plans_per_large_one = 10'000;
-
-std::size_t below(Random& random, std::size_t limit) {
-  return random() % limit;
-}
-
-std::size_t number_of(const char* name, std::size_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::vector<PlanStep> some_steps(Random& random, std::size_t count) {
   constexpr StepClass kinds[] = {StepClass::any, StepClass::one_at_a_time, StepClass::once,

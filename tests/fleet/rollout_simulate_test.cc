@@ -2,10 +2,8 @@
 // answers lost, a person. Judged as the exploration is. RUNS=N for more of them, SEED=N for one.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdint>
-#include <cstdlib>
-#include <random>
 
+#include "tests/fleet/by_seed.h"
 #include "tests/fleet/report.h"
 #include "tests/fleet/rollout_world.h"
 
@@ -14,17 +12,6 @@ namespace {
 using namespace fleet_test;
 using fleet::RolloutOrder;
 using fleet::RolloutState;
-
-using Random = std::mt19937_64;
-
-std::size_t below(Random& random, std::size_t limit) {
-  return random() % limit;
-}
-
-std::size_t number_of(const char* name, std::size_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 WorldSetup setup_of(Random& random) {
   using enum Nature;
