@@ -48,6 +48,7 @@ std::string_view name_of(Phase phase) {
   static constexpr char names[][14] = {
       "starting", "running",    "preparing",    "confirming",   "switching",     "replacing",
       "trial",    "abandoning", "rolling_back", "falling_back", "shutting_down", "ended"};
+  static_assert(std::size(names) == static_cast<std::size_t>(Phase::ended) + 1);
   return names[static_cast<std::size_t>(phase)];
 }
 
