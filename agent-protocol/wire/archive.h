@@ -53,7 +53,8 @@ class WritingArchive : public Refusals {
  public:
   explicit WritingArchive(std::string_view type);
 
-  // The members of a structure, whose `serialize` is for reading, too, and asks for one to change.
+  // Writes all members of a structure. Its `serialize` serves reading, too, and therefore takes one
+  // that may be changed: to write changes nothing.
   template <class Structure>
   void write_all(const Structure& from) {
     serialize(*this, const_cast<Structure&>(from));

@@ -250,7 +250,8 @@ Result<JsonLine> JsonLine::parse(std::string_view line) {
   Recorder recorder(parsed.bytes_.data(), parsed.nodes_);
   const rapidjson::ParseResult result = reader.Parse<flags>(stream, recorder);
   const std::size_t end = result.IsError() ? result.Offset() : stream.Tell();
-  // RapidJSON takes any bytes for UTF-8. What is none, and no fault of the syntax, is in a text.
+  // RapidJSON does not look whether bytes are UTF-8. Outside of texts it takes nothing but ASCII,
+  // so where the first bytes that are no UTF-8 come before its own complaint, a text has them.
   const std::size_t utf8_end = utf8_bytes(line);
   if (utf8_end < end) return refuse_at(utf8_end, rapidjson::kParseErrorStringInvalidEncoding);
   if (result.IsError()) return refuse_at(end, result.Code());

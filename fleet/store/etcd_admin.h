@@ -41,7 +41,7 @@ class EtcdAdmin {
   struct Step {
     std::string path;
     std::string body;
-    // In the words of etcd's refusal: what the step is to reach has been reached before.
+    // etcd refuses the step with these words where it was done before; that is as good as done.
     std::string_view if_so;
   };
   struct Steps;

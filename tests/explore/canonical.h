@@ -54,8 +54,9 @@ inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
 inline constexpr int warm_policy = gate_policy + 1;
 inline constexpr int all_policies = warm_policy + 1;
-// With --previous and --attempts; and the same without limits, a trial included. Not for all to
-// explore either.
+// With --previous and --attempts; and the same again where nothing has a limit of time, so that
+// there is no trial either. The exploration and the second table walk through both; the simulation,
+// which goes by the policies before them, leaves them out.
 inline constexpr int boot_policy = all_policies;
 inline constexpr int boot_no_limits_policy = boot_policy + 1;
 inline constexpr int explored_policies = boot_no_limits_policy + 1;
@@ -64,8 +65,8 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 
 // Three things multiply the work and mean the same under every policy, so they are explored under
 // few of them. With WHOLE=1 in the environment, as make explore has it, agents with the feature are
-// explored under a policy that leads to many states, and with --previous, where one may be on trial
-// as a fallback; and the other two under all.
+// explored under a policy that leads to many states, and under those with --previous, where a
+// fallback, too, may be on trial; the other two are explored under all policies.
 struct Breadth {
   bool readiness = false;    // agents with the feature
   bool control = false;      // an operator's requests

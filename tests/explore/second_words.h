@@ -25,7 +25,7 @@ struct Party {
   std::optional<Time> grace = {};  // to exit after a pipe was closed
   std::optional<Time> beat = {};   // to have said `heartbeat`
   std::optional<Time> hello = {};  // to have said `hello`, before that is told to people
-  std::optional<Time> lasts = {};  // from then on its executable has not been started in vain
+  std::optional<Time> lasts = {};  // then it has lasted: its start counts as no failure
   bool silent = false;             // that has passed, and it has not said it since
   bool offered = false;            // its `activate` is being written, or waits
   bool promises_word = false;      // feature `readiness`: it says `healthy` when it works

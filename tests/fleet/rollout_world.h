@@ -117,7 +117,7 @@ class RolloutWorld {
   void write(const std::string& key, const std::string& value);
   void change_rollout(fleet::RolloutOrder order);
 
-  // None is given: null.
+  // What the node is ordered to do; null: nothing.
   [[nodiscard]] const fleet::Command* command_of(const std::string& node) const;
   [[nodiscard]] bool can_act(const std::string& node) const;
   void node_acts(const std::string& node);

@@ -259,7 +259,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   };
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
-  // One that falls on the very instant that another was put off to counts as put off.
+  // The supervisor remembers of what it has put off only until when. So a deadline that happens to
+  // end in that very millisecond counts as put off, whichever it is.
   const auto is_put_off = [&](Time time) {
     return std::any_of(put_off_before.begin(), put_off_before.end(),
                        [time](const auto& before_it) { return before_it.second == time; });

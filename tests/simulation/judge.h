@@ -174,7 +174,7 @@ class Judge {
     std::string type;
     std::optional<bool> ok;  // none: the supervisor has not answered yet
   };
-  std::string control_line_;               // that is being read
+  std::string control_line_;               // the beginning of the one that is being read
   std::deque<std::string> control_lines_;  // read, and not yet known to have been taken
   std::deque<Given> given_;                // the last sixteen answers, newest first
   std::deque<std::string> ids_ended_;      // of the last sixteen endings, likewise

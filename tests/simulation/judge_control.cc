@@ -186,7 +186,7 @@ void Judge::check_status(const std::string& text, bool last) {
   }
 }
 
-// Where it could be opened for a second, it is.
+// In calm the FIFO can be opened, and the upgrader tries that every second: at rest it has it open.
 void Judge::check_fifo() {
   const bool taken = machine_.swarm.options.control_directory && started_ && !exit_;
   if (taken && machine_.calm && !machine_.operators.pipe.is_open()) {
@@ -194,7 +194,7 @@ void Judge::check_fifo() {
   }
 }
 
-// At rest nothing that was read waits, and status.json says what is.
+// At rest every line that was read has been taken, and status.json says how things stand.
 void Judge::check_control() {
   if (!machine_.swarm.options.control_directory || supervisor_ == nullptr) return;
   while (take_line_without_supervisor()) {

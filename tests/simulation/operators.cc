@@ -17,7 +17,8 @@ std::string member(const char* name, const std::string& text) {
 // ---- the FIFO
 
 void ControlPipe::opened(int fd) {
-  // Who opens it beside a writer sees that writer go.
+  // A reader that opens it while somebody has it open to write is told of the end of the file when
+  // that writer has gone; one that comes when nobody writes, only after the next writer.
   readers_.emplace(fd, writers_ == 0 ? came_ : came_ - 1);
 }
 

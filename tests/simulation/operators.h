@@ -68,7 +68,8 @@ class Operators {
   // Nobody comes any more, and who is there goes.
   void go_home();
 
-  // In calm: whoever may open the gate opens it. False: there is nobody to hear it.
+  // When no more faults happen, and an upgrade waits at its gate: an operator comes, confirms the
+  // upgrade with this id, and goes. False: nobody has the FIFO open to read it.
   [[nodiscard]] bool confirm(const std::string& id);
 
   // What this whole line asks for; nothing: it is no request.

@@ -155,7 +155,7 @@ struct State {
   std::int64_t control_reloads = 0;       // the same, asked for by the control directory
   std::int64_t upgrade_signals = 0;       // SIGUSR2 so far
   std::optional<Time> attempts_deadline;  // when the active agent has lasted
-  bool attempts_done = false;             // it has, or has given way to another
+  bool attempts_done = false;             // it has lasted, or another runs in its place
   std::vector<Time> put_off;              // deadlines that are judged when they pass, however late
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose start is pending

@@ -47,7 +47,7 @@ void Step::take(const WayBackFound& event) {
   UpgradeUnderWay& upgrade = *state_.upgrade;
   upgrade.program = event.program;
   upgrade.previous = event.program;
-  state_.attempts_done = true;  // what AGENT's link names does not run, and may not run again
+  state_.attempts_done = true;  // what AGENT's link names does not run any more: it cannot last
   log(LogLevel::warning,
       "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
   if (!state_.incumbent) order_spawn(Role::fallback, event.program, state_.last_generation + 1);

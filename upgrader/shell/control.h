@@ -45,8 +45,8 @@ class Control {
 
   // After the events of a turn of the loop. Writes status.json if it may be written now.
   void settle(const State& state, Time now);
-  // When it is to be written, or the FIFO to be opened once more. Nothing while it may not be
-  // written: a later turn will have it settled.
+  // When status.json is to be written, or it is to be tried again to open the FIFO. Nothing while
+  // status.json may not be written: the turn after which it may will settle it.
   [[nodiscard]] std::optional<Time> next_deadline() const;
   // What a turn of the loop had no room for.
   void take_backlog() {
