@@ -107,8 +107,10 @@ class Finder:
             return
         self.function = self.name_of(cursor)
         head = self.text(cursor.extent.start.offset, body.extent.start.offset)
+        if re.search(r'\bconsteval\b', head):
+            return  # the compiler alone runs it, and no mutant is ever on there
         self.begin, self.end = self.extent(cursor)
-        self.at_run_time = re.search(r'\bconst(expr|eval)\b', head) is not None
+        self.at_run_time = re.search(r'\bconstexpr\b', head) is not None
         self.result = cursor.result_type
         for child in cursor.get_children():
             if child.kind == K.COMPOUND_STMT:
@@ -119,7 +121,7 @@ class Finder:
     def enter_member(self, cursor):
         """The value that a member has by default."""
         self.function = self.name_of(cursor).replace('()', '')
-        self.at_run_time = False
+        self.at_run_time = True  # a constant may be made with it
         self.result = None
         for child in cursor.get_children():
             if child.kind.is_expression() and '=' in self.text_of(cursor):
@@ -420,6 +422,9 @@ class Finder:
         return 'done'
 
     def look_at_field_decl(self, cursor):
+        return 'done'
+
+    def look_at_static_assert(self, cursor):
         return 'done'
 
     def look_at_init_list_expr(self, cursor):

@@ -17,9 +17,10 @@ NOT_CORE = {'upgrader/core/' + name
 CORE_TESTS = ('tests/scenario/', 'tests/explore/second_table', 'tests/unit/supervisor',
               'tests/unit/phase_event', 'tests/unit/words', 'tests/unit/log_limit',
               'tests/unit/init_news', 'tests/unit/ending', 'tests/unit/heartbeat',
-              'tests/unit/attempts', 'tests/unit/control', 'tests/unit/status')
+              'tests/unit/attempts', 'tests/unit/control', 'tests/unit/status', 'tests/unit/number')
 PROTOCOL_TESTS = tuple(f'tests/unit/{name}' for name in (
-    'archive', 'codec', 'json_line', 'line_reader', 'message', 'session', 'stock_archive', 'text'))
+    'archive', 'codec', 'form', 'json_line', 'line_reader', 'message', 'session', 'stock_archive',
+    'text'))
 
 
 @dataclass
