@@ -20,7 +20,7 @@ namespace {
 // So often must the upgrader be seen to wait for ever, a millisecond apart.
 constexpr int idle_looks_wanted = 2;
 
-// So often does a socket of init that stays full refuse what is owed to it, before there is room.
+// So often does what is tried again until it succeeds fail, before it may succeed.
 constexpr int tries_in_vain = 12;
 
 // So long is waited for the upgrader to take notice of an agent, in looks of a millisecond.
@@ -64,8 +64,8 @@ Report Run::perform() {
 
 bool Run::step_once() {
   if (tracer_->take_stops()) return true;
-  // What is tried again until it is sent never rests.
-  if (init_was_full() && tracer_->times_fired() >= tries_in_vain) tracer_->stop_faults();
+  // While that lasts there is no rest.
+  if (tries_for_ever() && tracer_->times_fired() >= tries_in_vain) tracer_->stop_faults();
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
@@ -365,6 +365,11 @@ void Run::probe() {
 bool Run::init_was_full() const {
   return fault_ && tracer_->fired() && fault_->call == "sendto.init" &&
          (fault_->what == "EAGAIN" || fault_->what.starts_with("ENOBUFS"));
+}
+
+// What is owed to init, and the FIFO that cannot be opened.
+bool Run::tries_for_ever() const {
+  return init_was_full() || (fault_ && fault_->what == "EMFILE+" && play_.has("--control="));
 }
 
 // A socket of init that was full must not cost it the news that an agent is active.

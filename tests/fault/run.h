@@ -150,6 +150,7 @@ class Run {
   void probe();
   bool ask_as_operator(const std::string& line);
   [[nodiscard]] bool init_was_full() const;
+  [[nodiscard]] bool tries_for_ever() const;
   [[nodiscard]] bool init_awaits_ready() const;
   void enter_end(int number);
   void finish_upgrade();
