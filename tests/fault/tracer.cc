@@ -82,9 +82,20 @@ char state_of(pid_t pid) {
 // A wait that is longer is a trial's, which is ended by somebody or never.
 constexpr int long_wait_ms = 1'800'000;
 
-bool waits_in(const RawCall& call, int timeout_argument) {
-  const int timeout = static_cast<int>(call.args[timeout_argument]);
-  return timeout == -1 || timeout > long_wait_ms;
+// How long a call waits for somebody: -1 for ever, 0 not at all. The kernel says of a process that
+// it sleeps ('S') even while it only looks whether a child has ended, so that alone says nothing.
+int waits_ms(const RawCall& call) {
+  switch (call.number) {
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+      return static_cast<int>(call.args[3]);
+    case SYS_poll:
+      return static_cast<int>(call.args[2]);
+    case SYS_wait4:
+      return (call.args[2] & WNOHANG) != 0 ? 0 : -1;
+    default:
+      return 0;
+  }
 }
 
 }  // namespace
@@ -332,15 +343,15 @@ void Tracer::release() {
 bool Tracer::at_rest() const {
   const auto found = tracees_.find(upgrader_);
   if (!alive_ || held_ || tracees_.size() != 1 || found == tracees_.end()) return false;
-  return found->second.inside && state_of(upgrader_) == 'S';
+  const Tracee& tracee = found->second;
+  return tracee.inside && waits_ms(tracee.call) != 0 && state_of(upgrader_) == 'S';
 }
 
 bool Tracer::waits_for_ever() const {
   const auto found = tracees_.find(upgrader_);
   if (found == tracees_.end()) return false;
-  const Tracee& tracee = found->second;
-  if (tracee.name == "epoll_wait" || tracee.name == "epoll_pwait") return waits_in(tracee.call, 3);
-  return tracee.name == "poll" && waits_in(tracee.call, 2);
+  const int ms = waits_ms(found->second.call);
+  return ms == -1 || ms > long_wait_ms;
 }
 
 bool Tracer::break_off_wait() {
@@ -381,6 +392,9 @@ void await_end(pid_t pid) {
   constexpr int moment_ms = 5'000;
   poll(&one, 1, moment_ms);
   close(descriptor);
+  // The kernel says so before it signals the parent, but looks for no child in between.
+  siginfo_t ignored;
+  waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT);
 }
 
 }  // namespace fault

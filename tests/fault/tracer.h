@@ -85,7 +85,7 @@ class Tracer {
   [[nodiscard]] bool alive() const { return alive_; }
   [[nodiscard]] int status() const { return status_; }  // as waitpid gives it, once it is dead
   [[nodiscard]] bool has_child() const { return tracees_.size() > (alive_ ? 1U : 0U); }
-  // It waits in a call, and none of its children is on its way.
+  // It waits for somebody, and none of its children is on its way.
   [[nodiscard]] bool at_rest() const;
   // And nothing but an agent or a signal would end that.
   [[nodiscard]] bool waits_for_ever() const;
