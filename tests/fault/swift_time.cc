@@ -14,6 +14,7 @@ namespace {
 
 constexpr int no_wait_max_ms = 100;
 constexpr int step_ms = 500;
+constexpr unsigned long for_ever = ~0UL;
 
 unsigned long word_at(pid_t pid, unsigned long address) {
   return static_cast<unsigned long>(ptrace(PTRACE_PEEKDATA, pid, address, nullptr));
@@ -53,11 +54,11 @@ bool SwiftTime::is_question(const RawCall& call) {
 void SwiftTime::enter(const RawCall& call) {
   const int timeout = static_cast<int>(call.args[3]);
   broken_off_ = false;
-  shortened_ = false;
+  changed_ = false;
   if (!is_wait(call) || timeout == 0) return;
-  skipped_ms_ += step_ms;
-  shortened_ = timeout > 0 && timeout <= no_wait_max_ms;
-  if (shortened_) set_timeout(call, 0);
+  waited_ms_ += step_ms;
+  changed_ = timeout > 0;
+  if (changed_) set_timeout(call, timeout <= no_wait_max_ms ? 0 : for_ever);
 }
 
 // By a signal that nobody takes notice of.
@@ -66,13 +67,13 @@ bool SwiftTime::break_off(const RawCall& call, int most_ms) {
   if (!is_wait(call) || timeout <= 0 || timeout > most_ms) return false;
   if (broken_off_) return true;
   broken_off_ = true;
-  skipped_ms_ += timeout;
+  waited_ms_ += timeout;
   return kill(call.pid, SIGURG) == 0;
 }
 
 void SwiftTime::leave(const RawCall& call) {
-  if (shortened_) set_timeout(call, call.args[3]);
-  shortened_ = false;
+  if (changed_) set_timeout(call, call.args[3]);
+  changed_ = false;
   const auto clock = static_cast<clockid_t>(call.args[0]);
   const bool told_here = clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE;
   if (call.number != SYS_clock_gettime || !told_here) return;
@@ -81,9 +82,10 @@ void SwiftTime::leave(const RawCall& call) {
   iovec there{reinterpret_cast<void*>(call.args[1]), sizeof told};
   if (process_vm_readv(call.pid, &here, 1, &there, 1, 0) != sizeof told) return;
   constexpr std::int64_t second_ns = 1'000'000'000;
-  const std::int64_t all = told.tv_nsec + skipped_ms_ * 1'000'000;
-  told.tv_sec += all / second_ns;
-  told.tv_nsec = all % second_ns;
+  if (started_ns_ == 0) started_ns_ = told.tv_sec * second_ns + told.tv_nsec;
+  const std::int64_t now = started_ns_ + waited_ms_ * 1'000'000;
+  told.tv_sec = now / second_ns;
+  told.tv_nsec = now % second_ns;
   process_vm_writev(call.pid, &here, 1, &there, 1, 0);
 }
 

@@ -1,12 +1,12 @@
 // The time of a traced process that is not to wait in earnest for deadlines of its own, such as the
 // tenth of a second between two writings of status.json, or the second in which init hears ten
-// times at most: so that when one of these passes does not depend on how quick the machine is, and
-// every run makes the same calls.
+// times at most: when one of these passes does not depend on how quick the machine is, and every
+// run makes the same calls.
 //
-// Its clock is asked of the kernel, where it is traced, since it is told of no other at its start.
-// Each time that it waits, half a second has gone by on its clock; where it would wait for a tenth
-// of a second or less it does not wait, and a longer wait is broken off when nobody else will do
-// anything before its end.
+// Its clock is asked of the kernel, where it is traced, since it is told of no other at its start;
+// and it stands still, but that half a second has gone by each time that it waits. Where it would
+// wait for a tenth of a second or less it does not wait. A longer wait ends by an event, or is
+// broken off when nobody else will do anything before its end; then that much has gone by.
 #pragma once
 
 #include <sys/types.h>
@@ -30,8 +30,9 @@ class SwiftTime {
   void leave(const RawCall& call);
 
  private:
-  std::int64_t skipped_ms_ = 0;
-  bool shortened_ = false;
+  std::int64_t started_ns_ = 0;  // what the kernel's clock said first
+  std::int64_t waited_ms_ = 0;
+  bool changed_ = false;  // how long it waits
   bool broken_off_ = false;
 };
 
