@@ -149,8 +149,10 @@ bool tell_result(const Figures& figures) {
 int run_all(const Setting& setting, const Expectations& expectations) {
   const Baselines baselines = run_baselines(setting);
   std::vector<Planned> all = all_faults(baselines, expectations);
-  const std::string play = setting_of("PLAY");
-  if (!play.empty()) std::erase_if(all, [&](const auto& one) { return one.fault.play != play; });
+  if (const std::string name = setting_of("PLAY"); !name.empty()) {
+    const Play& play = play_named(name);
+    std::erase_if(all, [&](const auto& one) { return one.fault.play != play.name; });
+  }
   const auto seed = std::strtoull(setting_of("SEED", "1").c_str(), nullptr, 10);
   const auto count = std::strtoull(
       setting_of("SAMPLE", std::to_string(short_sample).c_str()).c_str(), nullptr, 10);
