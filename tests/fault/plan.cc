@@ -53,6 +53,9 @@ Baselines run_baselines(const Setting& setting) {
   Baselines baselines;
   for (const Play& play : plays()) {
     Report report = run_baseline(setting, play);
+    if (report.at_end != play.story) {
+      throw std::runtime_error(play.name + " goes another way: " + report.at_end);
+    }
     const Report again = run_baseline(setting, play);
     const std::string difference = first_difference(report.calls, again.calls);
     if (!difference.empty()) throw std::runtime_error(play.name + " differs: " + difference);

@@ -13,8 +13,9 @@ namespace fault {
 
 using Baselines = std::map<std::string, Report>;  // of the plays without a fault, by name
 
-// Runs every play twice without a fault. Throws if one goes wrong, or makes other calls the second
-// time: then the k-th call would not be the same one in each run.
+// Runs every play twice without a fault. Throws if one goes wrong or another way than it is to
+// show, or makes other calls the second time: then the k-th call would not be the same one in each
+// run.
 [[nodiscard]] Baselines run_baselines(const Setting& setting);
 [[nodiscard]] Report run_baseline(const Setting& setting, const Play& play);
 

@@ -22,6 +22,9 @@ bool is_candidate(const Agent& agent) {
 Play parallel() {
   Play play{.name = "parallel",
             .about = "a gate, a trial that ends by healthy; the old agent ends step by step",
+            .story =
+                "first welcome activate accepted candidate_ready stop; "
+                "candidate welcome activate committed stop",
             .options = options({"--trial=1h"})};
   play.begin = [](Run& run) { run.request_upgrade(R"("gate":"confirm","commit":"healthy")"); };
   play.react = [](Run& run, Agent& agent, std::string_view type) {
@@ -36,6 +39,9 @@ Play parallel() {
 Play sequential() {
   Play play{.name = "sequential",
             .about = "scripts as agents, no trial; the log is a pipe",
+            .story =
+                "first welcome activate accepted stop; "
+                "candidate welcome activate committed stop",
             .options = options({"--mode=sequential", "--trial=0"}),
             .log = LogKind::pipe,
             .script = true};
@@ -46,6 +52,9 @@ Play sequential() {
 Play unfit() {
   Play play{.name = "unfit",
             .about = "the held candidate is unfit and killed, the old agent stays",
+            .story =
+                "first welcome activate accepted upgrade_failed(start) stop; "
+                "candidate welcome",
             .options = options({"--trial=0"})};
   play.begin = [](Run& run) { run.request_upgrade(); };
   play.react = [](Run& run, Agent& agent, std::string_view type) {
@@ -59,6 +68,9 @@ Play unfit() {
 Play exits() {
   Play play{.name = "exits",
             .about = "the held candidate exits, the old agent stays",
+            .story =
+                "first welcome activate accepted upgrade_failed(start) stop; "
+                "candidate welcome",
             .options = options({"--trial=0"})};
   play.begin = [](Run& run) { run.request_upgrade(); };
   play.react = [](Run& run, Agent& agent, std::string_view type) {
@@ -80,6 +92,10 @@ bool unfit_on_trial(Run& run, Agent& agent, std::string_view type) {
 Play rollback() {
   Play play{.name = "rollback",
             .about = "unfit on trial, rolled back to a program that was replaced; log to a socket",
+            .story =
+                "first welcome activate accepted stop; "
+                "candidate welcome activate stop; "
+                "fallback welcome(trial) activate stop",
             .options = options({"--trial=1h"}),
             .log = LogKind::socket};
   play.begin = [](Run& run) {
@@ -94,6 +110,10 @@ Play rollback() {
 Play adapter() {
   Play play{.name = "adapter",
             .about = "an adapter, replaced, runs programs; one is unfit on trial",
+            .story =
+                "first welcome activate accepted stop; "
+                "candidate welcome activate stop; "
+                "fallback welcome(trial) activate stop",
             .options = options({"--trial=1h", "--lock="}),
             .adapter = true};
   play.begin = [](Run& run) {
@@ -108,6 +128,10 @@ Play adapter() {
 Play unclean() {
   Play play{.name = "unclean",
             .about = "the old agent crashes while it stops, and is started again",
+            .story =
+                "first welcome activate accepted stop; "
+                "candidate welcome; "
+                "fallback welcome(stop) activate stop",
             .options = options({"--trial=0"})};
   play.begin = [](Run& run) { run.request_upgrade(); };
   play.react = [](Run& run, Agent& agent, std::string_view type) {
@@ -121,6 +145,9 @@ Play unclean() {
 Play relink() {
   Play play{.name = "relink",
             .about = "--relink, --lock and a log file",
+            .story =
+                "first welcome activate accepted stop; "
+                "candidate welcome activate committed stop",
             .options = options({"--relink", "--lock=", "--trial=0"}),
             .link = true};
   play.begin = [](Run& run) { run.request_upgrade(); };
@@ -130,6 +157,9 @@ Play relink() {
 Play by_signal() {
   Play play{.name = "sigusr2",
             .about = "SIGUSR2 with --relink, to where the link was pointed, with a lock",
+            .story =
+                "first welcome activate stop; "
+                "candidate welcome activate committed stop",
             .options = options({"--relink", "--lock=", "--trial=1h"}),
             .link = true};
   play.begin = [](Run& run) {
@@ -146,6 +176,9 @@ Play by_signal() {
 Play restore() {
   Play play{.name = "restore",
             .about = "SIGUSR2 with --relink; the candidate is unfit, and the link is put back",
+            .story =
+                "first welcome activate stop; "
+                "candidate welcome",
             .options = options({"--relink", "--trial=0"}),
             .link = true};
   play.begin = [](Run& run) {
@@ -163,6 +196,9 @@ Play restore() {
 Play sigterm() {
   Play play{.name = "sigterm",
             .about = "SIGTERM while the candidate is held",
+            .story =
+                "first welcome activate accepted upgrade_failed(shutdown) stop; "
+                "candidate welcome",
             .options = options({"--trial=0", "--lock="})};
   play.begin = [](Run& run) { run.request_upgrade(); };
   play.react = [](Run& run, Agent& agent, std::string_view type) {
@@ -176,6 +212,9 @@ Play sigterm() {
 Play sigquit() {
   Play play{.name = "sigquit",
             .about = "SIGQUIT while the candidate is held",
+            .story =
+                "first welcome activate accepted; "
+                "candidate welcome",
             .options = options({"--trial=0"})};
   play.begin = [](Run& run) { run.request_upgrade(); };
   play.react = [](Run& run, Agent& agent, std::string_view type) {
@@ -196,6 +235,9 @@ constexpr const char* of_u1 = R"(,"id":"u1")";
 Play by_operator() {
   Play play{.name = "control",
             .about = "an operator asks, and opens the gate; all that is kept across restarts",
+            .story =
+                "first welcome activate stop; "
+                "candidate welcome activate committed stop",
             .options = options({"--control=", "--relink", "--previous=", "--attempts=3",
                                 "--lock=", "--trial=0", "--confirm-timeout=0"}),
             .link = true};
@@ -209,6 +251,9 @@ Play by_operator() {
 Play operator_gives_up() {
   Play play{.name = "operator",
             .about = "an operator's lines: no request, a refused one, a cancel, a shutdown",
+            .story =
+                "first welcome activate stop; "
+                "candidate welcome",
             .options = options({"--control=", "--trial=0", "--confirm-timeout=0"})};
   play.requests = [](const Run& run) -> Texts {
     const std::string two = R"(,"gate":"confirm","executable":")" + run.path("two") + "\"";
@@ -221,6 +266,10 @@ Play operator_gives_up() {
 Play standby_takes_over() {
   Play play{.name = "warm",
             .about = "a fallback stands by, and an operator has the new version rolled back",
+            .story =
+                "first welcome activate accepted stop; "
+                "candidate welcome activate stop; "
+                "fallback welcome activate(trial) stop",
             .options = options({"--control=", "--fallback=warm", "--trial=1h"})};
   play.begin = [](Run& run) { run.request_upgrade(); };
   play.requests = [](const Run&) -> Texts { return {request(1, "rollback", of_u1)}; };
@@ -233,6 +282,10 @@ Play standby_takes_over() {
 Play standby_is_not_needed() {
   Play play{.name = "standby",
             .about = "a fallback stands by, and an operator vouches for the new version",
+            .story =
+                "first welcome activate accepted stop; "
+                "candidate welcome activate committed stop; "
+                "fallback welcome",
             .options = options({"--control=", "--fallback=warm", "--trial=1h", "--lock="})};
   play.begin = [](Run& run) { run.request_upgrade(); };
   play.requests = [](const Run&) -> Texts { return {request(1, "commit", of_u1)}; };
@@ -243,6 +296,9 @@ Play standby_is_not_needed() {
 Play bad_boot() {
   Play play{.name = "boot",
             .about = "what AGENT's link names is unfit, and the way back is gone",
+            .story =
+                "first welcome; "
+                "fallback welcome(start) activate committed stop",
             .options = options(
                 {"--control=", "--relink", "--previous=", "--attempts=3", "--lock=", "--trial=0"}),
             .link = true,
@@ -258,6 +314,7 @@ Play bad_boot() {
 Play worn_out() {
   return {.name = "worn-out",
           .about = "what AGENT's link names did not last, and is not even tried",
+          .story = "fallback welcome(boot) activate committed stop",
           .options = options({"--relink", "--previous=", "--attempts=2", "--trial=0"}),
           .link = true,
           .previous = "two",

@@ -39,6 +39,7 @@ struct Agent;
 struct Play {
   std::string name;
   std::string about;
+  std::string story;  // what the agents have been told when all is over
   Texts options{};
   LogKind log = LogKind::file;
   bool link = false;                  // AGENT is the link `current` to `one`
