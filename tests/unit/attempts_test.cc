@@ -17,7 +17,8 @@ TEST_CASE("what is damaged counts as no attempt") {
   const std::string whole = print({3, "/opt/agent", "ended"});
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
     CHECK(read_attempts(whole.substr(0, bytes)).count == 0);
-  for (const char* text : {"-1 /a\n\n", "x /a\n\n", "3/a\n\n", "1999999 /a\n\n", "3 /a\n"})
+  for (const char* text : {"-1 /a\n\n", "x /a\n\n", "3/a\n\n", "1999999 /a\n\n", "3 /a\n",
+                           "99999999999999999999 /a\n\n"})
     CHECK(read_attempts(text) == Attempts{});
 }
 

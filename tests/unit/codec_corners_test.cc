@@ -81,3 +81,24 @@ TEST_CASE("a high surrogate is half a character unless a low one follows") {
   CHECK(status(R"(\ud800\ue000)") != "");
   CHECK(status(R"(\ud7ff\ue000\uffff)") == "");
 }
+
+TEST_CASE("what follows a failure loses its version before it loses of its reason, to fit a line") {
+  Activate without{.state = std::string(32'768, 'x'), .clean = true};
+  fit_line(without);
+  CHECK(without.state->size() == 32'768);
+
+  Activate activate{.state = std::string(10'833, '\x01'), .clean = true};
+  activate.failure.emplace();
+  activate.failure->failure.id = "u1";
+  activate.failure->version = std::string(128, 'v');
+  const std::size_t room = line_bytes_max - encode(UpgraderMessage(activate)).value().size();
+  activate.failure->failure.reason = std::string(room + 1, 'r');
+  const std::string reason = activate.failure->failure.reason;
+  REQUIRE_FALSE(encode(UpgraderMessage(activate)));
+
+  fit_line(activate);
+
+  CHECK(encode(UpgraderMessage(activate)));
+  CHECK_FALSE(activate.failure->version);
+  CHECK(activate.failure->failure.reason == reason);
+}

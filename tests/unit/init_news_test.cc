@@ -180,6 +180,48 @@ TEST_CASE("init does not wait for an agent that will not be ready, nor for a fal
   CHECK_FALSE(init_news(terminated.state()).wait);
 }
 
+TEST_CASE("init does not wait for a first agent that does not take its activate") {
+  Bench bench;
+  bench.start();
+  bench.next_activate(ActivateSent::How::waits);
+  bench.ready(1);
+
+  CHECK(bench.state().incumbent->deadline);
+  CHECK_FALSE(init_news(bench.state()).wait);
+}
+
+TEST_CASE("init waits for the way back of a boot as for a first agent") {
+  Policy policy = Bench::default_policy();
+  policy.previous = true;
+  Bench bench(policy);
+  bench.start();
+  bench.exit(1, 3);
+
+  CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::ready, 2, bench.now() + 5min));
+}
+
+TEST_CASE("a candidate with readiness is active on trial, whether or not it has said so") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+  bench.say(2, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
+  bench.say(2, agent_protocol::Ready{});
+  bench.stopped(1);
+  bench.exit(1);
+
+  CHECK(init_news(bench.state()).active);
+  CHECK(init_news(bench.state()).status == "running generation 2; upgrade u1 on trial");
+}
+
+TEST_CASE("two waits differ by whatever they wait for, for whom and until when") {
+  const InitWait wait = waits_to(InitWait::What::ready, 1, Time{7});
+
+  CHECK(wait == waits_to(InitWait::What::ready, 1, Time{7}));
+  CHECK_FALSE(wait == waits_to(InitWait::What::stopped, 1, Time{7}));
+  CHECK_FALSE(wait == waits_to(InitWait::What::ready, 2, Time{7}));
+  CHECK_FALSE(wait == waits_to(InitWait::What::ready, 1, Time{8}));
+  CHECK_FALSE(wait == waits_to(InitWait::What::ready, 1, Time{7}, true));
+}
+
 TEST_CASE("an upgrade that has failed is told of until the next one begins") {
   Bench bench;
   bench.reach(Phase::preparing);

@@ -257,6 +257,25 @@ TEST_CASE("a fallback agent has no trial") {
   CHECK(said(session, upgrade_named("u2")).size() == 1);
 }
 
+TEST_CASE("a fallback at boot has a trial, as a candidate has one") {
+  Welcome fallback = welcome_as(Role::fallback);
+  fallback.failure.emplace().failure.id = "boot";
+  Session session = ready().hear(fallback).hear(Activate{});
+
+  CHECK(session.describe() == "active, fallback, on trial");
+  CHECK(said(session, Healthy{}).size() == 1);
+}
+
+TEST_CASE("whether an agent with readiness has said that it works is told of it in words") {
+  Welcome welcome = first;
+  welcome.features = {"readiness"};
+  Session session = ready().hear(welcome).hear(Activate{});
+
+  CHECK(session.describe() == "active, first, readiness awaited");
+  (void)said(session, Healthy{});
+  CHECK(session.describe() == "active, first, works");
+}
+
 TEST_CASE("a welcome that crosses ready still says who is on trial") {
   Session session = ready();
 

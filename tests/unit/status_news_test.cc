@@ -261,6 +261,32 @@ TEST_CASE("a path that is all to be escaped leaves a line that fits") {
   CHECK(integration::Json::parse(bench.news()).has_value());
 }
 
+TEST_CASE("where arguments and endings are not too much, requests and paths are left out") {
+  StatusBench bench;
+  bench.candidate = "/" + std::string(30'000, '\x02');
+  bench->reach(Phase::trial);
+  for (int i = 1; i <= 3; ++i) {
+    const std::string name = "r" + std::to_string(i);
+    bench.chronicle().note_answer({name, "cancel", false, std::string(30'000, 'x')});
+  }
+
+  const std::string news = bench.news();
+
+  CHECK(news.size() <= status_news_bytes_max);
+  CHECK(news.find("\"r1\"") == std::string::npos);
+  CHECK(news.find("\\u0002") == std::string::npos);
+  CHECK(integration::Json::parse(news).has_value());
+
+  StatusBench shorter;
+  shorter->start();
+  for (int i = 1; i <= 3; ++i) {
+    const std::string name = "r" + std::to_string(i);
+    shorter.chronicle().note_answer({name, "cancel", false, std::string(30'000, 'x')});
+  }
+  CHECK(shorter.news().find("\"r3\"") != std::string::npos);
+  CHECK(shorter.news().find("\"r1\"") == std::string::npos);
+}
+
 TEST_CASE("dates are right, whatever the year") {
   Chronicle chronicle;
   const auto started = [&](std::int64_t wall_ms) {
@@ -288,4 +314,24 @@ TEST_CASE("nothing is written while somebody who is ready waits for the work") {
   bench->take(ActivateWritten{2});
   CHECK_FALSE(hands_over(bench->state()));
   CHECK_FALSE(hands_over_soon(bench->state()));
+  bench->say(2, Unfit{"no disk"});
+  CHECK(hands_over_soon(bench->state()));
+}
+
+TEST_CASE("a standby that was killed does not wait for the work") {
+  StatusBench bench;
+  bench->reach(Phase::running);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.fallback = agent_protocol::FallbackMode::warm;
+  bench->upgrade(request);
+  bench->ready(2);
+  bench->stopped(1);
+  bench->exit(1);
+  bench->ready(3);
+  bench->say(3, Unfit{"no disk"});
+  bench->exit(2, 3);
+
+  REQUIRE(bench->state().candidate->killed);
+  CHECK_FALSE(hands_over(bench->state()));
 }

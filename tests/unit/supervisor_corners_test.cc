@@ -1,5 +1,6 @@
 // Decisions on what comes at an odd moment: outcomes that nobody asked for, deadlines that are not
 // due, agents that were killed already. They change nothing that they must not.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <set>
@@ -17,8 +18,19 @@ using Types = std::vector<std::string>;
 using Generations = std::vector<Generation>;
 
 std::vector<Event> outcomes() {
-  return {Checked{7, true}, CheckFailed{},       Spawned{2}, SpawnFailed{2, {}, false},
-          RelinkProved{},   RelinkProofFailed{}, Relinked{}, RelinkFailed{}};
+  return {Checked{7, true},
+          CheckFailed{},
+          Spawned{2},
+          SpawnFailed{2, {}, false},
+          RelinkProved{},
+          RelinkProofFailed{},
+          Relinked{},
+          RelinkFailed{},
+          WayBackFound{7},
+          NoWayBack{},
+          LinkPutBack{},
+          LinkNotPutBack{},
+          ActivateSent{2, ActivateSent::How::written}};
 }
 
 // A supervisor that has ordered a check, and has not been told its outcome.
@@ -63,6 +75,7 @@ TEST_CASE("a second start, and one after the end was asked for, start nothing") 
   Bench bench;
   bench.start();
   CHECK(bench.take(StartRequested{9, std::nullopt}).empty());
+  CHECK(bench.take(StartRefused{}).empty());
 
   Bench stopped;
   stopped.take(StopRequested{});
@@ -215,4 +228,95 @@ TEST_CASE("an agent that was told to stop is busy, whoever asks") {
   REQUIRE(told);
   CHECK_THAT(told->failure.reason, Catch::StartsWith("busy"));
   CHECK_THAT(log_of(bench.take(UpgradeRequested{})), Catch::Contains("sigusr2-1 refused: busy"));
+}
+
+TEST_CASE("what has not lasted is started all the same where there is nothing to go back to") {
+  Bench bench;
+
+  CHECK(spawns(bench.take(StartRequested{1, "it did not last"})) == Generations{1});
+  CHECK(bench.state().incumbent->role == agent_protocol::Role::first);
+}
+
+TEST_CASE(
+    "without a trial's time an agent has lasted, and a way back is right, once it is active") {
+  Policy policy = Bench::default_policy();
+  policy.previous = policy.attempts = true;
+  policy.defaults.trial = Duration::zero();
+  const auto forgets = [](const Actions& actions) {
+    return std::any_of(actions.begin(), actions.end(), [](const Action& action) {
+      return std::holds_alternative<ForgetAttempts>(action);
+    });
+  };
+  Bench first(policy), fallback(policy);
+  first.start();
+  fallback.start();
+  fallback.exit(1, 3);
+
+  CHECK(forgets(first.ready(1)));
+  const Actions committed = fallback.ready(2);
+  CHECK_FALSE(forgets(committed));
+  CHECK(messages_to(committed, 2) == Types{"welcome", "activate", "committed"});
+  CHECK(fallback.phase() == Phase::running);
+}
+
+TEST_CASE("a standby that has closed a pipe does not get the work, and fails for that") {
+  Bench bench;
+  bench.reach(Phase::running);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.fallback = agent_protocol::FallbackMode::warm;
+  bench.upgrade(request);
+  bench.ready(2);
+  bench.stopped(1);
+  REQUIRE(spawns(bench.exit(1)) == Generations{3});
+  bench.ready(3);
+  bench.take(OutputClosed{3});
+
+  CHECK(messages_to(bench.exit(2, 3), 3).empty());
+  CHECK(bench.phase() == Phase::falling_back);
+  CHECK(kills(bench.wait(close_grace)) == Generations{3});
+}
+
+TEST_CASE("a standby that was killed as it failed is not killed again at the commit") {
+  Bench bench;
+  bench.reach(Phase::running);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.fallback = agent_protocol::FallbackMode::warm;
+  bench.upgrade(request);
+  bench.ready(2);
+  bench.stopped(1);
+  bench.exit(1);
+  bench.hello(3);
+  REQUIRE(kills(bench.say(3, agent_protocol::Unfit{"no disk"})) == Generations{3});
+
+  const Actions committed = bench.wait(std::chrono::seconds(30));
+
+  CHECK(messages_to(committed, 2) == Types{"committed"});
+  CHECK(kills(committed).empty());
+}
+
+TEST_CASE("an agent that was told to stop may still say that it needs time, and that it works") {
+  Bench bench;
+  bench.start();
+  bench.say(1, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
+  bench.say(1, agent_protocol::Ready{});
+  bench.take(StopRequested{});
+
+  bench.say(1, agent_protocol::Extend{600'000});
+  CHECK(bench.state().incumbent->deadline == bench.now() + std::chrono::minutes(10));
+  CHECK(messages_to(bench.say(1, agent_protocol::Healthy{}), 1).empty());
+  CHECK(bench.state().incumbent->deadline == bench.now() + std::chrono::minutes(10));
+}
+
+TEST_CASE("an operator may cancel an upgrade that waits at the gate") {
+  Bench bench;
+  bench.reach(Phase::confirming);
+  ControlRequest request;
+  request.deed = Deed::cancel;
+  request.name = "r1";
+  request.upgrade.id = "u1";
+
+  CHECK(kills(bench.take(ControlRequested{request})) == Generations{2});
+  CHECK(bench.phase() == Phase::abandoning);
 }

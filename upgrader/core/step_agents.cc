@@ -16,7 +16,7 @@ using agent_protocol::Stage;
 using agent_protocol::UncleanStop;
 
 void Step::take(const StartRequested& event) {
-  if (started() || state_.upgrade) return;
+  if (started()) return;
   if (!event.worn_out || !policy_.previous) return order_spawn(Role::first, event.program, 1);
   first_failed(Stage::boot, *event.worn_out, "", nullptr, exit_own_failure);
   state_.upgrade->program = event.program;

@@ -15,7 +15,7 @@ using agent_protocol::Role;
 using agent_protocol::Stage;
 
 void Step::take(const StartRefused& event) {
-  if (started() || state_.upgrade) return;
+  if (started()) return;
   first_failed(Stage::spawn, event.trouble.reason, event.trouble.errno_name, nullptr,
                event.exit_status);
 }
