@@ -21,6 +21,7 @@ enum class Call {
   flock,
   fstat,
   fstatat,
+  fstatfs,
   fsync,
   ftruncate,
   getcwd,
@@ -28,7 +29,9 @@ enum class Call {
   getrlimit,
   ioctl,
   kill,
+  mkfifoat,
   open,
+  openat,
   opendir,
   pipe2,
   poll,
@@ -38,6 +41,7 @@ enum class Call {
   read,
   readlinkat,
   realpath,
+  renameat,
   send,
   setenv,
   setsid,
@@ -123,6 +127,8 @@ FAILING_CALL_64(int, fstat, (int fd, void* status), (fd, status), -1)
 FAILING_CALL_64(int, fstatat, (int fd, const char* path, void* status, int flags),
                 (fd, path, status, flags), -1)
 
+FAILING_CALL_64(int, fstatfs, (int fd, void* status), (fd, status), -1)
+
 // Told of every call of fsync(), where a test says so.
 inline std::function<void()> at_fsync;
 
@@ -149,6 +155,7 @@ extern "C" int __wrap_kill(int pid, int signal_number) {
   return (counted_kill != nullptr ? counted_kill : __real_kill)(pid, signal_number);
 }
 
+FAILING_CALL(int, mkfifoat, (int fd, const char* path, unsigned mode), (fd, path, mode), -1)
 FAILING_CALL(void*, opendir, (const char* path), (path), nullptr)
 FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
 
@@ -174,6 +181,8 @@ FAILING_CALL(long, read, (int fd, void* bytes, unsigned long size), (fd, bytes, 
 FAILING_CALL(long, readlinkat, (int fd, const char* path, char* text, unsigned long size),
              (fd, path, text, size), -1)
 FAILING_CALL(char*, realpath, (const char* path, char* resolved), (path, resolved), nullptr)
+FAILING_CALL(int, renameat, (int from, const char* old, int into, const char* fresh),
+             (from, old, into, fresh), -1)
 FAILING_CALL(long, send, (int fd, const void* bytes, unsigned long size, int flags),
              (fd, bytes, size, flags), -1)
 FAILING_CALL(int, setenv, (const char* name, const char* value, int over), (name, value, over), -1)
@@ -228,3 +237,9 @@ extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long
 
 FAILING_CALL_OF_ANY(fcntl, int, long)
 FAILING_CALL_OF_ANY(open, const char*, unsigned)
+
+extern "C" int __real_openat64(int fd, const char* path, int how, ...);
+extern "C" int __wrap_openat64(int fd, const char* path, int how, unsigned mode);
+extern "C" int __wrap_openat64(int fd, const char* path, int how, unsigned mode) {
+  return Failing::fails(Call::openat) ? -1 : __real_openat64(fd, path, how, mode);
+}

@@ -1,0 +1,297 @@
+// The control directory and the file of --attempts, where the file system refuses what it hardly
+// ever does: it costs hands and news, which is told once, and what stood there stays.
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <uv.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "tests/support/bench.h"
+#include "tests/unit/failing_calls.h"
+#include "tests/unit/temporary_directory.h"
+#include "upgrader/shell/attempts_file.h"
+#include "upgrader/shell/control.h"
+
+namespace {
+
+using namespace upgrader;
+using namespace upgrader::test;
+using namespace std::chrono_literals;
+
+// A control directory that is taken in a loop of its own, with what it logs.
+class Desk {
+ public:
+  Desk() {
+    REQUIRE(uv_loop_init(&loop) == 0);
+    bench.reach(Phase::running);
+    for (int i = 0; i < 2; ++i)
+      (void)programs_.add(std::get<Program>(check_program("/bin/true", "true", {})));
+    control.emplace(logbook_, programs_);
+    REQUIRE(control->open(directory / "ctl") == "");
+  }
+  ~Desk() {
+    control.reset();
+    uv_run(&loop, UV_RUN_DEFAULT);
+    CHECK(uv_loop_close(&loop) == 0);
+  }
+
+  bool take() {
+    return control->take(
+        &loop, [this](const auto& line) { lines.emplace_back(line.text); }, [] {});
+  }
+  void settle(Time now) { control->settle(bench.state(), now); }
+  [[nodiscard]] std::string told() const {
+    char text[4'096];
+    const ssize_t bytes = ::pread(log_.get(), text, sizeof text, 0);
+    return {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
+  }
+  [[nodiscard]] int times_told(const std::string& what) const {
+    const std::string all = told();
+    int times = 0;
+    for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at)
+      ++times;
+    return times;
+  }
+  [[nodiscard]] OwnedFd writer() const {
+    return OwnedFd(::open((directory / "ctl/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  }
+
+  TemporaryDirectory directory;
+  Bench bench;
+  uv_loop_t loop{};
+  std::optional<Control> control;
+  std::vector<std::string> lines;
+
+ private:
+  OwnedFd log_{::memfd_create("log", MFD_CLOEXEC)};
+  Programs programs_;
+  Logbook logbook_{LogLevel::warning, nullptr, log_.get()};
+};
+
+AttemptsFile attempts_beside(const TemporaryDirectory& directory) {
+  return std::get<AttemptsFile>(AttemptsFile::open(directory / "previous"));
+}
+
+// Files may not grow beyond so many bytes.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("a count of attempts that cannot be written leaves the one before, and nothing else") {
+  const TemporaryDirectory directory;
+  const AttemptsFile file = attempts_beside(directory);
+  const Attempts before{2, "/opt/agent", "ended"};
+  REQUIRE(file.write(before) == 0);
+  const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
+  {
+    const Failing failing(call, EIO);
+    CHECK(file.write({3, "/opt/agent", ""}) == EIO);
+    CHECK(failing.fired());
+  }
+
+  CHECK(file.read() == before);
+  const std::filesystem::directory_iterator files(directory.path());
+  CHECK(std::distance(begin(files), end(files)) == 1);
+}
+
+TEST_CASE("a count of attempts of which a part was written was not written") {
+  const TemporaryDirectory directory;
+  const AttemptsFile file = attempts_beside(directory);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  {
+    const FileSizeLimit limit(5);
+    CHECK(file.write({3, "/opt/agent", ""}) == ENOSPC);
+  }
+  std::signal(SIGXFSZ, handler);
+
+  CHECK(file.read() == Attempts{});
+}
+
+TEST_CASE("a count of attempts that is in its place, but not durable, is told; unless in a hurry") {
+  const TemporaryDirectory directory;
+  const AttemptsFile file = attempts_beside(directory);
+  const Failing failing(Call::fsync, EIO, 1);
+
+  CHECK(file.write({1, "/opt/agent", ""}, true) == 0);
+  CHECK_FALSE(failing.fired());
+  CHECK(file.write({1, "/opt/agent", ""}) == EIO);
+}
+
+TEST_CASE("a count of attempts that cannot be read is none") {
+  const TemporaryDirectory directory;
+  CHECK(std::holds_alternative<int>(AttemptsFile::open(directory / "none/previous")));
+  const AttemptsFile file = attempts_beside(directory);
+  REQUIRE(file.write({2, "/opt/agent", ""}) == 0);
+  const Failing failing(Call::read, EIO);
+
+  CHECK(file.read() == Attempts{});
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a control directory that cannot be looked at, or belongs to others, is refused") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "ctl";
+  {
+    const Failing failing(Call::fstat, EIO);
+    CHECK(ControlDirectory().open(path) == "--control=" + path + ": Input/output error (EIO)");
+  }
+  const bool is_root = ::geteuid() == 0;
+  const std::string another = is_root ? path : "/usr";
+  if (is_root) REQUIRE(::chown(path.c_str(), 1, 1) == 0);
+
+  CHECK(ControlDirectory().open(another + "//") ==
+        "--control=" + another + ": belongs to another user");
+}
+
+TEST_CASE("the root directory keeps its slash") {
+  ControlDirectory root;
+
+  (void)root.open("//");
+
+  CHECK(root.path() == "/");
+}
+
+TEST_CASE("where a control directory lies is asked of the kernel") {
+  ControlDirectory processes;
+  REQUIRE(processes.open("/proc/self/fd") == "");
+  CHECK_FALSE(processes.is_in_memory());
+  const Failing failing(Call::fstatfs, EIO);
+
+  CHECK(processes.is_in_memory());  // nobody is warned of what is not known
+  CHECK(failing.fired());
+}
+
+TEST_CASE("status.json is written in spite of interruptions, and stays where it cannot be") {
+  const TemporaryDirectory directory;
+  ControlDirectory control;
+  REQUIRE(control.open(directory / "ctl") == "");
+  {
+    const Failing failing(Call::write, EINTR);
+    CHECK(control.replace_status("one\n") == 0);
+    CHECK(failing.fired());
+  }
+  const auto call = GENERATE(Call::openat, Call::write, Call::renameat);
+  {
+    const Failing failing(call, ENOSPC);
+    CHECK(control.replace_status("two\n") == ENOSPC);
+    CHECK(failing.fired());
+  }
+
+  CHECK(content_of(directory / "ctl/status.json") == "one\n");
+  CHECK_FALSE(std::filesystem::exists(directory / "ctl/status.json.new"));
+}
+
+TEST_CASE("a control directory that cannot be locked is not taken, and nothing in it is touched") {
+  Desk desk;
+  const Failing failing(Call::flock, ENOLCK);
+
+  CHECK_FALSE(desk.take());
+  desk.settle(1s);
+  desk.control->finish(State{}, 7);
+
+  CHECK(desk.times_told("ctl: no lock: No locks available (ENOLCK)") == 1);
+  CHECK(std::filesystem::is_empty(desk.directory / "ctl"));
+}
+
+TEST_CASE("a last status.json that cannot be kept is told, and the directory is taken") {
+  Desk desk;
+  const Failing failing(Call::renameat, EACCES);
+
+  CHECK(desk.take());
+
+  CHECK(desk.times_told("cannot keep the last status.json as previous.json: ") == 1);
+}
+
+TEST_CASE("without a FIFO no requests are taken, and news are written all the same") {
+  Desk desk;
+  const Failing failing(Call::mkfifoat, EROFS);
+
+  CHECK(desk.take());
+  desk.settle(1s);
+  desk.control->take_backlog();
+
+  CHECK(desk.times_told("no requests are taken by ") == 1);
+  CHECK_FALSE(desk.control->next_deadline());
+  CHECK(content_of(desk.directory / "ctl/status.json") != "");
+}
+
+TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again every second") {
+  Desk desk;
+  const bool opens = GENERATE(false, true);
+  std::optional<Failing> failing;
+  failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
+  CHECK(desk.take());
+  CHECK_FALSE(desk.writer());  // who asks is not to wait for nobody
+  failing.reset();
+  {
+    const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
+    desk.settle(1s);
+    CHECK(still.fired());
+  }
+  CHECK(desk.times_told("no requests are taken by ") == 1);
+  CHECK(desk.control->next_deadline() == Time{2s});
+
+  desk.settle(2s);
+
+  CHECK(desk.writer());
+  CHECK_FALSE(desk.control->next_deadline());
+}
+
+TEST_CASE("a FIFO that cannot be read now is read later") {
+  Desk desk;
+  REQUIRE(desk.take());
+  const OwnedFd writer = desk.writer();
+  REQUIRE(::write(writer.get(), "one\n", 4) == 4);
+  {
+    const Failing failing(Call::read, EINTR);
+    uv_run(&desk.loop, UV_RUN_ONCE);
+    CHECK(failing.fired());
+  }
+  CHECK(desk.lines.empty());
+
+  while (desk.lines.empty())
+    uv_run(&desk.loop, UV_RUN_ONCE);
+
+  CHECK(desk.lines == std::vector<std::string>{"one"});
+}
+
+TEST_CASE("news that cannot be written are told once, and written when they can be") {
+  Desk desk;
+  REQUIRE(desk.take());
+  {
+    const Failing failing(Call::renameat, ENOSPC, 0, 2);
+    desk.settle(1s);
+    desk.settle(2s);
+  }
+  CHECK(desk.times_told("/status.json: No space left on device (ENOSPC)") == 1);
+  CHECK(content_of(desk.directory / "ctl/status.json") == "");
+
+  desk.settle(3s);
+
+  CHECK(content_of(desk.directory / "ctl/status.json") != "");
+}
+
+TEST_CASE("a request that is malformed is answered once") {
+  Desk desk;
+  REQUIRE(desk.take());
+  const agent_protocol::Line line{.text = R"({"type":"confirm","request":"r1"})", .complete = true};
+
+  CHECK(std::holds_alternative<Notice>(desk.control->read(line)));
+  CHECK(std::holds_alternative<std::monostate>(desk.control->read(line)));
+}
