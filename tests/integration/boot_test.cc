@@ -251,3 +251,31 @@ TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
 
   CHECK(world.read(file).starts_with("0 "));
 }
+
+TEST_CASE("a count that cannot be written is told, at the start and when it is to be 0 again") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  const std::string file = world.path("releases/previous.attempts");
+  const auto stand_in_the_way = [&] { REQUIRE(mkdir(file.c_str(), 0755) == 0); };
+
+  SECTION("at the start") {
+    stand_in_the_way();
+    boot.start({"--attempts=2"});
+    Puppet agent = world.first();
+    world.wait_for_log("cannot count this start in " + file + ": ");
+    world.signal(SIGTERM);
+    agent.stop_cleanly();
+    world.expect_exit(0);
+  }
+  SECTION("when it is to be 0 again") {
+    boot.start({"--attempts=2"});
+    Puppet agent = world.first();
+    unlink(file.c_str());
+    stand_in_the_way();
+    world.signal(SIGTERM);
+    world.wait_for_log("cannot write " + file + ": ");
+    agent.stop_cleanly();
+    world.expect_exit(0);
+  }
+}

@@ -54,7 +54,9 @@ TEST_CASE("SIGUSR2 while the lock is waited for is answered with what will be st
   World world{World::Later()};
   Upgrader& one = world.start({"--lock=" + world.path("lock")});
   Puppet first = world.first();
-  world.start({"--lock=" + world.path("lock"), "--lock-timeout=1h"});
+  const std::string agent = world.install("agent");
+  world.start(
+      Start{.options = {"--lock=" + world.path("lock"), "--lock-timeout=1h"}, .agent = agent});
   world.wait_for_log("waiting for");
 
   world.signal(SIGUSR2);
@@ -62,6 +64,10 @@ TEST_CASE("SIGUSR2 while the lock is waited for is answered with what will be st
   world.wait_for_log("SIGUSR2 while " + world.path("lock") + " is waited for: ");
   world.wait_for_log(" will be started");
   CHECK(world.agents_started() == 1);
+  REQUIRE(rename(agent.c_str(), (agent + ".gone").c_str()) == 0);
+  world.signal(SIGUSR2);
+  world.wait_for_log("is waited for: " + agent + ": No such file");
+  REQUIRE(rename((agent + ".gone").c_str(), agent.c_str()) == 0);
   first.exit(0);
   world.wait_until([&] { return !one.running(); }, "the end of the first upgrader");
   world.first();

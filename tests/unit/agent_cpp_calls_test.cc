@@ -79,6 +79,8 @@ void report_answer(const Agent& agent, bool answer) {
 TEST_CASE("a text that holds U+0000 is refused, and never cut there, in C++") {
   Upgrader upgrader([] {
     report(!Agent::open(with_nul) && errno == EINVAL ? "EINVAL" : "opened");
+    errno = 0;
+    report(!Agent::open("1.2", {"readiness", with_nul}) && errno == EINVAL ? "EINVAL" : "opened");
     Agent agent = active_agent();
     errno = 0;
     report_answer(agent, agent.add_check(with_nul, [] { return std::nullopt; }));
@@ -99,6 +101,7 @@ TEST_CASE("a text that holds U+0000 is refused, and never cut there, in C++") {
     return 0;
   });
 
+  CHECK(upgrader.is_reported() == "EINVAL");
   CHECK(upgrader.is_reported() == "EINVAL");
   upgrader.lead_to_active();
   for (const std::string deed :
@@ -202,5 +205,27 @@ TEST_CASE("what is there is told without waiting, in C++") {
   CHECK(upgrader.is_reported() == "nothing");
   upgrader.say(R"({"type":"error","about":"odd","reason":"no"})");
   CHECK(upgrader.is_reported() == "an error");
+  CHECK(upgrader.exit_status() == 0);
+}
+
+TEST_CASE("features are said, and those that both have are told, in C++") {
+  Upgrader upgrader([] {
+    std::optional<Agent> agent = Agent::open("1.2", {"readiness", "odd"});
+    if (!agent) return 1;
+    const std::optional<Agent::Event> event = agent->wait(std::chrono::minutes(1));
+    const auto* welcome = event ? std::get_if<Agent::Welcome>(&*event) : nullptr;
+    if (welcome == nullptr) return 2;
+    for (const std::string& feature : welcome->features)
+      report(feature);
+    report(agent->wait(0ms) ? "an event" : "nothing");
+    return 0;
+  });
+
+  CHECK(upgrader.hears() ==
+        R"({"type":"hello","protocol":1,"version":"1.2","features":["readiness","odd"]})");
+  upgrader.say(R"({"type":"welcome","protocol":1,"features":["readiness"],"generation":1,)"
+               R"("role":"first"})");
+  CHECK(upgrader.is_reported() == "readiness");
+  CHECK(upgrader.is_reported() == "nothing");
   CHECK(upgrader.exit_status() == 0);
 }

@@ -43,6 +43,7 @@ enum class Call {
   realpath,
   renameat,
   send,
+  sendto,
   setenv,
   setsid,
   signalfd,
@@ -185,6 +186,10 @@ FAILING_CALL(int, renameat, (int from, const char* old, int into, const char* fr
              (from, old, into, fresh), -1)
 FAILING_CALL(long, send, (int fd, const void* bytes, unsigned long size, int flags),
              (fd, bytes, size, flags), -1)
+FAILING_CALL(long, sendto,
+             (int fd, const void* bytes, unsigned long size, int flags, const void* address,
+              unsigned length),
+             (fd, bytes, size, flags, address, length), -1)
 FAILING_CALL(int, setenv, (const char* name, const char* value, int over), (name, value, over), -1)
 FAILING_CALL(int, setsid, (), (), -1)
 FAILING_CALL(int, signalfd, (int fd, const void* mask, int flags), (fd, mask, flags), -1)

@@ -122,6 +122,26 @@ TEST_CASE("without descriptors an old kernel costs the line") {
   CHECK(log.lost() == 1);
 }
 
+TEST_CASE(
+    "an interrupted write of a line is made again, and one that cannot be prepared costs it") {
+  const Stream pipe = make_pipe();
+  Logbook log(LogLevel::info, nullptr, pipe.write.get());
+  {
+    const Failing failing(Call::write, EINTR);
+    log.info("a");
+    CHECK(failing.fired());
+  }
+  CHECK(take(pipe.read) == "upgrader: a\n");
+
+  const Failing opening(Call::open, EACCES, 0, always);
+  const Failing old_kernel(Call::syscall, EOPNOTSUPP, 0, always);
+  const Failing preparing(Call::write, ENOMEM);
+  Logbook another(LogLevel::info, nullptr, pipe.write.get());
+  another.info("b");
+  CHECK(preparing.fired());
+  CHECK(another.lost() == 1);
+}
+
 TEST_CASE("a terminal that cannot be opened anew, and that nobody reads, costs lines") {
   const Stream terminal = make_terminal();
   const Failing opening(Call::open, EACCES, 0, always);
@@ -139,9 +159,11 @@ TEST_CASE("a broken rule is told where that takes no time, and ends the upgrader
   const Stream pipe = make_pipe();
   const bool full = GENERATE(false, true);
   if (full) fill(pipe.write);
+  const bool unknown = GENERATE(false, true);  // what standard error is
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::signal(SIGABRT, SIG_DFL);
+    const Failing failing(Call::fstat, EIO, 0, unknown ? 1 : 0);
     ::dup2(pipe.write.get(), STDERR_FILENO);
     check_failed("file.cc", 7);
   }
@@ -152,5 +174,5 @@ TEST_CASE("a broken rule is told where that takes no time, and ends the upgrader
   CHECK(::waitpid(pid, &status, 0) == pid);
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
   const std::string told = "upgrader: error: a rule of its own is broken: file.cc:7\n";
-  CHECK((take(pipe.read) == told) == !full);
+  CHECK((take(pipe.read) == told) == (!full && !unknown));
 }

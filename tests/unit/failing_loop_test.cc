@@ -160,6 +160,7 @@ TEST_CASE("what is for an agent that is not there, or is gone, is dropped") {
     CHECK(bench.agents->signal(1, SIGTERM) == 0);
   };
   CHECK(bench.agents->pid_of(1) == -1);
+  CHECK(bench.agents->unread(1) == 0);
   bench.agents->send(1, agent_protocol::Error{});
   CHECK(bench.agents->signal(1, SIGTERM) == 0);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/unit/failing_calls.h"
+#include "tests/unit/init_bench.h"
 #include "upgrader/core/errno_name.h"
 #include "upgrader/shell/channel.h"
 #include "upgrader/shell/descriptors.h"
@@ -88,4 +89,34 @@ TEST_CASE("that something is short is not the program's fault") {
   CHECK(is_shortage(error));
   CHECK_FALSE(is_shortage(EACCES));
   CHECK_FALSE(is_shortage(ENOENT));
+}
+
+TEST_CASE("readiness that cannot be told without waiting is not told") {
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+  const OwnedFd reader(ends[0]);
+  auto readiness = Readiness::take(ends[1], ends[1]);
+  const int after = GENERATE(0, 1);
+  const Failing failing(Call::fcntl, EPERM, after);
+
+  CHECK(std::get<Readiness>(readiness).tell());
+
+  CHECK(failing.fired());
+  char byte = 0;
+  CHECK(::read(reader.get(), &byte, 1) == 0);  // it is closed, and holds nothing
+}
+
+TEST_CASE("what init has no room for now is told it later, and what it cannot be told is not") {
+  upgrader::test::InitBench bench;
+  const int error = GENERATE(EAGAIN, ENOBUFS, ENOMEM, EINTR, ECONNREFUSED);
+  const Failing failing(Call::sendto, error);
+  InitNews news;
+  news.active = true;
+
+  bench.tell(news);
+
+  CHECK(failing.fired());
+  CHECK(bench.heard().empty());
+  bench.wake_until(owed_retry_interval);
+  CHECK(bench.heard().empty() == (error == ECONNREFUSED));
 }

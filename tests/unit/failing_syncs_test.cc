@@ -163,3 +163,25 @@ TEST_CASE("an agent that goes on writing during the syncs is vouched for, though
 
   CHECK(beats == 1);
 }
+
+TEST_CASE("an agent that had fallen silent before the syncs is not vouched for in them") {
+  Upgrade upgrade(R"(
+    hear upgrade_failed
+    say '"upgrade","id":"again","executable":"'"$directory"'/two"'
+    hear accepted
+  )");
+  const Failing failing(Call::fsync, EIO);
+  int syncs = 0;
+  int beats = 0;
+  at_fsync = [&] {
+    const int since = upgrade.init.count_beats();
+    ++syncs;
+    if (syncs == 1) let_pass(std::chrono::milliseconds(1'100));
+    if (syncs == 3) beats += since;
+  };
+
+  CHECK(upgrade.run(std::chrono::seconds(1)) == 0);
+
+  CHECK(syncs > 4);
+  CHECK(beats == 0);
+}

@@ -207,6 +207,9 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   }));
   CHECK(words.starts_with("process " + std::to_string(upgrader.pid()) + ", which " + path +
                           " names, is gone: one of its agents still holds it: process "));
+  directory.write("lock", "", 0600);
+  words = lock.holder_in_words();
+  CHECK(words.ends_with(agents == 1 ? " (the agent) holds it" : " hold it"));
 
   upgrader.release();
   CHECK(comes_true([&] { return lock.try_lock() == 0; }));
@@ -335,8 +338,8 @@ TEST_CASE("whoever holds the lock is named where the file names nobody, or anoth
   REQUIRE(first.try_lock() == 0);
   const std::string living =
       std::to_string(::getppid()) + " " + std::to_string(process_start_time(::getppid()).value());
-  const std::string content = GENERATE_COPY(
-      values<std::string>({"", "x", "12", "-1 5\n", "0 5\n", "99999999999999999999 5\n", living}));
+  const std::string content = GENERATE_COPY(values<std::string>(
+      {"", "x", "12", "-1 5\n", "0 5\n", "99999999999999999999 5\n", "99999999999 5\n", living}));
   directory.write("lock", content, 0600);
   Lock second(path, other_number);
   REQUIRE(second.try_lock() == EWOULDBLOCK);

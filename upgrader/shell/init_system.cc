@@ -94,11 +94,9 @@ void InitSystem::owe(Owed what) {
   if (!socket_) return;
   owed_retry_.reset();
   if (what == Owed::stopping) owed_.clear();
-  // A reload of which init has heard nothing, and another: to init they are one that goes on.
-  const std::size_t count = owed_.size();
-  const bool goes_on = what == Owed::reloading && count >= 2 &&
-                       owed_[count - 2] == Owed::reloading && owed_[count - 1] == Owed::ready;
-  if (goes_on) {
+  // Where two are owed before a reload they are another one, of which init has heard nothing, and
+  // its end: to init both are one that goes on.
+  if (what == Owed::reloading && owed_.size() >= 2) {
     owed_.pop_back();
   } else {
     owed_.push_back(what);
@@ -225,7 +223,6 @@ std::string InitSystem::whole_status(Time now) const {
 
 // False if it may be tried again later: there was no room for it.
 bool InitSystem::send(const std::string& text) const {
-  if (!socket_) return true;
   const auto* address = reinterpret_cast<const sockaddr*>(&address_);
   const ssize_t sent = ::sendto(socket_.get(), text.data(), text.size(),
                                 MSG_DONTWAIT | MSG_NOSIGNAL, address, address_bytes_);

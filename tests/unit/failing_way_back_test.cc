@@ -1,0 +1,206 @@
+// The way back across restarts, where the file system refuses what it hardly ever does: a commit
+// that fails leaves both links as they were, and a count that cannot be kept is told.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/unit/failing_calls.h"
+#include "tests/unit/processes.h"
+#include "upgrader/shell/init_system.h"
+#include "upgrader/shell/link_place.h"
+#include "upgrader/shell/lock.h"
+#include "upgrader/shell/loop.h"
+#include "upgrader/shell/relink.h"
+
+using namespace upgrader;
+
+namespace {
+
+const BeforeSync nothing = [] {};
+
+Program program_of(const std::string& path) {
+  std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
+  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&checked)) FAIL(refusal->reason);
+  return std::get<Program>(std::move(checked));
+}
+
+// Two programs, a link to the first, and perhaps one to what was committed before that.
+struct Releases {
+  explicit Releases(const std::string& before = "") {
+    if (!before.empty()) directory.link("previous", before);
+  }
+  [[nodiscard]] Link link() const {
+    Link opened = std::get<Link>(Link::open(path));
+    REQUIRE_FALSE(opened.keep_previous(previous));
+    return opened;
+  }
+  [[nodiscard]] static std::string target(const std::string& link) {
+    std::error_code ignored;
+    return std::filesystem::read_symlink(link, ignored).string();
+  }
+
+  TemporaryDirectory directory;
+  std::string one = directory.write("one", "#!/bin/true\n");
+  std::string two = directory.write("two", "#!/bin/true\n");
+  std::string path = directory.link("current", "one");
+  std::string previous = directory / "previous";
+};
+
+// What the upgrader tells, and with which status it ends.
+struct RunOutcome {
+  int status = 0;
+  std::string told;
+};
+
+RunOutcome outcome_of_running(const Options& options, Lock* lock = nullptr) {
+  const OwnedFd log(::memfd_create("log", MFD_CLOEXEC));
+  REQUIRE(log);
+  Logbook logbook(LogLevel::error, nullptr, log.get());
+  InitSystem init_system(nullptr);
+  Loop loop(options, logbook, init_system, lock);
+  const int status = loop.run({});
+  char text[4'096];
+  const ssize_t bytes = ::pread(log.get(), text, sizeof text, 0);
+  return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
+}
+
+}  // namespace
+
+TEST_CASE("a link of --previous that cannot be read, or written, is refused") {
+  const Releases releases("two");
+  Link link = std::get<Link>(Link::open(releases.path));
+  const auto call = GENERATE(Call::readlinkat, Call::faccessat);
+  const Failing failing(call, EIO);
+
+  const auto refused = link.keep_previous(releases.previous);
+
+  REQUIRE(refused);
+  CHECK(refused->error == EIO);
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a commit that fails behind the link of --previous leaves that as it was, too") {
+  const std::string before = GENERATE("", "two");
+  const Releases releases(before);
+  Link link = releases.link();
+  // The fresh link of --previous; the sync of its directory; the looks at AGENT's link's directory
+  // and at the executable; the fresh link; the sync of its directory.
+  const auto [call, after] = GENERATE(table<Call, int>({{Call::symlinkat, 0},
+                                                        {Call::fsync, 0},
+                                                        {Call::fstat, 0},
+                                                        {Call::stat, 0},
+                                                        {Call::symlinkat, 1},
+                                                        {Call::fsync, 1}}));
+  const Program two = program_of(releases.two);
+  {
+    const Failing failing(call, EIO, after);
+    CHECK(link.commit(two, nothing) == EIO);
+    CHECK(failing.fired());
+  }
+
+  CHECK(Releases::target(releases.path) == "one");
+  CHECK(Releases::target(releases.previous) == before);
+  CHECK(link.commit(two, nothing) == 0);
+  CHECK(Releases::target(releases.path) == "two");
+  CHECK(Releases::target(releases.previous) == "one");
+}
+
+TEST_CASE("what was committed before is named as it was, where nothing says where it leads") {
+  const Releases releases;
+  Link link = releases.link();
+  const Program two = program_of(releases.two);
+  const Failing failing(Call::realpath, EACCES);
+
+  CHECK(link.commit(two, nothing) == 0);
+
+  CHECK(failing.fired());
+  CHECK(Releases::target(releases.previous) == "one");
+}
+
+TEST_CASE("an absolute link makes that of --previous absolute, and the same path moves it not") {
+  const Releases releases;
+  const std::string absolute = releases.directory.link("absolute", releases.one);
+  Link link = std::get<Link>(Link::open(absolute));
+  REQUIRE_FALSE(link.keep_previous(releases.previous));
+
+  CHECK(link.commit(program_of(releases.one), nothing) == 0);
+  CHECK(Releases::target(releases.previous) == "");
+  CHECK(link.commit(program_of(releases.two), nothing) == 0);
+  CHECK(Releases::target(releases.previous) == releases.one);
+}
+
+TEST_CASE("a link in the root directory leads to what is below that") {
+  const auto place = LinkPlace::open("/no-such-link");
+
+  CHECK(std::get<LinkPlace>(place).way_to("/opt/agent") == "opt/agent");
+}
+
+TEST_CASE("a directory whose path leads to another file system by now has been moved") {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "releases");
+  const std::string path = directory.link("way", "releases");
+  const auto opened = LinkPlace::open(path + "/current");
+  const auto& place = std::get<LinkPlace>(opened);
+  CHECK(place.moved() == 0);
+
+  std::filesystem::remove(path);
+  directory.link("way", "/proc");
+
+  CHECK(place.moved() == ESTALE);
+}
+
+TEST_CASE("a path that leads to another file system by now does not name the program") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("agent", "#!/bin/true\n");
+  const Program program = program_of(path);
+  std::filesystem::remove(path);
+  directory.link("agent", "/proc/version");
+
+  CHECK(program.path_changed() == ESTALE);
+}
+
+TEST_CASE("a start that cannot be counted is told, and is no reason not to start") {
+  const Releases releases;
+  Options options;
+  options.agent = releases.directory.link("agent", "/bin/false");
+  options.relink = true;
+  options.previous = releases.previous;
+  options.attempts = 3;
+  const auto call = GENERATE(Call::open, Call::openat);
+  // The links' directories, and the program and its loader, have been opened before.
+  const Failing failing(call, EMFILE, call == Call::open ? 5 : 1);
+
+  const RunOutcome outcome = outcome_of_running(options);
+
+  CHECK(failing.fired());
+  CHECK(outcome.status == 1);
+  CHECK(outcome.told.find("cannot count this start in " + releases.previous +
+                          ".attempts: Too many open files (EMFILE)") != std::string::npos);
+}
+
+TEST_CASE("AGENT that is gone ends the upgrader with --relink as without") {
+  Options options;
+  options.agent = "/no-such-agent";
+  options.relink = true;
+
+  CHECK(outcome_of_running(options).status == 127);
+}
+
+TEST_CASE("AGENT that is gone is no reason not to wait for the lock, where there is a way back") {
+  const Releases releases("one");
+  Options options;
+  options.agent = releases.directory.link("agent", "none");
+  options.relink = true;
+  options.previous = releases.previous;
+  options.lock_file = releases.directory / "lock";
+  options.lock_timeout = Duration(1);
+  Lock holder(*options.lock_file, 91);
+  REQUIRE(holder.try_lock() == 0);
+  Lock lock(*options.lock_file, 90);
+
+  const RunOutcome outcome = outcome_of_running(options, &lock);
+
+  CHECK(outcome.status == 125);
+  CHECK(outcome.told.find("cannot lock ") != std::string::npos);
+}
