@@ -47,12 +47,13 @@ class StatusBench {
 
   const std::vector<std::string>* arguments = nullptr;
   upgrader::BootFacts boot;
+  std::string first = "/opt/agent-v1";
   std::string candidate = "/opt/agent-v2";
   std::int64_t us = 0;  // that the clock of microseconds is ahead
 
  private:
   [[nodiscard]] std::string executable_of(upgrader::Generation generation) const {
-    return generation % 2 == 0 ? candidate : "/opt/agent-v1";
+    return generation % 2 == 0 ? candidate : first;
   }
 
   upgrader::test::Bench bench_;

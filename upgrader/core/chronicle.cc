@@ -123,9 +123,10 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->generation = *under_way->generation;
     upgrade_->at(Moment::accepted) = now;
     upgrade_->from.version = under_way->previous_version;
-    const AgentPast* const active = after.incumbent ? find(after.incumbent->generation) : nullptr;
-    if (active != nullptr) upgrade_->from.executable = active->executable;
     upgrade_->to.executable = checked_;
+    const AgentPast* const active = after.incumbent ? find(after.incumbent->generation) : nullptr;
+    auto& side = under_way->boot ? upgrade_->to : upgrade_->from;  // what was gone back to, at boot
+    if (active != nullptr) side.executable = active->executable;
   }
   if (!upgrade_) return;
   const bool gate = under_way && under_way->waits_for_confirm;
