@@ -1,5 +1,6 @@
 // Bytes at the edges of what the codec, its archives and the line reader take.
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <string>
 
 #include "agent-protocol/wire/archive.h"
@@ -16,6 +17,21 @@ std::string wrong_with(const std::string& line) {
   const Decoded<AgentMessage> message = decode_agent_message(line);
   const auto* malformed = std::get_if<Malformed>(&message);
   return malformed != nullptr ? malformed->reason : "";
+}
+
+// What a program is told by number, where its message is not written.
+int error_of(const AgentMessage& message) {
+  const Result<std::string> line = encode(message);
+  return line ? 0 : line.refusal().error_number;
+}
+
+// An activate with a state that leaves few bytes of the line for anything else.
+Activate nearly_full(std::size_t state_bytes) {
+  Activate activate;
+  activate.state = std::string(10'800, '\x01') + std::string(state_bytes, 'x');
+  activate.failure.emplace();
+  activate.failure->failure.id = "u1";
+  return activate;
 }
 
 }  // namespace
@@ -63,11 +79,80 @@ TEST_CASE("a message with more texts than its member takes is not written") {
 TEST_CASE("the first refusal is kept") {
   Refusals refusals;
   CHECK_FALSE(refusals.refusal());
+  CHECK(refusals.error_number() == 0);
 
-  refusals.refuse("one");
+  refusals.refuse("one", EMSGSIZE);
   refusals.refuse("two");
 
   CHECK(refusals.refusal() == "one");
+  CHECK(refusals.error_number() == EMSGSIZE);
+}
+
+TEST_CASE("a message that is not written says by number what was wrong with it") {
+  Hello hello;
+  hello.features.assign(17, "a");
+  Upgrade upgrade;
+  upgrade.id = "u1";
+  upgrade.executable = "/agent";
+  upgrade.args = std::vector<std::string>(3, std::string(30'000, 'x'));
+  CHECK(error_of(Status{"\xff"}) == EILSEQ);
+  CHECK(error_of(Status{std::string(257, 'x')}) == EMSGSIZE);
+  CHECK(error_of(Stopped{std::string(32'768, '\x01')}) == EMSGSIZE);
+  CHECK(error_of(hello) == EMSGSIZE);
+  CHECK(error_of(upgrade) == EMSGSIZE);
+  CHECK(error_of(Cancel{"", {}}) == EINVAL);
+  CHECK(error_of(Status{"good"}) == 0);
+}
+
+TEST_CASE(
+    "bytes that no newline ends are stray, and said to be too many where they look like JSON") {
+  CHECK(without_newline("{\"type\":") == Stray{"no newline within 65536 bytes"});
+  CHECK(without_newline("noise") == Stray{});
+}
+
+TEST_CASE("an activate that fits its line stays as it is") {
+  Activate without;
+  without.state = std::string(32'768, 'x');
+  Activate with = nearly_full(0);
+  with.failure->version = "2.0";
+  with.failure->failure.reason = "crashed";
+  for (Activate activate : {without, with}) {
+    const Activate before = activate;
+    fit_line(activate);
+    CHECK(activate == before);
+  }
+}
+
+TEST_CASE("an activate that does not fit its line leaves out the failed version first") {
+  Activate activate = nearly_full(100);
+  activate.failure->version = std::string(128, 'v');
+  activate.failure->failure.reason = std::string(500, 'r');
+  REQUIRE_FALSE(encode(activate));
+
+  fit_line(activate);
+
+  CHECK(encode(activate));
+  CHECK_FALSE(activate.failure->version);
+  CHECK(activate.failure->failure.reason == std::string(500, 'r'));
+}
+
+TEST_CASE("of a reason too long for an activate there stays as much as its line takes") {
+  const char byte = GENERATE('r', '\x01');
+  for (std::size_t state_bytes = 60; state_bytes < 66; ++state_bytes) {
+    Activate activate = nearly_full(state_bytes);
+    std::string& reason = activate.failure->failure.reason;
+    std::size_t fitting = 0;
+    do {
+      reason.assign(++fitting, byte);
+    } while (encode(activate));
+    reason.assign(1'024, byte);
+
+    fit_line(activate);
+
+    CAPTURE(byte, state_bytes);
+    CHECK(encode(activate));
+    CHECK(reason == std::string(fitting - 1, byte));
+  }
 }
 
 TEST_CASE("a high surrogate is half a character unless a low one follows") {

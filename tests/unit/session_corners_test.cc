@@ -1,5 +1,6 @@
 // An agent's session where the upgrader says what it should not: it is not led astray.
 #include <catch2/catch.hpp>
+#include <cerrno>
 
 #include "tests/unit/session_roads.h"
 
@@ -33,4 +34,36 @@ TEST_CASE("a stop for an upgrade that does not say which leaves no candidate to 
   Session session = active().hear(stop_for(StopReason::upgrade));
 
   CHECK(session.hear(CandidateLost{"u1", "exited"}).empty());
+}
+
+TEST_CASE("a fallback is on trial where it was started at boot, and nowhere else") {
+  for (const auto& [id, is_on_trial] : {std::pair{"boot", true}, std::pair{"u1", false}}) {
+    Welcome welcome = welcome_as(Role::fallback);
+    welcome.failure = PastFailure{failed(id, Stage::start).failure, std::nullopt};
+    Session session = ready().hear(welcome).hear(Activate{});
+
+    CAPTURE(id);
+    CHECK(static_cast<bool>(session.say(Healthy{})) == is_on_trial);
+  }
+}
+
+TEST_CASE(
+    "a feature that is not readiness is not taken for it, nor is it while the agent is held") {
+  Welcome welcome = first;
+  welcome.features = {"other"};
+  Session other = ready().hear(welcome).hear(Activate{});
+  welcome.features = {"readiness"};
+  Session held = ready().hear(welcome);
+
+  CHECK_FALSE(other.say(Healthy{}));
+  CHECK_FALSE(held.say(Extend{1'000}));
+}
+
+TEST_CASE("what the protocol does not allow now is an error of the protocol") {
+  Session session = ready();
+
+  const Result<SessionActions> said = session.say(Ready{});
+
+  REQUIRE_FALSE(said);
+  CHECK(said.refusal().error_number == EPROTO);
 }
