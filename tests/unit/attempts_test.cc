@@ -8,7 +8,7 @@ using namespace upgrader;
 TEST_CASE("what is written is read again") {
   for (const Attempts& attempts :
        {Attempts{}, Attempts{3, "/opt/agent", "exited with status 3"}, Attempts{1, "/a b/c\nd", ""},
-        Attempts{2 * attempts_max, "/x", "ended"}}) {
+        Attempts{2 * attempts_max, "/x", "ended"}, Attempts{0, "/x", "ended"}}) {
     CHECK(read_attempts(print(attempts)) == attempts);
   }
 }
@@ -38,6 +38,7 @@ TEST_CASE("another executable begins anew") {
 
   CHECK(next.attempts == Attempts{1, "/b", ""});
   CHECK_FALSE(next.worn_out);
+  CHECK(next_attempt({2, "/a", ""}, "/b", 3).attempts == Attempts{1, "/b", ""});
 }
 
 TEST_CASE("it is said how often, and how the last one ended") {

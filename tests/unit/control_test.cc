@@ -47,6 +47,11 @@ TEST_CASE("an upgrade without an id gets one, which leaves out those that are kn
 
   CHECK((*office.bench).state().upgrade->id == "control-2");
   CHECK(office.latest().ok);
+
+  Office fresh;
+  (*fresh.bench).reach(Phase::running);
+  fresh.ask(request(Deed::upgrade, "r1"));
+  CHECK((*fresh.bench).state().upgrade->id == "control-1");
 }
 
 TEST_CASE("a request whose name has its answer is not obeyed again") {

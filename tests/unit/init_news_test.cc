@@ -269,7 +269,72 @@ TEST_CASE("a long reason leaves room for what an agent says of itself") {
   bench.say(2, agent_protocol::Unfit{std::string(1'000, 'x')});
   bench.die(2, 9);
 
-  CHECK(init_news(bench.state()).status.size() < 300);
+  CHECK(init_news(bench.state()).status ==
+        "running generation 1; upgrade u1 failed at its start: unfit: " + std::string(193, 'x'));
+}
+
+TEST_CASE("an agent on trial runs, although it has not said that it works") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+  bench.say(2, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
+  bench.say(2, agent_protocol::Ready{});
+  bench.stopped(1);
+  bench.exit(1);
+
+  CHECK(init_news(bench.state()).active);
+  CHECK(init_news(bench.state()).status == "running generation 2; upgrade u1 on trial");
+}
+
+TEST_CASE(
+    "nobody is active while a candidate has yet to read its activate, and init waits for none") {
+  Bench candidate, first;
+  candidate.reach(Phase::switching);
+  candidate.stopped(1);
+  candidate.next_activate(ActivateSent::How::waits);
+  candidate.exit(1);
+  CHECK_FALSE(init_news(candidate.state()).active);
+
+  first.start();
+  first.next_activate(ActivateSent::How::waits);
+  first.ready(1);
+  CHECK_FALSE(init_news(first.state()).wait);
+}
+
+TEST_CASE("init waits for the way back at boot, and not for any other fallback that is active") {
+  Policy policy = Bench::default_policy();
+  policy.previous = true;
+  Bench at_boot(policy);
+  at_boot.start();
+  at_boot.exit(1, 1);
+  CHECK(init_news(at_boot.state()).wait ==
+        waits_to(InitWait::What::ready, 2, at_boot.now() + 5min));
+
+  Bench other;
+  other.reach(Phase::falling_back);
+  other.say(3, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
+  other.say(3, agent_protocol::Ready{});
+  CHECK(init_news(other.state()).status.find("starting generation 3; upgrade u1 failed") == 0);
+  CHECK_FALSE(init_news(other.state()).wait);
+}
+
+TEST_CASE(
+    "init is told of the stop, and of who runs, also where that is nobody or a standby's end") {
+  Bench nobody, standby;
+  nobody.reach(Phase::replacing);
+  nobody.take(StopRequested{});
+  CHECK(init_news(nobody.state()).status == "stopping");
+
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.fallback = agent_protocol::FallbackMode::warm;
+  standby.reach(Phase::running);
+  standby.upgrade(request);
+  standby.ready(2);
+  standby.stopped(1);
+  standby.exit(1);
+  standby.wait(30s);
+  REQUIRE(standby.phase() == Phase::abandoning);
+  CHECK(init_news(standby.state()).status == "running generation 2");
 }
 
 TEST_CASE("init is told whether what it waits for was given more time than at first") {

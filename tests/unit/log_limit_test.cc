@@ -141,6 +141,7 @@ TEST_CASE("an agent of whom nothing was held back is forgotten silently") {
 
 TEST_CASE("what is refused is worth a warning, and all else that an agent causes is not") {
   CHECK(level_of(notice(Kind::refusal, "a")) == LogLevel::warning);
+  CHECK(level_of(notice(Kind::request, "a")) == LogLevel::warning);
   CHECK(level_of(notice(Kind::stray, "a")) == LogLevel::info);
   CHECK(level_of(notice(Kind::status, "a")) == LogLevel::info);
   CHECK(level_of(notice(Kind::error, "a")) == LogLevel::info);

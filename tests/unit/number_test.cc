@@ -27,6 +27,7 @@ TEST_CASE("a number that is too large is taken, and said to be") {
   CHECK(take_number(larger) == too_large);
   CHECK(take_number(far_larger) == too_large);
   CHECK(far_larger == " ");
+  CHECK_FALSE(whole_number("1" + std::string(30, '0')));
 }
 
 TEST_CASE("a whole number has nothing before it, behind it, or above its limit") {

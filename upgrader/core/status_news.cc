@@ -14,9 +14,9 @@ using agent_protocol::StopReason;
 
 // How much of it there is room for.
 struct Extent {
+  std::size_t endings;
+  std::size_t requests;
   bool arguments = true;
-  std::size_t endings = chronicle_max;
-  std::size_t requests = chronicle_max;
   bool executables = true;
 };
 
@@ -215,9 +215,7 @@ class StatusNews {
 }  // namespace
 
 std::string status_news(const State& state, const Chronicle& chronicle, const StatusFacts& facts) {
-  Extent extent;
-  extent.endings = chronicle.endings().size();
-  extent.requests = chronicle.requests().size();
+  Extent extent{.endings = chronicle.endings().size(), .requests = chronicle.requests().size()};
   for (;;) {
     std::string text = StatusNews(state, chronicle, facts, extent).write();
     if (text.size() <= status_news_bytes_max) return text;

@@ -19,7 +19,7 @@ class StatusPaper {
  public:
   void open(const char* name, char bracket) {
     if (*name != '\0') put_name(name);
-    if (*name == '\0') put_comma();
+    put_comma();  // behind a name there is none
     text_ += bracket;
   }
   void close(char bracket) { text_ += bracket; }

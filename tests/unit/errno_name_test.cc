@@ -1,0 +1,24 @@
+// What an error of the system is called, and which of them are a shortage that may pass.
+#include "upgrader/core/errno_name.h"
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <set>
+
+using namespace upgrader;
+
+TEST_CASE("an error is said in words, with its name; one without a name by its number") {
+  CHECK(errno_name(ENOENT) == "ENOENT");
+  CHECK(errno_name(ENOKEY) == "ENOKEY");
+  CHECK(errno_name(9'999) == "E9999");
+  CHECK(in_words(SystemError{EACCES}) == "Permission denied (EACCES)");
+}
+
+TEST_CASE("a lack of descriptors, memory or processes is a shortage, and nothing else is") {
+  std::set<int> shortages;
+  for (int error = 0; error < 200; ++error) {
+    if (is_shortage(error)) shortages.insert(error);
+  }
+
+  CHECK(shortages == std::set<int>{EMFILE, ENFILE, ENOMEM, EAGAIN});
+}
