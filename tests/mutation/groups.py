@@ -11,13 +11,15 @@ LEFT_OUT = {'agent-protocol/session/session_print.cc',
 # what tests of whole programs look at.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('argument.cc', 'argument.h', 'duration.cc', 'duration.h', 'init_news.h',
-                         'options.cc', 'options.h', 'pace.h')}
+                         'options.cc', 'options.h', 'options_text.cc', 'pace.h')}
 # What their paths begin with. The parts that decide and that read are judged by tests of their own
 # alone, without a process.
 CORE_TESTS = ('tests/scenario/', 'tests/explore/second_table', 'tests/unit/supervisor',
-              'tests/unit/phase_event', 'tests/unit/words', 'tests/unit/log_limit',
-              'tests/unit/init_news', 'tests/unit/ending', 'tests/unit/heartbeat',
-              'tests/unit/attempts', 'tests/unit/control', 'tests/unit/status', 'tests/unit/number')
+              'tests/unit/phase_event', 'tests/unit/chronicle', 'tests/unit/words',
+              'tests/unit/log_limit', 'tests/unit/init_news', 'tests/unit/ending',
+              'tests/unit/heartbeat',
+              'tests/unit/attempts', 'tests/unit/control', 'tests/unit/status', 'tests/unit/number',
+              'tests/unit/errno_name', 'tests/unit/policy')
 PROTOCOL_TESTS = tuple(f'tests/unit/{name}' for name in (
     'archive', 'codec', 'form', 'json_line', 'line_reader', 'message', 'session', 'stock_archive',
     'text'))
