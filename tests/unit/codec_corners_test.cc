@@ -123,19 +123,6 @@ TEST_CASE("an activate that fits its line stays as it is") {
   }
 }
 
-TEST_CASE("an activate that does not fit its line leaves out the failed version first") {
-  Activate activate = nearly_full(100);
-  activate.failure->version = std::string(128, 'v');
-  activate.failure->failure.reason = std::string(500, 'r');
-  REQUIRE_FALSE(encode(activate));
-
-  fit_line(activate);
-
-  CHECK(encode(activate));
-  CHECK_FALSE(activate.failure->version);
-  CHECK(activate.failure->failure.reason == std::string(500, 'r'));
-}
-
 TEST_CASE("of a reason too long for an activate there stays as much as its line takes") {
   const char byte = GENERATE('r', '\x01');
   for (std::size_t state_bytes = 60; state_bytes < 66; ++state_bytes) {

@@ -78,13 +78,6 @@ TEST_CASE("a start that is refused after the upgrader has begun changes nothing"
   CHECK(bench.state() == before);
 }
 
-TEST_CASE("what has not lasted is started once more where there is nothing to go back to") {
-  Bench bench;
-
-  CHECK(spawns(bench.take(StartRequested{1, "it did not last"})) == std::vector<Generation>{1});
-  CHECK(bench.phase() == Phase::starting);
-}
-
 TEST_CASE("a fallback at boot that has no trial has a stop's time to read its activate") {
   Policy policy = with_way_back();
   policy.defaults.trial = 0s;

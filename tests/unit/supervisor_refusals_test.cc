@@ -11,14 +11,6 @@ using namespace std::chrono_literals;
 using agent_protocol::Unfit;
 using Types = std::vector<std::string>;
 
-ControlRequested cancel_by_control() {
-  ControlRequested asked;
-  asked.request.deed = Deed::cancel;
-  asked.request.name = "r1";
-  asked.request.upgrade.id = "u1";
-  return asked;
-}
-
 }  // namespace
 
 TEST_CASE("a candidate may not confirm its own upgrade") {
@@ -27,15 +19,6 @@ TEST_CASE("a candidate may not confirm its own upgrade") {
 
   CHECK(messages_to(bench.say(2, agent_protocol::Confirm{"u1"}), 2) == Types{"error"});
   CHECK(bench.phase() == Phase::confirming);
-}
-
-TEST_CASE("an operator may cancel at the gate") {
-  Bench bench;
-  bench.reach(Phase::confirming);
-
-  bench.take(cancel_by_control());
-
-  CHECK(bench.phase() == Phase::abandoning);
 }
 
 TEST_CASE("an agent that is rolled back is told that unfit comes too late") {

@@ -302,25 +302,6 @@ TEST_CASE("a standby that ends is told of, and the trial goes on") {
   CHECK(bench.phase() == Phase::trial);
 }
 
-TEST_CASE("a standby that has been killed is not killed again when the trial has passed") {
-  Bench bench;
-  reach_warm_trial(bench);
-  bench.hello(3);
-  CHECK(kills(bench.say(3, Unfit{"sick"})) == Generations{3});
-
-  CHECK(kills(bench.wait(30s)).empty());
-  CHECK(bench.active() == 2);
-}
-
-TEST_CASE("a standby that has closed a pipe gets no work, although it is ready") {
-  Bench bench;
-  reach_warm_trial(bench);
-  bench.ready(3);
-  bench.take(OutputClosed{3});
-
-  CHECK(messages_to(bench.die(2, 11), 3).empty());
-}
-
 TEST_CASE("an activate that tells of a failure fits its line, whatever was left for it") {
   Bench bench;
   reach_warm_trial(bench);
