@@ -47,7 +47,10 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
-    return "kept" + stage_in_words(fault, report);
+    const std::string stage = stage_in_words(fault, report);
+    // It was on trial already, and something else went wrong.
+    const bool committed = report.at_goal.find(" committed") != std::string::npos;
+    return stage.empty() && committed ? "moved" : "kept" + stage;
   }
   return report.served_is_fallback ? "back" + stage_in_words(fault, report) : "moved";
 }
