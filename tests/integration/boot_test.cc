@@ -237,7 +237,13 @@ TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
               .agent = boot.link});
     Puppet agent = world.first();
     world.wait_until([&] { return world.read(file).starts_with("0 "); }, "it to be forgotten");
-    agent.exit(1);
+    // A commit has nothing more to forget.
+    Puppet next = begin_upgrade_to(world, agent, world.install("releases/three"));
+    next.ready();
+    agent.stop_cleanly();
+    next.expect("activate");
+    next.expect("committed");
+    next.exit(1);
     world.expect_exit(1);
   }
   SECTION("it was told to end") {

@@ -56,7 +56,8 @@ class Puppet {
   void say_bytes(std::string_view bytes);
   void say_type(std::string_view type, std::string_view members = "");
   void flood(std::string_view line, long count = -1);  // -1: for ever
-  // Reads no more, and says what must be answered until the upgrader reads no more from it.
+  // Reads no more, and says what must be answered until its input is full and the upgrader reads no
+  // more from it.
   void clog(long lines);
   [[nodiscard]] long unsent();  // bytes that its pipe has not taken
 

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <uv.h>
 
 #include <csignal>
@@ -11,6 +12,7 @@
 #include "tests/support/bench.h"
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/temporary_directory.h"
+#include "upgrader/shell/agents.h"
 #include "upgrader/shell/attempts_file.h"
 #include "upgrader/shell/control.h"
 
@@ -177,6 +179,32 @@ TEST_CASE("where a control directory lies is asked of the kernel") {
   CHECK(failing.fired());
 }
 
+TEST_CASE("nobody is warned of a disk where the control directory is in memory") {
+  Desk desk;
+  const Failing failing(Call::fstatfs, EIO);
+
+  CHECK(desk.take());
+
+  CHECK(failing.fired());
+  CHECK(desk.told() == "");
+}
+
+TEST_CASE("a control directory on a tmpfs is in memory") {
+  const std::string shared = "/dev/shm";
+  struct statfs status {};
+  constexpr unsigned long tmpfs = 0x01021994;
+  const bool there = ::statfs(shared.c_str(), &status) == 0 && ::access(shared.c_str(), W_OK) == 0;
+  if (!there || static_cast<unsigned long>(status.f_type) != tmpfs) return;
+  std::string path = shared + "/upgrader-XXXXXX";
+  REQUIRE(::mkdtemp(path.data()) != nullptr);
+  ControlDirectory control;
+
+  CHECK(control.open(path) == "");
+
+  CHECK(control.is_in_memory());
+  ::rmdir(path.c_str());
+}
+
 TEST_CASE("status.json is written in spite of interruptions, and stays where it cannot be") {
   const TemporaryDirectory directory;
   ControlDirectory control;
@@ -238,6 +266,7 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
   CHECK(desk.take());
   CHECK_FALSE(desk.writer());  // who asks is not to wait for nobody
+  CHECK_FALSE(desk.control->next_deadline());
   failing.reset();
   {
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
@@ -246,6 +275,12 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   }
   CHECK(desk.times_told("no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
+  {
+    // News wait for their tenth of a second, and then it is tried again in any case.
+    const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
+    desk.settle(1'050ms);
+    CHECK(desk.control->next_deadline() == Time{1'100ms});
+  }
 
   desk.settle(2s);
 
@@ -269,6 +304,27 @@ TEST_CASE("a FIFO that cannot be read now is read later") {
     uv_run(&desk.loop, UV_RUN_ONCE);
 
   CHECK(desk.lines == std::vector<std::string>{"one"});
+}
+
+TEST_CASE("lines that a turn has no room for are taken before more is read") {
+  Desk desk;
+  REQUIRE(desk.take());
+  const OwnedFd writer = desk.writer();
+  std::string all;
+  for (int line = 0; line < 3'000; ++line)
+    all += "x\n";
+  REQUIRE(::write(writer.get(), all.data(), all.size()) == static_cast<ssize_t>(all.size()));
+
+  uv_run(&desk.loop, UV_RUN_ONCE);
+  CHECK(desk.lines.size() == lines_a_turn);
+  CHECK(desk.control->next_deadline() == Time{0});
+  uv_run(&desk.loop, UV_RUN_ONCE);
+  CHECK(desk.lines.size() == 2 * lines_a_turn);
+  while (desk.lines.size() < 3'000) {
+    desk.control->take_backlog();
+    uv_run(&desk.loop, UV_RUN_NOWAIT);
+  }
+  CHECK(std::count(desk.lines.begin(), desk.lines.end(), "x") == 3'000);
 }
 
 TEST_CASE("news that cannot be written are told once, and written when they can be") {

@@ -172,6 +172,11 @@ TEST_CASE("init does not wait for an agent that will not be ready, nor for a fal
   Bench fallback;
   fallback.reach(Phase::falling_back);
   CHECK_FALSE(init_news(fallback.state()).wait);
+  fallback.say(3, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
+  fallback.say(3, agent_protocol::Ready{});
+  CHECK(fallback.phase() == Phase::running);
+  CHECK(fallback.state().incumbent->deadline);
+  CHECK_FALSE(init_news(fallback.state()).wait);
 
   Bench terminated;
   terminated.start();

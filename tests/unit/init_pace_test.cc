@@ -257,3 +257,21 @@ TEST_CASE("a pipe of --notify-fd is not tried again once the upgrader stops") {
 
   CHECK_FALSE(init.next_deadline());
 }
+
+TEST_CASE("that init waits for something else is news, and not only a matter of time") {
+  InitBench bench;
+  InitNews news;
+  news.active = true;
+  news.wait = InitWait{InitWait::What::ready, 1, start + 5min};
+  bench.tell(news);
+  bench.wake_until(10ms);
+  bench.heard();
+
+  news.wait->deadline += 1s;
+  bench.tell(news, 20ms);
+  CHECK(bench.heard().empty());
+  news.wait = InitWait{InitWait::What::stopped, 1, start + 5min};
+  bench.tell(news, 20ms);
+
+  CHECK(bench.heard().size() == 1);
+}
