@@ -5,6 +5,7 @@
 
 #include "agent-protocol/wire/archive.h"
 #include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/json_line.h"
 #include "agent-protocol/wire/line_reader.h"
 #include "agent-protocol/wire/utf8.h"
 #include "tests/unit/aborts.h"
@@ -102,6 +103,7 @@ TEST_CASE("a message that is not written says by number what was wrong with it")
   CHECK(error_of(upgrade) == EMSGSIZE);
   CHECK(error_of(Cancel{"", {}}) == EINVAL);
   CHECK(error_of(Status{"good"}) == 0);
+  CHECK(JsonLine::parse("{").refusal().error_number == EINVAL);
 }
 
 TEST_CASE(
