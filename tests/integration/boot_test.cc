@@ -163,6 +163,26 @@ TEST_CASE("at a commit the link of --previous is made to name what was committed
   CHECK(target_of(boot.link) == "three");
 }
 
+TEST_CASE("a link of --previous in another directory finds its way to what was committed before") {
+  World world{World::Later()};
+  Boot boot(world);
+  const std::string three = world.install("releases/three");
+  Boot::point(boot.link, "one");
+  REQUIRE(mkdir(world.path("kept").c_str(), 0755) == 0);
+  boot.previous = world.path("kept/previous");
+  boot.start();
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, three);
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+
+  next.say_type("healthy");
+
+  next.expect("committed");
+  CHECK(target_of(boot.previous) == "../releases/one");
+}
+
 // Rows: X-15
 TEST_CASE("what never lasts gives way from the Nth start on") {
   World world{World::Later()};

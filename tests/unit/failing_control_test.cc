@@ -291,6 +291,7 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
 TEST_CASE("a FIFO that cannot be read now is read later") {
   Desk desk;
   REQUIRE(desk.take());
+  CHECK(desk.times_told("no requests are taken by ") == 0);
   const OwnedFd writer = desk.writer();
   REQUIRE(::write(writer.get(), "one\n", 4) == 4);
   {

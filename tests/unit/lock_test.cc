@@ -235,10 +235,10 @@ TEST_CASE("who only waits for the lock, or reads its file, does not hold it") {
 
 TEST_CASE("a file that is not a lock's is refused, and stays as it was") {
   const TemporaryDirectory directory;
-  const std::string content = GENERATE(
-      values<std::string>({"x", "\n", "12", "12 ", "12  5", " 12 5", "12\t5\n", "12 5 \n",
-                           "12 5\n\n", "12 x\n", "-1 5\n", "+1 5\n", "1 5 6\n", "#!/bin/sh\n",
-                           std::string("12 5\0", 5), "12 " + std::string(100, '5')}));
+  const std::string content = GENERATE(values<std::string>(
+      {"x", "\n", "12", "12 ", "12  5", " 12 5", "12\t5\n", "12 5 \n", "12 5\n\n", "12 x\n", " 5\n",
+       "-1 5\n", "+1 5\n", "1 5 6\n", "#!/bin/sh\n", std::string("12 5\0", 5),
+       "12 " + std::string(100, '5')}));
   const std::string path = directory.write("lock", content, 0644);
   Lock lock(path, number);
 
