@@ -4,9 +4,11 @@
 .PHONY: coverage coverage-build coverage-run
 
 # Set in the coverage build only. Nothing is inlined, no branch is made for an exception, and only
-# the product is counted. Its own copies of what headers define are linked first.
+# the product is counted, also by threads at the same time: the walks through all states have some.
+# Its own copies of what headers define are linked first.
 ifdef COVERAGE
-CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-filter-files='(^|/)(agent-protocol|upgrader)/'
+CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-filter-files='(^|/)(agent-protocol|upgrader)/' \
+  -fprofile-update=atomic
 coverage_dump := $(BUILD)/objects/coverage/dump.o
 LDFLAGS += $(coverage_dump) $(patsubst %,-Wl$(comma)--wrap=%,_exit abort kill)
 $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(protocol_library) \
