@@ -277,6 +277,25 @@ TEST_CASE("a standby that has closed a pipe does not get the work, and fails for
   CHECK(kills(bench.wait(close_grace)) == Generations{3});
 }
 
+TEST_CASE("a standby that goes while the agent on trial is rolled back changes nothing") {
+  Bench bench;
+  bench.reach(Phase::running);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.fallback = agent_protocol::FallbackMode::warm;
+  bench.upgrade(request);
+  bench.ready(2);
+  bench.stopped(1);
+  bench.exit(1);
+  bench.say(2, agent_protocol::Unfit{"no disk"});
+  REQUIRE(bench.phase() == Phase::rolling_back);
+
+  CHECK(messages_to(bench.exit(3, 3), 2).empty());
+
+  CHECK(bench.phase() == Phase::rolling_back);
+  CHECK(spawns(bench.exit(2)) == Generations{4});
+}
+
 TEST_CASE("a standby that was killed as it failed is not killed again at the commit") {
   Bench bench;
   bench.reach(Phase::running);
