@@ -287,10 +287,12 @@ TEST_CASE("a standby that goes while the agent on trial is rolled back changes n
   bench.ready(2);
   bench.stopped(1);
   bench.exit(1);
+  bench.hello(3);
+  bench.say(3, agent_protocol::Unfit{"no disk"});
   bench.say(2, agent_protocol::Unfit{"no disk"});
   REQUIRE(bench.phase() == Phase::rolling_back);
 
-  CHECK(messages_to(bench.exit(3, 3), 2).empty());
+  CHECK(messages_to(bench.die(3, SIGKILL), 2).empty());
 
   CHECK(bench.phase() == Phase::rolling_back);
   CHECK(spawns(bench.exit(2)) == Generations{4});
