@@ -3,6 +3,8 @@
 // here first. Each such program is one source, and has these definitions once.
 #pragma once
 
+#include <sys/syscall.h>
+
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <cstdarg>
@@ -16,7 +18,7 @@ enum class Call {
   epoll_create1,
   epoll_ctl,
   eventfd,
-  faccessat,
+  faccessat2,
   fcntl,
   flock,
   fstat,
@@ -121,8 +123,6 @@ FAILING_CALL(int, dup3, (int from, int to, int flags), (from, to, flags), -1)
 FAILING_CALL(int, epoll_create1, (int flags), (flags), -1)
 FAILING_CALL(int, epoll_ctl, (int fd, int how, int what, void* event), (fd, how, what, event), -1)
 FAILING_CALL(int, eventfd, (unsigned count, int flags), (count, flags), -1)
-FAILING_CALL(int, faccessat, (int fd, const char* path, int mode, int flags),
-             (fd, path, mode, flags), -1)
 FAILING_CALL(int, flock, (int fd, int how), (fd, how), -1)
 FAILING_CALL_64(int, fstat, (int fd, void* status), (fd, status), -1)
 FAILING_CALL_64(int, fstatat, (int fd, const char* path, void* status, int flags),
@@ -223,7 +223,7 @@ FAILING_CALL(long, write, (int fd, const void* bytes, unsigned long size), (fd, 
 extern "C" long __real_syscall(long number, ...);
 extern "C" long __wrap_syscall(long number, long, long, long, long, long, long);
 extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
-  if (Failing::fails(Call::syscall)) return -1;
+  if (Failing::fails(number == SYS_faccessat2 ? Call::faccessat2 : Call::syscall)) return -1;
   return __real_syscall(number, a, b, c, d, e, f);
 }
 

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <link.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -90,7 +91,7 @@ std::variant<OwnedFd, NotExecutable> open_interpreter(const std::string& path, c
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return refused(errno);
   if (!S_ISREG(status.st_mode)) return refused(EACCES);
-  if (const int error = may_execute(path.c_str()); error != 0) return refused(error);
+  if (const int error = may_use(path.c_str(), X_OK); error != 0) return refused(error);
   return OwnedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
 
@@ -197,12 +198,13 @@ Judgement judge(int fd, int scripts_before) {
 
 }  // namespace
 
-// access(), since the C library makes the newer call for every faccessat(). It asks for the real
-// user, who is the effective one unless the upgrader is set-user-ID; the exec has the last word.
-int may_execute(const char* path) {
-  if (::faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0) return 0;
-  if (!is_unknown_call(errno)) return errno;
-  return ::access(path, X_OK) == 0 ? 0 : errno;
+// Old kernels do not know the call that asks for the effective user, and filters of old containers
+// answer it with EPERM. access() asks for the real user, who is the same one unless the upgrader is
+// set-user-ID; the exec has the last word.
+int may_use(const char* path, int how) {
+  if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS && errno != EPERM) return errno;
+  return ::access(path, how) == 0 ? 0 : errno;
 }
 
 Judgement judge_executable(int fd) {

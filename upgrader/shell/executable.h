@@ -21,14 +21,8 @@ struct NotExecutable {
   bool operator==(const NotExecutable&) const = default;
 };
 
-// 0 if we may execute what the path names, or an errno value.
-[[nodiscard]] int may_execute(const char* path);
-
-// True of an errno value by which a kernel, or a filter of system calls (an old container's says
-// EPERM), answers a call of faccessat() that it does not know.
-[[nodiscard]] constexpr bool is_unknown_call(int error) {
-  return error == EINVAL || error == ENOSYS || error == EPERM;
-}
+// 0 if we may use what the path names in these ways (X_OK, W_OK), or an errno value.
+[[nodiscard]] int may_use(const char* path, int how);
 
 // `fd` is open for reading, and is a regular file. Interpreters and loaders are judged too.
 [[nodiscard]] std::variant<ExecutableKind, NotExecutable> judge_executable(int fd);

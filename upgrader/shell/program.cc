@@ -73,12 +73,6 @@ std::optional<std::string> resolve(const std::string& path) {
   return std::string(resolved.get());
 }
 
-// 0 if we may execute the open file, which is called `path`.
-int executable_by_us(int fd, const std::string& path) {
-  if (::faccessat(fd, "", X_OK, AT_EACCESS | AT_EMPTY_PATH) == 0) return 0;
-  return is_unknown_call(errno) ? may_execute(path.c_str()) : errno;
-}
-
 // An open, executable regular file, not yet judged by what it holds.
 struct Opened {
   OwnedFd descriptor;
@@ -97,7 +91,7 @@ std::optional<std::variant<Opened, ProgramRefused>> open_once(const std::string&
   }
   if (S_ISDIR(opened.status.st_mode)) return refuse(path, EACCES, "is a directory");
   if (!S_ISREG(opened.status.st_mode)) return refuse(path, EACCES, "is no regular file");
-  if (const int error = executable_by_us(opened.descriptor.get(), path); error != 0) {
+  if (const int error = may_use(path.c_str(), X_OK); error != 0) {
     return refuse(path, error, "is not executable: {}"_with(SystemError{error}));
   }
 
@@ -182,7 +176,7 @@ std::variant<std::string, ProgramRefused> find_in_path(std::string_view name,
         "{}/{}"_with(directory.empty() ? std::string_view(".") : directory, agent);
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) {
-      const bool executable = S_ISREG(status.st_mode) && may_execute(path.c_str()) == 0;
+      const bool executable = S_ISREG(status.st_mode) && may_use(path.c_str(), X_OK) == 0;
       if (executable) return path;
       if (!not_executable) not_executable = path;
     }

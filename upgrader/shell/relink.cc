@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "upgrader/core/words.h"
+#include "upgrader/shell/executable.h"
 
 namespace upgrader {
 namespace {
@@ -106,8 +107,8 @@ std::optional<LinkRefused> Link::keep_previous(const std::string& path) {
   if (const int* error = std::get_if<int>(&place)) return refused(*error, "");
   previous_ = std::get<LinkPlace>(std::move(place));
   if (previous_->read().empty() && errno != ENOENT) return refused(errno, "");
-  if (::faccessat(previous_->directory(), ".", W_OK | X_OK, AT_EACCESS) == 0) return std::nullopt;
-  return refused(errno, "its directory: ");
+  const int error = may_use(previous_->directory_path().c_str(), W_OK | X_OK);
+  return error == 0 ? std::nullopt : std::optional(refused(error, "its directory: "));
 }
 
 // Makes a temporary that leads to that very file, and tells its text: where the relative way does
