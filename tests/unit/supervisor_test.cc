@@ -459,6 +459,23 @@ TEST_CASE("a way back at boot is committed without moving the link that it came 
   CHECK_THAT(told.front(), Catch::EndsWith(", and leave the previous link"));
 }
 
+TEST_CASE("a way back on trial that has not said that it works in time is rolled back") {
+  Policy policy = policy_with_a_way_back();
+  policy.defaults.start_timeout = std::chrono::seconds(3);
+  Bench bench(policy);
+  bench.start();
+  bench.exit(1, 3);
+  agent_protocol::Hello hello;
+  hello.features = {agent_protocol::readiness_feature};
+  bench.say(2, hello);
+  bench.say(2, agent_protocol::Ready{});
+  REQUIRE(bench.phase() == Phase::trial);
+
+  bench.wait(std::chrono::seconds(3));
+
+  CHECK(bench.phase() == Phase::rolling_back);
+}
+
 TEST_CASE("an executable has lasted when its agent has been active for the time of a trial") {
   Bench bench(policy_with_a_way_back());
   bench.reach(Phase::running);
