@@ -77,13 +77,14 @@ static-program: $(upgrader_static)
 # Linked twice. What the first time leaves of all sources asks less of musl than they do, so that
 # the second time takes in what is needed, and no more.
 $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) static/static.mk \
-    static/layout.ld
+    static/layout.ld static/without_sections
 	@rm -rf $(static)/linked  # what is left there of an earlier link would be taken for its result
 	@mkdir -p $(static)/linked
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) $(static_packed) -save-temps \
 	  -o $(static)/linked/upgrader $(static_objects) $(static_libuv_objects)
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) $(static_packed) -o $@ \
 	  $(static)/linked/upgrader.ltrans0.ltrans.o
+	static/without_sections $@
 
 $(static_objects): $(static)/objects/%.o: %.cc $(static)/musl.specs $(static)/include
 	@mkdir -p $(@D)
@@ -104,12 +105,14 @@ $(static)/include: $(static_libuv)/fetched
 	: >$@/iostream
 
 # What musl's wrapper tells the compiler, and musl's start of a program that has no loader and
-# relocates itself, which the wrapper does not know of. All that is compiled depends on it, and so
-# on the flags that stand here.
+# relocates itself, which the wrapper does not know of; without what gcc adds to each program for
+# exceptions and transactional memory. All that is compiled depends on it, and so on the flags that
+# stand here.
 $(static)/musl.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
 	  $(abspath $(static_musl_built))/lib none | sed -e 's|Scrt1[.]o|rcrt1.o|' \
+	  -e 's|crtbeginS.o%s||; s|crtendS.o%s||' \
 	  -e 's|-dynamic-linker none|-static -pie --no-dynamic-linker -z text|' >$@
 
 $(static_libc): $(static)/musl.specs
