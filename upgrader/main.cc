@@ -67,14 +67,15 @@ std::variant<Readiness, std::string> readiness_for(const Options& options, int l
   return taken;
 }
 
-int run(const Options& options) {
+// Ends by exit(), so that nothing is taken down: nothing needs an orderly end (IO-10).
+[[noreturn]] void run(const Options& options) {
   const std::optional<int> sockets = passed_sockets(environ, ::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
 
   // Before the lock, which takes its number whatever is there.
   std::variant<Readiness, std::string> readiness = readiness_for(options, lock_number);
   if (const auto* refused = std::get_if<std::string>(&readiness)) {
-    return report_usage(*refused);
+    std::exit(report_usage(*refused));
   }
 
   std::unique_ptr<Lock> lock;
@@ -91,20 +92,19 @@ int run(const Options& options) {
         check_agent(options.adapter.front(), {options.adapter.begin() + 1, options.adapter.end()});
     if (const auto* refused = std::get_if<ProgramRefused>(&adapter)) {
       logbook.error("--adapter: {}"_with(refused->reason));
-      return exit_own_failure;
+      std::exit(exit_own_failure);
     }
     setting.adapter = std::get<Program>(std::move(adapter));
   }
   if (const int error = options.subreaper ? become_subreaper() : 0) {
     logbook.error("cannot become a subreaper: {}"_with(SystemError{error}));
-    return exit_own_failure;
+    std::exit(exit_own_failure);
   }
   const WatchdogWish watchdog = watchdog_wish(environ, ::getpid());
   if (!watchdog.complaint.empty()) logbook.write(LogLevel::warning, watchdog.complaint);
   InitSystem init_system(std::getenv("NOTIFY_SOCKET"), watchdog.time,
                          std::get<Readiness>(std::move(readiness)));
   Loop loop(options, logbook, init_system, lock.get());
-  // Without a return: nothing needs an orderly end (IO-10), and the kernel takes all of it back.
   std::exit(loop.run(std::move(setting)));
 }
 
@@ -141,5 +141,5 @@ int main(int argc, char** argv) {
   if (const auto* usage = std::get_if<UsageError>(&command_line)) {
     return report_usage(usage->reason);
   }
-  return run(std::get<Options>(command_line));
+  run(std::get<Options>(command_line));
 }

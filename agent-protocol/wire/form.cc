@@ -20,7 +20,7 @@ std::string filled(const char* form, ...) {
         text += va_arg(values, const char*);
         break;
       case ValueKind::number:
-        text += std::to_string(va_arg(values, std::int64_t));
+        text += decimal(va_arg(values, std::int64_t));
         break;
       case ValueKind::told: {
         const Told told = va_arg(values, Told);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "agent-protocol/wire/form.h"
 #include "agent-protocol/wire/message.h"
 #include "agent-protocol/wire/utf8.h"
 
@@ -222,8 +223,8 @@ const char* expected_by(rapidjson::ParseErrorCode error) {
 
 Refusal refuse_at(std::size_t offset, rapidjson::ParseErrorCode error) {
   // Without a form: what takes JSON apart is linked by itself, too (agent-releases, the kit).
-  return {"no JSON at byte " + std::to_string(offset + 1) + " (expected " + expected_by(error) +
-          ")"};
+  return {"no JSON at byte " + decimal(static_cast<std::int64_t>(offset) + 1) + " (expected " +
+          expected_by(error) + ")"};
 }
 
 }  // namespace

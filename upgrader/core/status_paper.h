@@ -10,6 +10,7 @@
 
 #include "agent-protocol/wire/codec.h"
 #include "agent-protocol/wire/escape.h"
+#include "agent-protocol/wire/form.h"
 #include "upgrader/core/chronicle.h"
 
 namespace upgrader {
@@ -42,7 +43,7 @@ class StatusPaper {
   }
   void put(const char* name, std::int64_t number) {
     put_name(name);
-    text_ += std::to_string(number);
+    text_ += agent_protocol::decimal(number);
   }
   void put_known(const char* name, const std::optional<std::int64_t>& number) {
     if (number) put(name, *number);
@@ -69,7 +70,7 @@ class StatusPaper {
     text_.append("\"").append(name).append("\":");
   }
   void put_digits(std::int64_t number, std::size_t width, char behind) {
-    const std::string digits = std::to_string(number);
+    const std::string digits = agent_protocol::decimal(number);
     if (digits.size() < width) text_.append(width - digits.size(), '0');
     text_.append(digits) += behind;
   }

@@ -23,8 +23,17 @@ Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lo
       lock_(lock),
       supervisor_(policy_of(options, init_system.watchdog())) {}
 
+// Closes every handle, and lets libuv finish with them.
 Loop::~Loop() {
-  tear_down();
+  if (!loop_made_) return;
+  control_.reset();
+  agents_.reset();
+  timer_.reset();
+  signals_poll_.reset();
+  // A stop that was asked for before the loop ran would end its first run at once.
+  while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
+  }
+  UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
 }
 
 bool Loop::set_up(ChildSetting setting) {
@@ -63,19 +72,6 @@ void Loop::on_signals() {
     on_signal(static_cast<int>(told.ssi_signo));
     settle();
   }
-}
-
-// Closes every handle, and lets libuv finish with them.
-void Loop::tear_down() {
-  if (!loop_made_) return;
-  control_.reset();
-  agents_.reset();
-  timer_.reset();
-  signals_poll_.reset();
-  // A stop that was asked for before the loop ran would end its first run at once.
-  while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
-  }
-  UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
 }
 
 void Loop::on_signal(int signal_number) {

@@ -42,7 +42,6 @@ class Loop {
   [[nodiscard]] bool set_up(ChildSetting setting);
   [[nodiscard]] bool watch_signals();
   void on_signals();
-  void tear_down();
 
   void on_signal(int signal_number);
   void on_timer();

@@ -1,6 +1,5 @@
 #include "upgrader/shell/vectors.h"
 
-#include <charconv>
 #include <string_view>
 
 #include "upgrader/core/words.h"
@@ -50,7 +49,8 @@ void Vectors::add_arguments(const Program& program) {
 }
 
 void Vectors::write_pid(pid_t pid) const {
-  if (pid_text_ != nullptr) std::to_chars(pid_text_, pid_text_ + pid_text_bytes, long{pid});
+  // So short a text asks for no memory.
+  if (pid_text_ != nullptr) agent_protocol::decimal(pid).copy(pid_text_, pid_text_bytes);
 }
 
 }  // namespace upgrader
