@@ -70,7 +70,7 @@ RunOutcome outcome_of_running(const Options& options, Lock* lock = nullptr) {
 TEST_CASE("a link of --previous that cannot be read, or written, is refused") {
   const Releases releases("two");
   Link link = std::get<Link>(Link::open(releases.path));
-  const auto call = GENERATE(Call::readlinkat, Call::faccessat);
+  const auto call = GENERATE(Call::readlinkat, Call::faccessat2);
   const Failing failing(call, EIO);
 
   const auto refused = link.keep_previous(releases.previous);
