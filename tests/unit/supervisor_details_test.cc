@@ -2,6 +2,7 @@
 // error is about, last words, and what is said once.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 
 #include "tests/support/bench.h"
 
@@ -279,4 +280,16 @@ TEST_CASE("a stop that has no time left says a millisecond") {
 
   REQUIRE(again);
   CHECK(again->deadline_ms == 1);
+}
+
+TEST_CASE("reasons that an agent gives are cut to what a message may hold") {
+  Bench bench;
+  bench.reach(Phase::preparing);
+  bench.hello(2);
+  bench.say(2, Unfit{std::string(1'024, 'x')});
+
+  const auto told = message_to<UpgradeFailed>(bench.die(2, SIGKILL), 1);
+
+  REQUIRE(told);
+  CHECK(told->failure.reason.size() == reason_bytes_max);
 }

@@ -465,9 +465,7 @@ TEST_CASE("a way back on trial that has not said that it works in time is rolled
   Bench bench(policy);
   bench.start();
   bench.exit(1, 3);
-  agent_protocol::Hello hello;
-  hello.features = {agent_protocol::readiness_feature};
-  bench.say(2, hello);
+  bench.say(2, agent_protocol::Hello{1, {}, {agent_protocol::readiness_feature}});
   bench.say(2, agent_protocol::Ready{});
   REQUIRE(bench.phase() == Phase::trial);
 
@@ -498,15 +496,4 @@ TEST_CASE("nobody waits for an executable to last that the link does not name an
   REQUIRE(bench.active() == 4);
 
   CHECK(summary(bench.wait(std::chrono::hours(1))).empty());
-}
-
-TEST_CASE("reasons that an agent gives are cut to what a message may hold") {
-  Bench bench;
-  bench.reach(Phase::preparing);
-  bench.hello(2);
-  bench.say(2, agent_protocol::Unfit{std::string(1'024, 'x')});
-
-  const auto failure = failure_told(bench.die(2, SIGKILL), 1);
-
-  CHECK(failure.reason.size() == agent_protocol::reason_bytes_max);
 }
