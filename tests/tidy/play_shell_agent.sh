@@ -28,7 +28,10 @@ kill -USR2 "$upgrader"
 second=$first
 while [ "$second" = "$first" ]; do read -r second rest <&7; done
 kill -0 "$first" 2>/dev/null && complain 'of before is still there'
-grep -q 'committed' log || complain 'was not committed'
+# The agent may be quicker to work than the upgrader to log.
+until grep -q 'committed' log; do
+  kill -0 "$upgrader" 2>/dev/null || complain 'was not committed'
+done
 
 kill -TERM "$upgrader"
 wait "$upgrader"
