@@ -295,7 +295,7 @@ Play standby_is_not_needed() {
 
 Play bad_boot() {
   Play play{.name = "boot",
-            .about = "what AGENT's link names is unfit, and the way back is gone",
+            .about = "what AGENT's link names is unfit, and LINK is the way back",
             .story =
                 "first welcome; "
                 "fallback welcome(start) activate committed stop",
