@@ -166,6 +166,17 @@ void Bench::reach(Phase phase) {
   REQUIRE(phase == Phase::falling_back);
 }
 
+Actions Bench::reach_warm_trial() {
+  reach(Phase::running);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.fallback = agent_protocol::FallbackMode::warm;
+  upgrade(request);
+  ready(2);
+  stopped(1);
+  return exit(1);
+}
+
 Generation Bench::active() const {
   const auto& incumbent = supervisor_.state().incumbent;
   return incumbent && incumbent->activated ? incumbent->generation : 0;

@@ -40,6 +40,9 @@ class Bench {
   Actions upgrade(agent_protocol::Upgrade request);
   // Drives a fresh bench to this phase by the shortest story, with upgrade u1.
   void reach(Phase phase);
+  // Drives a fresh bench to warm upgrade u1's trial: agent 2 is tried, and standby 3 was started,
+  // which has not greeted. Returns what the end of agent 1 led to.
+  Actions reach_warm_trial();
 
   // ---- the world: the next outcome of this kind is a failure. Of starts, the next one that
   // nothing has been said of: one that fails may lead to another.

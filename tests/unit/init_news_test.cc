@@ -278,18 +278,6 @@ TEST_CASE("a long reason leaves room for what an agent says of itself") {
         "running generation 1; upgrade u1 failed at its start: unfit: " + std::string(193, 'x'));
 }
 
-TEST_CASE("an agent on trial runs, although it has not said that it works") {
-  Bench bench;
-  bench.reach(Phase::preparing);
-  bench.say(2, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
-  bench.say(2, agent_protocol::Ready{});
-  bench.stopped(1);
-  bench.exit(1);
-
-  CHECK(init_news(bench.state()).active);
-  CHECK(init_news(bench.state()).status == "running generation 2; upgrade u1 on trial");
-}
-
 TEST_CASE(
     "nobody is active while a candidate has yet to read its activate, and init waits for none") {
   Bench candidate, first;
@@ -329,14 +317,7 @@ TEST_CASE(
   nobody.take(StopRequested{});
   CHECK(init_news(nobody.state()).status == "stopping");
 
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.fallback = agent_protocol::FallbackMode::warm;
-  standby.reach(Phase::running);
-  standby.upgrade(request);
-  standby.ready(2);
-  standby.stopped(1);
-  standby.exit(1);
+  standby.reach_warm_trial();
   standby.wait(30s);
   REQUIRE(standby.phase() == Phase::abandoning);
   CHECK(init_news(standby.state()).status == "running generation 2");

@@ -320,14 +320,7 @@ TEST_CASE("nothing is written while somebody who is ready waits for the work") {
 
 TEST_CASE("a standby that was killed does not wait for the work") {
   StatusBench bench;
-  bench->reach(Phase::running);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.fallback = agent_protocol::FallbackMode::warm;
-  bench->upgrade(request);
-  bench->ready(2);
-  bench->stopped(1);
-  bench->exit(1);
+  bench->reach_warm_trial();
   bench->ready(3);
   bench->say(3, Unfit{"no disk"});
   bench->exit(2, 3);

@@ -261,14 +261,7 @@ TEST_CASE(
 
 TEST_CASE("a standby that has closed a pipe does not get the work, and fails for that") {
   Bench bench;
-  bench.reach(Phase::running);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.fallback = agent_protocol::FallbackMode::warm;
-  bench.upgrade(request);
-  bench.ready(2);
-  bench.stopped(1);
-  REQUIRE(spawns(bench.exit(1)) == Generations{3});
+  REQUIRE(spawns(bench.reach_warm_trial()) == Generations{3});
   bench.ready(3);
   bench.take(OutputClosed{3});
 
@@ -279,14 +272,7 @@ TEST_CASE("a standby that has closed a pipe does not get the work, and fails for
 
 TEST_CASE("a standby that goes while the agent on trial is rolled back changes nothing") {
   Bench bench;
-  bench.reach(Phase::running);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.fallback = agent_protocol::FallbackMode::warm;
-  bench.upgrade(request);
-  bench.ready(2);
-  bench.stopped(1);
-  bench.exit(1);
+  bench.reach_warm_trial();
   bench.hello(3);
   bench.say(3, agent_protocol::Unfit{"no disk"});
   bench.say(2, agent_protocol::Unfit{"no disk"});
@@ -300,14 +286,7 @@ TEST_CASE("a standby that goes while the agent on trial is rolled back changes n
 
 TEST_CASE("a standby that was killed as it failed is not killed again at the commit") {
   Bench bench;
-  bench.reach(Phase::running);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.fallback = agent_protocol::FallbackMode::warm;
-  bench.upgrade(request);
-  bench.ready(2);
-  bench.stopped(1);
-  bench.exit(1);
+  bench.reach_warm_trial();
   bench.hello(3);
   REQUIRE(kills(bench.say(3, agent_protocol::Unfit{"no disk"})) == Generations{3});
 

@@ -27,12 +27,6 @@ agent_protocol::Upgrade request_u1() {
   return request;
 }
 
-agent_protocol::Upgrade warm() {
-  agent_protocol::Upgrade request = request_u1();
-  request.fallback = FallbackMode::warm;
-  return request;
-}
-
 agent_protocol::Upgrade gated() {
   agent_protocol::Upgrade request = request_u1();
   request.gate = agent_protocol::Gate::confirm;
@@ -44,15 +38,6 @@ void start_unproved(Bench& bench) {
   bench.start();
   bench.say(1, with_readiness);
   bench.say(1, Ready{});
-}
-
-// Agent 2 on trial, and standby 3, which has not greeted.
-void reach_warm_trial(Bench& bench) {
-  bench.reach(Phase::running);
-  bench.upgrade(warm());
-  bench.ready(2);
-  bench.stopped(1);
-  bench.exit(1);
 }
 
 }  // namespace
@@ -277,7 +262,8 @@ TEST_CASE("more than a second late is late") {
 TEST_CASE("a silence that is told of and the end of a trial have a step each") {
   Bench bench;
   bench.reach(Phase::running);
-  agent_protocol::Upgrade request = warm();
+  agent_protocol::Upgrade request = request_u1();
+  request.fallback = FallbackMode::warm;
   request.trial_ms = 5'000;
   bench.upgrade(request);
   bench.ready(2);
@@ -293,7 +279,7 @@ TEST_CASE("a silence that is told of and the end of a trial have a step each") {
 
 TEST_CASE("a standby that ends is told of, and the trial goes on") {
   Bench bench;
-  reach_warm_trial(bench);
+  bench.reach_warm_trial();
 
   const std::string log = log_of(bench.exit(3, 1));
 
@@ -304,7 +290,7 @@ TEST_CASE("a standby that ends is told of, and the trial goes on") {
 
 TEST_CASE("an activate that tells of a failure fits its line, whatever was left for it") {
   Bench bench;
-  reach_warm_trial(bench);
+  bench.reach_warm_trial();
   bench.ready(3);
   bench.say(2, Unfit{std::string(1'024, 'r')});
   bench.stopped(2, std::string(10'800, '\x01') + std::string(200, 'x'));
