@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/processes.h"
+#include "tests/unit/program_of.h"
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/process.h"
 
@@ -17,12 +18,6 @@ using namespace upgrader;
 namespace {
 
 using Words = std::vector<std::string>;
-
-Program program_of(const std::string& path, Words args = {}) {
-  std::variant<Program, ProgramRefused> checked = check_program(path, path, std::move(args));
-  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&checked)) FAIL(refusal->reason);
-  return std::get<Program>(std::move(checked));
-}
 
 const std::string echo = "while read -r line; do echo $line; done";
 

@@ -1,14 +1,10 @@
 // When status.json is written, and when not: the shell's half of the control directory, with a
 // clock of the test's own.
 #include <sys/stat.h>
-#include <unistd.h>
-#include <uv.h>
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/bench.h"
-#include "tests/unit/temporary_directory.h"
-#include "upgrader/shell/control.h"
+#include "tests/unit/control_desk.h"
 
 namespace {
 
@@ -16,47 +12,15 @@ using namespace upgrader;
 using namespace upgrader::test;
 using namespace std::chrono_literals;
 
-class Desk {
- public:
-  Desk() {
-    REQUIRE(uv_loop_init(&loop_) == 0);
-    for (int i = 0; i < 4; ++i)
-      (void)programs_.add(std::get<Program>(check_program("/bin/true", "true", {})));
-    control.emplace(logbook_, programs_);
-    REQUIRE(control->open(directory / "ctl") == "");
-    REQUIRE(control->take(
-        &loop_, [](const auto&) {}, [] {}));
-  }
-  ~Desk() {
-    control.reset();
-    uv_run(&loop_, UV_RUN_DEFAULT);
-    CHECK(uv_loop_close(&loop_) == 0);
-  }
-
-  void reach(Phase phase) {
-    bench = Bench();
-    bench.reach(phase);
-  }
-  void settle(Time now) { control->settle(bench.state(), now); }
-  [[nodiscard]] bool says(const std::string& phase) const {
-    return content_of(directory / "ctl/status.json").find("\"phase\":\"" + phase + "\"") !=
-           std::string::npos;
-  }
-
-  TemporaryDirectory directory;
-  Bench bench;
-  std::optional<Control> control;
-
- private:
-  uv_loop_t loop_{};
-  Programs programs_;
-  Logbook logbook_{LogLevel::error, nullptr};
+// A desk whose control directory is taken.
+struct TakenDesk : Desk {
+  TakenDesk() { REQUIRE(take()); }
 };
 
 }  // namespace
 
 TEST_CASE("news are written at once, and the next after a tenth of a second") {
-  Desk desk;
+  TakenDesk desk;
   desk.reach(Phase::running);
   desk.settle(1s);
   CHECK(desk.says("running"));
@@ -73,7 +37,7 @@ TEST_CASE("news are written at once, and the next after a tenth of a second") {
 }
 
 TEST_CASE("what says the same is not written again") {
-  Desk desk;
+  TakenDesk desk;
   desk.reach(Phase::running);
   desk.settle(1s);
   struct stat before {};
@@ -87,7 +51,7 @@ TEST_CASE("what says the same is not written again") {
 }
 
 TEST_CASE("while the active agent stops for another, news wait a tenth of a second") {
-  Desk desk;
+  TakenDesk desk;
   desk.reach(Phase::running);
   desk.settle(1s);
   desk.reach(Phase::switching);
@@ -102,7 +66,7 @@ TEST_CASE("while the active agent stops for another, news wait a tenth of a seco
 }
 
 TEST_CASE("while somebody who is ready waits for the work, nothing is written and nobody wakes") {
-  Desk desk;
+  TakenDesk desk;
   desk.reach(Phase::switching);
   desk.settle(1s);
   desk.bench.stopped(1);
@@ -119,7 +83,7 @@ TEST_CASE("while somebody who is ready waits for the work, nothing is written an
 }
 
 TEST_CASE("the end is written without waiting for its tenth of a second") {
-  Desk desk;
+  TakenDesk desk;
   desk.reach(Phase::running);
   desk.settle(1s);
   desk.control->finish(State{}, 7);

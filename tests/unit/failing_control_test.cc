@@ -1,20 +1,16 @@
 // The control directory and the file of --attempts, where the file system refuses what it hardly
 // ever does: it costs hands and news, which is told once, and what stood there stays.
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <uv.h>
 
 #include <csignal>
 #include <filesystem>
 
-#include "tests/support/bench.h"
+#include "tests/unit/control_desk.h"
 #include "tests/unit/failing_calls.h"
-#include "tests/unit/temporary_directory.h"
 #include "upgrader/shell/agents.h"
 #include "upgrader/shell/attempts_file.h"
-#include "upgrader/shell/control.h"
 
 namespace {
 
@@ -22,55 +18,18 @@ using namespace upgrader;
 using namespace upgrader::test;
 using namespace std::chrono_literals;
 
-// A control directory that is taken in a loop of its own, with what it logs.
-class Desk {
- public:
-  Desk() {
-    REQUIRE(uv_loop_init(&loop) == 0);
-    bench.reach(Phase::running);
-    for (int i = 0; i < 2; ++i)
-      (void)programs_.add(std::get<Program>(check_program("/bin/true", "true", {})));
-    control.emplace(logbook_, programs_);
-    REQUIRE(control->open(directory / "ctl") == "");
-  }
-  ~Desk() {
-    control.reset();
-    uv_run(&loop, UV_RUN_DEFAULT);
-    CHECK(uv_loop_close(&loop) == 0);
-  }
+int times_told(const Desk& desk, const std::string& what) {
+  const std::string all = desk.told();
+  int times = 0;
+  for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at)
+    ++times;
+  return times;
+}
 
-  bool take() {
-    return control->take(
-        &loop, [this](const auto& line) { lines.emplace_back(line.text); }, [] {});
-  }
-  void settle(Time now) { control->settle(bench.state(), now); }
-  [[nodiscard]] std::string told() const {
-    char text[4'096];
-    const ssize_t bytes = ::pread(log_.get(), text, sizeof text, 0);
-    return {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
-  }
-  [[nodiscard]] int times_told(const std::string& what) const {
-    const std::string all = told();
-    int times = 0;
-    for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at)
-      ++times;
-    return times;
-  }
-  [[nodiscard]] OwnedFd writer() const {
-    return OwnedFd(::open((directory / "ctl/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-  }
-
-  TemporaryDirectory directory;
-  Bench bench;
-  uv_loop_t loop{};
-  std::optional<Control> control;
-  std::vector<std::string> lines;
-
- private:
-  OwnedFd log_{::memfd_create("log", MFD_CLOEXEC)};
-  Programs programs_;
-  Logbook logbook_{LogLevel::warning, nullptr, log_.get()};
-};
+OwnedFd writer_of(const Desk& desk) {
+  return OwnedFd(
+      ::open((desk.directory / "ctl/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+}
 
 AttemptsFile attempts_beside(const TemporaryDirectory& directory) {
   return std::get<AttemptsFile>(AttemptsFile::open(directory / "previous"));
@@ -233,7 +192,7 @@ TEST_CASE("a control directory that cannot be locked is not taken, and nothing i
   desk.settle(1s);
   desk.control->finish(State{}, 7);
 
-  CHECK(desk.times_told("ctl: no lock: No locks available (ENOLCK)") == 1);
+  CHECK(times_told(desk, "ctl: no lock: No locks available (ENOLCK)") == 1);
   CHECK(std::filesystem::is_empty(desk.directory / "ctl"));
 }
 
@@ -243,7 +202,7 @@ TEST_CASE("a last status.json that cannot be kept is told, and the directory is 
 
   CHECK(desk.take());
 
-  CHECK(desk.times_told("cannot keep the last status.json as previous.json: ") == 1);
+  CHECK(times_told(desk, "cannot keep the last status.json as previous.json: ") == 1);
 }
 
 TEST_CASE("without a FIFO no requests are taken, and news are written all the same") {
@@ -254,7 +213,7 @@ TEST_CASE("without a FIFO no requests are taken, and news are written all the sa
   desk.settle(1s);
   desk.control->take_backlog();
 
-  CHECK(desk.times_told("no requests are taken by ") == 1);
+  CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK_FALSE(desk.control->next_deadline());
   CHECK(content_of(desk.directory / "ctl/status.json") != "");
 }
@@ -265,7 +224,7 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   std::optional<Failing> failing;
   failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
   CHECK(desk.take());
-  CHECK_FALSE(desk.writer());  // who asks is not to wait for nobody
+  CHECK_FALSE(writer_of(desk));  // who asks is not to wait for nobody
   CHECK_FALSE(desk.control->next_deadline());
   failing.reset();
   {
@@ -273,7 +232,7 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
     desk.settle(1s);
     CHECK(still.fired());
   }
-  CHECK(desk.times_told("no requests are taken by ") == 1);
+  CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
   {
     // News wait for their tenth of a second, and then it is tried again in any case.
@@ -284,15 +243,15 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
 
   desk.settle(2s);
 
-  CHECK(desk.writer());
+  CHECK(writer_of(desk));
   CHECK_FALSE(desk.control->next_deadline());
 }
 
 TEST_CASE("a FIFO that cannot be read now is read later") {
   Desk desk;
   REQUIRE(desk.take());
-  CHECK(desk.times_told("no requests are taken by ") == 0);
-  const OwnedFd writer = desk.writer();
+  CHECK(times_told(desk, "no requests are taken by ") == 0);
+  const OwnedFd writer = writer_of(desk);
   REQUIRE(::write(writer.get(), "one\n", 4) == 4);
   {
     const Failing failing(Call::read, EINTR);
@@ -310,7 +269,7 @@ TEST_CASE("a FIFO that cannot be read now is read later") {
 TEST_CASE("lines that a turn has no room for are taken before more is read") {
   Desk desk;
   REQUIRE(desk.take());
-  const OwnedFd writer = desk.writer();
+  const OwnedFd writer = writer_of(desk);
   std::string all;
   for (int line = 0; line < 3'000; ++line)
     all += "x\n";
@@ -336,7 +295,7 @@ TEST_CASE("news that cannot be written are told once, and written when they can 
     desk.settle(1s);
     desk.settle(2s);
   }
-  CHECK(desk.times_told("/status.json: No space left on device (ENOSPC)") == 1);
+  CHECK(times_told(desk, "/status.json: No space left on device (ENOSPC)") == 1);
   CHECK(content_of(desk.directory / "ctl/status.json") == "");
 
   desk.settle(3s);

@@ -9,6 +9,7 @@
 
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/processes.h"
+#include "tests/unit/releases.h"
 #include "upgrader/shell/lock.h"
 #include "upgrader/shell/lock_holders.h"
 #include "upgrader/shell/relink.h"
@@ -19,28 +20,13 @@ namespace {
 
 constexpr int lock_number = 90;
 
-const BeforeSync nothing = [] {};
-
-Program program_of(const std::string& path) {
-  std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
-  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&checked)) FAIL(refusal->reason);
-  return std::get<Program>(std::move(checked));
+void leave_a_temporary(const Releases& releases) {
+  releases.directory.link(".current.upgrader", "left");
 }
 
-// Two programs, and a link to the first.
-struct Releases {
-  TemporaryDirectory directory;
-  std::string one = directory.write("one", "#!/bin/true\n");
-  std::string two = directory.write("two", "#!/bin/true\n");
-  std::string path = directory.link("current", "one");
-
-  [[nodiscard]] Link link() const { return std::get<Link>(Link::open(path)); }
-  [[nodiscard]] std::string target() const { return std::filesystem::read_symlink(path).string(); }
-  void leave_a_temporary() const { directory.link(".current.upgrader", "left"); }
-  [[nodiscard]] bool is_tidy() const {
-    return !std::filesystem::is_symlink(directory / ".current.upgrader");
-  }
-};
+bool is_tidy(const Releases& releases) {
+  return !std::filesystem::is_symlink(releases.directory / ".current.upgrader");
+}
 
 int error_of_opening(const std::string& path) {
   const auto opened = Link::open(path);
@@ -94,7 +80,7 @@ TEST_CASE("a proof that cannot be had fails, and changes nothing") {
   CHECK(releases.target() == "one");
   CHECK(link.prove(two, nothing) == 0);
   CHECK(releases.target() == "one");
-  CHECK(releases.is_tidy());
+  CHECK(is_tidy(releases));
 }
 
 TEST_CASE("a commit that cannot be made durable, or cannot be judged, fails and changes nothing") {
@@ -118,7 +104,7 @@ TEST_CASE("a commit that cannot be made durable, or cannot be judged, fails and 
   CHECK(releases.target() == "one");
   CHECK(link.commit(two, nothing) == 0);
   CHECK(releases.target() == "two");
-  CHECK(releases.is_tidy());
+  CHECK(is_tidy(releases));
 }
 
 TEST_CASE("a file system that syncs as a whole is synced as a whole") {
@@ -233,7 +219,7 @@ TEST_CASE("before each sync whoever wants to know is told") {
 TEST_CASE("a temporary that cannot be taken away is told, and nothing is committed") {
   Releases releases;
   Link link = releases.link();
-  releases.leave_a_temporary();
+  leave_a_temporary(releases);
   const Failing failing(Call::unlinkat, EPERM);
 
   CHECK(link.commit(program_of(releases.two), nothing) == EPERM);
@@ -415,7 +401,7 @@ TEST_CASE("a link that cannot be made to lead to the program is left as it was")
   CHECK(link.commit(program_of(releases.two), nothing) == ESTALE);
 
   CHECK(releases.target() == "one");
-  CHECK(releases.is_tidy());
+  CHECK(is_tidy(releases));
 }
 
 TEST_CASE("a holder that cannot be written leaves nothing of an earlier one") {

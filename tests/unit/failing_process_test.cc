@@ -7,6 +7,7 @@
 
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/processes.h"
+#include "tests/unit/program_of.h"
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/process.h"
 
@@ -14,12 +15,6 @@ using namespace upgrader;
 using Where = StartFailed::Where;
 
 namespace {
-
-Program program_of(const std::string& path, std::vector<std::string> args = {}) {
-  std::variant<Program, ProgramRefused> checked = check_program(path, path, std::move(args));
-  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&checked)) FAIL(refusal->reason);
-  return std::get<Program>(std::move(checked));
-}
 
 // How the start of /bin/true failed.
 std::optional<StartFailed> failure_of(const Program& program, const ChildSetting& setting = {}) {

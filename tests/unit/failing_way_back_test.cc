@@ -7,6 +7,7 @@
 
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/processes.h"
+#include "tests/unit/releases.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/link_place.h"
 #include "upgrader/shell/lock.h"
@@ -16,36 +17,6 @@
 using namespace upgrader;
 
 namespace {
-
-const BeforeSync nothing = [] {};
-
-Program program_of(const std::string& path) {
-  std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
-  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&checked)) FAIL(refusal->reason);
-  return std::get<Program>(std::move(checked));
-}
-
-// Two programs, a link to the first, and perhaps one to what was committed before that.
-struct Releases {
-  explicit Releases(const std::string& before = "") {
-    if (!before.empty()) directory.link("previous", before);
-  }
-  [[nodiscard]] Link link() const {
-    Link opened = std::get<Link>(Link::open(path));
-    REQUIRE_FALSE(opened.keep_previous(previous));
-    return opened;
-  }
-  [[nodiscard]] static std::string target(const std::string& link) {
-    std::error_code ignored;
-    return std::filesystem::read_symlink(link, ignored).string();
-  }
-
-  TemporaryDirectory directory;
-  std::string one = directory.write("one", "#!/bin/true\n");
-  std::string two = directory.write("two", "#!/bin/true\n");
-  std::string path = directory.link("current", "one");
-  std::string previous = directory / "previous";
-};
 
 // What the upgrader tells, and with which status it ends.
 struct RunOutcome {
@@ -83,7 +54,7 @@ TEST_CASE("a link of --previous that cannot be read, or written, is refused") {
 TEST_CASE("a commit that fails behind the link of --previous leaves that as it was, too") {
   const std::string before = GENERATE("", "two");
   const Releases releases(before);
-  Link link = releases.link();
+  Link link = releases.link_with_previous();
   // The fresh link of --previous; the sync of its directory; the looks at AGENT's link's directory
   // and at the executable; the fresh link; the sync of its directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::symlinkat, 0},
@@ -99,23 +70,23 @@ TEST_CASE("a commit that fails behind the link of --previous leaves that as it w
     CHECK(failing.fired());
   }
 
-  CHECK(Releases::target(releases.path) == "one");
-  CHECK(Releases::target(releases.previous) == before);
+  CHECK(Releases::target_of(releases.path) == "one");
+  CHECK(Releases::target_of(releases.previous) == before);
   CHECK(link.commit(two, nothing) == 0);
-  CHECK(Releases::target(releases.path) == "two");
-  CHECK(Releases::target(releases.previous) == "one");
+  CHECK(Releases::target_of(releases.path) == "two");
+  CHECK(Releases::target_of(releases.previous) == "one");
 }
 
 TEST_CASE("what was committed before is named as it was, where nothing says where it leads") {
   const Releases releases;
-  Link link = releases.link();
+  Link link = releases.link_with_previous();
   const Program two = program_of(releases.two);
   const Failing failing(Call::realpath, EACCES);
 
   CHECK(link.commit(two, nothing) == 0);
 
   CHECK(failing.fired());
-  CHECK(Releases::target(releases.previous) == "one");
+  CHECK(Releases::target_of(releases.previous) == "one");
 }
 
 TEST_CASE("an absolute link makes that of --previous absolute, and the same path moves it not") {
@@ -125,9 +96,9 @@ TEST_CASE("an absolute link makes that of --previous absolute, and the same path
   REQUIRE_FALSE(link.keep_previous(releases.previous));
 
   CHECK(link.commit(program_of(releases.one), nothing) == 0);
-  CHECK(Releases::target(releases.previous) == "");
+  CHECK(Releases::target_of(releases.previous) == "");
   CHECK(link.commit(program_of(releases.two), nothing) == 0);
-  CHECK(Releases::target(releases.previous) == releases.one);
+  CHECK(Releases::target_of(releases.previous) == releases.one);
 }
 
 TEST_CASE("a link in the root directory leads to what is below that") {

@@ -1,4 +1,5 @@
 // The link of --relink: what a commit makes of it, and that a failure leaves it as it was.
+#include "tests/unit/program_of.h"
 #include "upgrader/shell/relink.h"
 
 #include <fcntl.h>
@@ -60,12 +61,6 @@ class Releases {
 const BeforeSync nothing = [] {};
 
 const std::set<std::string> usual_names{"agent-v1", "agent-v2", "current"};
-
-Program program_of(const std::string& path) {
-  std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
-  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&checked)) FAIL(refusal->reason);
-  return std::get<Program>(std::move(checked));
-}
 
 int error_of_opening(const std::string& path) {
   const std::variant<Link, LinkRefused> opened = Link::open(path);

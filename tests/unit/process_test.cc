@@ -1,6 +1,7 @@
 // Processes, real ones: what a started one has and has not, how failures look, how endings are
 // learnt.
 #include "upgrader/shell/process.h"
+#include "tests/unit/program_of.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -19,12 +20,6 @@
 using namespace upgrader;
 
 namespace {
-
-Program program_of(const std::string& path, std::vector<std::string> args = {}) {
-  std::variant<Program, ProgramRefused> checked = check_program(path, path, std::move(args));
-  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&checked)) FAIL(refusal->reason);
-  return std::get<Program>(std::move(checked));
-}
 
 // A started process, killed and reaped at the latest when the test is over.
 class Child {

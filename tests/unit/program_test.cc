@@ -1,6 +1,7 @@
 // Which files are programs, and what is kept of them. What the check says of a file is compared
 // with what the kernel says of it wherever the two must agree.
 #include "upgrader/shell/program.h"
+#include "tests/unit/program_of.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -54,12 +55,6 @@ ProgramRefused refusal_of(const std::string& path) {
   std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
   REQUIRE(std::holds_alternative<ProgramRefused>(checked));
   return std::get<ProgramRefused>(checked);
-}
-
-Program program_of(const std::string& path) {
-  std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
-  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&checked)) FAIL(refusal->reason);
-  return std::get<Program>(std::move(checked));
 }
 
 // A small dynamic program for this machine, to be spoilt.

@@ -1,5 +1,6 @@
 // The programs that are kept: under which numbers, and for how long.
 #include "upgrader/shell/programs.h"
+#include "tests/unit/program_of.h"
 
 #include <catch2/catch.hpp>
 
@@ -7,13 +8,7 @@
 
 using namespace upgrader;
 
-namespace {
-
-Program program_of(const std::string& path) {
-  return std::get<Program>(check_program(path, path, {}));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a program is kept under the lowest free number, and closed when it is named no more") {
   const auto before = descriptors_of(::getpid());

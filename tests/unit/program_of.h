@@ -1,0 +1,17 @@
+// A program that the upgrader would start, for tests of what is done with it.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "upgrader/shell/program.h"
+
+// The program that the path names; the test fails where it is none.
+inline upgrader::Program program_of(const std::string& path, std::vector<std::string> args = {}) {
+  auto checked = upgrader::check_program(path, path, std::move(args));
+  if (const auto* refusal = std::get_if<upgrader::ProgramRefused>(&checked)) FAIL(refusal->reason);
+  return std::get<upgrader::Program>(std::move(checked));
+}
