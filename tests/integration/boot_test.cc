@@ -151,9 +151,7 @@ TEST_CASE("at a commit the link of --previous is made to name what was committed
   boot.start();
   Puppet old = world.first();
   Puppet next = begin_upgrade_to(world, old, three);
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
   CHECK(target_of(boot.previous).empty());
 
   next.say_type("healthy");
@@ -173,9 +171,7 @@ TEST_CASE("a link of --previous in another directory finds its way to what was c
   boot.start();
   Puppet old = world.first();
   Puppet next = begin_upgrade_to(world, old, three);
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
 
   next.say_type("healthy");
 
@@ -229,9 +225,7 @@ TEST_CASE("what has been committed since it failed to last is started at the nex
   back.say_type("healthy");
   back.expect("committed");
   Puppet next = begin_upgrade_to(world, back, boot.good);
-  next.ready();
-  back.stop_cleanly();
-  next.expect("activate");
+  hand_over(back, next);
   next.say_type("healthy");
   next.expect("committed");
   next.exit(1);
@@ -259,9 +253,7 @@ TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
     world.wait_until([&] { return world.read(file).starts_with("0 "); }, "it to be forgotten");
     // A commit has nothing more to forget.
     Puppet next = begin_upgrade_to(world, agent, world.install("releases/three"));
-    next.ready();
-    agent.stop_cleanly();
-    next.expect("activate");
+    hand_over(agent, next);
     next.expect("committed");
     next.exit(1);
     world.expect_exit(1);
