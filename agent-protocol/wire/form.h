@@ -58,7 +58,8 @@ struct ValueOf<Number> {
   static std::int64_t handed(Number value) { return static_cast<std::int64_t>(value); }
 };
 
-// The number's digits. The library's own are faster by tables, which here are half a KB too many.
+// The number in decimal digits, with a minus sign where it is negative. std::to_string would do the
+// same by a table of two hundred digits, which makes the static program half a KB larger.
 inline std::string decimal(std::int64_t number) {
   char digits[20];
   char* begin = std::end(digits);
