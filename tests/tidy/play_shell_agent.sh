@@ -29,8 +29,9 @@ second=$first
 while [ "$second" = "$first" ]; do read -r second rest <&7; done
 kill -0 "$first" 2>/dev/null && complain 'of before is still there'
 # The agent may be quicker to work than the upgrader to log.
-until grep -q 'committed' log; do
-  kill -0 "$upgrader" 2>/dev/null || complain 'was not committed'
+until grep -q 'upgrade sigusr2-1 is committed' log; do
+  grep -q 'upgrade sigusr2-1 failed' log && complain 'was not committed'
+  kill -0 "$upgrader" 2>/dev/null || complain 'was left without an upgrader'
 done
 
 kill -TERM "$upgrader"
