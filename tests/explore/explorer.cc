@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "tests/explore/story.h"
@@ -32,7 +33,6 @@ struct Node {
   Watcher watcher;
   std::shared_ptr<const Companion> companion;  // or null
   std::string accounts;                        // theirs, as text
-  std::string companions;                      // the companion's part of them
   Move how;                                    // that led here from the parent
 };
 
@@ -106,6 +106,7 @@ class Walk {
 
   Exploration run(const Companion* companion) {
     Watchers watchers{Watcher(policy_.exit_grace), companion ? companion->clone() : nullptr};
+    make_of_an_instant(watchers);
     visit(State{}, std::move(watchers), {});
     for (std::size_t at = 0; at < nodes_.size() && !full(); ++at) {
       // A copy: the nodes move while new ones come.
@@ -207,18 +208,26 @@ class Walk {
   }
 
   void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
-    Watchers watchers = copied(nodes_[at].watcher, nodes_[at].companion.get());
+    // Most events change nothing: then the next one has the same copies.
+    const bool again = unchanged_ && unchanged_->at == at && due.what == Due::What::nothing;
+    if (!again) {
+      unchanged_.emplace(Copies{at, Supervisor(policy_, state),
+                                copied(nodes_[at].watcher, nodes_[at].companion.get())});
+    }
+    auto& [place, supervisor, watchers] = *unchanged_;
     watchers.watcher.let_time_pass(due.what == Due::What::limit ? due.generation : 0);
     if (watchers.companion) watchers.companion->set_deadlines(later, due, Time(0), false);
     Move move;
     move.from = static_cast<std::uint32_t>(at);
-    branch(move, Supervisor(policy_, state), std::move(watchers), next.event, due);
+    const bool changed = branch(move, state, supervisor, watchers, next.event, due);
+    if (changed || due.what != Due::What::nothing) unchanged_.reset();
   }
 
-  // One event, and every outcome of what it asks for.
-  void branch(Move move, Supervisor supervisor, Watchers watchers, const Event& event,
-              const Due& due) {
-    const State before = supervisor.state();
+  // One event in the state `before`, which is the supervisor's, and every outcome of what it asks
+  // for. False if all is as it was, the supervisor and the watchers included; otherwise these are
+  // of no more use.
+  bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
+              const Event& event, const Due& due) {
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
     result_.cells.emplace(supervisor.phase(), event.index());
     const Actions actions = step_(supervisor, event, Time(0));
@@ -234,19 +243,31 @@ class Walk {
     const bool ready_too_early =
         !same && init_news(supervisor.state()).active && !watchers.watcher.anyone_active();
     if (ready_too_early) report(move, "S1b: init is told that an agent is active that is not");
-    if (report_all(move, watchers) || !vouching.empty() || ready_too_early) return;
+    if (report_all(move, watchers) || !vouching.empty() || ready_too_early) return true;
     move.whole = supervisor.state().pending == Pending::nothing;
+    bool changed = true;
     if (move.whole) {
       note_phases(move, supervisor.phase());
-      const std::size_t to = visit(supervisor.state(), std::move(watchers), move);
+      make_of_an_instant(watchers);
+      changed = !is_as_before(supervisor.state(), watchers, move.from);
+      const std::size_t to =
+          changed ? visit(supervisor.state(), std::move(watchers), move) : move.from;
       move.to = static_cast<std::uint32_t>(to);
     }
     if (map_ != nullptr) map_->moves.push_back(move);
-    if (move.whole) return;
+    if (move.whole) return changed;
     for (const NamedEvent& outcome : every_outcome(supervisor.state())) {
-      branch(move, supervisor, copied(watchers.watcher, watchers.companion.get()), outcome.event,
-             {});
+      Supervisor next = supervisor;
+      Watchers its = copied(watchers.watcher, watchers.companion.get());
+      (void)branch(move, supervisor.state(), next, its, outcome.event, {});
     }
+    return true;
+  }
+
+  // No deadline has passed.
+  static void make_of_an_instant(Watchers& watchers) {
+    watchers.watcher.let_time_pass(0);
+    if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
   }
 
   // From the phase before the event to that after the last outcome.
@@ -274,18 +295,12 @@ class Walk {
   // Returns which node it is.
   std::size_t visit(const State& raw, Watchers watchers, const Move& how) {
     const std::size_t parent = how.from;
-    watchers.watcher.let_time_pass(0);
-    if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
-    if (is_as_before(raw, watchers, parent)) return parent;
     const std::map<Generation, Generation> ranks = ranks_of(raw);
     const State state = renumbered(normalised(raw), ranks);
     watchers.watcher.renumber(ranks);
-    std::string companions;
-    if (watchers.companion) {
-      watchers.companion->renumber(ranks);
-      companions = watchers.companion->print();
-    }
-    std::string accounts = watchers.watcher.print() + companions;
+    if (watchers.companion) watchers.companion->renumber(ranks);
+    std::string accounts = watchers.watcher.print();
+    if (watchers.companion) accounts += watchers.companion->print();
     const bool nothing_new =
         !nodes_.empty() && nodes_[parent].state == state && nodes_[parent].accounts == accounts;
     if (nothing_new) return parent;
@@ -303,16 +318,15 @@ class Walk {
       map_->places.push_back({key_of(state, watchers.watcher.print()), state.ended, promised, how});
     }
     nodes_.push_back({state, std::move(watchers.watcher), std::move(watchers.companion),
-                      std::move(accounts), std::move(companions), how});
+                      std::move(accounts), how});
     return nodes_.size() - 1;
   }
 
-  // Most events change nothing: quicker than to make them comparable.
+  // Quicker than to make them comparable.
   bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
-    if (nodes_.empty()) return false;
     const Node& before = nodes_[parent];
     return before.state == state && before.watcher == watchers.watcher &&
-           (!watchers.companion || before.companions == watchers.companion->print());
+           (!watchers.companion || watchers.companion->equals(*before.companion));
   }
 
   void check_rest(const State& state, const Move& how) {
@@ -344,6 +358,13 @@ class Walk {
   bool control_ = false;
   bool of_one_gone_ = false;
   const std::vector<NamedEvent> none_{};
+  // Of the node `at`, whose event is taken next.
+  struct Copies {
+    std::size_t at;
+    Supervisor supervisor;
+    Watchers watchers;
+  };
+  std::optional<Copies> unchanged_;
   std::deque<Node> nodes_;
   std::unordered_map<std::string, std::size_t> seen_;
   Exploration result_;

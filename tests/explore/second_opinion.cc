@@ -165,6 +165,10 @@ class SecondOpinion : public Companion {
 
   std::string print() const override { return reading_.print(); }
 
+  bool equals(const Companion& other) const override {
+    return reading_.equals(static_cast<const SecondOpinion&>(other).reading_);
+  }
+
  private:
   std::optional<Time>* named(const Due& due) {
     Notes& notes = reading_.notes();

@@ -90,6 +90,10 @@ class Reading {
   // The last step: "hand yields ready, A stopped -> hand stopped ready".
   [[nodiscard]] std::string latest() const;
   [[nodiscard]] std::string print() const;
+  // Both stand in the same situation with the same notes.
+  [[nodiscard]] bool equals(const Reading& other) const {
+    return situation_ == other.situation_ && notes_ == other.notes_;
+  }
 
  private:
   std::shared_ptr<const SecondTable> table_;

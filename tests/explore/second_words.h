@@ -33,6 +33,8 @@ struct Party {
   bool left_unfit = false;         // that it was unfit was found when its exit had been seen
   bool stood_by = false;           // it was started beside the agent on trial
   bool told_why = false;           // its `welcome` had the failure
+
+  bool operator==(const Party&) const = default;
 };
 
 // An upgrade as it was asked for, the defaults filled in.
@@ -54,6 +56,8 @@ struct Request {
   std::optional<Time> limit = {};  // of the gate, or the trial
   std::optional<agent_protocol::Failure> cause = {};
   std::optional<agent_protocol::PastFailure> boot = {};  // the first agent's: this is the way back
+
+  bool operator==(const Request&) const = default;
 };
 
 struct Notes {
@@ -70,6 +74,8 @@ struct Notes {
   int signals = 0;             // SIGUSR2 so far
   bool attempts_over = false;  // AGENT's executable is not counted any more
   bool put_off = false;        // the deadline that is due has been put off before
+
+  bool operator==(const Notes&) const = default;
 };
 
 // A kind of event, as rows name it: an index into the names.

@@ -35,10 +35,8 @@ bool has_passed_unheard(const State& before, const Due& due, const Event& event)
 }  // namespace
 
 // What init is told as READY=1 waits for the agent's word, where that is promised.
-void judge_readiness(const State& before, const Event& event, const State& after,
-                     std::vector<std::string>& broken) {
-  const bool was_ready = init_news(before).active;
-  const bool ready = init_news(after).active;
+void judge_readiness(const State& before, bool was_ready, const Event& event, const State& after,
+                     bool ready, std::vector<std::string>& broken) {
   if (!ready) {
     const bool same = before.incumbent && after.incumbent &&
                       before.incumbent->generation == after.incumbent->generation;
@@ -60,9 +58,11 @@ std::vector<std::string> broken_vouching(const Policy& policy, const State& befo
                                          const Event& event, const Supervisor& after) {
   std::vector<std::string> broken;
   const State& state = after.state();
-  judge_readiness(before, event, state, broken);
-  const bool was_vouched = init_news(before).vouched;
-  const bool vouched = init_news(state).vouched;
+  const InitNews news_before = init_news(before);
+  const InitNews news = init_news(state);
+  judge_readiness(before, news_before.active, event, state, news.active, broken);
+  const bool was_vouched = news_before.vouched;
+  const bool vouched = news.vouched;
   const bool missed = has_passed_unheard(before, due, event);
   const bool on_trial = phase_of(before) == Phase::trial;
 
