@@ -46,6 +46,11 @@ unit_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/unit/*_test.cc tests/scenario/*_test.cc tests/explore/*_test.cc))
 integration_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/integration/*_test.cc tests/regression/*_test.cc))
+# What the later layers of verification give to `make check`; their files add to it.
+layer_tests :=
+# Those that take longest, which are begun first, so that none is waited for at the end.
+slow_tests = $(addprefix $(BUILD)/tests/,explore/second_table_test explore/explore_test \
+  integration/sample_agent_test integration/freeze_test)
 # The scripted agent of the integration tests: no code of what is tested.
 puppet := $(BUILD)/tests/integration/puppet
 programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
@@ -198,10 +203,6 @@ check:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory check-here
 
-# The longest first, so that none is waited for at the end.
-slow_tests = $(addprefix $(BUILD)/tests/,explore/second_table_test explore/explore_test \
-  integration/sample_agent_test)
-
 # What a change of the decisions needs: units, scenarios, every state by two tables. The sample
 # agent's units wait for processes, and decide nothing of the upgrader's.
 walks = $(addprefix $(BUILD)/tests/explore/,second_table_test explore_test)
@@ -212,11 +213,11 @@ quick:
 	@tests/run $(BUILD) $(quick_tests)
 
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
-    $(filter $(BUILD)/%,$(node_tests))
-	@tests/run $(BUILD) tests/languages/run tests/tidy/run.sh $(slow_tests) tests/install/run.sh \
+    $(filter $(BUILD)/%,$(layer_tests) $(node_tests))
+	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) tests/languages/run tests/install/run.sh \
 	  tests/completion/run tests/completion/companions tests/abi/run.sh tests/packages/archive.sh \
-	  tests/places/run.sh tests/rows/run \
-	  $(filter-out $(slow_tests),$(integration_tests) $(unit_tests)) $(node_tests)
+	  tests/places/run.sh tests/rows/run $(filter-out $(slow_tests), \
+	    $(layer_tests) $(integration_tests) $(unit_tests) $(node_tests))
 
 demo:
 	@tests/need-packages $(build_packages) python3 minisign

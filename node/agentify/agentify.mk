@@ -32,6 +32,7 @@ $(agentify_witness): $(BUILD)/objects/tests/agentify/witness.o
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -fsanitize=% -static-lib%,$(LDFLAGS)) -static -o $@ $^
 node_tests += $(agentify_units) $(agentify_plays)
+slow_tests += tests/agentify/faults.py
 check-here: $(agentify_witness)
 node_packages += python3 minisign strace
 sanitized_tests += $(agentify_units) $(filter-out %/faults.py %/kill.py,$(agentify_plays))

@@ -28,6 +28,7 @@ conformance_scripts := tests/conformance/wrong_agents tests/conformance/reports 
   tests/conformance/right_agents
 check-here: $(conformance) $(conformance_double)
 node_tests += $(conformance_units) $(conformance_scripts)
+slow_tests += tests/conformance/right_agents tests/conformance/wrong_agents
 node_packages += python3 mandoc strace
 sanitized_tests += $(conformance_units) tests/conformance/wrong_agents tests/conformance/reports
 sanitized_programs += $(conformance) $(conformance_double)

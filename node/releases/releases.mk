@@ -37,6 +37,8 @@ node_headers += $(releases_headers)
 releases_unit_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/releases/*_test.cc))
 $(BUILD)/objects/tests/%.o $(BUILD)/fuzz/objects/%.o: CPPFLAGS += $(releases_include)
 $(BUILD)/objects/tests/releases/%.o: CXXFLAGS += -O0
+# It walks through all choices: half a minute of the processor's time where it is not optimized.
+$(BUILD)/objects/tests/releases/choice_test.o: CXXFLAGS += -O1
 $(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(releases_library)
 	@mkdir -p $(@D)
@@ -53,6 +55,7 @@ releases_plays := $(addprefix tests/releases/, \
   kills faults crash page fetch archives keeping add signatures sample)
 releases_test_programs := $(releases_judge) $(BUILD)/tests/crash/careless.so
 node_tests += $(releases_unit_tests) $(releases_plays)
+slow_tests += $(BUILD)/tests/releases/choice_test tests/releases/page
 check-here: $(releases_unit_tests) $(releases_test_programs)
 sanitized_tests += $(releases_unit_tests) $(filter-out %/kills,$(releases_plays))
 sanitized_programs += $(releases_program) $(releases_test_programs)

@@ -20,6 +20,7 @@ $(BUILD)/upgraderctl: $(BUILD)/objects/node/upgraderctl/main.o $(upgraderctl_lib
 upgraderctl_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/upgraderctl/*_test.cc))
 node_tests += $(upgraderctl_tests) \
   $(addprefix tests/upgraderctl/,run real page completion)
+slow_tests += tests/upgraderctl/run
 
 $(BUILD)/objects/tests/upgraderctl/%.o: CXXFLAGS += -O0
 $(BUILD)/tests/upgraderctl/%_test: $(BUILD)/objects/tests/upgraderctl/%_test.o \

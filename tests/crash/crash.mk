@@ -30,5 +30,6 @@ crash:
 	@BUILD=$(BUILD) tests/crash/run
 
 # Seconds, so every `make check` makes it.
-unit_tests += tests/crash/run
+layer_tests += tests/crash/run
+slow_tests += tests/crash/run
 check-here: $(crash_programs) $(BUILD)/sample-agent/sample-agent

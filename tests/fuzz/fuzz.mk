@@ -30,7 +30,7 @@ $(BUILD)/tests/fuzz/fuzzer: $(BUILD)/fuzz/libfuzzed.a
 	clang++-14 $(fuzz_sanitizers) -fsanitize=fuzzer -o $@ $^
 
 # The same targets, by the compiler of everything else.
-unit_tests += $(BUILD)/tests/fuzz/replay_test
+layer_tests += $(BUILD)/tests/fuzz/replay_test
 $(BUILD)/objects/tests/fuzz/%.o: CXXFLAGS += -O1
 $(BUILD)/tests/fuzz/replay_test: $(call objects,$(filter tests/fuzz/%,$(fuzz_sources)) \
     $(filter sample-agent/%,$(fuzz_sources)) tests/fuzz/replay_test.cc) \

@@ -17,7 +17,7 @@ $(BUILD)/tests/kill/small_init $(BUILD)/tests/kill/actor $(BUILD)/tests/kill/sta
 	$(LINK) $(kill_static) -o $@ $^
 
 # A selection of the points for make check.
-unit_tests += $(BUILD)/tests/kill/kill_test
+layer_tests += $(BUILD)/tests/kill/kill_test
 $(BUILD)/tests/kill/kill_test: $(BUILD)/objects/tests/kill/kill_test.o \
     $(BUILD)/objects/tests/catch_main.o $(kill_objects) $(support_library) | $(kill_programs)
 	@mkdir -p $(@D)

@@ -22,7 +22,7 @@ $(BUILD)/tests/simulation/simulate: $(BUILD)/objects/tests/simulation/simulate.o
 	@mkdir -p $(@D)
 	$(LINK) $(simulation_wraps) -o $@ $^ -pthread
 
-unit_tests += $(BUILD)/tests/simulation/simulation_test
+layer_tests += $(BUILD)/tests/simulation/simulation_test
 $(BUILD)/tests/simulation/simulation_test: \
     $(BUILD)/objects/tests/simulation/simulation_test.o $(BUILD)/objects/tests/catch_main.o \
     $(simulation_objects) $(seated) $(upgrader_library) $(protocol_library)
