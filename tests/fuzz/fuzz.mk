@@ -3,11 +3,11 @@
 
 # Targets and what they are made of: the bytes and the decisions of the program, no shell.
 fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/fuzz/*.cc)) \
-  tests/support/actions.cc tests/support/watcher.cc tests/support/every_event.cc \
+  $(addprefix tests/support/,actions.cc every_event.cc print.cc watcher.cc) \
   $(filter-out %_test.cc tests/explore/second%,$(wildcard tests/explore/*.cc)) \
   $(wildcard $(addsuffix /*.cc,agent-protocol/wire agent-protocol/session upgrader/wire \
     upgrader/core)) \
-  upgrader/shell/check.cc \
+  upgrader/shell/check.cc upgrader/shell/no_wait.cc \
   $(addprefix sample-agent/,configuration.cc position.cc)
 
 # The fuzzer's objects lie apart: another compiler, with sanitizers. Only the program counts edges:

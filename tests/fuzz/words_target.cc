@@ -77,11 +77,18 @@ std::vector<std::string> written(const upgrader::Options& options) {
       "--trial=" + written(options.trial),
       std::string("--on-unclean-stop=") + (fallback ? "fallback" : "continue"),
       "--fallback=" + std::string(agent_protocol::name_of(options.fallback)),
+      "--gate=" + std::string(agent_protocol::name_of(options.gate)),
+      "--commit=" + std::string(agent_protocol::name_of(options.commit)),
       std::string("--log-level=") + (error     ? "error"
                                      : warning ? "warning"
                                      : info    ? "info"
                                                : "debug")};
+  if (options.confirm_timeout)
+    words.push_back("--confirm-timeout=" + written(*options.confirm_timeout));
   if (options.relink) words.push_back("--relink");
+  if (options.previous) words.push_back("--previous=" + *options.previous);
+  if (options.attempts != 0) words.push_back("--attempts=" + std::to_string(options.attempts));
+  if (options.control_directory) words.push_back("--control=" + *options.control_directory);
   if (options.subreaper) words.push_back("--subreaper");
   if (options.notify_fd) words.push_back("--notify-fd=" + std::to_string(*options.notify_fd));
   if (options.lock_file) words.push_back("--lock=" + *options.lock_file);
