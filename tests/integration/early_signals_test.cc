@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <string>
+#include <vector>
 
+#include "tests/integration/sanitizer.h"
 #include "tests/integration/world.h"
 
 using namespace integration;
@@ -19,8 +22,10 @@ namespace {
 // The upgrader, which is to print its version, traced from its exec on.
 class Traced {
  public:
-  Traced() : pid_(fork()) {
+  Traced() : environment_(environment_without_leak_check()), pid_(fork()) {
     if (pid_ == 0) {
+      for (std::string& setting : environment_)
+        putenv(setting.data());
       dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
       ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
       execl(World::program().c_str(), "upgrader", "--version", nullptr);
@@ -62,6 +67,7 @@ class Traced {
   [[nodiscard]] int status() const { return status_; }
 
  private:
+  std::vector<std::string> environment_;
   pid_t pid_;
   int status_ = 0;
   __ptrace_syscall_info call_{};

@@ -77,7 +77,8 @@ TEST_CASE("an upgrade for which there are too few descriptors fails, and nothing
 }
 
 TEST_CASE("a sequential upgrade for which there are too few descriptors is fallen back from") {
-  World world({"--mode=sequential"});
+  World world(
+      Start{.options = {"--mode=sequential"}, .environment = environment_without_leak_check()});
   Puppet active = world.first();
   active.expect_silence();
   active.request_upgrade("u1");

@@ -9,11 +9,10 @@ namespace upgrader::test {
 namespace {
 
 bool is_phase(std::string_view word) {
-  for (int number = 0;; ++number) {
-    const std::string_view name = name_of(static_cast<Phase>(number));
-    if (name.empty()) return false;
-    if (name == word) return true;
+  for (int number = 0; number <= static_cast<int>(Phase::ended); ++number) {
+    if (name_of(static_cast<Phase>(number)) == word) return true;
   }
+  return false;
 }
 
 std::vector<std::string> words_of(const std::string& text) {
