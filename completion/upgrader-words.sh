@@ -19,7 +19,7 @@ _upgrader_programs() {
 # Skips the option at the place `at`, with its value: readline cuts words at `=` and `:`.
 _upgrader_skip_option() {
   ((at += 1))
-  while [[ ${COMP_WORDS[at]} == [=:]* && at -lt COMP_CWORD ]]; do ((at += 2)); done
+  while [[ ${COMP_WORDS[at]} == [=:]* ]] && ((at < COMP_CWORD)); do ((at += 2)); done
 }
 
 # Where the cursor stands in the value of an option: sets `option` to the option's name, `current`
@@ -95,7 +95,7 @@ _upgrader_help_values() {
 
 # Completes the line of a program that has commands, and commands of commands.
 _upgrader_complete_by_help() {
-  local current=${COMP_WORDS[COMP_CWORD]} option= kept= at path=("$1") commands
+  local current=${COMP_WORDS[COMP_CWORD]} option='' kept='' at path=("$1") commands
   COMPREPLY=()
   commands=$(_upgrader_help "${path[@]}" | _upgrader_help_commands)
   for ((at = 1; at < COMP_CWORD; at += 1)); do

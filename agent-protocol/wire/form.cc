@@ -4,7 +4,7 @@
 
 namespace agent_protocol {
 
-std::string filled(const char* form, ...) {
+std::string filled(const char* form, ...) {  // NOLINT(cert-dcl50-cpp): one function for all forms
   std::string text;
   std::va_list values;
   va_start(values, form);

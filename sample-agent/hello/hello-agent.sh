@@ -27,7 +27,7 @@ if [ "$1" = --next ]; then
 fi
 
 port=$1 file=$2
-alone= watchdog=
+alone='' watchdog=''
 if [ "${AGENT_PROTOCOL-}" ]; then
   exec 8<&0 9>&1 </dev/null >&2 # no child and no print reaches the pipes
 else

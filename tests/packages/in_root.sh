@@ -164,6 +164,7 @@ hello_agent_counts() {
   # shellcheck disable=SC2046  # a list of options
   cc -o hello-agent/hello-1 hello-agent/hello-agent.c \
     $(pkg-config --cflags --libs agent-protocol) || return 1
+  # shellcheck disable=SC2046  # likewise
   c++ -std=c++20 -o hello-agent/hello-2 hello-agent/hello-agent.cc \
     $(pkg-config --cflags --libs agent-protocol) || return 1
   ln -s hello-1 hello-agent/current && : >log

@@ -105,7 +105,7 @@ check_heads() {
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/scenario/*.txt) continue ;;  # its name says it
       agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;  # npm's, cargo's
-      agent-protocol/*/*/*.toml | agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
+      agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
       debian/rules) opening='^# *[A-Za-z]' ;;
       debian/*) continue ;;  # what Debian wants them to be
       sample-agent/init/s6/timeout-kill) continue ;;  # a number, and s6 takes nothing beside it

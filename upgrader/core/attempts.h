@@ -2,13 +2,14 @@
 // says, and what follows from it. The contract is upgrader(8).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace upgrader {
 
-inline constexpr int attempts_max = 999'999;  // that --attempts takes
+inline constexpr std::int64_t attempts_max = 999'999;  // that --attempts takes
 
 struct Attempts {
   int count = 0;           // starts, the present one included, after which nothing lasted

@@ -7,8 +7,6 @@
 
 namespace upgrader {
 
-using agent_protocol::Failure;
-using agent_protocol::fit_text;
 using agent_protocol::Role;
 using agent_protocol::Stage;
 using agent_protocol::StopReason;

@@ -8,8 +8,6 @@
 
 namespace upgrader {
 
-using agent_protocol::CommitRule;
-using agent_protocol::Gate;
 using agent_protocol::Mode;
 using agent_protocol::Role;
 using agent_protocol::Stage;

@@ -8,7 +8,6 @@
 namespace upgrader {
 
 using agent_protocol::Stage;
-using agent_protocol::StopReason;
 
 std::string in_words(Duration duration) {
   const auto ms = duration.count();

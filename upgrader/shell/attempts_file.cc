@@ -14,7 +14,7 @@ namespace upgrader {
 namespace {
 
 // A number, a path and a sentence.
-constexpr std::size_t bytes_max = 2 * PATH_MAX;
+constexpr std::size_t bytes_max = std::size_t{2} * PATH_MAX;
 
 int write_whole(int fd, const std::string& text, bool hurried) {
   const ssize_t count = ::write(fd, text.data(), text.size());
