@@ -38,7 +38,8 @@ void make_usual(UpgradeUnderWay& upgrade) {
   upgrade.id = usual_id(upgrade.id);
   Terms& terms = upgrade.terms;
   terms.start_timeout = or_none(terms.start_timeout, some_limit);
-  terms.confirm_timeout = or_none(terms.confirm_timeout, some_gate_limit);
+  const bool has_gate = terms.gate != Gate::none;
+  terms.confirm_timeout = has_gate ? or_none(terms.confirm_timeout, some_gate_limit) : Duration(0);
   terms.stop_timeout = or_none(terms.stop_timeout, some_stop_limit);
   terms.trial = or_none(terms.trial, some_limit);
   if (upgrade.version) upgrade.version = "new";

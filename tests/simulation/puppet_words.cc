@@ -51,7 +51,9 @@ std::optional<AgentMessage> message_for(EventKind kind, const Agent& agent, cons
     case EventKind::last_unfit:
       return Unfit{"broken"};
     case EventKind::confirm:
-      return Confirm{id_of(agent, state, state.upgrade && is_signal_id(state.upgrade->id))};
+      return Confirm{id_of(agent, state, false)};
+    case EventKind::confirm_signal:
+      return Confirm{id_of(agent, state, true)};
     case EventKind::confirm_other:
       return Confirm{"u0"};
     case EventKind::cancel:
