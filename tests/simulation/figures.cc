@@ -67,6 +67,8 @@ bool print_figures(std::uint64_t seeds, const Tally& tally, const Visits& visits
                                                    " seeds, 0 violations (LONG=1: 10^6 seeds, "
                                                    "99 % of the edges)";
   if (!failed && seeds >= seeds_bar && !enough) missing = "edges that no seed has visited";
+  std::printf("report: %s of the guided runs came to where they were led\n",
+              in_percent(tally.arrived, tally.guided).c_str());
   std::printf("report: of the edges not visited most are: %s\n", visits.missed(12).c_str());
   std::printf("result: V5 | make simulate SEEDS=%llu | %s | %s | %s\n",
               static_cast<unsigned long long>(seeds), figures.c_str(), bar.c_str(),
@@ -86,6 +88,8 @@ void Tally::add(const Tally& other) {
   requests += other.requests;
   granted += other.granted;
   useful += other.useful;
+  guided += other.guided;
+  arrived += other.arrived;
 }
 
 }  // namespace upgrader::simulation

@@ -9,14 +9,25 @@ bool is_last_word(test::EventClass event) {
   return dies_in(event) != Speaker::nobody && test::speaker_of(event) != Speaker::stranger;
 }
 
+bool is_speech(test::EventClass event) {
+  const EventKind kind = test::kind_of(event);
+  return kind <= EventKind::last_upgrade || kind == EventKind::unknown ||
+         kind == EventKind::malformed_upgrade || kind == EventKind::malformed ||
+         kind == EventKind::stray;
+}
+
+bool closes(test::EventClass event) {
+  const EventKind kind = test::kind_of(event);
+  return kind == EventKind::closes_input || kind == EventKind::closes_output;
+}
+
 bool comes_by_the_way(const test::Move& move) {
   const bool changes_nothing = move.whole && move.to == move.from;
   if (!changes_nothing) return false;
   if (test::speaker_of(move.steps[0]) == Speaker::stranger) return true;
   const EventKind kind = test::kind_of(move.steps[0]);
   return kind != EventKind::cancel_at_limit && kind != EventKind::extend_at_limit &&
-         kind != EventKind::closes_output && kind != EventKind::closes_input &&
-         !is_last_word(move.steps[0]);
+         !closes(move.steps[0]) && !is_last_word(move.steps[0]);
 }
 
 Goals::Goals(const Atlas& atlas) {

@@ -29,6 +29,11 @@ struct Goal {
 // An agent's, said as its last.
 [[nodiscard]] bool is_last_word(test::EventClass event);
 
+// What puppets can do many of in one go.
+[[nodiscard]] bool is_speech(test::EventClass event);
+// One of an agent's pipes.
+[[nodiscard]] bool closes(test::EventClass event);
+
 // Changes nothing, and can be done with much else wherever a guide has come to.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 

@@ -59,6 +59,8 @@ struct Tally {
   std::uint64_t requests = 0;     // of operators, that have been answered
   std::uint64_t granted = 0;      // and not refused
   std::uint64_t useful = 0;       // a good upgrade committed once all faults had ceased
+  std::uint64_t guided = 0;
+  std::uint64_t arrived = 0;  // of these, where they were led to
   void add(const Tally& other);
 };
 

@@ -16,14 +16,14 @@ std::string id_of(const Agent& agent, const State& state, bool by_signal) {
 }
 
 // The requests of the exploration, in its order.
-Upgrade request_for(std::size_t which, Random& random) {
+Upgrade request_for(std::size_t which, const SaidTimes& said) {
   Upgrade upgrade;
   upgrade.id = "u1";
   upgrade.executable = "/opt/agent-v2";
   if (which == 1 || which == 7) upgrade.on_unclean_stop = UncleanStop::carry_on;
   if (which == 1 || which == 5) upgrade.trial_ms = 0;
   if (which == 2 || which == 3) upgrade.gate = Gate::confirm;
-  if (which == 2) upgrade.confirm_timeout_ms = random.between(10, 100'000);
+  if (which == 2) upgrade.confirm_timeout_ms = said.confirm_timeout_ms;
   if (which == 3) upgrade.start_timeout_ms = 0;
   if (which == 4 || which == 5) upgrade.commit = CommitRule::healthy;
   if (which == 6 || which == 7) upgrade.mode = Mode::sequential;
@@ -33,11 +33,10 @@ Upgrade request_for(std::size_t which, Random& random) {
 }  // namespace
 
 std::optional<AgentMessage> message_for(EventKind kind, const Agent& agent, const State& state,
-                                        Random& random) {
+                                        const SaidTimes& said) {
   if (kind >= EventKind::first_upgrade && kind <= EventKind::last_upgrade) {
     return request_for(
-        static_cast<std::size_t>(kind) - static_cast<std::size_t>(EventKind::first_upgrade),
-        random);
+        static_cast<std::size_t>(kind) - static_cast<std::size_t>(EventKind::first_upgrade), said);
   }
   switch (kind) {
     case EventKind::hello:
@@ -69,9 +68,8 @@ std::optional<AgentMessage> message_for(EventKind kind, const Agent& agent, cons
     case EventKind::healthy:
       return Healthy{};
     case EventKind::extend:
-      return Extend{random.one_of<std::int64_t>({1, 300, 60'000, 86'400'000})};
     case EventKind::extend_at_limit:
-      return Extend{random.one_of<std::int64_t>({60'000, 86'400'000})};
+      return Extend{said.extend_ms};
     case EventKind::heartbeat:
       return Heartbeat{};
     case EventKind::status:

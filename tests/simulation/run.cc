@@ -8,13 +8,6 @@ namespace upgrader::simulation {
 
 namespace {
 
-// The exploration has a time for confirm only where a policy has the gate.
-Policy followed_policy(const Swarm& swarm) {
-  Policy policy = policy_of(swarm.options, swarm.watchdog);
-  if (swarm.options.gate == agent_protocol::Gate::none) policy.defaults.confirm_timeout = {};
-  return policy;
-}
-
 // Where nothing goes wrong but what the guide wants.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
@@ -70,12 +63,10 @@ RunOutcome run_seed(std::uint64_t seed, const Setting& setting) {
   for (const Swarm::Visit& visit : swarm.visits)
     simulated.operators.expect(simulated.now() + visit.delay, visit.lines, visit.stays);
   std::optional<Follower> follower;
-  if (setting.atlas != nullptr) {
-    follower.emplace(*setting.atlas, setting.visits);
-    follower->begin(followed_policy(swarm), swarm.options.exit_grace);
-  }
+  if (setting.atlas != nullptr) follower.emplace(*setting.atlas, setting.visits);
   std::optional<MapGuide> guide;
-  if (goal) guide.emplace(simulated, setting.atlas->sheet(goal->policy), *follower, *goal);
+  if (goal) guide.emplace(simulated, setting.atlas->sheet(goal->policy), *follower, *goal, swarm);
+  if (follower) follower->begin(followed_policy(swarm), swarm.options.exit_grace);
   if (guide && guide->begins_early()) let_wait_for_lock(swarm);
   swarm.lock_free_at = guide ? Time::max() : simulated.now() + swarm.lock_free_at_delay;
   Director director(simulated, guide ? &*guide : nullptr);
@@ -87,7 +78,10 @@ RunOutcome run_seed(std::uint64_t seed, const Setting& setting) {
   its_judge.run_ended(status);
   the_machine = nullptr;
   the_judge = nullptr;
-  return {its_judge.verdict(), its_judge.tally()};
+  Tally tally = its_judge.tally();
+  tally.guided = guide ? 1 : 0;
+  tally.arrived = guide && guide->arrived() ? 1 : 0;
+  return {its_judge.verdict(), tally};
 }
 
 }  // namespace upgrader::simulation

@@ -3,18 +3,18 @@
 #include <csignal>
 
 namespace upgrader::simulation {
+
+Duration some_time(Random& random) {
+  constexpr std::int64_t scales[] = {50, 400, 3'000, 20'000, 120'000, 1'200'000};
+  const std::int64_t scale = scales[random.below(std::size(scales))];
+  return Duration(random.between(scale / 2, scale * 3));
+}
+
 namespace {
 
 // A rate that is mostly none.
 int rarely(Random& random, int percent_on, int most) {
   return random.chance(percent_on) ? static_cast<int>(random.between(1, most)) : 0;
-}
-
-// From a moment to an hour, every scale alike.
-Duration some_time(Random& random) {
-  constexpr std::int64_t scales[] = {50, 400, 3'000, 20'000, 120'000, 1'200'000};
-  const std::int64_t scale = scales[random.below(std::size(scales))];
-  return Duration(random.between(scale / 2, scale * 3));
 }
 
 Duration limit(Random& random, bool none) {

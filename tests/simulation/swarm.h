@@ -109,4 +109,7 @@ struct Swarm {
 
 [[nodiscard]] Swarm draw_swarm(Random& random);
 
+// From a moment to an hour, every scale alike.
+[[nodiscard]] Duration some_time(Random& random);
+
 }  // namespace upgrader::simulation
