@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/explore/explorer.h"
+#include "tests/simulation/rehearsal.h"
 #include "tests/simulation/run.h"
 
 namespace {
@@ -91,6 +92,31 @@ TEST_CASE("guided seeds are counted without a gap, whatever number of goals ther
     CHECK(guided_up_to(seed) == counted);
   }
   CHECK(counted == 75);
+}
+
+TEST_CASE("a way can be gone with limits that let its deadlines pass in its order") {
+  const auto step = [](test::Speaker who, test::EventKind what) {
+    return test::class_for(who, what);
+  };
+  Sheet sheet;
+  sheet.first_move = {0, 1, 2, 2};
+  test::Move start{.from = 0, .to = 1, .whole = true, .length = 2};
+  start.steps[0] = step(test::Speaker::nobody, test::EventKind::start);
+  start.steps[1] = step(test::Speaker::nobody, test::EventKind::spawned);
+  test::Move says_nothing{.from = 1, .to = 2, .whole = true, .length = 1};
+  says_nothing.steps[0] = step(test::Speaker::incumbent, test::EventKind::hello_limit);
+  sheet.map.moves = {start, says_nothing};
+  const auto can_be_gone = [&](Duration start_timeout) {
+    Policy policy;
+    policy.defaults.start_timeout = start_timeout;
+    const SaidTimes said;
+    Random random(1);
+    return Rehearsal(sheet, policy, said, random).run({0, 1});
+  };
+
+  // It is told of after five seconds.
+  CHECK(can_be_gone(Duration(60'000)));
+  CHECK_FALSE(can_be_gone(Duration(1'000)));
 }
 
 TEST_CASE("canary: an upgrade that never ends is found") {
