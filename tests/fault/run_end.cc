@@ -15,7 +15,8 @@
 namespace fault {
 namespace {
 
-constexpr auto end_patience = std::chrono::seconds(10);
+// Of an overloaded machine, too.
+constexpr auto end_patience = std::chrono::seconds(30);
 
 constexpr int news_levels_max = 32;
 
