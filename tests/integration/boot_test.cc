@@ -123,6 +123,7 @@ TEST_CASE("what is no way back leaves the end as it was") {
   boot.start();
 
   world.expect_exit(3);
+  CHECK(world.log().find("no way back: ") != std::string::npos);
 }
 
 TEST_CASE("a link of --previous that cannot be kept is refused") {

@@ -135,8 +135,16 @@ TEST_CASE("lines of several writers, cut in pieces, and lines that are none") {
 
   scene.person.expect_refused("a", "commit");
   scene.person.expect_refused("b", "nonsense");
-  scene.world.wait_for_log("stray output");
+  scene.world.wait_for_log("control directory: stray output: ");
   scene.first->expect_silence();
+}
+
+TEST_CASE("the log tells of a request that is no known one, by its name and its type") {
+  Scene scene;
+  scene.person.ask("nonsense", "b");
+
+  scene.person.expect_refused("b", "nonsense");
+  scene.world.wait_for_log("request b (nonsense) refused: ");
 }
 
 TEST_CASE("what has no newline when its last writer has gone is stray, and the next is read") {

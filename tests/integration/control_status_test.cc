@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 
 #include "tests/integration/json.h"
@@ -37,6 +38,19 @@ void start(World& world, Texts options = {}) {
   world.start(std::move(options));
 }
 
+// As in "2026-11-23T13:10:47.918Z".
+std::string wall_clock_now() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  tm parts{};
+  gmtime_r(&now.tv_sec, &parts);
+  char seconds[32];
+  strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &parts);
+  char text[48];
+  std::snprintf(text, sizeof text, "%s.%03ldZ", seconds, now.tv_nsec / 1'000'000);
+  return text;
+}
+
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
@@ -63,7 +77,23 @@ TEST_CASE("the control directory is made for its owner alone, and says who runs"
   CHECK(said.object("active").text("version") == "1.2");
   CHECK(said.object("active").text("executable") == World::puppet());
   CHECK(said.object("active").has("activated"));
+  CHECK(said.object("active").array("args").size() == 0);
   CHECK_FALSE(said.has("ended"));
+}
+
+TEST_CASE("the times of status.json are those of the wall clock") {
+  World world{World::Later()};
+  const std::string before = wall_clock_now();
+  start(world);
+  Puppet first = world.first();
+  wait_for_phase(world, "running");
+
+  // Texts of one length, in the order of the times that they stand for.
+  const std::string started = status_of(world).object("upgrader").text("started");
+  CHECK(started.size() == before.size());
+  CHECK(started >= before);
+  CHECK(started <= status_of(world).object("active").text("activated"));
+  CHECK(status_of(world).object("active").text("activated") <= wall_clock_now());
 }
 
 // Rows: X-15
@@ -117,6 +147,7 @@ TEST_CASE("an upgrade is told while it goes on, and when it has ended") {
 
   CHECK_FALSE(status_of(world).has("upgrade"));
   const std::string text = world.read("ctl/status.json");
+  CHECK(count(text, R"("executable":")" + World::puppet() + "\"}") == 2);  // from and to
   CHECK(text.find(R"("outcome":"kept","stage":"start")") != std::string::npos);
   CHECK(text.find(R"("exit_status":4)") != std::string::npos);
 }
@@ -136,6 +167,18 @@ TEST_CASE("a directory that others may write to, a link to one, and a file are r
     CHECK(world.log().find("--control=") != std::string::npos);
     CHECK(world.agents_started() == 0);
   }
+}
+
+TEST_CASE("what is in the way of the control directory is told") {
+  World world{World::Later()};
+  world.write("file", "");
+  world.start({"--control=" + world.path("none/below")});
+  world.expect_exit(125);
+  CHECK(world.log().find("none/below: cannot be made: ") != std::string::npos);
+
+  world.start({"--control=" + world.path("file")});
+  world.expect_exit(125);
+  CHECK(world.log().find("file: cannot be opened as a directory: ") != std::string::npos);
 }
 
 TEST_CASE("two upgraders do not share a control directory") {
@@ -184,6 +227,7 @@ TEST_CASE("a file that a killed upgrader was writing is replaced, and no link is
 
   CHECK(world.read("precious") == "precious");
   CHECK_FALSE(fs::is_symlink(world.path("ctl/status.json")));
+  CHECK(count(world.log(), "cannot write") == 0);
 }
 
 TEST_CASE("a control directory that vanishes costs the news") {

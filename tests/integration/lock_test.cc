@@ -67,6 +67,8 @@ TEST_CASE("SIGUSR2 while the lock is waited for is answered with what will be st
   REQUIRE(rename(agent.c_str(), (agent + ".gone").c_str()) == 0);
   world.signal(SIGUSR2);
   world.wait_for_log("is waited for: " + agent + ": No such file");
+  const std::string log = world.log();
+  CHECK(log.find("No such file") > log.rfind(" will be started"));
   REQUIRE(rename((agent + ".gone").c_str(), agent.c_str()) == 0);
   first.exit(0);
   world.wait_until([&] { return !one.running(); }, "the end of the first upgrader");
