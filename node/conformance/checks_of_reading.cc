@@ -54,8 +54,10 @@ Check crossed_errors() {
       "error",
       "It is told error, as for a message that crossed one of the upgrader's, held and "
       "active.",
-      "It bears it, and says stopped when it is told to stop.",
-      {{"LINES", "An agent bears an error for a message that crossed one of the upgrader's."}},
+      "It takes no harm, and says stopped when it is told to stop.",
+      {{"LINES",
+        "An agent must take no harm from an error: it may get one without any fault of its own, "
+        "for a message that crossed one of the upgrader's."}},
       "{\"type\":\"error\",\"about\":\"status\",\"reason\":\"it crossed a stop\"}\n"
       "{\"type\":\"error\",\"reason\":\"it is not known what this was\"}\n");
 }

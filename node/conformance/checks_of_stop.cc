@@ -165,8 +165,8 @@ Check extends() {
               "long; where it says extend, that long.",
           .expected = "It says stopped in time, or extend as long as it needs more.",
           .quotes = {{"MESSAGES FROM AN AGENT",
-                      "its running deadline is now at least that far "
-                      "off."},
+                      "the deadline that it has to meet next is moved, if it is earlier, to ms "
+                      "from now."},
                      {"MESSAGES TO AN AGENT",
                       "an integer of at least 1: what is left of the stop timeout"}},
           .needs = {"stop"},
