@@ -90,8 +90,8 @@ struct Relink {
   bool operator==(const Relink&) const = default;
 };
 
-// Make the link name again, durably, what it named at the last commit, or at the start: from now on
-// an upgrade is under way to what it names, and whoever starts next must not start that. Answered
+// Make the link name again, durably, what it named at the last commit, or at the start. The upgrade
+// that begins is to the newer target; if this upgrader dies, the next must not start that. Answered
 // by LinkPutBack or LinkNotPutBack.
 struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
@@ -105,7 +105,7 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // Of a line that says why the upgrader ends: so many bytes of its text do. Otherwise 0.
+  // How many bytes of `text`, from its start, say why the upgrader ends; 0 in all other lines.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };

@@ -29,7 +29,7 @@ struct NextAttempt {
 };
 
 // `before` is what the file says, `executable` what AGENT's link names, `limit` what --attempts
-// says. From `limit` starts on the other executable has its turn, as often; then this one again.
+// says. After `limit` starts in vain the other executable has the next `limit`, then this again.
 [[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
                                        int limit);
 

@@ -4,7 +4,7 @@
 
 namespace upgrader {
 
-// Tells where the rule stands: the source has its words.
+// Writes to standard error where the broken rule stands (the source has its words), and aborts.
 [[noreturn]] void check_failed(const char* file, int line);
 
 }  // namespace upgrader

@@ -1,5 +1,5 @@
-// What has happened so far, as far as status.json tells it and the supervisor's state does not:
-// when agents and upgrades got how far, how upgrades ended and what that took, what was requested
+// The past, as far as status.json tells it and the supervisor's state does not: when agents and
+// upgrades reached each stage, how upgrades ended and how long their parts took, what was requested
 // and answered. A value that is told of every step. The page of status.json is upgrader(8).
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace upgrader {
 
-// So many of the last endings, and of the last requests, are told.
+// How many of the latest endings, and of the latest requests, are kept and told.
 inline constexpr std::size_t chronicle_max = 16;
 
 // A moment by both clocks. Durations are taken on the first, which nobody sets.
@@ -126,7 +126,7 @@ class Chronicle {
 
   Stamp started_, since_;
   Phase phase_ = Phase::starting;
-  std::int64_t wall_ahead_ms_ = 0;  // by so much the wall clock is ahead of the other
+  std::int64_t wall_ahead_ms_ = 0;  // how far the wall clock is ahead of the monotonic one
   std::string checked_;
   std::vector<AgentPast> agents_;  // that run
   Stamp vacant_since_;             // nobody has been active since then

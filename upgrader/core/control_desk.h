@@ -13,8 +13,8 @@ namespace upgrader {
 
 class ControlDesk {
  public:
-  // The event that it is to the supervisor. Nothing: it has been answered in the chronicle, or has
-  // its answer there.
+  // The event for the supervisor. Nothing: it need not see the request, whose answer has just been
+  // put into the chronicle, or stood there already.
   [[nodiscard]] std::optional<ControlRequested> take(ControlRequest request, Chronicle& chronicle);
 
  private:

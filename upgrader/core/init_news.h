@@ -33,7 +33,7 @@ struct InitNews {
   std::int64_t reloads = 0;      // such that were asked for so far, refused ones included
   std::optional<InitWait> wait;  // of a first agent, or of one that was told to stop
   std::string status;            // one line for people
-  std::optional<Time> until;     // when what the status says has to be over
+  std::optional<Time> until;     // by when what the status says must be over
 
   bool operator==(const InitNews&) const = default;
 };

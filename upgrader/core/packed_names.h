@@ -34,7 +34,7 @@ struct PackedNames {
   }
 };
 
-// Of a table that nothing else needs, so that it does not get into the program.
+// Packs `table` while compiling: where nothing else uses it, the table is not in the program.
 template <const auto& table>
 consteval auto packed_names() {
   constexpr std::size_t bytes = [] {

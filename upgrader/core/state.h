@@ -33,7 +33,7 @@ enum class Awaited {
   healthy,   // to have said that it works: of a first agent or a fallback with the feature
   stopped,
   exit,
-  log_line  // nothing of the agent, which has been killed: when it is told of once more
+  log_line  // nothing: it was killed and has not ended; when the log tells of it once more
 };
 
 // One process that has been started and not been reaped. Facts are independent; `held`, `active`
@@ -66,13 +66,13 @@ struct Agent {
   // By when it must have done what is awaited of it; means nothing without a deadline.
   std::optional<Time> deadline;
   Awaited awaited = Awaited::ready;
-  // How far off the deadline was in all when it was set, and how much of that the agent's own
+  // How long the agent has in all until the deadline, `extend` included, and how much of that
   // `extend` has added: told to people and to init.
   Duration allowed{};
   Duration extended{};
-  // To have said `hello`. When this has passed it is told once, and nothing else follows.
+  // By when to say `hello`. Once this has passed the log says so, once; nothing else follows.
   std::optional<Time> hello_deadline;
-  // To have exited, after it closed a pipe while held, or was not reached by its `activate`.
+  // By when to have exited, after it closed a pipe while held or its `activate` was lost.
   std::optional<Time> close_deadline;
   // To have said `heartbeat`: of an active agent until it has stopped, is killed or rolled back.
   std::optional<Time> heartbeat_deadline;
@@ -152,11 +152,11 @@ struct State {
   bool quit = false;                                    // SIGQUIT came
   bool ended = false;
   Generation last_generation = 0;
-  std::int64_t control_reloads = 0;       // the same, asked for by the control directory
+  std::int64_t control_reloads = 0;       // upgrades asked for by the control directory so far
   std::int64_t upgrade_signals = 0;       // SIGUSR2 so far
-  std::optional<Time> attempts_deadline;  // when the active agent has lasted
+  std::optional<Time> attempts_deadline;  // when the active agent will have lasted (--attempts)
   bool attempts_done = false;             // it has lasted, or another runs in its place
-  std::vector<Time> put_off;              // deadlines that are judged when they pass, however late
+  std::vector<Time> put_off;              // deadlines put off once, which are not put off again
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose start is pending
   bool operator==(const State&) const = default;
@@ -164,7 +164,7 @@ struct State {
 
 [[nodiscard]] Phase phase_of(const State& state);
 
-// When that has to be over what the phase waits for. Nothing where no time limits it.
+// By when what the phase waits for must have happened. Nothing: no time limits it.
 [[nodiscard]] std::optional<Time> awaited_until(const State& state);
 
 }  // namespace upgrader

@@ -134,8 +134,8 @@ void Step::heartbeat_missed(Agent& agent) {
   log(LogLevel::warning, "{} is silent: {}"_with(agent, reason));
 }
 
-// Until it has stopped. An agent that is rolled back has failed, and has a deadline of another
-// kind: what is left to wait for is its end.
+// An agent that has stopped, or is rolled back, owes no heartbeats any more: of the latter only the
+// exit is awaited.
 void Step::await_heartbeat(Agent& agent) {
   if (agent.stopped || agent.told == StopReason::rollback) return;
   agent.silent = false;

@@ -72,16 +72,16 @@
 // has stopped or is rolled back. One that is silent is rolled back on trial; in every other phase
 // it goes on as it was, and is not vouched for (init_news.h).
 //
-// A deadline that comes much too late, after a freeze or a suspend, is put off once: it leads
-// nowhere until then.
+// A deadline that is judged much too late, after a freeze or a suspend, is put off once, and has no
+// effect before its new time.
 //
 // From every phase SIGTERM and SIGQUIT lead to shutting_down.
 //
 // With a warm fallback the previous program is started again as soon as the candidate is active:
 // the standby, a held fallback that is kept in the candidate's place. When the agent on trial has
-// gone for a failure, it becomes the incumbent, and gets its `activate` at once if it is ready. At
-// the commit it is killed. One that fails is nobody's failure: a cold fallback is started when
-// needed.
+// failed and gone, the standby becomes the incumbent, and gets `activate` at once if it is ready.
+// At the commit it is killed. If a standby fails, the upgrade does not: a cold fallback is started
+// when needed.
 //
 // A candidate becomes the incumbent when it is activated, which it is when its `activate` has been
 // written whole. Where the agent does not read, that may take a while: until then it is held, and
@@ -105,7 +105,7 @@ namespace upgrader {
 
 // Every exit closes the output first, so a closed output is judged only after this.
 inline constexpr Duration close_grace{200};
-// After so long without `hello` it is told that the agent may not speak the protocol.
+// After so long without `hello` the log says that the agent may not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
 // A deadline that is judged later than this after it has passed is put off once, by as much as it
 // was late, but by no more than `grace_max`: the upgrader did not run, and perhaps nobody did.
@@ -134,7 +134,7 @@ class Supervisor {
   // The earliest deadline, or nullopt: then nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // The agents whose own time is up: those that a deadline up to `by` is about.
+  // The agents with a deadline up to `by`; those of gate, trial and attempts are the incumbent's.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
   // The programs that are still needed. The shell may close all others.

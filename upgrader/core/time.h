@@ -1,5 +1,5 @@
-// Time as the upgrader counts it: milliseconds, handed in as an argument. Who reads the clock is
-// the loop alone.
+// Time as the upgrader counts it: milliseconds, handed in as an argument. Only the loop reads the
+// clock.
 #pragma once
 
 #include <algorithm>

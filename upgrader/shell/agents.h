@@ -87,7 +87,7 @@ class Agents {
     Channel channel;
     std::optional<Ending> ending;               // it has been reaped: pid is no longer ours
     std::size_t last_words = 0;                 // bytes of what it had said then, not yet taken
-    std::optional<std::uint64_t> activate_end;  // of all that is written: where it will be whole
+    std::optional<std::uint64_t> activate_end;  // `activate` is out when so many bytes are written
   };
 
   Agents(ChildSetting setting, Sink sink, TurnOver turn_over)

@@ -19,8 +19,8 @@ namespace upgrader {
 
 // Unsent output kept for an agent that is slow to read.
 inline constexpr std::size_t unsent_bytes_max = 131'072;
-// Once so much of that is taken, replies are lost: the rest is kept for orders, the longest of
-// which is `activate`.
+// With so much unsent, further replies to what is refused are dropped: the rest of the room is for
+// orders, the longest of which is `activate`.
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
 // With more than this unsent, an agent is not read from: it must take its replies first.
 inline constexpr std::size_t unsent_pause_bytes = 16'384;
@@ -47,7 +47,7 @@ class Channel {
   [[nodiscard]] std::uint64_t written() const { return written_; }  // bytes, in all
   // Writes what can be written of the unsent output. False as above.
   [[nodiscard]] bool flush();
-  // What is unsent never will be.
+  // Closes the agent's input for good. What is unsent is dropped.
   void close_input();
 
   enum class Read { bytes, nothing, end };

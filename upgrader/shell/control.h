@@ -45,8 +45,8 @@ class Control {
 
   // After the events of a turn of the loop. Writes status.json if it may be written now.
   void settle(const State& state, Time now);
-  // When status.json is to be written, or it is to be tried again to open the FIFO. Nothing while
-  // status.json may not be written: the turn after which it may will settle it.
+  // When to write status.json, or to try again to open the FIFO. Nothing while a hand-over keeps
+  // status.json from being written: the turn of the loop that ends the hand-over calls settle().
   [[nodiscard]] std::optional<Time> next_deadline() const;
   // What a turn of the loop had no room for.
   void take_backlog() {
@@ -74,7 +74,7 @@ class Control {
   bool taken_ = false;
   bool deaf_ = false;         // the FIFO cannot be opened
   std::string written_;       // what status.json says
-  std::optional<Time> last_;  // when it was looked at last whether it says all
+  std::optional<Time> last_;  // when status.json was last compared with the state
   std::optional<Time> due_;
   bool held_back_ = false;  // somebody who is ready waits for the work: nothing may take time
   bool fails_ = false;      // the last writing failed

@@ -17,7 +17,7 @@ class ControlDirectory {
 
   // Locks it against other upgraders. Returns 0 or an errno value; EWOULDBLOCK: another has it.
   [[nodiscard]] int lock() const;
-  // Makes the status.json of the upgrader before the previous.json. Returns 0 or an errno value.
+  // Renames the status.json of an earlier upgrader to previous.json. Returns 0 or an errno value.
   [[nodiscard]] int keep_last() const;
 
   // Replaces status.json. Returns 0 or an errno value: then the one before stays.

@@ -50,7 +50,7 @@ class LinkPlace {
   std::string given_directory_;
   std::string directory_path_;
   std::string name_;
-  std::string prepared_;  // one fixed name: what a killed upgrader has left is used again
+  std::string prepared_;  // one fixed name: what a killed upgrader left there is replaced
 };
 
 }  // namespace upgrader

@@ -19,8 +19,8 @@ class Readiness {
   // stop.
   [[nodiscard]] static std::variant<Readiness, std::string> take(int number, int lowest);
 
-  // Once it has been told nothing more is. Never waits; false if the pipe is full, so that it is to
-  // be tried again. A pipe that nobody reads costs the news.
+  // Writes the newline; after that, does nothing. Never waits. False if the pipe is full: call it
+  // again later. If nobody reads the pipe, the news is lost, and true is returned.
   [[nodiscard]] bool tell();
 
  private:
