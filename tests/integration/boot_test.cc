@@ -103,6 +103,31 @@ TEST_CASE("a way back that fails ends the upgrader with 125, and both links stay
   CHECK(target_of(boot.previous) == "one");
 }
 
+TEST_CASE("status.json has how many starts are counted: none once the agent has lasted") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  unlink(boot.previous.c_str());
+  const auto boot_said = [&] {
+    const auto status = Json::parse(world.read("ctl/status.json"));
+    return status ? status->object("boot") : Json();
+  };
+  const std::string control = "--control=" + world.path("ctl");
+
+  world.start(Start{.options = {"--relink", "--previous=" + boot.previous, "--attempts=3",
+                                "--trial=1ms", control},
+                    .agent = boot.link});
+  Puppet first = world.first();
+  world.wait_until([&] { return boot_said().number("attempts") == 0; }, "attempts 0");
+  first.exit(0);
+  world.expect_exit(0);
+
+  boot.start({control});
+  world.first();
+  world.wait_until([&] { return boot_said().has("previous"); }, "the start of the second");
+  CHECK_FALSE(boot_said().has("attempts"));
+}
+
 TEST_CASE("what is no way back leaves the end as it was") {
   World world{World::Later()};
   Boot boot(world);
