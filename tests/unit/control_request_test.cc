@@ -68,6 +68,15 @@ TEST_CASE("the other requests name the upgrade by its id, where there is one") {
   CHECK(read(R"({"type":"shutdown","request":"r"})") == about(Deed::shutdown, "r", ""));
 }
 
+TEST_CASE("what a request has no use for is not looked at") {
+  CHECK(read(R"({"type":"confirm","request":"r","id":"u","reason":5})") ==
+        about(Deed::confirm, "r", "u"));
+  CHECK(read(R"({"type":"commit","request":"r","id":"u","reason":5})") ==
+        about(Deed::commit, "r", "u"));
+  CHECK(read(R"({"type":"shutdown","request":"r","id":5,"reason":5})") ==
+        about(Deed::shutdown, "r", ""));
+}
+
 TEST_CASE("a request that is malformed is refused under its name, with the member that is wrong") {
   CHECK(refused(R"({"type":"confirm","request":"r"})") ==
         ControlRefused{"r", "confirm", "\"id\" is missing"});

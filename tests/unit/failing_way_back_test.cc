@@ -89,6 +89,18 @@ TEST_CASE("what was committed before is named as it was, where nothing says wher
   CHECK(Releases::target_of(releases.previous) == "one");
 }
 
+TEST_CASE("the link of --previous names the program, not the way to it through other links") {
+  const Releases releases;
+  releases.directory.link("newest", "one");
+  const std::string by_name = releases.directory.link("by-name", "newest");
+  Link link = std::get<Link>(Link::open(by_name));
+  REQUIRE_FALSE(link.keep_previous(releases.previous));
+
+  CHECK(link.commit(program_of(releases.two), nothing) == 0);
+
+  CHECK(Releases::target_of(releases.previous) == "one");
+}
+
 TEST_CASE("an absolute link makes that of --previous absolute, and the same path moves it not") {
   const Releases releases;
   const std::string absolute = releases.directory.link("absolute", releases.one);

@@ -202,6 +202,36 @@ TEST_CASE("RELOADING=1 never goes out after its READY=1, whenever the socket is 
   CHECK(all.back() == "READY=1\nSTATUS=runs\n");
 }
 
+TEST_CASE("a reload that begins and ends while the socket is full is told behind READY=1") {
+  InitBench bench;
+  bench.fill();
+  bench.tell(reloading(0, false));
+  bench.tell(reloading(1, true), 10ms);
+  bench.tell(reloading(1, false), 20ms);
+  bench.heard();
+
+  bench.wake_until(3s);
+
+  const Texts all = bench.heard();
+  REQUIRE(all.size() == 3);
+  CHECK(all[0] == "READY=1\nSTATUS=runs\n");
+  CHECK_THAT(all[1], StartsWith("RELOADING=1\nMONOTONIC_USEC="));
+  CHECK(all[2] == "READY=1\nSTATUS=runs\n");
+}
+
+TEST_CASE("news do not overtake what is owed, though there is room by then") {
+  InitBench bench;
+  bench.fill();
+  bench.tell(news("running"));
+  bench.heard();
+
+  bench.tell(news("still running"), 50ms);
+  CHECK(bench.heard().empty());
+  bench.wake_until(100ms);
+
+  CHECK(bench.heard() == Texts{"READY=1\nSTATUS=still running\n"});
+}
+
 TEST_CASE("reloads of which init could hear nothing are one to it") {
   InitBench bench;
   bench.tell(reloading(0, false));
@@ -229,6 +259,8 @@ TEST_CASE("a pipe of --notify-fd that is full is told when there is room, and cl
   }
   InitSystem init(nullptr, Duration::zero(), std::get<Readiness>(Readiness::take(ends[1], 3)));
   init.tell(news("running"), start);
+  CHECK(init.next_deadline() == start + 100ms);
+  init.tell(news("still running"), start + 50ms);
   CHECK(init.next_deadline() == start + 100ms);
   init.tell_what_is_due(start + 100ms);
   CHECK(init.next_deadline() == start + 200ms);
