@@ -6,12 +6,10 @@
 
 namespace agent_protocol {
 
-LineReader::LineReader(std::size_t bytes_max)
-    : size_(bytes_max), buffer_(std::make_unique_for_overwrite<char[]>(bytes_max)) {
-  skipped_prefix_.reserve(incomplete_bytes_max);
-}
+LineReader::LineReader(std::size_t bytes_max) : size_(bytes_max) {}
 
 std::span<char> LineReader::space() {
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(size_);
   if (begin_ > 0) {
     std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;

@@ -45,7 +45,7 @@ class LineReader {
   void skip_what_is_there();
 
   std::size_t size_;
-  std::unique_ptr<char[]> buffer_;  // of that size; what no byte was written to costs no memory
+  std::unique_ptr<char[]> buffer_;  // of that size, once anything is to be written to it
   std::size_t begin_ = 0;           // the first byte that no line has taken
   std::size_t end_ = 0;             // behind the last byte written
   std::size_t searched_ = 0;        // up to here there is no newline

@@ -54,7 +54,7 @@ std::string HookRun::start() {
     setting.environment.entries.emplace_back(*entry);
   }
   for (const std::string& entry : settings_.environment) {
-    setting.environment.entries.push_back(entry);
+    setting.environment.entries.push_back(entry.c_str());
   }
   auto began = upgrader::start_process(std::get<upgrader::Program>(checked), setting);
   if (const auto* failed = std::get_if<upgrader::StartFailed>(&began)) {

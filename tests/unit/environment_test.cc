@@ -32,9 +32,10 @@ std::optional<int> sockets_in(const Texts& texts, pid_t own_pid) {
   return passed_sockets(Inherited(texts).get(), own_pid);
 }
 
-Texts entries_of(const Texts& texts, std::optional<int> sockets = std::nullopt,
-                 std::optional<int> lock = std::nullopt) {
-  return agent_environment(Inherited(texts).get(), sockets, lock).entries;
+Texts entries_of(const Texts& texts, std::optional<int> sockets = std::nullopt) {
+  const Inherited inherited(texts);
+  const Environment environment = agent_environment(inherited.get(), sockets, std::nullopt);
+  return {environment.entries.begin(), environment.entries.end()};
 }
 
 }  // namespace
@@ -51,7 +52,10 @@ TEST_CASE("every inherited variable of the protocol goes") {
 }
 
 TEST_CASE("the lock's number is told where there is one") {
-  CHECK(entries_of({}, std::nullopt, 5) == Texts{"AGENT_PROTOCOL=1", "AGENT_PROTOCOL_LOCK_FD=5"});
+  const Inherited inherited({});
+
+  CHECK(agent_environment(inherited.get(), std::nullopt, 5).lock_descriptor == 5);
+  CHECK_FALSE(agent_environment(inherited.get(), std::nullopt, std::nullopt).lock_descriptor);
 }
 
 TEST_CASE("what serves the conversation with init goes") {
@@ -66,11 +70,11 @@ TEST_CASE("sockets that are not for us are not the agents' either") {
 }
 
 TEST_CASE("sockets for us are the agents', and the place of the pid is known") {
-  const Environment environment = agent_environment(
-      Inherited({"LISTEN_FDS=1", "X=1", "LISTEN_PID=1", "LISTEN_PID=2", "LISTEN_FDNAMES=a"}).get(),
-      1, std::nullopt);
+  const Inherited inherited(
+      {"LISTEN_FDS=1", "X=1", "LISTEN_PID=1", "LISTEN_PID=2", "LISTEN_FDNAMES=a"});
+  const Environment environment = agent_environment(inherited.get(), 1, std::nullopt);
 
-  CHECK(environment.entries ==
+  CHECK(Texts(environment.entries.begin(), environment.entries.end()) ==
         Texts{"LISTEN_FDS=1", "X=1", "LISTEN_PID=1", "LISTEN_FDNAMES=a", "AGENT_PROTOCOL=1"});
   CHECK(environment.listen_pid == 2);
 }

@@ -154,6 +154,21 @@ TEST_CASE("a segment that is loaded lies within the file") {
   CHECK(reason_for(Elf().add(PT_LOAD, file_bytes + 1, 0)) == truncated);
 }
 
+TEST_CASE("each segment of a long table is looked at") {
+  const auto place = GENERATE(std::size_t{0}, std::size_t{15}, std::size_t{16}, std::size_t{17},
+                              std::size_t{32}, std::size_t{40});
+  Elf beyond;
+  beyond.segments.resize(41);
+  beyond.segments[place].p_type = PT_LOAD;
+  beyond.segments[place].p_offset = 1 << 20;
+  Elf loaded;
+  loaded.segments.resize(place);
+  loaded.add_loader(std::string("/no/such/loader\0", 16)).segments.resize(41);
+
+  CHECK(reason_for(beyond) == truncated);
+  CHECK(verdict_on(loaded.bytes()).error == ENOENT);
+}
+
 TEST_CASE("a segment that is not loaded may lie anywhere") {
   CHECK(reason_for(Elf().add(PT_NOTE, file_bytes + 1, file_bytes)).empty());
 }

@@ -199,5 +199,6 @@ TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
 
   CHECK(has_rest);
   CHECK(lines == 20 * 100'000);
-  CHECK(taken == 0);
+  // The buffer, and what is kept of an over-long line with its NUL.
+  CHECK(taken <= line_bytes_max + incomplete_bytes_max + 1);
 }

@@ -16,6 +16,7 @@
 
 #include "tests/unit/processes.h"
 #include "upgrader/shell/descriptors.h"
+#include "upgrader/shell/vectors.h"
 
 using namespace upgrader;
 
@@ -211,7 +212,9 @@ TEST_CASE("an agent leads a session of its own, in our directory and with our um
 
 TEST_CASE("an agent's environment is the one given, with its own pid in LISTEN_PID") {
   const ChildSetting setting{
-      .environment = {.entries = {"A=1", "LISTEN_PID=7", "", "odd", "B=\xff x"}, .listen_pid = 1},
+      .environment = {.entries = {"A=1", "LISTEN_PID=7", "", "odd", "B=\xff x"},
+                      .listen_pid = 1,
+                      .lock_descriptor = 5},
       .passed = 0};
   for (int i = 0; i < 2; ++i) {
     Child cat(program_of("/bin/cat"), setting);
@@ -219,8 +222,21 @@ TEST_CASE("an agent's environment is the one given, with its own pid in LISTEN_P
 
     CHECK(texts_of(cat.pid(), "environ") ==
           std::vector<std::string>{"A=1", "LISTEN_PID=" + std::to_string(cat.pid()), "", "odd",
-                                   "B=\xff x"});
+                                   "B=\xff x", "AGENT_PROTOCOL_LOCK_FD=5"});
   }
+}
+
+TEST_CASE("the child that comes second leaves nothing of the first one's longer number") {
+  const Environment environment{
+      .entries = {"LISTEN_PID=7"}, .listen_pid = 0, .lock_descriptor = {}};
+  const Program program = program_of("/bin/cat");
+  Vectors vectors(program, nullptr, environment);
+
+  vectors.write_pid(4'194'303);
+  CHECK(std::string(vectors.envp()[0]) == "LISTEN_PID=4194303");
+  vectors.write_pid(301);
+
+  CHECK(std::string(vectors.envp()[0]) == "LISTEN_PID=301");
 }
 
 TEST_CASE("arguments arrive byte for byte, a thousand of them") {

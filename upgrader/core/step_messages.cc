@@ -205,8 +205,8 @@ void Step::note_hello(Agent& agent, const agent_protocol::Hello& hello) {
   agent.greeted = true;
   agent.hello_deadline.reset();
   agent.version = hello.version;
-  agent.has_readiness = std::find(hello.features.begin(), hello.features.end(),
-                                  agent_protocol::readiness_feature) != hello.features.end();
+  agent.has_readiness = std::count(hello.features.begin(), hello.features.end(),
+                                   agent_protocol::readiness_feature) > 0;
   if (belongs_to_upgrade(agent)) state_.upgrade->version = hello.version;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string_view>
 
 #include "upgrader/core/number.h"
@@ -30,8 +31,7 @@ constexpr std::string_view for_us_alone[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "
 
 constexpr std::string_view listen_names[] = {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"};
 
-template <std::size_t count>
-bool is_one_of(std::string_view name, const std::string_view (&names)[count]) {
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
   for (const std::string_view one : names) {
     if (one == name) return true;
   }
@@ -99,12 +99,10 @@ Environment agent_environment(const char* const* inherited, std::optional<int> s
       if (environment.listen_pid) continue;
       environment.listen_pid = environment.entries.size();
     }
-    environment.entries.push_back(std::string(entry));
+    environment.entries.push_back(*inherited);
   }
   environment.entries.push_back("AGENT_PROTOCOL=1");
-  if (lock_descriptor) {
-    environment.entries.push_back("AGENT_PROTOCOL_LOCK_FD={}"_with(*lock_descriptor));
-  }
+  environment.lock_descriptor = lock_descriptor;
   return environment;
 }
 

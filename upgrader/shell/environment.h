@@ -29,14 +29,16 @@ struct WatchdogWish {
 };
 [[nodiscard]] WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid);
 
+// What a process is started with. The texts are somebody else's: copies of all of them would make
+// the first agent's start a twentieth longer (make size).
 struct Environment {
-  std::vector<std::string> entries;       // NAME=value, in order
-  std::optional<std::size_t> listen_pid;  // the entry in which each child puts its own pid
-
-  bool operator==(const Environment&) const = default;
+  std::vector<const char*> entries;         // NAME=value, in order
+  std::optional<std::size_t> listen_pid{};  // which entry each child has with its own pid instead
+  std::optional<int> lock_descriptor{};     // told by an entry of its own behind those
 };
 
-// Without sockets the LISTEN variables are left out. What is kept is kept byte for byte.
+// Without sockets the LISTEN variables are left out. What is kept is kept byte for byte: the
+// entries are those of `inherited`, which must outlive whatever is started with them.
 [[nodiscard]] Environment agent_environment(const char* const* inherited,
                                             std::optional<int> sockets,
                                             std::optional<int> lock_descriptor);

@@ -8,11 +8,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "upgrader/core/words.h"
 #include "upgrader/shell/owned_fd.h"
@@ -32,6 +33,9 @@ constexpr int scripts_max = 5;
 
 // The kernel takes no larger table.
 constexpr std::size_t program_headers_bytes_max = 65'536;
+
+// More than most programs have: their table is read at once.
+constexpr std::size_t program_headers_at_a_time = 16;
 
 using Judgement = std::variant<ExecutableKind, NotExecutable>;
 
@@ -135,22 +139,21 @@ Judgement judge_elf(int fd, off_t file_bytes) {
       table_bytes > program_headers_bytes_max) {
     return refuse(ENOEXEC, "has a malformed ELF header");
   }
-  std::vector<ElfW(Phdr)> segments(header.e_phnum);
-  const auto table_offset = static_cast<off_t>(header.e_phoff);
-  if (const auto refusal = read_whole(fd, segments.data(), table_bytes, table_offset, truncated)) {
-    return *refusal;
-  }
   const auto size = static_cast<std::uint64_t>(file_bytes);
-  for (const ElfW(Phdr) & segment : segments) {
-    if (segment.p_type != PT_LOAD) continue;
-    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) {
-      return refusal_for(truncated);
+  ElfW(Phdr) loader{};
+  ElfW(Phdr) segments[program_headers_at_a_time];
+  for (std::size_t begin = 0; begin < table_bytes; begin += sizeof segments) {
+    const std::size_t bytes = std::min(table_bytes - begin, sizeof segments);
+    const auto offset = static_cast<off_t>(header.e_phoff + begin);
+    if (const auto refusal = read_whole(fd, segments, bytes, offset, truncated)) return *refusal;
+    for (const ElfW(Phdr) & segment : std::span(segments, bytes / sizeof segments[0])) {
+      const bool is_whole = segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset;
+      if (segment.p_type == PT_LOAD && !is_whole) return refusal_for(truncated);
+      if (segment.p_type == PT_INTERP && loader.p_type != PT_INTERP) loader = segment;
     }
   }
-  for (const ElfW(Phdr) & segment : segments) {
-    if (segment.p_type != PT_INTERP) continue;
-    if (const auto refusal = judge_loader(fd, segment)) return *refusal;
-    break;
+  if (loader.p_type == PT_INTERP) {
+    if (const auto refusal = judge_loader(fd, loader)) return *refusal;
   }
   return ExecutableKind::elf;
 }

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -55,16 +56,25 @@ std::optional<Holder> parse_holder(std::string_view text) {
   return Holder{is_pid ? static_cast<pid_t>(*pid) : 0, *start_time};
 }
 
-// Empty, with errno, where that fails.
-std::string read_at_start(int fd, std::size_t bytes_max) {
-  std::string text(bytes_max, '\0');
+// The first bytes of a file, which `bytes` then holds. Empty, with errno, where that fails.
+std::string_view read_at_start(int fd, std::span<char> bytes) {
   ssize_t count = 0;
   do {
     errno = 0;
-    count = ::pread(fd, text.data(), text.size(), 0);
+    count = ::pread(fd, bytes.data(), bytes.size(), 0);
   } while (count < 0 && errno == EINTR);
-  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-  return text;
+  return {bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
+std::optional<std::int64_t> start_time_in(const char* path) {
+  const OwnedFd file(::open(path, O_RDONLY | O_CLOEXEC));
+  char bytes[stat_bytes_max];
+  return start_time_in_stat(read_at_start(file.get(), bytes));
+}
+
+// Without a text that names us, which would ask for memory before the first agent runs.
+std::optional<std::int64_t> own_start_time() {
+  return start_time_in("/proc/self/stat");
 }
 
 std::string in_words(const std::vector<pid_t>& processes) {
@@ -142,7 +152,8 @@ int Lock::try_lock() {
 
 // Not 0 if FILE holds what no lock has written. Nobody else writes to a lock's while it is ours.
 int Lock::is_anothers() const {
-  const std::string text = read_at_start(descriptor_.get(), holder_bytes_max);
+  char bytes[holder_bytes_max];
+  const std::string_view text = read_at_start(descriptor_.get(), bytes);
   if (text.empty()) return errno;
   return parse_holder(text) ? 0 : EEXIST;
 }
@@ -151,7 +162,7 @@ int Lock::is_anothers() const {
 // its work. What an earlier holder has written must not stay, and whoever is killed on the way must
 // leave a file that the next one takes for a lock's.
 void Lock::write_holder() const {
-  const std::string text = "{} {}\n"_with(::getpid(), process_start_time(::getpid()).value_or(0));
+  const std::string text = "{} {}\n"_with(::getpid(), own_start_time().value_or(0));
   if (::ftruncate(descriptor_.get(), 0) != 0) return;
   const ssize_t written = ::pwrite(descriptor_.get(), text.data(), text.size(), 0);
   const bool whole = written == static_cast<ssize_t>(text.size());
@@ -167,8 +178,8 @@ std::string Lock::refusal_in_words(int error) {
 }
 
 std::string Lock::holder_in_words() const {
-  const std::optional<Holder> holder =
-      parse_holder(read_at_start(descriptor_.get(), holder_bytes_max));
+  char bytes[holder_bytes_max];
+  const std::optional<Holder> holder = parse_holder(read_at_start(descriptor_.get(), bytes));
   const std::vector<pid_t> found = lock_holders(descriptor_.get());
   const auto found_hold = [&] {
     return "{} {} it"_with(in_words(found), found.size() == 1 ? "holds" : "hold");
@@ -176,11 +187,10 @@ std::string Lock::holder_in_words() const {
   if (!holder || holder->pid == 0)
     return found.empty() ? "{} does not say who holds it"_with(path_) : found_hold();
   if (is_alive(*holder)) {
-    const bool holds =
-        found.empty() || std::find(found.begin(), found.end(), holder->pid) != found.end();
+    const bool holds = found.empty() || std::count(found.begin(), found.end(), holder->pid) > 0;
     return holds ? "{} holds it"_with(process_in_words(holder->pid)) : found_hold();
   }
-  if (!process_start_time(::getpid())) {  // no /proc
+  if (!own_start_time()) {  // no /proc
     return "process {} or an agent of it holds it"_with(holder->pid);
   }
   return "process {}, which {} names, is gone: one of its agents still holds it{}{}"_with(
@@ -188,8 +198,7 @@ std::string Lock::holder_in_words() const {
 }
 
 std::optional<std::int64_t> process_start_time(pid_t pid) {
-  const OwnedFd file(::open("/proc/{}/stat"_with(pid).c_str(), O_RDONLY | O_CLOEXEC));
-  return start_time_in_stat(read_at_start(file.get(), stat_bytes_max));
+  return start_time_in("/proc/{}/stat"_with(pid).c_str());
 }
 
 std::optional<std::int64_t> start_time_in_stat(std::string_view stat) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <thread>
 
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/execution.h"
@@ -126,7 +127,7 @@ bool follow_into_death(pid_t upgrader) {
 
 struct Birth {
   const Program& program;
-  const Vectors& vectors;
+  Vectors& vectors;
   const Pipes& pipes;
   int passed;
   By by;
@@ -135,7 +136,7 @@ struct Birth {
 
 // Returns, with the exit status, only if the program has not been executed.
 int run_child(void* data) {
-  const Birth& birth = *static_cast<const Birth*>(data);
+  Birth& birth = *static_cast<Birth*>(data);
   birth.vectors.write_pid(::getpid());
   if (!follow_into_death(birth.upgrader)) return 2;
   StartFailed failure;
@@ -156,8 +157,7 @@ int run_child(void* data) {
 // A child that shares our memory until it has been executed, on a stack of its own, as posix_spawn
 // makes it: no page is copied, which would be a sixth of the time of a start (measured with musl,
 // to the agent's main). We sleep until then. No handler runs in it, since the upgrader has none.
-pid_t make_child(const Program& program, const Vectors& vectors, const Pipes& pipes, int passed,
-                 By by) {
+pid_t make_child(const Program& program, Vectors& vectors, const Pipes& pipes, int passed, By by) {
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, by, ::getpid()};
   return ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
@@ -183,7 +183,7 @@ void kill_and_reap(pid_t pid) {
   if (::kill(pid, SIGKILL) == 0) reap(pid);
 }
 
-std::variant<Started, StartFailed> start_by(By by, const Program& program, const Vectors& vectors,
+std::variant<Started, StartFailed> start_by(By by, const Program& program, Vectors& vectors,
                                             int passed) {
   Pipes pipes;
   if (!make_pipes(pipes)) {
@@ -203,8 +203,7 @@ std::variant<Started, StartFailed> start_by(By by, const Program& program, const
 
 // By its path while that names the same file, since the kernel names the process after what it was
 // started by. A script has no other way, and its interpreter opens the path again in any case.
-std::variant<Started, StartFailed> start(const Program& program, const Vectors& vectors,
-                                         int passed) {
+std::variant<Started, StartFailed> start(const Program& program, Vectors& vectors, int passed) {
   const int changed = program.path_changed();
   if (program.kind() == ExecutableKind::script) {
     if (changed != 0) return StartFailed{.where = StartFailed::Where::exec, .error = changed};
@@ -217,7 +216,11 @@ std::variant<Started, StartFailed> start(const Program& program, const Vectors& 
   const auto* const started = std::get_if<Started>(&result);
   if (started == nullptr) return result;
   const Runs runs = what_runs(started->pid, program);
-  if (runs == Runs::program) return result;
+  if (runs == Runs::program) {
+    // Its exec has woken us on its own processor, where it would wait until we sleep.
+    std::this_thread::yield();
+    return result;
+  }
 
   kill_and_reap(started->pid);
   const int exchanged = runs == Runs::another ? program.path_changed() : 0;
@@ -230,14 +233,14 @@ std::variant<Started, StartFailed> start(const Program& program, const Vectors& 
 
 std::variant<Started, StartFailed> start_process(const Program& program,
                                                  const ChildSetting& setting) {
-  if (!setting.adapter) {
-    return start(program, Vectors(program, nullptr, setting.environment), setting.passed);
-  }
+  const Program* const adapter = setting.adapter ? &*setting.adapter : nullptr;
   // A script that the adapter would not find by its path any more.
-  const int changed = program.kind() == ExecutableKind::script ? program.path_changed() : 0;
-  if (changed != 0) return StartFailed{.where = StartFailed::Where::exec, .error = changed};
-  const Program& adapter = *setting.adapter;
-  return start(adapter, Vectors(program, &adapter, setting.environment), setting.passed);
+  const bool is_looked_up = adapter != nullptr && program.kind() == ExecutableKind::script;
+  if (const int changed = is_looked_up ? program.path_changed() : 0; changed != 0) {
+    return StartFailed{.where = StartFailed::Where::exec, .error = changed};
+  }
+  Vectors vectors(program, adapter, setting.environment);
+  return start(adapter != nullptr ? *adapter : program, vectors, setting.passed);
 }
 
 std::optional<Ending> try_reap(pid_t pid) {

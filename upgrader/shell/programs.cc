@@ -30,7 +30,7 @@ const Program* Programs::find(ProgramId id) const {
 
 void Programs::keep_only(const std::vector<ProgramId>& needed) {
   std::erase_if(programs_, [&](const auto& entry) {
-    return std::find(needed.begin(), needed.end(), entry.first) == needed.end();
+    return std::count(needed.begin(), needed.end(), entry.first) == 0;
   });
 }
 

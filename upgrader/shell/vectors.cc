@@ -1,56 +1,57 @@
 #include "upgrader/shell/vectors.h"
 
-#include <string_view>
+#include <algorithm>
+#include <cstring>
 
 #include "upgrader/core/words.h"
 
 namespace upgrader {
 namespace {
 
-// A process id in decimal, with a NUL behind it.
-constexpr std::size_t pid_text_bytes = 12;
-
-constexpr std::string_view listen_pid_name = "LISTEN_PID=";
+// What stands behind the environment's own: the lock's, two for an adapter, and the null at the
+// end.
+constexpr std::size_t entries_added_max = 4;
 
 // Behind it, what follows is the program's and not the adapter's own.
-char end_of_options[] = "--";
+constexpr const char* end_of_options = "--";
 
 }  // namespace
 
+// What is not filled in of the environment stays null, which ends it.
 Vectors::Vectors(const Program& program, const Program* adapter, const Environment& environment)
-    : entries_(environment.entries) {
+    : envp_(environment.entries.size() + entries_added_max) {
+  auto next = std::copy(environment.entries.begin(), environment.entries.end(), envp_.begin());
+  if (environment.lock_descriptor) {
+    lock_fd_ = "AGENT_PROTOCOL_LOCK_FD={}"_with(*environment.lock_descriptor);
+    *next++ = lock_fd_.c_str();
+  }
   if (adapter != nullptr) {
     add_arguments(*adapter);
     argv_.push_back(end_of_options);
-    entries_.push_back("AGENT_PROTOCOL_PROGRAM={}"_with(program.path()));
+    program_path_ = "AGENT_PROTOCOL_PROGRAM={}"_with(program.path());
+    *next++ = program_path_.c_str();
     if (program.kind() != ExecutableKind::script) {
       program_descriptor_ = program.descriptor();
-      entries_.push_back("AGENT_PROTOCOL_PROGRAM_FD={}"_with(program_descriptor_));
+      program_fd_ = "AGENT_PROTOCOL_PROGRAM_FD={}"_with(program_descriptor_);
+      *next++ = program_fd_.c_str();
     }
   }
   add_arguments(program);
   argv_.push_back(nullptr);
-  if (environment.listen_pid) {
-    std::string& entry = entries_[*environment.listen_pid];
-    entry.assign(listen_pid_name);
-    entry.append(pid_text_bytes, '\0');
-    pid_text_ = entry.data() + listen_pid_name.size();
-  }
-  for (std::string& entry : entries_)
-    envp_.push_back(entry.data());
-  envp_.push_back(nullptr);
+  if (environment.listen_pid) envp_[*environment.listen_pid] = listen_pid_;
 }
 
 void Vectors::add_arguments(const Program& program) {
-  argv_.push_back(const_cast<char*>(program.name().c_str()));
+  argv_.push_back(program.name().c_str());
   for (const std::string& arg : program.args()) {
-    argv_.push_back(const_cast<char*>(arg.c_str()));
+    argv_.push_back(arg.c_str());
   }
 }
 
-void Vectors::write_pid(pid_t pid) const {
-  // So short a text asks for no memory.
-  if (pid_text_ != nullptr) agent_protocol::decimal(pid).copy(pid_text_, pid_text_bytes);
+void Vectors::write_pid(pid_t pid) {
+  // So short a text asks for no memory. Behind it stays nothing of a longer number.
+  const std::string digits = agent_protocol::decimal(pid);
+  std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
 }
 
 }  // namespace upgrader

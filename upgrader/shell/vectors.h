@@ -15,28 +15,32 @@ namespace upgrader {
 class Vectors {
  public:
   // With an adapter (which may be null) these are the adapter's: behind its own arguments stand
-  // `--` and the program's, and in the environment where to find the program. The two programs must
-  // outlive the vectors.
+  // `--` and the program's, and in the environment where to find the program. The two programs and
+  // the environment must outlive the vectors, which copy none of their texts.
   Vectors(const Program& program, const Program* adapter, const Environment& environment);
   Vectors(const Vectors&) = delete;
   Vectors& operator=(const Vectors&) = delete;
 
-  [[nodiscard]] char* const* argv() const { return argv_.data(); }
-  [[nodiscard]] char* const* envp() const { return envp_.data(); }
+  // As execve takes them, which writes to none of the texts.
+  [[nodiscard]] char* const* argv() const { return const_cast<char* const*>(argv_.data()); }
+  [[nodiscard]] char* const* envp() const { return const_cast<char* const*>(envp_.data()); }
 
   // The descriptor that the environment names, which the child inherits; -1 where it names none.
   [[nodiscard]] int program_descriptor() const { return program_descriptor_; }
 
   // Puts the child's own pid where the environment has a place for it. Async-signal-safe.
-  void write_pid(pid_t pid) const;
+  void write_pid(pid_t pid);
 
  private:
   void add_arguments(const Program& program);
 
-  std::vector<std::string> entries_;
-  std::vector<char*> argv_;
-  std::vector<char*> envp_;
-  char* pid_text_ = nullptr;
+  // What stands in the environment and is not its own; of the first, the child writes the number.
+  char listen_pid_[24] = "LISTEN_PID=";
+  std::string lock_fd_;
+  std::string program_path_;
+  std::string program_fd_;
+  std::vector<const char*> argv_;
+  std::vector<const char*> envp_;
   int program_descriptor_ = -1;
 };
 
