@@ -114,7 +114,7 @@ std::size_t Agents::unread(Generation generation) const {
 
 void Agents::take_in_everything(const std::vector<Generation>& late) {
   const auto is_late = [&late](Generation generation) {
-    return std::find(late.begin(), late.end(), generation) != late.end();
+    return std::count(late.begin(), late.end(), generation) > 0;
   };
   take_in_exits();
   const bool late_one_is_dead =
@@ -156,7 +156,11 @@ void Agents::on_readable(Generation generation) {
   }
   if (!agent->channel.lines().pending()) {
     if (agent->channel.read(read_bytes_a_turn) == Channel::Read::end) {
-      take_output_end(*agent);
+      // Who closes its output is mostly about to exit, and was interrupted in that to wake us.
+      std::this_thread::yield();
+      look_for_end(*agent);
+      if (!agent->ending) return take_output_end(*agent);
+      bury_the_dead({.bytes = look_bytes_max});
       return;
     }
   }

@@ -170,6 +170,7 @@ void Loop::take_one(const Event& event) {
 // The only place where the supervisor and the world meet.
 void Loop::feed(const Event& event) {
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
+  send_activate_early(actions);
   if (control_) control_->note(event, actions, supervisor_.state());
   for (const Action& action : actions) {
     std::visit([&](const auto& order) { perform(order); }, action);

@@ -72,6 +72,7 @@ class Loop {
   void perform(const ForgetAttempts& forget);
   void perform(const Spawn& spawn);
   void perform(const Send& send);
+  void send_activate_early(const Actions& actions);
   void perform(const CloseInput& close);
   void perform(const Kill& kill);
   void perform(const Terminate& terminate);
@@ -111,10 +112,11 @@ class Loop {
   std::unique_ptr<Agents> agents_;
 
   std::optional<Time> lock_deadline_;
-  std::optional<Time> lock_retry_;  // while it is waited for
-  bool stepping_ = false;           // an event is being taken to its end
-  std::vector<Event> later_;        // events that came up meanwhile
-  Actions carried_out_;             // empty; its memory is for the next: see feed()
+  std::optional<Time> lock_retry_;          // while it is waited for
+  bool stepping_ = false;                   // an event is being taken to its end
+  std::vector<Event> later_;                // events that came up meanwhile
+  Actions carried_out_;                     // empty; its memory is for the next: see feed()
+  std::optional<ActivateSent> sent_early_;  // which perform() finds done
   std::optional<int> exit_status_;
 };
 
