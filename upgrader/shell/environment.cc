@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -38,15 +39,16 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
   return false;
 }
 
-std::string_view name_of(std::string_view entry) {
-  return entry.substr(0, entry.find('='));
+// Without a look at the values, which may be long.
+std::string_view name_of(const char* entry) {
+  return {entry, std::strcspn(entry, "=")};
 }
 
 // The value of the first entry with that name, as getenv() has it.
 std::optional<std::string_view> value_of(const char* const* entries, std::string_view name) {
   for (; *entries != nullptr; ++entries) {
-    const std::string_view entry = *entries;
-    if (entry.size() > name.size() && name_of(entry) == name) return entry.substr(name.size() + 1);
+    if (std::strncmp(*entries, name.data(), name.size()) != 0) continue;
+    if ((*entries)[name.size()] == '=') return *entries + name.size() + 1;
   }
   return std::nullopt;
 }
@@ -91,8 +93,7 @@ Environment agent_environment(const char* const* inherited, std::optional<int> s
                               std::optional<int> lock_descriptor) {
   Environment environment;
   for (; *inherited != nullptr; ++inherited) {
-    const std::string_view entry = *inherited;
-    const std::string_view name = name_of(entry);
+    const std::string_view name = name_of(*inherited);
     if (name.starts_with(protocol_prefix) || is_one_of(name, for_us_alone)) continue;
     if (!sockets && is_one_of(name, listen_names)) continue;
     if (name == "LISTEN_PID") {
