@@ -202,8 +202,7 @@ void Agents::on_backlog() {
   turn_over_();
 }
 
-// Takes lines that have been read, as many as a turn has room for, while the agent takes its
-// replies.
+// Takes lines that have been read, as many as fit into a turn, while the agent takes its replies.
 void Agents::take_lines(Running& agent) {
   for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
     const std::optional<agent_protocol::Line> line = agent.channel.lines().next();

@@ -41,8 +41,7 @@ class Agents {
   // Told once after the events of a turn of the loop, however many they were.
   using TurnOver = std::function<void()>;
 
-  // Returns empty if libuv could not give what is needed. The conversation goes to `log`, if there
-  // is one.
+  // Empty if libuv could not give what is needed. The conversation goes to `log`, if there is one.
   [[nodiscard]] static std::unique_ptr<Agents> make(uv_loop_t* loop, ChildSetting setting,
                                                     Sink sink, TurnOver turn_over,
                                                     Logbook* log = nullptr);

@@ -11,8 +11,7 @@ namespace upgrader {
 
 class ControlDirectory {
  public:
-  // Makes it where it does not exist. Empty: it can be used. Otherwise why not, as a sentence that
-  // names it.
+  // Makes it where there is none. Empty: it can be used. Otherwise a sentence that says why not.
   [[nodiscard]] std::string open(std::string path);
 
   // Locks it against other upgraders. Returns 0 or an errno value; EWOULDBLOCK: another has it.

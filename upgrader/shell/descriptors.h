@@ -33,8 +33,7 @@ void mark_one_by_one(int first);
 // The numbers that are names in a directory.
 [[nodiscard]] std::vector<int> numbers_in(const std::string& path);
 
-// The signals that mean something to the upgrader. They stay blocked, and are read from a
-// descriptor.
+// The signals that mean something to the upgrader: blocked always, and read from a descriptor.
 inline constexpr int read_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2};
 
 // Blocks these and unblocks all others, whatever init has left. Gives SIGCHLD its default: an

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
-#include <span>
 #include <string_view>
 
 #include "upgrader/core/number.h"
@@ -32,16 +32,9 @@ constexpr std::string_view for_us_alone[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "
 
 constexpr std::string_view listen_names[] = {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"};
 
-bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
-  for (const std::string_view one : names) {
-    if (one == name) return true;
-  }
-  return false;
-}
-
-// Without a look at the values, which may be long.
-std::string_view name_of(const char* entry) {
-  return {entry, std::strcspn(entry, "=")};
+template <typename Names>
+bool is_one_of(std::string_view name, const Names& names) {
+  return std::count(std::begin(names), std::end(names), name) > 0;
 }
 
 // The value of the first entry with that name, as getenv() has it.
@@ -93,7 +86,8 @@ Environment agent_environment(const char* const* inherited, std::optional<int> s
                               std::optional<int> lock_descriptor) {
   Environment environment;
   for (; *inherited != nullptr; ++inherited) {
-    const std::string_view name = name_of(*inherited);
+    // The values may be long.
+    const std::string_view name(*inherited, std::strcspn(*inherited, "="));
     if (name.starts_with(protocol_prefix) || is_one_of(name, for_us_alone)) continue;
     if (!sockets && is_one_of(name, listen_names)) continue;
     if (name == "LISTEN_PID") {

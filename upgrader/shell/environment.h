@@ -29,8 +29,7 @@ struct WatchdogWish {
 };
 [[nodiscard]] WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid);
 
-// What a process is started with. The texts are somebody else's: copies of all of them would make
-// the first agent's start a twentieth longer (make size).
+// The texts are somebody else's: with copies the first agent's start would take a twentieth longer.
 struct Environment {
   std::vector<const char*> entries;         // NAME=value, in order
   std::optional<std::size_t> listen_pid{};  // which entry each child has with its own pid instead

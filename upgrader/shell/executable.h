@@ -21,8 +21,7 @@ struct NotExecutable {
   bool operator==(const NotExecutable&) const = default;
 };
 
-// 0 if our effective user may do with the path's file what `how` says (X_OK, W_OK, or both), or an
-// errno value.
+// 0 if our effective user may do with the file what `how` says (X_OK, W_OK, both), or an errno.
 [[nodiscard]] int may_use(const char* path, int how);
 
 // `fd` is open for reading, and is a regular file. Interpreters and loaders are judged too.

@@ -16,8 +16,7 @@ class LinkPlace {
   // An errno value where the directory cannot be opened or resolved; EINVAL: there is no name.
   [[nodiscard]] static std::variant<LinkPlace, int> open(const std::string& path);
 
-  // The text of the link; empty, with errno, where there is none (EINVAL: what is there is no
-  // link).
+  // The text of the link; empty, with errno, where there is none (EINVAL: something else is there).
   [[nodiscard]] std::string read() const;
 
   // Makes a link of this text beside the place, to be put there. Returns 0 or an errno value.
@@ -30,8 +29,7 @@ class LinkPlace {
   // Both at once.
   [[nodiscard]] int replace(const std::string& target) const;
 
-  // 0 while the path, as it was given, leads to the directory that is open here; ESTALE: it does
-  // not.
+  // 0 while the path, as it was given, leads to the directory that is open here; otherwise ESTALE.
   [[nodiscard]] int moved() const;
 
   // How `path`, absolute and resolved, is reached from the directory.

@@ -44,8 +44,7 @@ bool take(std::string_view& text, char character) {
   return true;
 }
 
-// Two decimal numbers, however large, with a blank between and a newline behind or none. Nothing:
-// that is no lock's.
+// Two numbers, however large, a blank between, a newline behind or none. Nothing: it is no lock's.
 std::optional<Holder> parse_holder(std::string_view text) {
   if (text.size() >= holder_bytes_max) return std::nullopt;
   const auto pid = take_number(text);
@@ -70,11 +69,6 @@ std::optional<std::int64_t> start_time_in(const char* path) {
   const OwnedFd file(::open(path, O_RDONLY | O_CLOEXEC));
   char bytes[stat_bytes_max];
   return start_time_in_stat(read_at_start(file.get(), bytes));
-}
-
-// Without a text that names us, which would ask for memory before the first agent runs.
-std::optional<std::int64_t> own_start_time() {
-  return start_time_in("/proc/self/stat");
 }
 
 std::string in_words(const std::vector<pid_t>& processes) {
@@ -162,7 +156,7 @@ int Lock::is_anothers() const {
 // its work. What an earlier holder has written must not stay, and whoever is killed on the way must
 // leave a file that the next one takes for a lock's.
 void Lock::write_holder() const {
-  const std::string text = "{} {}\n"_with(::getpid(), own_start_time().value_or(0));
+  const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));
   if (::ftruncate(descriptor_.get(), 0) != 0) return;
   const ssize_t written = ::pwrite(descriptor_.get(), text.data(), text.size(), 0);
   const bool whole = written == static_cast<ssize_t>(text.size());
@@ -190,7 +184,7 @@ std::string Lock::holder_in_words() const {
     const bool holds = found.empty() || std::count(found.begin(), found.end(), holder->pid) > 0;
     return holds ? "{} holds it"_with(process_in_words(holder->pid)) : found_hold();
   }
-  if (!own_start_time()) {  // no /proc
+  if (!start_time_in("/proc/self/stat")) {  // no /proc
     return "process {} or an agent of it holds it"_with(holder->pid);
   }
   return "process {}, which {} names, is gone: one of its agents still holds it{}{}"_with(

@@ -16,8 +16,7 @@ namespace upgrader {
 
 class Lock {
  public:
-  // The lock will be at descriptor number `number`, which is kept free for it from now on: whatever
-  // is there is closed.
+  // The lock will be at descriptor `number`, which is kept for it: whatever is there is closed.
   Lock(std::string path, int number);
 
   // 0: it is ours, and FILE says so. EWOULDBLOCK: it is held; ask again later. Otherwise why FILE

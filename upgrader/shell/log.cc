@@ -19,8 +19,7 @@ namespace {
 
 static_assert(log_line_bytes_max <= PIPE_BUF);
 
-// The bytes of the character that `text` begins with, if it is valid UTF-8 and fit to be shown;
-// otherwise 0.
+// How long the character is that `text` begins with; 0 if it is no UTF-8, or not fit to be shown.
 std::size_t shown_bytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t size = agent_protocol::utf8_character_bytes(text);

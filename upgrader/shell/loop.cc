@@ -149,8 +149,7 @@ void Loop::take(Event event) {
   stepping_ = false;
 }
 
-// What follows from events, once for all of a turn of the loop: an agent may cause as many of them
-// as it likes.
+// What follows from events, once a turn of the loop: an agent may cause as many as it likes.
 void Loop::settle() {
   programs_.keep_only(supervisor_.programs());
   init_system_.tell(init_news(supervisor_.state()), now());

@@ -34,8 +34,7 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // Waits for the lock, runs AGENT and all that replaces it, and returns the upgrader's exit
-  // status.
+  // Waits for the lock, runs AGENT and all that replaces it, and returns our own exit status.
   [[nodiscard]] int run(ChildSetting setting);
 
  private:

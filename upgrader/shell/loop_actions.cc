@@ -81,8 +81,7 @@ void Loop::perform(const Spawn& spawn) {
   feed(Spawned{spawn.generation});
 }
 
-// Nobody works until it has been read: what is noted and logged before it can wait. That is a
-// fiftieth of the gap.
+// Nobody works until it is read; what is noted and logged before, a fiftieth of the gap, can wait.
 void Loop::send_activate_early(const Actions& actions) {
   for (const Action& action : actions) {
     if (std::holds_alternative<Log>(action)) continue;

@@ -53,11 +53,6 @@ struct Pipes {
   Pipe report;  // closed by the exec, or tells why there was none
 };
 
-bool make_pipes(Pipes& made) {
-  return make_pipe(made.input) && make_pipe(made.output) && make_pipe(made.report) &&
-         make_non_blocking(made.input.write) && make_non_blocking(made.output.read);
-}
-
 // ---- in the child, which runs in our memory while we wait: only async-signal-safe calls are
 // allowed, and what it changes stays changed
 
@@ -77,18 +72,14 @@ bool reset_signals() {
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
-bool hand_down(int fd) {
-  return ::fcntl(fd, F_SETFD, 0) == 0;
-}
-
 bool put_descriptors_in_place(const Pipes& pipes, int passed, int program_descriptor) {
   if (::dup2(pipes.input.read.get(), 0) < 0 || ::dup2(pipes.output.write.get(), 1) < 0) {
     return false;
   }
   for (int fd = first_passed_descriptor; fd < first_passed_descriptor + passed; ++fd) {
-    if (!hand_down(fd)) return false;
+    if (::fcntl(fd, F_SETFD, 0) != 0) return false;
   }
-  return program_descriptor < 0 || hand_down(program_descriptor);
+  return program_descriptor < 0 || ::fcntl(program_descriptor, F_SETFD, 0) == 0;
 }
 
 // By its path, or by the open descriptor.
@@ -186,7 +177,8 @@ void kill_and_reap(pid_t pid) {
 std::variant<Started, StartFailed> start_by(By by, const Program& program, Vectors& vectors,
                                             int passed) {
   Pipes pipes;
-  if (!make_pipes(pipes)) {
+  if (!make_pipe(pipes.input) || !make_pipe(pipes.output) || !make_pipe(pipes.report) ||
+      !make_non_blocking(pipes.input.write) || !make_non_blocking(pipes.output.read)) {
     return StartFailed{.where = StartFailed::Where::resources, .error = errno};
   }
   const pid_t pid = make_child(program, vectors, pipes, passed, by);

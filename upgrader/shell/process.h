@@ -58,8 +58,7 @@ struct StartFailed {
 // as process 1 or by whoever executed us and had started it. Looks only, and reaps nobody.
 [[nodiscard]] std::optional<pid_t> ended_child();
 
-// From now on whoever descends from us and loses its parent becomes our child. Returns 0 or an
-// errno value.
+// From now on whoever descends from us and loses its parent becomes our child. 0, or an errno.
 [[nodiscard]] int become_subreaper();
 
 // Only for a child of ours that has not been reaped. Returns 0 or an errno value.

@@ -39,8 +39,7 @@ ProgramRefused refuse_missing(const std::string& path, int error) {
   return refusal;
 }
 
-// The path that a link leads to, through further links: of one that dangles, what is missing.
-// Empty where `path` is no link.
+// Where a link leads to, through others: of one that dangles, what is missing. Empty: it is none.
 std::string end_of_link(std::string path) {
   std::string end;
   char text[PATH_MAX];

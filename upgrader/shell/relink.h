@@ -49,8 +49,7 @@ class Link {
   [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync,
                            bool moves_previous = true);
 
-  // Puts the link back to what was committed last, if it names anything else or is gone. Returns 0
-  // or an errno value.
+  // Puts the link back to what was committed last, if it names another or is gone. 0, or an errno.
   [[nodiscard]] int restore(const BeforeSync& before_sync) const;
 
   // The text of the link as committed last.

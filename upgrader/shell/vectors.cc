@@ -8,8 +8,7 @@
 namespace upgrader {
 namespace {
 
-// What stands behind the environment's own: the lock's, two for an adapter, and the null at the
-// end.
+// Behind the environment's own: the lock's, two for an adapter, and the null at the end.
 constexpr std::size_t entries_added_max = 4;
 
 // Behind it, what follows is the program's and not the adapter's own.

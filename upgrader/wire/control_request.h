@@ -29,8 +29,7 @@ struct ControlRequest {
   bool operator==(const ControlRequest&) const = default;
 };
 
-// A JSON object with a well-formed name whose type is unknown or whose members are not as they must
-// be. Answered under its name.
+// It has a well-formed name, and a type that is unknown or a member that is wrong: it is answered.
 struct ControlRefused {
   std::string name;
   std::string type;    // cut to agent_protocol::about_bytes_max
