@@ -169,13 +169,26 @@ void Loop::take_one(const Event& event) {
 // The only place where the supervisor and the world meet.
 void Loop::feed(const Event& event) {
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
-  send_activate_early(actions);
+  // Until the agent has read `activate` nobody works. So it is sent before the log is written,
+  // which takes a fiftieth of the gap. A link that is put back stays before it.
+  const bool activates = supervisor_.state().pending == Pending::activate;
+  if (activates) {
+    const Action* first = actions.data();
+    while (std::holds_alternative<Log>(*first)) {
+      ++first;
+    }
+    if (first == &actions.back()) {
+      perform(std::get<Send>(*first));
+      actions.pop_back();
+    }
+  }
   if (control_) control_->note(event, actions, supervisor_.state());
   for (const Action& action : actions) {
     std::visit([&](const auto& order) { perform(order); }, action);
   }
   actions.clear();
   carried_out_ = std::move(actions);
+  if (activates) feed(sent_);
 }
 
 void Loop::set_timer() {

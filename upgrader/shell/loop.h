@@ -71,7 +71,6 @@ class Loop {
   void perform(const ForgetAttempts& forget);
   void perform(const Spawn& spawn);
   void perform(const Send& send);
-  void send_activate_early(const Actions& actions);
   void perform(const CloseInput& close);
   void perform(const Kill& kill);
   void perform(const Terminate& terminate);
@@ -111,11 +110,11 @@ class Loop {
   std::unique_ptr<Agents> agents_;
 
   std::optional<Time> lock_deadline_;
-  std::optional<Time> lock_retry_;          // while it is waited for
-  bool stepping_ = false;                   // an event is being taken to its end
-  std::vector<Event> later_;                // events that came up meanwhile
-  Actions carried_out_;                     // empty; its memory is for the next: see feed()
-  std::optional<ActivateSent> sent_early_;  // which perform() finds done
+  std::optional<Time> lock_retry_;  // while it is waited for
+  bool stepping_ = false;           // an event is being taken to its end
+  std::vector<Event> later_;        // events that came up meanwhile
+  Actions carried_out_;             // empty; its memory is for the next: see feed()
+  ActivateSent sent_{};             // what became of the last Send
   std::optional<int> exit_status_;
 };
 

@@ -18,10 +18,6 @@ std::string put_back(const std::string& link) {
   return "put the link {} back"_with(link);
 }
 
-bool is_activate(const Send& send) {
-  return std::holds_alternative<agent_protocol::Activate>(send.message);
-}
-
 }  // namespace
 
 void Loop::perform(const Check& check) {
@@ -81,22 +77,9 @@ void Loop::perform(const Spawn& spawn) {
   feed(Spawned{spawn.generation});
 }
 
-// Nobody works until it is read; what is noted and logged before, a fiftieth of the gap, can wait.
-void Loop::send_activate_early(const Actions& actions) {
-  for (const Action& action : actions) {
-    if (std::holds_alternative<Log>(action)) continue;
-    const Send* const send = std::get_if<Send>(&action);
-    if (send != nullptr && is_activate(*send)) {
-      sent_early_ = ActivateSent{send->generation, agents_->send(send->generation, send->message)};
-    }
-    return;
-  }
-}
-
+// What becomes of a message that is no `activate` the core does not ask.
 void Loop::perform(const Send& send) {
-  if (sent_early_) return feed(*std::exchange(sent_early_, std::nullopt));
-  const ActivateSent::How how = agents_->send(send.generation, send.message);
-  if (is_activate(send)) feed(ActivateSent{send.generation, how});
+  sent_ = {send.generation, agents_->send(send.generation, send.message)};
 }
 
 void Loop::perform(const CloseInput& close) {
