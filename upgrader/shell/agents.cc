@@ -156,7 +156,8 @@ void Agents::on_readable(Generation generation) {
   }
   if (!agent->channel.lines().pending()) {
     if (agent->channel.read(read_bytes_a_turn) == Channel::Read::end) {
-      // Who closes its output is mostly about to exit, and was interrupted in that to wake us.
+      // An agent closes its output mostly by exiting. If the kernel woke us on its processor, the
+      // agent cannot finish its exit until we let it run.
       std::this_thread::yield();
       look_for_end(*agent);
       if (!agent->ending) return take_output_end(*agent);

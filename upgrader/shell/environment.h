@@ -29,11 +29,11 @@ struct WatchdogWish {
 };
 [[nodiscard]] WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid);
 
-// The texts are somebody else's: with copies the first agent's start would take a twentieth longer.
+// Owns no text: to copy them all made the first agent's start a twentieth longer (make size).
 struct Environment {
   std::vector<const char*> entries;         // NAME=value, in order
-  std::optional<std::size_t> listen_pid{};  // which entry each child has with its own pid instead
-  std::optional<int> lock_descriptor{};     // told by an entry of its own behind those
+  std::optional<std::size_t> listen_pid{};  // the entry that is replaced by the child's own pid
+  std::optional<int> lock_descriptor{};     // the child is told it by one more entry at the end
 };
 
 // Without sockets the LISTEN variables are left out. What is kept is kept byte for byte: the

@@ -44,7 +44,8 @@ bool take(std::string_view& text, char character) {
   return true;
 }
 
-// Two numbers, however large, a blank between, a newline behind or none. Nothing: it is no lock's.
+// Two decimal numbers, however large, separated by a blank, with or without a newline at the end.
+// Nothing: no lock has written this.
 std::optional<Holder> parse_holder(std::string_view text) {
   if (text.size() >= holder_bytes_max) return std::nullopt;
   const auto pid = take_number(text);
@@ -55,7 +56,7 @@ std::optional<Holder> parse_holder(std::string_view text) {
   return Holder{is_pid ? static_cast<pid_t>(*pid) : 0, *start_time};
 }
 
-// The first bytes of a file, which `bytes` then holds. Empty, with errno, where that fails.
+// Reads the beginning of a file into `bytes`, and returns that part. Empty, with errno, on failure.
 std::string_view read_at_start(int fd, std::span<char> bytes) {
   ssize_t count = 0;
   do {

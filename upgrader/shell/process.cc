@@ -209,7 +209,7 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   if (started == nullptr) return result;
   const Runs runs = what_runs(started->pid, program);
   if (runs == Runs::program) {
-    // Its exec has woken us on its own processor, where it would wait until we sleep.
+    // Its exec woke us, mostly on its own processor, where it could not begin until we sleep.
     std::this_thread::yield();
     return result;
   }

@@ -39,7 +39,8 @@ ProgramRefused refuse_missing(const std::string& path, int error) {
   return refusal;
 }
 
-// Where a link leads to, through others: of one that dangles, what is missing. Empty: it is none.
+// The path that a link leads to in the end; for a dangling link, the path that is missing. Empty if
+// `path` is no link.
 std::string end_of_link(std::string path) {
   std::string end;
   char text[PATH_MAX];

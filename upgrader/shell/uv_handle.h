@@ -21,7 +21,7 @@ struct UvClose {
 template <class Handle>
 using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
 
-// Initialises a handle by `initialise(Handle*)`; empty if that returns a libuv error, and not 0.
+// Initialises a handle by `initialise(Handle*)`. Empty if that returns a libuv error instead of 0.
 template <class Handle, class Initialise>
 [[nodiscard]] UvHandle<Handle> make_handle(const Initialise& initialise) {
   auto fresh = std::make_unique<Handle>();

@@ -16,7 +16,7 @@ constexpr const char* end_of_options = "--";
 
 }  // namespace
 
-// What is not filled in of the environment stays null, which ends it.
+// The places that no entry fills stay null: the first null ends the environment.
 Vectors::Vectors(const Program& program, const Program* adapter, const Environment& environment)
     : envp_(environment.entries.size() + entries_added_max) {
   auto next = std::copy(environment.entries.begin(), environment.entries.end(), envp_.begin());
@@ -48,7 +48,7 @@ void Vectors::add_arguments(const Program& program) {
 }
 
 void Vectors::write_pid(pid_t pid) {
-  // So short a text asks for no memory. Behind it stays nothing of a longer number.
+  // So short a text asks for no memory. Its NUL cuts off what is left of a longer number before.
   const std::string digits = agent_protocol::decimal(pid);
   std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
 }

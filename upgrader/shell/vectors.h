@@ -34,7 +34,7 @@ class Vectors {
  private:
   void add_arguments(const Program& program);
 
-  // What stands in the environment and is not its own; of the first, the child writes the number.
+  // Entries that the vectors add to the environment. The child writes its pid into the first.
   char listen_pid_[24] = "LISTEN_PID=";
   std::string lock_fd_;
   std::string program_path_;

@@ -29,7 +29,8 @@ struct ControlRequest {
   bool operator==(const ControlRequest&) const = default;
 };
 
-// It has a well-formed name, and a type that is unknown or a member that is wrong: it is answered.
+// A request with a well-formed name, but of an unknown type or with a malformed member. It is
+// answered under its name.
 struct ControlRefused {
   std::string name;
   std::string type;    // cut to agent_protocol::about_bytes_max
