@@ -184,6 +184,9 @@ std::variant<Started, StartFailed> start_by(By by, const Program& program, Vecto
   const pid_t pid = make_child(program, vectors, pipes, passed, by);
   if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
 
+  // Its exec has woken us, mostly on its own processor, and is not over: it could go on, and the
+  // program begin, only when we sleep.
+  std::this_thread::yield();
   pipes.report.write.reset();
   if (const std::optional<StartFailed> failure = failure_of(pipes.report.read)) {
     reap(pid);
@@ -208,12 +211,7 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   const auto* const started = std::get_if<Started>(&result);
   if (started == nullptr) return result;
   const Runs runs = what_runs(started->pid, program);
-  if (runs == Runs::program) {
-    // Its exec woke us, mostly on its own processor, where it could not begin until we sleep.
-    std::this_thread::yield();
-    return result;
-  }
-
+  if (runs == Runs::program) return result;
   kill_and_reap(started->pid);
   const int exchanged = runs == Runs::another ? program.path_changed() : 0;
   if (exchanged != 0) return StartFailed{.where = StartFailed::Where::exec, .error = exchanged};
