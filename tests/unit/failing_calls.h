@@ -31,6 +31,7 @@ enum class Call {
   getrlimit,
   ioctl,
   kill,
+  lstat,
   mkfifoat,
   open,
   openat,
@@ -129,6 +130,7 @@ FAILING_CALL_64(int, fstatat, (int fd, const char* path, void* status, int flags
                 (fd, path, status, flags), -1)
 
 FAILING_CALL_64(int, fstatfs, (int fd, void* status), (fd, status), -1)
+FAILING_CALL_64(int, lstat, (const char* path, void* status), (path, status), -1)
 
 // Told of every call of fsync(), where a test says so.
 inline std::function<void()> at_fsync;

@@ -11,7 +11,7 @@ namespace upgrader {
 
 bool executions_can_be_seen() {
   struct stat status {};
-  return ::stat("/proc/self/exe", &status) == 0;
+  return ::lstat("/proc/self", &status) == 0;
 }
 
 Runs what_runs(pid_t pid, const Program& program) {
