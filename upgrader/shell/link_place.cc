@@ -35,11 +35,9 @@ std::string as_given(const std::string& path) {
 
 }  // namespace
 
-LinkPlace::LinkPlace(OwnedFd directory, std::string given_directory, std::string directory_path,
-                     std::string name)
+LinkPlace::LinkPlace(OwnedFd directory, std::string given_directory, std::string name)
     : directory_(std::move(directory)),
       given_directory_(std::move(given_directory)),
-      directory_path_(std::move(directory_path)),
       name_(std::move(name)),
       prepared_(".{}.upgrader"_with(std::string_view(name_).substr(0, name_bytes_kept))) {}
 
@@ -50,9 +48,13 @@ std::variant<LinkPlace, int> LinkPlace::open(const std::string& path) {
   if (name.empty()) return EINVAL;
   OwnedFd directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return errno;
+  return LinkPlace(std::move(directory), as_given(parent), std::move(name));
+}
+
+// Worked out when a link is moved: a start should not wait for it. moved() tells if it has gone.
+std::string LinkPlace::directory_path() const {
   char resolved[PATH_MAX];
-  if (::realpath(parent.c_str(), resolved) == nullptr) return errno;
-  return LinkPlace(std::move(directory), as_given(parent), resolved, std::move(name));
+  return ::realpath(given_directory_.c_str(), resolved) != nullptr ? resolved : given_directory_;
 }
 
 std::string LinkPlace::read() const {
@@ -96,7 +98,8 @@ int LinkPlace::moved() const {
 }
 
 std::string LinkPlace::way_to(const std::string& path) const {
-  const std::string from = directory_path_ == "/" ? "/" : directory_path_ + "/";
+  std::string from = directory_path();
+  if (from != "/") from += '/';
   const auto parting = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
   // Both begin with a slash, and the last that they share is where the ways part.
   const std::string shared(from.begin(), parting);

@@ -13,7 +13,7 @@ class LinkPlace {
  public:
   LinkPlace() = default;  // nowhere
 
-  // An errno value where the directory cannot be opened or resolved; EINVAL: there is no name.
+  // An errno value where the directory cannot be opened; EINVAL: there is no name.
   [[nodiscard]] static std::variant<LinkPlace, int> open(const std::string& path);
 
   // The text of the link; empty, with errno, where there is none (EINVAL: something else is there).
@@ -36,17 +36,16 @@ class LinkPlace {
   [[nodiscard]] std::string way_to(const std::string& path) const;
 
   [[nodiscard]] int directory() const { return directory_.get(); }
-  [[nodiscard]] const std::string& directory_path() const { return directory_path_; }  // resolved
+  [[nodiscard]] const std::string& given_directory() const { return given_directory_; }
+  [[nodiscard]] std::string directory_path() const;  // the same, without links
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& prepared_name() const { return prepared_; }
 
  private:
-  LinkPlace(OwnedFd directory, std::string given_directory, std::string directory_path,
-            std::string name);
+  LinkPlace(OwnedFd directory, std::string given_directory, std::string name);
 
   OwnedFd directory_;
-  std::string given_directory_;
-  std::string directory_path_;
+  std::string given_directory_;  // from the root
   std::string name_;
   std::string prepared_;  // one fixed name: what a killed upgrader left there is replaced
 };

@@ -107,7 +107,7 @@ std::optional<LinkRefused> Link::keep_previous(const std::string& path) {
   if (const int* error = std::get_if<int>(&place)) return refused(*error, "");
   previous_ = std::get<LinkPlace>(std::move(place));
   if (previous_->read().empty() && errno != ENOENT) return refused(errno, "");
-  const int error = may_use(previous_->directory_path().c_str(), W_OK | X_OK);
+  const int error = may_use(previous_->given_directory().c_str(), W_OK | X_OK);
   return error == 0 ? std::nullopt : std::optional(refused(error, "its directory: "));
 }
 
