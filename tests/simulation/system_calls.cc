@@ -331,6 +331,8 @@ int Lock::try_lock() {
   return free || the_machine->calm || the_machine->lock_is_free ? 0 : EWOULDBLOCK;
 }
 
+void Lock::write_holder() {}
+
 std::string Lock::refusal_in_words(int error) {
   return std::to_string(error);
 }

@@ -94,6 +94,13 @@ bool comes_true(Condition condition) {
   return false;
 }
 
+// As the loop does: the file says who holds it once an agent has been started.
+int take(Lock& lock) {
+  const int error = lock.try_lock();
+  if (error == 0) lock.write_holder();
+  return error;
+}
+
 }  // namespace
 
 TEST_CASE("a free lock is taken at the promised number, and the file says by whom") {
@@ -101,7 +108,7 @@ TEST_CASE("a free lock is taken at the promised number, and the file says by who
   const std::string path = directory / "lock";
   Lock lock(path, number);
 
-  CHECK(lock.try_lock() == 0);
+  CHECK(take(lock) == 0);
 
   CHECK(content_of(path) == own_line());
   CHECK(lock.number() == number);
@@ -109,7 +116,7 @@ TEST_CASE("a free lock is taken at the promised number, and the file says by who
   CHECK(::fcntl(number, F_GETFD) == FD_CLOEXEC);
   CHECK(std::filesystem::status(path).permissions() ==
         (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
-  CHECK(lock.try_lock() == 0);
+  CHECK(take(lock) == 0);
 }
 
 TEST_CASE("the number is kept free for the lock from the beginning") {
@@ -133,7 +140,7 @@ TEST_CASE("the lock is given its number even where that is the lowest free one")
     const OwnedFd next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 
     CHECK(next.get() > lowest);
-    CHECK(lock.try_lock() == 0);
+    CHECK(take(lock) == 0);
     CHECK(inode_at(lowest) == inode_of(directory / "lock"));
   }
   CHECK(::fcntl(lowest, F_GETFD) == -1);
@@ -145,18 +152,35 @@ TEST_CASE("a file with older and longer content holds the new holder only") {
       directory.write("lock", "99999999999999999999 " + std::string(40, '9') + "\n", 0644);
   Lock lock(path, number);
 
-  CHECK(lock.try_lock() == 0);
+  CHECK(take(lock) == 0);
 
   CHECK(content_of(path) == own_line());
+}
+
+TEST_CASE("the file is empty until it is to say who holds it, and is then written once") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("lock", GENERATE("", "12 5\n"), 0600);
+  Lock lock(path, number);
+  REQUIRE(lock.try_lock() == 0);
+  Lock other(path, other_number);
+  REQUIRE(other.try_lock() == EWOULDBLOCK);
+
+  CHECK(content_of(path).empty());
+  CHECK(other.holder_in_words() == we() + " holds it");
+  lock.write_holder();
+  CHECK(content_of(path) == own_line());
+  directory.write("lock", "1 2\n", 0600);
+  lock.write_holder();
+  CHECK(content_of(path) == "1 2\n");
 }
 
 TEST_CASE("a held lock is refused, with its holder's name") {
   const TemporaryDirectory directory;
   Lock first(directory / "lock", number);
-  REQUIRE(first.try_lock() == 0);
+  REQUIRE(take(first) == 0);
   Lock second(directory / "lock", other_number);
 
-  CHECK(second.try_lock() == EWOULDBLOCK);
+  CHECK(take(second) == EWOULDBLOCK);
   CHECK(second.holder_in_words() == we() + " holds it");
   CHECK(content_of(directory / "lock") == own_line());
 }
@@ -166,11 +190,11 @@ TEST_CASE("a lock is free once its only holder is gone") {
   Lock second(directory / "lock", other_number);
   {
     Lock first(directory / "lock", number);
-    REQUIRE(first.try_lock() == 0);
-    REQUIRE(second.try_lock() == EWOULDBLOCK);
+    REQUIRE(take(first) == 0);
+    REQUIRE(take(second) == EWOULDBLOCK);
   }
 
-  CHECK(second.try_lock() == 0);
+  CHECK(take(second) == 0);
 }
 
 TEST_CASE("an inherited descriptor keeps the lock held, and the words say where it is") {
@@ -179,7 +203,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   const int agents = GENERATE(1, 2, 6);
   Background upgrader([&](int end) {
     Lock lock(path, number);
-    if (lock.try_lock() != 0) return;
+    if (take(lock) != 0) return;
     // An agent, its child, the child of that.
     int depth = 0;
     while (depth < agents && ::fork() == 0)
@@ -190,7 +214,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   });
   REQUIRE(ends(upgrader.pid()));
   Lock lock(path, other_number);
-  REQUIRE(lock.try_lock() == EWOULDBLOCK);
+  REQUIRE(take(lock) == EWOULDBLOCK);
 
   // Some may not have their name yet, or not have been forked.
   std::string words = lock.holder_in_words();
@@ -212,17 +236,17 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   CHECK(words.ends_with(agents == 1 ? " (the agent) holds it" : " hold it"));
 
   upgrader.release();
-  CHECK(comes_true([&] { return lock.try_lock() == 0; }));
+  CHECK(comes_true([&] { return take(lock) == 0; }));
   CHECK(content_of(path) == own_line());
 }
 
 TEST_CASE("who only waits for the lock, or reads its file, does not hold it") {
   const TemporaryDirectory directory;
   std::optional<Lock> first(std::in_place, directory / "lock", number);
-  REQUIRE(first->try_lock() == 0);
+  REQUIRE(take(*first) == 0);
   const OwnedFd reader(::open((directory / "lock").c_str(), O_RDONLY | O_CLOEXEC));
   Lock second(directory / "lock", other_number);
-  REQUIRE(second.try_lock() == EWOULDBLOCK);
+  REQUIRE(take(second) == EWOULDBLOCK);
   const OwnedFd other_lock(::open((directory / "other").c_str(), O_RDWR | O_CREAT, 0600));
   REQUIRE(::flock(other_lock.get(), LOCK_EX | LOCK_NB) == 0);
 
@@ -242,7 +266,7 @@ TEST_CASE("a file that is not a lock's is refused, and stays as it was") {
   const std::string path = directory.write("lock", content, 0644);
   Lock lock(path, number);
 
-  CHECK(lock.try_lock() == EEXIST);
+  CHECK(take(lock) == EEXIST);
 
   CHECK(content_of(path) == content);
   CHECK(Lock::refusal_in_words(EEXIST) ==
@@ -256,7 +280,7 @@ TEST_CASE("a file that is empty or a lock's is taken") {
   const std::string path = directory.write("lock", content, 0644);
   Lock lock(path, number);
 
-  CHECK(lock.try_lock() == 0);
+  CHECK(take(lock) == 0);
 
   CHECK(content_of(path) == own_line());
 }
@@ -271,7 +295,7 @@ TEST_CASE("a holder that can be written in part only leaves what the next one ta
   Lock lock(path, number);
 
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-  const int error = lock.try_lock();
+  const int error = take(lock);
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
 
   CHECK(error == 0);
@@ -287,9 +311,9 @@ TEST_CASE("no link is followed, and nothing but a regular file is opened") {
   REQUIRE(::mkfifo((directory / "fifo").c_str(), 0600) == 0);
   Lock fifo(directory / "fifo", other_number);
 
-  CHECK(by_link.try_lock() == ELOOP);
+  CHECK(take(by_link) == ELOOP);
   CHECK(std::filesystem::exists(target) != dangling);
-  CHECK(fifo.try_lock() == EINVAL);
+  CHECK(take(fifo) == EINVAL);
   CHECK(Lock::refusal_in_words(ELOOP) == "it is a symbolic link, and none is followed (ELOOP)");
   CHECK(Lock::refusal_in_words(EINVAL) == "it is no regular file (EINVAL)");
   CHECK(Lock::refusal_in_words(EACCES) == "Permission denied (EACCES)");
@@ -299,23 +323,23 @@ TEST_CASE("a lock whose file a link leads to by now is not taken") {
   const TemporaryDirectory directory;
   const std::string path = directory / "lock";
   Lock holder(path, number);
-  REQUIRE(holder.try_lock() == 0);
+  REQUIRE(take(holder) == 0);
   Lock waiter(path, other_number);
-  REQUIRE(waiter.try_lock() == EWOULDBLOCK);
+  REQUIRE(take(waiter) == EWOULDBLOCK);
 
   std::filesystem::rename(path, directory / "elsewhere");
   std::filesystem::create_symlink("elsewhere", path);
 
-  CHECK(waiter.try_lock() == ELOOP);
+  CHECK(take(waiter) == ELOOP);
 }
 
 TEST_CASE("a holder is gone when its number belongs to another process by now") {
   const TemporaryDirectory directory;
   Lock first(directory / "lock", number);
-  REQUIRE(first.try_lock() == 0);
+  REQUIRE(take(first) == 0);
   directory.write("lock", std::to_string(::getpid()) + " 1\n", 0600);
   Lock second(directory / "lock", other_number);
-  REQUIRE(second.try_lock() == EWOULDBLOCK);
+  REQUIRE(take(second) == EWOULDBLOCK);
 
   CHECK(second.holder_in_words().find("is gone") != std::string::npos);
 }
@@ -323,10 +347,10 @@ TEST_CASE("a holder is gone when its number belongs to another process by now") 
 TEST_CASE("a holder without a start time is known by its number alone") {
   const TemporaryDirectory directory;
   Lock first(directory / "lock", number);
-  REQUIRE(first.try_lock() == 0);
+  REQUIRE(take(first) == 0);
   directory.write("lock", std::to_string(::getpid()) + " 0\n", 0600);
   Lock second(directory / "lock", other_number);
-  REQUIRE(second.try_lock() == EWOULDBLOCK);
+  REQUIRE(take(second) == EWOULDBLOCK);
 
   CHECK(second.holder_in_words() == we() + " holds it");
 }
@@ -335,14 +359,14 @@ TEST_CASE("whoever holds the lock is named where the file names nobody, or anoth
   const TemporaryDirectory directory;
   const std::string path = directory / "lock";
   Lock first(path, number);
-  REQUIRE(first.try_lock() == 0);
+  REQUIRE(take(first) == 0);
   const std::string living =
       std::to_string(::getppid()) + " " + std::to_string(process_start_time(::getppid()).value());
   const std::string content = GENERATE_COPY(values<std::string>(
       {"", "x", "12", "-1 5\n", "0 5\n", "99999999999999999999 5\n", "99999999999 5\n", living}));
   directory.write("lock", content, 0600);
   Lock second(path, other_number);
-  REQUIRE(second.try_lock() == EWOULDBLOCK);
+  REQUIRE(take(second) == EWOULDBLOCK);
 
   CHECK(second.holder_in_words() == we() + " holds it");
 }
@@ -351,9 +375,9 @@ TEST_CASE("a path that has been replaced is locked anew") {
   const TemporaryDirectory directory;
   const std::string path = directory / "lock";
   Lock holder(path, number);
-  REQUIRE(holder.try_lock() == 0);
+  REQUIRE(take(holder) == 0);
   Lock waiter(path, other_number);
-  REQUIRE(waiter.try_lock() == EWOULDBLOCK);
+  REQUIRE(take(waiter) == EWOULDBLOCK);
 
   if (GENERATE(false, true)) {
     std::filesystem::rename(directory.write("new", ""), path);
@@ -361,7 +385,7 @@ TEST_CASE("a path that has been replaced is locked anew") {
     std::filesystem::remove(path);
   }
 
-  CHECK(waiter.try_lock() == 0);
+  CHECK(take(waiter) == 0);
   CHECK(inode_at(other_number) == inode_of(path));
   CHECK(content_of(path) == own_line());
 }

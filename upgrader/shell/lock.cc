@@ -136,27 +136,26 @@ int Lock::try_lock() {
       result = ::flock(descriptor_.get(), LOCK_EX | LOCK_NB);
     } while (result != 0 && errno == EINTR);
     if (result != 0) return errno;
-    if (has_file()) {
-      if (const int error = is_anothers(); error != 0) return error;
-      write_holder();
-      return 0;
-    }
+    if (has_file()) return empty_file();
   }
   return EWOULDBLOCK;
 }
 
 // Not 0 if FILE holds what no lock has written. Nobody else writes to a lock's while it is ours.
-int Lock::is_anothers() const {
+// What an earlier holder has written must not stay; whether that succeeds does not matter either.
+int Lock::empty_file() const {
   char bytes[holder_bytes_max];
   const std::string_view text = read_at_start(descriptor_.get(), bytes);
   if (text.empty()) return errno;
-  return parse_holder(text) ? 0 : EEXIST;
+  if (!parse_holder(text)) return EEXIST;
+  static_cast<void>(::ftruncate(descriptor_.get(), 0) == 0);
+  return 0;
 }
 
 // Whether it can be written does not matter to the lock: a full disk must not keep an agent from
-// its work. What an earlier holder has written must not stay, and whoever is killed on the way must
-// leave a file that the next one takes for a lock's.
-void Lock::write_holder() const {
+// its work. Whoever is killed on the way must leave a file that the next one takes for a lock's.
+void Lock::write_holder() {
+  if (std::exchange(written_, true)) return;
   const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));
   if (::ftruncate(descriptor_.get(), 0) != 0) return;
   const ssize_t written = ::pwrite(descriptor_.get(), text.data(), text.size(), 0);

@@ -19,11 +19,15 @@ class Lock {
   // The lock will be at descriptor `number`, which is kept for it: whatever is there is closed.
   Lock(std::string path, int number);
 
-  // 0: it is ours, and FILE says so. EWOULDBLOCK: it is held; ask again later. Otherwise why FILE
+  // 0: it is ours, and FILE is empty. EWOULDBLOCK: it is held; ask again later. Otherwise why FILE
   // cannot be opened or locked, as an errno value; EINVAL: it is no regular file; ELOOP: it is a
   // symbolic link; EEXIST: it holds what no lock has written, which stays. A FILE that is made is
   // readable by its owner only: whoever can open it can lock it.
   [[nodiscard]] int try_lock();
+
+  // Makes FILE say that it is ours, unless it says so already. To learn when we were started takes
+  // a twelfth of an agent's start: so this is done when the first agent has been started.
+  void write_holder();
 
   // Such a value in words.
   [[nodiscard]] static std::string refusal_in_words(int error);
@@ -39,12 +43,12 @@ class Lock {
   [[nodiscard]] bool has_file() const;
   [[nodiscard]] int keep_at_number(OwnedFd fd);
   [[nodiscard]] int open_file();
-  [[nodiscard]] int is_anothers() const;
-  void write_holder() const;
+  [[nodiscard]] int empty_file() const;
 
   std::string path_;
   int number_;
   OwnedFd descriptor_;  // at number_
+  bool written_ = false;
 };
 
 // When the process started, in clock ticks since boot (field 22 of /proc/PID/stat). Nothing if

@@ -174,8 +174,7 @@ void Loop::feed(const Event& event) {
   const bool activates = supervisor_.state().pending == Pending::activate;
   if (activates) {
     const Action* first = actions.data();
-    while (std::holds_alternative<Log>(*first)) {
-      ++first;
+    for (; std::holds_alternative<Log>(*first); ++first) {
     }
     if (first == &actions.back()) {
       perform(std::get<Send>(*first));

@@ -70,6 +70,7 @@ void Loop::perform(const Spawn& spawn) {
                      not_executable});
     return;
   }
+  if (lock_ != nullptr) lock_->write_holder();
   const pid_t pid = agents_->pid_of(spawn.generation);
   logbook_.info(
       "generation {}: started as process {}, {}"_with(spawn.generation, pid, program.path()));
