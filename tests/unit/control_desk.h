@@ -36,7 +36,7 @@ class Desk {
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
-  // Takes the directory: from here on its lines are heard, and kept in `lines`.
+  // Takes the directory: from the first settle() on its lines are heard, and kept in `lines`.
   bool take() {
     return control->take(
         &loop, [this](const auto& line) { lines.emplace_back(line.text); }, [] {});

@@ -143,6 +143,8 @@ TEST_CASE("nobody is warned of a disk where the control directory is in memory")
   const Failing failing(Call::fstatfs, EIO);
 
   CHECK(desk.take());
+  CHECK_FALSE(failing.fired());
+  desk.settle(0s);
 
   CHECK(failing.fired());
   CHECK(desk.told() == "");
@@ -201,6 +203,7 @@ TEST_CASE("a last status.json that cannot be kept is told, and the directory is 
   const Failing failing(Call::renameat, EACCES);
 
   CHECK(desk.take());
+  desk.settle(0s);
 
   CHECK(times_told(desk, "cannot keep the last status.json as previous.json: ") == 1);
 }
@@ -224,8 +227,9 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   std::optional<Failing> failing;
   failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
   CHECK(desk.take());
+  desk.settle(0s);
   CHECK_FALSE(writer_of(desk));  // who asks is not to wait for nobody
-  CHECK_FALSE(desk.control->next_deadline());
+  CHECK(desk.control->next_deadline() == Time{1s});
   failing.reset();
   {
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
@@ -250,6 +254,7 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
 TEST_CASE("a FIFO that cannot be read now is read later") {
   Desk desk;
   REQUIRE(desk.take());
+  desk.settle(0s);
   CHECK(times_told(desk, "no requests are taken by ") == 0);
   const OwnedFd writer = writer_of(desk);
   REQUIRE(::write(writer.get(), "one\n", 4) == 4);
@@ -269,6 +274,7 @@ TEST_CASE("a FIFO that cannot be read now is read later") {
 TEST_CASE("lines that a turn has no room for are taken before more is read") {
   Desk desk;
   REQUIRE(desk.take());
+  desk.settle(0s);
   const OwnedFd writer = writer_of(desk);
   std::string all;
   for (int line = 0; line < 3'000; ++line)
@@ -291,7 +297,7 @@ TEST_CASE("news that cannot be written are told once, and written when they can 
   Desk desk;
   REQUIRE(desk.take());
   {
-    const Failing failing(Call::renameat, ENOSPC, 0, 2);
+    const Failing failing(Call::renameat, ENOSPC, 0, 3);  // first that of the last status.json
     desk.settle(1s);
     desk.settle(2s);
   }

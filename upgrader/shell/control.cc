@@ -38,6 +38,13 @@ bool Control::take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOve
   }
   taken_ = true;
   chronicle_.begin(stamp());
+  fifo_.emplace(loop, directory_, std::move(sink), std::move(turn_over));
+  return true;
+}
+
+// Once, and not before an agent has been started: the start would wait for it.
+void Control::take_files() {
+  if (std::exchange(has_files_, true)) return;
   if (const int error = directory_.keep_last(); error != 0) {
     logbook_.warning(
         "cannot keep the last status.json as previous.json: {}"_with(SystemError{error}));
@@ -46,15 +53,10 @@ bool Control::take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOve
     logbook_.warning(
         "{} is not on tmpfs: to write status.json may wait for a disk"_with(directory_.path()));
   }
-  fifo_.emplace(loop, directory_, std::move(sink), std::move(turn_over));
-  const int error_of_fifo = directory_.make_fifo();
-  if (error_of_fifo == 0) {
-    open_fifo();
-  } else {
+  if (const int error = directory_.make_fifo(); error != 0) {
     fifo_.reset();
-    tell_deaf(error_of_fifo);
+    tell_deaf(error);
   }
-  return true;
 }
 
 // Nothing, if it is open. One that cannot be opened now is told once, and is tried again later.
@@ -102,6 +104,7 @@ void Control::note(const Event& event, const Actions& actions, const State& stat
 
 void Control::settle(const State& state, Time now) {
   if (!taken_) return;
+  take_files();
   open_fifo();
   if (!due_) {
     // While the active agent stops, news wait: a writing would be in the way of its exit.
@@ -123,6 +126,7 @@ std::optional<Time> Control::next_deadline() const {
 
 void Control::finish(const State& state, int exit_status) {
   if (!taken_) return;
+  take_files();
   fifo_.reset();
   directory_.remove_fifo();
   chronicle_.note_end(exit_status, stamp());

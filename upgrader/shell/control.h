@@ -31,8 +31,8 @@ class Control {
 
   // Looks at DIR. Empty: it may be used; otherwise why not.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
-  // Takes DIR, and requests from now on: for every line `sink` is called, and `turn_over` after
-  // those of a turn of the loop. False, and it is logged, if another upgrader has it.
+  // Takes DIR, and requests from the first settle() on: for every line `sink` is called, and
+  // `turn_over` after those of a turn of the loop. False, and it is logged, if another has it.
   [[nodiscard]] bool take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over);
 
   // What a line is: an event, a line for the log, or neither.
@@ -60,6 +60,7 @@ class Control {
   void finish(const State& state, int exit_status);
 
  private:
+  void take_files();
   void open_fifo();
   void tell_deaf(int error) const;
   void write(const State& state);
@@ -72,6 +73,7 @@ class Control {
   std::optional<ControlFifo> fifo_;
   BootFacts boot_;
   bool taken_ = false;
+  bool has_files_ = false;
   bool deaf_ = false;         // the FIFO cannot be opened
   std::string written_;       // what status.json says
   std::optional<Time> last_;  // when status.json was last compared with the state
