@@ -33,6 +33,24 @@ TEST_CASE("a SIGUSR2 upgrade that fails on trial puts the link back, too") {
   world.wait_until([&] { return target_of(releases.link) == "one"; }, "the link to be put back");
 }
 
+TEST_CASE("a standby is activated only when the link has been put back") {
+  World world{World::Later()};
+  const Releases releases(world, {"--trial=1h", "--fallback=warm"});
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_by_signal(world, releases);
+  hand_over(old, next);
+  Puppet standby = world.agent();
+  standby.hello();
+  standby.ready();
+  standby.expect_silence();
+  releases.point_at("two");
+
+  next.exit(1);
+
+  standby.expect("activate");
+  CHECK(target_of(releases.link) == "one");
+}
+
 TEST_CASE("a SIGUSR2 upgrade that is refused puts the link back") {
   World world{World::Later()};
   const Releases releases(world);

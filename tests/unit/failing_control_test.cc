@@ -208,6 +208,20 @@ TEST_CASE("a last status.json that cannot be kept is told, and the directory is 
   CHECK(times_told(desk, "cannot keep the last status.json as previous.json: ") == 1);
 }
 
+TEST_CASE("an upgrader that ends before an agent was started keeps the last status.json, too") {
+  Desk desk;
+  desk.directory.write("ctl/status.json", "old\n");
+  REQUIRE(desk.take());
+  CHECK(content_of(desk.directory / "ctl/status.json") == "old\n");
+
+  desk.control->finish(State{}, 127);
+
+  CHECK(content_of(desk.directory / "ctl/previous.json") == "old\n");
+  CHECK(content_of(desk.directory / "ctl/status.json").find("\"exit_status\":127") !=
+        std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(desk.directory / "ctl/control"));
+}
+
 TEST_CASE("without a FIFO no requests are taken, and news are written all the same") {
   Desk desk;
   const Failing failing(Call::mkfifoat, EROFS);
