@@ -38,6 +38,21 @@ echo >&3
 wait "$stranger"
 [ ! -e told ] || complain 'signalled a stranger'
 stop 'when its process is gone'
+
+# An upgrader that is starting its first agent: it has the lock, and the file is not written yet.
+sh -c 'trap "echo >told; exit" TERM; echo >&4; read -r line <&3' &
+stranger=$!
+read -r line <&4
+read -r line <"/proc/$stranger/stat"
+started=$(echo "${line##*) }" | cut -d ' ' -f 20)
+: >lock
+mkdir bin
+printf '#!/bin/sh\n[ "$1 $2" = "-n lock" ] || exit 2\necho %s >lock\nexit 1\n' \
+  "$stranger $started" >bin/flock
+chmod +x bin/flock
+(PATH=$PWD/bin:$PATH && stop 'when the file is written late') || exit 1
+[ -e told ] || complain 'did not wait for the file to be written'
+wait "$stranger"
 stranger=
 
 # An agent that is still held: the upgrader ends it, and ends well.
