@@ -147,16 +147,17 @@ std::vector<Generation> Agents::generations() const {
 void Agents::on_readable(Generation generation) {
   Running* agent = find(generation);
   if (agent == nullptr) return;
-  // The agent that wakes us, mostly on its own processor, goes on first: with its exit, if that is
-  // what it is about to do.
-  std::this_thread::yield();
   // If it has exited, these are last words: a `ready` must not stop the active agent. The exits of
   // others come in their own order, after what was said before them.
   look_for_end(*agent);
   if (agent->ending) return bury_the_dead({.bytes = look_bytes_max});
   if (!agent->channel.lines().pending() &&
       agent->channel.read(read_bytes_a_turn) == Channel::Read::end) {
-    return take_output_end(*agent);
+    // An agent closes its output mostly by exiting. If the kernel woke us on its processor, the
+    // agent cannot finish its exit until we let it run.
+    std::this_thread::yield();
+    look_for_end(*agent);
+    return agent->ending ? bury_the_dead({.bytes = look_bytes_max}) : take_output_end(*agent);
   }
   take_lines(*agent);
   watch_as_fits(*agent);
