@@ -235,6 +235,9 @@ void Agent::become_ready() {
   if (is("unfit")) return say("\"unfit\",\"reason\":\"no configuration\"");
   if (is("heartbeat-held")) say("\"heartbeat\"");
   if (is("held-binds") || is("held-listens")) listen_on_port(true);
+  // No pipe holds this, so it is said when it is awaited that all of it is read.
+  if (is("prints-long"))
+    write_all("{\"type\":\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"}\n");
   say("\"ready\"");
   said_ready_ = true;
   ready_at_ = Clock::now();
@@ -305,8 +308,6 @@ void Agent::activate(const Message& message) {
 void Agent::talk_while_active() {
   if (is("prints")) write_all("2 things done\n");
   if (is("prints-object")) write_all("{\"level\":\"info\",\"text\":\"at work\"}\n");
-  if (is("prints-long"))
-    write_all("{\"type\":\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"}\n");
   if (is("prints-deep")) {
     write_all("{\"type\":\"status\",\"text\":\"x\",\"of\":" + std::string(40, '[') +
               std::string(40, ']') + "}\n");
