@@ -126,9 +126,9 @@ class Supervisor {
   // Goes on from a state that another has had.
   Supervisor(Policy policy, State state) : policy_(policy), state_(std::move(state)) {}
 
-  // Takes any event in any phase, and returns what is to be done, in order. An action that has an
-  // outcome is the last of its list, and the outcome must be the next event. They are put into
-  // `memory`, in place of what it holds: who keeps it from step to step allocates less.
+  // Takes any event in any phase, and returns what is to be done, in order (lines of the log may
+  // come late). An action that has an outcome is the last, and the outcome must be the next event.
+  // The list is made in `memory`, whose content is lost: to pass the last one saves allocations.
   [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
 
   // The earliest deadline, or nullopt: then nothing needs to happen until the next event.

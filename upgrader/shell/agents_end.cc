@@ -35,8 +35,8 @@ void Agents::look_for_end(Running& agent) {
   if (agent.ending) agent.last_words = std::min(agent.channel.held(), last_words_bytes_max);
 }
 
-// The newest first. If one has said more than a turn has room for, it is gone on with in the next
-// turn, and all older ones wait for that.
+// The newest first. If one has said more than a turn may read, the rest is read in the next turn,
+// and all older ones wait until then.
 void Agents::bury_the_dead(const Budget& budget) {
   for (;;) {
     const auto newest = std::find_if(running_.rbegin(), running_.rend(),

@@ -42,7 +42,7 @@ bool Control::take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOve
   return true;
 }
 
-// Once, and not before an agent has been started: the start would wait for it.
+// Done once, when an agent has been started: any earlier, it would delay that start.
 void Control::take_files() {
   if (std::exchange(has_files_, true)) return;
   if (const int error = directory_.keep_last(); error != 0) {

@@ -31,8 +31,8 @@ class Control {
 
   // Looks at DIR. Empty: it may be used; otherwise why not.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
-  // Takes DIR, and requests from the first settle() on: for every line `sink` is called, and
-  // `turn_over` after those of a turn of the loop. False, and it is logged, if another has it.
+  // Takes DIR. From the first settle() on, `sink` is called for every line of a request, and, once
+  // a turn of the loop, `turn_over` after them. False, with a line in the log, if another has DIR.
   [[nodiscard]] bool take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over);
 
   // What a line is: an event, a line for the log, or neither.

@@ -25,8 +25,8 @@ class Lock {
   // readable by its owner only: whoever can open it can lock it.
   [[nodiscard]] int try_lock();
 
-  // Makes FILE say that it is ours, unless it says so already. To learn when we were started takes
-  // a twelfth of an agent's start: so this is done when the first agent has been started.
+  // Makes FILE say that it is ours, unless it says so already. Looking up our own start time takes
+  // a twelfth of an agent's start, so this is called only after the first agent has been started.
   void write_holder();
 
   // Such a value in words.

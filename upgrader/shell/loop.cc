@@ -170,7 +170,7 @@ void Loop::take_one(const Event& event) {
 void Loop::feed(const Event& event) {
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
   // Until the agent has read `activate` nobody works. So it is sent before the log is written,
-  // which takes a fiftieth of the gap. A link that is put back stays before it.
+  // which takes a fiftieth of the gap. A link that is to be put back is put back before it.
   const bool activates = supervisor_.state().pending == Pending::activate;
   if (activates) {
     const Action* first = actions.data();
