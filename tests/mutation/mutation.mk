@@ -8,6 +8,6 @@ mutation_packages = $(check_packages) python3 python3-clang-14
 mutate:
 	@tests/need-packages $(mutation_packages)
 	@mkdir -p $(BUILD)/mutation
-	@LONG=$(LONG) SEED=$(SEED) SHELL_SECONDS=$(SHELL_SECONDS) PARTS=$(PARTS) MUTANT=$(MUTANT) \
+	@LONG=$(LONG) SEED=$(SEED) SHELL_SECONDS=$(SHELL_SECONDS) PARTS='$(PARTS)' MUTANT=$(MUTANT) \
 	  WORKERS=$(WORKERS) TELL=$(TELL) AGAIN=$(AGAIN) CASE_MS=$(CASE_MS) MUTANT_MS=$(MUTANT_MS) \
 	  tests/mutation/mutate $(BUILD)/mutation
