@@ -140,6 +140,21 @@ TEST_CASE("the page of an upgrader that has ended") {
               "upgrader  process 4020, version 0.1.0, started 1 min 5 s ago"});
 }
 
+TEST_CASE("an upgrader that is stopped is shown to be so, wherever it is shown") {
+  const Status status = at_rest();
+
+  const Lines page = status_page(status, std::nullopt, Hearing::stopped, at(65));
+  CHECK(page.back() ==
+        "upgrader  process 4020, version 0.1.0, started 1 min 5 s ago; it is stopped: what is "
+        "shown here is what it wrote before");
+  CHECK(status_line(status, Hearing::stopped, at(65)).find("; the upgrader is stopped") !=
+        std::string::npos);
+  CHECK(change_key(status, Hearing::stopped) != change_key(status, Hearing::listens));
+  CHECK(list_table({{"aa", status, Hearing::stopped, ""}}, at(65))
+            .back()
+            .starts_with("aa    stopped"));
+}
+
 TEST_CASE("one line for a change, which has nothing in it that merely grows older") {
   Status status = on_trial();
 

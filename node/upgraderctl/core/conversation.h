@@ -44,6 +44,7 @@ struct Errand {
   std::string cancel_line;
   std::optional<Duration> timeout;  // of the whole; 0 is no limit, also for the answer
   std::string tells;                // the command that tells what became of it
+  std::string shows;                // the command that shows what runs
 };
 
 class Conversation : public Decider {
@@ -112,6 +113,7 @@ class Conversation : public Decider {
   void finish_rehearsal(const Ending& ending);
   void finish_by_end(const Status& own);
   void finish_without_word();
+  [[nodiscard]] std::string again_by_id() const;
   void time_is_up();
   void leave(Finish finish);
   void cancel();

@@ -5,6 +5,7 @@
 #include "node/upgraderctl/core/conversation.h"
 #include "node/upgraderctl/core/exit_status.h"
 #include "node/upgraderctl/core/sentences.h"
+#include "node/upgraderctl/wire/shown.h"
 
 namespace upgraderctl {
 namespace {
@@ -74,7 +75,7 @@ void Conversation::finish_without_word() {
     finish(state_.leaving->status, state_.leaving->text + "; " + gone);
   } else if (state_.stage != Stage::asking || errand_.goal == Goal::shutdown) {
     finish(exit_ended, gone + "; what it made of the " + errand_.deed +
-                           " is not known. This tells what runs now: " + errand_.tells);
+                           " is not known. This tells what runs now: " + errand_.shows);
   } else if (!state_.sent) {
     finish(exit_absent, gone + " before it was asked: nothing was sent");
   } else {
@@ -82,6 +83,12 @@ void Conversation::finish_without_word() {
            gone + "; whether it took the " + errand_.deed +
                " is not known, and nothing is sent again. This tells: " + errand_.tells);
   }
+}
+
+// An upgrade is found by its id, though it may not have begun yet.
+std::string Conversation::again_by_id() const {
+  if (!errand_.asks_upgrade) return "";
+  return "; so does the same command with --id=" + shown(errand_.id) + ", which goes on waiting";
 }
 
 void Conversation::time_is_up() {
@@ -95,7 +102,9 @@ void Conversation::time_is_up() {
     leave({exit_unknown, "time is up: the rehearsal is cancelled"});
   } else if (state_.stage == Stage::asking) {
     finish(exit_unknown, "time is up without an answer: whether the upgrader took the " +
-                             errand_.deed + " is not known" + tells);
+                             errand_.deed +
+                             " is not known, and if it reads the request later, it obeys it" +
+                             tells + again_by_id());
   } else {
     finish(exit_unknown,
            "time is up, and the " + errand_.deed + " has not ended as far as is known" + tells);

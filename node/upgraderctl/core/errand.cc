@@ -23,6 +23,7 @@ Errand errand_with(Goal goal, const Options& options, const Status& status,
   errand.life = status.upgrader;
   errand.timeout = options.timeout;
   errand.tells = command + " status";
+  errand.shows = command + " status";
   for (const Answer& answer : status.requests)
     errand.answers_before.push_back(answer.request);
   return errand;

@@ -40,7 +40,7 @@ std::string by(const std::string& origin) {
   if (origin == "agent") return ", asked for by the agent";
   if (origin == "signal") return ", asked for by SIGUSR2";
   if (origin == "control") return ", asked for by the control directory";
-  if (origin == "boot") return ", since the first agent failed";
+  if (origin == "boot") return ", since what AGENT names failed, or did not last";
   return "";
 }
 
@@ -79,7 +79,11 @@ std::string upgrader_text(const Status& status, Hearing hearing, Moment now) {
   std::string text = life_name(status.upgrader);
   if (!status.upgrader.version.empty()) text += ", version " + shown(status.upgrader.version);
   if (status.upgrader.since) text += ", started " + ago(status.upgrader.since, now);
-  if (status.ended || hearing != Hearing::gone) return text;
+  if (status.ended) return text;
+  if (hearing == Hearing::stopped) {
+    return text + "; it is stopped: what is shown here is what it wrote before";
+  }
+  if (hearing != Hearing::gone) return text;
   return text +
          "; it takes no requests: it has gone without a last word, or another waits for the "
          "lock";
@@ -105,12 +109,12 @@ Row listed_row(const Listed& listed, Moment now) {
   if (!listed.status) return {shown(listed.name), "-", "-", "-", listed.trouble};
   const Status& status = *listed.status;
   const bool over = status.ended.has_value();
-  const bool gone = !over && listed.hearing == Hearing::gone;
   const std::optional<Moment>& since = over ? status.ended->at : status.since;
   return {shown(listed.name),
-          over   ? "ended"
-          : gone ? "gone"
-                 : shown(status.phase),
+          over                                 ? "ended"
+          : listed.hearing == Hearing::gone    ? "gone"
+          : listed.hearing == Hearing::stopped ? "stopped"
+                                               : shown(status.phase),
           status.active && !status.active->version.empty() ? shown(status.active->version) : "-",
           since ? show_duration(now - *since) : "-", last_cell(status, now)};
 }
@@ -141,6 +145,7 @@ std::vector<std::string> status_page(const Status& status, const std::optional<S
 std::string status_line(const Status& status, Hearing hearing, Moment now) {
   std::string line = show_moment(now) + "  " + state_text(status, now);
   if (!status.ended && hearing == Hearing::gone) line += "; the upgrader takes no requests";
+  if (!status.ended && hearing == Hearing::stopped) line += "; the upgrader is stopped";
   if (status.upgrade) line += "; upgrade " + shown(status.upgrade->id);
   if (status.active && !status.active->status.empty()) {
     line += "; says: " + shown(status.active->status);

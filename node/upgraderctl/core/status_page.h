@@ -9,8 +9,9 @@
 
 namespace upgraderctl {
 
-// Whether the upgrader takes requests, as far as can be told by its FIFO.
-enum class Hearing { listens, gone, unknown };
+// Whether the upgrader takes requests, as far as can be told by its FIFO and its process: one that
+// is stopped, by SIGSTOP for example, takes them when it goes on.
+enum class Hearing { listens, stopped, gone, unknown };
 
 // The page, a line each without a newline.
 [[nodiscard]] std::vector<std::string> status_page(const Status& status,

@@ -147,6 +147,11 @@ int ask(const Options& given, const Place& place, Terminal& terminal) {
   std::variant<Status, Finish> met = meet(directory);
   if (const auto* finish = std::get_if<Finish>(&met)) return end_by(*finish, terminal);
   const Status& status = std::get<Status>(met);
+  if (with_process(Hearing::listens, status) == Hearing::stopped) {
+    terminal.complain("the upgrader (" + life_name(status.upgrader) +
+                      ") is stopped: what it wrote before is all that is known of it, and it takes "
+                      "requests when it goes on");
+  }
   if (const std::optional<Finish> finish = complete(options, status)) {
     return end_by(*finish, terminal);
   }

@@ -57,6 +57,15 @@ int read_file(const std::string& path, std::string& text) {
   return read_whole(file.get(), text);
 }
 
+// What stands behind a label in /proc/PID/status, and all that follows it. Empty: nobody tells.
+std::string process_fact(std::int64_t pid, std::string_view label) {
+  std::string text;
+  if (read_file("/proc/" + std::to_string(pid) + "/status", text) != 0) return "";
+  std::size_t at = text.find(label);
+  if (at != std::string::npos) at = text.find_first_not_of(" \t", at + label.size());
+  return at != std::string::npos ? text.substr(at) : "";
+}
+
 }  // namespace
 
 StatusFile ControlDirectory::read(const std::string& name) const {
@@ -126,16 +135,16 @@ Hearing ControlDirectory::hearing() {
   return Hearing::gone;
 }
 
+Hearing with_process(Hearing hearing, const std::optional<Status>& status) {
+  if (hearing != Hearing::listens || !status || !status->upgrader.pid) return hearing;
+  const bool is_stopped = process_fact(*status->upgrader.pid, "\nState:").starts_with('T');
+  return is_stopped ? Hearing::stopped : hearing;
+}
+
 std::optional<std::int64_t> peak_memory_kib(std::int64_t pid) {
-  constexpr std::string_view label = "\nVmHWM:";
-  std::string text;
-  if (read_file("/proc/" + std::to_string(pid) + "/status", text) != 0) return std::nullopt;
-  std::size_t at = text.find(label);
-  if (at == std::string::npos) return std::nullopt;
-  at = text.find_first_not_of(" \t", at + label.size());
-  if (at == std::string::npos) return std::nullopt;
+  const std::string text = process_fact(pid, "\nVmHWM:");
   std::int64_t kib = 0;
-  const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), kib);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), kib);
   if (error != std::errc{}) return std::nullopt;
   return kib;
 }

@@ -46,7 +46,7 @@ class ControlDirectory {
   // The line goes in whole, or not at all.
   [[nodiscard]] WriteOutcome write(std::string_view line) const;
 
-  // By the FIFO, which is opened for this if it is not yet.
+  // By the FIFO, which is opened for this if it is not yet. `listens` or `gone` or `unknown`.
   [[nodiscard]] Hearing hearing();
 
  private:
@@ -55,6 +55,10 @@ class ControlDirectory {
   std::string path_;
   int fifo_ = -1;
 };
+
+// The same of an upgrader whose status has been read: whether its process is stopped is asked, too,
+// where /proc tells.
+[[nodiscard]] Hearing with_process(Hearing hearing, const std::optional<Status>& status);
 
 // The peak memory of a process in KiB, if /proc tells.
 [[nodiscard]] std::optional<std::int64_t> peak_memory_kib(std::int64_t pid);

@@ -29,7 +29,8 @@ void print(Terminal& terminal, const std::vector<std::string>& lines) {
 Listed listed(const std::string& base, const std::string& name) {
   ControlDirectory directory(base + "/" + name);
   StatusFile file = directory.status();
-  return {name, std::move(file.status), directory.hearing(), file.trouble};
+  const Hearing hearing = with_process(directory.hearing(), file.status);
+  return {name, std::move(file.status), hearing, file.trouble};
 }
 
 // One line of JSON: its name, and what it has written.
@@ -103,7 +104,8 @@ int show_status(const Options& options, const std::string& path, Terminal& termi
   if (options.json) {
     terminal.line(one_line(file.text));
   } else {
-    print(terminal, status_page(*file.status, directory.previous().status, hearing, wall_clock()));
+    print(terminal, status_page(*file.status, directory.previous().status,
+                                with_process(hearing, file.status), wall_clock()));
   }
   return file.status->ended || hearing == Hearing::gone ? exit_absent : exit_done;
 }

@@ -85,7 +85,7 @@ void Watch::look() {
     directory_.close();
     started_ = file.status->upgrader.started;
   }
-  const Hearing hearing = directory_.hearing();
+  const Hearing hearing = with_process(directory_.hearing(), file.status);
   show(file, hearing);
   if (terminal_.is_broken()) status_ = exit_done;
 }
