@@ -84,7 +84,7 @@ bool Channel::flush() {
 }
 
 Channel::Read Channel::read(std::size_t bytes_max) {
-  if (!output_) return Read::nothing;
+  if (!output_open()) return Read::nothing;
   const std::span<char> space = lines_.space();
   for (;;) {
     const ssize_t count = ::read(output_.get(), space.data(), std::min(space.size(), bytes_max));
@@ -100,13 +100,8 @@ Channel::Read Channel::read(std::size_t bytes_max) {
 
 std::size_t Channel::held() const {
   int count = 0;
-  if (!output_ || ::ioctl(output_.get(), FIONREAD, &count) != 0) return 0;
+  if (!output_open() || ::ioctl(output_.get(), FIONREAD, &count) != 0) return 0;
   return static_cast<std::size_t>(std::max(count, 0));
-}
-
-void Channel::close_output() {
-  output_poll_.reset();
-  output_.reset();
 }
 
 void Channel::close_input() {

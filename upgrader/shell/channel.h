@@ -57,8 +57,12 @@ class Channel {
   [[nodiscard]] std::size_t held() const;
   [[nodiscard]] agent_protocol::LineReader& lines() { return lines_; }
 
-  [[nodiscard]] bool output_open() const { return static_cast<bool>(output_); }
-  void close_output();
+  [[nodiscard]] bool output_open() const { return !output_closed_; }
+  // Nothing is read any more. The descriptor is closed with the channel, not in an exit's way.
+  void close_output() {
+    output_poll_.reset();
+    output_closed_ = true;
+  }
   // Pauses or goes on with watching the output.
   void watch_output(bool wanted);
 
@@ -69,6 +73,7 @@ class Channel {
   OwnedFd output_;
   UvHandle<uv_poll_t> input_poll_;
   UvHandle<uv_poll_t> output_poll_;
+  bool output_closed_ = false;
   bool output_watched_ = false;
   bool input_watched_ = false;
   Wake readable_;
