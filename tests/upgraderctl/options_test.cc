@@ -165,6 +165,61 @@ TEST_CASE("an id that ended in the life before is not begun again") {
   CHECK(finish.text.find("not begun again") != std::string::npos);
 }
 
+TEST_CASE("an id that another executable was asked for under is refused, and nothing is sent") {
+  Status status = at_rest();
+  Options options = parsed({"upgrade", "--id=u7", "/opt/agent/current"});
+  const auto refused = [&](const std::optional<Status>& previous = std::nullopt) {
+    const auto errand = errand_of(options, status, previous, "ctl-1", "upgraderctl app");
+    const auto* none = std::get_if<NoErrand>(&errand);
+    return none != nullptr && none->status == exit_refused &&
+           none->text.find("is one to ") != std::string::npos;
+  };
+  options.resolved = "/opt/agent/1.2";
+  CHECK_FALSE(refused());  // nobody knows u7
+
+  SECTION("that has ended, to 1.1") {
+    status.endings = {ending_of("u7", "kept", "start", "exited")};
+    CHECK(refused());
+    options.resolved = "/opt/agent/1.1";  // the link leads there
+    CHECK_FALSE(refused());
+    options.resolved.reset();  // it is gone, or is somewhere else for the upgrader
+    CHECK_FALSE(refused());
+    options.resolved = "/opt/agent/1.2";
+    status.endings[0].to.executable = "/opt/agent/current";
+    CHECK_FALSE(refused());
+    status.endings[0].to.executable = "/opt/\xEF\xBF\xBD";
+    CHECK_FALSE(refused());
+    status.endings[0].to.executable = "";
+    CHECK_FALSE(refused());
+  }
+  SECTION("that ended in the life before") {
+    Status previous = at_rest();
+    previous.endings = {ending_of("u7", "committed")};
+    CHECK(refused(previous));
+  }
+  SECTION("that is under way") {
+    status.upgrade = upgrade_called("u7");
+    CHECK_FALSE(refused());  // a sequential one: its candidate is yet to be started
+    status.candidate = status.active;
+    status.candidate->executable = "/opt/agent/1.1";
+    status.candidate->role = "fallback";
+    CHECK_FALSE(refused());
+    status.candidate->role = "candidate";
+    CHECK(refused());
+    status.candidate->executable = "/opt/agent/1.2";
+    CHECK_FALSE(refused());
+  }
+  SECTION("that is on trial") {
+    status.upgrade = upgrade_called("u7");
+    status.phase = "trial";
+    CHECK(refused());
+    status.active->executable = "/opt/agent/1.2";
+    CHECK_FALSE(refused());
+    status.active.reset();
+    CHECK_FALSE(refused());
+  }
+}
+
 TEST_CASE("what does not fit into a request is a usage error") {
   const Finish finish = no_errand_from({"upgrade", "/opt/a", std::string(5'000, 'x')});
 

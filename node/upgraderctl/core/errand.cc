@@ -63,9 +63,35 @@ std::optional<NoErrand> ended_before(const Options& options,
                             ending_sentence(*ending)};
 }
 
+// The executable that the upgrade called so is to, or was to; empty where the status does not tell.
+std::string executable_of(const std::string& id, const Status& status) {
+  if (const Ending* ending = find_ending(status, id)) return ending->to.executable;
+  if (!is_under_way(status, id)) return {};
+  if (status.candidate && status.candidate->role == "candidate")
+    return status.candidate->executable;
+  if (status.phase == "trial" && status.active) return status.active->executable;
+  return {};
+}
+
+// Of an id that somebody has given with another EXECUTABLE before: what came of that one would be
+// told as if it had come of this one. Nothing is said against an EXECUTABLE that is not there, or
+// where the status spells a path with U+FFFD for bytes that are no UTF-8.
+std::optional<NoErrand> of_another_executable(const Options& options, const Status& status,
+                                              const std::optional<Status>& previous) {
+  if (!options.id || !options.executable || !options.resolved) return std::nullopt;
+  std::string known = executable_of(*options.id, status);
+  if (known.empty() && previous) known = executable_of(*options.id, *previous);
+  if (known.empty() || known.find("\xEF\xBF\xBD") != std::string::npos) return std::nullopt;
+  if (known == *options.executable || known == *options.resolved) return std::nullopt;
+  return Finish{exit_refused, "upgrade " + shown(*options.id) + " is one to " + shown(known) +
+                                  ", and not to " + shown(*options.executable) +
+                                  ": nothing was sent; another upgrade needs another --id"};
+}
+
 std::variant<Errand, NoErrand> upgrade_errand(const Options& options, const Status& status,
                                               const std::optional<Status>& previous,
                                               const std::string& name, const std::string& command) {
+  if (auto another = of_another_executable(options, status, previous)) return *std::move(another);
   if (std::optional<NoErrand> ended = ended_before(options, previous)) return *std::move(ended);
   Errand errand =
       errand_with(options.no_wait ? Goal::answer : Goal::ending, options, status, command);

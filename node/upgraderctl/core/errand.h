@@ -17,7 +17,8 @@ namespace upgraderctl {
 using NoErrand = Finish;
 
 // `name` is one that no other request has ever had; `command` the words that lead to this upgrader.
-// In `options`, `executable` is absolute. `previous` is the status of the life before.
+// In `options`, `executable` is absolute, and `resolved` set where it exists. `previous` is the
+// status of the life before.
 [[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options, const Status& status,
                                                        const std::optional<Status>& previous,
                                                        const std::string& name,

@@ -34,6 +34,7 @@ struct Options {
   bool watch = false;
   // upgrade, rehearse
   std::optional<std::string> executable;
+  std::optional<std::string> resolved;  // what executable leads to through links, where it exists
   std::vector<std::string> args;
   bool no_args = false;
   bool previous = false;

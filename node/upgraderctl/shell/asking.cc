@@ -102,7 +102,8 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
                 "--previous: " + shown(status.boot->previous) + ": " + error.message()};
 }
 
-// EXECUTABLE as the upgrader wants it: absolute, and nothing else is done to it.
+// EXECUTABLE as the upgrader wants it: absolute, and nothing else is done to it. What it leads to
+// is looked up beside it, to be compared.
 std::optional<Finish> complete(Options& options, const Status& status) {
   if (options.previous) {
     std::variant<std::string, Finish> program = previous_program(status);
@@ -113,6 +114,11 @@ std::optional<Finish> complete(Options& options, const Status& status) {
     const std::filesystem::path here = std::filesystem::current_path(error);
     if (error) return Finish{exit_usage, "the working directory: " + error.message()};
     options.executable = (here / *options.executable).string();
+  }
+  if (options.executable) {
+    std::error_code error;
+    const std::filesystem::path resolved = std::filesystem::canonical(*options.executable, error);
+    if (!error) options.resolved = resolved.string();
   }
   return std::nullopt;
 }
