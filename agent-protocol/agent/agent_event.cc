@@ -71,7 +71,7 @@ void EventView::fill(const Welcome& welcome) {
   view_.generation = welcome.generation;
   view_.watchdog_ms = welcome.watchdog_ms.value_or(-1);
   view_.version = text_or_null(welcome.previous_version);
-  features_.clear();
+  // An agent hears one welcome, so the list is empty here.
   for (const std::string& feature : welcome.features)
     features_.push_back(feature.c_str());
   features_.push_back(nullptr);

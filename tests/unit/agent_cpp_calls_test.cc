@@ -80,7 +80,7 @@ TEST_CASE("a text that holds U+0000 is refused, and never cut there, in C++") {
   Upgrader upgrader([] {
     report(!Agent::open(with_nul) && errno == EINVAL ? "EINVAL" : "opened");
     errno = 0;
-    report(!Agent::open("1.2", {"readiness", with_nul}) && errno == EINVAL ? "EINVAL" : "opened");
+    report(!Agent::open("1.2", {with_nul, "readiness"}) && errno == EINVAL ? "EINVAL" : "opened");
     Agent agent = active_agent();
     errno = 0;
     report_answer(agent, agent.add_check(with_nul, [] { return std::nullopt; }));

@@ -346,6 +346,20 @@ TEST_CASE("an agent says which features it has, and is told which of them the up
   CHECK(upgrader.hears() == R"({"type":"healthy"})");
 }
 
+TEST_CASE("where the upgrader has none of an agent's features, welcome has a list that is empty") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = agent_protocol_open("1.2");
+    const agent_protocol_event* event = agent_protocol_wait(agent, -1);
+    if (event == nullptr || event->features == nullptr) return 98;
+    report(*event->features == nullptr ? "empty" : "not empty");
+    return 0;
+  });
+
+  CHECK(upgrader.hears() == R"({"type":"hello","protocol":1,"version":"1.2"})");
+  upgrader.say(welcome_candidate);
+  CHECK(upgrader.is_reported() == "empty");
+}
+
 TEST_CASE("a feature whose name cannot be sent is refused, and nothing has been taken") {
   Upgrader upgrader([] {
     const std::string long_name(33, 'x');
