@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Happening looked(const std::optional<Status>& status) {
-  return Looked{Look{status, std::nullopt, true}, at(20)};
+Happening looked(const std::optional<Status>& status, bool taken = true) {
+  return Looked{Look{status, std::nullopt, true, taken}, at(20)};
 }
 
 int ended_with(const Orders& orders) {
@@ -71,10 +71,39 @@ TEST_CASE("one that ends meanwhile ends the wait with 6, however that is seen") 
   SECTION("another life begins") {
     CHECK(ended_with(wait.step(looked(other), 1s)) == exit_ended);
   }
-  SECTION("its FIFO has lost its reader") {
-    CHECK(wait.step(ReaderGone{}, 1s).empty());
-    CHECK(ended_with(wait.step(looked(in_phase("running")), 2s)) == exit_ended);
+  SECTION("nobody takes requests there any more, and has left no last word meanwhile") {
+    CHECK(wait.step(looked(in_phase("running"), false), 1s).empty());
+    CHECK(ended_with(wait.step(looked(in_phase("running"), false), 2s)) == exit_ended);
   }
+  SECTION("a last word that comes late is told") {
+    CHECK(wait.step(looked(in_phase("running"), false), 1s).empty());
+    const Orders orders = wait.step(looked(has_ended(), false), 2s);
+    CHECK(std::get<Finish>(orders.at(0)).text.find("has ended with status 0") != std::string::npos);
+  }
+}
+
+TEST_CASE("what a killed upgrader has left is not taken for one that runs") {
+  PhaseWait wait("running", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+
+  const Orders first = wait.step(looked(in_phase("running"), false), 0s);
+  CHECK(std::get<Say>(first.at(0)).text == "no upgrader runs there yet; waiting for phase running");
+  CHECK(wait.step(looked(in_phase("running"), false), 1s).empty());
+
+  Status other = in_phase("starting");
+  other.upgrader.started = "2026-11-22T09:00:00.000Z";
+  CHECK(ended_with(wait.step(looked(other), 2s)) == -1);
+  other.phase = "running";
+  CHECK(ended_with(wait.step(looked(other), 3s)) == exit_done);
+}
+
+TEST_CASE("a killed upgrader is not seen in the phase that it was in") {
+  PhaseWait wait("trial", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == -1);
+
+  CHECK(wait.step(looked(in_phase("trial"), false), 1s).empty());
+  CHECK(ended_with(wait.step(looked(in_phase("trial"), false), 2s)) == exit_ended);
 }
 
 TEST_CASE("the end itself can be waited for") {

@@ -18,6 +18,9 @@ struct Look {
   std::optional<Status> status;
   std::optional<Status> previous;
   bool directory_there = true;
+  // Whether an upgrader takes requests there, as far as can be told; looked at before the status,
+  // which an upgrader puts aside before it takes requests, if it is another's.
+  bool taken = true;
 };
 
 // ---- what happened

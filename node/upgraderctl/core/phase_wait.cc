@@ -26,7 +26,6 @@ Orders PhaseWait::step(const Happening& happening, Duration now) {
   if (const auto* interrupted = std::get_if<Interrupted>(&happening)) {
     return finish(exit_signal_base + interrupted->signal, "interrupted");
   }
-  if (std::holds_alternative<ReaderGone>(happening)) gone_ = true;
   if (std::holds_alternative<TimePassed>(happening) && limit_ && now >= *limit_) {
     return finish(exit_unknown, "time is up, and phase " + phase_ +
                                     " has not been seen. This tells what is: " + tells_);
@@ -35,13 +34,17 @@ Orders PhaseWait::step(const Happening& happening, Duration now) {
 }
 
 Orders PhaseWait::take(const Look& look) {
-  if (!look.status) return say_once("no upgrader runs there yet; waiting for phase " + phase_);
+  if (!look.status) return nobody_runs();
   const Status& status = *look.status;
-  if (status.phase == phase_) return finish(exit_done, phase_sentence(status));
+  // The last words of one that ends may come between the two looks: they are waited for once.
+  const bool left = !look.taken && !status.ended;
+  if (left && !first_) return nobody_runs();
+  if (left && !std::exchange(gone_, true)) return {};
+  if (!left && status.phase == phase_) return finish(exit_done, phase_sentence(status));
   if (status.ended && phase_ == "ended") {
     return finish(exit_done, "the upgrader has ended " + end_clause(*status.ended));
   }
-  if (first_ && (!same_life(*first_, status) || status.ended || gone_)) {
+  if (first_ && (!same_life(*first_, status) || status.ended || left)) {
     const std::string end =
         status.ended && same_life(*first_, status) ? " " + end_clause(*status.ended) : "";
     return finish(exit_ended, "the upgrader (" + life_name(first_->upgrader) + ") has ended" + end +
@@ -50,6 +53,10 @@ Orders PhaseWait::take(const Look& look) {
   if (status.ended) return say_once("the upgrader has ended; waiting for phase " + phase_);
   if (!first_) first_ = status;
   return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
+}
+
+Orders PhaseWait::nobody_runs() {
+  return say_once("no upgrader runs there yet; waiting for phase " + phase_);
 }
 
 Orders PhaseWait::say_once(std::string text) {

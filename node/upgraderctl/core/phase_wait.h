@@ -1,5 +1,6 @@
-// Decides when a wait for a phase is over. An upgrader that does not run yet is waited for; one
-// that ran when the wait began, and ended, ends it.
+// Decides when a wait for a phase is over. An upgrader that does not run yet is waited for, also
+// where one that was killed has left its status; one that ran when the wait began, and ended, ends
+// it.
 #pragma once
 
 #include <optional>
@@ -21,6 +22,7 @@ class PhaseWait : public Decider {
 
  private:
   [[nodiscard]] Orders take(const Look& look);
+  [[nodiscard]] Orders nobody_runs();
   [[nodiscard]] Orders say_once(std::string text);
 
   std::string phase_;
@@ -28,7 +30,7 @@ class PhaseWait : public Decider {
   std::string tells_;
   std::optional<Duration> limit_;
   std::optional<Status> first_;  // the first one seen of an upgrader that runs
-  bool gone_ = false;            // it has no reader of requests any more
+  bool gone_ = false;            // it took no requests when it was last looked at
   bool told_ = false;
 };
 

@@ -18,6 +18,9 @@ namespace {
 // The upgrader writes at most 65,536 bytes; a younger one may write more.
 constexpr std::size_t file_bytes_max = 1'048'576;
 
+// To write to it, where somebody reads it, and never to wait.
+constexpr int fifo_flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+
 class OpenFile {
  public:
   OpenFile(const std::string& path, int flags)
@@ -85,8 +88,15 @@ StatusFile ControlDirectory::read(const std::string& name) const {
   return file;
 }
 
+// One that may not be written to may have a reader.
+bool ControlDirectory::taken() const {
+  const OpenFile fifo(path_ + "/control", fifo_flags);
+  return fifo.get() >= 0 || (errno != ENXIO && errno != ENOENT);
+}
+
 Look ControlDirectory::look() const {
   Look look;
+  look.taken = taken();
   look.status = status().status;
   look.previous = previous().status;
   struct stat facts {};
@@ -97,7 +107,7 @@ Look ControlDirectory::look() const {
 int ControlDirectory::open() {
   close();
   const std::string path = path_ + "/control";
-  const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+  const int fd = ::open(path.c_str(), fifo_flags);
   if (fd < 0) return errno;
   struct stat facts {};
   if (::fstat(fd, &facts) != 0 || !S_ISFIFO(facts.st_mode)) {

@@ -51,6 +51,7 @@ class ControlDirectory {
 
  private:
   [[nodiscard]] StatusFile read(const std::string& name) const;
+  [[nodiscard]] bool taken() const;
 
   std::string path_;
   int fifo_ = -1;
