@@ -204,6 +204,25 @@ TEST_CASE("the history has this life and the one before") {
               "(ready after 412 ms)"});
 }
 
+TEST_CASE("the history has an upgrade that was cut off with the life before") {
+  Status previous = at_rest();
+  previous.upgrade = upgrade_called("u0");
+  previous.candidate = previous.active;
+  previous.candidate->version = "1.1";
+  previous.phase = "preparing";
+  const auto last_line = [&] { return history_table(at_rest(), previous).back(); };
+
+  CHECK(last_line() ==
+        "-      u0  control  1.0   1.1  not known: the upgrader ended without a last "
+        "word, in phase preparing; status tells what runs now");
+  previous.candidate.reset();
+  CHECK(last_line().starts_with("-      u0  control  1.0   -   not known: "));
+  previous.phase = "trial";
+  CHECK(last_line().starts_with("-      u0  control  -     1.0  not known: "));
+  previous.ended = Ended{0, "SIGTERM", at(50)};
+  CHECK(history_table(at_rest(), previous).size() == 1);
+}
+
 TEST_CASE("columns are as wide as what is widest in them") {
   CHECK(in_columns({{"a", "b", "c"}, {"long", "", "d"}, {"x"}}) ==
         Lines{"a     b  c", "long     d", "x"});

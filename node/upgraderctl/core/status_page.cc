@@ -127,6 +127,21 @@ void add_endings(std::vector<Row>& rows, const Status& status) {
   }
 }
 
+// An upgrade that was under way when its upgrader was killed, or the machine lost its power: nobody
+// was left to write how it ended.
+void add_cut_off(std::vector<Row>& rows, const Status& previous) {
+  if (previous.ended || !previous.upgrade) return;
+  const auto cell = [](const std::optional<AgentStatus>& agent) {
+    return agent ? side_cell({agent->version, agent->executable}) : std::string("-");
+  };
+  const bool on_trial = previous.phase == "trial";
+  rows.push_back({"-", shown(previous.upgrade->id), shown(previous.upgrade->origin),
+                  on_trial ? "-" : cell(previous.active),
+                  cell(on_trial ? previous.active : previous.candidate),
+                  "not known: the upgrader ended without a last word, in phase " +
+                      shown(previous.phase) + "; status tells what runs now"});
+}
+
 }  // namespace
 
 std::vector<std::string> status_page(const Status& status, const std::optional<Status>& previous,
@@ -181,8 +196,9 @@ std::vector<std::string> history_table(const std::optional<Status>& status,
                                        const std::optional<Status>& previous) {
   std::vector<Row> rows{{"ENDED", "ID", "BY", "FROM", "TO", "OUTCOME"}};
   if (status) add_endings(rows, *status);
-  if (previous && !previous->endings.empty()) {
+  if (previous && (!previous->endings.empty() || (previous->upgrade && !previous->ended))) {
     rows.push_back({"In the upgrader's previous life:"});
+    add_cut_off(rows, *previous);
     add_endings(rows, *previous);
   }
   return in_columns(rows);
