@@ -69,7 +69,12 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(error_of({"upgrade", "--trial=1d"}).find("--trial: needs =D") == 0);
   CHECK(error_of({"upgrade", "--mode=both"}) == "--mode: needs =parallel|sequential");
   CHECK(error_of({"upgrade", "--stop-timeout=0"}) == "--stop-timeout: must not be 0");
-  CHECK(error_of({"upgrade", "--trial=1s", "--trial=2s"}).find("--trial") == 0);
+  CHECK(error_of({"upgrade", "--trial=1s", "--trial=2s"}) == "--trial: given twice");
+  CHECK(error_of({"status", "--json", "--json"}) == "--json: given twice");
+  CHECK(error_of({"upgrade", "--id=", "u1"}) == "--id: its value is empty");
+  CHECK(error_of({"--dir=", "status"}) == "--dir: its value is empty");
+  CHECK(error_of({"wait", "--timeout"}) == "--timeout: its value is missing");
+  CHECK(error_of({"upgrade", ""}) == "EXECUTABLE is empty");
   CHECK(error_of({"upgrade", "--gate=confirm", "--mode=sequential"}).find("--gate=confirm") == 0);
   CHECK(error_of({"upgrade", "--commit=healthy", "--trial=0"}).find("--commit=healthy") == 0);
   CHECK(error_of({"upgrade", "--previous", "/opt/a"}).find("--previous") == 0);
@@ -79,6 +84,12 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(error_of({"app", "list"}).find("list: ") == 0);
   CHECK(error_of({"wait", "--for=ever"}).find("--for: needs =starting|running|") == 0);
   CHECK_FALSE(error_of({"confirm", "u1", "u2"}).empty());
+}
+
+TEST_CASE("a reason that is empty is none, and does not swallow the ID behind it") {
+  CHECK(parsed({"cancel", "--reason=", "u1"}).id == "u1");
+  CHECK_FALSE(parsed({"rollback", "--reason=", "u1"}).reason);
+  CHECK(parsed({"cancel", "--reason", "why", "u1"}).reason == "why");
 }
 
 TEST_CASE("help and version are asked for anywhere before EXECUTABLE") {

@@ -174,6 +174,9 @@ std::optional<UsageError> judge_together(const Options& options) {
                        options.name->find('/') != std::string::npos)) {
     return UsageError{*options.name + ": a NAME has no slash; for a path there is --dir"};
   }
+  if (options.executable && options.executable->empty()) {
+    return UsageError{"EXECUTABLE is empty"};
+  }
   if (options.previous && options.executable) {
     return UsageError{"--previous and " + *options.executable + ": give the one or the other"};
   }
@@ -190,8 +193,34 @@ std::optional<UsageError> judge_together(const Options& options) {
   return std::nullopt;
 }
 
+// The name of an option, as it stands in a word.
+std::string option_in(const std::string& word) {
+  return word.starts_with("--") && word.size() > 2 ? word.substr(0, word.find('=')) : "";
+}
+
+// Of `--reason=` CLI11 would take the next word for the value, and of a flag that is given twice it
+// would not tell. A reason may be empty: that is as good as none.
+std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
+  std::vector<std::string> seen;
+  std::erase(words, "--reason=");
+  for (const std::string& word : words) {
+    const std::string option = option_in(word);
+    if (option.empty()) continue;
+    if (word == option + "=") return UsageError{option + ": its value is empty"};
+    if (std::find(seen.begin(), seen.end(), option) != seen.end()) {
+      return UsageError{option + ": given twice"};
+    }
+    seen.push_back(option);
+  }
+  return std::nullopt;
+}
+
 // What CLI11 says of it, and for a NAME without a command what may have been meant.
 UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string text = error.what();
+    return UsageError{text.substr(0, text.find(':')) + ": its value is missing"};
+  }
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return UsageError{error.what()};
   if (!words.name) return UsageError{"COMMAND is missing; --help names them all"};
   return UsageError{*words.name + ": no such command; or, if it is a NAME, COMMAND is missing"};
@@ -200,7 +229,8 @@ UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
 }  // namespace
 
 CommandLine parse_command_line(const std::vector<std::string>& all_words) {
-  const Words words = take_apart(all_words);
+  Words words = take_apart(all_words);
+  if (std::optional<UsageError> error = take_apart_options(words.options)) return *std::move(error);
   Options options;
   options.name = words.name;
   if (!words.tail.empty()) {
