@@ -1,11 +1,14 @@
 // upgraderctl: an operator's hands and eyes on the upgraders of one machine.
 
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -23,7 +26,13 @@ int obey(const Options& options, Terminal& terminal) {
   const char* const other_base = std::getenv(base_variable);
   const std::string base = other_base == nullptr || *other_base == '\0' ? default_base : other_base;
   if (options.command == Command::list) return show_list(options, base, terminal);
-  const std::variant<Place, NoPlace> chosen = choose_place(options, base, names_below(base));
+  std::error_code error;
+  const std::vector<std::string> names = names_below(base, error);
+  if (error && !options.directory && !options.name) {
+    terminal.complain(base + ": " + error.message());
+    return status_of_trouble(error.value());
+  }
+  const std::variant<Place, NoPlace> chosen = choose_place(options, base, names);
   if (const auto* none = std::get_if<NoPlace>(&chosen)) {
     terminal.complain(none->text);
     return exit_absent;
@@ -32,6 +41,15 @@ int obey(const Options& options, Terminal& terminal) {
   if (options.command == Command::status) return show_status(options, place.path, terminal);
   if (options.command == Command::history) return show_history(options, place.path, terminal);
   return ask(options, place, terminal);
+}
+
+// What is opened later must not become standard output, which may be the FIFO then. What is opened
+// to be read is written to in vain, as it was when it was closed.
+void fill_standard_descriptors() {
+  int fd = ::open("/dev/null", O_RDONLY);
+  while (fd >= 0 && fd <= STDERR_FILENO)
+    fd = ::dup(fd);
+  if (fd > STDERR_FILENO) ::close(fd);
 }
 
 int run(const CommandLine& line, Terminal& terminal) {
@@ -55,6 +73,7 @@ int run(const CommandLine& line, Terminal& terminal) {
 
 int main(int argc, char** argv) {
   using namespace upgraderctl;
+  fill_standard_descriptors();
   // A reader that has gone is seen by the write.
   ::signal(SIGPIPE, SIG_IGN);
   Terminal terminal;

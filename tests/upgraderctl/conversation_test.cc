@@ -38,7 +38,7 @@ class Talk {
   }
   explicit Talk(Goal goal) : Talk(errand_for(goal)) {}
 
-  void look() { look(Look{status, previous, true}); }
+  void look() { look(Look{status, previous, true, Hearing::listens, 0, ""}); }
   void look(const Look& look) { feed(Looked{look, at(20)}); }
   void feed(const Happening& happening) { take(conversation_.step(happening, now)); }
 
@@ -243,7 +243,7 @@ TEST_CASE("a status that has become the previous one says that its life is over"
   talk.answer(true);
   talk.look();
 
-  talk.look(Look{std::nullopt, talk.status, true});
+  talk.look(Look{std::nullopt, talk.status, true, Hearing::listens, 0, ""});
 
   CHECK(talk.ended_with() == exit_ended);
 }
@@ -415,7 +415,7 @@ TEST_CASE("a control directory that has vanished for good ends it with 7") {
   talk.answer(true);
   talk.look();
 
-  talk.look(Look{std::nullopt, std::nullopt, false});
+  talk.look(Look{std::nullopt, std::nullopt, false, Hearing::listens, 0, ""});
   SECTION("it comes back") {
     talk.look();
     talk.status.endings = {ending_of("u1", "committed")};

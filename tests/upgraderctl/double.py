@@ -143,11 +143,11 @@ class Double:
         if kind == "cancel":
             if "stop_sent" in upgrade:
                 return "no: the active agent has been told to stop"
-            self.finish("kept", "cancel", request.get("reason", "cancelled"))
+            self.finish("kept", "cancel", self.by_control("cancelled", request))
         if kind == "commit":
             self.do_commit()
         if kind == "rollback":
-            self.do_fall_back("trial", request.get("reason", "rolled back"))
+            self.do_fall_back("trial", self.by_control("rolled back", request))
         return None
 
     def accept(self, request):
@@ -169,6 +169,11 @@ class Double:
             "pid": os.getpid(), "executable": executable, "started": spelled(self.clock())}
         self.phase("preparing", 300)
         return None
+
+    @staticmethod
+    def by_control(deed, request):
+        why = request.get("reason")
+        return deed + " by the control directory" + (": " + why if why else "")
 
     def finish(self, outcome, stage=None, reason=None):
         upgrade = self.state.pop("upgrade")

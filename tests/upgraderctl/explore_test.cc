@@ -198,7 +198,8 @@ bool under_way(const World& world) {
 
 void look(World& world) {
   const bool gone = !world.truth.alive;
-  feed(world, Looked{Look{world.status, world.previous, !world.vanished}, at(20)});
+  feed(world, Looked{Look{world.status, world.previous, !world.vanished, Hearing::listens, 0, ""},
+                     at(20)});
   if (gone && !world.finish) feed(world, ReaderGone{});
 }
 

@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Happening looked(const std::optional<Status>& status, bool taken = true) {
-  return Looked{Look{status, std::nullopt, true, taken}, at(20)};
+Happening looked(const std::optional<Status>& status, Hearing hearing = Hearing::listens) {
+  return Looked{Look{status, std::nullopt, true, hearing, 0, ""}, at(20)};
 }
 
 int ended_with(const Orders& orders) {
@@ -72,12 +72,12 @@ TEST_CASE("one that ends meanwhile ends the wait with 6, however that is seen") 
     CHECK(ended_with(wait.step(looked(other), 1s)) == exit_ended);
   }
   SECTION("nobody takes requests there any more, and has left no last word meanwhile") {
-    CHECK(wait.step(looked(in_phase("running"), false), 1s).empty());
-    CHECK(ended_with(wait.step(looked(in_phase("running"), false), 2s)) == exit_ended);
+    CHECK(wait.step(looked(in_phase("running"), Hearing::gone), 1s).empty());
+    CHECK(ended_with(wait.step(looked(in_phase("running"), Hearing::gone), 2s)) == exit_ended);
   }
   SECTION("a last word that comes late is told") {
-    CHECK(wait.step(looked(in_phase("running"), false), 1s).empty());
-    const Orders orders = wait.step(looked(has_ended(), false), 2s);
+    CHECK(wait.step(looked(in_phase("running"), Hearing::gone), 1s).empty());
+    const Orders orders = wait.step(looked(has_ended(), Hearing::gone), 2s);
     CHECK(std::get<Finish>(orders.at(0)).text.find("has ended with status 0") != std::string::npos);
   }
 }
@@ -86,9 +86,9 @@ TEST_CASE("what a killed upgrader has left is not taken for one that runs") {
   PhaseWait wait("running", std::nullopt, "upgraderctl status");
   CHECK(wait.start(0s).empty());
 
-  const Orders first = wait.step(looked(in_phase("running"), false), 0s);
+  const Orders first = wait.step(looked(in_phase("running"), Hearing::gone), 0s);
   CHECK(std::get<Say>(first.at(0)).text == "no upgrader runs there yet; waiting for phase running");
-  CHECK(wait.step(looked(in_phase("running"), false), 1s).empty());
+  CHECK(wait.step(looked(in_phase("running"), Hearing::gone), 1s).empty());
 
   Status other = in_phase("starting");
   other.upgrader.started = "2026-11-22T09:00:00.000Z";
@@ -97,13 +97,37 @@ TEST_CASE("what a killed upgrader has left is not taken for one that runs") {
   CHECK(ended_with(wait.step(looked(other), 3s)) == exit_done);
 }
 
+TEST_CASE("a status that may be old ends no wait") {
+  PhaseWait wait("running", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+
+  const Orders first = wait.step(looked(in_phase("running"), Hearing::stopped), 0s);
+  CHECK(std::get<Say>(first.at(0)).text.find("; the upgrader is stopped: ") != std::string::npos);
+  CHECK(wait.step(looked(in_phase("running"), Hearing::full), 1s).empty());
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 2s)) == exit_done);
+}
+
+TEST_CASE("a status that cannot be read is told of, and ends the wait where rights are missing") {
+  PhaseWait wait("running", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+  const auto unreadable = [](int error_number, const std::string& trouble) {
+    return Looked{Look{std::nullopt, std::nullopt, true, Hearing::gone, error_number, trouble},
+                  at(20)};
+  };
+  const Orders first = wait.step(unreadable(0, "DIR/status.json is no status"), 0s);
+  CHECK(std::get<Say>(first.at(0)).text ==
+        "DIR/status.json is no status; waiting for phase running");
+  CHECK(ended_with(wait.step(unreadable(ENOENT, "DIR/status.json: ..."), 0s)) == -1);
+  CHECK(ended_with(wait.step(unreadable(EACCES, "DIR/status.json: ..."), 0s)) == exit_refused);
+}
+
 TEST_CASE("a killed upgrader is not seen in the phase that it was in") {
   PhaseWait wait("trial", std::nullopt, "upgraderctl status");
   CHECK(wait.start(0s).empty());
   CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == -1);
 
-  CHECK(wait.step(looked(in_phase("trial"), false), 1s).empty());
-  CHECK(ended_with(wait.step(looked(in_phase("trial"), false), 2s)) == exit_ended);
+  CHECK(wait.step(looked(in_phase("trial"), Hearing::gone), 1s).empty());
+  CHECK(ended_with(wait.step(looked(in_phase("trial"), Hearing::gone), 2s)) == exit_ended);
 }
 
 TEST_CASE("the end itself can be waited for") {

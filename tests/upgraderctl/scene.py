@@ -126,12 +126,15 @@ class Asking:
             need(self.open and time.monotonic() < ends, "not said:", text, "\n", self.out, self.err)
             self.read()
 
-    def ends_with(self, status, *texts):
+    def end_status(self):
         ends = time.monotonic() + DEADLINE
         while self.open:
             need(time.monotonic() < ends, "does not end:", self.out, self.err)
             self.read()
-        ended = self.process.wait(DEADLINE)
+        return self.process.wait(DEADLINE)
+
+    def ends_with(self, status, *texts):
+        ended = self.end_status()
         for text in texts:
             need(text in self.out + self.err, "not said:", text, "\n", self.out, self.err)
         need(ended == status, "status", ended, "and not", status, "\n", self.out, self.err)
@@ -172,9 +175,14 @@ class Screen:
             return bool(got)
         return True
 
+    def is_painted(self):
+        """Not between the first and the last line of a page: that comes in pieces now and then."""
+        begun = max(self.written.rfind("A\r"), self.written.rfind("\x1b[K"))
+        return begun < 0 or begun < self.written.rfind("\x1b[J")
+
     def until(self, text):
         ends = time.monotonic() + DEADLINE
-        while not any(text in line for line in self.lines()):
+        while not (self.is_painted() and any(text in line for line in self.lines())):
             need(self.read() and time.monotonic() < ends, "not on the screen:", text, self.lines())
 
     def close(self):

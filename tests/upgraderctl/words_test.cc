@@ -147,7 +147,7 @@ TEST_CASE("an upgrader that is stopped is shown to be so, wherever it is shown")
   CHECK(page.back() ==
         "upgrader  process 4020, version 0.1.0, started 1 min 5 s ago; it is stopped: what is "
         "shown here is what it wrote before");
-  CHECK(status_line(status, Hearing::stopped, at(65)).find("; the upgrader is stopped") !=
+  CHECK(status_line(status, Hearing::stopped, at(65)).find("; the upgrader is stopped: ") !=
         std::string::npos);
   CHECK(change_key(status, Hearing::stopped) != change_key(status, Hearing::listens));
   CHECK(list_table({{"aa", status, Hearing::stopped, ""}}, at(65))
@@ -195,7 +195,7 @@ TEST_CASE("the history has this life and the one before") {
   previous.endings = {ending_of("u0", "ended", "shutdown")};
   previous.endings[0].to = {"", "/opt/agent/agent-1.1"};
 
-  CHECK(history_table(status, previous) ==
+  CHECK(history_table(status, Hearing::listens, previous) ==
         Lines{"ENDED                    ID  BY       FROM  TO         OUTCOME",
               "2026-11-22 08:00:42 UTC  u1  control  1.0   1.1        committed; version 1.1 is "
               "active (ready after 412 ms)",
@@ -210,7 +210,9 @@ TEST_CASE("the history has an upgrade that was cut off with the life before") {
   previous.candidate = previous.active;
   previous.candidate->version = "1.1";
   previous.phase = "preparing";
-  const auto last_line = [&] { return history_table(at_rest(), previous).back(); };
+  const auto last_line = [&] {
+    return history_table(at_rest(), Hearing::listens, previous).back();
+  };
 
   CHECK(last_line() ==
         "-      u0  control  1.0   1.1  not known: the upgrader ended without a last "
@@ -220,7 +222,47 @@ TEST_CASE("the history has an upgrade that was cut off with the life before") {
   previous.phase = "trial";
   CHECK(last_line().starts_with("-      u0  control  -     1.0  not known: "));
   previous.ended = Ended{0, "SIGTERM", at(50)};
-  CHECK(history_table(at_rest(), previous).size() == 1);
+  CHECK(history_table(at_rest(), Hearing::listens, previous).size() == 1);
+}
+
+TEST_CASE("what was under way when the upgrader was killed is told before another is started") {
+  Status status = on_trial();
+  status.upgrade = upgrade_called("u1");
+  CHECK(history_table(status, Hearing::listens, std::nullopt).size() == 1);
+  CHECK(history_table(status, Hearing::unseen, std::nullopt).size() == 2);
+  CHECK(history_table(status, Hearing::gone, std::nullopt)
+            .back()
+            .find("not known: the upgrader ended without a last word, in phase trial") !=
+        std::string::npos);
+}
+
+TEST_CASE("whether an upgrader listens is told by its FIFO, its process and its disk") {
+  const auto of = [](int fifo_error, std::optional<bool> there, bool stopped = false,
+                     bool full = false) {
+    return hearing_of({fifo_error, there, stopped, full});
+  };
+  CHECK(of(0, true) == Hearing::listens);
+  CHECK(of(0, false) == Hearing::listens);  // in another PID namespace
+  CHECK(of(0, true, true) == Hearing::stopped);
+  CHECK(of(0, true, false, true) == Hearing::full);
+  CHECK(of(ENXIO, true) == Hearing::gone);  // the process is another one by now
+  CHECK(of(ENOENT, true) == Hearing::deaf);
+  CHECK(of(EINVAL, true) == Hearing::deaf);
+  CHECK(of(ENOENT, false) == Hearing::gone);
+  CHECK(of(ENOENT, std::nullopt) == Hearing::gone);
+  CHECK(of(EACCES, true) == Hearing::unknown);
+  CHECK(of(EACCES, true, true) == Hearing::stopped);
+  CHECK(of(EPERM, false) == Hearing::unseen);
+  CHECK(of(EACCES, std::nullopt) == Hearing::unknown);
+  for (const Hearing hearing :
+       {Hearing::stopped, Hearing::full, Hearing::deaf, Hearing::gone, Hearing::unseen}) {
+    CHECK(status_line(at_rest(), hearing, at(65))
+              .ends_with("; the upgrader " + hearing_clause(hearing)));
+  }
+  CHECK(hearing_clause(Hearing::unknown).empty());
+  CHECK(
+      list_table({{"aa", at_rest(), Hearing::full, ""}}, at(65)).back().starts_with("aa    disk"));
+  CHECK(list_table({{"aa", at_rest(), Hearing::unseen, ""}}, at(65)).back().find("unseen") == 6);
 }
 
 TEST_CASE("columns are as wide as what is widest in them") {

@@ -69,7 +69,7 @@ void Conversation::take(const Looked& looked) {
   if (is_finished()) return;
   // A status of another life, and one that has become the previous one, say that ours is over.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
-    finish_without_word();
+    finish_without_word(is_own(look.previous));
     return;
   }
   if (look.directory_there) {
@@ -102,9 +102,9 @@ void Conversation::take(const Measured& measured) {
 void Conversation::take(const Interrupted& interrupted) {
   const int status = exit_signal_base + interrupted.signal;
   if (state_.leaving) {
-    finish(status, state_.leaving->text);
+    finish(status, state_.leaving->text + "; whether that was heard is not known");
   } else if (errand_.goal == Goal::rehearsal) {
-    leave({status, "interrupted: the rehearsal is cancelled"});
+    leave({status, "interrupted"});
   } else if (state_.stage == Stage::asking && !state_.sent) {
     finish(status, "interrupted: nothing was sent");
   } else {
@@ -160,14 +160,17 @@ void Conversation::examine_answer(const Status& own) {
     const Answer* answer = find_answer(own, errand_.cancel_request);
     if (answer != nullptr) answered_cancel(*answer);
   } else if (first != nullptr) {
-    answered();
+    answered(own, first->reason.empty());
   } else if (errand_.asks_upgrade &&
              (is_under_way(own, errand_.id) || find_ending(own, errand_.id) != nullptr)) {
-    answered();
+    answered(own, false);
   }
 }
 
-void Conversation::answered() {
+// To a request that begins nothing the upgrader says what is, or was, under way under its id.
+void Conversation::answered(const Status& own, bool begun_by_this) {
+  state_.compares = errand_.executable && !begun_by_this;
+  if (finish_if_another(own)) return;
   state_.resend.reset();
   if (!errand_.timeout) state_.limit.reset();
   if (errand_.goal == Goal::answer) {
@@ -186,8 +189,15 @@ void Conversation::answered_cancel(const Answer& answer) {
       "; it has become an upgrade");
 }
 
+bool Conversation::finish_if_another(const Status& own) {
+  if (!state_.compares) return false;
+  const std::optional<std::string> other = other_executable(*errand_.executable, errand_.id, own);
+  if (other) finish(exit_refused, "refused: " + *other);
+  return other.has_value();
+}
+
 void Conversation::examine_upgrade(const Status& own) {
-  if (errand_.goal == Goal::shutdown) return;
+  if (errand_.goal == Goal::shutdown || finish_if_another(own)) return;
   if (const Ending* ending = find_ending(own, errand_.id)) {
     finish_by(*ending);
     return;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "node/upgraderctl/core/decider.h"
+#include "node/upgraderctl/core/one_id.h"
 #include "node/upgraderctl/wire/status.h"
 
 namespace upgraderctl {
@@ -38,6 +39,7 @@ struct Errand {
   std::string request;                      // the name of the answer
   std::string line;                         // empty: nothing is asked, an upgrade is followed
   std::string id;                           // of the upgrade
+  std::optional<Executable> executable;     // that the upgrade of this id is to be one to
   bool asks_upgrade = false;                // so that the upgrader knows it by its id, too
   std::vector<std::string> answers_before;  // names that stood in status.json before it was asked
   std::string cancel_request;
@@ -80,6 +82,7 @@ class Conversation : public Decider {
     bool sent = false;          // the request of this stage, at least once
     bool out_of_sight = false;  // its answer may have been pushed out of status.json
     bool told_no_answer = false;
+    bool compares = false;  // another request may have begun the upgrade, to something else
     bool measured = false;  // the candidate was ready, and its memory has been asked for
     bool cancel_refused = false;
     std::optional<std::int64_t> peak_kib;
@@ -107,15 +110,16 @@ class Conversation : public Decider {
   void examine_upgrade(const Status& own);
   void note_pushed_out(const Status& own);
   void tell_if_late(const Status& own, Moment wall);
-  void answered();
+  void answered(const Status& own, bool begun_by_this);
+  bool finish_if_another(const Status& own);
   void answered_cancel(const Answer& answer);
   void finish_by(const Ending& ending);
   void finish_rehearsal(const Ending& ending);
   void finish_by_end(const Status& own);
-  void finish_without_word();
+  void finish_without_word(bool seen_last = true);
   [[nodiscard]] std::string again_by_id() const;
   void time_is_up();
-  void leave(Finish finish);
+  void leave(const Finish& last);
   void cancel();
   void send();
   void say(std::string text) { add(orders_, Say{std::move(text)}); }

@@ -68,12 +68,14 @@ void Conversation::finish_by_end(const Status& own) {
   }
 }
 
-void Conversation::finish_without_word() {
+// `seen_last`: whether there was a last word was to be seen; else its status has been put aside.
+void Conversation::finish_without_word(bool seen_last) {
   const std::string gone =
-      "the upgrader (" + life_name(errand_.life) + ") has gone without a last word";
+      "the upgrader (" + life_name(errand_.life) +
+      (seen_last ? ") has gone without a last word" : ") has ended, and how is no longer told");
   if (state_.leaving) {
     finish(state_.leaving->status, state_.leaving->text + "; " + gone);
-  } else if (state_.stage != Stage::asking || errand_.goal == Goal::shutdown) {
+  } else if (state_.stage != Stage::asking) {
     finish(exit_ended, gone + "; what it made of the " + errand_.deed +
                            " is not known. This tells what runs now: " + errand_.shows);
   } else if (!state_.sent) {
@@ -99,7 +101,7 @@ void Conversation::time_is_up() {
   } else if (state_.stage == Stage::asking && !state_.sent) {
     finish(exit_unknown, "time is up: nobody reads the FIFO, which is full: nothing was sent");
   } else if (errand_.goal == Goal::rehearsal) {
-    leave({exit_unknown, "time is up: the rehearsal is cancelled"});
+    leave({exit_unknown, "time is up"});
   } else if (state_.stage == Stage::asking) {
     finish(exit_unknown, "time is up without an answer: whether the upgrader took the " +
                              errand_.deed +
@@ -112,12 +114,12 @@ void Conversation::time_is_up() {
 }
 
 // A rehearsal is left by its cancel, which must not be lost.
-void Conversation::leave(Finish last) {
+void Conversation::leave(const Finish& last) {
   if (state_.stage == Stage::asking && !state_.sent) {
     finish(last.status, last.text + ": nothing was sent");
     return;
   }
-  state_.leaving = std::move(last);
+  state_.leaving = {last.status, last.text + ": the rehearsal is cancelled"};
   state_.limit = now_ + leaving_grace;
   if (state_.stage != Stage::cancelling && !state_.cancel_refused) cancel();
 }

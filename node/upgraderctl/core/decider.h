@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "node/upgraderctl/core/hearing.h"
 #include "node/upgraderctl/wire/status.h"
 
 namespace upgraderctl {
@@ -18,9 +19,9 @@ struct Look {
   std::optional<Status> status;
   std::optional<Status> previous;
   bool directory_there = true;
-  // Whether an upgrader takes requests there, as far as can be told; looked at before the status,
-  // which an upgrader puts aside before it takes requests, if it is another's.
-  bool taken = true;
+  Hearing hearing = Hearing::listens;
+  int error_number = 0;  // of reading the status, where there is none
+  std::string trouble;   // why there is none
 };
 
 // ---- what happened

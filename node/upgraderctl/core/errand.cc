@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "node/upgraderctl/core/exit_status.h"
+#include "node/upgraderctl/core/hearing.h"
 #include "node/upgraderctl/core/sentences.h"
 #include "node/upgraderctl/wire/request_line.h"
 #include "node/upgraderctl/wire/shown.h"
@@ -16,8 +17,9 @@ using Goal = Errand::Goal;
 constexpr std::int64_t rehearsal_gate_ms = 60'000;
 
 // What every errand has.
-Errand errand_with(Goal goal, const Options& options, const Status& status,
-                   const std::string& command) {
+Errand errand_with(Goal goal, const Options& options, const Scenery& scenery) {
+  const Status& status = scenery.status;
+  const std::string& command = scenery.command;
   Errand errand;
   errand.goal = goal;
   errand.life = status.upgrader;
@@ -63,51 +65,56 @@ std::optional<NoErrand> ended_before(const Options& options,
                             ending_sentence(*ending)};
 }
 
-// The executable that the upgrade called so is to, or was to; empty where the status does not tell.
-std::string executable_of(const std::string& id, const Status& status) {
-  if (const Ending* ending = find_ending(status, id)) return ending->to.executable;
-  if (!is_under_way(status, id)) return {};
-  if (status.candidate && status.candidate->role == "candidate")
-    return status.candidate->executable;
-  if (status.phase == "trial" && status.active) return status.active->executable;
-  return {};
+// An executable that is not there, or lies elsewhere for the upgrader, is not compared; nor is what
+// --previous names, since a commit makes that another one.
+std::optional<Executable> to_compare(const Options& options) {
+  if (!options.id || !options.executable || !options.resolved || options.previous) {
+    return std::nullopt;
+  }
+  return Executable{*options.executable, *options.resolved};
 }
 
 // Of an id that somebody has given with another EXECUTABLE before: what came of that one would be
-// told as if it had come of this one. Nothing is said against an EXECUTABLE that is not there, or
-// where the status spells a path with U+FFFD for bytes that are no UTF-8.
-std::optional<NoErrand> of_another_executable(const Options& options, const Status& status,
-                                              const std::optional<Status>& previous) {
-  if (!options.id || !options.executable || !options.resolved) return std::nullopt;
-  std::string known = executable_of(*options.id, status);
-  if (known.empty() && previous) known = executable_of(*options.id, *previous);
-  if (known.empty() || known.find("\xEF\xBF\xBD") != std::string::npos) return std::nullopt;
-  if (known == *options.executable || known == *options.resolved) return std::nullopt;
-  return Finish{exit_refused, "upgrade " + shown(*options.id) + " is one to " + shown(known) +
-                                  ", and not to " + shown(*options.executable) +
-                                  ": nothing was sent; another upgrade needs another --id"};
+// told as if it had come of this one.
+std::optional<NoErrand> of_another_executable(const Options& options, const Scenery& scenery) {
+  const std::optional<Executable> asked = to_compare(options);
+  if (!asked) return std::nullopt;
+  std::optional<std::string> other = other_executable(*asked, *options.id, scenery.status);
+  if (!other && scenery.previous) other = other_executable(*asked, *options.id, *scenery.previous);
+  if (!other) return std::nullopt;
+  return Finish{exit_refused, "refused: " + *other + ": nothing was sent"};
 }
 
-std::variant<Errand, NoErrand> upgrade_errand(const Options& options, const Status& status,
-                                              const std::optional<Status>& previous,
-                                              const std::string& name, const std::string& command) {
-  if (auto another = of_another_executable(options, status, previous)) return *std::move(another);
-  if (std::optional<NoErrand> ended = ended_before(options, previous)) return *std::move(ended);
-  Errand errand =
-      errand_with(options.no_wait ? Goal::answer : Goal::ending, options, status, command);
+// Of an id that may have ended in a life of which nothing can be read.
+std::optional<NoErrand> of_an_unknown_life(const Options& options, const Scenery& scenery) {
+  if (!options.id || scenery.previous_trouble.empty()) return std::nullopt;
+  if (is_under_way(scenery.status, *options.id)) return std::nullopt;
+  if (find_ending(scenery.status, *options.id) != nullptr) return std::nullopt;
+  return Finish{exit_unknown, "whether upgrade " + shown(*options.id) +
+                                  " has ended in the upgrader's previous life is not known: " +
+                                  scenery.previous_trouble +
+                                  ": nothing was sent. An --id that is new needs no such answer"};
+}
+
+std::variant<Errand, NoErrand> upgrade_errand(const Options& options, const Scenery& scenery,
+                                              const std::string& name) {
+  if (auto another = of_another_executable(options, scenery)) return *std::move(another);
+  if (auto ended = ended_before(options, scenery.previous)) return *std::move(ended);
+  if (auto unknown = of_an_unknown_life(options, scenery)) return *std::move(unknown);
+  Errand errand = errand_with(options.no_wait ? Goal::answer : Goal::ending, options, scenery);
+  errand.executable = to_compare(options);
   const UpgradeRequest request = upgrade_request(options, name);
   errand.request = request.request;
   errand.id = request.id;
   errand.asks_upgrade = true;
   errand.deed = "upgrade " + shown(request.id);
-  errand.tells = command + " history";
+  errand.tells = scenery.command + " history";
   return with_line(std::move(errand), request);
 }
 
-std::variant<Errand, NoErrand> rehearsal_errand(const Options& options, const Status& status,
-                                                const std::string& name,
-                                                const std::string& command) {
-  Errand errand = errand_with(Goal::rehearsal, options, status, command);
+std::variant<Errand, NoErrand> rehearsal_errand(const Options& options, const Scenery& scenery,
+                                                const std::string& name) {
+  Errand errand = errand_with(Goal::rehearsal, options, scenery);
   UpgradeRequest request = upgrade_request(options, name);
   request.terms.mode = "parallel";
   request.terms.gate = "confirm";
@@ -121,7 +128,7 @@ std::variant<Errand, NoErrand> rehearsal_errand(const Options& options, const St
   errand.cancel_request = cancel.request;
   errand.cancel_line = std::move(cancel_line.value());
   errand.deed = "rehearsal " + shown(request.id);
-  errand.tells = command + " history";
+  errand.tells = scenery.command + " history";
   return with_line(std::move(errand), request);
 }
 
@@ -132,14 +139,25 @@ Request deed_request(const Options& options, const std::string& name, const std:
   return RollbackRequest{name, id, options.reason};
 }
 
-// confirm, cancel, commit, rollback.
-std::variant<Errand, NoErrand> deed_errand(const Options& options, const Status& status,
-                                           const std::string& name, const std::string& command) {
-  if (!options.id && (!status.upgrade || status.upgrade->id.empty())) {
-    return Finish{exit_refused, std::string(name_of(options.command)) +
-                                    ": no upgrade is under way: " + phase_sentence(status)};
+// Where a command has no ID and the status no upgrade. A status that may be old is no answer.
+NoErrand none_under_way(const Options& options, const Scenery& scenery, int status) {
+  if (is_behind(scenery.hearing)) {
+    return {exit_unknown, std::string(name_of(options.command)) +
+                              ": whether an upgrade is under way is not known. The upgrader " +
+                              hearing_clause(scenery.hearing)};
   }
-  Errand errand = errand_with(Goal::answer, options, status, command);
+  return {status, std::string(name_of(options.command)) +
+                      ": no upgrade is under way: " + phase_sentence(scenery.status)};
+}
+
+// confirm, cancel, commit, rollback.
+std::variant<Errand, NoErrand> deed_errand(const Options& options, const Scenery& scenery,
+                                           const std::string& name) {
+  const Status& status = scenery.status;
+  if (!options.id && (!status.upgrade || status.upgrade->id.empty())) {
+    return none_under_way(options, scenery, exit_refused);
+  }
+  Errand errand = errand_with(Goal::answer, options, scenery);
   errand.id = options.id ? *options.id : status.upgrade->id;
   errand.request = name;
   errand.deed = std::string(name_of(options.command)) + " of " + shown(errand.id);
@@ -147,22 +165,21 @@ std::variant<Errand, NoErrand> deed_errand(const Options& options, const Status&
 }
 
 // wait without a phase: the upgrade under way is followed.
-std::variant<Errand, NoErrand> wait_errand(const Options& options, const Status& status,
-                                           const std::string& command) {
+std::variant<Errand, NoErrand> wait_errand(const Options& options, const Scenery& scenery) {
+  const Status& status = scenery.status;
   if (!status.upgrade || status.upgrade->id.empty()) {
-    return Finish{exit_done, "no upgrade is under way: " + phase_sentence(status)};
+    return none_under_way(options, scenery, exit_done);
   }
-  Errand errand = errand_with(Goal::ending, options, status, command);
+  Errand errand = errand_with(Goal::ending, options, scenery);
   errand.id = status.upgrade->id;
   errand.deed = "upgrade " + shown(errand.id);
-  errand.tells = command + " history";
+  errand.tells = scenery.command + " history";
   return errand;
 }
 
-std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const Status& status,
-                                               const std::string& name,
-                                               const std::string& command) {
-  Errand errand = errand_with(Goal::shutdown, options, status, command);
+std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const Scenery& scenery,
+                                               const std::string& name) {
+  Errand errand = errand_with(Goal::shutdown, options, scenery);
   errand.request = name;
   errand.deed = "shutdown";
   return with_line(std::move(errand), ShutdownRequest{name});
@@ -182,23 +199,22 @@ std::string request_name(Moment now, std::uint32_t chance) {
   return name;
 }
 
-std::variant<Errand, NoErrand> errand_of(const Options& options, const Status& status,
-                                         const std::optional<Status>& previous,
-                                         const std::string& name, const std::string& command) {
+std::variant<Errand, NoErrand> errand_of(const Options& options, const Scenery& scenery,
+                                         const std::string& name) {
   switch (options.command) {
     case Command::upgrade:
-      return upgrade_errand(options, status, previous, name, command);
+      return upgrade_errand(options, scenery, name);
     case Command::rehearse:
-      return rehearsal_errand(options, status, name, command);
+      return rehearsal_errand(options, scenery, name);
     case Command::confirm:
     case Command::cancel:
     case Command::commit:
     case Command::rollback:
-      return deed_errand(options, status, name, command);
+      return deed_errand(options, scenery, name);
     case Command::wait:
-      return wait_errand(options, status, command);
+      return wait_errand(options, scenery);
     case Command::shutdown:
-      return shutdown_errand(options, status, name, command);
+      return shutdown_errand(options, scenery, name);
     case Command::list:
     case Command::status:
     case Command::history:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -16,12 +17,19 @@ namespace upgraderctl {
 // The command's end without a request.
 using NoErrand = Finish;
 
-// `name` is one that no other request has ever had; `command` the words that lead to this upgrader.
-// In `options`, `executable` is absolute, and `resolved` set where it exists. `previous` is the
-// status of the life before.
-[[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options, const Status& status,
-                                                       const std::optional<Status>& previous,
-                                                       const std::string& name,
-                                                       const std::string& command);
+// What was seen before anything is asked.
+struct Scenery {
+  Status status;
+  Hearing hearing = Hearing::listens;
+  std::optional<Status> previous;  // of the life before, if it could be read
+  std::string previous_trouble;    // why it could not, if there is one
+  std::string command;             // the words that lead to this upgrader: "upgraderctl app"
+};
+
+// `name` is one that no other request has ever had. In `options`, `executable` is absolute, and
+// `resolved` set where it exists.
+[[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options,
+                                                       const Scenery& scenery,
+                                                       const std::string& name);
 
 }  // namespace upgraderctl

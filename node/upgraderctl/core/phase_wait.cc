@@ -1,5 +1,6 @@
 #include "node/upgraderctl/core/phase_wait.h"
 
+#include <cerrno>
 #include <utility>
 
 #include "node/upgraderctl/core/exit_status.h"
@@ -34,12 +35,16 @@ Orders PhaseWait::step(const Happening& happening, Duration now) {
 }
 
 Orders PhaseWait::take(const Look& look) {
-  if (!look.status) return nobody_runs();
+  if (!look.status) return no_status(look);
   const Status& status = *look.status;
   // The last words of one that ends may come between the two looks: they are waited for once.
-  const bool left = !look.taken && !status.ended;
+  const bool left = has_gone(look.hearing) && !status.ended;
   if (left && !first_) return nobody_runs();
   if (left && !std::exchange(gone_, true)) return {};
+  if (is_behind(look.hearing) && !status.ended) {
+    return say_once("waiting for phase " + phase_ + "; the upgrader " +
+                    hearing_clause(look.hearing));
+  }
   if (!left && status.phase == phase_) return finish(exit_done, phase_sentence(status));
   if (status.ended && phase_ == "ended") {
     return finish(exit_done, "the upgrader has ended " + end_clause(*status.ended));
@@ -53,6 +58,15 @@ Orders PhaseWait::take(const Look& look) {
   if (status.ended) return say_once("the upgrader has ended; waiting for phase " + phase_);
   if (!first_) first_ = status;
   return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
+}
+
+// A file that is damaged, or is none, may be made well; one that may not be read stays so.
+Orders PhaseWait::no_status(const Look& look) {
+  if (look.error_number == EACCES || look.error_number == EPERM) {
+    return finish(exit_refused, look.trouble);
+  }
+  if (look.error_number == ENOENT || look.trouble.empty()) return nobody_runs();
+  return say_once(look.trouble + "; waiting for phase " + phase_);
 }
 
 Orders PhaseWait::nobody_runs() {

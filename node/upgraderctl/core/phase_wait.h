@@ -22,6 +22,7 @@ class PhaseWait : public Decider {
 
  private:
   [[nodiscard]] Orders take(const Look& look);
+  [[nodiscard]] Orders no_status(const Look& look);
   [[nodiscard]] Orders nobody_runs();
   [[nodiscard]] Orders say_once(std::string text);
 

@@ -63,7 +63,9 @@ std::vector<std::string> Progress::take(const Status& status) {
     if (!begun_) begun_ = upgrade.accepted;
     if (status.active && !upgrade.activated) old_agent_ = agent_name(*status.active);
     tell(accepted, upgrade.accepted, accepted_text(status));
-    if (upgrade.ready) tell(ready, upgrade.ready, newcomer(status) + " is ready");
+    const bool is_sequential =
+        upgrade.ready && upgrade.stopped && *upgrade.stopped < *upgrade.ready;
+    if (upgrade.ready && !is_sequential) tell_ready(status);
     if (status.phase == "confirming" && !command_.empty()) {
       tell(gate, status.since,
            "the gate is closed: `" + command_ + " confirm` opens it, `" + command_ +
@@ -71,6 +73,7 @@ std::vector<std::string> Progress::take(const Status& status) {
     }
     if (upgrade.stop_sent) tell(stop_sent, upgrade.stop_sent, old_agent_ + " is told to stop");
     if (upgrade.stopped) tell(stopped, upgrade.stopped, "it has stopped");
+    if (is_sequential) tell_ready(status);
     if (upgrade.activated) tell(activated, upgrade.activated, activated_text(status));
     tell_phase(status);
   }
@@ -80,6 +83,10 @@ std::vector<std::string> Progress::take(const Status& status) {
 void Progress::tell(Step step, const std::optional<Moment>& when, const std::string& what) {
   if (std::exchange(told_[step], true)) return;
   lines_.push_back(since(begun_, when) + "  " + what);
+}
+
+void Progress::tell_ready(const Status& status) {
+  tell(ready, status.upgrade->ready, newcomer(status) + " is ready");
 }
 
 void Progress::tell_phase(const Status& status) {

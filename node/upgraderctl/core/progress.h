@@ -26,6 +26,7 @@ class Progress {
   enum Step { accepted, ready, gate, stop_sent, stopped, activated, steps };
 
   void tell(Step step, const std::optional<Moment>& when, const std::string& what);
+  void tell_ready(const Status& status);
   void tell_phase(const Status& status);
 
   std::string id_;

@@ -88,7 +88,9 @@ std::string phase_sentence(const Status& status) {
   if (phase == "switching") return sentence_of_switching(status);
   if (phase == "replacing") return "nobody is active; " + candidate + " is starting";
   if (phase == "trial") return active + " is on trial";
-  if (phase == "abandoning") return "a killed candidate has yet to go; " + active + " serves on";
+  if (phase == "abandoning") {
+    return "the candidate has been killed, and its end is waited for; " + active + " serves on";
+  }
   if (phase == "rolling_back") return active + " has failed and is told to stop";
   if (phase == "falling_back") {
     return "nobody is active; " + name_or(status.standby, "the previous program") +

@@ -80,13 +80,8 @@ std::string upgrader_text(const Status& status, Hearing hearing, Moment now) {
   if (!status.upgrader.version.empty()) text += ", version " + shown(status.upgrader.version);
   if (status.upgrader.since) text += ", started " + ago(status.upgrader.since, now);
   if (status.ended) return text;
-  if (hearing == Hearing::stopped) {
-    return text + "; it is stopped: what is shown here is what it wrote before";
-  }
-  if (hearing != Hearing::gone) return text;
-  return text +
-         "; it takes no requests: it has gone without a last word, or another waits for the "
-         "lock";
+  const std::string clause = hearing_clause(hearing);
+  return clause.empty() ? text : text + "; it " + clause;
 }
 
 std::string state_text(const Status& status, Moment now) {
@@ -105,16 +100,20 @@ std::string last_cell(const Status& status, Moment now) {
   return outcome_clause(last) + " " + ago(last.ended, now);
 }
 
+std::string phase_cell(const Status& status, Hearing hearing) {
+  if (hearing == Hearing::gone) return "gone";
+  if (hearing == Hearing::unseen) return "unseen";
+  if (hearing == Hearing::stopped) return "stopped";
+  if (hearing == Hearing::full) return "disk full";
+  return shown(status.phase);
+}
+
 Row listed_row(const Listed& listed, Moment now) {
   if (!listed.status) return {shown(listed.name), "-", "-", "-", listed.trouble};
   const Status& status = *listed.status;
   const bool over = status.ended.has_value();
   const std::optional<Moment>& since = over ? status.ended->at : status.since;
-  return {shown(listed.name),
-          over                                 ? "ended"
-          : listed.hearing == Hearing::gone    ? "gone"
-          : listed.hearing == Hearing::stopped ? "stopped"
-                                               : shown(status.phase),
+  return {shown(listed.name), over ? "ended" : phase_cell(status, listed.hearing),
           status.active && !status.active->version.empty() ? shown(status.active->version) : "-",
           since ? show_duration(now - *since) : "-", last_cell(status, now)};
 }
@@ -159,8 +158,8 @@ std::vector<std::string> status_page(const Status& status, const std::optional<S
 
 std::string status_line(const Status& status, Hearing hearing, Moment now) {
   std::string line = show_moment(now) + "  " + state_text(status, now);
-  if (!status.ended && hearing == Hearing::gone) line += "; the upgrader takes no requests";
-  if (!status.ended && hearing == Hearing::stopped) line += "; the upgrader is stopped";
+  const std::string clause = hearing_clause(hearing);
+  if (!status.ended && !clause.empty()) line += "; the upgrader " + clause;
   if (status.upgrade) line += "; upgrade " + shown(status.upgrade->id);
   if (status.active && !status.active->status.empty()) {
     line += "; says: " + shown(status.active->status);
@@ -192,9 +191,10 @@ std::vector<std::string> list_table(const std::vector<Listed>& all, Moment now) 
   return in_columns(rows);
 }
 
-std::vector<std::string> history_table(const std::optional<Status>& status,
+std::vector<std::string> history_table(const std::optional<Status>& status, Hearing hearing,
                                        const std::optional<Status>& previous) {
   std::vector<Row> rows{{"ENDED", "ID", "BY", "FROM", "TO", "OUTCOME"}};
+  if (status && has_gone(hearing)) add_cut_off(rows, *status);
   if (status) add_endings(rows, *status);
   if (previous && (!previous->endings.empty() || (previous->upgrade && !previous->ended))) {
     rows.push_back({"In the upgrader's previous life:"});

@@ -5,13 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "node/upgraderctl/core/hearing.h"
 #include "node/upgraderctl/wire/status.h"
 
 namespace upgraderctl {
-
-// Whether the upgrader takes requests, as far as can be told by its FIFO and its process: one that
-// is stopped, by SIGSTOP for example, takes them when it goes on.
-enum class Hearing { listens, stopped, gone, unknown };
 
 // The page, a line each without a newline.
 [[nodiscard]] std::vector<std::string> status_page(const Status& status,
@@ -34,6 +31,7 @@ struct Listed {
 
 // The endings of this life of the upgrader, if there is one, and of the previous one; newest first.
 [[nodiscard]] std::vector<std::string> history_table(const std::optional<Status>& status,
+                                                     Hearing hearing,
                                                      const std::optional<Status>& previous);
 
 }  // namespace upgraderctl

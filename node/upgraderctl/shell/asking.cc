@@ -4,6 +4,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -25,8 +26,8 @@ namespace upgraderctl {
 namespace {
 
 // An upgrader that takes requests has written its status after so long, or cannot.
-constexpr int meeting_looks = 100;
-constexpr int meeting_pause_ms = 50;
+constexpr Duration meeting_longest{5'000};
+constexpr Duration meeting_pause{50};
 
 // A name that no other request has: the time of day, and three bytes of chance.
 std::string new_name() {
@@ -52,7 +53,7 @@ int end_by(const Finish& finish, Terminal& terminal) {
 
 // Why an upgrader that takes no requests does not.
 Finish not_listening(const ControlDirectory& directory, int error_number) {
-  const StatusFile file = directory.status();
+  const auto [file, hearing] = directory.see();
   if (error_number == EACCES || error_number == EPERM) {
     return {exit_refused, directory.path() + "/control: " + std::strerror(error_number)};
   }
@@ -60,23 +61,25 @@ Finish not_listening(const ControlDirectory& directory, int error_number) {
   if (file.status->ended) {
     return {exit_absent, "the upgrader has ended " + end_clause(*file.status->ended)};
   }
-  std::string text = directory.path() + "/control: " + std::strerror(error_number);
-  return {exit_absent, text + ": the upgrader (" + life_name(file.status->upgrader) +
-                           ") takes no requests: it has gone without a last word, or it waits for "
-                           "the lock"};
+  const std::string text = directory.path() + "/control: " + std::strerror(error_number) +
+                           ": the upgrader (" + life_name(file.status->upgrader) + ") ";
+  return {exit_absent, text + hearing_clause(hearing == Hearing::deaf ? hearing : Hearing::gone)};
 }
 
 // The status of the life to which the open FIFO leads. It is read behind the opening: a life that
 // began before it has either written its status, or is about to.
-std::variant<Status, Finish> meet(const ControlDirectory& directory) {
+std::variant<Status, Finish> meet(const ControlDirectory& directory,
+                                  const std::optional<Duration>& timeout) {
+  const bool is_limited = timeout && *timeout > Duration{0};
+  const Duration limit = is_limited ? std::min(*timeout, meeting_longest) : meeting_longest;
   StatusFile file;
-  for (int i = 0; i < meeting_looks; ++i) {
+  for (Duration passed{0}; passed < limit; passed += meeting_pause) {
     const bool gone = directory.reader_gone();
     file = directory.status();
     if (gone) return not_listening(directory, ENXIO);
     if (file.status && !file.status->ended) return *std::move(file.status);
     if (file.error_number == EACCES) return Finish{exit_refused, file.trouble};
-    ::poll(nullptr, 0, meeting_pause_ms);
+    ::poll(nullptr, 0, static_cast<int>(meeting_pause.count()));
   }
   return Finish{exit_unknown,
                 "the upgrader takes requests, but writes no status that can be read "
@@ -150,19 +153,26 @@ int ask(const Options& given, const Place& place, Terminal& terminal) {
   if (error != 0 && !(options.command == Command::wait && error == EACCES)) {
     return end_by(not_listening(directory, error), terminal);
   }
-  std::variant<Status, Finish> met = meet(directory);
+  std::variant<Status, Finish> met = meet(directory, options.timeout);
   if (const auto* finish = std::get_if<Finish>(&met)) return end_by(*finish, terminal);
   const Status& status = std::get<Status>(met);
-  if (with_process(Hearing::listens, status) == Hearing::stopped) {
-    terminal.complain("the upgrader (" + life_name(status.upgrader) +
-                      ") is stopped: what it wrote before is all that is known of it, and it takes "
-                      "requests when it goes on");
+  const Hearing hearing = directory.see().hearing;
+  if (is_behind(hearing)) {
+    terminal.complain("the upgrader (" + life_name(status.upgrader) + ") " +
+                      hearing_clause(hearing));
   }
   if (const std::optional<Finish> finish = complete(options, status)) {
     return end_by(*finish, terminal);
   }
+  const StatusFile previous = directory.previous();
   std::variant<Errand, NoErrand> errand =
-      errand_of(options, status, directory.previous().status, new_name(), place.words);
+      errand_of(options,
+                {.status = status,
+                 .hearing = hearing,
+                 .previous = previous.status,
+                 .previous_trouble = previous.error_number == ENOENT ? "" : previous.trouble,
+                 .command = place.words},
+                new_name());
   if (const auto* finish = std::get_if<NoErrand>(&errand)) return end_by(*finish, terminal);
   std::optional<Progress> progress = progress_of(std::get<Errand>(errand), place.words);
   const Life life = status.upgrader;

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,9 +19,6 @@ namespace {
 
 // The upgrader writes at most 65,536 bytes; a younger one may write more.
 constexpr std::size_t file_bytes_max = 1'048'576;
-
-// To write to it, where somebody reads it, and never to wait.
-constexpr int fifo_flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
 
 class OpenFile {
  public:
@@ -69,6 +68,39 @@ std::string process_fact(std::int64_t pid, std::string_view label) {
   return at != std::string::npos ? text.substr(at) : "";
 }
 
+// Opens the FIFO to write, and gives its descriptor, or less than 0 and errno.
+int open_fifo(const std::string& directory) {
+  const int fd = ::open((directory + "/control").c_str(),
+                        O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return fd;
+  struct stat facts {};
+  if (::fstat(fd, &facts) == 0 && S_ISFIFO(facts.st_mode)) return fd;
+  ::close(fd);
+  errno = EINVAL;
+  return -1;
+}
+
+int fifo_error_of(const std::string& directory) {
+  const int fd = open_fifo(directory);
+  if (fd < 0) return errno;
+  ::close(fd);
+  return 0;
+}
+
+bool is_there(std::int64_t pid) {
+  return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
+}
+
+// Whether its owner finds no room there for another file.
+bool is_full(const std::string& directory) {
+  struct statvfs room {};
+  struct stat facts {};
+  if (::statvfs(directory.c_str(), &room) != 0 || room.f_blocks == 0) return false;
+  const bool keeps_to_limits = ::stat(directory.c_str(), &facts) == 0 && facts.st_uid != 0;
+  const bool no_inode = room.f_files != 0 && room.f_ffree == 0;
+  return no_inode || room.f_bfree == 0 || (keeps_to_limits && room.f_bavail == 0);
+}
+
 }  // namespace
 
 StatusFile ControlDirectory::read(const std::string& name) const {
@@ -88,16 +120,13 @@ StatusFile ControlDirectory::read(const std::string& name) const {
   return file;
 }
 
-// One that may not be written to may have a reader.
-bool ControlDirectory::taken() const {
-  const OpenFile fifo(path_ + "/control", fifo_flags);
-  return fifo.get() >= 0 || (errno != ENXIO && errno != ENOENT);
-}
-
 Look ControlDirectory::look() const {
   Look look;
-  look.taken = taken();
-  look.status = status().status;
+  Sight sight = see();
+  look.status = std::move(sight.file.status);
+  look.hearing = sight.hearing;
+  look.error_number = sight.file.error_number;
+  look.trouble = std::move(sight.file.trouble);
   look.previous = previous().status;
   struct stat facts {};
   look.directory_there = ::stat(path_.c_str(), &facts) == 0 || errno == EACCES;
@@ -106,14 +135,8 @@ Look ControlDirectory::look() const {
 
 int ControlDirectory::open() {
   close();
-  const std::string path = path_ + "/control";
-  const int fd = ::open(path.c_str(), fifo_flags);
+  const int fd = open_fifo(path_);
   if (fd < 0) return errno;
-  struct stat facts {};
-  if (::fstat(fd, &facts) != 0 || !S_ISFIFO(facts.st_mode)) {
-    ::close(fd);
-    return EINVAL;
-  }
   fifo_ = fd;
   return 0;
 }
@@ -134,21 +157,19 @@ WriteOutcome ControlDirectory::write(std::string_view line) const {
   return written < 0 && errno == EPIPE ? WriteOutcome::gone : WriteOutcome::full;
 }
 
-Hearing ControlDirectory::hearing() {
-  if (fifo_ < 0) {
-    const int error = open();
-    if (error == ENXIO || error == ENOENT) return Hearing::gone;
-    if (error != 0) return Hearing::unknown;
+Sight ControlDirectory::see() const {
+  Signs signs;
+  signs.fifo_error = fifo_error_of(path_);
+  Sight sight;
+  sight.file = status();
+  const std::int64_t pid = sight.file.status ? sight.file.status->upgrader.pid.value_or(0) : 0;
+  if (pid > 0) {
+    signs.process_there = is_there(pid);
+    signs.process_stopped = process_fact(pid, "\nState:").starts_with('T');
   }
-  if (!reader_gone()) return Hearing::listens;
-  close();
-  return Hearing::gone;
-}
-
-Hearing with_process(Hearing hearing, const std::optional<Status>& status) {
-  if (hearing != Hearing::listens || !status || !status->upgrader.pid) return hearing;
-  const bool is_stopped = process_fact(*status->upgrader.pid, "\nState:").starts_with('T');
-  return is_stopped ? Hearing::stopped : hearing;
+  signs.disk_full = is_full(path_);
+  sight.hearing = hearing_of(signs);
+  return sight;
 }
 
 std::optional<std::int64_t> peak_memory_kib(std::int64_t pid) {

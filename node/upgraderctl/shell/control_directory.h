@@ -19,6 +19,11 @@ struct StatusFile {
   std::string trouble;  // why it could not
 };
 
+struct Sight {
+  StatusFile file;
+  Hearing hearing = Hearing::unknown;
+};
+
 class ControlDirectory {
  public:
   explicit ControlDirectory(std::string path) : path_(std::move(path)) {}
@@ -31,8 +36,8 @@ class ControlDirectory {
   [[nodiscard]] StatusFile status() const { return read("status.json"); }
   [[nodiscard]] StatusFile previous() const { return read("previous.json"); }
 
-  // status.json before previous.json: where a new life of the upgrader has made the one into the
-  // other between the two looks, both say the same, and nothing is missed.
+  // status.json, as see() has it, before previous.json: where a new life of the upgrader has made
+  // the one into the other between the two looks, both say the same, and nothing is missed.
   [[nodiscard]] Look look() const;
 
   // Opens the FIFO for writing, which leads to one life of the upgrader. Answers 0 or an errno:
@@ -46,20 +51,15 @@ class ControlDirectory {
   // The line goes in whole, or not at all.
   [[nodiscard]] WriteOutcome write(std::string_view line) const;
 
-  // By the FIFO, which is opened for this if it is not yet. `listens` or `gone` or `unknown`.
-  [[nodiscard]] Hearing hearing();
+  // The FIFO first, then status.json. Leaves alone what open() has opened.
+  [[nodiscard]] Sight see() const;
 
  private:
   [[nodiscard]] StatusFile read(const std::string& name) const;
-  [[nodiscard]] bool taken() const;
 
   std::string path_;
   int fifo_ = -1;
 };
-
-// The same of an upgrader whose status has been read: whether its process is stopped is asked, too,
-// where /proc tells.
-[[nodiscard]] Hearing with_process(Hearing hearing, const std::optional<Status>& status);
 
 // The peak memory of a process in KiB, if /proc tells.
 [[nodiscard]] std::optional<std::int64_t> peak_memory_kib(std::int64_t pid);

@@ -62,7 +62,7 @@ Runner::Runner(uv_loop_t* loop, Decider& decider, Scene scene)
       news_(loop, scene_.directory.path(), [this] { look(); }),
       deadline_(new_timer()),
       painter_(new_timer()) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     auto handle = upgrader::make_handle<uv_signal_t>(
         [loop](uv_signal_t* fresh) { return uv_signal_init(loop, fresh); });
     handle->data = this;

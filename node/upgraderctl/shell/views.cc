@@ -27,10 +27,8 @@ void print(Terminal& terminal, const std::vector<std::string>& lines) {
 }
 
 Listed listed(const std::string& base, const std::string& name) {
-  ControlDirectory directory(base + "/" + name);
-  StatusFile file = directory.status();
-  const Hearing hearing = with_process(directory.hearing(), file.status);
-  return {name, std::move(file.status), hearing, file.trouble};
+  Sight sight = ControlDirectory(base + "/" + name).see();
+  return {name, std::move(sight.file.status), sight.hearing, sight.file.trouble};
 }
 
 // One line of JSON: its name, and what it has written.
@@ -56,26 +54,25 @@ int status_of_trouble(int error_number) {
   return error_number == EACCES || error_number == EPERM ? exit_refused : exit_absent;
 }
 
-std::vector<std::string> names_below(const std::string& base) {
+std::vector<std::string> names_below(const std::string& base, std::error_code& error) {
   std::vector<std::string> names;
-  std::error_code error;
   for (std::filesystem::directory_iterator at(base, error), end; !error && at != end;
        at.increment(error)) {
     std::error_code ignored;
     if (at->is_directory(ignored)) names.push_back(at->path().filename().string());
   }
+  if (error == std::errc::no_such_file_or_directory) error.clear();
   std::sort(names.begin(), names.end());
   return names;
 }
 
 int show_list(const Options& options, const std::string& base, Terminal& terminal) {
   std::error_code error;
-  std::filesystem::directory_iterator(base, error);
-  if (error && error != std::errc::no_such_file_or_directory) {
+  const std::vector<std::string> names = names_below(base, error);
+  if (error) {
     terminal.complain(base + ": " + error.message());
     return status_of_trouble(error.value());
   }
-  const std::vector<std::string> names = names_below(base);
   if (options.json) {
     for (const std::string& name : names)
       terminal.line(listed_as_json(base, name));
@@ -94,9 +91,8 @@ int show_list(const Options& options, const std::string& base, Terminal& termina
 
 int show_status(const Options& options, const std::string& path, Terminal& terminal) {
   if (options.watch) return watch_status(options, path, terminal);
-  ControlDirectory directory(path);
-  const Hearing hearing = directory.hearing();
-  const StatusFile file = directory.status();
+  const ControlDirectory directory(path);
+  const auto [file, hearing] = directory.see();
   if (!file.status) {
     terminal.complain(file.trouble);
     return status_of_trouble(file.error_number);
@@ -104,22 +100,24 @@ int show_status(const Options& options, const std::string& path, Terminal& termi
   if (options.json) {
     terminal.line(one_line(file.text));
   } else {
-    print(terminal, status_page(*file.status, directory.previous().status,
-                                with_process(hearing, file.status), wall_clock()));
+    print(terminal, status_page(*file.status, directory.previous().status, hearing, wall_clock()));
   }
-  return file.status->ended || hearing == Hearing::gone ? exit_absent : exit_done;
+  return file.status->ended || has_gone(hearing) ? exit_absent : exit_done;
 }
 
 int show_history(const Options& options, const std::string& path, Terminal& terminal) {
   const ControlDirectory directory(path);
-  const StatusFile present = directory.status();
+  const auto [present, hearing] = directory.see();
   const StatusFile previous = directory.previous();
   if (!present.status && !previous.status) {
     terminal.complain(present.trouble);
     return status_of_trouble(present.error_number);
   }
+  if (!previous.status && previous.error_number != ENOENT) {
+    terminal.complain("of the upgrader's previous life nothing is known: " + previous.trouble);
+  }
   if (!options.json) {
-    print(terminal, history_table(present.status, previous.status));
+    print(terminal, history_table(present.status, hearing, previous.status));
     return exit_done;
   }
   if (present.status) terminal.line(endings_as_json(present.text));

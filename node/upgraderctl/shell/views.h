@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "node/upgraderctl/core/options.h"
@@ -9,8 +10,8 @@
 
 namespace upgraderctl {
 
-// The directories below the base, by name.
-[[nodiscard]] std::vector<std::string> names_below(const std::string& base);
+// The directories below the base, by name. An error is told; that there is no base is none.
+[[nodiscard]] std::vector<std::string> names_below(const std::string& base, std::error_code& error);
 
 // Files that may not be read are refused; where there is none, nobody is there.
 [[nodiscard]] int status_of_trouble(int error_number);

@@ -41,7 +41,6 @@ class Watch {
   News news_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
   std::optional<std::string> last_;  // what was shown last, without how long it is ago
-  std::string started_;              // of the life whose FIFO is open
   std::optional<int> status_;
 };
 
@@ -79,14 +78,8 @@ int Watch::run() {
 
 void Watch::look() {
   if (status_) return;
-  const StatusFile file = directory_.status();
-  // The FIFO that is open leads to the life that was seen when it was opened.
-  if (file.status && file.status->upgrader.started != started_) {
-    directory_.close();
-    started_ = file.status->upgrader.started;
-  }
-  const Hearing hearing = with_process(directory_.hearing(), file.status);
-  show(file, hearing);
+  const Sight sight = directory_.see();
+  show(sight.file, sight.hearing);
   if (terminal_.is_broken()) status_ = exit_done;
 }
 
