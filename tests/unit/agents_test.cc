@@ -47,10 +47,10 @@ TEST_CASE("of an agent's lines so many are taken in a turn, and the others in th
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
+  std::vector<int> turns_before;  // outlives the agent, whose end is an event, too
   Bench bench;
   const Puppet agent(bench, 1);
   agent.say(lines(lines_a_turn + 1));
-  std::vector<int> turns_before;
   bench.during = [&](const Event&) { turns_before.push_back(bench.turns_over); };
 
   bench.turn();
