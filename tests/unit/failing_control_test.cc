@@ -265,6 +265,32 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK_FALSE(desk.control->next_deadline());
 }
 
+TEST_CASE("news that cannot be written are written as soon as they can be, with nothing new") {
+  Desk desk;
+  REQUIRE(desk.take());
+  desk.settle(0s);
+  desk.reach(Phase::preparing);
+  {
+    const Failing failing(Call::write, ENOSPC);
+    desk.settle(1s);
+    CHECK(failing.fired());
+  }
+  CHECK_FALSE(desk.says("preparing"));
+  CHECK(desk.control->next_deadline() == Time{2s});
+  {
+    const Failing still(Call::write, ENOSPC);
+    desk.settle(2s);
+    CHECK(still.fired());
+  }
+  CHECK(desk.control->next_deadline() == Time{3s});
+  CHECK(times_told(desk, "cannot write ") == 1);
+
+  desk.settle(3s);
+
+  CHECK(desk.says("preparing"));
+  CHECK_FALSE(desk.control->next_deadline());
+}
+
 TEST_CASE("a FIFO that cannot be read now is read later") {
   Desk desk;
   REQUIRE(desk.take());

@@ -120,7 +120,7 @@ void Control::settle(const State& state, Time now) {
 
 std::optional<Time> Control::next_deadline() const {
   if (fifo_ && fifo_->pending()) return Time{0};  // at once: lines have been read and not taken
-  if (deaf_ && last_ && !due_) return *last_ + deaf_interval;
+  if ((deaf_ || fails_) && last_ && !due_) return *last_ + retry_interval;
   return held_back_ ? std::nullopt : due_;
 }
 

@@ -21,8 +21,8 @@ namespace upgrader {
 
 // status.json is written at most so often.
 inline constexpr Duration status_interval{100};
-// How often it is tried to open the FIFO, where that has failed.
-inline constexpr Duration deaf_interval{1'000};
+// How often it is tried again to open the FIFO, or to write status.json, where that has failed.
+inline constexpr Duration retry_interval{1'000};
 
 class Control {
  public:
