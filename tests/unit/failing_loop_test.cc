@@ -7,6 +7,7 @@
 #include <uv.h>
 
 #include "tests/unit/agents_on_a_loop.h"
+#include "tests/unit/blocked_sigchld.h"
 #include "tests/unit/failing_calls.h"
 #include "upgrader/core/errno_name.h"
 #include "upgrader/shell/descriptors.h"

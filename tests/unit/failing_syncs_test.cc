@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "tests/unit/blocked_sigchld.h"
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/processes.h"
 #include "upgrader/shell/descriptors.h"

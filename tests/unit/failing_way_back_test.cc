@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "tests/unit/blocked_sigchld.h"
 #include "tests/unit/failing_calls.h"
 #include "tests/unit/processes.h"
 #include "tests/unit/releases.h"
