@@ -239,6 +239,19 @@ TEST_CASE("the child that comes second leaves nothing of the first one's longer 
   CHECK(std::string(vectors.envp()[0]) == "LISTEN_PID=301");
 }
 
+TEST_CASE("an environment to which all is added that there is still ends with a null") {
+  // Two entries and three more are an odd number: what lies behind such a block of memory is never
+  // 0.
+  const Environment environment{.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5};
+  const Program program = program_of("/bin/cat");
+  const Vectors vectors(program, &program, environment);
+
+  CHECK(std::string(vectors.envp()[2]) == "AGENT_PROTOCOL_LOCK_FD=5");
+  CHECK(std::string(vectors.envp()[3]).starts_with("AGENT_PROTOCOL_PROGRAM="));
+  CHECK(std::string(vectors.envp()[4]).starts_with("AGENT_PROTOCOL_PROGRAM_FD="));
+  CHECK(vectors.envp()[5] == nullptr);
+}
+
 TEST_CASE("arguments arrive byte for byte, a thousand of them") {
   std::vector<std::string> args{"-c", "read x", "", "a b", "\xc3\xa4", "\xff\xfe\x80", "'\"$\\\n"};
   args.resize(1000, "filler");
