@@ -369,7 +369,9 @@ bool Run::init_was_full() const {
 
 // What is owed to init, and the FIFO that cannot be opened.
 bool Run::tries_for_ever() const {
-  return init_was_full() || (fault_ && fault_->what == "EMFILE+" && play_.has("--control="));
+  if (init_was_full()) return true;
+  if (!fault_ || !fault_->lasts() || !play_.has("--control=")) return false;
+  return fault_->what == "EMFILE+" || fault_->call == "write.news";
 }
 
 // A socket of init that was full must not cost it the news that an agent is active.

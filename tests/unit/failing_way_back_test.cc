@@ -82,13 +82,14 @@ TEST_CASE("what was committed before is named as it was, where nothing says wher
   const Releases releases;
   Link link = releases.link_with_previous();
   const Program two = program_of(releases.two);
-  const int after = GENERATE(0, 1);  // the link's directory; and what the link named, from there
+  // What the link named; and the directory of LINK, from which the way is told.
+  const int after = GENERATE(0, 1);
   const Failing failing(Call::realpath, EACCES, after);
 
   CHECK(link.commit(two, nothing) == 0);
 
   CHECK(failing.fired());
-  CHECK(Releases::target_of(releases.previous) == "one");
+  CHECK(Releases::target_of(releases.previous) == (after == 0 ? "one" : releases.one));
 }
 
 TEST_CASE("the link of --previous names the program, not the way to it through other links") {
@@ -119,6 +120,18 @@ TEST_CASE("a link in the root directory leads to what is below that") {
   const auto place = LinkPlace::open("/no-such-link");
 
   CHECK(std::get<LinkPlace>(place).way_to("/opt/agent") == "opt/agent");
+}
+
+TEST_CASE("where the way to a link's directory cannot be told, the link is made an absolute one") {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "here");
+  const auto place = LinkPlace::open(directory / "here/link");
+  REQUIRE(std::holds_alternative<LinkPlace>(place));
+  CHECK(std::get<LinkPlace>(place).way_to(directory / "one") == "../one");
+
+  std::filesystem::remove(directory / "here");
+
+  CHECK(std::get<LinkPlace>(place).way_to(directory / "one") == directory / "one");
 }
 
 TEST_CASE("a directory whose path leads to another file system by now has been moved") {

@@ -51,12 +51,6 @@ std::variant<LinkPlace, int> LinkPlace::open(const std::string& path) {
   return LinkPlace(std::move(directory), as_given(parent), std::move(name));
 }
 
-// Worked out when a link is moved: a start should not wait for it. moved() tells if it has gone.
-std::string LinkPlace::directory_path() const {
-  char resolved[PATH_MAX];
-  return ::realpath(given_directory_.c_str(), resolved) != nullptr ? resolved : given_directory_;
-}
-
 std::string LinkPlace::read() const {
   return read_link(directory_, name_);
 }
@@ -98,7 +92,9 @@ int LinkPlace::moved() const {
 }
 
 std::string LinkPlace::way_to(const std::string& path) const {
-  std::string from = directory_path();
+  char resolved[PATH_MAX];
+  if (::realpath(given_directory_.c_str(), resolved) == nullptr) return path;
+  std::string from = resolved;
   if (from != "/") from += '/';
   const auto parting = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
   // Both begin with a slash, and the last that they share is where the ways part.

@@ -32,12 +32,12 @@ class LinkPlace {
   // 0 while the path, as it was given, leads to the directory that is open here; otherwise ESTALE.
   [[nodiscard]] int moved() const;
 
-  // How `path`, absolute and resolved, is reached from the directory.
+  // How `path`, absolute and resolved, is reached from the directory; `path` itself where that
+  // cannot be told.
   [[nodiscard]] std::string way_to(const std::string& path) const;
 
   [[nodiscard]] int directory() const { return directory_.get(); }
   [[nodiscard]] const std::string& given_directory() const { return given_directory_; }
-  [[nodiscard]] std::string directory_path() const;  // the same, without links
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& prepared_name() const { return prepared_; }
 

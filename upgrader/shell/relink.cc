@@ -141,7 +141,7 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
 // there is nothing to go back to, and that link stays as it is.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
-  std::string old = relative ? "{}/{}"_with(place_.directory_path(), committed_) : committed_;
+  std::string old = relative ? "{}/{}"_with(place_.given_directory(), committed_) : committed_;
   char resolved[PATH_MAX];
   if (::realpath(old.c_str(), resolved) != nullptr) old = resolved;
   if (old == program.path()) return 0;
