@@ -107,6 +107,27 @@ TEST_CASE("the same executable is waited for, whoever asked first") {
   CHECK_FALSE(look(conversation, status));
 }
 
+TEST_CASE("a cancel that comes too late is told what goes back") {
+  Errand errand = errand_to("", Goal::answer);
+  errand.asks_upgrade = false;
+  errand.deed = "cancel of u1";
+  errand.on_trial = "upgraderctl app rollback";
+  Conversation conversation(errand);
+  static_cast<void>(conversation.start(0s));
+  Status status = at_rest();
+  status.requests = {Answer{"r2", "cancel", false, "too late"}};
+  SECTION("on trial") {
+    status.phase = "trial";
+    CHECK(look(conversation, status)->text ==
+          "refused: cancel of u1: too late; it is on trial by now: upgraderctl app rollback goes "
+          "back");
+  }
+  SECTION("and before that it is not") {
+    status.phase = "switching";
+    CHECK(look(conversation, status)->text == "refused: cancel of u1: too late");
+  }
+}
+
 TEST_CASE("a shutdown that nobody has answered may not have been heard") {
   Conversation conversation(errand_to("", Goal::shutdown));
   static_cast<void>(conversation.start(0s));

@@ -153,7 +153,10 @@ void Conversation::examine_answer(const Status& own) {
   const Answer* first = find_answer(own, errand_.request);
   if (first != nullptr && first->ok == false) {
     finish(state_.leaving ? state_.leaving->status : exit_refused,
-           "refused: " + errand_.deed + ": " + shown(first->reason));
+           "refused: " + errand_.deed + ": " + shown(first->reason) +
+               (own.phase == "trial" && !errand_.on_trial.empty()
+                    ? "; it is on trial by now: " + errand_.on_trial + " goes back"
+                    : ""));
     return;
   }
   if (state_.stage == Stage::cancelling) {

@@ -47,6 +47,7 @@ struct Errand {
   std::optional<Duration> timeout;  // of the whole; 0 is no limit, also for the answer
   std::string tells;                // the command that tells what became of it
   std::string shows;                // the command that shows what runs
+  std::string on_trial;             // the command that does it where the upgrade is on trial
 };
 
 class Conversation : public Decider {

@@ -93,7 +93,7 @@ std::optional<NoErrand> of_an_unknown_life(const Options& options, const Scenery
   return Finish{exit_unknown, "whether upgrade " + shown(*options.id) +
                                   " has ended in the upgrader's previous life is not known: " +
                                   scenery.previous_trouble +
-                                  ": nothing was sent. An --id that is new needs no such answer"};
+                                  ": nothing was sent. Without --id it is sent all the same"};
 }
 
 std::variant<Errand, NoErrand> upgrade_errand(const Options& options, const Scenery& scenery,
@@ -161,6 +161,7 @@ std::variant<Errand, NoErrand> deed_errand(const Options& options, const Scenery
   errand.id = options.id ? *options.id : status.upgrade->id;
   errand.request = name;
   errand.deed = std::string(name_of(options.command)) + " of " + shown(errand.id);
+  if (options.command == Command::cancel) errand.on_trial = scenery.command + " rollback";
   return with_line(std::move(errand), deed_request(options, name, errand.id));
 }
 
