@@ -398,6 +398,17 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   CHECK(std::filesystem::read_symlink(agents + "/current").is_absolute() != is_resolved);
 }
 
+TEST_CASE("where a relative link is not seen to lead to the program, an absolute one is made") {
+  Releases releases;
+  Link link = releases.link();
+  const Failing relative(Call::fstatat, ENOENT);
+
+  CHECK(link.commit(program_of(releases.two), nothing) == 0);
+
+  CHECK(relative.fired());
+  CHECK(releases.target() == releases.two);
+}
+
 TEST_CASE("a link that cannot be made to lead to the program is left as it was") {
   Releases releases;
   Link link = releases.link();

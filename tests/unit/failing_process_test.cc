@@ -466,3 +466,11 @@ TEST_CASE("a kernel that knows no subreapers says so") {
 
   CHECK(become_subreaper() == EINVAL);
 }
+
+TEST_CASE("descriptors that are marked at once are not marked one by one, too") {
+  const Failing failing(Call::fcntl, EBADF);
+
+  mark_close_on_exec_from(1'000);
+
+  CHECK_FALSE(failing.fired());
+}
