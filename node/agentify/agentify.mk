@@ -65,8 +65,7 @@ check-daemons:
 	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/agentify/crowd.py
 
 # A thousand upgrades of nginx while somebody asks, a third of them bad.
-UPGRADES ?= 1000
 endurance-agentify:
 	@tests/need-packages $(daemon_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify
-	@BUILD=$(BUILD) tests/agentify/endurance.py $(UPGRADES)
+	@BUILD=$(BUILD) tests/agentify/endurance.py $(or $(UPGRADES),1000)
