@@ -130,6 +130,16 @@ TEST_CASE("a killed upgrader is not seen in the phase that it was in") {
   CHECK(ended_with(wait.step(looked(in_phase("trial"), Hearing::gone), 2s)) == exit_ended);
 }
 
+TEST_CASE("an upgrader that answers again has not ended, however often its FIFO was away") {
+  PhaseWait wait("trial", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+  for (int times = 0; times < 3; ++times) {
+    CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == -1);
+    CHECK(wait.step(looked(in_phase("running"), Hearing::gone), 1s).empty());
+  }
+  CHECK(ended_with(wait.step(looked(in_phase("trial")), 2s)) == exit_done);
+}
+
 TEST_CASE("the end itself can be waited for") {
   PhaseWait wait("ended", std::nullopt, "upgraderctl status");
   CHECK(wait.start(0s).empty());

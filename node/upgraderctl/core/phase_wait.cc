@@ -37,10 +37,12 @@ Orders PhaseWait::step(const Happening& happening, Duration now) {
 Orders PhaseWait::take(const Look& look) {
   if (!look.status) return no_status(look);
   const Status& status = *look.status;
-  // The last words of one that ends may come between the two looks: they are waited for once.
+  // An upgrader that ends removes its FIFO before it writes its last status. So one whose FIFO is
+  // gone, and whose status does not say yet that it has ended, is looked at once more.
   const bool left = has_gone(look.hearing) && !status.ended;
+  const bool left_before = std::exchange(gone_, left);
   if (left && !first_) return nobody_runs();
-  if (left && !std::exchange(gone_, true)) return {};
+  if (left && !left_before) return {};
   if (is_behind(look.hearing) && !status.ended) {
     return say_once("waiting for phase " + phase_ + "; the upgrader " +
                     hearing_clause(look.hearing));
@@ -60,7 +62,8 @@ Orders PhaseWait::take(const Look& look) {
   return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
 }
 
-// A file that is damaged, or is none, may be made well; one that may not be read stays so.
+// No status could be read. Where rights are missing, waiting does not help. A damaged file may be
+// replaced by a good one, which is waited for, as an upgrader is that does not run yet.
 Orders PhaseWait::no_status(const Look& look) {
   if (look.error_number == EACCES || look.error_number == EPERM) {
     return finish(exit_refused, look.trouble);

@@ -31,7 +31,7 @@ class PhaseWait : public Decider {
   std::string tells_;
   std::optional<Duration> limit_;
   std::optional<Status> first_;  // the first one seen of an upgrader that runs
-  bool gone_ = false;            // it took no requests when it was last looked at
+  bool gone_ = false;            // it had gone when it was last looked at
   bool told_ = false;
 };
 
