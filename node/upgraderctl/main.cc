@@ -43,8 +43,10 @@ int obey(const Options& options, Terminal& terminal) {
   return ask(options, place, terminal);
 }
 
-// What is opened later must not become standard output, which may be the FIFO then. What is opened
-// to be read is written to in vain, as it was when it was closed.
+// Opens /dev/null on each standard descriptor that is closed. Otherwise the next file to be opened,
+// such as the FIFO, would get the number of standard output, and what is printed would go there. It
+// is opened for reading only, so that printing still fails, as it must where nobody can read it;
+// the upgrader, which has no output of its own to lose, opens it for both.
 void fill_standard_descriptors() {
   int fd = ::open("/dev/null", O_RDONLY);
   while (fd >= 0 && fd <= STDERR_FILENO)

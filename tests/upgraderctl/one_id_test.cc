@@ -6,6 +6,7 @@
 #include "node/upgraderctl/core/exit_status.h"
 #include "node/upgraderctl/core/progress.h"
 #include "tests/upgraderctl/status_text.h"
+#include "tests/upgraderctl/talk.h"
 
 using namespace upgraderctl;
 using namespace std::chrono_literals;
@@ -14,30 +15,9 @@ using Goal = Errand::Goal;
 namespace {
 
 Errand errand_to(const std::string& executable, Goal goal = Goal::ending) {
-  Errand errand;
-  errand.goal = goal;
-  errand.life = at_rest().upgrader;
-  errand.deed = "upgrade u1";
-  errand.request = "r2";
-  errand.line = "upgrade\n";
-  errand.id = "u1";
-  errand.asks_upgrade = goal != Goal::shutdown;
+  Errand errand = errand_for(goal);
   errand.executable = Executable{executable, executable};
-  if (goal == Goal::rehearsal) errand.cancel_line = "cancel\n";
   return errand;
-}
-
-std::optional<Finish> finish_of(const Orders& orders) {
-  for (const Order& order : orders) {
-    if (const auto* finish = std::get_if<Finish>(&order)) return *finish;
-  }
-  return std::nullopt;
-}
-
-std::optional<Finish> look(Conversation& conversation, const Status& status,
-                           const std::optional<Status>& previous = std::nullopt) {
-  return finish_of(
-      conversation.step(Looked{Look{status, previous, true, Hearing::listens, 0, ""}, at(20)}, 1s));
 }
 
 Status with_candidate(const std::string& executable) {
@@ -53,119 +33,109 @@ Status with_candidate(const std::string& executable) {
 }  // namespace
 
 TEST_CASE("an upgrade that another request has begun under the id is not told as ours") {
-  Conversation conversation(errand_to("/opt/agent/1.2", GENERATE(Goal::ending, Goal::answer)));
-  static_cast<void>(conversation.start(0s));
-  static_cast<void>(conversation.step(Wrote{WriteOutcome::written}, 0s));
-  Status status = with_candidate("/opt/agent/1.1");
+  Talk talk(errand_to("/opt/agent/1.2", GENERATE(Goal::ending, Goal::answer)));
+  talk.status = with_candidate("/opt/agent/1.1");
 
   SECTION("whose answer says what is under way") {
-    status.requests = {Answer{"r2", "upgrade", true, "under way"}};
+    talk.answer(true, "under way");
   }
   SECTION("and whose answer has gone by") {}
-  const std::optional<Finish> finish = look(conversation, status);
-  REQUIRE(finish);
-  CHECK(finish->status == exit_refused);
-  CHECK(finish->text ==
-        "refused: upgrade u1 is one to /opt/agent/1.1, and not to /opt/agent/1.2; "
-        "another upgrade needs another --id");
+  talk.look();
+  REQUIRE(talk.finish);
+  CHECK(talk.finish->status == exit_refused);
+  CHECK(talk.finish->text ==
+        "refused: the id u1 belongs to an upgrade to /opt/agent/1.1, not to /opt/agent/1.2. "
+        "Another upgrade needs another --id");
 }
 
 TEST_CASE("whose upgrade it is may show only when its candidate is started") {
-  Conversation conversation(errand_to("/opt/agent/1.2"));
-  static_cast<void>(conversation.start(0s));
-  static_cast<void>(conversation.step(Wrote{WriteOutcome::written}, 0s));
-  Status status = with_candidate("/opt/agent/1.1");
-  status.candidate.reset();
-  status.requests = {Answer{"r2", "upgrade", true, "under way"}};
-  CHECK_FALSE(look(conversation, status));
+  Talk talk(errand_to("/opt/agent/1.2"));
+  talk.status = with_candidate("/opt/agent/1.1");
+  talk.status.candidate.reset();
+  talk.answer(true, "under way");
+  talk.look();
+  CHECK_FALSE(talk.finish);
 
-  status.upgrade.reset();
-  status.endings = {ending_of("u1", "committed")};  // to 1.1
-  const std::optional<Finish> finish = look(conversation, status);
-  REQUIRE(finish);
-  CHECK(finish->status == exit_refused);
+  talk.status.upgrade.reset();
+  talk.status.endings = {ending_of("u1", "committed")};  // to 1.1
+  talk.look();
+  CHECK(talk.ended_with() == exit_refused);
 }
 
 TEST_CASE("an upgrade that this request has begun is ours, whatever a link led to meanwhile") {
-  Conversation conversation(errand_to("/opt/agent/1.2"));
-  static_cast<void>(conversation.start(0s));
-  static_cast<void>(conversation.step(Wrote{WriteOutcome::written}, 0s));
-  Status status = with_candidate("/opt/agent/1.1");
-  status.requests = {Answer{"r2", "upgrade", true, ""}};
-  CHECK_FALSE(look(conversation, status));
-  status.upgrade.reset();
-  status.endings = {ending_of("u1", "committed")};
-  CHECK(look(conversation, status)->status == exit_done);
+  Talk talk(errand_to("/opt/agent/1.2"));
+  talk.status = with_candidate("/opt/agent/1.1");
+  talk.answer(true);
+  talk.look();
+  CHECK_FALSE(talk.finish);
+
+  talk.status.upgrade.reset();
+  talk.status.endings = {ending_of("u1", "committed")};
+  talk.look();
+  CHECK(talk.ended_with() == exit_done);
 }
 
 TEST_CASE("the same executable is waited for, whoever asked first") {
-  Conversation conversation(errand_to("/opt/agent/1.1"));
-  static_cast<void>(conversation.start(0s));
-  static_cast<void>(conversation.step(Wrote{WriteOutcome::written}, 0s));
-  Status status = with_candidate("/opt/agent/1.1");
-  status.requests = {Answer{"r2", "upgrade", true, "under way"}};
-  CHECK_FALSE(look(conversation, status));
+  Talk talk(errand_to("/opt/agent/1.1"));
+  talk.status = with_candidate("/opt/agent/1.1");
+  talk.answer(true, "under way");
+  talk.look();
+  CHECK_FALSE(talk.finish);
 }
 
 TEST_CASE("a cancel that comes too late is told what goes back") {
-  Errand errand = errand_to("", Goal::answer);
+  Errand errand = errand_for(Goal::answer);
   errand.asks_upgrade = false;
   errand.deed = "cancel of u1";
   errand.on_trial = "upgraderctl app rollback";
-  Conversation conversation(errand);
-  static_cast<void>(conversation.start(0s));
-  Status status = at_rest();
-  status.requests = {Answer{"r2", "cancel", false, "too late"}};
+  Talk talk(errand);
+  talk.answer(false, "too late");
   SECTION("on trial") {
-    status.phase = "trial";
-    CHECK(look(conversation, status)->text ==
+    talk.status.phase = "trial";
+    talk.look();
+    CHECK(talk.finish->text ==
           "refused: cancel of u1: too late; it is on trial by now: upgraderctl app rollback goes "
           "back");
   }
   SECTION("and before that it is not") {
-    status.phase = "switching";
-    CHECK(look(conversation, status)->text == "refused: cancel of u1: too late");
+    talk.status.phase = "switching";
+    talk.look();
+    CHECK(talk.finish->text == "refused: cancel of u1: too late");
   }
 }
 
 TEST_CASE("a shutdown that nobody has answered may not have been heard") {
-  Conversation conversation(errand_to("", Goal::shutdown));
-  static_cast<void>(conversation.start(0s));
-  static_cast<void>(conversation.step(Wrote{WriteOutcome::written}, 0s));
-  static_cast<void>(conversation.step(ReaderGone{}, 1s));
-  const std::optional<Finish> finish = finish_of(conversation.step(TimePassed{}, 3s));
-  REQUIRE(finish);
-  CHECK(finish->status == exit_unknown);
+  Talk talk(Goal::shutdown);
+  talk.feed(ReaderGone{});
+  talk.now = 3s;
+  talk.feed(TimePassed{});
+  CHECK(talk.ended_with() == exit_unknown);
 }
 
 TEST_CASE("of a life that has been put aside twice it is not said that it had no last word") {
-  Conversation conversation(errand_to("/opt/agent/1.1"));
-  static_cast<void>(conversation.start(0s));
-  static_cast<void>(conversation.step(Wrote{WriteOutcome::written}, 0s));
-  Status other = at_rest();
-  other.upgrader.started = "2026-11-22T09:00:00.000Z";
-  Status between = at_rest();
-  between.upgrader.started = "2026-11-22T08:30:00.000Z";
-  const std::optional<Finish> finish = look(conversation, other, between);
-  REQUIRE(finish);
-  CHECK(finish->status == exit_unknown);
-  CHECK(finish->text.find("has ended, and how is no longer told; whether") != std::string::npos);
+  Talk talk(errand_to("/opt/agent/1.1"));
+  talk.begin_another_life();
+  talk.begin_another_life();
+  talk.previous->upgrader.started = "2026-11-22T08:30:00.000Z";
+  talk.look();
+  CHECK(talk.ended_with() == exit_unknown);
+  CHECK(talk.said("has ended, and how is no longer told; whether"));
 }
 
 TEST_CASE("a rehearsal that is interrupted twice does not promise its cancel") {
-  Conversation conversation(errand_to("/opt/agent/1.1", Goal::rehearsal));
-  static_cast<void>(conversation.start(0s));
   SECTION("since nobody has answered it") {
-    static_cast<void>(conversation.step(Wrote{WriteOutcome::written}, 0s));
-    CHECK_FALSE(finish_of(conversation.step(Interrupted{2}, 1s)));
-    CHECK(finish_of(conversation.step(Interrupted{2}, 2s)) ==
+    Talk talk(Goal::rehearsal);
+    talk.feed(Interrupted{2});
+    CHECK_FALSE(talk.finish);
+    talk.feed(Interrupted{2});
+    CHECK(talk.finish ==
           Finish{exit_signal_base + 2,
                  "interrupted: the rehearsal is cancelled; whether that was heard is not known"});
   }
   SECTION("nor one that was never asked for") {
-    static_cast<void>(conversation.step(Wrote{WriteOutcome::full}, 0s));
-    CHECK(finish_of(conversation.step(Interrupted{2}, 1s)) ==
-          Finish{exit_signal_base + 2, "interrupted: nothing was sent"});
+    Talk talk(errand_for(Goal::rehearsal), WriteOutcome::full);
+    talk.feed(Interrupted{2});
+    CHECK(talk.finish == Finish{exit_signal_base + 2, "interrupted: nothing was sent"});
   }
 }
 

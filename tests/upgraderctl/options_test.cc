@@ -27,23 +27,23 @@ std::string error_of(const Words& words) {
   return std::get<UsageError>(line).text;
 }
 
-Scenery seen(const Status& status, const std::optional<Status>& previous = std::nullopt) {
-  Scenery scenery;
-  scenery.status = status;
-  scenery.previous = previous;
-  scenery.command = "upgraderctl app";
-  return scenery;
+Seen seen_before(const Status& status, const std::optional<Status>& previous = std::nullopt) {
+  Seen seen;
+  seen.status = status;
+  seen.previous = previous;
+  seen.command = "upgraderctl app";
+  return seen;
 }
 
 Errand errand_from(const Words& words, const Status& status = at_rest()) {
-  auto errand = errand_of(parsed(words), seen(status), "ctl-1");
+  auto errand = errand_of(parsed(words), seen_before(status), "ctl-1");
   if (const auto* none = std::get_if<NoErrand>(&errand)) FAIL(none->text);
   return std::get<Errand>(errand);
 }
 
 Finish no_errand_from(const Words& words, const Status& status = at_rest(),
                       const std::optional<Status>& previous = std::nullopt) {
-  const auto errand = errand_of(parsed(words), seen(status, previous), "ctl-1");
+  const auto errand = errand_of(parsed(words), seen_before(status, previous), "ctl-1");
   REQUIRE(std::holds_alternative<NoErrand>(errand));
   return std::get<NoErrand>(errand);
 }
@@ -188,10 +188,10 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
   Status status = at_rest();
   Options options = parsed({"upgrade", "--id=u7", "/opt/agent/current"});
   const auto refused = [&](const std::optional<Status>& previous = std::nullopt) {
-    const auto errand = errand_of(options, seen(status, previous), "ctl-1");
+    const auto errand = errand_of(options, seen_before(status, previous), "ctl-1");
     const auto* none = std::get_if<NoErrand>(&errand);
     return none != nullptr && none->status == exit_refused &&
-           none->text.find("is one to ") != std::string::npos;
+           none->text.find("belongs to an upgrade to ") != std::string::npos;
   };
   options.resolved = "/opt/agent/1.2";
   CHECK_FALSE(refused());  // nobody knows u7
@@ -244,33 +244,34 @@ TEST_CASE("a way back has another executable after its commit, and may be asked 
   status.endings = {ending_of("u7", "committed")};
   Options options = parsed({"upgrade", "--previous", "--id=u7"});
   options.executable = options.resolved = "/opt/agent/1.0";
-  CHECK(std::holds_alternative<Errand>(errand_of(options, seen(status), "ctl-1")));
+  CHECK(std::holds_alternative<Errand>(errand_of(options, seen_before(status), "ctl-1")));
 }
 
 TEST_CASE("an id is not asked for where the life before cannot be read that may know it") {
-  Scenery scenery = seen(at_rest());
-  scenery.previous_trouble = "previous.json is no status of an upgrader";
+  Seen seen = seen_before(at_rest());
+  seen.previous_trouble = "previous.json is no status of an upgrader";
   const auto status_of = [&](const Words& words) {
-    const auto errand = errand_of(parsed(words), scenery, "ctl-1");
+    const auto errand = errand_of(parsed(words), seen, "ctl-1");
     const auto* none = std::get_if<NoErrand>(&errand);
     return none == nullptr ? -1 : none->status;
   };
   CHECK(status_of({"upgrade", "--id=u7"}) == exit_unknown);
   CHECK(status_of({"upgrade"}) == -1);
-  scenery.status.endings = {ending_of("u7", "committed")};
+  seen.status.endings = {ending_of("u7", "committed")};
   CHECK(status_of({"upgrade", "--id=u7"}) == -1);
 }
 
 TEST_CASE("where the status may be old, that no upgrade is under way is not said") {
-  Scenery scenery = seen(at_rest());
-  scenery.hearing = Hearing::full;
+  Seen seen = seen_before(at_rest());
+  seen.hearing = Hearing::full;
   for (const Words& words : {Words{"wait"}, Words{"cancel"}, Words{"commit"}}) {
-    const auto errand = errand_of(parsed(words), scenery, "ctl-1");
+    const auto errand = errand_of(parsed(words), seen, "ctl-1");
     CHECK(std::get<NoErrand>(errand).status == exit_unknown);
-    CHECK(std::get<NoErrand>(errand).text.find("is not known. The upgrader finds the disk") !=
+    CHECK(std::get<NoErrand>(errand).text.find(
+              "is not known: the upgrader has its control directory on a disk") !=
           std::string::npos);
   }
-  CHECK(std::holds_alternative<Errand>(errand_of(parsed({"cancel", "u1"}), scenery, "ctl-1")));
+  CHECK(std::holds_alternative<Errand>(errand_of(parsed({"cancel", "u1"}), seen, "ctl-1")));
 }
 
 TEST_CASE("what does not fit into a request is a usage error") {

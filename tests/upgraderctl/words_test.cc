@@ -145,8 +145,8 @@ TEST_CASE("an upgrader that is stopped is shown to be so, wherever it is shown")
 
   const Lines page = status_page(status, std::nullopt, Hearing::stopped, at(65));
   CHECK(page.back() ==
-        "upgrader  process 4020, version 0.1.0, started 1 min 5 s ago; it is stopped: what is "
-        "shown here is what it wrote before");
+        "upgrader  process 4020, version 0.1.0, started 1 min 5 s ago; it is stopped: its "
+        "status is from before that");
   CHECK(status_line(status, Hearing::stopped, at(65)).find("; the upgrader is stopped: ") !=
         std::string::npos);
   CHECK(change_key(status, Hearing::stopped) != change_key(status, Hearing::listens));

@@ -170,7 +170,8 @@ void Conversation::examine_answer(const Status& own) {
   }
 }
 
-// To a request that begins nothing the upgrader says what is, or was, under way under its id.
+// `begun_by_this`: this request has begun the upgrade. Otherwise the upgrader has answered with
+// what is, or was, under way under the same id, which may be an upgrade to another executable.
 void Conversation::answered(const Status& own, bool begun_by_this) {
   state_.compares = errand_.executable && !begun_by_this;
   if (finish_if_another(own)) return;
@@ -195,7 +196,7 @@ void Conversation::answered_cancel(const Answer& answer) {
 bool Conversation::finish_if_another(const Status& own) {
   if (!state_.compares) return false;
   const std::optional<std::string> other = other_executable(*errand_.executable, errand_.id, own);
-  if (other) finish(exit_refused, "refused: " + *other);
+  if (other) finish(exit_refused, "refused: " + *other + ". Another upgrade needs another --id");
   return other.has_value();
 }
 

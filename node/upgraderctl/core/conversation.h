@@ -39,7 +39,7 @@ struct Errand {
   std::string request;                      // the name of the answer
   std::string line;                         // empty: nothing is asked, an upgrade is followed
   std::string id;                           // of the upgrade
-  std::optional<Executable> executable;     // that the upgrade of this id is to be one to
+  std::optional<Executable> executable;     // of the upgrade, where it must be this one
   bool asks_upgrade = false;                // so that the upgrader knows it by its id, too
   std::vector<std::string> answers_before;  // names that stood in status.json before it was asked
   std::string cancel_request;

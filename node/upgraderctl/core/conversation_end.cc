@@ -68,7 +68,8 @@ void Conversation::finish_by_end(const Status& own) {
   }
 }
 
-// `seen_last`: whether there was a last word was to be seen; else its status has been put aside.
+// The upgrader runs no more, and its status has no `ended`. `seen_last`: that status was its last
+// one. Otherwise the status of a later life has taken the place of what it may have written after.
 void Conversation::finish_without_word(bool seen_last) {
   const std::string gone =
       "the upgrader (" + life_name(errand_.life) +

@@ -17,9 +17,9 @@ using Goal = Errand::Goal;
 constexpr std::int64_t rehearsal_gate_ms = 60'000;
 
 // What every errand has.
-Errand errand_with(Goal goal, const Options& options, const Scenery& scenery) {
-  const Status& status = scenery.status;
-  const std::string& command = scenery.command;
+Errand errand_with(Goal goal, const Options& options, const Seen& seen) {
+  const Status& status = seen.status;
+  const std::string& command = seen.command;
   Errand errand;
   errand.goal = goal;
   errand.life = status.upgrader;
@@ -48,8 +48,8 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// Of an id that somebody has given, and that this upgrader's previous life has seen to its end: its
-// present life does not know it, and would begin it anew.
+// The end of a command whose --id is that of an upgrade that ended in the upgrader's previous life.
+// The present life does not know of it, and would begin it a second time.
 std::optional<NoErrand> ended_before(const Options& options,
                                      const std::optional<Status>& previous) {
   if (!options.id || !previous) return std::nullopt;
@@ -65,8 +65,9 @@ std::optional<NoErrand> ended_before(const Options& options,
                             ending_sentence(*ending)};
 }
 
-// An executable that is not there, or lies elsewhere for the upgrader, is not compared; nor is what
-// --previous names, since a commit makes that another one.
+// What the executable of an upgrade that has the same id is compared with. Nothing is compared
+// where the file is not to be found here, since the upgrader may see another file system; nor with
+// --previous, since the next commit makes that link name another executable.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;
@@ -74,47 +75,49 @@ std::optional<Executable> to_compare(const Options& options) {
   return Executable{*options.executable, *options.resolved};
 }
 
-// Of an id that somebody has given with another EXECUTABLE before: what came of that one would be
-// told as if it had come of this one.
-std::optional<NoErrand> of_another_executable(const Options& options, const Scenery& scenery) {
+// The end of a command whose --id has been given with another EXECUTABLE before. If the command
+// went on, it would tell what became of that other upgrade as if it had become of this one.
+std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
-  std::optional<std::string> other = other_executable(*asked, *options.id, scenery.status);
-  if (!other && scenery.previous) other = other_executable(*asked, *options.id, *scenery.previous);
+  std::optional<std::string> other = other_executable(*asked, *options.id, seen.status);
+  if (!other && seen.previous) other = other_executable(*asked, *options.id, *seen.previous);
   if (!other) return std::nullopt;
-  return Finish{exit_refused, "refused: " + *other + ": nothing was sent"};
+  return Finish{exit_refused,
+                "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// Of an id that may have ended in a life of which nothing can be read.
-std::optional<NoErrand> of_an_unknown_life(const Options& options, const Scenery& scenery) {
-  if (!options.id || scenery.previous_trouble.empty()) return std::nullopt;
-  if (is_under_way(scenery.status, *options.id)) return std::nullopt;
-  if (find_ending(scenery.status, *options.id) != nullptr) return std::nullopt;
+// The end of a command whose --id may be that of an upgrade that has ended in the previous life,
+// where what that life has left cannot be read.
+std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
+  if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
+  if (is_under_way(seen.status, *options.id)) return std::nullopt;
+  if (find_ending(seen.status, *options.id) != nullptr) return std::nullopt;
   return Finish{exit_unknown, "whether upgrade " + shown(*options.id) +
                                   " has ended in the upgrader's previous life is not known: " +
-                                  scenery.previous_trouble +
-                                  ": nothing was sent. Without --id it is sent all the same"};
+                                  seen.previous_trouble +
+                                  ": nothing was sent. Without --id it is sent"};
 }
 
-std::variant<Errand, NoErrand> upgrade_errand(const Options& options, const Scenery& scenery,
+std::variant<Errand, NoErrand> upgrade_errand(const Options& options, const Seen& seen,
                                               const std::string& name) {
-  if (auto another = of_another_executable(options, scenery)) return *std::move(another);
-  if (auto ended = ended_before(options, scenery.previous)) return *std::move(ended);
-  if (auto unknown = of_an_unknown_life(options, scenery)) return *std::move(unknown);
-  Errand errand = errand_with(options.no_wait ? Goal::answer : Goal::ending, options, scenery);
+  if (auto another = of_another_executable(options, seen)) return *std::move(another);
+  if (auto ended = ended_before(options, seen.previous)) return *std::move(ended);
+  if (auto unknown = of_an_unknown_life(options, seen)) return *std::move(unknown);
+  Errand errand = errand_with(options.no_wait ? Goal::answer : Goal::ending, options, seen);
   errand.executable = to_compare(options);
   const UpgradeRequest request = upgrade_request(options, name);
   errand.request = request.request;
   errand.id = request.id;
   errand.asks_upgrade = true;
   errand.deed = "upgrade " + shown(request.id);
-  errand.tells = scenery.command + " history";
+  errand.tells = seen.command + " history";
   return with_line(std::move(errand), request);
 }
 
-std::variant<Errand, NoErrand> rehearsal_errand(const Options& options, const Scenery& scenery,
+std::variant<Errand, NoErrand> rehearsal_errand(const Options& options, const Seen& seen,
                                                 const std::string& name) {
-  Errand errand = errand_with(Goal::rehearsal, options, scenery);
+  Errand errand = errand_with(Goal::rehearsal, options, seen);
   UpgradeRequest request = upgrade_request(options, name);
   request.terms.mode = "parallel";
   request.terms.gate = "confirm";
@@ -128,7 +131,7 @@ std::variant<Errand, NoErrand> rehearsal_errand(const Options& options, const Sc
   errand.cancel_request = cancel.request;
   errand.cancel_line = std::move(cancel_line.value());
   errand.deed = "rehearsal " + shown(request.id);
-  errand.tells = scenery.command + " history";
+  errand.tells = seen.command + " history";
   return with_line(std::move(errand), request);
 }
 
@@ -140,47 +143,48 @@ Request deed_request(const Options& options, const std::string& name, const std:
 }
 
 // Where a command has no ID and the status no upgrade. A status that may be old is no answer.
-NoErrand none_under_way(const Options& options, const Scenery& scenery, int status) {
-  if (is_behind(scenery.hearing)) {
+NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
+  if (is_behind(seen.hearing)) {
     return {exit_unknown, std::string(name_of(options.command)) +
-                              ": whether an upgrade is under way is not known. The upgrader " +
-                              hearing_clause(scenery.hearing)};
+                              ": whether an upgrade is under way is not known: the upgrader " +
+                              hearing_clause(seen.hearing) +
+                              (options.command == Command::wait ? "" : "; nothing was sent")};
   }
   return {status, std::string(name_of(options.command)) +
-                      ": no upgrade is under way: " + phase_sentence(scenery.status)};
+                      ": no upgrade is under way: " + phase_sentence(seen.status)};
 }
 
 // confirm, cancel, commit, rollback.
-std::variant<Errand, NoErrand> deed_errand(const Options& options, const Scenery& scenery,
+std::variant<Errand, NoErrand> deed_errand(const Options& options, const Seen& seen,
                                            const std::string& name) {
-  const Status& status = scenery.status;
+  const Status& status = seen.status;
   if (!options.id && (!status.upgrade || status.upgrade->id.empty())) {
-    return none_under_way(options, scenery, exit_refused);
+    return none_under_way(options, seen, exit_refused);
   }
-  Errand errand = errand_with(Goal::answer, options, scenery);
+  Errand errand = errand_with(Goal::answer, options, seen);
   errand.id = options.id ? *options.id : status.upgrade->id;
   errand.request = name;
   errand.deed = std::string(name_of(options.command)) + " of " + shown(errand.id);
-  if (options.command == Command::cancel) errand.on_trial = scenery.command + " rollback";
+  if (options.command == Command::cancel) errand.on_trial = seen.command + " rollback";
   return with_line(std::move(errand), deed_request(options, name, errand.id));
 }
 
 // wait without a phase: the upgrade under way is followed.
-std::variant<Errand, NoErrand> wait_errand(const Options& options, const Scenery& scenery) {
-  const Status& status = scenery.status;
+std::variant<Errand, NoErrand> wait_errand(const Options& options, const Seen& seen) {
+  const Status& status = seen.status;
   if (!status.upgrade || status.upgrade->id.empty()) {
-    return none_under_way(options, scenery, exit_done);
+    return none_under_way(options, seen, exit_done);
   }
-  Errand errand = errand_with(Goal::ending, options, scenery);
+  Errand errand = errand_with(Goal::ending, options, seen);
   errand.id = status.upgrade->id;
   errand.deed = "upgrade " + shown(errand.id);
-  errand.tells = scenery.command + " history";
+  errand.tells = seen.command + " history";
   return errand;
 }
 
-std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const Scenery& scenery,
+std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const Seen& seen,
                                                const std::string& name) {
-  Errand errand = errand_with(Goal::shutdown, options, scenery);
+  Errand errand = errand_with(Goal::shutdown, options, seen);
   errand.request = name;
   errand.deed = "shutdown";
   return with_line(std::move(errand), ShutdownRequest{name});
@@ -200,22 +204,22 @@ std::string request_name(Moment now, std::uint32_t chance) {
   return name;
 }
 
-std::variant<Errand, NoErrand> errand_of(const Options& options, const Scenery& scenery,
+std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& seen,
                                          const std::string& name) {
   switch (options.command) {
     case Command::upgrade:
-      return upgrade_errand(options, scenery, name);
+      return upgrade_errand(options, seen, name);
     case Command::rehearse:
-      return rehearsal_errand(options, scenery, name);
+      return rehearsal_errand(options, seen, name);
     case Command::confirm:
     case Command::cancel:
     case Command::commit:
     case Command::rollback:
-      return deed_errand(options, scenery, name);
+      return deed_errand(options, seen, name);
     case Command::wait:
-      return wait_errand(options, scenery);
+      return wait_errand(options, seen);
     case Command::shutdown:
-      return shutdown_errand(options, scenery, name);
+      return shutdown_errand(options, seen, name);
     case Command::list:
     case Command::status:
     case Command::history:

@@ -18,7 +18,7 @@ namespace upgraderctl {
 using NoErrand = Finish;
 
 // What was seen before anything is asked.
-struct Scenery {
+struct Seen {
   Status status;
   Hearing hearing = Hearing::listens;
   std::optional<Status> previous;  // of the life before, if it could be read
@@ -28,8 +28,7 @@ struct Scenery {
 
 // `name` is one that no other request has ever had. In `options`, `executable` is absolute, and
 // `resolved` set where it exists.
-[[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options,
-                                                       const Scenery& scenery,
+[[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& seen,
                                                        const std::string& name);
 
 }  // namespace upgraderctl

@@ -19,9 +19,9 @@ Hearing hearing_of(const Signs& signs) {
 std::string hearing_clause(Hearing hearing) {
   switch (hearing) {
     case Hearing::stopped:
-      return "is stopped: what is shown here is what it wrote before";
+      return "is stopped: its status is from before that";
     case Hearing::full:
-      return "finds the disk of its control directory full: what is shown here may be old";
+      return "has its control directory on a disk that is full: its status may be old";
     case Hearing::deaf:
       return "takes no requests: its FIFO is missing, or has been replaced";
     case Hearing::gone:

@@ -11,7 +11,7 @@ enum class Hearing {
   stopped,  // by SIGSTOP for example: it takes them when it goes on
   full,     // it takes them, but the disk of its control directory is full
   deaf,     // it runs, but has no FIFO
-  gone,     // it has ended
+  gone,     // it has ended: its FIFO is missing, or nobody reads it
   unseen,   // its process is not to be seen, and its FIFO may not be asked
   unknown,  // its process is there, and its FIFO may not be asked
 };

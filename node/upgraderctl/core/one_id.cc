@@ -24,8 +24,8 @@ std::optional<std::string> other_executable(const Executable& asked, const std::
   const std::string known = executable_of(id, status);
   if (known.empty() || known.find(replacement) != std::string::npos) return std::nullopt;
   if (known == asked.named || known == asked.resolved) return std::nullopt;
-  return "upgrade " + shown(id) + " is one to " + shown(known) + ", and not to " +
-         shown(asked.named) + "; another upgrade needs another --id";
+  return "the id " + shown(id) + " belongs to an upgrade to " + shown(known) + ", not to " +
+         shown(asked.named);
 }
 
 }  // namespace upgraderctl
