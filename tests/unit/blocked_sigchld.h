@@ -1,5 +1,6 @@
-// For tests that run a loop: SIGCHLD is blocked, as main() has it. Otherwise it is gone now and
-// then before the loop reads it, and an agent's end is found only when the next deadline comes.
+// For tests that run an event loop: blocks SIGCHLD, as the upgrader's main() does. Where it is not
+// blocked, the signal is discarded if it arrives before the loop waits for it, and a test then sees
+// the end of its agent only at the next deadline.
 #pragma once
 
 #include <signal.h>

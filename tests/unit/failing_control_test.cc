@@ -265,7 +265,7 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK_FALSE(desk.control->next_deadline());
 }
 
-TEST_CASE("news that cannot be written are written as soon as they can be, with nothing new") {
+TEST_CASE("a status that could not be written is tried again, though nothing new has happened") {
   Desk desk;
   REQUIRE(desk.take());
   desk.settle(0s);

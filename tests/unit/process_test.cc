@@ -239,9 +239,9 @@ TEST_CASE("the child that comes second leaves nothing of the first one's longer 
   CHECK(std::string(vectors.envp()[0]) == "LISTEN_PID=301");
 }
 
-TEST_CASE("an environment to which all is added that there is still ends with a null") {
-  // Two entries and three more are an odd number: what lies behind such a block of memory is never
-  // 0.
+TEST_CASE("an environment ends with a null, also where every variable of ours is added to it") {
+  // Two entries and three of ours take 40 bytes, which fill a block of malloc to its end. If the
+  // null had no room in it, the size of the next block, which is not 0, would stand in its place.
   const Environment environment{.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5};
   const Program program = program_of("/bin/cat");
   const Vectors vectors(program, &program, environment);
