@@ -18,6 +18,13 @@ using demo::Stage;
 namespace {
 
 constexpr auto patience = 20s;
+// How long a version may take until it is ready. One that hangs takes all of it, six in the longest
+// test here; a good one has taken more than a second where it was sanitized and the machine busy.
+#ifdef __SANITIZE_ADDRESS__
+constexpr const char* start_timeout = "--start-timeout=10s";
+#else
+constexpr const char* start_timeout = "--start-timeout=3s";
+#endif
 
 demo::StageSettings settings() {
   const std::filesystem::path build =
@@ -46,7 +53,7 @@ SeenEvent begin(Stage& stage, const std::string& version, std::vector<std::strin
                 const std::vector<std::string>& agent_options = {"--commit=healthy"}) {
   stage.release(version);
   stage.install(version.substr(0, version.find('-')));
-  options.emplace_back("--start-timeout=1s");
+  options.emplace_back(start_timeout);
   stage.start_upgrader(options, agent_options);
   return expect(stage, version.substr(0, version.find('-')), "works");
 }
