@@ -220,7 +220,7 @@ class Agent {
 
   explicit Agent(agent_protocol_agent* handle) : handle_(handle) {}
 
-  static bool has_nul(std::string_view text) { return text.find('\0') != text.npos; }
+  static bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
   // The C interface takes a text up to its first U+0000: one with such a byte is refused here.
   bool can_send(const char* deed, std::string_view text) {
     if (!has_nul(text)) return true;

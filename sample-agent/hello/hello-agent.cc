@@ -10,8 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -46,10 +47,10 @@ std::optional<long> next(const std::filesystem::path& path) {
   return *before + 1;
 }
 
-int listen_on(int port) {
+int listen_on(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int one = 1;
@@ -72,6 +73,9 @@ void serve(int listener, const std::filesystem::path& path) {
 int main(int argc, char** argv) {
   std::optional<Agent> agent = Agent::open("1.0");  // first of all
   if (!agent || argc != 3) return 2;
+  std::uint16_t port = 0;
+  const auto read = std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), port);
+  if (read.ec != std::errc{} || *read.ptr != '\0') return 2;
   const std::filesystem::path path = argv[2];
   agent->add_check("counter", [&]() -> std::optional<std::string> {
     if (last(path)) return std::nullopt;
@@ -86,7 +90,7 @@ int main(int argc, char** argv) {
       if (const auto* welcome = std::get_if<Agent::Welcome>(&*event)) {
         if (welcome->watchdog) pause = static_cast<int>(welcome->watchdog->count()) / 3;
       } else if (std::get_if<Agent::Activate>(&*event)) {
-        if ((listener = listen_on(std::atoi(argv[1]))) < 0) return 1;
+        if ((listener = listen_on(port)) < 0) return 1;
       } else if (std::get_if<Agent::Stop>(&*event)) {
         ::close(listener);  // the port is given up before stopped is said
         return agent->stopped() ? 0 : 1;
