@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "node/conformance/json_text.h"
+#include "node/conformance/overloaded.h"
 #include "node/conformance/words.h"
 
 namespace conformance {
@@ -15,11 +16,6 @@ using Kind = Step::Kind;
 using What = Step::What;
 
 constexpr Duration trace_timeout = std::chrono::seconds{30};
-
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
 
 }  // namespace
 

@@ -28,16 +28,7 @@ struct Fault {
   std::optional<Quote> quote{};  // where another sentence is meant than the check's first
 };
 
-struct Step;
-using Script = std::vector<Step>;
-
-// What a look at all that was seen leads to.
-struct Judgement {
-  std::optional<Fault> fault{};
-  std::vector<std::string> notes{};
-  Script more{};  // to be done next
-};
-
+struct Judgement;
 using Judge = std::function<Judgement(const Lives&, Time now)>;
 
 struct Step {
@@ -73,6 +64,15 @@ struct Step {
   [[nodiscard]] bool awaits_word() const {
     return kind == Kind::await && what != What::exit && what != What::closed;
   }
+};
+
+using Script = std::vector<Step>;
+
+// What a look at all that was seen leads to.
+struct Judgement {
+  std::optional<Fault> fault{};
+  std::vector<std::string> notes{};
+  Script more{};  // to be done next
 };
 
 // What is judged in every line and at every moment of a check, beside its script.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "node/conformance/look.h"
+#include "node/conformance/overloaded.h"
 
 namespace conformance {
 
@@ -14,11 +15,6 @@ namespace {
 constexpr std::chrono::milliseconds end_patience{5'000};
 constexpr std::chrono::milliseconds leftover_patience{1'000};
 constexpr std::chrono::milliseconds glance{10};
-
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
 
 }  // namespace
 
