@@ -7,5 +7,6 @@ analyze_packages = $(build_packages) clang-tidy-14 clang-14 cppcheck shellcheck 
 
 analyze:
 	@tests/need-packages $(analyze_packages)
-	@$(MAKE) $(jobs) --no-print-directory $(upgrader_library) $(protocol_library)
+	@$(MAKE) $(jobs) --no-print-directory $(upgrader_library) $(protocol_library) \
+	  $(if $(filter 1,$(LONG)),$(etcd_proto).cc)
 	@tests/analysis/analyze $(BUILD) $(if $(filter 1,$(LONG)),long)
