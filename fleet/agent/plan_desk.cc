@@ -57,7 +57,7 @@ void PlanDesk::feed(const std::string& plan, const PlanPartEvent& event) {
   const auto at = running_.find(plan);
   if (at == running_.end()) return;
   const FollowerStep step = at->second.part.step(event);
-  std::visit([this, &plan](const auto& what) { perform(plan, what); }, step);
+  std::visit([this, &plan](const auto& what) { this->perform(plan, what); }, step);
 }
 
 void PlanDesk::perform(const std::string& plan, const RunHook& run) {

@@ -58,7 +58,7 @@ struct Website::Errand {
   int tries = 0;
 };
 
-Website::Website(Surroundings surroundings, const WebsiteSettings& settings)
+Website::Website(const Surroundings& surroundings, const WebsiteSettings& settings)
     : world_(surroundings),
       certificates_(!settings.certificate.empty()),
       server_({.loop = world_.loop,

@@ -40,7 +40,7 @@ class Website {
     Health& health;
   };
 
-  Website(Surroundings surroundings, const WebsiteSettings& settings);
+  Website(const Surroundings& surroundings, const WebsiteSettings& settings);
   Website(const Website&) = delete;
   Website& operator=(const Website&) = delete;
   ~Website() = default;

@@ -214,8 +214,8 @@ void NodeCommander::take(const UpgradeEnded& event) {
   const bool committed = event.ending == UpgradeEnding::committed;
   const bool back = event.ending == UpgradeEnding::rolled_back;
   ledger_.reboot_wanted = committed && event.reboot_required;
-  if (committed) ledger_.committed = run.command.trace;
   if (committed) {
+    ledger_.committed = run.command.trace;
     progress(UpgradePhase::done, "");
   } else if (back && (run.late || (event.expired && !run.commit_sent))) {
     progress(UpgradePhase::unconfirmed, "no confirmation came in time");

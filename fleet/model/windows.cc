@@ -72,9 +72,9 @@ bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now,
 std::string countdown(std::int64_t seconds) {
   if (seconds <= 0) return "0s";
   std::string text;
-  const auto part = [&](std::int64_t unit, char letter) {
-    if (seconds / unit > 0) text += std::to_string(seconds / unit) + letter;
-    seconds %= unit;
+  auto part = [&text, left = seconds](std::int64_t unit, char letter) mutable {
+    if (left / unit > 0) text += std::to_string(left / unit) + letter;
+    left %= unit;
   };
   part(day_seconds, 'd');
   part(3'600, 'h');

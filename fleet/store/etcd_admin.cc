@@ -63,7 +63,7 @@ std::vector<EtcdAdmin::Step> EtcdAdmin::steps(const Permissions& permissions) {
   return steps;
 }
 
-void EtcdAdmin::grant(Permissions permissions,
+void EtcdAdmin::grant(const Permissions& permissions,
                       std::function<void(const std::optional<Trouble>&)> then) {
   go_on(std::make_shared<Steps>(Steps{steps(permissions), 0, std::move(then)}));
 }

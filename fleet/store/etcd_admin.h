@@ -33,7 +33,8 @@ class EtcdAdmin {
   void status(std::function<void(const Reply<MemberStatus>&)> then);
   // Makes user and role of the same name, one step after the other; what is there stays. The
   // trouble that stopped it; none: it is so.
-  void grant(Permissions permissions, std::function<void(const std::optional<Trouble>&)> then);
+  void grant(const Permissions& permissions,
+             std::function<void(const std::optional<Trouble>&)> then);
   // Takes user and role of that name away; what is not there is no trouble.
   void revoke(const std::string& user, std::function<void(const std::optional<Trouble>&)> then);
 

@@ -154,7 +154,7 @@ class Day {
         Controller& one = controllers_[below(controllers_.size())];
         one.way->set_reachable(false);
         FakeStore* way = one.way.get();
-        time_.post(std::chrono::seconds(1 + below(60)), [this, &one, way] {
+        time_.post(std::chrono::seconds(1 + below(60)), [&one, way] {
           if (one.way.get() == way) one.way->set_reachable(true);
         });
         ++cuts_;

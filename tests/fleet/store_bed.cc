@@ -31,15 +31,15 @@ void StoreBed::pass(std::chrono::milliseconds time) {
   }
 }
 
-Reply<Reading> StoreBed::read_answer(Store& store, Keys keys) {
+Reply<Reading> StoreBed::read_answer(Store& store, const Keys& keys) {
   return answer_to<Reply<Reading>>(*this, [&](auto then) { store.read(keys, then); });
 }
 
-Reading StoreBed::read(Keys keys) {
+Reading StoreBed::read(const Keys& keys) {
   return must(read_answer(other(), keys));
 }
 
-Outcome StoreBed::commit(Store& store, Transaction transaction) {
+Outcome StoreBed::commit(Store& store, const Transaction& transaction) {
   return answer_to<Outcome>(*this, [&](auto then) { store.commit(transaction, then); });
 }
 

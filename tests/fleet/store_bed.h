@@ -54,15 +54,17 @@ class StoreBed {
   void pass(std::chrono::milliseconds time);
 
   // ---- questions, with their answers waited for
-  [[nodiscard]] Reply<Reading> read_answer(Store& store, Keys keys);
-  [[nodiscard]] Reading read(Keys keys);  // by the other client, and it must be answered
+  [[nodiscard]] Reply<Reading> read_answer(Store& store, const Keys& keys);
+  [[nodiscard]] Reading read(const Keys& keys);  // by the other client, and it must be answered
   // The same, not waited for.
   using Pending = std::shared_ptr<std::optional<Outcome>>;
   [[nodiscard]] Pending begin_commit(Transaction transaction);
   // The revision that the next change will have.
   [[nodiscard]] Revision next() { return read({key("nothing")}).revision + 1; }
-  [[nodiscard]] Outcome commit(Store& store, Transaction transaction);
-  [[nodiscard]] Outcome commit(Transaction transaction) { return commit(store(), transaction); }
+  [[nodiscard]] Outcome commit(Store& store, const Transaction& transaction);
+  [[nodiscard]] Outcome commit(const Transaction& transaction) {
+    return commit(store(), transaction);
+  }
   [[nodiscard]] Lease grant(std::chrono::seconds ttl);
   [[nodiscard]] LeaseState keep_alive(LeaseId lease);
   [[nodiscard]] LeaseState revoke(LeaseId lease);

@@ -213,9 +213,9 @@ TEST_CASE("features are said, and those that both have are told, in C++") {
     std::optional<Agent> agent = Agent::open("1.2", {"readiness", "odd"});
     if (!agent) return 1;
     const std::optional<Agent::Event> event = agent->wait(std::chrono::minutes(1));
-    const auto* welcome = event ? std::get_if<Agent::Welcome>(&*event) : nullptr;
-    if (welcome == nullptr) return 2;
-    for (const std::string& feature : welcome->features)
+    const auto* welcomed = event ? std::get_if<Agent::Welcome>(&*event) : nullptr;
+    if (welcomed == nullptr) return 2;
+    for (const std::string& feature : welcomed->features)
       report(feature);
     report(agent->wait(0ms) ? "an event" : "nothing");
     return 0;

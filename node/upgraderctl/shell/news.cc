@@ -7,9 +7,11 @@
 namespace upgraderctl {
 
 News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed)
-    : loop_(loop), directory_(std::move(directory)), changed_(std::move(changed)) {
-  timer_ = upgrader::make_handle<uv_timer_t>(
-      [loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); });
+    : loop_(loop),
+      directory_(std::move(directory)),
+      changed_(std::move(changed)),
+      timer_(upgrader::make_handle<uv_timer_t>(
+          [loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); })) {
   timer_->data = this;
   watch();
   schedule();
