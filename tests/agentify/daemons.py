@@ -94,7 +94,7 @@ class Machine:
 
     def read(self, process, log, lines):
         rest = b""
-        while True:
+        while True:  # until the end of the log
             line = rest + log.readline()
             if not line.endswith(b"\n"):  # the end, or, in a file, the end so far
                 if not self.service.floods or process.poll() is not None:

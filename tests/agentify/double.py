@@ -190,7 +190,7 @@ class Double:
         if not data:
             raise Ended
         self.buffer += data
-        while b"\n" in self.buffer:
+        while b"\n" in self.buffer:  # until each whole line is taken out
             line, self.buffer = self.buffer.split(b"\n", 1)
             message = json.loads(line)  # anything else on the pipe is a fault
             assert isinstance(message, dict) and "type" in message, line
@@ -242,7 +242,9 @@ class Double:
 
     def wait(self):
         """How it ended: a status, or a signal's number below zero."""
+        ends = time.monotonic() + PATIENCE
         while True:
+            assert time.monotonic() < ends, "agentify does not end; it has said: " + self.said()
             try:
                 self.read()
             except Ended:

@@ -2,16 +2,20 @@
 import base64
 import json
 import os
+import select
 import subprocess
+import time
 
 from cell import wait
+
+PATIENCE_S = 60
 
 
 class Browser:
     def __init__(self, place):
-        here, theirs_out = os.pipe()
+        self.input, theirs_out = os.pipe()
         theirs_in, self.out = os.pipe()
-        self.input = os.fdopen(here, "rb")
+        self.heard = b""
 
         def put_pipes():
             # Chromium reads descriptor 3 and writes 4.
@@ -36,12 +40,15 @@ class Browser:
             self.ask(domain + ".enable")
 
     def message(self):
-        text = b""
-        while not text.endswith(b"\0"):
-            byte = self.input.read(1)
-            assert byte, "the browser has ended"
-            text += byte
-        return json.loads(text[:-1])
+        end = time.monotonic() + PATIENCE_S
+        while b"\0" not in self.heard:
+            ready = select.select([self.input], [], [], max(0, end - time.monotonic()))[0]
+            assert ready, "the browser says nothing"
+            piece = os.read(self.input, 65536)
+            assert piece, "the browser has ended"
+            self.heard += piece
+        text, self.heard = self.heard.split(b"\0", 1)
+        return json.loads(text)
 
     def ask(self, method, **params):
         self.number += 1
@@ -49,7 +56,9 @@ class Browser:
         if self.session:
             question["sessionId"] = self.session
         os.write(self.out, json.dumps(question).encode() + b"\0")
+        end = time.monotonic() + PATIENCE_S
         while True:
+            assert time.monotonic() < end, "the browser does not answer " + method
             said = self.message()
             if said.get("id") == self.number:
                 assert "error" not in said, said
@@ -89,4 +98,4 @@ class Browser:
         os.close(self.out)
         self.process.kill()
         self.process.wait()
-        self.input.close()
+        os.close(self.input)

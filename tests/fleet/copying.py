@@ -26,7 +26,7 @@ class Source:
 
     def write(self, pause_s):
         with open(self.path, "a", encoding="ascii") as log:
-            while not self.over.wait(pause_s):
+            while not self.over.wait(pause_s):  # until end() is called
                 self.lines += 1
                 log.write("line %d\n" % self.lines)
                 log.flush()

@@ -135,7 +135,7 @@ class Machine:
 
     def keep_console(self, terminal):
         with self.console.open("ab") as kept:
-            while True:
+            while True:  # until the terminal is closed
                 try:
                     kept.write(os.read(terminal, 65536))
                 except OSError:  # nobody has it open

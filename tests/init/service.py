@@ -64,7 +64,7 @@ class Service:
             return self.lines
 
     def write_lines(self):
-        while not self.over.wait(0.01):
+        while not self.over.wait(0.01):  # until stop_writing() is called
             try:
                 self.write_line()
             except OSError:  # the machine has ended

@@ -10,6 +10,7 @@ without an upgrader it serves all the same. Prints `ok` lines and at the end `N 
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -66,7 +67,7 @@ class Customer(threading.Thread):
         self.port, self.numbers, self.enough = port, [], threading.Event()
 
     def run(self):
-        while not self.enough.is_set():
+        while not self.enough.is_set():  # until the test has had enough
             number = ask(self.port)
             if number is not None:
                 self.numbers.append(number)
@@ -143,7 +144,7 @@ def play_upgrades(directory):
 def held_agent(port, file):
     """The agent with this script in the upgrader's place: it says hello, and ready."""
     process = subprocess.Popen([*command, str(port), file], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
                                env={**os.environ, "AGENT_PROTOCOL": "1"})
     try:
         yield process
@@ -158,6 +159,8 @@ def say(process, **message):
 
 
 def hear(process):
+    if not select.select([process.stdout], [], [], DEADLINE)[0]:
+        raise TimeoutError("the agent says nothing")
     return json.loads(process.stdout.readline() or b"null")
 
 
@@ -194,9 +197,8 @@ def play_heartbeats(directory):
         check("heartbeats come where they are wanted, and not before activate",
               ready == {"type": "ready"} and beats == [{"type": "heartbeat"}] * 4, (ready, beats))
         say(process, type="stop", reason="shutdown", deadline_ms=9000)
-        last = {"type": "heartbeat"}
-        while last == {"type": "heartbeat"}:
-            last = hear(process)
+        said = (hear(process) for _ in range(100))
+        last = next((one for one in said if one != {"type": "heartbeat"}), "a hundred heartbeats")
         check("it stops between heartbeats", last == {"type": "stopped"}
               and process.wait(DEADLINE) == 0, last)
 

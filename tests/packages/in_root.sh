@@ -155,6 +155,7 @@ switches_on_network() {
 next_number() {
   # shellcheck disable=SC2016  # expanded by the other shell
   timeout "$limit" bash -c '
+    # `timeout` is the limit.
     until exec 7<>/dev/tcp/127.0.0.1/7000; do :; done 2>/dev/null
     head -n 1 <&7'
 }

@@ -26,10 +26,16 @@ read -r first rest <&7
 
 kill -USR2 "$upgrader"
 second=$first
-while [ "$second" = "$first" ]; do read -r second rest <&7; done
+tries=0
+while [ "$second" = "$first" ]; do
+  [ "$((tries += 1))" -le 100 ] || complain 'wrote a hundred lines, and its successor none'
+  read -r second rest <&7
+done
 kill -0 "$first" 2>/dev/null && complain 'of before is still there'
 # The agent may be quicker to work than the upgrader to log.
+limit=$(($(date +%s) + 60))
 until grep -q 'upgrade sigusr2-1 is committed' log; do
+  [ "$(date +%s)" -lt "$limit" ] || complain 'was not committed within 60 s'
   grep -q 'upgrade sigusr2-1 failed' log && complain 'was not committed'
   kill -0 "$upgrader" 2>/dev/null || complain 'was left without an upgrader'
 done

@@ -1,6 +1,6 @@
 # Checks how files look: columns, lengths, how they open, and their format.
 
-shape_checks='columns file_lengths budget function_lengths heads format targets seeds planted'
+shape_checks='columns file_lengths budget function_lengths heads format waits targets seeds planted'
 
 columns_max=100
 file_lines_max=300
@@ -51,6 +51,22 @@ canary_file_lengths() {
   echo 'upgrader/planted.cc: more than 300 lines'
   awk 'BEGIN { for (i = 0; i < 501; i++) print "#" }' >tests/planted.sh
   echo 'tests/planted.sh: more than 500 lines'
+}
+
+# A test that waits for ever hangs the whole run, and says nothing.
+check_waits() {
+  script_files | grep -E '^tests/' | grep -vE '^tests/(mutation|coverage)/' |
+    xargs -r tests/tidy/waits.py
+}
+
+canary_waits() {
+  cat >tests/planted.py <<'PLANTED'
+while sent() < 2:
+    look()
+PLANTED
+  echo 'tests/planted.py:1: a loop without a limit: while sent() < 2:'
+  printf '%s\n' '#!/bin/sh' 'until grep -q ready log; do' '  look' 'done' >tests/planted.sh
+  echo 'tests/planted.sh:2: a loop without a limit: until grep -q ready log; do'
 }
 
 check_function_lengths() {

@@ -293,7 +293,7 @@ class Double:
         print("done", flush=True)
         orders = b""
         awaited = None
-        while True:
+        while True:  # until its standard input ends
             watched = ([] if self.lost else [self.fifo]) + ([0] if awaited is None else [])
             readable = select.select(watched, [], [])[0]
             if self.fifo in readable:
@@ -303,7 +303,7 @@ class Double:
                 if not got:
                     return
                 orders += got
-            while awaited is None or awaited in self.taken:
+            while awaited is None or awaited in self.taken:  # until no order is left
                 if awaited is not None:
                     self.taken.remove(awaited)
                     awaited = None

@@ -28,6 +28,16 @@ def need(condition, *facts):
         raise Failed(" ".join(str(fact) for fact in facts))
 
 
+def read_until(reader, what):
+    read = b""
+    ends = time.monotonic() + DEADLINE
+    while what not in read:
+        ready, _, _ = select.select([reader], [], [], DEADLINE)
+        got = os.read(reader, 65536) if ready else b""
+        need(got and time.monotonic() < ends, "not said:", what, read)
+        read += got
+
+
 class Double:
     """A double of an upgrader in a process of its own."""
 
@@ -42,6 +52,8 @@ class Double:
         for order in orders:
             self.process.stdin.write(order + "\n")
             self.process.stdin.flush()
+            need(select.select([self.process.stdout], [], [], DEADLINE)[0],
+                 "the double does not answer:", order)
             said = self.process.stdout.readline()
             need(said, "the double has ended at:", order)
         return said
@@ -116,9 +128,14 @@ class Asking:
     def text(self, stream):
         return self.streams[stream.fileno()].decode() if stream else ""
 
-    def read_what_there_is(self):
-        if select.select(self.open, [], [], 0.005)[0]:
-            self.read()
+    def wait_for(self, condition, what):
+        """Reads what is said until the condition holds; fails with the words if it ends first."""
+        ends = time.monotonic() + DEADLINE
+        while not condition():
+            need(self.open and time.monotonic() < ends, "waited in vain for", what, "\n", self.out,
+                 self.err)
+            if select.select(self.open, [], [], 0.005)[0]:
+                self.read()
 
     def until(self, text):
         ends = time.monotonic() + DEADLINE
@@ -186,8 +203,9 @@ class Screen:
             need(self.read() and time.monotonic() < ends, "not on the screen:", text, self.lines())
 
     def close(self):
+        ends = time.monotonic() + DEADLINE
         while self.read():
-            pass
+            need(time.monotonic() < ends, "the screen stays open:", self.lines())
         self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         return self.status
 

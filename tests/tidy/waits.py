@@ -1,0 +1,52 @@
+#!/usr/bin/python3
+# Finds loops of test drivers that may run for ever, in the files that are named: Python and shell.
+# Prints `FILE:LINE: ...` for each. A loop has a limit if its own lines name one (a deadline, a
+# patience, a number of tries, `timeout`), or the line before it does, or if its first line says by
+# a comment that begins with `until` which event ends it.
+
+import ast
+import re
+import sys
+
+LIMIT = re.compile(r"monotonic|deadline|patience|timeout|limit|\bends\b|\btries\b|while read\b|"
+                   r"IFS=|getline|\bmatch\(", re.IGNORECASE)
+SAID = re.compile(r"#\s*until ")
+
+
+def python_loops(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.While):
+            yield node.lineno, node.end_lineno
+
+
+def shell_loops(lines):
+    open_loops = []
+    for number, line in enumerate(lines, 1):
+        if re.match(r"\s*(while|until)\s", line):
+            open_loops.append(number)
+        if open_loops and (re.match(r"\s*done\b", line) or re.search(r";\s*done\b", line)):
+            yield open_loops.pop(), number
+
+
+def loops_of(name, text):
+    first = text.split("\n", 1)[0]
+    if name.endswith(".py") or "python" in first:
+        return python_loops(text)
+    if name.endswith(".sh") or re.match(r"#!.*\b(sh|bash)\b", first):
+        return shell_loops(text.split("\n"))
+    return ()
+
+
+def main():
+    for name in sys.argv[1:]:
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+        lines = text.split("\n")
+        for begin, end in loops_of(name, text):
+            if not SAID.search(lines[begin - 1]) and \
+                    not LIMIT.search("\n".join(lines[max(0, begin - 2):end])):
+                print("%s:%d: a loop without a limit: %s"
+                      % (name, begin, lines[begin - 1].strip()))
+
+
+main()
