@@ -126,8 +126,11 @@ void Loop::perform(const LeaveLike& action) {
   leave(action.ending);
 }
 
+// libuv runs the timers that are due before it polls, so a timer that decides to leave would be
+// followed by a poll without limit.
 void Loop::leave(const DaemonEnding& ending) {
   leaving_ = ending;
+  uv_stop(loop_);
 }
 
 // The keeper has gone before we have, and with it the daemon's lock.

@@ -135,7 +135,9 @@ int run(const Options& options) {
   {
     Loop running(&loop, std::move(*agent), std::move(prepared));
     ending = running.run();
-    uv_run(&loop, UV_RUN_DEFAULT);  // lets what was closed be freed
+    // Frees what was closed. The first call may do no more than take back the uv_stop().
+    while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
+    }
   }
   uv_loop_close(&loop);
   return end_like(ending);

@@ -30,7 +30,7 @@ TRIAL = "4s"
 
 
 def upgrader_has(option):
-    return option in subprocess.run([UPGRADER, "--help"], capture_output=True, text=True,
+    return option in subprocess.run([UPGRADER, "--help"], capture_output=True, text=True, timeout=60,
                                     check=False).stdout
 
 
@@ -167,7 +167,7 @@ class Machine:
     def clean_up(self):
         if getattr(self, "process", None) and self.process.poll() is None:
             self.process.kill()
-            self.process.wait()
+            self.process.wait(60)
         for pid in marked(self.mark):
             try:
                 os.kill(pid, signal.SIGKILL)

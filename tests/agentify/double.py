@@ -16,7 +16,7 @@ from pathlib import Path
 BUILD = Path(os.environ.get("BUILD", "build")).resolve()
 AGENTIFY = BUILD / "agentify"
 # Long enough for a loaded machine: a test that waits so long has failed.
-PATIENCE = 30
+PATIENCE = int(os.environ.get("PATIENCE", 30))
 
 
 def for_sanitizers():
@@ -214,6 +214,8 @@ class Double:
                     return message
             try:
                 self.read(max(0.1, end - time.monotonic()))
+                if time.monotonic() > end:
+                    raise AssertionError(f"no {kind} in time; it has said: {self.said()}")
             except Ended as ended:
                 raise AssertionError(f"no {kind}, but its end; it has said: {self.said()}; log: "
                                      f"{self.log()}") from ended
@@ -242,17 +244,23 @@ class Double:
 
     def wait(self):
         """How it ended: a status, or a signal's number below zero."""
-        ends = time.monotonic() + PATIENCE
+        end = time.monotonic() + PATIENCE
         while True:
-            assert time.monotonic() < ends, "agentify does not end; it has said: " + self.said()
+            assert time.monotonic() < end, "agentify does not end; it has said: " + self.said()
             try:
-                self.read()
+                self.read(max(0.1, end - time.monotonic()))
             except Ended:
                 break
         if self.status is None:
-            _, status = os.waitpid(self.pid, 0)
-            self.status = os.waitstatus_to_exitcode(status)
+            wait_until(self.has_been_reaped, "its process has ended")
         return self.status
+
+    def has_been_reaped(self):
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid == 0:
+            return False
+        self.status = os.waitstatus_to_exitcode(status)
+        return True
 
     def kill(self, number=signal.SIGKILL):
         os.kill(self.pid, number)
@@ -277,7 +285,7 @@ class Double:
         for pid in [self.pid] if self.status is None else []:
             try:
                 os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+                wait_until(self.has_been_reaped, "its process has ended")
             except (ProcessLookupError, ChildProcessError):
                 pass
         for pid in self.family():
@@ -362,4 +370,5 @@ def tests_of(module):
 
 
 def run_command(*words, **settings):
+    settings.setdefault("timeout", PATIENCE)
     return subprocess.run(words, check=False, capture_output=True, text=True, **settings)

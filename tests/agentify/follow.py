@@ -60,7 +60,7 @@ class Follower:
 
     def close(self):
         self.process.kill()
-        self.process.wait()
+        self.process.wait(60)
         wait_until(lambda: not marked(self.mark), "all have gone")
 
     def wait_for(self, text):

@@ -2,13 +2,14 @@
 """agentify's life beside a double of the upgrader: the check, the start, the stop, the end."""
 
 import os
+import shutil
 import signal
 import socket
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from double import AGENTIFY, descendants, run_command, run_tests, runs, tests_of, wait_until
+from double import AGENTIFY, descendants, name_of, run_command, run_tests, runs, tests_of, wait_until
 
 # A daemon that tells its pid and waits.
 WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; done"
@@ -196,6 +197,21 @@ def test_a_killed_keeper_leaves_no_daemon(stage):
     assert one.wait() == 1
     assert one.count("stopped") == 0
     assert not one.family()
+
+
+def test_a_killed_keeper_leaves_no_daemon_on_a_slow_machine(stage):
+    """also where looking for the daemon takes longer than the time between two looks: the timer is
+    then due when the loop begins its turn, and the end must not wait for anything else"""
+    trace = [shutil.which("strace"), "-D", "-qq", "-o", "/dev/null",
+             "-e", "trace=getdents64,pidfd_send_signal",
+             "-e", "inject=getdents64:error=EIO:when=1",
+             "-e", "inject=pidfd_send_signal:delay_exit=100000"]
+    daemon = [stage.script("daemon", "trap '' TERM; " + WAITS)]
+    one = stage.agentify(daemon=daemon, prefix=trace).activate()
+    stage.read("pid")
+    os.kill(one.keeper(), signal.SIGKILL)
+    assert one.wait() == 1
+    assert not [pid for pid in one.family() if name_of(pid) != "strace"]
 
 
 def test_a_keeper_killed_while_held_is_unfit(stage):

@@ -361,7 +361,7 @@ class Client:
 
     def __exit__(self, *_):
         self.end.set()
-        self.thread.join()
+        self.thread.join(60)
 
     def run(self):
         last = time.monotonic()
