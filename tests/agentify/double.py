@@ -269,7 +269,10 @@ class Double:
         return self.log_path.read_text(errors="replace")
 
     def keeper(self):
-        """The keeper of the daemon; others keep commands."""
+        """The keeper of the daemon; others keep commands. It gives itself its name."""
+        return wait_until(self.find_keeper, "the keeper runs")
+
+    def find_keeper(self):
         for pid in children(self.pid):
             try:
                 if Path(f"/proc/{pid}/comm").read_text() == "agentify-keeper\n":
