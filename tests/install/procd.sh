@@ -50,7 +50,7 @@ outlives_a_boot() {
 }
 
 outlives_an_update() {
-  ! lasting_paths | grep -vF "$(cat "$directory/keep.d")"
+  ! lasting_paths | grep -vF "$(grep -v "^#" "$directory/keep.d")"
 }
 
 # Debian's paths are not OpenWrt's.

@@ -127,7 +127,8 @@ check_heads() {
       sample-agent/init/s6/timeout-kill) continue ;;  # a number, and s6 takes nothing beside it
       sample-agent/init/s6/notification-fd) continue ;;
       */init/*.service | sample-agent/init/*.conf) opening='^# *[A-Za-z`]' ;;
-      sample-agent/init/*/inittab | sample-agent/init/dinit/*) opening='^# *[A-Za-z`]' ;;
+      sample-agent/init/*/inittab | sample-agent/init/*/keep.d) opening='^# *[A-Za-z]' ;;
+      sample-agent/init/dinit/*) opening='^# *[A-Za-z`]' ;;
       tests/*/corpus/*.input | tests/fuzz/seeds/*.input) continue ;;  # any bytes
       *_test.go) opening='^package ' ;;  # as Go wants it; its name says it
       agent-protocol/go/event.go | agent-protocol/go/message.go | agent-protocol/go/session.go)
