@@ -67,6 +67,7 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Orde
   if (!releases) return refused(releases.reason());
   const auto added = releases.value().add({.source = manifest->url,
                                            .older_is_wanted = order.older_is_wanted,
+                                           .running = agent_releases::Version::parse(order.running),
                                            .now = static_cast<std::int64_t>(std::time(nullptr))});
   if (!added) return refused(added.reason());
   const agent_releases::Release& release = added.value().release;

@@ -155,7 +155,7 @@ Circumstances here() {
           .arch = "x86_64",
           .now = *parse_moment("2026-11-22T12:00:00Z"),
           .known = std::nullopt,
-          .current = Version::parse("1.2.0")};
+          .present = Present{*Version::parse("1.2.0"), "the current one"}};
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ TEST_CASE("an older version than the current one is added only if that is meant"
   Circumstances wanted = here();
   wanted.older_is_wanted = true;
   Circumstances without = here();
-  without.current.reset();
+  without.present.reset();
 
   CHECK(admission({{"version", R"("1.1.9")"}}, here()) ==
         "version 1.1.9 is older than the current one, 1.2.0; if that is meant, say --older");
@@ -185,6 +185,38 @@ TEST_CASE("an older version than the current one is added only if that is meant"
   CHECK(admission({{"version", R"("1.2.0")"}}, here()) == "admitted");
   CHECK(admission({{"version", R"("1.1.9")"}}, wanted) == "admitted");
   CHECK(admission({{"version", R"("1.1.9")"}}, without) == "admitted");
+}
+
+TEST_CASE("a release is compared with the newer one of what runs and what is current") {
+  const auto version = [](const char* text) { return *Version::parse(text); };
+  const auto which = [](const Versions& versions, const std::vector<Entry>& ledger) {
+    const auto present = present_version(versions, ledger);
+    return present ? present->version.text() + ", " + std::string(present->which) : "none";
+  };
+  const auto entry = [&](const char* text, Ending ending) {
+    Entry made;
+    made.version = version(text);
+    made.ending = ending;
+    return made;
+  };
+  const std::vector<Entry> ledger{
+      entry("1.0.0", Ending::committed), entry("2.0.0", Ending::trying),
+      entry("2.0.0", Ending::committed), entry("1.5.0", Ending::committed),
+      entry("4.0.0", Ending::failed),    entry("5.0.0", Ending::trying)};
+  const std::vector<Version> there{version("1.0.0"), version("3.0.0"), version("4.0.0"),
+                                   version("6.0.0-rc.1")};
+
+  CHECK(which({.running = version("1.0.0"), .current = version("0.9.0"), .there = there}, ledger) ==
+        "1.0.0, the running one");
+  CHECK(which({.running = version("1.0.0"), .current = version("1.1.0"), .there = there}, ledger) ==
+        "1.1.0, the current one");
+  CHECK(which({.running = {}, .current = {}, .there = there}, ledger) ==
+        "2.0.0, the newest one that has run");
+  CHECK(which({.running = {}, .current = {}, .there = there}, {}) ==
+        "4.0.0, the newest one that is there");
+  CHECK(which({.running = {}, .current = {}, .there = there}, {entry("4.0.0", Ending::failed)}) ==
+        "3.0.0, the newest one that is there");
+  CHECK(which({.running = {}, .current = {}, .there = {}}, {}) == "none");
 }
 
 TEST_CASE("an expired manifest is refused, and one whose expiry a wrong clock cannot judge") {

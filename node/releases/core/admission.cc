@@ -1,5 +1,7 @@
 #include "node/releases/core/admission.h"
 
+#include <algorithm>
+
 namespace agent_releases {
 namespace {
 
@@ -16,7 +18,34 @@ Outcome admit_time(const Manifest& manifest, const Circumstances& here) {
   return std::monostate{};
 }
 
+void take_if_newer(std::optional<Present>& newest, const Version& version, std::string_view which) {
+  if (!newest || newest->version < version) newest = Present{version, which};
+}
+
+bool has_failed_last(const std::vector<Entry>& ledger, const Version& version) {
+  const auto last = std::find_if(ledger.rbegin(), ledger.rend(),
+                                 [&](const Entry& entry) { return entry.version == version; });
+  return last != ledger.rend() && last->ending == Ending::failed;
+}
+
 }  // namespace
+
+std::optional<Present> present_version(const Versions& versions, const std::vector<Entry>& ledger) {
+  std::optional<Present> newest;
+  if (versions.current) take_if_newer(newest, *versions.current, "the current one");
+  if (versions.running) take_if_newer(newest, *versions.running, "the running one");
+  if (newest) return newest;
+  for (const Entry& entry : ledger) {
+    if (entry.ending != Ending::committed) continue;
+    take_if_newer(newest, entry.version, "the newest one that has run");
+  }
+  if (newest) return newest;
+  for (const Version& version : versions.there) {
+    if (version.is_prerelease() || has_failed_last(ledger, version)) continue;
+    take_if_newer(newest, version, "the newest one that is there");
+  }
+  return newest;
+}
 
 std::string_view machine() {
 #if defined(__x86_64__)
@@ -51,9 +80,10 @@ Outcome admit(const Manifest& manifest, const Circumstances& here) {
                    ", and this machine's is " + std::to_string(protocol_spoken)};
   }
   if (const Outcome in_time = admit_time(manifest, here); !in_time) return in_time;
-  if (here.current && manifest.version < *here.current && !here.older_is_wanted) {
-    return Refusal{"version " + manifest.version.text() + " is older than the current one, " +
-                   here.current->text() + "; if that is meant, say --older"};
+  if (here.present && manifest.version < here.present->version && !here.older_is_wanted) {
+    return Refusal{"version " + manifest.version.text() + " is older than " +
+                   std::string(here.present->which) + ", " + here.present->version.text() +
+                   "; if that is meant, say --older"};
   }
   return std::monostate{};
 }

@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent-releases/result.h"
 #include "agent-releases/version.h"
+#include "node/releases/core/ledger.h"
 #include "node/releases/core/manifest.h"
 #include "node/releases/core/moment.h"
 
@@ -19,12 +21,31 @@ namespace agent_releases {
 // The highest version of the agent protocol that upgraders of this release speak.
 inline constexpr std::int64_t protocol_spoken = 1;
 
+// The version that a release is compared with before it is added, and which one that is, in words.
+struct Present {
+  Version version;
+  std::string_view which;
+};
+
+// What is known of the versions of a directory and its agent.
+struct Versions {
+  std::optional<Version> running;  // as the caller says
+  std::optional<Version> current;  // what `current` names
+  std::vector<Version> there;      // all releases of the directory
+};
+
+// The newer one of `running` and `current`. If neither is known, the newest version that the ledger
+// says was committed; and if there is none, the newest release of the directory that is no
+// pre-release and whose last upgrade has not failed.
+[[nodiscard]] std::optional<Present> present_version(const Versions& versions,
+                                                     const std::vector<Entry>& ledger);
+
 struct Circumstances {
   std::string name;                // of the directory
   std::string arch;                // of the machine
   Moment now = 0;                  // what the clock says
   std::optional<Moment> known;     // a time that has passed for certain: the ledger's last entry
-  std::optional<Version> current;  // what `current` names
+  std::optional<Present> present;  // a release that is older than this needs --older
   bool older_is_wanted = false;
 };
 

@@ -1,17 +1,16 @@
-// Adds a release: its manifest, its signature and its bytes are fetched and judged; then it is made
-// durable under other names, and gets its own in an order that leaves nothing half there.
+// Adds a release: its bytes are fetched and judged, made durable under other names, and get their
+// own in an order that leaves nothing half there. Its manifest is publication.h's affair.
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "agent-releases/releases.h"
-#include "node/releases/core/admission.h"
 #include "node/releases/core/names.h"
 #include "node/releases/core/recovery.h"
 #include "node/releases/shell/download.h"
 #include "node/releases/shell/fetch.h"
-#include "node/releases/shell/ledger_file.h"
+#include "node/releases/shell/publication.h"
 #include "node/releases/shell/store.h"
 #include "node/releases/shell/tree.h"
 #include "node/releases/shell/unpack.h"
@@ -22,14 +21,6 @@ namespace {
 
 constexpr mode_t release_mode = 0555;
 
-struct Fetched {
-  Manifest manifest;
-  std::string text;
-  std::string signature;
-  std::string trusted_comment;
-  std::string url;  // of the manifest
-};
-
 class Addition {
  public:
   Addition(const Store& store, const Releases::Adding& adding, Fetcher fetcher)
@@ -38,9 +29,6 @@ class Addition {
   Result<Releases::Added> run();
 
  private:
-  Outcome judge_request() const;
-  Outcome fetch_manifest();
-  Outcome judge_manifest();
   Result<bool> is_there() const;
   Outcome complete(const Directory& staging);
   Outcome finish(const Directory& staging, const Download& download);
@@ -52,77 +40,12 @@ class Addition {
   const Store& store_;
   const Releases::Adding& adding_;
   Fetcher fetcher_;
-  Fetched fetched_;
+  Publication published_;
 };
-
-Outcome Addition::judge_request() const {
-  if (!adding_.sha256.empty() && !is_sha256(adding_.sha256)) {
-    return Refusal{"--sha256 needs 64 digits of 0 to 9 and a to f", Trouble::usage};
-  }
-  if (store_.has_keys() && adding_.unsigned_is_wanted) {
-    return Refusal{"--unsigned and --keys contradict each other", Trouble::usage};
-  }
-  if (store_.has_keys() || !adding_.sha256.empty() || adding_.unsigned_is_wanted) {
-    return std::monostate{};
-  }
-  return Refusal{
-      "nothing says whose release this is: give --keys=DIR or --sha256=HEX, or say "
-      "--unsigned",
-      Trouble::usage};
-}
-
-Outcome Addition::fetch_manifest() {
-  const Result<std::string> url = url_of(adding_.source);
-  if (!url) return url.refusal();
-  fetched_.url = url.value();
-  Result<std::string> text = fetcher_.text(fetched_.url, manifest_bytes_max);
-  if (!text) return text.refusal();
-  fetched_.text = std::move(text.value());
-  if (!store_.has_keys()) return std::monostate{};
-
-  const Result<std::vector<PublicKey>> keys = store_.keys();
-  if (!keys) return keys.refusal();
-  Result<std::string> signature = fetcher_.text(fetched_.url + ".minisig", signature_bytes_max);
-  if (!signature) {
-    return Refusal{"the manifest's signature is missing: " + signature.reason(),
-                   signature.refusal().trouble};
-  }
-  fetched_.signature = std::move(signature.value());
-  auto good = verify_signature(fetched_.text, fetched_.signature, keys.value());
-  if (!good) {
-    return Refusal{shown_url(fetched_.url) + ".minisig: " + good.reason(), good.refusal().trouble};
-  }
-  fetched_.trusted_comment = std::move(good.value());
-  return std::monostate{};
-}
-
-Outcome Addition::judge_manifest() {
-  const std::string shown = shown_url(fetched_.url);
-  Result<Manifest> manifest = parse_manifest(fetched_.text);
-  if (!manifest) return Refusal{shown + " is no manifest: " + manifest.reason()};
-  fetched_.manifest = std::move(manifest.value());
-  const auto ledger = read_ledger(store_.directory());
-  if (!ledger) return ledger.refusal();
-  const auto current = store_.version_of_link(current_name);
-  if (!current) return current.refusal();
-  Circumstances here{.name = store_.name(),
-                     .arch = std::string(machine()),
-                     .now = adding_.now,
-                     .known = std::nullopt,
-                     .current = current.value(),
-                     .older_is_wanted = adding_.older_is_wanted};
-  if (!ledger.value().empty()) here.known = ledger.value().back().when;
-  const Outcome admitted = admit(fetched_.manifest, here);
-  if (!admitted) return Refusal{shown + " is refused: " + admitted.reason()};
-  if (adding_.sha256.empty() || adding_.sha256 == fetched_.manifest.sha256) {
-    return std::monostate{};
-  }
-  return Refusal{shown + " is refused: it is not the release of --sha256=" + adding_.sha256};
-}
 
 // A path that exists keeps its bytes for ever.
 Result<bool> Addition::is_there() const {
-  const Manifest& manifest = fetched_.manifest;
+  const Manifest& manifest = published_.manifest;
   const std::string path = store_.directory().path_of(store_.name_of(manifest.version));
   const auto status = store_.directory().status(store_.name_of(manifest.version));
   if (!status) return status.refusal();
@@ -144,11 +67,11 @@ Result<bool> Addition::is_there() const {
 
 // A release that is there gets what it lacks: a manifest, or the signature by a new key.
 Outcome Addition::complete(const Directory& staging) {
-  const Version& version = fetched_.manifest.version;
+  const Version& version = published_.manifest.version;
   const Directory& directory = store_.directory();
   const auto text = store_.manifest_text(version);
   if (!text) return text.refusal();
-  const bool same = text.value() && *text.value() == fetched_.text;
+  const bool same = text.value() && *text.value() == published_.text;
   if (text.value() && !same) {
     const auto trusted = store_.trusted_manifest(version);
     if (trusted) return std::monostate{};
@@ -157,7 +80,7 @@ Outcome Addition::complete(const Directory& staging) {
   }
   for (const std::string_view ending : {signature_ending, manifest_ending}) {
     const bool is_signature = ending == signature_ending;
-    const std::string& wanted = is_signature ? fetched_.signature : fetched_.text;
+    const std::string& wanted = is_signature ? published_.signature : published_.text;
     if (wanted.empty() || (same && !is_signature)) continue;
     const std::string beside = store_.name_of(version) + std::string(ending);
     if (const Outcome staged = stage(staging, ending, wanted); !staged) return staged;
@@ -167,11 +90,11 @@ Outcome Addition::complete(const Directory& staging) {
 }
 
 Outcome Addition::stage(const Directory& staging, std::string_view ending, std::string_view text) {
-  return staging.write(store_.name_of(fetched_.manifest.version) + std::string(ending), text);
+  return staging.write(store_.name_of(published_.manifest.version) + std::string(ending), text);
 }
 
 Outcome Addition::finish_archive(const Directory& staging, const Download& download) {
-  const Manifest& manifest = fetched_.manifest;
+  const Manifest& manifest = published_.manifest;
   const std::string name = store_.name_of(manifest.version);
   if (const Outcome made = staging.make_directory(name, 0700); !made) return made;
   const Result<Directory> below = staging.subdirectory(name);
@@ -193,12 +116,12 @@ Outcome Addition::finish_archive(const Directory& staging, const Download& downl
 
 // Everything gets its bytes and is durable, under names in .staging.
 Outcome Addition::finish(const Directory& staging, const Download& download) {
-  const Manifest& manifest = fetched_.manifest;
-  if (!fetched_.signature.empty()) {
-    const Outcome staged = stage(staging, signature_ending, fetched_.signature);
+  const Manifest& manifest = published_.manifest;
+  if (!published_.signature.empty()) {
+    const Outcome staged = stage(staging, signature_ending, published_.signature);
     if (!staged) return staged;
   }
-  const Outcome staged = stage(staging, manifest_ending, fetched_.text);
+  const Outcome staged = stage(staging, manifest_ending, published_.text);
   if (!staged) return staged;
   if (manifest.kind == Kind::tar) return finish_archive(staging, download);
   if (::fchmod(download.descriptor(), release_mode) != 0) {
@@ -211,7 +134,7 @@ Outcome Addition::finish(const Directory& staging, const Download& download) {
 // The release comes last: only that makes it one. What is beside it has to be durable by then.
 Outcome Addition::place(const Directory& staging) {
   const Directory& directory = store_.directory();
-  const std::string name = store_.name_of(fetched_.manifest.version);
+  const std::string name = store_.name_of(published_.manifest.version);
   for (const std::string_view ending : {files_ending, signature_ending, manifest_ending}) {
     const std::string beside = name + std::string(ending);
     const auto staged = staging.status(beside);
@@ -230,12 +153,12 @@ Outcome Addition::place(const Directory& staging) {
 }
 
 Outcome Addition::add_anew(const Directory& staging) {
-  const auto url = resolve_url(fetched_.url, fetched_.manifest.url);
-  if (!url) return Refusal{shown_url(fetched_.url) + ": " + url.reason()};
+  const auto url = resolve_url(published_.url, published_.manifest.url);
+  if (!url) return Refusal{shown_url(published_.url) + ": " + url.reason()};
   bool resumable = false;
   Outcome added = std::monostate{};
   {  // a program that is open for writing cannot be executed, so the download ends first
-    Download download(fetcher_, fetched_.manifest, staging, adding_.progress);
+    Download download(fetcher_, published_.manifest, staging, adding_.progress);
     added = download.run(url.value());
     // A part stays only where the next call can go on with it.
     resumable = !added && added.refusal().trouble == Trouble::cut_off && download.has_begun();
@@ -243,16 +166,16 @@ Outcome Addition::add_anew(const Directory& staging) {
   }
   if (added) added = place(staging);
   if (added) return added;
-  const std::string wanted = resumable ? part_name(fetched_.manifest) : std::string(no_partial);
+  const std::string wanted = resumable ? part_name(published_.manifest) : std::string(no_partial);
   static_cast<void>(store_.clean(staging, wanted));
   return added;
 }
 
 Result<Releases::Added> Addition::run() {
-  if (const Outcome sensible = judge_request(); !sensible) return sensible.refusal();
-  if (const Outcome fetched = fetch_manifest(); !fetched) return fetched.refusal();
-  if (const Outcome fit = judge_manifest(); !fit) return fit.refusal();
-  const Result<Writing> writing = store_.begin_writing(part_name(fetched_.manifest));
+  Result<Publication> published = fetch_publication(store_, adding_, fetcher_);
+  if (!published) return published.refusal();
+  published_ = std::move(published.value());
+  const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));
   if (!writing) return writing.refusal();
   const Directory& staging = writing.value().staging;
   const Result<bool> there = is_there();
@@ -261,14 +184,14 @@ Result<Releases::Added> Addition::run() {
   if (!done) return done.refusal();
   // What a crash has left beside a release that is there is of no use any more.
   if (there.value()) static_cast<void>(store_.clean(staging, std::string(no_partial)));
-  auto release = store_.find(fetched_.manifest.version);
+  auto release = store_.find(published_.manifest.version);
   if (!release) return release.refusal();
   if (!release.value()) {
     return Refusal{"the release vanished while it was added", Trouble::system};
   }
   return Releases::Added{.release = std::move(*release.value()),
                          .was_there = there.value(),
-                         .trusted_comment = fetched_.trusted_comment};
+                         .trusted_comment = published_.trusted_comment};
 }
 
 }  // namespace

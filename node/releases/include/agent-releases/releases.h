@@ -69,7 +69,8 @@ class Releases {
     std::string sha256{};  // what the release's bytes must be
     bool unsigned_is_wanted = false;
     bool older_is_wanted = false;
-    std::int64_t now = 0;  // seconds since 1970, as the clock has it
+    std::optional<Version> running{};  // what the agent is; an older release is refused
+    std::int64_t now = 0;              // seconds since 1970, as the clock has it
     std::function<void(const Progress&)> progress{};
   };
   struct Added {
