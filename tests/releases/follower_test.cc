@@ -11,6 +11,7 @@
 #include "agent-releases/follower.h"
 #include "node/releases/core/ledger.h"
 #include "node/releases/shell/ledger_file.h"
+#include "tests/releases/lock_holder.h"
 #include "tests/unit/temporary_directory.h"
 
 using namespace agent_releases;
@@ -285,6 +286,42 @@ TEST_CASE("nothing is asked for where it cannot be noted, and a wish that is no 
   bench.desire("the newest");
   REQUIRE(bench.until([&] { return bench.reports.find("`desired`") != std::string::npos; }));
   CHECK(bench.asks_no_more(0));
+}
+
+TEST_CASE("a ledger that another process locks stops no agent, and is written once it is free") {
+  Bench bench;
+  bench.good("1.1.0");
+  bench.start();
+  REQUIRE(bench.asks(1));
+  bench.good("1.2.0");
+
+  LockHolder holder(bench.directory / "ledger.jsonl");
+  bench.start("1.1.0");  // its upgrade has ended well, which cannot be noted now
+  bench.fail("trial");
+  CHECK(bench.asks_no_more(1));  // that 1.2.0 is tried cannot be noted either
+  CHECK(holder.has_held());
+  CHECK(bench.ledger().size() == 1);
+  CHECK(bench.reports.find("another process holds it") != std::string::npos);
+
+  holder.release();
+  REQUIRE(bench.until([&] { return bench.asked.back() == "1.2.0"; }));
+  CHECK(bench.ledger()[1].ending == Ending::committed);
+}
+
+TEST_CASE("a failure that could not be noted counts, and is noted later") {
+  Bench bench;
+  bench.good("1.1.0");
+  bench.start();
+  REQUIRE(bench.asks(1));
+
+  LockHolder holder(bench.directory / "ledger.jsonl");
+  bench.fail("trial");
+  CHECK(bench.asks_no_more(1));
+  CHECK(holder.has_held());
+  holder.release();
+
+  REQUIRE(bench.until([&] { return bench.ledger().back().ending == Ending::failed; }));
+  CHECK(bench.asks_no_more(1));
 }
 
 TEST_CASE("an agent that cannot ask now is asked again, and the ledger says so") {

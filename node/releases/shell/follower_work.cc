@@ -6,8 +6,6 @@
 #include <ctime>
 #include <utility>
 
-#include "node/releases/shell/ledger_file.h"
-
 namespace agent_releases {
 namespace {
 
@@ -39,18 +37,15 @@ void Follower::Work::report_once(const std::string& text) {
 void Follower::Work::begin() {
   has_begun_ = true;
   next_look_ = Clock::now();
-  const auto opened = store();
-  const auto ledger =
-      opened ? read_ledger(opened.value()->directory()) : Result<std::vector<Entry>>(Refusal{});
-  if (ledger) {
-    for (auto entry = ledger.value().rbegin(); entry != ledger.value().rend(); ++entry) {
+  const auto known = ledger();
+  if (known) {
+    for (auto entry = known.value().rbegin(); entry != known.value().rend(); ++entry) {
       if (entry->version != settings_.running) continue;
       if (entry->ending != Ending::trying) break;
       Entry ending = *entry;
       ending.when = std::time(nullptr);
       ending.ending = Ending::committed;
-      const Outcome noted = append_to_ledger(opened.value()->directory(), ending);
-      if (!noted) agent_.report(noted.reason());
+      note_ending(ending);
       break;
     }
   }
@@ -61,6 +56,7 @@ void Follower::Work::dispatch() {
   const bool changed = wakeups_.take();
   const auto now = Clock::now();
   if (changed) next_look_ = now;
+  note_what_is_kept();
   if (paused_until_ && now >= *paused_until_) {
     paused_until_.reset();
     next_look_ = now;
@@ -77,14 +73,21 @@ void Follower::Work::dispatch() {
 }
 
 void Follower::Work::set_timer() {
+  const auto work = next_work();
+  const auto note = notes_.next_try();
+  if (work && note) return wakeups_.set(std::min(*work, *note));
+  wakeups_.set(work ? work : note);
+}
+
+std::optional<Clock::time_point> Follower::Work::next_work() const {
   const auto now = Clock::now();
-  if (verification_) return wakeups_.set(now);
+  if (verification_) return now;
   if (test_) {
     const bool told = test_->exit_descriptor() >= 0;
-    return wakeups_.set(told ? test_ends_ : std::min(test_ends_, now + exit_look_interval));
+    return told ? test_ends_ : std::min(test_ends_, now + exit_look_interval);
   }
-  if (!has_begun_ || chosen_) return wakeups_.set(std::nullopt);
-  wakeups_.set(paused_until_ ? *paused_until_ : next_look_);
+  if (!has_begun_ || chosen_) return std::nullopt;
+  return paused_until_ ? *paused_until_ : next_look_;
 }
 
 // Those that were refused as they are now are as good as absent.
@@ -111,8 +114,8 @@ std::optional<std::size_t> Follower::Work::choose_among(const std::vector<Releas
 void Follower::Work::look() {
   const auto opened = store();
   if (!opened) return report_once(opened.reason());
-  const auto ledger = read_ledger(opened.value()->directory());
-  if (!ledger) return report_once(ledger.reason());
+  const auto known = ledger();
+  if (!known) return report_once(known.reason());
   const auto releases = opened.value()->list();
   if (!releases) return report_once(releases.reason());
   const std::optional<Wish> wish = opened.value()->wish();
@@ -121,7 +124,7 @@ void Follower::Work::look() {
   }
   const std::string writing = wish ? wish->writing : "";
   if (std::exchange(chosen_wish_, writing) != writing) refused_.clear();
-  const auto index = choose_among(releases.value(), wish, ledger.value());
+  const auto index = choose_among(releases.value(), wish, known.value());
   if (index) verify(*opened.value(), releases.value()[*index]);
 }
 
@@ -161,12 +164,10 @@ void Follower::Work::verify_more() {
 void Follower::Work::verified(const std::string& sha256) {
   hashes_[chosen_->path] = {chosen_->writing, sha256};
   chosen_->sha256 = sha256;
-  const auto opened = store();
-  const auto ledger =
-      opened ? read_ledger(opened.value()->directory()) : Result<std::vector<Entry>>(Refusal{});
-  if (!ledger) return let_go(true);
+  const auto known = ledger();
+  if (!known) return let_go(true);
   const auto wish = chosen_wish_.empty() ? std::nullopt : std::optional(chosen_wish_);
-  if (has_failed(ledger.value(), chosen_->version, sha256, settings_.running, wish)) {
+  if (has_failed(known.value(), chosen_->version, sha256, settings_.running, wish)) {
     return let_go(false);
   }
   if (!settings_.self_test) return ask();
@@ -194,29 +195,44 @@ void Follower::Work::look_at_test() {
                     " is not tried again until it is forgotten or its bytes change: its self-test "
                     "failed: " +
                     failure);
-      return let_go(!note(Ending::failed, "self-test", failure));
+      note_ending(entry(Ending::failed, "self-test", failure));
+      return let_go(false);
     case SelfTest::Verdict::could_not_tell:
       agent_.report("release " + chosen_->version.text() + " is tried again later: " + failure);
       return let_go(true);
   }
 }
 
-bool Follower::Work::note(Ending ending, const std::string& stage, const std::string& reason,
-                          const std::string& errno_name) {
-  const Entry entry{.when = std::time(nullptr),
-                    .version = chosen_->version,
-                    .sha256 = chosen_->sha256,
-                    .ending = ending,
-                    .id = id_,
-                    .stage = stage,
-                    .reason = reason,
-                    .errno_name = errno_name,
-                    .wish = chosen_wish_};
+Entry Follower::Work::entry(Ending ending, const std::string& stage,
+                            const std::string& reason) const {
+  return {.when = std::time(nullptr),
+          .version = chosen_->version,
+          .sha256 = chosen_->sha256,
+          .ending = ending,
+          .id = id_,
+          .stage = stage,
+          .reason = reason,
+          .errno_name = "",
+          .wish = chosen_wish_};
+}
+
+Result<std::vector<Entry>> Follower::Work::ledger() const {
   const auto opened = store();
-  const Outcome noted =
-      opened ? append_to_ledger(opened.value()->directory(), entry) : Outcome(opened.refusal());
+  if (!opened) return opened.refusal();
+  return notes_.with_kept(opened.value()->directory());
+}
+
+void Follower::Work::note_ending(const Entry& entry) {
+  const auto opened = store();
+  if (!opened) return report_once(opened.reason());
+  const Outcome noted = notes_.note_ending(opened.value()->directory(), entry);
   if (!noted) report_once(noted.reason());
-  return static_cast<bool>(noted);
+}
+
+void Follower::Work::note_what_is_kept() {
+  const auto next = notes_.next_try();
+  if (!next || Clock::now() < *next) return;
+  if (const auto opened = store(); opened) notes_.try_again(opened.value()->directory());
 }
 
 // That it is tried is durable before it is asked for: what takes the machine down is not tried
@@ -225,21 +241,26 @@ void Follower::Work::ask() {
   const std::string version = chosen_->version.text();
   const std::string ending = "/" + std::to_string(::getpid()) + "/" + std::to_string(++requests_);
   id_ = version.substr(0, id_bytes_max - ending.size()) + ending;
-  if (!note(Ending::trying, "", "")) return let_go(true);
+  const auto opened = store();
+  const Outcome noted =
+      opened ? notes_.note(opened.value()->directory(), entry(Ending::trying, "", ""))
+             : Outcome(opened.refusal());
+  if (!noted) {
+    report_once(noted.reason());
+    return let_go(true);
+  }
   const Release release = *chosen_;
   if (agent_.ask(id_, release)) return;
-  static_cast<void>(note(Ending::failed, "request", "the agent could not ask"));
+  note_ending(entry(Ending::failed, "request", "the agent could not ask"));
   let_go(true);
 }
 
 void Follower::Work::upgrade_failed(const Failure& failure) {
-  const auto opened = store();
-  const auto ledger =
-      opened ? read_ledger(opened.value()->directory()) : Result<std::vector<Entry>>(Refusal{});
-  if (!ledger) return agent_.report(ledger.reason());
+  const auto known = ledger();
+  if (!known) return agent_.report(known.reason());
   const auto is_it = [&](const Entry& entry) { return entry.id == failure.id; };
-  const auto last = std::find_if(ledger.value().rbegin(), ledger.value().rend(), is_it);
-  if (failure.id.empty() || last == ledger.value().rend()) return;  // somebody else's
+  const auto last = std::find_if(known.value().rbegin(), known.value().rend(), is_it);
+  if (failure.id.empty() || last == known.value().rend()) return;  // somebody else's
   if (last->ending == Ending::trying) {
     Entry ending = *last;
     ending.when = std::time(nullptr);
@@ -247,8 +268,7 @@ void Follower::Work::upgrade_failed(const Failure& failure) {
     ending.stage = failure.stage;
     ending.reason = failure.reason;
     ending.errno_name = failure.errno_name;
-    const Outcome noted = append_to_ledger(opened.value()->directory(), ending);
-    if (!noted) agent_.report(noted.reason());
+    note_ending(ending);
   }
   const bool own = blames_release(failure.stage, failure.errno_name);
   if (own) {

@@ -12,6 +12,7 @@
 #include "agent-releases/follower.h"
 #include "node/releases/core/choice.h"
 #include "node/releases/core/ledger.h"
+#include "node/releases/shell/follower_notes.h"
 #include "node/releases/shell/follower_wakeups.h"
 #include "node/releases/shell/self_test.h"
 #include "node/releases/shell/store.h"
@@ -43,10 +44,14 @@ class Follower::Work {
   void look_at_test();
   void ask();
   void leave_alone(const std::string& why);
-  [[nodiscard]] bool note(Ending ending, const std::string& stage, const std::string& reason,
-                          const std::string& errno_name = "");
+  [[nodiscard]] Result<std::vector<Entry>> ledger() const;
+  [[nodiscard]] Entry entry(Ending ending, const std::string& stage,
+                            const std::string& reason) const;
+  void note_ending(const Entry& entry);
   void let_go(bool pause);
+  void note_what_is_kept();
   void set_timer();
+  [[nodiscard]] std::optional<Wakeups::Clock::time_point> next_work() const;
   void report_once(const std::string& text);
   [[nodiscard]] Result<std::shared_ptr<Store>> store() const;
 
@@ -57,6 +62,8 @@ class Follower::Work {
   bool has_begun_ = false;
   Wakeups::Clock::time_point next_look_{};
   std::optional<Wakeups::Clock::time_point> paused_until_;
+
+  FollowerNotes notes_;
 
   // One release at a time: verified, then tested, then asked for.
   std::optional<Release> chosen_;

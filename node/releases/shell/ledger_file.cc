@@ -1,12 +1,10 @@
 #include "node/releases/shell/ledger_file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
-#include <utility>
 
 #include "node/releases/core/names.h"
 
@@ -15,38 +13,12 @@ namespace {
 
 const std::string file_name{ledger_name};
 
-struct Locked {
-  Descriptor file;
-  std::string text;
-};
-
-// The file that the name names while we hold its lock: it may be replaced while we wait.
-Result<Locked> lock_ledger(const Directory& directory) {
-  const std::string path = directory.path_of(file_name);
-  while (true) {
-    Result<Descriptor> file = directory.open_file(file_name, O_RDWR | O_CREAT | O_APPEND);
-    if (!file) return file.refusal();
-    const int descriptor = file.value().get();
-    if (::flock(descriptor, LOCK_EX) != 0) return refusal_from_errno("lock", path);
-    struct stat status {};
-    if (::fstat(descriptor, &status) != 0) return refusal_from_errno("read", path);
-    if (!S_ISREG(status.st_mode)) return Refusal{path + " is not a regular file"};
-    const auto named = directory.status(file_name);
-    if (!named) return named.refusal();
-    const auto& there = named.value();
-    if (!there || there->st_ino != status.st_ino || there->st_dev != status.st_dev) continue;
-    Result<std::string> text = read_all(descriptor, path, ledger_bytes_max);
-    if (!text) return text.refusal();
-    return Locked{std::move(file.value()), std::move(text.value())};
-  }
-}
-
 Outcome replace_ledger(const Directory& directory, const std::vector<Entry>& entries) {
   std::string text;
   for (const Entry& entry : entries)
     text += to_line(entry);
   const std::string temporary{new_ledger_name};
-  if (const Outcome written = directory.write(temporary, text); !written) {
+  if (const Outcome written = directory.write(temporary, text, lock_mode); !written) {
     static_cast<void>(directory.remove(temporary));
     return written;
   }
@@ -56,17 +28,25 @@ Outcome replace_ledger(const Directory& directory, const std::vector<Entry>& ent
 
 }  // namespace
 
+bool may_read_ledger(const Directory& directory) {
+  const int readable = ::faccessat(directory.descriptor(), file_name.c_str(), R_OK, AT_EACCESS);
+  return readable == 0 || errno != EACCES;
+}
+
 Result<std::vector<Entry>> read_ledger(const Directory& directory) {
   const auto text = directory.read(file_name, ledger_bytes_max);
   if (!text) return text.refusal();
   return parse_ledger(text.value().value_or(""));
 }
 
-Outcome append_to_ledger(const Directory& directory, const Entry& entry) {
+Outcome append_to_ledger(const Directory& directory, const Entry& entry, const Patience& patience) {
   const std::string path = directory.path_of(file_name);
-  const Result<Locked> locked = lock_ledger(directory);
+  const Result<Descriptor> locked = wait_for_lock(directory, file_name, patience, O_APPEND);
   if (!locked) return locked.refusal();
-  const auto& [file, text] = locked.value();
+  const Descriptor& file = locked.value();
+  const Result<std::string> read = read_all(file.get(), path, ledger_bytes_max);
+  if (!read) return read.refusal();
+  const std::string& text = read.value();
 
   std::size_t sound = 0;
   std::vector<Entry> entries = parse_ledger(text, &sound);

@@ -84,7 +84,7 @@ Outcome Releases::forget(const Version& version, std::int64_t now) {
   entry.when = now;
   entry.version = version;
   entry.ending = Ending::forgotten;
-  return append_to_ledger(store_->directory(), entry);
+  return append_to_ledger(store_->directory(), entry, store_->patience());
 }
 
 Outcome Releases::verify(const Release& release) const {

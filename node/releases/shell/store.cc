@@ -1,7 +1,6 @@
 #include "node/releases/shell/store.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -207,11 +206,8 @@ Result<std::optional<Version>> Store::version_of_link(std::string_view name) con
 }
 
 Result<Writing> Store::begin_writing(const std::string& wanted) const {
-  Result<Descriptor> lock = directory_.open_file(std::string(lock_name), O_RDWR | O_CREAT);
+  Result<Descriptor> lock = wait_for_lock(directory_, std::string(lock_name), patience());
   if (!lock) return lock.refusal();
-  if (::flock(lock.value().get(), LOCK_EX) != 0) {
-    return refusal_from_errno("lock", directory_.path_of(lock_name));
-  }
   const std::string staging_path{staging_name};
   if (const Outcome made = directory_.make_directory(staging_path, 0700); !made) {
     return made.refusal();

@@ -12,6 +12,7 @@
 #include "node/releases/core/manifest.h"
 #include "node/releases/core/minisign.h"
 #include "node/releases/shell/directory.h"
+#include "node/releases/shell/lock.h"
 
 namespace agent_releases {
 
@@ -52,8 +53,11 @@ class Store {
   // such link or release.
   [[nodiscard]] Result<std::optional<Version>> version_of_link(std::string_view name) const;
 
-  // Waits until nobody else writes; then removes what a crash has left, but for the partial file
-  // that is called `wanted`, or, if that is empty, but for all partial files.
+  // For whatever another process holds.
+  [[nodiscard]] Patience patience() const { return {settings_.patience, settings_.cancelled}; }
+
+  // Waits until nobody else writes, with that patience; then removes what a crash has left, but for
+  // the partial file that is called `wanted`, or, if that is empty, but for all partial files.
   [[nodiscard]] Result<Writing> begin_writing(const std::string& wanted = "") const;
 
   // Removes what a crash, or a deed that failed, has left. Only for whoever writes.

@@ -6,6 +6,7 @@
 // and what removes waits for disks and networks: an agent that serves calls neither.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,6 +50,8 @@ class Releases {
     bool make = false;   // make the directory if it does not exist
     std::vector<std::string> controls{};  // control directories of upgraders, beside those below
                                           // /run/upgrader
+    std::chrono::milliseconds patience{30'000};  // for locks that other processes hold
+    std::function<bool()> cancelled{};  // asked while `add` and the others wait; true ends them
   };
   [[nodiscard]] static Result<Releases> open(const Settings& settings);
 

@@ -1,0 +1,58 @@
+// Holds the lock of a file as another process does. So that a test of what waits without an end
+// ends, too, it lets go after a while, and says so.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+
+class LockHolder {
+ public:
+  explicit LockHolder(const std::string& path)
+      : file_(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600)) {
+    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0) std::abort();
+    guard_ = std::thread([this] {
+      std::unique_lock lock(mutex_);
+      if (changed_.wait_for(lock, patience, [this] { return released_; })) return;
+      has_held_ = false;
+      ::flock(file_, LOCK_UN);
+    });
+  }
+  LockHolder(const LockHolder&) = delete;
+  LockHolder& operator=(const LockHolder&) = delete;
+  ~LockHolder() {
+    release();
+    guard_.join();
+    ::close(file_);
+  }
+
+  void release() {
+    const std::lock_guard lock(mutex_);
+    released_ = true;
+    ::flock(file_, LOCK_UN);
+    changed_.notify_all();
+  }
+
+  // False where somebody has waited until the end of our patience.
+  [[nodiscard]] bool has_held() {
+    const std::lock_guard lock(mutex_);
+    return has_held_;
+  }
+
+ private:
+  static constexpr std::chrono::seconds patience{20};
+
+  int file_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::thread guard_;
+  bool released_ = false;
+  bool has_held_ = true;
+};
