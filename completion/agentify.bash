@@ -3,14 +3,14 @@
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
-_agentify_options='--check= --check-timeout= --ready= --vouch= --health= --health-interval=
-  --health-failures= --health-action= --stop= --version --version= --version-command=
-  --follow= --follow-keys= --help'
+_agentify_options='--check= --check-timeout= --ready= --settle= --vouch= --health=
+  --health-interval= --health-failures= --health-action= --stop= --version --version=
+  --version-command= --follow= --follow-keys= --help'
 
 # The values of the option $1 that begin with $2, one a line.
 _agentify_values() {
   case $1 in
-    --check-timeout | --health-interval) _upgrader_durations "$2" ;;
+    --check-timeout | --settle | --health-interval) _upgrader_durations "$2" ;;
     --ready)
       compgen -W 'started notify fd: tcp: unix: http:// exec: file: after:' -- "$2"
       ;;

@@ -8,6 +8,7 @@ _arguments -S \
   '--check=[run while held]:command:' \
   '--check-timeout=[how long the check may take]:duration:_upgrader_durations' \
   "--ready=[when the daemon works]:kind:(started notify fd\: after\: $probes)" \
+  '--settle=[how long it must work on trial before healthy is said]:duration:_upgrader_durations' \
   '--vouch=[whether to say healthy for it]:whether:(yes no)' \
   "--health=[ask it again and again]:kind:($probes)" \
   '--health-interval=[how often]:duration:_upgrader_durations' \

@@ -19,6 +19,8 @@ constexpr int heartbeats_in_watchdog = 3;
 
 Terms terms_of(const Options& options) {
   Terms terms{.check = options.check.has_value(),
+              .ready_text = options.ready_text,
+              .settle = options.settle,
               .vouch = options.vouch,
               .health = options.health.has_value(),
               .health_interval = options.health_interval,
@@ -59,6 +61,8 @@ std::optional<Time> Adapter::next_deadline() const {
   consider(heartbeat_at_);
   consider(ready_at_);
   consider(probe_at_);
+  consider(judge_at_);
+  consider(settled_at_);
   if (!moments_.empty()) consider(moments_.front().at);
   return next;
 }
@@ -95,19 +99,22 @@ void Adapter::on(const Welcomed& event) {
 
 // ---- the daemon comes
 
-void Adapter::on(const Activated&) {
+void Adapter::on(const Activated& event) {
   if (stage_ != Stage::held) return;
   stage_ = Stage::starting;
+  activated_at_ = now_;
+  begin_trial(event);
   if (watchdog_) heartbeat_at_ = now_;
   order(StartDaemon{});
   beat_if_due();
   follow();
 }
 
-void Adapter::on(const DaemonWaits&) {
+void Adapter::on(const DaemonWaits& event) {
   if (stage_ != Stage::starting) return;
-  log("waits until the processes of the daemon before this one have gone");
-  order(SayStatus{"waits for the daemon before"});
+  const std::string holder = event.holder.empty() ? "" : ": its lock is held by " + event.holder;
+  log("waits until the processes of the daemon before this one have gone" + holder);
+  note_not_ready("waits for the daemon before" + holder);
 }
 
 void Adapter::on(const DaemonRefused& event) {
@@ -117,7 +124,7 @@ void Adapter::on(const DaemonRefused& event) {
     order(SayStopped{});
     return leave(0);
   }
-  if (on_trial_) order(SayUnfit{"cannot start the daemon: " + event.words});
+  if (on_trial_) say_unfit("cannot start the daemon: " + event.words);
   leave(event.error == ENOENT ? exit_not_found : exit_not_executable);
 }
 
@@ -133,79 +140,17 @@ void Adapter::on(const DaemonStarted& event) {
     case ReadyBy::start:
       return become_ready();
     case ReadyBy::word:
-      return;
+      return note_not_ready("it has not said so");
     case ReadyBy::time:
       ready_at_ = now_ + terms_.ready_time;
-      return;
+      return note_not_ready("it has not lived for long enough");
     case ReadyBy::probe:
       probe_at_ = now_;
       return probe_if_due();
   }
 }
 
-// ---- it works
-
-bool Adapter::may_say_healthy() const {
-  if (must_say_healthy_) return readiness_;
-  return terms_.vouch;
-}
-
-void Adapter::become_ready() {
-  stage_ = Stage::serving;
-  ready_at_.reset();
-  probe_at_.reset();
-  if (may_say_healthy()) order(SayHealthy{});
-  order(SayStatus{"the daemon is ready"});
-  if (terms_.health) probe_at_ = now_ + terms_.health_interval;
-}
-
-void Adapter::on(const ReadySaid&) {
-  if (stage_ == Stage::running && terms_.ready_by == ReadyBy::word) become_ready();
-}
-
-void Adapter::on(const ProbeAnswered& event) {
-  if (probing_ != event.probe) return;
-  probing_.reset();
-  if (event.probe == Probe::readiness && stage_ == Stage::running) {
-    if (event.good) return become_ready();
-    probe_at_ = now_ + ready_interval;
-  }
-  if (event.probe == Probe::health && stage_ == Stage::serving) {
-    probe_at_ = now_ + terms_.health_interval;
-    note_health(event);
-  }
-}
-
-void Adapter::probe_if_due() {
-  if (!probe_at_ || *probe_at_ > now_ || probing_) return;
-  probe_at_.reset();
-  probing_ = stage_ == Stage::running ? Probe::readiness : Probe::health;
-  order(AskDaemon{*probing_});
-}
-
-void Adapter::note_health(const ProbeAnswered& answer) {
-  if (answer.good) {
-    failures_ = 0;
-    if (sick_) log("the daemon is healthy again");
-    sick_ = false;
-    return;
-  }
-  if (failures_ >= terms_.health_failures) return;  // as it was already
-  ++failures_;
-  if (failures_ == terms_.health_failures) find_sick(answer.words);
-}
-
-void Adapter::find_sick(const std::string& why) {
-  if (sick_ || !lives()) return;
-  log("the daemon is sick: " + why);
-  sick_ = true;
-  if (on_trial_) {
-    order(SayUnfit{"the daemon is sick: " + why});
-  } else if (terms_.health_action == HealthAction::exit) {
-    gives_up_ = true;
-    begin_stop(std::nullopt);
-  }
-}
+// ---- its heartbeats
 
 void Adapter::beat_if_due() {
   if (!heartbeat_at_ || *heartbeat_at_ > now_) return;
@@ -240,6 +185,10 @@ void Adapter::on(const SignalTaken& event) {
 
 void Adapter::on(const Committed&) {
   on_trial_ = false;
+  judge_at_.reset();
+  unfit_ = false;  // it came too late
+  if (settling_ && must_say_healthy_) order(SayHealthy{});
+  end_settling();
   follow();
 }
 
@@ -258,6 +207,8 @@ void Adapter::end_following() {
 void Adapter::on(const TimePassed&) {
   if (!active()) return;
   if (ready_at_ && *ready_at_ <= now_ && stage_ == Stage::running) become_ready();
+  settle_if_due();
+  judge_if_due();
   send_due_signals();
   probe_if_due();
   beat_if_due();

@@ -7,7 +7,8 @@
 //   held      held; ready has been said                activate
 //   starting  active; the keeper was told to start     DaemonStarted or DaemonRefused
 //   running   the daemon runs, and is not ready yet    its readiness
-//   serving   the daemon works                         a stop, or its end
+//   serving   the daemon works; on trial `healthy` is  a stop, or its end
+//             said when it has lasted for some time
 //   stopping  it has been told to stop                 the end of its main process, or none begun
 //   sweeping  its main process has ended               FamilyGone: no process of it is left
 //   over      agentify ends
@@ -33,7 +34,9 @@ enum class ReadyBy { start, word, time, probe };
 struct Terms {
   bool check = false;
   ReadyBy ready_by = ReadyBy::start;
-  Duration ready_time{};  // with ReadyBy::time
+  Duration ready_time{};        // with ReadyBy::time
+  std::string ready_text = {};  // the option's value, for people
+  Duration settle{};            // so long must a daemon on trial be ready and well before `healthy`
   bool vouch = true;
   bool health = false;
   Duration health_interval{};
@@ -49,6 +52,9 @@ struct Terms {
 
 // Between two questions to a daemon that is not ready yet.
 inline constexpr Duration ready_interval{100};
+
+// So long before the end of its trial a daemon is judged: a tenth of it, and at most this.
+inline constexpr Duration trial_margin_max{2'000};
 
 class Adapter {
  public:
@@ -93,6 +99,17 @@ class Adapter {
   [[nodiscard]] bool may_say_healthy() const;
 
   void become_ready();
+  void say_unfit(std::string reason);
+  [[nodiscard]] Duration settle_time() const;
+  [[nodiscard]] Duration health_interval() const;
+  void settle();
+  void end_settling();
+  void forget_readiness();
+  void extend_start(Duration time);
+  void settle_if_due();
+  void judge_if_due();
+  void note_not_ready(const std::string& words);
+  void begin_trial(const Activated& event);
   void begin_stop(std::optional<Duration> deadline);
   void send_due_signals();
   void beat_if_due();
@@ -114,6 +131,15 @@ class Adapter {
   Time now_{};       // of that step; zero between steps
 
   bool on_trial_ = false;
+  std::optional<Duration> trial_;  // how long it lasts
+  bool commit_healthy_ = false;
+  std::optional<Time> judge_at_;    // when the daemon has to be ready and well
+  std::optional<Time> settled_at_;  // when it has been that for long enough
+  bool settling_ = false;           // it is ready, and `healthy` has to wait
+  bool unfit_ = false;              // that has been said
+  Time activated_at_{};
+  std::string not_ready_;          // why, as it was told last
+  std::string not_well_;           // the last bad answer about its health
   bool readiness_ = false;         // the upgrader waits for our healthy in every role
   bool must_say_healthy_ = false;  // even without vouching: first agent or fallback
   std::optional<Duration> watchdog_;

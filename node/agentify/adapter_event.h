@@ -36,6 +36,9 @@ struct Welcomed {
   bool operator==(const Welcomed&) const = default;
 };
 struct Activated {
+  std::optional<Duration> trial = {};  // how long it lasts, where we are on trial
+  bool commit_healthy = false;         // `healthy` passes it; else to survive it does
+
   bool operator==(const Activated&) const = default;
 };
 struct StopAsked {
@@ -58,7 +61,9 @@ struct CheckEnded {
 
 // ---- of the keeper and the daemon
 
-struct DaemonWaits {  // processes of an earlier daemon are still there
+struct DaemonWaits {        // processes of an earlier daemon are still there
+  std::string holder = {};  // those that hold its lock, for people
+
   bool operator==(const DaemonWaits&) const = default;
 };
 struct DaemonStarted {

@@ -25,10 +25,15 @@ std::string Adapter::describe(Time now) const {
   flag("stop_asked", stop_asked_);
   flag("gives_up", gives_up_);
   flag("clean", clean_);
+  flag("settling", settling_);
+  flag("unfit", unfit_);
+  flag("commit_healthy", commit_healthy_);
+  if (trial_) text += " trial " + std::to_string(trial_->count());
   flag("follows", follows_);
   if (probing_) text += *probing_ == Probe::readiness ? " asks_readiness" : " asks_health";
   text += " heartbeat " + in_words(heartbeat_at_, now) + " ready " + in_words(ready_at_, now) +
-          " probe " + in_words(probe_at_, now) + " failures " + std::to_string(failures_);
+          " probe " + in_words(probe_at_, now) + " judge " + in_words(judge_at_, now) +
+          " settled " + in_words(settled_at_, now) + " failures " + std::to_string(failures_);
   if (stop_limit_) text += " limit " + std::to_string(stop_limit_->count());
   for (const StopMoment& moment : moments_) {
     text += " signal " + std::to_string(moment.signal) + " in " + in_words(moment.at, now);

@@ -17,6 +17,7 @@ void Adapter::on(const StopAsked& event) {
   if (stage_ == Stage::starting) {
     stage_ = Stage::stopping;
     end_following();
+    forget_readiness();
     stop_limit_ = event.deadline;
     order(CancelStart{});
   } else if (lives()) {
@@ -27,8 +28,7 @@ void Adapter::on(const StopAsked& event) {
 void Adapter::begin_stop(std::optional<Duration> deadline) {
   stage_ = Stage::stopping;
   end_following();
-  ready_at_.reset();
-  probe_at_.reset();
+  forget_readiness();
   moments_ = schedule(terms_.stop, now_, deadline);
   send_due_signals();
 }
@@ -65,8 +65,14 @@ void Adapter::sweep() {
   stage_ = Stage::sweeping;
   end_following();
   moments_.clear();
+  forget_readiness();
+}
+
+void Adapter::forget_readiness() {
   ready_at_.reset();
   probe_at_.reset();
+  judge_at_.reset();
+  end_settling();
 }
 
 void Adapter::on(const FamilyGone& event) {
@@ -97,7 +103,7 @@ void Adapter::on(const KeeperLost&) {
 
 // It needs more time: for its start, of which the upgrader is told, or for its stop.
 void Adapter::put_off(Duration time) {
-  if (stage_ == Stage::running && readiness_) order(SayExtend{time});
+  if (stage_ == Stage::running && readiness_) extend_start(time);
   if (stage_ != Stage::stopping || moments_.empty()) return;
   const Duration late = std::max(Duration{0}, now_ + time - moments_.front().at);
   for (StopMoment& moment : moments_)

@@ -33,6 +33,13 @@ Complaint set_duration(const Argument& argument, Duration& duration) {
   return std::nullopt;
 }
 
+Complaint set_settle(const Argument& argument, Options& options) {
+  const std::optional<Duration> parsed = parse_duration(argument.value.value_or(""));
+  if (!parsed) return complain(argument, "needs =D, " + std::string(duration_form));
+  options.settle = *parsed;
+  return std::nullopt;
+}
+
 Complaint set_command(const Argument& argument, std::optional<std::string>& command) {
   if (argument.value.value_or("").empty()) {
     return complain(argument, "needs =COMMAND, as /bin/sh has it");
@@ -45,6 +52,7 @@ Complaint set_ready(const Argument& argument, Options& options) {
   auto parsed = parse_ready_kind(argument.value.value_or(""));
   if (const auto* wrong = std::get_if<std::string>(&parsed)) return complain(argument, *wrong);
   options.ready = std::get<ReadyKind>(std::move(parsed));
+  options.ready_text = std::string(*argument.value);
   return std::nullopt;
 }
 
@@ -117,6 +125,7 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--check") return set_command(argument, options.check);
   if (name == "--check-timeout") return set_duration(argument, options.check_timeout);
   if (name == "--ready") return set_ready(argument, options);
+  if (name == "--settle") return set_settle(argument, options);
   if (name == "--vouch") return set_vouch(argument, options);
   if (name == "--health") return set_health(argument, options);
   if (name == "--health-interval") return set_duration(argument, options.health_interval);
@@ -193,6 +202,8 @@ std::string help_text() {
          "                              http:URL       it answers with a status of 2xx or 3xx\n"
          "                              exec:COMMAND   COMMAND ends with status 0\n"
          "                              file:PATH      it has made or changed that file\n"
+         "  --settle=D                how long it must work on trial before healthy is said (3s,\n"
+         "                            at most half the trial)\n"
          "  --vouch=yes|no            whether to say healthy for it then (yes)\n"
          "  --health=KIND             ask it again and again: tcp, unix, http, exec or file\n"
          "  --health-interval=D       how often (10s)\n"

@@ -18,6 +18,8 @@ struct Options {
   std::optional<std::string> check;
   Duration check_timeout = std::chrono::minutes{1};
   ReadyKind ready = ByStart{};
+  std::string ready_text = "started";
+  Duration settle = std::chrono::seconds{3};
   bool vouch = true;
   std::optional<ProbeKind> health;
   Duration health_interval = std::chrono::seconds{10};

@@ -17,6 +17,7 @@ Terms with(ReadyBy ready_by, Duration time = {}) {
   Terms terms = plain_terms();
   terms.ready_by = ready_by;
   terms.ready_time = time;
+  terms.ready_text = "tcp:80";
   return terms;
 }
 
@@ -187,6 +188,145 @@ TEST_CASE("a lost keeper is unfit while held; later all is killed, and it was no
   Story swept;
   swept.start().tell(StopAsked{90s}).tell(exited(0)).tell(KeeperLost{}).tell(FamilyGone{1});
   CHECK(swept.has<SayStopped>());
+}
+
+TEST_CASE("a daemon on trial is vouched for when it has been ready for the settle time") {
+  Terms terms = with(ReadyBy::word);
+  terms.settle = 3s;
+  Story story(terms);
+  story.activate({.trial = 30s, .commit_healthy = true});
+  CHECK_FALSE(story.tell(ReadySaid{}).has<SayHealthy>());
+  CHECK_FALSE(story.wait(2999ms).has<SayHealthy>());
+  CHECK(story.wait(1ms).has<SayHealthy>());
+
+  Story died(terms);
+  died.activate({.trial = 30s, .commit_healthy = true}).tell(ReadySaid{}).wait(2s);
+  CHECK_FALSE(died.tell(exited(1)).wait(5s).has<SayHealthy>());
+}
+
+TEST_CASE("the settle time is at most half the trial, and none where nobody is on trial") {
+  Terms terms = with(ReadyBy::word);
+  terms.settle = 3s;
+  Story brief(terms);
+  brief.activate({.trial = 4s, .commit_healthy = true}).tell(ReadySaid{});
+  CHECK_FALSE(brief.wait(1999ms).has<SayHealthy>());
+  CHECK(brief.wait(1ms).has<SayHealthy>());
+
+  CHECK(Story(terms).start(first).tell(ReadySaid{}).has<SayHealthy>());
+  CHECK(Story(terms).activate({.trial = 0s}).tell(ReadySaid{}).has<SayHealthy>());
+}
+
+TEST_CASE("with health a daemon on trial has to be well for the settle time, too") {
+  Terms terms = with_health();
+  terms.vouch = true;
+  terms.settle = 3s;
+  Story story(terms);
+  CHECK(story.activate({.trial = 30s}).all<AskDaemon>() == std::vector{AskDaemon{Probe::health}});
+  CHECK_FALSE(story.wait(10s).has<SayHealthy>());  // it has not answered
+
+  story.tell(ProbeAnswered{Probe::health, true, ""}).wait(1s);
+  story.tell(ProbeAnswered{Probe::health, false, "no"});
+  CHECK_FALSE(story.wait(1s).has<SayHealthy>());
+  story.tell(ProbeAnswered{Probe::health, true, ""});
+  for (int i = 0; i < 2; ++i) {
+    CHECK(story.wait(1s).has<AskDaemon>());
+    CHECK_FALSE(story.tell(ProbeAnswered{Probe::health, true, ""}).has<SayHealthy>());
+  }
+  CHECK(story.wait(1s).has<SayHealthy>());
+}
+
+TEST_CASE("a daemon that is never ready is unfit before its trial ends, whatever passes it") {
+  for (const bool healthy : {true, false}) {
+    Story story(with(ReadyBy::probe));
+    story.activate({.trial = 10s, .commit_healthy = healthy});
+    story.tell(ProbeAnswered{Probe::readiness, false, "refused"});
+    CHECK_FALSE(story.wait(8999ms).has<SayUnfit>());
+    CHECK(story.wait(1ms).all<SayUnfit>() ==
+          std::vector{SayUnfit{"the daemon is not ready: refused (--ready=tcp:80)"}});
+    CHECK_FALSE(story.tell(ProbeAnswered{Probe::readiness, true, ""}).has<SayHealthy>());
+  }
+  Story silent(with(ReadyBy::word));
+  silent.activate({.trial = 60s});
+  CHECK_FALSE(silent.wait(57999ms).has<SayUnfit>());
+  CHECK(silent.wait(1ms).has<SayUnfit>());
+  CHECK_FALSE(Story(with(ReadyBy::word)).activate({.trial = 0s}).wait(1h).has<SayUnfit>());
+  CHECK_FALSE(Story(with(ReadyBy::word)).activate({}).tell(Committed{}).wait(1h).has<SayUnfit>());
+}
+
+TEST_CASE("a daemon whose lock another one holds is unfit before its trial ends") {
+  Story story;
+  story.tell(Welcomed{.candidate = true}).tell(Activated{.trial = 10s});
+  story.tell(DaemonWaits{"process 7 (d)"});
+  CHECK(story.all<SayStatus>() ==
+        std::vector{SayStatus{"not ready: waits for the daemon before: its lock is held by process "
+                              "7 (d)"}});
+  CHECK(story.wait(9s).all<SayUnfit>() ==
+        std::vector{SayUnfit{"the daemon is not ready: waits for the daemon before: its lock is "
+                             "held by process 7 (d)"}});
+}
+
+TEST_CASE("a daemon that was ready too late to settle is unfit where healthy would pass it") {
+  for (const bool healthy : {true, false}) {
+    Terms terms = with(ReadyBy::word);
+    terms.settle = 3s;
+    Story story(terms);
+    story.activate({.trial = 10s, .commit_healthy = healthy}).wait(8s).tell(ReadySaid{});
+    CHECK(story.wait(1s).has<SayUnfit>() == healthy);
+  }
+}
+
+TEST_CASE("a daemon that is not well when its trial is about to end is unfit") {
+  Terms terms = with_health();
+  terms.health_failures = 9;
+  Story story(terms);
+  story.activate({.trial = 25s}).wait(10s).tell(ProbeAnswered{Probe::health, false, "no"});
+  CHECK(story.wait(13s).all<SayUnfit>() == std::vector{SayUnfit{"the daemon is not well: no"}});
+}
+
+TEST_CASE("a daemon that asks for more time to start is judged later") {
+  Story story(with(ReadyBy::word));
+  story.tell(Welcomed{.candidate = true, .readiness = true});
+  story.tell(Activated{.trial = 10s}).tell(DaemonStarted{42});
+  story.tell(NotifyReceived{{.extend = 60s}});
+  CHECK_FALSE(story.wait(58s).has<SayUnfit>());
+  CHECK(story.wait(1s).has<SayUnfit>());
+}
+
+TEST_CASE("what is committed while it settles need not settle any more") {
+  Terms terms = with(ReadyBy::word);
+  terms.settle = 3s;
+  Story candidate(terms);
+  candidate.activate({.trial = 30s}).tell(ReadySaid{});
+  CHECK_FALSE(candidate.tell(Committed{}).has<SayHealthy>());
+  CHECK_FALSE(candidate.wait(1h).has<SayHealthy>());
+
+  Story boot(terms);
+  boot.tell(Welcomed{.boot = true, .readiness = true}).tell(Activated{.trial = 30s});
+  CHECK_FALSE(boot.tell(DaemonStarted{42}).tell(ReadySaid{}).has<SayHealthy>());
+  CHECK(boot.tell(Committed{}).has<SayHealthy>());
+}
+
+TEST_CASE("the status says why a daemon is not ready, when that changes, and how long it took") {
+  Story story(with(ReadyBy::probe));
+  story.start();
+  story.tell(ProbeAnswered{Probe::readiness, false, "refused"});
+  CHECK(story.all<SayStatus>() == std::vector{SayStatus{"not ready: refused (--ready=tcp:80)"}});
+  story.wait(ready_interval).tell(ProbeAnswered{Probe::readiness, false, "refused"});
+  CHECK_FALSE(story.has<SayStatus>());
+  story.wait(ready_interval).tell(ProbeAnswered{Probe::readiness, false, "503"});
+  CHECK(story.has<SayStatus>());
+  story.wait(ready_interval).tell(ProbeAnswered{Probe::readiness, true, ""});
+  CHECK(story.all<SayStatus>() == std::vector{SayStatus{"the daemon is ready after 300 ms"}});
+}
+
+TEST_CASE("the status says that a daemon is sick, and that it is well again") {
+  Story story(with_health());
+  story.start().tell(Committed{});
+  for (int i = 0; i < 2; ++i)
+    story.wait(10s).tell(ProbeAnswered{Probe::health, false, "no"});
+  CHECK(story.all<SayStatus>() == std::vector{SayStatus{"the daemon is sick: no"}});
+  story.wait(10s).tell(ProbeAnswered{Probe::health, true, ""});
+  CHECK(story.all<SayStatus>() == std::vector{SayStatus{"the daemon is healthy again"}});
 }
 
 TEST_CASE("on trial a sick daemon is unfit") {

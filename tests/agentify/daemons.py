@@ -30,8 +30,8 @@ TRIAL = "4s"
 
 
 def upgrader_has(option):
-    return option in subprocess.run([UPGRADER, "--help"], capture_output=True, text=True, timeout=60,
-                                    check=False).stdout
+    return option in subprocess.run([UPGRADER, "--help"], capture_output=True, text=True,
+                                    timeout=60, check=False).stdout
 
 
 class Machine:

@@ -93,6 +93,15 @@ def marked(mark):
     return found
 
 
+def matches(found, wanted):
+    return wanted(found) if callable(wanted) else found == wanted
+
+
+def begins(text):
+    """For Double.expect(): a member that begins so."""
+    return lambda found: found is not None and found.startswith(text)
+
+
 class Ended(Exception):
     """agentify has closed its output."""
 
@@ -208,7 +217,7 @@ class Double:
             for index in range(at, len(self.messages)):
                 message = self.messages[index]
                 if message["type"] == kind and not message.get("seen") and all(
-                    message.get(name) == value for name, value in members.items()
+                    matches(message.get(name), value) for name, value in members.items()
                 ):
                     message["seen"] = True
                     return message
@@ -320,7 +329,8 @@ class Stage:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def agentify(self, *options, daemon, **settings):
-        one = Double(self.directory, list(options), daemon, **settings)
+        settle = [] if any(o.startswith("--settle=") for o in options) else ["--settle=0"]
+        one = Double(self.directory, [*settle, *options], daemon, **settings)
         self.doubles.append(one)
         return one
 

@@ -73,11 +73,13 @@ class Judge {
   }
   void operator()(const SayUnfit&) {
     require(!world.activated || (world.candidate && !world.committed), "unfit");
+    require(!world.said_unfit, "unfit twice");
     world.said_unfit = true;
   }
   void operator()(const SayHealthy&) {
     require(world.kept == Kept::daemon && !world.stop_asked, "healthy without a daemon");
     require(!world.said_healthy, "healthy twice");
+    require(!world.said_unfit || world.committed, "healthy behind unfit");
     require(!world.candidate || world.terms.vouch, "healthy without vouching");
     world.said_healthy = true;
   }
@@ -210,6 +212,10 @@ void add_conversation(const World& world, std::vector<Happening>& list) {
   }
   if (world.welcomed && world.said_ready && !world.activated) {
     add(Activated{}, &World::activated, world.candidate);
+    if (world.candidate) {
+      add(Activated{.trial = 20s}, &World::activated, true);
+      add(Activated{.trial = 4s, .commit_healthy = true}, &World::activated, true);
+    }
   }
   if (world.activated && !world.stop_asked) {
     add(StopAsked{2s}, &World::stop_asked, world.candidate);
@@ -366,6 +372,7 @@ std::vector<Terms> all_terms() {
       terms.health_interval = 2s;
       terms.health_failures = 2;
       terms.health_action = variant == 3 ? HealthAction::exit : HealthAction::silence;
+      terms.settle = Duration{variant == 1 ? 0 : 3'000};
       terms.stop = {{{SIGQUIT, 1s}, {SIGTERM, 1s}}};
       all.push_back(terms);
     }

@@ -41,7 +41,8 @@ class Follower:
         self.mark = "TEST_MARK=" + mark
         words = [str(BUILD / "upgrader"), "--relink", "--commit=healthy", "--trial=30s",
                  "--adapter=" + str(AGENTIFY), '--adapter=--check="$AGENT_PROTOCOL_PROGRAM" -t',
-                 "--adapter=--ready=fd:7", "--adapter=--follow=" + world.releases]
+                 "--adapter=--ready=fd:7", "--adapter=--settle=0",
+                 "--adapter=--follow=" + world.releases]
         words += ["--adapter=" + option for option in options]
         environment = dict(os.environ, STARTS=str(self.starts_path), TEST_MARK=mark)
         self.process = subprocess.Popen(

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from double import AGENTIFY, descendants, name_of, run_command, run_tests, runs, tests_of, wait_until
+from double import (AGENTIFY, begins, descendants, name_of, run_command, run_tests, runs, tests_of,
+                    wait_until)
 
 # A daemon that tells its pid and waits.
 WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; done"
@@ -235,7 +236,7 @@ def test_a_second_daemon_waits_until_the_first_has_gone(stage):
         one.wait()
         (stage.directory / "pid").unlink()
         two = stage.agentify(daemon=daemon, lock=one.lock_file or False).activate()
-        two.expect("status", text="waits for the daemon before")
+        two.expect("status", text=begins("not ready: waits for the daemon before"))
         assert runs(first) and not (stage.directory / "pid").exists()
         os.kill(keeper, signal.SIGCONT)
         second = int(stage.read("pid"))
@@ -259,7 +260,7 @@ def test_a_daemon_that_outlives_both_keeps_a_second_one_away(stage):
         one.wait()
         (stage.directory / "pid").unlink()
         two = stage.agentify(daemon=daemon, lock=one.lock_file or False).activate()
-        two.expect("status", text="waits for the daemon before")
+        two.expect("status", text=begins("not ready: waits for the daemon before"))
         assert runs(first) and not (stage.directory / "pid").exists()
         os.kill(first, signal.SIGKILL)
         assert runs(int(stage.read("pid")))
@@ -278,7 +279,7 @@ def test_a_stop_while_it_waits_is_clean(stage):
     one.kill()
     one.wait()
     two = stage.agentify(daemon=daemon).activate()
-    two.expect("status", text="waits for the daemon before")
+    two.expect("status", text=begins("not ready: waits for the daemon before"))
     two.stop()
     two.expect("stopped")
     assert two.wait() == 0

@@ -37,6 +37,8 @@ TEST_CASE("without options all is as the page says") {
   CHECK_FALSE(options.check);
   CHECK(options.check_timeout == 1min);
   CHECK(options.ready == ReadyKind{ByStart{}});
+  CHECK(options.ready_text == "started");
+  CHECK(options.settle == 3s);
   CHECK(options.vouch);
   CHECK_FALSE(options.health);
   CHECK(options.health_interval == 10s);
@@ -52,10 +54,12 @@ TEST_CASE("every option is taken") {
       options_of({"--check=nginx -t", "--check-timeout=5s", "--ready=notify", "--vouch=no",
                   "--health=exec:true", "--health-interval=1s", "--health-failures=7",
                   "--health-action=exit", "--stop=QUIT:60s,TERM:10s", "--version=1.2",
-                  "--follow=/srv", "--follow-keys=/k", "--", "d"});
+                  "--follow=/srv", "--follow-keys=/k", "--settle=0", "--", "d"});
   CHECK(options.check == "nginx -t");
   CHECK(options.check_timeout == 5s);
   CHECK(options.ready == ReadyKind{ByNotify{}});
+  CHECK(options.ready_text == "notify");
+  CHECK(options.settle == 0s);
   CHECK_FALSE(options.vouch);
   CHECK(options.health == ProbeKind{CommandProbe{"true"}});
   CHECK(options.health_interval == 1s);

@@ -40,7 +40,11 @@ class Story {
     actions = std::move(all);
     return *this;
   }
-  // To a daemon that runs, as a candidate.
+  // To a daemon that runs on trial, as a candidate.
+  Story& activate(Activated activated) {
+    return tell(Welcomed{.candidate = true}).tell(activated).tell(DaemonStarted{42});
+  }
+  // To a daemon that runs, as a candidate whose trial has no known end.
   Story& start(Welcomed welcome = {.candidate = true}) {
     return tell(welcome).tell(Activated{}).tell(DaemonStarted{42});
   }
