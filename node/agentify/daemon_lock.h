@@ -14,27 +14,20 @@ class DaemonLock {
  public:
   // None: nobody is kept away.
   DaemonLock() = default;
-  // The upgrader's lock with `.daemon` behind it.
+  // The upgrader's lock with `.daemon` behind it, or a file of our own.
   [[nodiscard]] static DaemonLock by_file(std::string path);
-  // Where the upgrader has no lock: a name of the kernel's that this upgrader alone gives its
-  // agents, and that goes with whoever holds it.
-  [[nodiscard]] static DaemonLock by_upgrader(pid_t upgrader);
 
   // 0, EWOULDBLOCK where another holds it, or why it cannot be had. Never waits.
   [[nodiscard]] int try_take();
   void release() { held_.reset(); }
 
-  // What it is, for people.
-  [[nodiscard]] const std::string& name() const { return name_; }
+  // A process that holds it, as far as /proc tells; or 0.
+  [[nodiscard]] pid_t holder() const;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  enum class Kind { none, file, socket };
-
-  [[nodiscard]] int take_file();
-  [[nodiscard]] int take_name();
-
-  Kind kind_ = Kind::none;
-  std::string name_;
+  std::string path_;  // empty: there is none
   upgrader::OwnedFd held_;
 };
 

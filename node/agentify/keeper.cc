@@ -142,8 +142,8 @@ void Keeper::try_start() {
   if (::poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) return;
   const int error = plan_.lock.try_take();
   if (error == EWOULDBLOCK) {
-    if (!std::exchange(told_that_it_waits_, true)) tell({.kind = News::Kind::waits});
-    return;
+    if (std::exchange(told_that_it_waits_, true)) return;
+    return tell({.kind = News::Kind::waits, .value = plan_.lock.holder()});
   }
   if (error != 0) {
     phase_ = Phase::done;

@@ -27,9 +27,10 @@ struct News {
   enum class Kind { waits, started, refused, ended, family_gone };
 
   Kind kind = Kind::waits;
-  int value = 0;         // a pid; an errno value; an exit status or a signal; how many were killed
-  int how = 0;           // ended: DaemonEnding::How
-  pid_t heir = 0;        // ended
+  int value = 0;   // a pid (waits: who holds the lock, or 0); an errno value; an exit status or a
+                   // signal; how many were killed
+  int how = 0;     // ended: DaemonEnding::How
+  pid_t heir = 0;  // ended
   bool by_lock = false;  // refused: it is the lock that cannot be had
 };
 

@@ -11,6 +11,7 @@
 
 #include "node/agentify/journal.h"
 #include "upgrader/core/errno_name.h"
+#include "upgrader/shell/lock_holders.h"
 
 namespace agentify {
 namespace {
@@ -20,9 +21,10 @@ using agent_protocol::Agent;
 // So many messages of the daemon in one turn of the loop.
 constexpr int notify_messages_in_turn = 32;
 
-std::string refusal_in_words(const News& news, const Options& options) {
+std::string refusal_in_words(const News& news, const Options& options, const std::string& lock) {
   const std::string error = in_words(upgrader::SystemError{news.value});
-  return news.by_lock ? "its lock cannot be had: " + error : options.name + ": " + error;
+  return news.by_lock ? "its lock " + lock + " cannot be had: " + error
+                      : options.name + ": " + error;
 }
 
 bool has_readiness(const Agent::Welcome& welcome) {
@@ -184,14 +186,15 @@ void Loop::look_at_keeper() {
   while (const std::optional<News> news = prepared_.keeper.take()) {
     switch (news->kind) {
       case News::Kind::waits:
-        feed(DaemonWaits{});
+        feed(DaemonWaits{news->value > 0 ? upgrader::process_in_words(news->value) : ""});
         break;
       case News::Kind::started:
         feed(DaemonStarted{news->value});
         listen_to_daemon();
         break;
       case News::Kind::refused:
-        feed(DaemonRefused{news->value, refusal_in_words(*news, *prepared_.options)});
+        feed(DaemonRefused{news->value,
+                           refusal_in_words(*news, *prepared_.options, prepared_.lock)});
         break;
       case News::Kind::ended:
         feed(DaemonEnded{{static_cast<DaemonEnding::How>(news->how), news->value}, news->heir});

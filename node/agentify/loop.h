@@ -31,6 +31,7 @@ struct Prepared {
   KeeperHandle keeper;
   NotifySocket notify;           // open with --ready=notify
   upgrader::OwnedFd ready_pipe;  // with --ready=fd:N
+  std::string lock;              // the daemon's, a path
   std::string program;           // the daemon's, a resolved path
   std::string version;           // the daemon's own; empty: not known
 };

@@ -89,6 +89,7 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
   plan.child = surroundings.daemon;
   plan.child.death_signal = options.stop.steps.front().signal;
   plan.lock = std::get<DaemonLock>(std::move(lock));
+  prepared.lock = plan.lock.path();
   plan.closes_input = !surroundings.alone;
   plan.name = "agentify-keeper";
   upgrader::OwnedFd theirs;
@@ -116,6 +117,10 @@ int run(const Options& options) {
   const Surroundings& surroundings = std::get<Surroundings>(looked);
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
     return refuse("cannot become a subreaper: " + in_words(upgrader::SystemError{errno}),
+                  exit_failed);
+  }
+  if (::access("/proc/self/stat", R_OK) != 0) {
+    return refuse("/proc is not mounted, and without it the daemon's processes cannot be found",
                   exit_failed);
   }
   Prepared prepared;

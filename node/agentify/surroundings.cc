@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "node/agentify/lock_directory.h"
 #include "upgrader/core/errno_name.h"
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/environment.h"
@@ -129,10 +130,21 @@ std::variant<Program, std::string> find_daemon(const Options& options) {
                  status.st_ino);
 }
 
+// Of the upgrader that has none: it is the parent of all its agents.
+std::variant<DaemonLock, std::string> find_own_lock() {
+  const auto directory = find_lock_directory();
+  if (const auto* none = std::get_if<NoDirectory>(&directory)) {
+    return "the daemon's lock has no place; give the upgrader --lock=FILE: " + none->why;
+  }
+  const std::string& path = std::get<std::string>(directory);
+  remove_stale_locks(path);
+  return DaemonLock::by_file(path + "/" + lock_file_name(::getppid()));
+}
+
 // By the path that the lock's descriptor has, as far as that is still the lock's.
 std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings) {
   if (surroundings.alone) return DaemonLock();
-  if (!surroundings.lock) return DaemonLock::by_upgrader(::getppid());
+  if (!surroundings.lock) return find_own_lock();
   char path[4096];
   const std::string link = "/proc/self/fd/" + std::to_string(*surroundings.lock);
   const ssize_t size = ::readlink(link.c_str(), path, sizeof path);

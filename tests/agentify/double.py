@@ -124,6 +124,7 @@ class Double:
             "TEST_MARK": self.directory.name,
             "DIR": str(self.directory),
             "AGENT_PROTOCOL": "1",
+            "XDG_RUNTIME_DIR": str(self.directory),
             "AGENT_PROTOCOL_PROGRAM": program,
             **for_sanitizers(),
         }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """agentify's life beside a double of the upgrader: the check, the start, the stop, the end."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -9,8 +10,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from double import (AGENTIFY, begins, descendants, name_of, run_command, run_tests, runs, tests_of,
-                    wait_until)
+from double import (AGENTIFY, begins, descendants, name_of, run_command, run_tests, runs,
+                    stat_fields, tests_of, wait_until)
 
 # A daemon that tells its pid and waits.
 WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; done"
@@ -236,7 +237,8 @@ def test_a_second_daemon_waits_until_the_first_has_gone(stage):
         one.wait()
         (stage.directory / "pid").unlink()
         two = stage.agentify(daemon=daemon, lock=one.lock_file or False).activate()
-        two.expect("status", text=begins("not ready: waits for the daemon before"))
+        status = two.expect("status", text=begins("not ready: waits for the daemon before"))
+        assert "its lock is held by process %d (" % keeper in status["text"], status
         assert runs(first) and not (stage.directory / "pid").exists()
         os.kill(keeper, signal.SIGCONT)
         second = int(stage.read("pid"))
@@ -267,6 +269,53 @@ def test_a_daemon_that_outlives_both_keeps_a_second_one_away(stage):
         two.stop(deadline_ms=300)
         two.wait()
         (stage.directory / "pid").unlink()
+
+
+def test_no_other_user_can_take_the_lock(stage):
+    """without the upgrader's lock it is a file that only this user can open; a name in the kernel,
+    which anybody may take who knows the upgrader's process number and start time, is none"""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
+        stranger.bind("\0agentify/%d/%s" % (os.getpid(), stat_fields(os.getpid())[19]))
+        one = stage.agentify(daemon=waits(stage)).activate()
+        one.expect("healthy")
+    place = stage.directory / "agentify"
+    assert place.stat().st_mode & 0o777 == 0o700
+    name = "%d.%s" % (os.getpid(), stat_fields(os.getpid())[19])
+    assert os.listdir(place) == [name] and (place / name).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_directory_that_others_can_open_is_refused(stage):
+    """before anything is started, and the words name the directory"""
+    (stage.directory / "agentify").mkdir(0o755)
+    one = stage.agentify(daemon=waits(stage))
+    reason = one.expect("unfit")["reason"]
+    assert "--lock=FILE" in reason and str(stage.directory / "agentify") in reason, reason
+    assert one.wait() == 1
+
+
+def test_locks_of_upgraders_that_have_gone_are_removed(stage):
+    """but for those that somebody holds"""
+    place = stage.directory / "agentify"
+    place.mkdir(0o700)
+    names = ["1.1", "%d.1" % os.getpid(), "1.2", "another"]
+    for name in names:
+        (place / name).touch()
+    with open(place / "1.2") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        stage.agentify(daemon=waits(stage)).expect("ready")
+        left = set(os.listdir(place))
+    assert left == {"1.2", "another"}, left
+
+
+def test_without_proc_nothing_is_started(stage):
+    """since nothing could be stopped: also where the upgrader has a lock"""
+    for lock in (True, False):
+        trace = [shutil.which("strace"), "-D", "-qq", "-o", "/dev/null", "-P", "/proc/self/stat",
+                 "-e", "trace=access,faccessat,faccessat2",
+                 "-e", "inject=access,faccessat,faccessat2:error=ENOENT"]
+        one = stage.agentify(daemon=waits(stage), lock=lock, prefix=trace)
+        assert "/proc is not mounted" in one.expect("unfit")["reason"]
+        assert one.wait() == 1
 
 
 def test_a_stop_while_it_waits_is_clean(stage):

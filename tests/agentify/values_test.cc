@@ -1,7 +1,11 @@
 // The pure values of agentify: durations, signals, stop plans, URLs, what a daemon notifies, who
 // descends from whom.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,6 +14,7 @@
 #include "node/agentify/family.h"
 #include "node/agentify/following.h"
 #include "node/agentify/http_url.h"
+#include "node/agentify/lock_directory.h"
 #include "node/agentify/notify_message.h"
 #include "node/agentify/probe_kind.h"
 #include "node/agentify/signals.h"
@@ -237,4 +242,27 @@ TEST_CASE("which release runs is said by where the program lies, else by its ver
   CHECK(running_version(releases, "/r/d-v2.0.0x", "1.2.3") == Version::parse("1.2.3"));
   CHECK_FALSE(running_version(releases, "/usr/bin/d", ""));
   CHECK_FALSE(running_version(releases, "/usr/bin/d", "nginx/1.2"));
+}
+
+TEST_CASE(
+    "in a directory of all users the lock's place is found again, whatever others make there") {
+  char base[] = "/tmp/agentify.lock.XXXXXX";
+  REQUIRE(::mkdtemp(base) != nullptr);
+  const std::string prefix = std::string(base) + "/agentify-" + std::to_string(::geteuid()) + ".";
+  ::mkdir((prefix + "000").c_str(), 0755);  // others can open it
+  REQUIRE(::symlink("/", (prefix + "001").c_str()) == 0);
+
+  const auto found = find_in_shared(base);
+  REQUIRE(std::holds_alternative<std::string>(found));
+  const std::string path = std::get<std::string>(found);
+  CHECK(path.starts_with(prefix));
+  CHECK(path.size() == prefix.size() + 6);
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0700);
+  const auto again = find_in_shared(base);
+  CHECK(std::get<std::string>(again) == path);
+
+  std::filesystem::remove_all(base);
+  CHECK(std::holds_alternative<NoDirectory>(find_in_shared(base)));
 }
