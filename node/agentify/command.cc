@@ -19,6 +19,19 @@ using upgrader::OwnedFd;
 // Read in one turn: a command that floods its output must not keep the rest from its turn.
 constexpr int reads_in_turn = 16;
 
+// By these a shell says that it has run nothing.
+constexpr int not_executable = 126;
+constexpr int not_found = 127;
+
+// "exit status 127: sh: 1: pg_isredy: not found": a command that failed says why, and the shell
+// whether it was run at all.
+std::string words_of_failure(const DaemonEnding& ending, const std::string& line) {
+  const bool exited = ending.how == DaemonEnding::How::exited;
+  const bool not_run = exited && (ending.value == not_found || ending.value == not_executable);
+  if (line.empty()) return "it " + in_words(ending);
+  return not_run ? "exit status " + std::to_string(ending.value) + ": " + line : line;
+}
+
 }  // namespace
 
 void LastLine::add(std::string_view bytes) {
@@ -88,8 +101,7 @@ std::optional<CommandOutcome> Command::look() {
         read_output();
         const bool good = ending_ == DaemonEnding{DaemonEnding::How::exited, 0};
         outcome = {.good = good, .last_line = line_.text()};
-        if (!good) outcome->words = line_.text();
-        if (!good && outcome->words.empty()) outcome->words = "it " + in_words(*ending_);
+        if (!good) outcome->words = words_of_failure(*ending_, line_.text());
         break;
       }
     }

@@ -1,6 +1,8 @@
 #include "node/agentify/connection_probe.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -14,20 +16,46 @@
 #include "upgrader/core/errno_name.h"
 
 namespace agentify {
+namespace {
 
-std::optional<Address> find_address(const std::string& host, std::uint16_t port) {
+ProbeOutcome not_connected(int error) {
+  if (error == ECONNREFUSED) return {.words = "refused"};
+  return {.words = "no connection: " + in_words(upgrader::SystemError{error})};
+}
+
+}  // namespace
+
+std::vector<Address> find_addresses(const std::string& host, std::uint16_t port) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found) != 0) {
-    return std::nullopt;
-  }
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found) != 0) return {};
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
-  Address address;
-  std::memcpy(&address.bytes, found->ai_addr, found->ai_addrlen);
-  address.size = found->ai_addrlen;
-  return address;
+  std::vector<Address> addresses;
+  for (const addrinfo* one = found; one != nullptr && addresses.size() < addresses_max;
+       one = one->ai_next) {
+    if (one->ai_addrlen > sizeof(sockaddr_storage)) continue;
+    Address address;
+    std::memcpy(&address.bytes, one->ai_addr, one->ai_addrlen);
+    address.size = one->ai_addrlen;
+    addresses.push_back(address);
+  }
+  return addresses;
+}
+
+std::string in_words(const Address& address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (address.bytes.ss_family == AF_INET) {
+    sockaddr_in named{};
+    std::memcpy(&named, &address.bytes, sizeof named);
+    ::inet_ntop(AF_INET, &named.sin_addr, text, sizeof text);
+  } else if (address.bytes.ss_family == AF_INET6) {
+    sockaddr_in6 named{};
+    std::memcpy(&named, &address.bytes, sizeof named);
+    ::inet_ntop(AF_INET6, &named.sin6_addr, text, sizeof text);
+  }
+  return text;
 }
 
 Address unix_address(const std::string& path) {
@@ -52,7 +80,7 @@ std::optional<ProbeOutcome> ConnectionProbe::begin(const Address& address,
     return exchange();
   }
   if (errno == EINPROGRESS) return std::nullopt;
-  return ProbeOutcome{.words = "no connection: " + in_words(upgrader::SystemError{errno})};
+  return not_connected(errno);
 }
 
 std::optional<ProbeOutcome> ConnectionProbe::go_on() {
@@ -60,8 +88,7 @@ std::optional<ProbeOutcome> ConnectionProbe::go_on() {
     int error = 0;
     socklen_t size = sizeof error;
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0)
-      return ProbeOutcome{.words = "no connection: " + in_words(upgrader::SystemError{error})};
+    if (error != 0) return not_connected(error);
     connected_ = true;
   }
   return exchange();
@@ -87,9 +114,9 @@ std::optional<ProbeOutcome> ConnectionProbe::exchange() {
   }
   const std::optional<int> status = http_status(answer_);
   if (!status) return std::nullopt;
-  if (*status == 0) return ProbeOutcome{.words = "the answer is none in HTTP"};
+  if (*status == 0) return ProbeOutcome{.words = "the answer is not one in HTTP"};
   if (is_good_http_status(*status)) return ProbeOutcome{.good = true};
-  return ProbeOutcome{.words = "the answer has status " + std::to_string(*status)};
+  return ProbeOutcome{.words = "http: " + std::to_string(*status)};
 }
 
 }  // namespace agentify

@@ -4,9 +4,11 @@
 
 #include <sys/socket.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "node/agentify/http_url.h"
 #include "upgrader/shell/owned_fd.h"
@@ -19,8 +21,14 @@ struct Address {
   socklen_t size = 0;
 };
 
-// HOST may be a name: the lookup waits, so it is made before the loop begins.
-[[nodiscard]] std::optional<Address> find_address(const std::string& host, std::uint16_t port);
+// A name has seldom more than two, and each is given its part of the time for an answer.
+inline constexpr std::size_t addresses_max = 16;
+
+// All that HOST has, at most addresses_max. It may be a name: the lookup waits, so it is made
+// before the loop begins.
+[[nodiscard]] std::vector<Address> find_addresses(const std::string& host, std::uint16_t port);
+// "127.0.0.1" or "::1"; empty for one of another kind.
+[[nodiscard]] std::string in_words(const Address& address);
 [[nodiscard]] Address unix_address(const std::string& path);
 
 struct ProbeOutcome {

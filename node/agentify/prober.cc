@@ -1,5 +1,6 @@
 #include "node/agentify/prober.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -26,22 +27,17 @@ std::optional<std::string> Prober::prepare(uv_loop_t* loop, const ProbeKind& kin
   kind_ = kind;
   options_ = &options;
   environment_ = &environment;
-  std::optional<Address> found;
-  std::string host;
   if (const auto* tcp = std::get_if<TcpProbe>(&kind)) {
-    host = tcp->address.host;
-    found = find_address(host, tcp->address.port);
+    host_ = tcp->address.host;
+    addresses_ = find_addresses(host_, tcp->address.port);
   } else if (const auto* http = std::get_if<HttpProbe>(&kind)) {
-    host = http->url.host;
-    found = find_address(host, http->url.port);
+    host_ = http->url.host;
+    addresses_ = find_addresses(host_, http->url.port);
   } else if (const auto* local = std::get_if<UnixProbe>(&kind)) {
-    found = unix_address(local->path);
-  } else {
-    found = Address{};
+    addresses_ = {unix_address(local->path)};
   }
-  if (!found) return "no address is known of " + host;
-  address_ = *found;
-  if (!limit_.begin(loop, [this] { tell({.words = "no answer in time"}); })) return "no timer";
+  if (!host_.empty() && addresses_.empty()) return "no address is known of " + host_;
+  if (!limit_.begin(loop, [this] { took_too_long(); })) return "no timer";
   return std::nullopt;
 }
 
@@ -67,15 +63,17 @@ ProbeOutcome Prober::look_at_file(bool fresh) const {
 
 void Prober::ask(bool fresh, Told told) {
   told_ = std::move(told);
+  wrong_.clear();
+  next_ = 0;
+  uv_update_time(loop_);
+  end_ = uv_now(loop_) + static_cast<std::uint64_t>(probe_time_max.count());
   limit_.set(probe_time_max);
   if (std::holds_alternative<FileProbe>(*kind_)) {
     tell(look_at_file(fresh));
   } else if (const auto* command = std::get_if<CommandProbe>(&*kind_)) {
     run(command->command);
-  } else if (const auto* http = std::get_if<HttpProbe>(&*kind_)) {
-    connect(http_request(http->url));
   } else {
-    connect(std::nullopt);
+    connect();
   }
 }
 
@@ -98,17 +96,42 @@ void Prober::look_at_command() {
   if (command_->output_descriptor() < 0) output_watch_.end();
 }
 
-void Prober::connect(std::optional<std::string> request) {
+// An address that does not answer leaves those behind it a fair part of the time.
+void Prober::connect() {
+  watch_.end();
+  uv_update_time(loop_);
+  const std::uint64_t left = end_ - std::min(end_, uv_now(loop_));
+  limit_.set(Duration{left / (addresses_.size() - next_)});
+  const Address& address = addresses_[next_++];
+  std::optional<std::string> request;
+  if (const auto* http = std::get_if<HttpProbe>(&*kind_)) request = http_request(http->url);
   connection_.emplace();
-  if (const auto outcome = connection_->begin(address_, std::move(request))) return tell(*outcome);
+  if (const auto outcome = connection_->begin(address, std::move(request))) {
+    return conclude(*outcome);
+  }
   const int events = connection_->wants_to_write() ? UV_WRITABLE : UV_READABLE;
   if (!watch_.begin(loop_, connection_->descriptor(), events, [this] { look_at_connection(); })) {
-    tell({.words = "cannot watch a connection"});
+    conclude({.words = "cannot watch a connection"});
   }
 }
 
+// One good answer is enough.
+void Prober::conclude(const ProbeOutcome& outcome) {
+  if (outcome.good || command_) return tell(outcome);
+  std::string words = outcome.words;
+  if (addresses_.size() > 1) words = in_words(addresses_[next_ - 1]) + ": " + words;
+  wrong_ += (wrong_.empty() ? "" : "; ") + words;
+  if (next_ < addresses_.size()) return connect();
+  tell({.words = wrong_});
+}
+
+void Prober::took_too_long() {
+  const std::string said = command_ ? command_->last_line() : "";
+  conclude({.words = "no answer in time" + (said.empty() ? "" : ": " + said)});
+}
+
 void Prober::look_at_connection() {
-  if (const auto outcome = connection_->go_on()) return tell(*outcome);
+  if (const auto outcome = connection_->go_on()) return conclude(*outcome);
   watch_.look_for(connection_->wants_to_write() ? UV_WRITABLE : UV_READABLE);
 }
 

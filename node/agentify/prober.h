@@ -30,8 +30,8 @@ class Prober {
                                                    const std::vector<std::string>& environment);
   // What a `file` probe is to find changed. Called before the daemon is started.
   void remember_file();
-  // Calls `told` once, later or before it returns; `fresh`: a file must have been changed since
-  // remember_file().
+  // Asks one address of the host after the other until an answer is good. Calls `told` once, later
+  // or before it returns; `fresh`: a file must have been changed since remember_file().
   void ask(bool fresh, Told told);
   // What is under way is given up, and nothing is told.
   void end();
@@ -44,7 +44,9 @@ class Prober {
  private:
   void tell(const ProbeOutcome& outcome);
   void run(const std::string& command);
-  void connect(std::optional<std::string> request);
+  void connect();
+  void took_too_long();
+  void conclude(const ProbeOutcome& outcome);
   void look_at_command();
   void look_at_connection();
   [[nodiscard]] ProbeOutcome look_at_file(bool fresh) const;
@@ -53,7 +55,11 @@ class Prober {
   std::optional<ProbeKind> kind_;
   const Options* options_ = nullptr;
   const std::vector<std::string>* environment_ = nullptr;
-  Address address_;
+  std::string host_;
+  std::vector<Address> addresses_;
+  std::size_t next_ = 0;   // the address that is asked after this one
+  std::string wrong_;      // what the addresses before it have answered
+  std::uint64_t end_ = 0;  // when all of them have to have answered, as the loop counts
   std::optional<struct stat> file_;
 
   Told told_;

@@ -111,6 +111,43 @@ def test_tcp_by_name(stage):
     becomes_ready(stage, f"tcp:localhost:{port}", daemon)
 
 
+# Where /etc/hosts gives a name two addresses, in this order; another name has only the first.
+HOSTS = "::1 two\n127.0.0.1 two\n127.0.0.2 one\n"
+
+
+def test_every_address_of_a_name_is_asked(stage):
+    """one that answers is enough, and the words say what each answered"""
+    (stage.directory / "hosts").write_text(HOSTS)
+    hosts = ["/usr/bin/unshare", "--mount", "--map-root-user", "/bin/sh", "-c",
+             'mount --bind "$0" /etc/hosts && exec "$@"', str(stage.directory / "hosts")]
+    for kind, answer in (("tcp:two:%d", ""), ("http://two:%d/", "HTTP/1.1 204 Well\r\n\r\n")):
+        port = free_port()
+        for name in ("go", "pid"):
+            (stage.directory / name).unlink(missing_ok=True)
+        daemon = python(stage, SERVER, "tcp", str(port), answer)
+        one = stage.agentify("--ready=" + kind % port, daemon=daemon, prefix=hosts).activate()
+        found = one.expect("status", text=begins("not ready: ::1: "))["text"]
+        assert "; 127.0.0.1: refused (--ready=" in found, found
+        make(stage, "go")
+        one.expect("healthy")
+        one.stop()
+        assert one.wait() == 0
+
+
+def test_the_last_answer_is_told_while_it_waits(stage):
+    """in the status, whatever kind of probe it is"""
+    daemon = [stage.script("daemon", WAITS)]
+    port = free_port()
+    for ready, words in (("exec:pg_isredy -q", f"exit status 127: {daemon[0]}: 1: pg_isredy"),
+                         (f"tcp:{port}", "refused"), ("exec:exit 3", "it exited with status 3"),
+                         ("file:/no/such", "/no/such: ")):
+        one = stage.agentify("--ready=" + ready, daemon=daemon).activate()
+        found = one.expect("status", text=begins("not ready: " + words))["text"]
+        assert found.endswith("(--ready=" + ready + ")"), found
+        one.stop("rollback")
+        assert one.wait() == 0
+
+
 def test_unix(stage):
     """ready when it takes a connection"""
     path = str(stage.directory / "socket")
