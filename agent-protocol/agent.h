@@ -39,6 +39,8 @@ class Agent {
     signal = AGENT_PROTOCOL_STOP_SIGNAL,
     end_of_input = AGENT_PROTOCOL_STOP_END_OF_INPUT
   };
+  // What passes the trial of an upgrade: to survive it, or to say healthy before it ends.
+  enum class CommitRule { survive, healthy };
 
   // ---- what has happened
 
@@ -63,6 +65,9 @@ class Agent {
     bool clean = false;
     std::optional<std::string> state = {};
     std::optional<Failure> failure = {};  // of a fallback that was welcomed before it was needed
+    // Both only where the agent is on trial: how long that lasts, and what passes it.
+    std::optional<Milliseconds> trial = {};
+    std::optional<CommitRule> commit = {};
   };
   struct Stop {
     StopReason reason = StopReason::shutdown;
@@ -101,7 +106,6 @@ class Agent {
 
   enum class Mode { parallel, sequential };
   enum class Gate { none, confirm };
-  enum class CommitRule { survive, healthy };
   enum class UncleanStop { fall_back, carry_on };
   enum class Fallback { cold, warm };
 
@@ -250,6 +254,10 @@ class Agent {
   static std::optional<Milliseconds> time_from(std::int64_t ms) {
     return ms == -1 ? std::nullopt : std::optional<Milliseconds>(ms);
   }
+  static std::optional<CommitRule> commit_rule_from(const char* name) {
+    if (name == nullptr) return std::nullopt;
+    return std::string_view(name) == "healthy" ? CommitRule::healthy : CommitRule::survive;
+  }
   // What is not there is -1. A negative time is refused as out of range, whatever it is.
   static std::int64_t ms_from(std::optional<Milliseconds> time) {
     if (!time) return -1;
@@ -304,7 +312,9 @@ inline std::optional<Agent::Event> Agent::event_from(const agent_protocol_event&
     case AGENT_PROTOCOL_ACTIVATE:
       return Activate{.clean = event.clean == 1,
                       .state = text_from(event.state),
-                      .failure = failure_from(event.failure)};
+                      .failure = failure_from(event.failure),
+                      .trial = time_from(event.trial_ms),
+                      .commit = commit_rule_from(event.commit)};
     case AGENT_PROTOCOL_STOP:
       return Stop{.reason = static_cast<StopReason>(event.stop_reason),
                   .deadline = time_from(event.deadline_ms),

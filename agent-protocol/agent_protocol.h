@@ -35,7 +35,8 @@ typedef struct agent_protocol_agent agent_protocol_agent;
 /* What has happened. Numbers are never reused. */
 enum agent_protocol_event_type {
   AGENT_PROTOCOL_WELCOME = 1,         /* generation, role, version (the previous one), failure */
-  AGENT_PROTOCOL_ACTIVATE = 2,        /* clean, state, failure: the work is yours, now */
+  AGENT_PROTOCOL_ACTIVATE = 2,        /* clean, state, failure, trial_ms, commit: the work is
+                                         yours, now */
   AGENT_PROTOCOL_STOP = 3,            /* stop_reason, deadline_ms, id, generation */
   AGENT_PROTOCOL_ACCEPTED = 4,        /* id, generation */
   AGENT_PROTOCOL_CANDIDATE_READY = 5, /* id, generation, version */
@@ -90,6 +91,8 @@ struct agent_protocol_event {
   const char* state;                            /* UTF-8, NUL-terminated, or NULL */
   const struct agent_protocol_failure* failure; /* or NULL */
   const char* const* features; /* welcome: those of ours that it has, too; ended by NULL */
+  const char* commit; /* activate, on trial: what passes it, "survive" or "healthy"; or NULL */
+  int64_t trial_ms;   /* activate, on trial: how long the trial lasts; or -1 */
 };
 
 /* Starts the conversation: the first thing a program does. `version` is the agent's own, of at

@@ -61,6 +61,7 @@ const agent_protocol_event* EventView::show(SessionEvent event) {
   view_.generation = -1;
   view_.deadline_ms = -1;
   view_.watchdog_ms = -1;
+  view_.trial_ms = -1;
   std::visit([this](const auto& known) { fill(known); }, event_);
   return &view_;
 }
@@ -85,6 +86,9 @@ void EventView::fill(const Activate& activate) {
   view_.type = AGENT_PROTOCOL_ACTIVATE;
   view_.clean = activate.clean ? 1 : 0;
   view_.state = text_or_null(activate.state);
+  view_.trial_ms = activate.trial_ms.value_or(-1);
+  // A literal, and so NUL-terminated.
+  view_.commit = activate.commit ? name_of(*activate.commit).data() : nullptr;
   if (activate.failure) {
     fill_failure(activate.failure->failure, text_or_null(activate.failure->version));
   }

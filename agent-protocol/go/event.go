@@ -29,11 +29,15 @@ type Welcome struct {
 }
 
 // Activate: the work is yours, now. Where Clean is false, recover as after a crash. A fallback that
-// was welcomed as a standby, before anything had failed, gets Failure here.
+// was welcomed as a standby, before anything had failed, gets Failure here. An agent on trial gets
+// Trial, how long that lasts, and Commit, what passes it: "survive" or "healthy". For others Trial
+// is 0 and Commit empty.
 type Activate struct {
 	Clean   bool
 	State   *string // nil: none was left
 	Failure *Failure
+	Trial   time.Duration
+	Commit  string
 }
 
 // Stop: finish, give everything up, call Stopped, exit with status 0. Reason is "upgrade",

@@ -260,6 +260,13 @@ func (r *reader) oneOf(name string, allowed ...string) string {
 	return ""
 }
 
+func (r *reader) optionalOneOf(name string, allowed ...string) string {
+	if r.find(name, false) == nil {
+		return ""
+	}
+	return r.oneOf(name, allowed...)
+}
+
 func (r *reader) failure() Failure {
 	return Failure{
 		ID:         r.text("id", true),
@@ -345,6 +352,8 @@ func decode(line []byte) Event {
 			Clean:   r.truth("clean"),
 			State:   r.optionalText("state", false),
 			Failure: r.pastFailure(),
+			Trial:   r.milliseconds("trial_ms"),
+			Commit:  r.optionalOneOf("commit", "survive", "healthy"),
 		}
 	case "stop":
 		event = Stop{

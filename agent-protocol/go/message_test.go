@@ -83,6 +83,14 @@ func TestAStandbyIsToldWhyItRunsWhenItIsActivated(t *testing.T) {
 	}
 }
 
+func TestAnAgentOnTrialIsToldHowLongAndWhatPassesIt(t *testing.T) {
+	got := decode([]byte(`{"type":"activate","clean":true,"trial_ms":1500,"commit":"healthy"}`))
+	wanted := Activate{Clean: true, Trial: 1500 * time.Millisecond, Commit: "healthy"}
+	if !reflect.DeepEqual(got, wanted) {
+		t.Errorf("got %#v", got)
+	}
+}
+
 func TestWhatIsMalformedOrNoMessageIsIgnored(t *testing.T) {
 	for _, line := range []string{
 		``, `[]`, `{`, `{} {}`, `{"type":"new"}`, `{"type":"activate"}`,
@@ -96,6 +104,9 @@ func TestWhatIsMalformedOrNoMessageIsIgnored(t *testing.T) {
 		`{"type":"activate","clean":true,"state":"\udc00"}`,
 		"{\"type\":\"activate\",\"clean\":true,\"state\":\"\xff\"}",
 		`{"type":"activate","clean":true,"failure":null}`,
+		`{"type":"activate","clean":true,"trial_ms":"1"}`,
+		`{"type":"activate","clean":true,"commit":"perhaps"}`,
+		`{"type":"activate","clean":true,"commit":null}`,
 		`{"type":"activate","clean":true,"failure":{"id":"u","stage":"trial"}}`,
 		`{"type":"committed","id":"u","generation":1.0}`,
 		`{"type":"committed","id":"u","generation":1e3}`,

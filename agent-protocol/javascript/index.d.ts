@@ -25,9 +25,17 @@ export type AgentEvent =
     }
   /**
    * The work is yours, now. Where `clean` is false, recover as after a crash. A fallback that was
-   * welcomed as a standby, before anything had failed, gets `failure` here.
+   * welcomed as a standby, before anything had failed, gets `failure` here. An agent on trial gets
+   * `trial`, how long that lasts, and `commit`, what passes it.
    */
-  | { type: 'activate'; clean: boolean; state?: string; failure?: Failure }
+  | {
+      type: 'activate';
+      clean: boolean;
+      state?: string;
+      failure?: Failure;
+      trial?: number;
+      commit?: 'survive' | 'healthy';
+    }
   /** Finish, give everything up, call stopped(), exit with status 0. */
   | {
       type: 'stop';

@@ -152,6 +152,9 @@ struct Activate {
   std::optional<std::string> state;
   bool clean = false;
   std::optional<PastFailure> failure{};  // where `welcome` came before there was one
+  // Both only where the agent is on trial: how long that lasts, and what passes it.
+  std::optional<std::int64_t> trial_ms{};
+  std::optional<CommitRule> commit{};
   bool operator==(const Activate&) const = default;
 };
 

@@ -176,7 +176,9 @@ void serialize(Archive& archive, Activate& message) {
   archive(
       cereal::make_nvp("state", limited<state_bytes_max, state_escaped_bytes_max>(message.state)),
       cereal::make_nvp("clean", truth(message.clean)),
-      cereal::make_nvp("failure", object(message.failure)));
+      cereal::make_nvp("failure", object(message.failure)),
+      cereal::make_nvp("trial_ms", ranged<1, integer_max>(message.trial_ms)),
+      cereal::make_nvp("commit", one_of_the_names(message.commit)));
 }
 
 template <class Archive>

@@ -24,7 +24,7 @@ Check commits() {
       .quotes = {{"MESSAGES TO AN AGENT", "The agent has passed its trial."}},
       .needs = {"state-absent"},
       .script = [](const Terms& terms) {
-        return join({active_candidate(activate(true)),
+        return join({active_candidate(activate_on_trial(true)),
                      {watch(terms.watch), tell(0, committed(2)), taken(0), watch(terms.watch)}});
       }};
 }
@@ -41,7 +41,7 @@ Check stop_for_rollback() {
                      stop_quote},
           .needs = {"state-absent"},
           .script = [](const Terms& terms) {
-            return join({active_candidate(activate(true)),
+            return join({active_candidate(activate_on_trial(true)),
                          {watch(terms.watch), tell_stop(0, stop("rollback", terms.stop_timeout)),
                           await(0, What::stopped)}});
           }};
@@ -119,9 +119,9 @@ Judgement hand_over_or_end(int active, const Terms& terms, const Lives& lives) {
 // The old one has exited: the new one gets its state.
 Judgement activate_next(int next, const Terms& terms, const Lives& lives) {
   const auto& state = lives[static_cast<std::size_t>(next - 1)].state;
-  return {.more = {tell_activate(next, state ? activate(true, *state) : activate(true)),
-                   taken(next), tell(next, committed(next + 1)), taken(next),
-                   examine([next, terms](const Lives& all, Time) {
+  const std::string line = state ? activate_on_trial(true, *state) : activate_on_trial(true);
+  return {.more = {tell_activate(next, line), taken(next), tell(next, committed(next + 1)),
+                   taken(next), examine([next, terms](const Lives& all, Time) {
                      return hand_over_or_end(next, terms, all);
                    })}};
 }

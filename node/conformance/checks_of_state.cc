@@ -59,7 +59,7 @@ constexpr const char* every_escape =
 // As many bytes as a state may have when it is escaped, in half as many characters.
 std::string longest_line() {
   constexpr std::size_t escaped_pair = 2;  // \n
-  return activate(true, std::string(state_escaped_bytes_max / escaped_pair, '\n'));
+  return activate_on_trial(true, std::string(state_escaped_bytes_max / escaped_pair, '\n'));
 }
 
 }  // namespace
@@ -67,24 +67,25 @@ std::string longest_line() {
 std::vector<Check> checks_of_state() {
   return {
       candidate(),
-      with_state("state-absent", "It is made active after a clean stop that left no state.",
+      with_state("state-absent",
+                 "It is made active, on trial, after a clean stop that left no state.",
                  {{"MESSAGES TO AN AGENT",
                    "a text, if the agent that was active last left any; never for a first agent"}},
-                 activate(true), "candidate"),
+                 activate_on_trial(true), "candidate"),
       with_state("state-empty", "It is made active with an empty state.", {unread},
-                 activate(true, "")),
+                 activate_on_trial(true, "")),
       with_state(
           "state-unclean",
           "It is made active with a state, after a stop that was not confirmed: clean is "
           "false.",
           {{"MESSAGES TO AN AGENT", "true only if the agent before confirmed its stop."}, unread},
-          activate(false, "line 4711")),
+          activate_on_trial(false, "line 4711")),
       with_state("state-long", "It is made active with a state of 32,768 bytes.",
                  {{"MESSAGES FROM AN AGENT",
                    "It has at most 32,768 bytes, and at most 65,000 as the escaping rule writes "
                    "it, without its quotes."},
                   unread},
-                 activate(true, std::string(state_bytes_max, 'x'))),
+                 activate_on_trial(true, std::string(state_bytes_max, 'x'))),
       with_state("state-escaped-long",
                  "It is made active with a state that takes 65,000 bytes when it is escaped.",
                  {{"MESSAGES FROM AN AGENT",

@@ -14,6 +14,11 @@ Object welcome(int generation, std::string_view role) {
       .text("role", role);
 }
 
+// As the upgrader's own defaults have it.
+std::string on_trial(Object& activate) {
+  return activate.number("trial_ms", 30'000).text("commit", "survive").line();
+}
+
 }  // namespace
 
 std::string welcome_first() {
@@ -45,8 +50,12 @@ std::string activate(bool clean) {
   return Object("activate").boolean("clean", clean).line();
 }
 
-std::string activate(bool clean, std::string_view state) {
-  return Object("activate").text("state", state).boolean("clean", clean).line();
+std::string activate_on_trial(bool clean) {
+  return on_trial(Object("activate").boolean("clean", clean));
+}
+
+std::string activate_on_trial(bool clean, std::string_view state) {
+  return on_trial(Object("activate").text("state", state).boolean("clean", clean));
 }
 
 std::string stop_for_upgrade(Duration deadline, int candidate) {

@@ -16,7 +16,8 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string activate(bool clean);
 // Of a standby, which is told only now what has failed.
 [[nodiscard]] std::string activate_standby(bool clean);
-[[nodiscard]] std::string activate(bool clean, std::string_view state);
+[[nodiscard]] std::string activate_on_trial(bool clean);
+[[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);
 [[nodiscard]] std::string stop_for_upgrade(Duration deadline, int candidate);
 [[nodiscard]] std::string stop(std::string_view reason, Duration deadline);
 [[nodiscard]] std::string committed(int generation);

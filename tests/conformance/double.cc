@@ -274,6 +274,7 @@ void Agent::listen_on_port(bool is_held) {
 
 void Agent::refuse_state(const Message& message) {
   if (role_ != "candidate") return;
+  if (is("trial-exits") && message.HasMember("trial_ms")) leave(9);
   if (is("needs-state") && !has_text(message, "state")) leave(9);
   if (!has_text(message, "state")) return;
   state_ = text(message, "state");

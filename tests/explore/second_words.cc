@@ -101,6 +101,17 @@ void offer(const Notes& notes, Party& party, Actions& actions) {
   send(actions, party, std::move(message));
 }
 
+// The party that gets the work is on trial, and is told for how long and what passes that. A trial
+// of no time is none.
+void offer_on_trial(const Notes& notes, Party& party, Actions& actions) {
+  offer(notes, party, actions);
+  const Terms& terms = notes.request.terms;
+  if (terms.trial == Duration::zero()) return;
+  auto& activate = std::get<Activate>(std::get<Send>(actions.back()).message);
+  activate.trial_ms = terms.trial.count();
+  activate.commit = terms.commit;
+}
+
 void close_input(Party& party, Actions& actions) {
   party.offered = false;
   actions.push_back(CloseInput{party.generation});
@@ -405,7 +416,8 @@ const Named<Effect> effects[] = {
        if (!n.b.stood_by) n.request.failed_version = said<Hello>(h).version;
      }},
     {"offer A", [](N& n, const H&, A& a) { offer(n, n.a, a); }},
-    {"offer B", [](N& n, const H&, A& a) { offer(n, n.b, a); }},
+    {"offer A on trial", [](N& n, const H&, A& a) { offer_on_trial(n, n.a, a); }},
+    {"offer B on trial", [](N& n, const H&, A& a) { offer_on_trial(n, n.b, a); }},
     {"A is not reached", [](N& n, const H&, A&) { n.a.offered = false; }},
     {"B is not reached", [](N& n, const H&, A&) { n.b.offered = false; }},
     {"A has the work",

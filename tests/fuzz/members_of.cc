@@ -207,6 +207,8 @@ void Notes::operator()(const Activate& activate) {
     note("failure.", activate.failure->failure);
     note("failure.version", activate.failure->version);
   }
+  note("trial_ms", activate.trial_ms);
+  note("commit", activate.commit);
 }
 
 void Notes::operator()(const Stop& stop) {

@@ -67,8 +67,23 @@ TEST_CASE("activate after a clean stop with a state") {
 
   const Json activate = next.expect("activate");
 
-  CHECK(activate.members() == Texts{"clean", "state"});
+  CHECK(activate.members() == Texts{"clean", "commit", "state", "trial_ms"});
   CHECK(activate.boolean("clean"));
+}
+
+TEST_CASE("activate on trial says how long that lasts, and what passes it") {
+  World world;
+  Puppet active = world.first();
+  active.request_upgrade("u1", R"("trial_ms":70000,"commit":"healthy")");
+  active.expect("accepted");
+  Puppet next = world.candidate();
+  next.ready();
+  active.stop_cleanly();
+
+  const Json activate = next.expect("activate");
+
+  CHECK(activate.number("trial_ms") == 70'000);
+  CHECK(activate.text("commit") == "healthy");
 }
 
 TEST_CASE("stop for an upgrade names it, and says how much time there is") {

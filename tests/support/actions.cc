@@ -1,5 +1,6 @@
 // What is in a list of actions, for tests to ask.
 #include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/names.h"
 #include "tests/support/bench.h"
 
 namespace upgrader::test {
@@ -75,9 +76,12 @@ std::string detail(const Welcome& welcome) {
   return text;
 }
 std::string detail(const Activate& activate) {
-  return (activate.clean ? "clean" : "unclean") +
-         (activate.state ? " state=" + *activate.state : std::string()) +
-         (activate.failure ? " failure: " + in_short(activate.failure->failure) : std::string());
+  std::string text = activate.clean ? "clean" : "unclean";
+  if (activate.state) text += " state=" + *activate.state;
+  if (activate.failure) text += " failure: " + in_short(activate.failure->failure);
+  if (activate.trial_ms) text += " trial=" + std::to_string(*activate.trial_ms);
+  if (activate.commit) text += " commit=" + std::string(agent_protocol::name_of(*activate.commit));
+  return text;
 }
 std::string detail(const Stop& stop) {
   std::string text = name_of(stop.reason) + " " + std::to_string(stop.deadline_ms);

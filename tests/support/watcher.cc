@@ -226,6 +226,10 @@ void Watcher::see_activate(Generation generation, Process& process, const Activa
   if (activate.clean != left.clean || activate.state != left.state) {
     broken("S1b: what the agent that was active last left is lost, or is another's");
   }
+  if (activate.trial_ms.has_value() != activate.commit.has_value() ||
+      (activate.trial_ms && !process.on_trial)) {
+    broken("Answers: an agent is told of half a trial, or of one that it is not on");
+  }
   if (activate.failure && (!process.fallback || process.failed_id)) {
     broken("Answers: an agent is told of a failure once more, or of another's");
   }

@@ -41,10 +41,11 @@ check_played_transcripts() {
 }
 
 canary_played_transcripts() {
-  sed -i 's/^2< {"type":"activate","state":"line 4711","clean":true}/2< {"type":"activate"}/' \
+  sed -i 's/^2< {"type":"activate","state":"line 4711","clean":true,/2< {"type":"activate",/' \
     man/agent-protocol.7
-  echo 'as shown: 2< {"type":"activate"}'
-  echo 'as heard: 2< {"type":"activate","state":"line 4711","clean":true}'
+  trial='"trial_ms":30000,"commit":"survive"}'
+  echo "as shown: 2< {\"type\":\"activate\",$trial"
+  echo "as heard: 2< {\"type\":\"activate\",\"state\":\"line 4711\",\"clean\":true,$trial"
 }
 
 check_busybox_stop() {

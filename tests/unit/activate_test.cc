@@ -57,6 +57,66 @@ TEST_CASE("an agent that is not reached by its activate and exits in time has ex
   CHECK(bench.state().upgrade->failure->stage == Stage::start);
 }
 
+TEST_CASE("only an agent on trial is told how long that lasts and what passes it") {
+  using agent_protocol::Activate;
+  using agent_protocol::CommitRule;
+  Bench bench;
+  bench.start();
+  const auto first = message_to<Activate>(bench.ready(1), 1);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.trial_ms = 20'000;
+  request.commit = CommitRule::healthy;
+  bench.upgrade(request);
+  bench.ready(2);
+  bench.stopped(1);
+  const auto candidate = message_to<Activate>(bench.exit(1), 2);
+  bench.die(2, SIGKILL);
+  const auto fallback = message_to<Activate>(bench.ready(3), 3);
+
+  REQUIRE((first && candidate && fallback));
+  CHECK_FALSE(first->trial_ms);
+  CHECK_FALSE(first->commit);
+  CHECK(candidate->trial_ms == 20'000);
+  CHECK(candidate->commit == CommitRule::healthy);
+  CHECK_FALSE(fallback->trial_ms);
+  CHECK_FALSE(fallback->commit);
+}
+
+TEST_CASE("a trial of 0 is none, and is not told") {
+  Bench bench;
+  bench.start();
+  bench.ready(1);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.trial_ms = 0;
+  bench.upgrade(request);
+  bench.ready(2);
+  bench.stopped(1);
+
+  const auto activate = message_to<agent_protocol::Activate>(bench.exit(1), 2);
+
+  REQUIRE(activate);
+  CHECK_FALSE(activate->trial_ms);
+  CHECK_FALSE(activate->commit);
+}
+
+TEST_CASE("the way back at boot is on trial by the options, and is told so") {
+  Policy policy = Bench::default_policy();
+  policy.previous = true;
+  policy.defaults.trial = std::chrono::seconds(7);
+  policy.defaults.commit = agent_protocol::CommitRule::healthy;
+  Bench bench(policy);
+  bench.start();
+  bench.exit(1, 1);
+
+  const auto activate = message_to<agent_protocol::Activate>(bench.ready(2), 2);
+
+  REQUIRE(activate);
+  CHECK(activate->trial_ms == 7'000);
+  CHECK(activate->commit == agent_protocol::CommitRule::survive);
+}
+
 TEST_CASE("an activate that waits is given up when the trial would be over") {
   const std::int64_t trial = GENERATE(0, 20'000);
   const Duration timeout{trial == 0 ? 40'000 : trial};

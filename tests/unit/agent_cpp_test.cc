@@ -44,7 +44,11 @@ struct Words {
   }
   std::string operator()(const Agent::Activate& activated) const {
     return std::string("activate ") + (activated.clean ? "clean " : "unclean ") +
-           text_of(activated.state) + (activated.failure ? " " + words_of(*activated.failure) : "");
+           text_of(activated.state) +
+           (activated.failure ? " " + words_of(*activated.failure) : "") +
+           (activated.trial ? " trial " + text_of(activated.trial) : "") +
+           (activated.commit == Agent::CommitRule::healthy ? " healthy" : "") +
+           (activated.commit == Agent::CommitRule::survive ? " survive" : "");
   }
   std::string operator()(const Agent::Stop& stop) const {
     return "stop " + std::to_string(static_cast<int>(stop.reason)) + " " + text_of(stop.deadline) +
@@ -105,14 +109,15 @@ TEST_CASE("a candidate's story, in C++") {
   upgrader.say(R"({"type":"welcome","protocol":1,"features":[],"generation":2,)"
                R"("role":"candidate","previous_version":"1","watchdog_ms":5000})");
   CHECK(upgrader.hears() == R"({"type":"ready"})");
-  upgrader.say(R"({"type":"activate","clean":true,"state":"position 7"})");
+  upgrader.say(R"({"type":"activate","clean":true,"state":"position 7","trial_ms":30000,)"
+               R"("commit":"survive"})");
   upgrader.say(R"({"type":"committed","id":"u1","generation":2})");
   upgrader.say(R"({"type":"error","reason":"no"})");
   upgrader.say(stop_shutdown);
 
   CHECK(upgrader.is_reported() == "checked");
   CHECK(upgrader.is_reported() == "welcome 2 2 1 5000ms none");
-  CHECK(upgrader.is_reported() == "activate clean position 7");
+  CHECK(upgrader.is_reported() == "activate clean position 7 trial 30000ms survive");
   CHECK(upgrader.is_reported() == "committed u1 2");
   CHECK(upgrader.is_reported() == "error none no");
   CHECK(upgrader.is_reported() == "stop 3 90000ms none none");

@@ -47,6 +47,7 @@ int main(void) {
   expect(event != NULL && event->type == AGENT_PROTOCOL_ACTIVATE, "activate comes");
   expect(event != NULL && event->clean == 0 && event->state == NULL, "it has no state");
   expect(event != NULL && event->generation == -1 && event->failure == NULL, "nor anything else");
+  expect(event != NULL && event->trial_ms == -1 && event->commit == NULL, "it is not on trial");
 
   upgrade.id = "u1";
   upgrade.executable = "/agent-2";

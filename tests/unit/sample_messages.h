@@ -145,6 +145,12 @@ inline std::vector<Sample<UpgraderMessage>> welcome_and_activate_samples() {
                                        .version = "2.0"}},
        R"({"type":"activate","clean":false,"failure":{"id":"u7","stage":"trial",)"
        R"("reason":"exited","exit_status":3,"version":"2.0"}})"},
+      {Activate{.state = {},
+                .clean = true,
+                .failure = {},
+                .trial_ms = 30'000,
+                .commit = CommitRule::healthy},
+       R"({"type":"activate","clean":true,"trial_ms":30000,"commit":"healthy"})"},
   };
 }
 

@@ -83,7 +83,7 @@ class Step {
   Duration start_timeout_of(agent_protocol::Role role) const;
   void activate_incumbent();
   void activate_candidate();
-  void send_activate(Agent& agent, Duration timeout);
+  void send_activate(Agent& agent, bool has_trial);
   void activated();
   void begin_trial(const Agent& agent, const std::optional<Time>& end);
   void activate_lost(Agent& agent);

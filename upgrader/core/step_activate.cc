@@ -11,28 +11,31 @@ using agent_protocol::FallbackMode;
 using agent_protocol::Role;
 
 void Step::activate_incumbent() {
-  const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
-  const bool on_trial = state_.upgrade && state_.upgrade->boot && terms.trial != Duration::zero();
-  send_activate(*state_.incumbent, on_trial ? terms.trial : terms.stop_timeout);
+  send_activate(*state_.incumbent, state_.upgrade && state_.upgrade->boot);
 }
 
 void Step::activate_candidate() {
   UPGRADER_CHECK(!state_.incumbent && state_.candidate->ready && !has_closed(*state_.candidate));
-  const Terms& terms = state_.upgrade->terms;
-  send_activate(*state_.candidate,
-                terms.trial == Duration::zero() ? terms.stop_timeout : terms.trial);
+  send_activate(*state_.candidate, true);
 }
 
-// Until it has been written whole the agent is held, and may not take longer than `timeout` to
-// read what is before it; and what the agent before it left is kept.
-void Step::send_activate(Agent& agent, Duration timeout) {
+// Until `activate` has been written whole the agent is held, and what the agent before it left is
+// kept. To read what is before it the agent has as long as its trial lasts; without a trial, which
+// is also one of 0, the stop timeout.
+void Step::send_activate(Agent& agent, bool has_trial) {
+  const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
+  const bool on_trial = has_trial && terms.trial != Duration::zero();
   agent.activate_waits = true;
-  await(agent, Awaited::activate, timeout);
+  await(agent, Awaited::activate, on_trial ? terms.trial : terms.stop_timeout);
   agent_protocol::Activate activate;
   if (state_.legacy) activate = {state_.legacy->state, state_.legacy->clean, std::nullopt};
   if (agent.standby && !agent.knows_failure) {
     activate.failure = {*state_.upgrade->failure, state_.upgrade->version};
     agent_protocol::fit_line(activate);
+  }
+  if (on_trial) {
+    activate.trial_ms = terms.trial.count();
+    activate.commit = terms.commit;
   }
   order(Pending::activate, Send{agent.generation, std::move(activate)});
 }

@@ -130,6 +130,8 @@ const oneOf = (members, name, words) => {
   if (!words.includes(value)) throw new Malformed(name);
   return value;
 };
+const optionalOneOf = (members, name, words) =>
+  text(members, name, false) === undefined ? undefined : oneOf(members, name, words);
 
 const takeFailure = (members) => ({
   id: text(members, 'id'),
@@ -161,6 +163,8 @@ const readers = {
     clean: take(members, 'clean', isTruth, true),
     state: text(members, 'state', false),
     failure: takePastFailure(members),
+    trial: integer(members, 'trial_ms', false),
+    commit: optionalOneOf(members, 'commit', ['survive', 'healthy']),
   }),
   stop: (members) => ({
     reason: oneOf(members, 'reason', ['upgrade', 'rollback', 'shutdown']),

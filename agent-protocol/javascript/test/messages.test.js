@@ -39,7 +39,15 @@ test('a message may have members that are not known', () => {
     clean: true,
     state: 'ä',
     failure: undefined,
+    trial: undefined,
+    commit: undefined,
   });
+});
+
+test('an agent on trial is told how long that lasts and what passes it', () => {
+  const told = decode('{"type":"activate","clean":true,"trial_ms":1500,"commit":"healthy"}');
+  assert.equal(told.trial, 1500);
+  assert.equal(told.commit, 'healthy');
 });
 
 test('every member of welcome is read', () => {
@@ -88,6 +96,9 @@ test('what is malformed, or no message, is ignored', () => {
     '{"type":"activate","clean":true,"state":"\\u0000"}',
     '{"type":"activate","clean":true,"state":"\\ud800"}',
     '{"type":"activate","clean":true,"failure":null}',
+    '{"type":"activate","clean":true,"trial_ms":"1"}',
+    '{"type":"activate","clean":true,"commit":"perhaps"}',
+    '{"type":"activate","clean":true,"commit":null}',
     '{"type":"activate","clean":true,"failure":{"id":"u","stage":"trial"}}',
     '{"type":"committed","id":"u","generation":1.0}',
     '{"type":"committed","id":"u","generation":1e3}',

@@ -6,7 +6,7 @@ function told(event: AgentEvent): string {
     case 'welcome':
       return `${event.role} ${event.watchdog ?? 0} ${event.failure?.stage ?? ''}`;
     case 'activate':
-      return event.state ?? String(event.clean);
+      return event.state ?? event.commit ?? String(event.trial ?? event.clean);
     case 'upgrade_failed':
       return event.failure.reason;
     default:

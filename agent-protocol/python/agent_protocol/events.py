@@ -36,11 +36,14 @@ class Welcome:
 @dataclass(frozen=True)
 class Activate:
     """The work is yours, now. Where `clean` is False, recover as after a crash. A fallback that was
-    welcomed as a standby, before anything had failed, gets `failure` here."""
+    welcomed as a standby, before anything had failed, gets `failure` here. An agent on trial gets
+    `trial`, how long that lasts, and `commit`, what passes it: "survive" or "healthy"."""
 
     clean: bool = False
     state: Optional[str] = None
     failure: Optional[Failure] = None
+    trial: Optional[float] = None
+    commit: Optional[str] = None
 
 
 @dataclass(frozen=True)

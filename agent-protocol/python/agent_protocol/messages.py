@@ -165,6 +165,19 @@ def take_welcome(members: Members) -> events.Welcome:
     )
 
 
+def take_activate(members: Members) -> events.Activate:
+    commit = take(members, "commit", str, False)
+    if commit not in (None, "survive", "healthy"):
+        raise Malformed("commit")
+    return events.Activate(
+        clean=take(members, "clean", bool),
+        state=take(members, "state", str, False),
+        failure=take_past_failure(members),
+        trial=take_seconds(members, "trial_ms"),
+        commit=commit,
+    )
+
+
 def take_stop(members: Members) -> events.Stop:
     reason = take(members, "reason", str)
     if reason not in ("upgrade", "rollback", "shutdown"):
@@ -179,11 +192,7 @@ def take_stop(members: Members) -> events.Stop:
 
 READERS: dict[str, Callable[[Members], events.Event]] = {
     "welcome": take_welcome,
-    "activate": lambda m: events.Activate(
-        clean=take(m, "clean", bool),
-        state=take(m, "state", str, False),
-        failure=take_past_failure(m),
-    ),
+    "activate": take_activate,
     "stop": take_stop,
     "accepted": lambda m: events.Accepted(take(m, "id", str), take(m, "generation", int)),
     "candidate_ready": lambda m: events.CandidateReady(

@@ -79,6 +79,11 @@ class Decode(unittest.TestCase):
         failure = Failure("u", "trial", "r", version="2", exit_status=1)
         self.assertEqual(told, Activate(clean=False, failure=failure))
 
+    def test_an_agent_on_trial_is_told_how_long_and_what_passes_it(self) -> None:
+        line = b'{"type":"activate","clean":true,"trial_ms":1500,"commit":"healthy"}'
+        told = messages.decode(line)
+        self.assertEqual(told, Activate(clean=True, trial=1.5, commit="healthy"))
+
     def test_what_is_malformed_or_no_message_is_ignored(self) -> None:
         for line in (
             b"",
@@ -94,6 +99,9 @@ class Decode(unittest.TestCase):
             b'{"type":"activate","clean":true,"state":"\\ud800"}',
             b'{"type":"activate","clean":true,"state":"\xff"}',
             b'{"type":"activate","clean":true,"failure":null}',
+            b'{"type":"activate","clean":true,"trial_ms":"1"}',
+            b'{"type":"activate","clean":true,"commit":"perhaps"}',
+            b'{"type":"activate","clean":true,"commit":null}',
             b'{"type":"activate","clean":true,"failure":{"id":"u","stage":"trial"}}',
             b'{"type":"committed","id":"u","generation":1.0}',
             b'{"type":"committed","id":"u","generation":NaN}',

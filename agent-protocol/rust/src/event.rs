@@ -51,7 +51,15 @@ pub enum Event {
     },
     /// The work is yours, now. Where `clean` is false, recover as after a crash. A fallback that was
     /// welcomed as a standby, before anything had failed, gets `failure` here.
-    Activate { clean: bool, state: Option<String>, failure: Option<Failure> },
+    Activate {
+        clean: bool,
+        state: Option<String>,
+        failure: Option<Failure>,
+        /// Only for an agent on trial: how long that lasts.
+        trial: Option<Duration>,
+        /// Only for an agent on trial: what passes it, "survive" or "healthy".
+        commit: Option<String>,
+    },
     /// Finish, give everything up, call `stopped`, exit with status 0.
     Stop {
         reason: StopReason,
@@ -74,6 +82,10 @@ pub enum Event {
 }
 
 impl Event {
+    pub(crate) fn activate(clean: bool) -> Event {
+        Event::Activate { clean, state: None, failure: None, trial: None, commit: None }
+    }
+
     pub(crate) fn stop(reason: StopReason) -> Event {
         Event::Stop { reason, deadline: None, id: None, generation: None }
     }

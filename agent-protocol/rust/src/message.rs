@@ -233,6 +233,20 @@ impl Members<'_> {
         })
     }
 
+    fn activate(&self) -> Taken<Event> {
+        let commit = self.optional_text("commit", false)?;
+        if !matches!(commit.as_deref(), None | Some("survive" | "healthy")) {
+            return None;
+        }
+        Some(Event::Activate {
+            clean: self.find("clean", true)??.as_bool()?,
+            state: self.optional_text("state", false)?,
+            failure: self.past_failure()?,
+            trial: self.milliseconds("trial_ms")?,
+            commit,
+        })
+    }
+
     fn stop(&self) -> Taken<Event> {
         let reason = match self.text("reason")?.as_str() {
             "upgrade" => StopReason::Upgrade,
@@ -251,11 +265,7 @@ impl Members<'_> {
     fn event(&self) -> Taken<Event> {
         Some(match self.text("type")?.as_str() {
             "welcome" => self.welcome()?,
-            "activate" => Event::Activate {
-                clean: self.find("clean", true)??.as_bool()?,
-                state: self.optional_text("state", false)?,
-                failure: self.past_failure()?,
-            },
+            "activate" => self.activate()?,
             "stop" => self.stop()?,
             "accepted" => {
                 Event::Accepted { id: self.text("id")?, generation: self.integer("generation")? }
@@ -354,9 +364,12 @@ mod tests {
     fn a_message_may_have_members_that_are_not_known() {
         let line =
             r#" {"new":[1,{"x":null}],"new":2,"state":"\u00e4","clean":true,"type":"activate"} "#;
-        let state = Some("ä".to_string());
-        let clean = true;
-        assert_eq!(decode(line.as_bytes()), Some(Event::Activate { clean, state, failure: None }));
+        match decode(line.as_bytes()) {
+            Some(Event::Activate { clean: true, state, failure: None, trial: None, commit: None }) => {
+                assert_eq!(state.as_deref(), Some("ä"));
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
@@ -375,6 +388,9 @@ mod tests {
             r#"{"type":"activate","clean":true,"state":"\u0000"}"#,
             r#"{"type":"activate","clean":true,"state":"\ud800"}"#,
             r#"{"type":"activate","clean":true,"failure":null}"#,
+            r#"{"type":"activate","clean":true,"trial_ms":"1"}"#,
+            r#"{"type":"activate","clean":true,"commit":"perhaps"}"#,
+            r#"{"type":"activate","clean":true,"commit":null}"#,
             r#"{"type":"activate","clean":true,"failure":{"id":"u","stage":"trial"}}"#,
             r#"{"type":"committed","id":"u","generation":1.0}"#,
             r#"{"type":"committed","id":"u","generation":1e3}"#,
@@ -399,9 +415,21 @@ mod tests {
             r#""exit_status":1,"version":"2"}}"#
         );
         match decode(line.as_bytes()) {
-            Some(Event::Activate { clean: false, state: None, failure: Some(failure) }) => {
+            Some(Event::Activate { clean: false, state: None, failure: Some(failure), .. }) => {
                 assert_eq!(failure.exit_status, Some(1));
                 assert_eq!(failure.version.as_deref(), Some("2"));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_agent_on_trial_is_told_how_long_that_lasts_and_what_passes_it() {
+        let line = r#"{"type":"activate","clean":true,"trial_ms":1500,"commit":"healthy"}"#;
+        match decode(line.as_bytes()) {
+            Some(Event::Activate { trial, commit, .. }) => {
+                assert_eq!(trial, Some(Duration::from_millis(1500)));
+                assert_eq!(commit.as_deref(), Some("healthy"));
             }
             other => panic!("{other:?}"),
         }

@@ -164,8 +164,7 @@ impl Session {
         let sends = self.said(word);
         if self.alone && *word == Word::Ready {
             self.life = Life::Active;
-            let (clean, state) = (false, None);
-            return vec![Action::Deliver(Event::Activate { clean, state, failure: None })];
+            return vec![Action::Deliver(Event::activate(false))];
         }
         if sends && !self.alone {
             vec![Action::Send]
@@ -496,8 +495,7 @@ mod tests {
     }
 
     fn activate() -> Event {
-        let (clean, state) = (true, None);
-        Event::Activate { clean, state, failure: None }
+        Event::activate(true)
     }
 
     fn stop_for(id: &str) -> Event {
@@ -634,8 +632,7 @@ mod tests {
     fn alone_the_same_story_is_told_without_an_upgrader() {
         let mut session = Session::new(true);
         assert_eq!(session.say(&Word::Hello), []);
-        let (clean, state) = (false, None);
-        let told = [Action::Deliver(Event::Activate { clean, state, failure: None })];
+        let told = [Action::Deliver(Event::activate(false))];
         assert_eq!(session.say(&Word::Ready), told);
         for word in [Word::Heartbeat, Word::Healthy, Word::Status, Word::Cancel(id("u"))] {
             assert!(session.ask(&word).is_ok());
