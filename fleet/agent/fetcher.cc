@@ -1,13 +1,13 @@
 #include "fleet/agent/fetcher.h"
 
 #include <poll.h>
-#include <sys/utsname.h>
 
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
+#include "agent-releases/processor.h"
 #include "agent-releases/releases.h"
 #include "node/releases/core/names.h"
 #include "node/releases/shell/self_test.h"
@@ -16,17 +16,11 @@
 namespace fleet {
 namespace {
 
-const ReleaseManifest* manifest_for(const Release& release, const std::string& arch) {
+const ReleaseManifest* manifest_for_this_processor(const Release& release) {
   for (const ReleaseManifest& manifest : release.manifests) {
-    if (manifest.arch == arch || manifest.arch == "any") return &manifest;
+    if (agent_releases::is_for_this_processor(manifest.arch)) return &manifest;
   }
   return nullptr;
-}
-
-std::string arch_of_this_machine() {
-  utsname names{};
-  uname(&names);
-  return names.machine;
 }
 
 // What was fetched must be what was published: the URL may have come to serve something else.
@@ -57,9 +51,11 @@ void desire_now(const Fetcher::Settings& settings, const std::string& version) {
 Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Order& order) {
   const auto version = agent_releases::Version::parse(order.version);
   if (!version) return refused(order.version + " is no version");
-  const ReleaseManifest* manifest = manifest_for(order.release, arch_of_this_machine());
-  if (manifest == nullptr)
-    return refused(order.version + " has no manifest for " + arch_of_this_machine());
+  const ReleaseManifest* manifest = manifest_for_this_processor(order.release);
+  if (manifest == nullptr) {
+    return refused(order.version + " has no manifest for " +
+                   std::string(agent_releases::processor_built_for()));
+  }
   auto releases = agent_releases::Releases::open({.directory = settings.directory,
                                                   .name = settings.name,
                                                   .keys = settings.keys,

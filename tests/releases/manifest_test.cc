@@ -152,7 +152,7 @@ std::string admission(const std::vector<std::pair<std::string, std::string>>& ch
 
 Circumstances here() {
   return {.name = "agent",
-          .arch = "x86_64",
+          .processor = "x86_64",
           .now = *parse_moment("2026-11-22T12:00:00Z"),
           .known = std::nullopt,
           .present = Present{*Version::parse("1.2.0"), "the current one"}};
@@ -164,9 +164,9 @@ TEST_CASE("a release of another name, machine or protocol is not added") {
   CHECK(admission({}, here()) == "admitted");
   CHECK(admission({{"arch", R"("x86_64")"}}, here()) == "admitted");
   CHECK(admission({{"arch", R"("aarch64")"}}, here()) ==
-        "it is for aarch64, and this machine is x86_64");
+        "it is for aarch64, and the programs of this machine are for x86_64");
   CHECK(admission({{"arch", R"("x86_6")"}}, here()) ==
-        "it is for x86_6, and this machine is x86_64");
+        "it is for x86_6, and the programs of this machine are for x86_64");
   CHECK(admission({{"name", R"("other")"}}, here()) ==
         "it is a release of other, and this directory is for agent");
   CHECK(admission({{"min_protocol", "2"}}, here()) ==

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agent-releases/processor.h"
+
 namespace agent_releases {
 namespace {
 
@@ -47,33 +49,14 @@ std::optional<Present> present_version(const Versions& versions, const std::vect
   return newest;
 }
 
-std::string_view machine() {
-#if defined(__x86_64__)
-  return "x86_64";
-#elif defined(__aarch64__)
-  return "aarch64";
-#elif defined(__arm__)
-  return "armv7l";
-#elif defined(__i386__)
-  return "i686";
-#elif defined(__riscv) && __riscv_xlen == 64
-  return "riscv64";
-#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-  return "ppc64le";
-#elif defined(__s390x__)
-  return "s390x";
-#else
-#error "what does uname -m say on this machine?"
-#endif
-}
-
 Outcome admit(const Manifest& manifest, const Circumstances& here) {
   if (manifest.name != here.name) {
     return Refusal{"it is a release of " + manifest.name + ", and this directory is for " +
                    here.name};
   }
-  if (manifest.arch != "any" && manifest.arch != here.arch) {
-    return Refusal{"it is for " + manifest.arch + ", and this machine is " + here.arch};
+  if (!is_for_processor(manifest.arch, here.processor)) {
+    return Refusal{"it is for " + manifest.arch + ", and the programs of this machine are for " +
+                   here.processor};
   }
   if (manifest.min_protocol > protocol_spoken) {
     return Refusal{"it needs agent protocol " + std::to_string(manifest.min_protocol) +

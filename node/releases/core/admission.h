@@ -15,9 +15,6 @@
 
 namespace agent_releases {
 
-// What `uname -m` says on the machines for which this was built.
-[[nodiscard]] std::string_view machine();
-
 // The highest version of the agent protocol that upgraders of this release speak.
 inline constexpr std::int64_t protocol_spoken = 1;
 
@@ -42,7 +39,7 @@ struct Versions {
 
 struct Circumstances {
   std::string name;                // of the directory
-  std::string arch;                // of the machine
+  std::string processor;           // for which this program was built
   Moment now = 0;                  // what the clock says
   std::optional<Moment> known;     // a time that has passed for certain: the ledger's last entry
   std::optional<Present> present;  // a release that is older than this needs --older

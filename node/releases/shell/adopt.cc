@@ -7,8 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "agent-releases/processor.h"
 #include "agent-releases/releases.h"
-#include "node/releases/core/admission.h"
+#include "node/releases/core/manifest.h"
 #include "node/releases/core/names.h"
 #include "node/releases/shell/hash.h"
 #include "node/releases/shell/real_path.h"
@@ -35,6 +36,7 @@ class Adoption {
 
  private:
   Result<Descriptor> open_program() const;
+  Outcome learn_processor(int program);
   Outcome copy(int program, const Directory& staging);
   Outcome place(const Directory& staging, std::int64_t size);
   Outcome link_current() const;
@@ -47,6 +49,7 @@ class Adoption {
   std::string name_;
   Version version_;
   std::string sha256_;
+  std::string arch_;
 };
 
 Result<Descriptor> Adoption::open_program() const {
@@ -66,6 +69,16 @@ Result<Descriptor> Adoption::open_program() const {
                    "does not"};
   }
   return program;
+}
+
+// A script is taken to be for this machine: which others have its interpreter is not known.
+Outcome Adoption::learn_processor(int program) {
+  std::array<char, elf_header_bytes> header;
+  const ssize_t count = ::pread(program, header.data(), header.size(), 0);
+  if (count < 0) return refusal_from_errno("read", path_);
+  const auto named = processor_of_elf({header.data(), static_cast<std::size_t>(count)});
+  arch_ = named.value_or(processor_built_for());
+  return std::monostate{};
 }
 
 Outcome Adoption::copy(int program, const Directory& staging) {
@@ -110,7 +123,7 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   const std::string beside = name_ + std::string(manifest_ending);
   const Manifest manifest{.name = store_.name(),
                           .version = version_,
-                          .arch = std::string(machine()),
+                          .arch = arch_,
                           .kind = Kind::file,
                           .size = size,
                           .sha256 = sha256_,
@@ -154,6 +167,8 @@ Outcome Adoption::link_place() const {
 Outcome Adoption::run() {
   const Result<Descriptor> program = open_program();
   if (!program) return program.refusal();
+  const Outcome learnt = learn_processor(program.value().get());
+  if (!learnt) return learnt.refusal();
   const Result<Writing> writing = store_.begin_writing();
   if (!writing) return writing.refusal();
   const Outcome copied = copy(program.value().get(), writing.value().staging);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent-releases/processor.h"
 #include "node/releases/core/admission.h"
 #include "node/releases/core/names.h"
 #include "node/releases/shell/ledger_file.h"
@@ -57,7 +58,7 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
   // Nothing is added where the release is there already, whatever else is.
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();
   Circumstances here{.name = store.name(),
-                     .arch = std::string(machine()),
+                     .processor = std::string(processor_built_for()),
                      .now = adding.now,
                      .known = std::nullopt,
                      .present = present_version(versions, ledger.value()),
