@@ -45,7 +45,8 @@ $(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed $(releases_libraries)
 # The fuzzer's inputs, replayed without it.
 $(BUILD)/objects/tests/releases/replay_test.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
-$(BUILD)/tests/releases/replay_test: $(BUILD)/objects/tests/releases/target.o
+$(BUILD)/tests/releases/replay_test: $(BUILD)/objects/tests/releases/target.o \
+    $(BUILD)/objects/tests/support/inputs.o
 releases_judge := $(BUILD)/tests/releases/judge_signature
 $(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
 	@mkdir -p $(@D)
@@ -87,7 +88,7 @@ endurance-releases:
 	@BUILD=$(BUILD) ROUNDS=$(ROUNDS) tests/releases/endurance
 
 # libFuzzer, by clang, on all that takes bytes from elsewhere; SECONDS=N for each kind of them. What
-# it has found out is kept in tests/releases/corpus by `make keep-fuzzed-releases`.
+# it has found out is kept in tests/releases/inputs.txt by `make keep-fuzzed-releases`.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(json_parts) \
   $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
   $(releases_parts)) $(addprefix tests/releases/,fuzzer.cc target.cc tar_mutation.cc))
@@ -107,13 +108,12 @@ fuzz-releases:
 .PHONY: keep-fuzzed-releases
 keep-fuzzed-releases: $(BUILD)/tests/releases/fuzzer
 	@rm -rf $(BUILD)/fuzz/kept
-	@mkdir -p $(BUILD)/fuzz/kept $(BUILD)/fuzz/releases tests/releases/corpus
-	@cp tests/releases/corpus/*.input $(BUILD)/fuzz/releases
+	@mkdir -p $(BUILD)/fuzz/kept/all $(BUILD)/fuzz/releases
+	@tests/fuzz/inputs.py unpack tests/releases/inputs.txt $(BUILD)/fuzz/releases
 	@for kind in 0 1 2 3 4 5; do \
 	  mkdir $(BUILD)/fuzz/kept/$$kind && FUZZ_TARGET=$$kind $(BUILD)/tests/releases/fuzzer \
 	    -set_cover_merge=1 -use_counters=0 -max_len=16384 $(BUILD)/fuzz/kept/$$kind \
 	    $(BUILD)/fuzz/releases $(wildcard $(BUILD)/fuzz/releases-grown/*) || exit 1; done
-	@mkdir $(BUILD)/fuzz/kept/seeds && tests/releases/seeds $(BUILD)/fuzz/kept/seeds
-	@rm -f tests/releases/corpus/*.input
-	@for file in $(BUILD)/fuzz/kept/*/*; do \
-	  cp "$$file" "tests/releases/corpus/$$(sha1sum <"$$file" | cut -c 1-16).input"; done
+	@tests/releases/seeds $(BUILD)/fuzz/kept/all
+	@for kind in 0 1 2 3 4 5; do cp $(BUILD)/fuzz/kept/$$kind/* $(BUILD)/fuzz/kept/all; done
+	@tests/fuzz/inputs.py pack tests/releases/inputs.txt $(BUILD)/fuzz/kept/all

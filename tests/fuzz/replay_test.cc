@@ -1,12 +1,11 @@
 // Replays the corpus, and every input that has ever been a finding, without a fuzzer. As a canary
 // it plants faults in the harness, and sees that the corpus finds each of them.
 //
-// usage: replay_test [TARGET FILE...]
+// usage: replay_test [TARGET FILE...]    FILE: raw bytes, as the fuzzer leaves a finding
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -15,10 +14,9 @@
 #include <unistd.h>
 
 #include "tests/fuzz/target.h"
+#include "tests/support/inputs.h"
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // Without those that only a sanitizer sees.
 struct Canary {
@@ -51,51 +49,45 @@ void tell_what_is_under_way(int signal) {
   (void)raise(signal);
 }
 
-std::string bytes_of(const fs::path& file) {
+std::string bytes_of(const char* file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 // What was found, if anything was.
-std::optional<std::string> replay(const fuzz::Target& target, const fs::path& file) {
-  std::snprintf(under_way, sizeof under_way, "it ended at: replay_test %s %s\n", target.name.data(),
-                file.c_str());
+std::optional<std::string> replay(const fuzz::Target& target, const NamedInput& input) {
+  std::snprintf(under_way, sizeof under_way, "it ended at: %s, input %s\n", target.name.data(),
+                input.name.c_str());
   try {
-    target.take(bytes_of(file));
+    target.take(input.bytes);
   } catch (const fuzz::Finding& finding) {
-    return file.string() + ": " + finding.what;
+    return input.name + ": " + finding.what;
   }
   return std::nullopt;
 }
 
-std::vector<fs::path> inputs_of(const fuzz::Target& target) {
-  std::vector<fs::path> files;
-  for (const char* kept : {"corpus", "seeds"}) {
-    const fs::path directory = fs::path(SOURCE_DIRECTORY) / "tests/fuzz" / kept / target.name;
-    if (!fs::exists(directory)) continue;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory))
-      files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
-  return files;
+std::vector<NamedInput> inputs_of(const fuzz::Target& target) {
+  return read_inputs(std::string(SOURCE_DIRECTORY "/tests/fuzz/inputs/") +
+                     std::string(target.name) + ".txt");
 }
 
-bool replays_well(const fuzz::Target& target, const std::vector<fs::path>& files) {
-  bool good = !files.empty();
-  for (const fs::path& file : files) {
-    const std::optional<std::string> found = replay(target, file);
+bool replays_well(const fuzz::Target& target, const std::vector<NamedInput>& inputs) {
+  bool good = !inputs.empty();
+  for (const NamedInput& input : inputs) {
+    const std::optional<std::string> found = replay(target, input);
     if (found) std::printf("%s\n", found->c_str());
     good = good && !found;
   }
-  std::printf("%s %s: %zu inputs\n", good ? "ok" : "not ok", target.name.data(), files.size());
+  std::printf("%s %s: %zu inputs\n", good ? "ok" : "not ok", target.name.data(), inputs.size());
   return good;
 }
 
 bool is_found(const Canary& canary) {
   fuzz::planted_fault = canary.fault;
   const fuzz::Target& target = *fuzz::find_target(canary.target);
-  const bool found = std::ranges::any_of(
-      inputs_of(target), [&](const fs::path& file) { return replay(target, file).has_value(); });
+  const bool found = std::ranges::any_of(inputs_of(target), [&](const NamedInput& input) {
+    return replay(target, input).has_value();
+  });
   fuzz::planted_fault.clear();
   std::printf("%s %s, canary %s\n", found ? "ok" : "not ok", canary.target.data(),
               canary.fault.data());
@@ -109,7 +101,10 @@ int main(int argc, char** argv) {
   (void)std::signal(SIGSEGV, tell_what_is_under_way);
   if (argc > 2) {
     const fuzz::Target* target = fuzz::find_target(argv[1]);
-    return target != nullptr && replays_well(*target, {argv + 2, argv + argc}) ? 0 : 1;
+    std::vector<NamedInput> files;
+    for (int at = 2; at < argc; ++at)
+      files.push_back({argv[at], bytes_of(argv[at])});
+    return target != nullptr && replays_well(*target, files) ? 0 : 1;
   }
   int passed = 0;
   int failed = 0;

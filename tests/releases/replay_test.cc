@@ -5,13 +5,12 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/releases/target.h"
+#include "tests/support/inputs.h"
 
 namespace {
 
@@ -19,11 +18,8 @@ using releases_target::Planted;
 
 std::vector<std::string> corpus() {
   std::vector<std::string> inputs;
-  for (const auto& file :
-       std::filesystem::directory_iterator(SOURCE_DIRECTORY "/tests/releases/corpus")) {
-    std::ifstream stream(file.path(), std::ios::binary);
-    inputs.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
-  }
+  for (NamedInput& input : read_inputs(SOURCE_DIRECTORY "/tests/releases/inputs.txt"))
+    inputs.push_back(std::move(input.bytes));
   return inputs;
 }
 

@@ -129,7 +129,7 @@ check_heads() {
       */init/*.service | sample-agent/init/*.conf) opening='^# *[A-Za-z`]' ;;
       sample-agent/init/*/inittab | sample-agent/init/*/keep.d) opening='^# *[A-Za-z]' ;;
       sample-agent/init/dinit/*) opening='^# *[A-Za-z`]' ;;
-      tests/*/corpus/*.input | tests/fuzz/seeds/*.input) continue ;;  # any bytes
+      tests/fuzz/inputs/*.txt | tests/releases/inputs.txt) opening='^# *[A-Za-z]' ;;
       *_test.go) opening='^package ' ;;  # as Go wants it; its name says it
       agent-protocol/go/event.go | agent-protocol/go/message.go | agent-protocol/go/session.go)
         opening='^package '
