@@ -98,7 +98,9 @@ void Component::perform(const ReportUpgrade& report) {
 // A store that does not answer may answer later: whoever wants it is told so, and may want it
 // again.
 void Component::prepare(const Wanted& wanted) {
-  desk_.store.read({key_of(KeyKind::release, {settings_.name, wanted.version})},
+  const auto release = key_if(KeyKind::release, {settings_.name, wanted.version});
+  if (!release) return wanted.then("\"" + wanted.version + "\" is no version");
+  desk_.store.read({*release},
                    [this, wanted](const Reply<Reading>& reply) { take_release(wanted, reply); });
 }
 

@@ -18,6 +18,8 @@ int show_events(const Options& options, Asker& asker) {
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
   std::erase_if(reading.found, [&options](const fleet::KeyValue& found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key || key->kind != KeyKind::event) return true;
     const auto event = fleet::read_record<fleet::FleetEvent>(found.value);
     return !options.subject.empty() &&
            (!event || !fleet::is_about(event.value().subject, options.subject));
@@ -31,8 +33,7 @@ int show_events(const Options& options, Asker& asker) {
   }
   std::vector<upgraderctl::Row> rows{{"NUMBER", "TIME", "SUBJECT", "WHAT", "TRACE"}};
   for (const fleet::KeyValue& found : reading.found) {
-    const std::string number =
-        std::to_string(std::stoull(found.key.substr(fleet::prefix_of(KeyKind::event).size())));
+    const std::string number = std::to_string(fleet::parse_key(found.key)->number());
     const auto event = fleet::read_record<fleet::FleetEvent>(found.value);
     if (!event) {
       rows.push_back({number, "", "", event.reason(), ""});

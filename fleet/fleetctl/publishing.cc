@@ -7,6 +7,7 @@
 #include "fleet/agent/release_draft.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -69,7 +70,12 @@ int publish(const Options& options, Asker& asker) {
   release.published = fleet::time_text();
 
   const std::string what = options.component + " " + draft.version();
-  const std::string key = fleet::key_of(KeyKind::release, {options.component, draft.version()});
+  const auto place = fleet::key_if(KeyKind::release, {options.component, draft.version()});
+  if (!place) {
+    complain(what + ": a version has at most " + std::to_string(fleet::id_bytes_max) + " bytes");
+    return exit_refused;
+  }
+  const std::string& key = *place;
   const auto before = asker.read({key});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&before)) return unreachable(*trouble);
   if (const fleet::KeyValue* there = std::get<fleet::Reading>(before).find(key))

@@ -96,7 +96,7 @@ WatchedRollout watched(const std::string& id, const fleet::Reading& reading) {
     }
     if (key->kind == KeyKind::rollout_batch) {
       const auto record = fleet::read_record<fleet::RolloutBatch>(found.value);
-      if (record) nodes.batches[std::stoll(key->names[1])] = record.value().nodes;
+      if (record) nodes.batches[static_cast<std::int64_t>(key->number())] = record.value().nodes;
     }
     if (key->kind == KeyKind::rollout_node) {
       const auto record = fleet::read_record<fleet::RolloutNode>(found.value);

@@ -188,11 +188,15 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
 
 std::uint64_t Website::next_event() const {
   const std::string below = prefix_of(KeyKind::event);
-  const auto behind = world_.mirror.records().upper_bound(below + "~");
-  if (behind == world_.mirror.records().begin()) return 1;
-  const auto key = parse_key(std::prev(behind)->first);
-  if (!key || key->kind != KeyKind::event) return 1;
-  return std::stoull(key->names.front()) + 1;
+  const auto& records = world_.mirror.records();
+  for (auto at = records.upper_bound(below + "~"); at != records.begin();) {
+    --at;
+    if (!at->first.starts_with(below)) break;
+    const auto key = parse_key(at->first);
+    // What else somebody has written there is no event.
+    if (key && key->kind == KeyKind::event) return key->number() + 1;
+  }
+  return 1;
 }
 
 // ---- those who follow

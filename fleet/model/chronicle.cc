@@ -5,13 +5,16 @@
 
 #include "fleet/model/event_words.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {
 
-// With its compares and those that are forgotten it stays below what a transaction may have.
+// With its compares and those that are forgotten it stays below what a transaction may have: in
+// their number, and in their bytes, since an event is no longer than its texts may be.
 constexpr std::size_t events_at_once = 50;
+static_assert(events_at_once * (key_bytes_max + 4 * text_bytes_max) < transaction_bytes_max);
 
 // What HTTP and others write about a subject is no news of ours.
 bool is_ours(const FleetEvent& event) {
@@ -46,6 +49,12 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   });
 }
 
+// Where the last number that there is has been used, history goes on when that event is gone.
+void ChronicleTask::forget_event(std::uint64_t number) {
+  times_.erase(number);
+  if (last_ == event_number_max) last_ = times_.empty() ? 0 : times_.rbegin()->first;
+}
+
 // What waits to be written counts as told.
 const FleetEvent* ChronicleTask::last_of(const std::string& subject) const {
   const auto waits = std::find_if(pending_.rbegin(), pending_.rend(),
@@ -59,13 +68,14 @@ void ChronicleTask::note(FleetEvent event) {
   const FleetEvent* last = last_of(event.subject);
   if (last != nullptr && tells_the_same(*last, event)) return;
   event.time = time_(0);
+  event.text = brief(event.text);
   pending_.push_back(std::move(event));
 }
 
 void ChronicleTask::take(const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key) return;
-  if (key->kind == KeyKind::event) return take_event(std::stoull(key->names[0]), record);
+  if (key->kind == KeyKind::event) return take_event(key->number(), record);
   if (key->kind == KeyKind::settings) {
     const auto settings = read_record<Settings>(record.value);
     settings_ = settings ? cell_settings(settings.value()) : CellSettings{};
@@ -83,7 +93,7 @@ void ChronicleTask::take(const KeyValue& record) {
 void ChronicleTask::take_absent(const std::string& text) {
   const auto key = parse_key(text);
   if (!key) return;
-  if (key->kind == KeyKind::event) times_.erase(std::stoull(key->names[0]));
+  if (key->kind == KeyKind::event) forget_event(key->number());
   if (key->kind == KeyKind::settings) settings_ = {};
   if (key->kind == KeyKind::node_active) {
     instances_.erase(key->names[0]);
@@ -158,7 +168,8 @@ Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old
   if (!pending_.empty()) {
     transaction.compares.push_back({.key = key_of(KeyKind::event, {}, last_ + 1)});
   }
-  for (std::size_t i = 0; i < std::min(pending_.size(), events_at_once); ++i) {
+  const std::size_t numbers_left = event_number_max - last_;
+  for (std::size_t i = 0; i < std::min({pending_.size(), events_at_once, numbers_left}); ++i) {
     transaction.puts.push_back(
         {key_of(KeyKind::event, {}, last_ + 1 + i), write_record(pending_[i])});
   }
@@ -169,6 +180,8 @@ Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old
 
 DriverStep ChronicleTask::next(Revision fence, Ms now) {
   look_for_silence(now);
+  // No number is left: nothing is told until somebody erases the event that has the last one.
+  if (last_ == event_number_max) pending_.clear();
   if (!pending_.empty() && !gathers_until_) gathers_until_ = now + event_gather_ms;
   const bool writes = gathers_until_ && now >= *gathers_until_;
   const bool too_many = times_.size() > static_cast<std::size_t>(settings_.event_count);

@@ -54,6 +54,7 @@ class ChronicleTask {
 
  private:
   void take_event(std::uint64_t number, const KeyValue& record);
+  void forget_event(std::uint64_t number);
   void note(FleetEvent event);
   [[nodiscard]] const FleetEvent* last_of(const std::string& subject) const;
   void look_for_silence(Ms now);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fleet/model/desired_standing.h"
+#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -85,7 +86,8 @@ class Decider {
 
   [[nodiscard]] bool is_late(const std::string& id, const DesiredNode& node) const {
     if (!is_under_way(node, *wish_) || phase_of(node) == UpgradePhase::cutover_ready) return false;
-    if (node.running.empty()) return false;  // there is no version to tell it back to
+    // There is no version to tell it back to, or what it reports is none that a wish may name.
+    if (!is_version_name(node.running)) return false;
     const auto told = marks_.told.find(id);
     return told != marks_.told.end() && now_ >= told->second.second + settings_.staging_ms;
   }

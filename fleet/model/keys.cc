@@ -2,21 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdlib>
+#include <span>
 
 #include "fleet/model/ids.h"
 
 namespace fleet {
 namespace {
 
-// What stands at a place of a key: `*` an id, `c` a component, `V` a version, `#` a number.
+// What stands at a place of a key: `*` an id, `c` a component, `V` a version, `#` a number, `E` an
+// event's.
 struct Shape {
   KeyKind kind;
   std::string_view pattern;
 };
-
-constexpr std::size_t event_digits = 12;  // a thousand a second for thirty years
 
 constexpr std::array shapes = {
     Shape{KeyKind::node_info, "node/*/info"},
@@ -45,7 +46,7 @@ constexpr std::array shapes = {
     Shape{KeyKind::stop, "stop"},
     Shape{KeyKind::epoch, "epoch"},
     Shape{KeyKind::settings, "settings"},
-    Shape{KeyKind::event, "event/#"},
+    Shape{KeyKind::event, "event/E"},
     Shape{KeyKind::notified, "notified"},
     Shape{KeyKind::identity, "identity/*/*"},
 };
@@ -70,11 +71,11 @@ std::string_view cut_part(std::string_view& rest) {
 }
 
 bool is_place(std::string_view part) {
-  return part == "*" || part == "c" || part == "V" || part == "#";
+  return part == "*" || part == "c" || part == "V" || part == "#" || part == "E";
 }
 
 bool is_number(std::string_view text) {
-  return !text.empty() && text.size() <= 20 &&
+  return !text.empty() && text.size() <= number_digits_max &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -86,6 +87,8 @@ bool takes(std::string_view place, std::string_view name) {
       return is_version_name(name);
     case '#':
       return is_number(name);
+    case 'E':
+      return is_number(name) && name.size() == event_digits;
     default:
       return is_id(name);
   }
@@ -109,24 +112,40 @@ std::optional<std::vector<std::string>> names_in(std::string_view pattern, std::
   return names;
 }
 
+using Names = std::span<const std::string_view>;
+
+bool all_are_taken(KeyKind kind, Names names) {
+  std::size_t at = 0;
+  for (std::string_view pattern = pattern_of(kind); !pattern.empty();) {
+    const std::string_view place = cut_part(pattern);
+    if (!is_place(place)) continue;
+    if (at == names.size() || !takes(place, names[at++])) return false;
+  }
+  return at == names.size();
+}
+
+// The pattern with names in its places, of which there are as many.
+std::string filled_in(KeyKind kind, Names names) {
+  std::string key(key_root);
+  std::size_t at = 0;
+  for (std::string_view pattern = pattern_of(kind); !pattern.empty();) {
+    const std::string_view part = cut_part(pattern);
+    key += is_place(part) ? names[at++] : part;
+    if (!pattern.empty()) key += '/';
+  }
+  return key;
+}
+
 }  // namespace
 
 std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names) {
-  std::string key(key_root);
-  std::string_view pattern = pattern_of(kind);
-  const std::string_view* name = names.begin();
-  while (!pattern.empty()) {
-    const std::string_view part = cut_part(pattern);
-    if (is_place(part)) {
-      if (name == names.end() || !takes(part, *name)) std::abort();
-      key += *name++;
-    } else {
-      key += part;
-    }
-    if (!pattern.empty()) key += '/';
-  }
-  if (name != names.end()) std::abort();
-  return key;
+  if (!all_are_taken(kind, names)) std::abort();
+  return filled_in(kind, names);
+}
+
+std::optional<std::string> key_if(KeyKind kind, std::initializer_list<std::string_view> names) {
+  if (!all_are_taken(kind, names)) return std::nullopt;
+  return filled_in(kind, names);
 }
 
 std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
@@ -135,16 +154,31 @@ std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
   if (kind == KeyKind::event && digits.size() < event_digits) {
     digits.insert(0, event_digits - digits.size(), '0');
   }
-  switch (names.size()) {
-    case 0:
-      return key_of(kind, {digits});
-    case 1:
-      return key_of(kind, {*names.begin(), digits});
-    case 2:
-      return key_of(kind, {*names.begin(), digits, *(names.begin() + 1)});
-    default:
-      std::abort();
+  std::vector<std::string_view> all(names);
+  const auto place = all.insert(all.begin() + (all.empty() ? 0 : 1), std::string_view(digits));
+  // Any number may be asked for; the names beside it are ours.
+  constexpr std::string_view some_number = "000000000000";
+  static_assert(some_number.size() == event_digits);
+  *place = some_number;
+  if (!all_are_taken(kind, all)) std::abort();
+  *place = digits;
+  return filled_in(kind, all);
+}
+
+std::uint64_t ParsedKey::number() const {
+  const std::string_view pattern = pattern_of(kind);
+  std::size_t place = 0;
+  for (std::string_view rest = pattern; !rest.empty();) {
+    const std::string_view part = cut_part(rest);
+    if (!is_place(part)) continue;
+    if ((part == "#" || part == "E") && place < names.size()) {
+      std::uint64_t value = 0;
+      std::from_chars(names[place].data(), names[place].data() + names[place].size(), value);
+      return value;
+    }
+    ++place;
   }
+  return 0;
 }
 
 std::string key_below(std::string_view key) {

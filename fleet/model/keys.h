@@ -45,12 +45,24 @@ enum class KeyKind {
   identity,  // `node`, or a role; who
 };
 
-// The key of a record. Each name must be one that its place takes: a mistake of ours ends in
-// std::abort, since a wrong key would be written to somebody else's record.
+// As many digits as JSON's integers may have here, which always fit in 64 bits.
+inline constexpr std::size_t number_digits_max = 18;
+// Events are numbered with leading zeros, so that they are listed in their order.
+inline constexpr std::size_t event_digits = 12;  // a thousand a second for thirty years
+inline constexpr std::uint64_t event_number_max = 999'999'999'999;
+
+// The key of a record, of names that parse_key() gave or that were looked at by ids.h. A name that
+// its place does not take is a mistake of ours and ends in std::abort, since a wrong key would be
+// written to somebody else's record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
-// With a number as its last name. Events are numbered with leading zeros, so that they are listed
-// in their order.
+// The same of names that others have written, or that were made of such. None: its place does not
+// take one of them.
+[[nodiscard]] std::optional<std::string> key_if(KeyKind kind,
+                                                std::initializer_list<std::string_view> names);
+
+// With a number as its last name. One that is too large for its place gives a key that
+// parse_key() does not take.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
                                  std::uint64_t number);
 
@@ -64,6 +76,9 @@ enum class KeyKind {
 struct ParsedKey {
   KeyKind kind = KeyKind::settings;
   std::vector<std::string> names = {};
+
+  // Of an event, a batch or a step; 0: the key has no number.
+  [[nodiscard]] std::uint64_t number() const;
 
   bool operator==(const ParsedKey&) const = default;
 };

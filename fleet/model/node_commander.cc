@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fleet/model/record_brief.h"
 #include "fleet/model/rollout_draft.h"
 
 namespace fleet {
@@ -179,14 +180,14 @@ void NodeCommander::begin_upgrade(const Command& command) {
 }
 
 void NodeCommander::answer(const std::string& id, std::string_view result) {
-  ledger_.answer(id, result, identity_.instance);
+  ledger_.answer(id, brief(result), identity_.instance);
   repeated_ = id;
   if (job_ && job_->command.id == id) job_.reset();
 }
 
 void NodeCommander::progress(UpgradePhase phase, const std::string& error) {
   ledger_.progress.phase = phase;
-  ledger_.progress.error = error;
+  ledger_.progress.error = brief(error);
   ledger_.progress.attempt = ledger_.upgrade.id;
   ledger_.progress.to = ledger_.upgrade.version;
 }

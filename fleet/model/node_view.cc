@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/release_watch.h"
 
@@ -67,13 +68,13 @@ std::vector<NodeView> nodes_in(const Reading& reading) {
 
 std::string who_runs_newer(const std::vector<NodeView>& nodes, const std::string& component,
                            const std::string& version) {
-  std::string text;
+  std::vector<std::string> newer;
   for (const NodeView& node : nodes) {
     const auto at = node.versions.running.find(component);
     if (at == node.versions.running.end() || compare_versions(at->second, version) <= 0) continue;
-    text += (text.empty() ? "" : ", ") + node.id + " (" + at->second + ")";
+    newer.push_back(node.id + " (" + at->second + ")");
   }
-  return text;
+  return listed(newer);
 }
 
 std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes) {

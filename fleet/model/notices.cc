@@ -23,15 +23,21 @@ std::string webhook_in(const Notices::Records& records) {
   return settings ? cell_settings(settings.value()).webhook : "";
 }
 
-std::int64_t number_of(const std::string& key) {
-  return std::stoll(parse_key(key)->names.front());
+// None: somebody has written another key there, which is no event.
+std::optional<std::int64_t> event_number(const std::string& text) {
+  const auto key = parse_key(text);
+  if (!key || key->kind != KeyKind::event) return std::nullopt;
+  return static_cast<std::int64_t>(key->number());
 }
 
 std::int64_t last_event(const Notices::Records& records) {
   const std::string below = prefix_of(KeyKind::event);
-  const auto behind = records.upper_bound(below + "~");
-  if (behind == records.begin() || !std::prev(behind)->first.starts_with(below)) return 0;
-  return number_of(std::prev(behind)->first);
+  for (auto at = records.upper_bound(below + "~"); at != records.begin();) {
+    --at;
+    if (!at->first.starts_with(below)) break;
+    if (const auto number = event_number(at->first)) return *number;
+  }
+  return 0;
 }
 
 std::string body_of(const FleetEvent& event, std::int64_t number) {
@@ -74,11 +80,13 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
       key_of(KeyKind::event, {}, static_cast<std::uint64_t>(before.event) + 1);
   for (auto at = records.lower_bound(first); at != records.end(); ++at) {
     if (!at->first.starts_with(prefix_of(KeyKind::event))) break;
+    const auto number = event_number(at->first);
+    if (!number) continue;
     const auto event = read_record<FleetEvent>(at->second.value);
     if (!event || !is_notable(event.value())) continue;
     if (rests_until_ && now < *rests_until_) return Rest{rests_until_};
     under_way_ = true;
-    event_ = number_of(at->first);
+    event_ = *number;
     return Post{event_, webhook, body_of(event.value(), event_)};
   }
   return Rest{};

@@ -12,10 +12,22 @@ std::string agent_rollout_id(const std::string& name, const Plan& plan) {
   return name + "." + plan.trace;
 }
 
-void put_agent_rollout(Transaction& transaction, const std::string& name, const Plan& plan,
+namespace {
+
+// So many of the nodes from there on stand in one record, whatever they are called.
+std::ptrdiff_t batch_size(std::vector<std::string>::const_iterator from, std::ptrdiff_t most) {
+  while (most > 1 && write_record(RolloutBatch{{from, from + most}}).size() > value_bytes_max)
+    most /= 2;
+  return most;
+}
+
+}  // namespace
+
+bool put_agent_rollout(Transaction& transaction, const std::string& name, const Plan& plan,
                        const std::vector<std::string>& nodes) {
   const std::string id = agent_rollout_id(name, plan);
-  const std::string key = key_of(KeyKind::rollout, {id});
+  const auto key = key_if(KeyKind::rollout, {id});
+  if (!key) return false;
   Rollout rollout{.terms = {.component = "agent",
                             .version = plan.agent,
                             .digest = plan.agent_digest,
@@ -29,15 +41,19 @@ void put_agent_rollout(Transaction& transaction, const std::string& name, const 
                   .trace = plan.trace};
   for (auto from = nodes.begin(); from != nodes.end();) {
     const std::int64_t most = from == nodes.begin() ? rollout.terms.canary : rollout.terms.batch;
-    const auto to = from + std::min<std::ptrdiff_t>(most, nodes.end() - from);
+    const auto to = from + batch_size(from, std::min<std::ptrdiff_t>(most, nodes.end() - from));
     transaction.puts.push_back(
         {.key = key_of(KeyKind::rollout_batch, {id}, static_cast<std::uint64_t>(rollout.batches)),
          .value = write_record(RolloutBatch{{from, to}})});
     ++rollout.batches;
     from = to;
   }
-  transaction.compares.push_back({.key = key});
-  transaction.puts.push_back({.key = key, .value = write_record(rollout)});
+  transaction.compares.push_back({.key = *key});
+  transaction.puts.push_back({.key = *key, .value = write_record(rollout)});
+  // The plan's own record is still to come.
+  Transaction whole = transaction;
+  whole.puts.push_back({.key = *key + "/plan", .value = std::string(value_bytes_max, ' ')});
+  return !why_not_taken(whole);
 }
 
 bool is_under_way(const Rollout& rollout) {

@@ -5,17 +5,11 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_agents.h"
 #include "fleet/model/plan_follower.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names)
-    text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 class Decider {
  public:
@@ -110,7 +104,13 @@ class Decider {
     const std::string id = agent_rollout_id(view_.name, plan_);
     const auto found = view_.rollouts.find(id);
     if (found == view_.rollouts.end()) {
-      put_agent_rollout(transaction_, view_.name, plan_, others);
+      const Transaction without = transaction_;
+      if (!put_agent_rollout(transaction_, view_.name, plan_, others)) {
+        transaction_ = without;
+        return stop("no rollout can bring fleet-agent " + plan_.agent + " to " +
+                        std::to_string(others.size()) + " members, and be called " + id,
+                    "");
+      }
       return begin("rollout " + id + " brings fleet-agent " + plan_.agent + " first to " +
                    listed(others));
     }
@@ -208,7 +208,7 @@ class Decider {
 
   PlanDecision stop(const std::string& error, const std::string& who) {
     next_.state = PlanState::stopping;
-    next_.error = error;
+    next_.error = brief(error);
     next_.back = may_go_back();
     if (!plan_.lock.empty()) {
       transaction_.compares.push_back({.key = key_of(KeyKind::node_plan, {plan_.lock, view_.name}),
@@ -235,7 +235,8 @@ class Decider {
     if (!going.empty()) {
       const PlanDecision waits = wait_for("to stop");
       if (now_ < *waits.until) return waits;
-      next_.error += "; then waited in vain for " + listed(going) + " to stop";
+      next_.error = brief(next_.error, text_bytes_max / 2) + "; then waited in vain for " +
+                    listed(going) + " to stop";
     }
     next_.state = all_back && going.empty() ? PlanState::aborted : PlanState::halted;
     next_.lock.clear();

@@ -1,6 +1,7 @@
 #include "fleet/model/plan_follower.h"
 
 #include "fleet/model/keys.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
@@ -154,7 +155,7 @@ class Follower {
                             .step = step,
                             .phase = MemberPhase::waiting,
                             .finished = last,
-                            .message = message});
+                            .message = brief(message)});
   }
 
   [[nodiscard]] FollowerStep fail(const std::string& message, int status) const {
@@ -162,7 +163,7 @@ class Follower {
     member.phase = MemberPhase::failed;
     member.error = true;
     member.exit_status = status;
-    member.message = message;
+    member.message = brief(message);
     return write(member);
   }
 

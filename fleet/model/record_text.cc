@@ -1,17 +1,15 @@
 #include "fleet/model/record_text.h"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
-#include "fleet/model/ids.h"
 #include "fleet/model/record_archive.h"
 #include "fleet/model/record_members.h"
+#include "fleet/model/record_rules.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {
 namespace {
-
-using Wrong = std::optional<std::string>;
 
 // How deep the text nests, as far as its brackets say; those in texts do not count.
 std::size_t nesting(std::string_view text) {
@@ -58,57 +56,6 @@ void archive_record(RecordNames& archive, const Record& record) {
 void archive_record(RecordNames&, const Versions&) {}
 void archive_record(RecordNames&, const Settings&) {}
 
-Wrong wrong_ids(const std::vector<std::string>& ids, std::string_view what) {
-  for (const std::string& id : ids) {
-    if (!is_id(id)) return std::string(what) + " \"" + id + "\" is no id";
-  }
-  if (!std::is_sorted(ids.begin(), ids.end())) return std::string(what) + "s are not sorted";
-  if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) {
-    return std::string(what) + " is there twice";
-  }
-  return std::nullopt;
-}
-
-// Names that were read from a record come to stand in keys, so each is looked at here.
-template <class Record>
-Wrong wrong_names(const Record&) {
-  return std::nullopt;
-}
-
-Wrong wrong_names(const RolloutBatch& batch) {
-  return wrong_ids(batch.nodes, "node");
-}
-
-Wrong wrong_names(const Rollout& rollout) {
-  if (!is_component(rollout.terms.component)) {
-    return "\"" + rollout.terms.component + "\" is no component";
-  }
-  if (!is_version_name(rollout.terms.version)) {
-    return "\"" + rollout.terms.version + "\" is no version";
-  }
-  if (rollout.batches < 0 || rollout.batch < 0 || rollout.batch > rollout.batches) {
-    return "batch " + std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
-  }
-  return std::nullopt;
-}
-
-Wrong wrong_names(const Command& command) {
-  if (!is_command_id(command.id)) return "\"" + command.id + "\" is no id of a command";
-  return std::nullopt;
-}
-
-Wrong wrong_names(const Plan& plan) {
-  for (const PlanStep& step : plan.steps) {
-    if (!is_id(step.name)) return "step \"" + step.name + "\" is no id";
-    // A hook is a file of the node's hooks.d, and no way out of it.
-    if (!is_id(step.hook)) return "hook \"" + step.hook + "\" is no id";
-  }
-  if (plan.step < 0 || plan.step > static_cast<std::int64_t>(plan.steps.size()) + 1) {
-    return "step " + std::to_string(plan.step) + " of " + std::to_string(plan.steps.size());
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 template <class Record>
@@ -132,15 +79,19 @@ Result<Record> read_record(std::string_view text) {
   Record record;
   archive_record(archive, record);
   if (archive.refusal()) return Refusal{"is damaged: " + *archive.refusal()};
-  if (const Wrong wrong = wrong_names(record)) return Refusal{"is damaged: " + *wrong};
+  if (const auto wrong = put_right(record)) return Refusal{"is damaged: " + *wrong};
   return record;
 }
 
 template <class Record>
 std::string write_record(const Record& record) {
+  Record written = record;
+  // Names are good before they are written: here texts and lists alone become as short as they may
+  // be.
+  static_cast<void>(put_right(written));
   RecordWriter archive;
   archive.write_member("v", std::int64_t{records_version});
-  archive_record(archive, record);
+  archive_record(archive, std::as_const(written));
   return "{" + archive.members() + "}";
 }
 

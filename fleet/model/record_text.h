@@ -5,7 +5,8 @@
 // Read: at most 64 KiB, nested at most 16 deep (looked at before anything is parsed), one JSON
 // object in UTF-8, `"v"` absent or 1. A member that is not known is ignored, one that is absent has
 // its default, an enumeration's unknown text reads as `unknown`. Refused: a later version, a member
-// of another type, a member twice, a name that could not stand in a key.
+// of another type, a member twice, a name that could not stand in a key, a number that nothing can
+// be counted with (record_rules.h). Texts for people are cut (record_brief.h).
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,8 @@ inline constexpr std::size_t record_nesting_max = 16;
 template <class Record>
 [[nodiscard]] Result<Record> read_record(std::string_view text);
 
-// One line without a newline. Whether it is too long for the store, why_not_taken() says.
+// One line without a newline, its texts and lists cut to what is read again (record_brief.h).
+// Whether it is too long for the store all the same, why_not_taken() says.
 template <class Record>
 [[nodiscard]] std::string write_record(const Record& record);
 

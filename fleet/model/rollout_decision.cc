@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fleet/model/enum_text.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/rollout_batch.h"
 #include "fleet/model/rollout_draft.h"
 #include "fleet/model/rollout_writer.h"
@@ -11,13 +12,6 @@ namespace fleet {
 namespace {
 
 using What = std::variant<Wait, WantLease, Write, Over>;
-
-std::string names_of(const std::vector<std::string>& nodes) {
-  std::string text;
-  for (const std::string& node : nodes)
-    text += (text.empty() ? "" : ", ") + node;
-  return text;
-}
 
 void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
   to.insert(to.end(), more.begin(), more.end());
@@ -85,6 +79,7 @@ class Decider {
       any = true;
     }
     if (!any) return std::nullopt;
+    news = brief(news);
     Rollout& rollout = writer.rollout();
     if (rollout.state == RolloutState::rolling && rollout.failed >= terms().max_failed) {
       rollout.state = RolloutState::aborting;
@@ -196,7 +191,7 @@ class Decider {
                        std::to_string(rollout.batches) + " is done";
     if (!unconfirmed.empty()) {
       rollout.state = RolloutState::paused;
-      rollout.reason = "unconfirmed: " + names_of(unconfirmed);
+      rollout.reason = "unconfirmed: " + listed(unconfirmed);
       news += ", and the rollout pauses: " + rollout.reason;
     } else if (last) {
       rollout.state = RolloutState::completed;

@@ -6,6 +6,7 @@
 #include "fleet/model/desired_driver.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_decision.h"
 
@@ -37,17 +38,17 @@ std::optional<std::string> wrong_terms(const RolloutTerms& terms) {
   return std::nullopt;
 }
 
-// `a (protocol 1 < 2), b (protocol 0 < 2)`, or nothing.
+// `a (protocol 1 < 2), b (protocol 0 < 2)`, the first of them and how many more, or nothing.
 std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& nodes,
                     std::int64_t wanted) {
-  std::string text;
+  std::vector<std::string> old;
   for (const RolloutCandidate& candidate : candidates) {
     if (candidate.node.info.protocol >= wanted) continue;
     if (!std::binary_search(nodes.begin(), nodes.end(), candidate.node.id)) continue;
-    text += (text.empty() ? "" : ", ") + candidate.node.id + " (protocol " +
-            std::to_string(candidate.node.info.protocol) + " < " + std::to_string(wanted) + ")";
+    old.push_back(candidate.node.id + " (protocol " + std::to_string(candidate.node.info.protocol) +
+                  " < " + std::to_string(wanted) + ")");
   }
-  return text;
+  return listed(old);
 }
 
 std::vector<Ids> batches_of(const Ids& nodes, const RolloutTerms& terms) {
@@ -146,6 +147,8 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     rollout.batches = static_cast<std::int64_t>(draft.batches.size());
     rollout.excluded = draft.excluded;
     rollout.not_covered = draft.not_covered;
+    keep_some(rollout.excluded, rollout.excluded_count);
+    keep_some(rollout.not_covered, rollout.not_covered_count);
     transaction.puts.push_back(put_rollout(id, rollout));
     return transaction;
   }

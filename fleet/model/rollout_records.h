@@ -67,10 +67,15 @@ struct Rollout {
   std::int64_t batches = 0;
   BatchPhase phase = BatchPhase::unknown;
   std::int64_t failed = 0;
+  // Of nodes the first names_kept are named (record_brief.h); beside each list is how many there
+  // are in all.
   std::vector<std::string> unconfirmed = {};
-  std::vector<std::string> excluded = {};     // degraded when it began
+  std::int64_t unconfirmed_count = 0;
+  std::vector<std::string> excluded = {};  // degraded when it began
+  std::int64_t excluded_count = 0;
   std::vector<std::string> not_covered = {};  // meant by the target, and not reporting
-  std::string driver = {};                    // who drives it, or did last
+  std::int64_t not_covered_count = 0;
+  std::string driver = {};  // who drives it, or did last
   std::string who = {};
   std::string trace = {};
   std::string created = {};

@@ -155,7 +155,7 @@ void RolloutView::take_text(const std::string& key, const std::string* text) {
   if (parsed->kind == KeyKind::rollout && names[0] == id) take_rollout(text);
   if (parsed->kind == KeyKind::rollout_batch && names[0] == id) {
     const auto batch = record_of<RolloutBatch>(text, damage);
-    batches[std::stoll(names[1])] = batch.nodes;
+    batches[static_cast<std::int64_t>(parsed->number())] = batch.nodes;
   }
   if (parsed->kind == KeyKind::rollout_node && names[0] == id) {
     nodes[names[1]].node = record_of<RolloutNode>(text, damage);

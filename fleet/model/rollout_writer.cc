@@ -1,6 +1,7 @@
 #include "fleet/model/rollout_writer.h"
 
 #include "fleet/model/keys.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_draft.h"
 
@@ -97,10 +98,13 @@ void RolloutWriter::end(const NodeEnding& ending) {
   const NodeSight sight = view_.sight(ending.node);
   RolloutNode record = sight.node;
   record.stage = ending.stage;
-  record.error = ending.error;
+  record.error = brief(ending.error);
   put_node(ending.node, record);
   if (ending.stage == NodeStage::failed) ++rollout_.failed;
-  if (ending.stage == NodeStage::unconfirmed) rollout_.unconfirmed.push_back(ending.node);
+  if (ending.stage == NodeStage::unconfirmed) {
+    rollout_.unconfirmed.push_back(ending.node);
+    keep_some(rollout_.unconfirmed, ++rollout_.unconfirmed_count);
+  }
   if (sight.node.stage != NodeStage::waiting) {
     transaction_.erases.push_back({.key = key_of(KeyKind::node_command, {ending.node, component})});
   }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "fleet/model/record_brief.h"
+
 namespace fleet {
 
 std::string attempt_at(const Wish& wish) {
@@ -84,8 +86,10 @@ bool WishMachine::was_tried(const Wish& wish) const {
 }
 
 void WishMachine::begin(const Wish& wish) {
-  upgrade_ = Upgrade{
-      .attempt = attempt_at(wish), .from = version_, .to = wish.desired.version, .began = now_};
+  upgrade_ = Upgrade{.attempt = attempt_at(wish),
+                     .from = brief(version_, label_bytes_max),
+                     .to = wish.desired.version,
+                     .began = now_};
   if (wish.desired.version == version_) return report(UpgradePhase::done);
   under_way_ = wish;
   stage_ = Stage::fetching;
@@ -119,7 +123,7 @@ void WishMachine::fail(const std::string& error) {
 
 void WishMachine::report(UpgradePhase phase, const std::string& error) {
   upgrade_.phase = phase;
-  upgrade_.error = error;
+  upgrade_.error = brief(error);
   upgrade_.changed = now_;
   actions_.push_back(ReportUpgrade{upgrade_});
 }

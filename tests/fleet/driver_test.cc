@@ -173,4 +173,61 @@ TEST_CASE("a driver whose lease is lost stops driving at once, loudly, and write
         std::vector<std::string>{"plan p is not driven any longer: the lease has ended"});
 }
 
+// One that runs, with this member; the rest is as somebody has written it.
+std::string plan_with(const std::string& members) {
+  return R"({"steps":[{"name":"a","class":"one-at-a-time","hook":"h"}],"state":"running")" +
+         members + "}";
+}
+
+TEST_CASE("a plan whose record holds a name that is none is not driven, and ends no controller") {
+  const std::string wrong =
+      GENERATE(as<std::string>{}, R"("component":"Shop","step":1)", R"("lock":"../n","step":1)",
+               R"("trace":"A B","agent":"1")", R"("agent":"1 2")", R"("step":7)",
+               R"("previous":"a b","component":"shop")");
+  Bench bench(PlanDriver("c1", "p", 100));
+  put_members(bench.store, {"m"});
+  bench.store.put(key_of(KeyKind::plan, {"p"}), plan_with("," + wrong));
+  bench.tell(BeginDriving{});
+  bench.settle();
+
+  CHECK(bench.driver.is_over());
+  CHECK(bench.told.back().starts_with("plan p is not driven any longer: plan/p is damaged: "));
+}
+
+TEST_CASE("a plan whose fleet-agent no rollout can bring stops, and says why") {
+  const std::string name(60, 'p');
+  Bench bench(PlanDriver("c1", name, 100));
+  bench.store.put(key_of(KeyKind::plan_member, {name, "m"}), write_record(PlanPlace{}));
+  bench.store.put(key_of(KeyKind::plan, {name}),
+                  plan_with(R"(,"agent":"1.2.0","trace":"abcdefgh")"));
+  bench.store.put(key_of(KeyKind::node_plan, {"m", name}), write_record(at(1)));
+  bench.tell(BeginDriving{});
+  bench.settle();
+
+  CHECK(bench.driver.task().view().plan.state == PlanState::stopping);
+  CHECK(bench.driver.task().view().plan.error ==
+        "no rollout can bring fleet-agent 1.2.0 to 1 members, and be called " + name + ".abcdefgh");
+}
+
+TEST_CASE("a plan that waits in vain for thousands names the first of them, and halts") {
+  Bench bench(PlanDriver("c1", "p", 100));
+  for (int i = 0; i < 5'000; ++i) {
+    bench.store.put(key_of(KeyKind::plan_member,
+                           {"p", "member-with-a-long-name-" + std::to_string(10'000 + i)}),
+                    "{}");
+  }
+  bench.store.put(
+      key_of(KeyKind::plan, {"p"}),
+      write_record(
+          Plan{.steps = {{.name = "a", .kind = StepClass::any, .hook = "h", .timeout_ms = 10'000}},
+               .state = PlanState::running}));
+  bench.tell(BeginDriving{});
+  bench.settle();
+  bench.wait(10'000);
+
+  CHECK(bench.driver.task().view().plan.state == PlanState::halted);
+  CHECK(bench.driver.task().view().plan.error.find(", and 4980 more to record") !=
+        std::string::npos);
+}
+
 }  // namespace

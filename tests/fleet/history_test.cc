@@ -309,4 +309,65 @@ TEST_CASE("a webhook that fails is tried again, more and more seldom, and given 
   CHECK(told.post() == 2);
 }
 
+// ---- what others have written where events stand
+
+TEST_CASE("a key among the events that is none ends nobody, and history goes on") {
+  Bench bench;
+  const std::string name = GENERATE(as<std::string>{}, "99999999999999999999", "999999999999999999",
+                                    "x", "7", "zzz/1", "~");
+  bench.put("event/" + name, R"({"subject":"stop","class":"stopped"})");
+  bench.put("rollout/r1", rollout("rolling"));
+  bench.write();
+  bench.take_over();
+  bench.put("rollout/r1", rollout("completed"));
+  bench.write();
+  bench.erase("event/" + name);
+
+  CHECK(bench.events() == Lines{"1 rollout/r1 rollout-rolling", "2 rollout/r1 rollout-completed"});
+}
+
+TEST_CASE("where the last number is used history waits until that event is erased") {
+  Bench bench;
+  bench.put("rollout/r1", rollout("rolling"));
+  bench.write();
+  bench.put("event/999999999999", R"({"subject":"stop","class":"stopped"})");
+  bench.put("rollout/r1", rollout("paused"));
+  CHECK(bench.write() == 0);
+  bench.erase("event/999999999999");
+  bench.put("rollout/r1", rollout("completed"));
+  bench.write();
+
+  CHECK(bench.events() == Lines{"1 rollout/r1 rollout-rolling", "2 rollout/r1 rollout-completed"});
+}
+
+TEST_CASE("texts of nodes that are as long as a record may be become short events") {
+  Bench bench;
+  const std::string error(60'000, 'x');
+  for (int i = 0; i < 60; ++i) {
+    bench.put("node/n" + std::to_string(i) + "/upgrade/agent",
+              R"({"phase":"failed","to":"2","attempt":"t.1.1","error":")" + error + "\"}");
+  }
+  bench.put("rollout/r1", rollout("completed"));
+
+  bench.write();
+
+  CHECK(bench.events().size() == 61);
+  CHECK(bench.events().back() == "61 rollout/r1 rollout-completed");
+}
+
+TEST_CASE("a key among the events that is none ends no notices, and the others are told") {
+  Told told;
+  told.put("event/x", "{}");
+  told.put("event/99999999999999999999", R"({"class":"rollout-aborted"})");
+  CHECK(told.post() == 0);
+  told.event(1, "rollout-completed");
+  CHECK(told.post() == 1);
+  told.notices.posted(true, told.now);
+  told.put("notified", R"({"event":-1,"webhook":"http://hook/"})");
+  told.notices = {};
+  CHECK(told.post() == 0);
+  told.event(2, "rollout-aborted");
+  CHECK(told.post() == 2);
+}
+
 }  // namespace

@@ -95,4 +95,33 @@ TEST_CASE("an id is small letters, digits, dots and hyphens, at most 63") {
   CHECK_FALSE(is_command_id("a/b"));
 }
 
+TEST_CASE("a number in a key is one that fits, and is read as a number") {
+  CHECK(parse_key("/fleet/v1/rollout/r1/batch/12")->number() == 12);
+  CHECK(parse_key("/fleet/v1/rollout/r1/batch/999999999999999999")->number() ==
+        999'999'999'999'999'999);
+  CHECK(parse_key("/fleet/v1/event/000000000007")->number() == 7);
+  CHECK(parse_key("/fleet/v1/stop")->number() == 0);
+
+  CHECK_FALSE(parse_key("/fleet/v1/rollout/r1/batch/99999999999999999999"));
+  CHECK_FALSE(parse_key("/fleet/v1/rollout/r1/batch/1000000000000000000"));
+  CHECK_FALSE(parse_key("/fleet/v1/event/99999999999999999999"));
+  // Events that are not listed in their order are none.
+  CHECK_FALSE(parse_key("/fleet/v1/event/7"));
+  CHECK_FALSE(parse_key("/fleet/v1/event/x"));
+  // A number that is too large for its place gives a key that nobody takes for one of ours.
+  CHECK_FALSE(parse_key(key_of(KeyKind::event, {}, event_number_max + 1)));
+  CHECK_FALSE(parse_key(key_of(KeyKind::rollout_batch, {"r1"}, 18'446'744'073'709'551'615U)));
+}
+
+TEST_CASE("names that others have written make a key, or none") {
+  CHECK(key_if(KeyKind::release, {"agent", "1.0.0"}) == "/fleet/v1/release/agent/1.0.0");
+  CHECK_FALSE(key_if(KeyKind::release, {"agent", "1 final"}));
+  CHECK_FALSE(key_if(KeyKind::release, {"agent", ""}));
+  CHECK_FALSE(key_if(KeyKind::desired, {"Shop"}));
+  CHECK_FALSE(key_if(KeyKind::node_plan, {"../x", "p"}));
+  CHECK_FALSE(key_if(KeyKind::rollout, {std::string(64, 'a')}));
+  CHECK_FALSE(key_if(KeyKind::rollout, {}));
+  CHECK_FALSE(key_if(KeyKind::stop, {"a"}));
+}
+
 }  // namespace

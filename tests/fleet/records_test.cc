@@ -2,7 +2,10 @@
 // is read, or refused in words.
 #include <catch2/catch.hpp>
 
+#include "fleet/model/ids.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/transaction.h"
 
 namespace {
 
@@ -114,8 +117,11 @@ TEST_CASE("every record of a rollout is read as it was written") {
                            .phase = BatchPhase::soaking,
                            .failed = 3,
                            .unconfirmed = {"a"},
+                           .unconfirmed_count = 3,
                            .excluded = {"b"},
+                           .excluded_count = 1,
                            .not_covered = {"c"},
+                           .not_covered_count = 2,
                            .driver = "c1",
                            .who = "w",
                            .trace = "t",
@@ -240,6 +246,114 @@ TEST_CASE("a record that is too long or too deep is refused before it is parsed"
       read_record<Answer>("{\"a\":" + std::string(16, '[') + std::string(16, ']') + "}").reason() ==
       "nests deeper than 16");
   CHECK(read_record<Answer>(R"({"result":"\"[[[[[[[[[[[[[[[[[[[["})"));
+}
+
+TEST_CASE("every name of a record that comes to stand in a key makes it damaged if it could not") {
+  CHECK(read_record<Desired>(R"({"version":"1.1 final"})").reason() ==
+        "is damaged: \"1.1 final\" is no version");
+  CHECK(read_record<Command>(R"({"id":"a","version":"a b"})").reason() ==
+        "is damaged: \"a b\" is no version");
+  CHECK(read_record<Upgrade>(R"({"attempt":"a b"})").reason() ==
+        "is damaged: \"a b\" is no id of a command");
+  CHECK(read_record<Plan>(R"({"component":"Shop"})").reason() ==
+        "is damaged: \"Shop\" is no component");
+  CHECK(read_record<Plan>(R"({"lock":"n 1"})").reason() == "is damaged: \"n 1\" is no node");
+  CHECK(read_record<Plan>(R"({"trace":"A/B"})").reason() == "is damaged: \"A/B\" is no trace");
+  CHECK(read_record<Plan>(R"({"agent":"1 2"})").reason() == "is damaged: \"1 2\" is no version");
+  CHECK(read_record<Plan>(R"({"version":"1\n2"})").reason().starts_with("is damaged: "));
+  CHECK(read_record<Plan>(R"({"previous":"-1"})").reason() == "is damaged: \"-1\" is no version");
+  // An absent one reads as none.
+  CHECK(read_record<Desired>("{}"));
+  CHECK(read_record<Plan>("{}"));
+}
+
+TEST_CASE("a number that nothing could be counted with makes a record damaged") {
+  CHECK(read_record<Plan>(R"({"steps":[{"name":"a","hook":"h","timeout_ms":999999999999999999}]})")
+            .reason() == "is damaged: timeout_ms is 999999999999999999, not 0 to 86400000");
+  CHECK(read_record<Plan>(R"({"steps":[{"name":"a","hook":"h"}],"step":2})").reason() ==
+        "is damaged: step 2 of 1");
+  CHECK(read_record<Command>(R"({"id":"a","not_after_ms":-1})").reason() ==
+        "is damaged: not_after_ms is -1, not 0 to 31622400000");
+  CHECK(read_record<Rollout>(
+            R"({"terms":{"component":"a","version":"1","soak_ms":99999999999999999}})")
+            .reason() == "is damaged: soak_ms is 99999999999999999, not 0 to 31622400000");
+  CHECK(read_record<Notified>(R"({"event":-7})").reason() ==
+        "is damaged: event is -7, not 0 to 999999999999");
+}
+
+TEST_CASE("a text for people is cut where it is read and where it is written, between characters") {
+  const std::string long_text = "\u0001\"" + std::string(5'000, 'x');
+  const auto answer = read_record<Answer>(write_record(Answer{.result = long_text}));
+  REQUIRE(answer);
+  CHECK(answer.value().result == "\u0001\"" + std::string(text_bytes_max - 8 - 3, 'x') + "...");
+  CHECK(read_record<Answer>("{\"result\":\"" + std::string(5'000, 'x') + "\"}").value().result ==
+        std::string(text_bytes_max - 3, 'x') + "...");
+
+  CHECK(brief("as it is") == "as it is");
+  CHECK(brief("ä€ä€", 8) == "ä€...");
+  CHECK(brief("\xff\xfe"
+              "a") == "??a");
+  CHECK(brief(std::string(255, 'v'), label_bytes_max) == std::string(255, 'v'));
+}
+
+TEST_CASE("of many nodes a record keeps the first names, and how many there are") {
+  Rollout rollout{.terms = {.component = "agent", .version = "1"}};
+  for (int i = 0; i < 3'000; ++i)
+    rollout.not_covered.push_back("a-node-with-quite-a-long-name-" + std::to_string(10'000 + i));
+  rollout.excluded = {"a"};
+
+  const auto read = read_record<Rollout>(write_record(rollout));
+
+  REQUIRE(read);
+  CHECK(read.value().not_covered.size() == names_kept);
+  CHECK(read.value().not_covered_count == 3'000);
+  CHECK(read.value().excluded == std::vector<std::string>{"a"});
+  CHECK(read.value().excluded_count == 1);
+  CHECK(write_record(read.value()) == write_record(rollout));
+  CHECK(listed({"a", "b"}) == "a, b");
+  CHECK(listed(rollout.not_covered).ends_with("10019, and 2980 more"));
+}
+
+template <class Record>
+std::size_t longest_written(Record record) {
+  return write_record(record).size();
+}
+
+TEST_CASE("a record with the longest texts that there may be fits into the store") {
+  const std::string any(70'000, '\x01');
+  const std::string id(id_bytes_max, 'n');
+  const std::string version(id_bytes_max, '1');
+  const std::vector<std::string> all(5'000, any);
+  CHECK(longest_written(Rollout{.terms = {.component = id,
+                                          .version = version,
+                                          .digest = any,
+                                          .target = std::string(4'096, '\x01')},
+                                .reason = any,
+                                .unconfirmed = all,
+                                .excluded = all,
+                                .not_covered = all,
+                                .driver = any,
+                                .who = any,
+                                .trace = any,
+                                .created = any,
+                                .finished = any}) < value_bytes_max);
+  CHECK(longest_written(Plan{.version = version,
+                             .component = id,
+                             .digest = any,
+                             .agent = version,
+                             .agent_digest = any,
+                             .steps = {100, PlanStep{.name = id, .hook = id}},
+                             .previous = version,
+                             .previous_digest = any,
+                             .lock = id,
+                             .error = any,
+                             .who = any,
+                             .trace = id,
+                             .driver = any}) < value_bytes_max);
+  CHECK(longest_written(FleetEvent{any, any, any, any, any}) < 4 * text_bytes_max);
+  CHECK(longest_written(Upgrade{UpgradePhase::failed, id, any, any, any, any, any}) <
+        4 * text_bytes_max);
+  CHECK(longest_written(RolloutNode{NodeStage::failed, any, 1, any, true}) < 2 * text_bytes_max);
 }
 
 }  // namespace

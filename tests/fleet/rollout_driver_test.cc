@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/model/keys.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "tests/fleet/test_store.h"
 
@@ -304,6 +305,45 @@ TEST_CASE("a node that something else moves is left, and counts as no failure") 
   CHECK(bench.stage(0) == NodeStage::left);
   CHECK(bench.stage(1) == NodeStage::preparing);
   CHECK(bench.rollout().failed == 0);
+}
+
+TEST_CASE("a batch whose number fits into no number is nobody's, and the rollout goes on") {
+  Bench bench(1);
+  bench.put("/fleet/v1/rollout/r/batch/99999999999999999999", R"({"nodes":["n1"]})");
+  bench.settle();
+
+  CHECK(bench.stage(0) == NodeStage::preparing);
+}
+
+TEST_CASE("nodes that fail with texts as long as a record let the rollout end all the same") {
+  Bench bench(40, {.max_failed = 30});
+  bench.settle();
+  for (int i = 0; i < 40; ++i) {
+    bench.store.put(key_of(KeyKind::node_answer, {bench.node(i), "agent"}),
+                    R"({"command":"r.prepare.1","result":")" + std::string(65'000, 'x') + "\"}");
+    bench.tell(
+        KeyChanged{*bench.store.find(key_of(KeyKind::node_answer, {bench.node(i), "agent"}))});
+  }
+  bench.settle();
+
+  CHECK(bench.rollout().state == RolloutState::aborted);
+  CHECK(bench.rollout().failed == 40);
+  CHECK(bench.rollout().reason.size() <= text_bytes_max);
+  for (const Transaction& one : bench.committed)
+    CHECK(why_not_taken(one) == std::nullopt);
+}
+
+TEST_CASE("a thousand nodes that nobody could confirm leave a rollout that can be ordered") {
+  Bench bench(1'000, {.soak_ms = second});
+  bench.settle();
+  bench.all_answer(0, 1'000, UpgradePhase::prepared);
+  for (int i = 0; i < 1'000; ++i)
+    bench.phase(i, UpgradePhase::unconfirmed);
+
+  CHECK(bench.rollout().state == RolloutState::paused);
+  CHECK(bench.rollout().unconfirmed.size() == names_kept);
+  CHECK(bench.rollout().unconfirmed_count == 1'000);
+  CHECK(bench.rollout().reason.ends_with(", and 980 more"));
 }
 
 }  // namespace

@@ -1,0 +1,272 @@
+#include "fleet/model/record_rules.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_brief.h"
+#include "fleet/model/target.h"
+
+namespace fleet {
+namespace {
+
+using Wrong = std::optional<std::string>;
+
+std::string quoted(std::string_view text) {
+  return "\"" + brief(text, label_bytes_max) + "\"";
+}
+
+// The first that is wrong.
+Wrong first_of(std::initializer_list<Wrong> all) {
+  for (const Wrong& one : all) {
+    if (one) return one;
+  }
+  return std::nullopt;
+}
+
+// An absent name reads as an empty one.
+using IsName = bool (*)(std::string_view);
+Wrong wrong_name(const std::string& text, IsName is_name, std::string_view what) {
+  if (text.empty() || is_name(text)) return std::nullopt;
+  return quoted(text) + " is no " + std::string(what);
+}
+
+Wrong wrong_version(const std::string& text) {
+  return wrong_name(text, &is_version_name, "version");
+}
+
+Wrong wrong_number(std::int64_t number, std::int64_t least, std::int64_t most,
+                   std::string_view what) {
+  if (number >= least && number <= most) return std::nullopt;
+  return std::string(what) + " is " + std::to_string(number) + ", not " + std::to_string(least) +
+         " to " + std::to_string(most);
+}
+
+Wrong wrong_time(std::int64_t ms, std::string_view what) {
+  return wrong_number(ms, 0, record_ms_max, what);
+}
+
+Wrong too_many(std::size_t count, std::size_t most, std::string_view what) {
+  if (count <= most) return std::nullopt;
+  return std::string(what) + ": " + std::to_string(count) + ", at most " + std::to_string(most);
+}
+
+Wrong wrong_ids(const std::vector<std::string>& ids, std::string_view what) {
+  for (const std::string& id : ids) {
+    if (!is_id(id)) return std::string(what) + " " + quoted(id) + " is no id";
+  }
+  if (!std::is_sorted(ids.begin(), ids.end())) return std::string(what) + "s are not sorted";
+  if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) {
+    return std::string(what) + " is there twice";
+  }
+  return std::nullopt;
+}
+
+void cut_texts(std::initializer_list<std::string*> texts) {
+  for (std::string* text : texts)
+    *text = brief(*text);
+}
+
+void cut_labels(std::initializer_list<std::string*> texts) {
+  for (std::string* text : texts)
+    *text = brief(*text, label_bytes_max);
+}
+
+void cut_labels(std::map<std::string, std::string>& texts) {
+  for (auto& [name, text] : texts)
+    text = brief(text, label_bytes_max);
+}
+
+}  // namespace
+
+// ---- of a node
+
+Wrong put_right(NodeInfo& info) {
+  cut_labels(info.facts);
+  cut_labels(info.labels);
+  cut_labels({&info.upgrader_protocol, &info.library_protocol, &info.time_zone});
+  return first_of({too_many(info.facts.size(), record_entries_max, "facts"),
+                   too_many(info.labels.size(), record_entries_max, "labels"),
+                   too_many(info.on_disk.size(), record_entries_max, "on_disk")});
+}
+
+Wrong put_right(Versions& versions) {
+  cut_labels(versions.running);
+  return too_many(versions.running.size(), record_entries_max, "components");
+}
+
+Wrong put_right(Instance& instance) {
+  cut_texts({&instance.degraded});
+  cut_labels({&instance.version, &instance.phase, &instance.boot_id, &instance.since,
+              &instance.last_command});
+  return std::nullopt;
+}
+
+Wrong put_right(Active& active) {
+  cut_labels({&active.instance, &active.boot_id});
+  return std::nullopt;
+}
+
+Wrong put_right(Upgrade& upgrade) {
+  cut_texts({&upgrade.error});
+  cut_labels({&upgrade.from, &upgrade.to, &upgrade.began, &upgrade.changed});
+  return wrong_name(upgrade.attempt, &is_command_id, "id of a command");
+}
+
+Wrong put_right(Command& command) {
+  cut_texts({&command.reason});
+  cut_labels({&command.digest, &command.instance, &command.trace});
+  if (!is_command_id(command.id)) return quoted(command.id) + " is no id of a command";
+  return first_of({wrong_version(command.version), wrong_time(command.not_after_ms, "not_after_ms"),
+                   wrong_time(command.soak_ms, "soak_ms"),
+                   wrong_time(command.confirm_ms, "confirm_ms"),
+                   wrong_time(command.deadline_ms, "deadline_ms")});
+}
+
+Wrong put_right(Answer& answer) {
+  cut_texts({&answer.result});
+  cut_labels({&answer.command, &answer.instance});
+  return std::nullopt;
+}
+
+Wrong put_right(Claim& claim) {
+  cut_labels({&claim.by});
+  return std::nullopt;
+}
+
+Wrong put_right(CertificateRequest&) {
+  return std::nullopt;
+}
+
+Wrong put_right(NodeCertificate& certificate) {
+  cut_texts({&certificate.error});
+  return std::nullopt;
+}
+
+// ---- of a cell
+
+Wrong put_right(Release& release) {
+  cut_labels({&release.channel, &release.published});
+  return too_many(release.manifests.size(), record_entries_max, "manifests");
+}
+
+Wrong put_right(Desired& desired) {
+  cut_texts({&desired.why});
+  cut_labels({&desired.digest, &desired.trace});
+  return wrong_version(desired.version);
+}
+
+Wrong put_right(DriverRecord& driver) {
+  cut_labels({&driver.controller, &driver.since});
+  return std::nullopt;
+}
+
+Wrong put_right(Window& window) {
+  cut_labels({&window.start, &window.time_zone});
+  for (std::string& day : window.days)
+    cut_labels({&day});
+  return too_many(window.days.size(), record_entries_max, "days");
+}
+
+Wrong put_right(Stop& stop) {
+  cut_texts({&stop.why});
+  cut_labels({&stop.who, &stop.since});
+  return std::nullopt;
+}
+
+Wrong put_right(Epoch& epoch) {
+  cut_texts({&epoch.why});
+  return std::nullopt;
+}
+
+Wrong put_right(Settings&) {
+  return std::nullopt;
+}
+
+Wrong put_right(FleetEvent& event) {
+  cut_texts({&event.text, &event.subject});
+  cut_labels({&event.time, &event.kind, &event.trace});
+  return std::nullopt;
+}
+
+Wrong put_right(Notified& notified) {
+  return wrong_number(notified.event, 0, static_cast<std::int64_t>(event_number_max), "event");
+}
+
+Wrong put_right(Identity& identity) {
+  cut_labels({&identity.since, &identity.revoked});
+  return too_many(identity.certificates.size(), record_entries_max, "certificates");
+}
+
+// ---- of a rollout
+
+Wrong put_right(Rollout& rollout) {
+  RolloutTerms& terms = rollout.terms;
+  cut_texts({&rollout.reason});
+  cut_labels({&terms.digest, &rollout.driver, &rollout.who, &rollout.trace, &rollout.created,
+              &rollout.finished});
+  keep_some(rollout.unconfirmed, rollout.unconfirmed_count);
+  keep_some(rollout.excluded, rollout.excluded_count);
+  keep_some(rollout.not_covered, rollout.not_covered_count);
+  if (!is_component(terms.component)) return quoted(terms.component) + " is no component";
+  if (!is_version_name(terms.version)) return quoted(terms.version) + " is no version";
+  if (rollout.batches < 0 || rollout.batch < 0 || rollout.batch > rollout.batches) {
+    return "batch " + std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
+  }
+  return first_of({too_many(terms.target.size(), target_bytes_max, "bytes of the target"),
+                   wrong_time(terms.soak_ms, "soak_ms"), wrong_time(terms.pause_ms, "pause_ms"),
+                   wrong_time(terms.confirm_ms, "confirm_ms")});
+}
+
+Wrong put_right(RolloutBatch& batch) {
+  return wrong_ids(batch.nodes, "node");
+}
+
+Wrong put_right(RolloutNode& node) {
+  cut_texts({&node.error});
+  cut_labels({&node.command});
+  return std::nullopt;
+}
+
+// ---- of a plan
+
+Wrong put_right(Plan& plan) {
+  cut_texts({&plan.error});
+  cut_labels({&plan.digest, &plan.agent_digest, &plan.previous_digest, &plan.who, &plan.driver});
+  for (const PlanStep& step : plan.steps) {
+    if (!is_id(step.name)) return "step " + quoted(step.name) + " is no id";
+    // A hook is a file of the node's hooks.d, and no way out of it.
+    if (!is_id(step.hook)) return "hook " + quoted(step.hook) + " is no id";
+    if (auto wrong = wrong_number(step.timeout_ms, 0, plan_timeout_ms_max, "timeout_ms")) {
+      return wrong;
+    }
+  }
+  if (plan.step < 0 || plan.step > static_cast<std::int64_t>(plan.steps.size())) {
+    return "step " + std::to_string(plan.step) + " of " + std::to_string(plan.steps.size());
+  }
+  return first_of({too_many(plan.steps.size(), plan_steps_max, "steps"),
+                   wrong_name(plan.component, &is_component, "component"),
+                   wrong_version(plan.version), wrong_version(plan.agent),
+                   wrong_version(plan.previous), wrong_name(plan.lock, &is_id, "node"),
+                   wrong_name(plan.trace, &is_id, "trace"), wrong_time(plan.soak_ms, "soak_ms")});
+}
+
+Wrong put_right(PlanPlace&) {
+  return std::nullopt;
+}
+
+Wrong put_right(PlanMember& member) {
+  cut_texts({&member.message});
+  cut_labels({&member.version, &member.boot});
+  return std::nullopt;
+}
+
+Wrong put_right(Once& once) {
+  cut_texts({&once.message});
+  cut_labels({&once.version, &once.member});
+  return std::nullopt;
+}
+
+}  // namespace fleet
