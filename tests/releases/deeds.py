@@ -85,7 +85,8 @@ class Stage(World):
     def begin_to_prune(self):
         """Beside 0.9.0, which may go, a release for each reason to stay."""
         for number in ["0.5.0", "0.6.0", "0.7.0"]:
-            self.succeeds("add", self.publish(number, PLAIN + b"#" + number.encode() + b"\n"))
+            manifest = self.publish(number, PLAIN + b"#" + number.encode() + b"\n")
+            self.succeeds("add", "--older", manifest)
         os.symlink("agent-v0.5.0", self.release("current"))
         os.symlink("agent-v0.6.0", self.release("previous"))
         self.write("root/releases/ledger.jsonl", entry("1.0.0") + entry("0.7.0", "trying"))

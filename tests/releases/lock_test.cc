@@ -101,6 +101,22 @@ TEST_CASE("a directory whose lock another process holds is not written to, and s
   CHECK(holder.has_held());
 }
 
+TEST_CASE("a caller may forbid files as sources, and is told nothing about them") {
+  Bench bench;
+  bench.place.write("there.json", "{}", 0644);
+  auto releases = Releases::open({.directory = bench.place.path(), .name = "agent"});
+  REQUIRE(releases);
+  for (const std::string& source :
+       {bench.place / "there.json", bench.place / "absent.json",
+        "file://" + (bench.place / "there.json"), std::string("gopher://x/y")}) {
+    const auto added =
+        releases.value().add({.source = source, .allow_files = false, .unsigned_is_wanted = true});
+    REQUIRE_FALSE(added);
+    CHECK(added.reason() == source + " is no URL of http or https, and no other is allowed");
+    CHECK(added.refusal().trouble == Trouble::refused);
+  }
+}
+
 TEST_CASE("an entry is not written into a ledger that another process locks") {
   Bench bench;
   LockHolder holder(bench.place / "ledger.jsonl");

@@ -154,7 +154,7 @@ Circumstances here() {
   return {.name = "agent",
           .processor = "x86_64",
           .now = *parse_moment("2026-11-22T12:00:00Z"),
-          .known = std::nullopt,
+          .passed = {},
           .present = Present{*Version::parse("1.2.0"), "the current one"}};
 }
 
@@ -221,7 +221,7 @@ TEST_CASE("a release is compared with the newer one of what runs and what is cur
 
 TEST_CASE("an expired manifest is refused, and one whose expiry a wrong clock cannot judge") {
   Circumstances late = here();
-  late.known = late.now + 1;
+  late.passed = {late.now + 1, "the ledger's last entry"};
   const auto expires = [](const char* when) {
     return std::vector<std::pair<std::string, std::string>>{{"expires", when}};
   };
@@ -234,6 +234,33 @@ TEST_CASE("an expired manifest is refused, and one whose expiry a wrong clock ca
         "2026-11-22T12:00:00Z, and the ledger's last entry is of 2026-11-22T12:00:01Z; set the "
         "clock");
   CHECK(admission({}, late) == "admitted");
+}
+
+TEST_CASE("a clock is wrong that is behind the ledger, the signature, a release or the program") {
+  const auto words = [](const Passed& passed) { return passed.what + " " + to_text(passed.when); };
+  const auto at = [](const char* text) { return *parse_moment(text); };
+  Entry entry;
+  entry.when = at("2027-01-01T00:00:00Z");
+  const std::string comment = "timestamp:" + std::to_string(at("2027-02-01T00:10:00Z"));
+
+  CHECK(words(last_passed({}, "", {})) == "this program 2026-11-22T00:00:00Z");
+  CHECK(words(last_passed({entry}, "", {})) == "the ledger's last entry 2027-01-01T00:00:00Z");
+  CHECK(words(last_passed({entry}, comment + "\tfile:x\thashed", {})) ==
+        "its signature 2027-02-01T00:00:00Z");
+  CHECK(words(last_passed({entry}, comment, at("2027-03-01T00:00:00Z"))) ==
+        "the newest release that is there 2027-03-01T00:00:00Z");
+  CHECK(words(last_passed({}, "", at("2020-01-01T00:00:00Z"))) ==
+        "this program 2026-11-22T00:00:00Z");
+}
+
+TEST_CASE("the time of a signature is read where the trusted comment has one") {
+  CHECK(signed_at("timestamp:1795509491\tfile:agent.json\thashed") == 1'795'509'491);
+  CHECK(signed_at("release of timestamp:17") == 17);
+  for (const char* comment :
+       {"", "timestamp:", "timestamp:x", "timestamp:-5", "file:x", "timestamp:9999999999999"}) {
+    INFO(comment);
+    CHECK_FALSE(signed_at(comment));
+  }
 }
 
 TEST_CASE("a time is read with and without fraction and offset, and written in UTC") {

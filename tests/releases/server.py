@@ -2,6 +2,7 @@
 # lengths, redirects, is slow, serves something else at the second read, knows no ranges.
 import http.server
 import os
+import ssl
 import threading
 
 
@@ -13,7 +14,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         double = self.server.double
-        double.requests.append((self.path, self.headers.get("Range")))
+        with double.changed:
+            double.requests.append((self.path, self.headers.get("Range")))
+            double.changed.notify_all()
         how = double.faults.get(self.path)
         if how and how[0]:
             return how.pop(0)(self)
@@ -60,18 +63,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Double:
-    def __init__(self, directory):
+    def __init__(self, directory, identity=None):
+        """With `identity`, the paths of a certificate and its key, by https."""
         self.directory = directory
         self.requests = []   # (path, range)
+        self.changed = threading.Condition()   # there is one more
         self.faults = {}     # of a path: what is done at its next requests, one after the other
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.scheme = "https" if identity else "http"
+        if identity:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*identity)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.server.daemon_threads = True
         self.server.double = self
         self.server.handle_error = lambda *_: None  # whom we cut off hangs up, too
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     def url(self, name=""):
-        return "http://127.0.0.1:%d/%s" % (self.server.server_address[1], name)
+        return "%s://127.0.0.1:%d/%s" % (self.scheme, self.server.server_address[1], name)
 
     def fails(self, path, *deeds):
         self.faults["/" + path] = list(deeds) + [None]

@@ -48,6 +48,19 @@ TEST_CASE("what belongs to an agent's user is for this user, and root is told ho
             name + ", by runuser -u " + name + " for example");
 }
 
+TEST_CASE("a directory above belongs to root or the caller, or is sticky where anybody may write") {
+  const passwd& agent = stranger();
+
+  CHECK(check_parent(directory_of(0), "/a", "/a/b"));
+  CHECK(check_parent(directory_of(::geteuid(), 0775), "/a", "/a/b"));
+  CHECK(check_parent(directory_of(0, 01777), "/a", "/a/b"));
+  CHECK(check_parent(directory_of(0, 0777), "/a", "/a/b").reason() ==
+        "/a/b is below /a, where anybody could replace it: chmod o-w /a");
+  CHECK(check_parent(directory_of(agent.pw_uid), "/a", "/a/b").reason() ==
+        "/a/b is below /a, which belongs to " + std::string(agent.pw_name) +
+            ", who is neither root nor the caller and could replace it");
+}
+
 TEST_CASE("a user without a name is told by number") {
   const uid_t nameless = 3'999'999'999;
   REQUIRE(::getpwuid(nameless) == nullptr);

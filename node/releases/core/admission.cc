@@ -1,6 +1,7 @@
 #include "node/releases/core/admission.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "agent-releases/processor.h"
 
@@ -9,10 +10,10 @@ namespace {
 
 Outcome admit_time(const Manifest& manifest, const Circumstances& here) {
   if (!manifest.expires) return std::monostate{};
-  if (here.known && here.now < *here.known) {
+  if (here.now < here.passed.when) {
     return Refusal{"its manifest expires, and whether it has cannot be known: the clock says " +
-                   to_text(here.now) + ", and the ledger's last entry is of " +
-                   to_text(*here.known) + "; set the clock"};
+                   to_text(here.now) + ", and " + here.passed.what + " is of " +
+                   to_text(here.passed.when) + "; set the clock"};
   }
   if (here.now >= *manifest.expires) {
     return Refusal{"its manifest has expired, at " + to_text(*manifest.expires)};
@@ -47,6 +48,33 @@ std::optional<Present> present_version(const Versions& versions, const std::vect
     take_if_newer(newest, version, "the newest one that is there");
   }
   return newest;
+}
+
+std::optional<Moment> signed_at(std::string_view trusted_comment) {
+  constexpr std::string_view mark = "timestamp:";
+  constexpr std::size_t digits_max = 12;
+  const std::size_t found = trusted_comment.find(mark);
+  if (found == std::string_view::npos) return std::nullopt;
+  const std::string_view text = trusted_comment.substr(found + mark.size());
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  if (digits == 0 || digits > digits_max) return std::nullopt;
+  Moment when = 0;
+  std::from_chars(text.data(), text.data() + digits, when);
+  return when;
+}
+
+Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
+                   std::optional<Moment> added) {
+  // So far the publisher's clock may be ahead of ours.
+  constexpr Moment publisher_ahead = 600;
+  Passed last{program_date, "this program"};
+  const auto learn = [&](Moment when, const char* what) {
+    if (when > last.when) last = {when, what};
+  };
+  if (!ledger.empty()) learn(ledger.back().when, "the ledger's last entry");
+  if (const auto when = signed_at(trusted_comment)) learn(*when - publisher_ahead, "its signature");
+  if (added) learn(*added, "the newest release that is there");
+  return last;
 }
 
 Outcome admit(const Manifest& manifest, const Circumstances& here) {

@@ -37,11 +37,29 @@ struct Versions {
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
 
+// A time that has passed for certain, and what says so.
+struct Passed {
+  Moment when = 0;
+  std::string what;
+};
+
+// Before this date nobody had this program: a constant, so that the same source makes the same
+// bytes.
+inline constexpr Moment program_date = 1'795'305'600;  // 2026-11-22T00:00:00Z
+
+// When a manifest was signed, as minisign writes it into the trusted comment.
+[[nodiscard]] std::optional<Moment> signed_at(std::string_view trusted_comment);
+
+// The latest of what is known to have passed: the ledger's last entry, the signature of this
+// manifest, the newest file among the releases that are there (`added`), and the program's date.
+[[nodiscard]] Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
+                                 std::optional<Moment> added);
+
 struct Circumstances {
   std::string name;                // of the directory
   std::string processor;           // for which this program was built
   Moment now = 0;                  // what the clock says
-  std::optional<Moment> known;     // a time that has passed for certain: the ledger's last entry
+  Passed passed;                   // a clock that is before this is wrong
   std::optional<Present> present;  // a release that is older than this needs --older
   bool older_is_wanted = false;
 };

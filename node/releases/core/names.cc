@@ -56,6 +56,10 @@ Outcome check_entry(std::string_view entry) {
   return std::monostate{};
 }
 
+std::string claim_name(std::string_view name, const Version& version) {
+  return "lock." + release_name(name, version);
+}
+
 std::string release_name(std::string_view name, const Version& version) {
   return std::string(name) + "-v" + version.text();
 }

@@ -39,6 +39,9 @@ inline constexpr std::size_t entry_bytes_max = 1'024;
 // name, none is `.` or `..`.
 [[nodiscard]] Outcome check_entry(std::string_view entry);
 
+// What is locked in .staging by whoever makes the release NAME-v1.2.3. No release is called so.
+[[nodiscard]] std::string claim_name(std::string_view name, const Version& version);
+
 // NAME-v1.2.3
 [[nodiscard]] std::string release_name(std::string_view name, const Version& version);
 

@@ -34,7 +34,10 @@ class Addition {
   Outcome finish(const Directory& staging, const Download& download);
   Outcome finish_archive(const Directory& staging, const Download& download);
   Outcome place(const Directory& staging);
-  Outcome add_anew(const Directory& staging);
+  Outcome make(const Directory& staging, bool& is_resumable);
+  Outcome settle(const Directory& staging, bool& was_there);
+  Outcome add_anew(bool& was_there);
+  Outcome add_if_absent(bool& was_there);
   Outcome stage(const Directory& staging, std::string_view ending, std::string_view text);
 
   const Store& store_;
@@ -152,52 +155,88 @@ Outcome Addition::place(const Directory& staging) {
   return staging.sync();
 }
 
-Outcome Addition::add_anew(const Directory& staging) {
+// The part stays only where the next call can go on with it.
+Outcome Addition::make(const Directory& staging, bool& is_resumable) {
   const auto url = resolve_url(published_.url, published_.manifest.url);
   if (!url) return Refusal{shown_url(published_.url) + ": " + url.reason()};
-  bool resumable = false;
-  Outcome added = std::monostate{};
-  {  // a program that is open for writing cannot be executed, so the download ends first
-    Download download(fetcher_, published_.manifest, staging, adding_.progress);
-    added = download.run(url.value());
-    // A part stays only where the next call can go on with it.
-    resumable = !added && added.refusal().trouble == Trouble::cut_off && download.has_begun();
-    if (added) added = finish(staging, download);
+  // A program that is open for writing cannot be executed, so the download ends first.
+  Download download(fetcher_, published_.manifest, staging, adding_.progress);
+  if (const Outcome fetched = download.run(url.value()); !fetched) {
+    is_resumable = fetched.refusal().trouble == Trouble::cut_off && download.has_begun();
+    return fetched;
   }
-  if (added) added = place(staging);
-  if (added) return added;
-  const std::string wanted = resumable ? part_name(published_.manifest) : std::string(no_partial);
+  return finish(staging, download);
+}
+
+Outcome Addition::settle(const Directory& staging, bool& was_there) {
+  const Result<bool> there = is_there();
+  if (!there) return there.refusal();
+  was_there = there.value();
+  return was_there ? complete(staging) : place(staging);
+}
+
+// Others may write while this one is fetched and unpacked: its names in .staging are claimed.
+Outcome Addition::add_anew(bool& was_there) {
+  const Version& version = published_.manifest.version;
+  Result<Claim> claim = store_.claim(version, part_name(published_.manifest));
+  if (!claim) return claim.refusal();
+  // It may have been waited for while another process has added the same release.
+  const Result<bool> there = is_there();
+  if (!there) return there.refusal();
+  bool is_resumable = false;
+  Outcome added = std::monostate{};
+  if (!there.value()) added = make(claim.value().staging, is_resumable);
+  const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));
+  if (!writing) return added ? writing.refusal() : added;
+  const Directory& staging = writing.value().staging;
+  if (added) added = settle(staging, was_there);
+  store_.end_claim(std::move(claim.value()), version);
+  if (added && !was_there) return added;
+  const std::string wanted =
+      is_resumable ? part_name(published_.manifest) : std::string(no_partial);
   static_cast<void>(store_.clean(staging, wanted));
   return added;
+}
+
+// A release that is there is left as it is, and what a crash has left beside it is of no use.
+Outcome Addition::add_if_absent(bool& was_there) {
+  {
+    const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));
+    if (!writing) return writing.refusal();
+    const Directory& staging = writing.value().staging;
+    const Result<bool> there = is_there();
+    if (!there) return there.refusal();
+    was_there = there.value();
+    if (was_there) {
+      const Outcome completed = complete(staging);
+      if (completed) static_cast<void>(store_.clean(staging, std::string(no_partial)));
+      return completed;
+    }
+  }
+  return add_anew(was_there);
 }
 
 Result<Releases::Added> Addition::run() {
   Result<Publication> published = fetch_publication(store_, adding_, fetcher_);
   if (!published) return published.refusal();
   published_ = std::move(published.value());
-  const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));
-  if (!writing) return writing.refusal();
-  const Directory& staging = writing.value().staging;
-  const Result<bool> there = is_there();
-  if (!there) return there.refusal();
-  const Outcome done = there.value() ? complete(staging) : add_anew(staging);
+  bool was_there = false;
+  const Outcome done = add_if_absent(was_there);
   if (!done) return done.refusal();
-  // What a crash has left beside a release that is there is of no use any more.
-  if (there.value()) static_cast<void>(store_.clean(staging, std::string(no_partial)));
   auto release = store_.find(published_.manifest.version);
   if (!release) return release.refusal();
   if (!release.value()) {
     return Refusal{"the release vanished while it was added", Trouble::system};
   }
   return Releases::Added{.release = std::move(*release.value()),
-                         .was_there = there.value(),
+                         .was_there = was_there,
                          .trusted_comment = published_.trusted_comment};
 }
 
 }  // namespace
 
 Result<Releases::Added> Releases::add(const Adding& adding) {
-  Result<Fetcher> fetcher = Fetcher::make();
+  Result<Fetcher> fetcher = Fetcher::make({}, store_->patience().cancelled);
   if (!fetcher) return fetcher.refusal();
   return Addition(*store_, adding, std::move(fetcher.value())).run();
 }

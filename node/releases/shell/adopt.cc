@@ -171,6 +171,9 @@ Outcome Adoption::run() {
   if (!learnt) return learnt.refusal();
   const Result<Writing> writing = store_.begin_writing();
   if (!writing) return writing.refusal();
+  if (store_.is_claimed(writing.value().staging, version_)) {
+    return Refusal{"another process is adding version " + version_.text()};
+  }
   const Outcome copied = copy(program.value().get(), writing.value().staging);
   if (!copied) {
     static_cast<void>(store_.clean(writing.value().staging, ""));

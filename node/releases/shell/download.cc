@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "node/releases/core/names.h"
+#include "node/releases/shell/lock.h"
 
 namespace agent_releases {
 namespace {
@@ -28,7 +29,13 @@ Download::Download(Fetcher& fetcher, const Manifest& manifest, const Directory& 
       staging_(staging),
       progress_(progress),
       name_(part_name(manifest)),
-      path_(staging.path_of(name_)) {}
+      path_(staging.path_of(name_)),
+      ends_(std::chrono::steady_clock::now() + fetch_limit(manifest.size)) {}
+
+std::chrono::milliseconds Download::time_left() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(ends_ -
+                                                               std::chrono::steady_clock::now());
+}
 
 Outcome Download::write_piece(std::string_view bytes) {
   constexpr std::int64_t behind = 8'388'608;
@@ -70,9 +77,12 @@ Outcome Download::take_up() {
 }
 
 Outcome Download::open() {
-  Result<Descriptor> part = staging_.open_file(name_, O_RDWR | O_CREAT, 0600);
+  Result<std::optional<Descriptor>> part = try_lock(staging_, name_);
   if (!part) return part.refusal();
-  part_ = std::move(part.value());
+  if (!part.value()) {
+    return Refusal{"another process fetches " + path_, Trouble::cut_off};
+  }
+  part_ = std::move(*part.value());
   if (const Outcome taken = take_up(); !taken) return taken;
   // A disk that is full is seen before anything is fetched. Where this cannot be asked, it is not.
   const off_t size = manifest_.size;
@@ -88,11 +98,14 @@ Outcome Download::fetch_rest(const std::string& url) {
   int tries_left = tries_max;
   for (int fruitless = 0; bytes_ < manifest_.size;) {
     const std::int64_t before = bytes_;
+    const std::chrono::milliseconds left = time_left();
+    if (left <= left.zero()) return cut_off(url, "it took too long");
     in_parts_ = in_parts_ || before > 0;
     const Fetcher::Request request{
         .url = url,
         .from = bytes_,
         .bytes = manifest_.size,
+        .limit = left,
         .take = [this](std::string_view bytes) { return write_piece(bytes); },
         .progress =
             [&](std::int64_t bytes) {
@@ -107,7 +120,7 @@ Outcome Download::fetch_rest(const std::string& url) {
       if (const Outcome anew = start_anew(); !anew) return anew;
       continue;
     }
-    fruitless = bytes_ > before ? 0 : fruitless + 1;
+    fruitless = bytes_ > before && !end.value().is_slow ? 0 : fruitless + 1;
     if (fruitless == fruitless_tries_max) return cut_off(url, end.value().why);
   }
   if (bytes_ == manifest_.size) return std::monostate{};

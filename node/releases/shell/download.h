@@ -2,6 +2,7 @@
 // more than were promised, and judged as a whole.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -15,6 +16,13 @@ namespace agent_releases {
 
 // What a release's bytes are called while not all are there.
 [[nodiscard]] std::string part_name(const Manifest& manifest);
+
+// So long a release may take to come in one call: as long as at 8 KiB a second, and ten minutes.
+// The next call goes on from there.
+[[nodiscard]] constexpr std::chrono::milliseconds fetch_limit(std::int64_t bytes) {
+  constexpr std::int64_t bytes_a_second = 8'192;
+  return std::chrono::minutes(10) + std::chrono::seconds(bytes / bytes_a_second);
+}
 
 class Download {
  public:
@@ -38,6 +46,8 @@ class Download {
   Outcome write_piece(std::string_view bytes);
   [[nodiscard]] Refusal cut_off(const std::string& url, const std::string& why) const;
 
+  [[nodiscard]] std::chrono::milliseconds time_left() const;
+
   Fetcher& fetcher_;
   const Manifest& manifest_;
   const Directory& staging_;
@@ -49,6 +59,7 @@ class Download {
   std::int64_t bytes_ = 0;  // in the part
   std::int64_t from_ = 0;   // of which so many were there before
   bool in_parts_ = false;   // they may be of different files
+  std::chrono::steady_clock::time_point ends_;
 };
 
 }  // namespace agent_releases

@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "node/releases/shell/directory.h"
+#include "node/releases/shell/fetch_file.h"
+#include "node/releases/shell/lock.h"
 #include "node/releases/shell/real_path.h"
 
 namespace agent_releases {
@@ -15,7 +17,6 @@ namespace {
 
 constexpr long redirects_max = 10;
 constexpr long connect_timeout_s = 30;
-constexpr long stalled_after_s = 60;  // without a byte
 constexpr long buffer_bytes = 262'144;
 
 struct FreeUrl {
@@ -31,8 +32,16 @@ std::optional<std::string> part_of(const Url& url, CURLUPart part) {
   return found;
 }
 
-bool is_local(const std::string& url) {
-  return url.starts_with("file:");
+std::string scheme_of(const std::string& text) {
+  const Url url(curl_url());
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return "";
+  return part_of(url, CURLUPART_SCHEME).value_or("");
+}
+
+// libcurl asks it about once a second: whether to go on.
+int go_on(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  const auto& cancelled = *static_cast<const std::function<bool()>*>(context);
+  return cancelled() ? 1 : 0;
 }
 
 // libcurl hands each piece over; what `take` refuses ends the transfer.
@@ -136,8 +145,8 @@ Result<std::string> resolve_url(const std::string& base, const std::string& refe
   }
   const auto scheme = part_of(url, CURLUPART_SCHEME);
   const auto whole = part_of(url, CURLUPART_URL);
-  const bool known =
-      scheme && (*scheme == "http" || *scheme == "https" || (*scheme == "file" && is_local(base)));
+  const bool known = scheme && (*scheme == "http" || *scheme == "https" ||
+                                (*scheme == "file" && path_of_url(base)));
   if (!whole || !known) {
     return Refusal{"`" + reference + "`: only http and https are fetched from where " +
                    shown_url(base) + " lies"};
@@ -153,15 +162,20 @@ std::string shown_url(const std::string& text) {
   return part_of(url, CURLUPART_URL).value_or(text);
 }
 
+bool is_of_network(const std::string& url) {
+  const std::string scheme = scheme_of(url);
+  return scheme == "http" || scheme == "https";
+}
+
 void Fetcher::Release::operator()(void* handle) const {
   curl_easy_cleanup(handle);
 }
 
-Result<Fetcher> Fetcher::make() {
+Result<Fetcher> Fetcher::make(const Limits& limits, std::function<bool()> cancelled) {
   static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
   CURL* const handle = started == CURLE_OK ? curl_easy_init() : nullptr;
   if (handle == nullptr) return Refusal{"libcurl cannot be used", Trouble::system};
-  return Fetcher(handle);
+  return Fetcher(handle, limits, std::move(cancelled));
 }
 
 // The handle keeps its connections from one fetch to the next.
@@ -169,21 +183,24 @@ void Fetcher::prepare(const std::string& url) {
   CURL* const handle = handle_.get();
   curl_easy_reset(handle);
   curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
-  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, is_local(url) ? "file" : "http,https");
-  curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  // What began in secret ends in secret.
+  curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR,
+                   scheme_of(url) == "https" ? "https" : "http,https");
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
   curl_easy_setopt(handle, CURLOPT_MAXREDIRS, redirects_max);
   curl_easy_setopt(handle, CURLOPT_FAILONERROR, 1L);
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, connect_timeout_s);
-  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, stalled_after_s);
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(limits_.bytes_a_second));
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits_.slow_s));
   curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, buffer_bytes);
   curl_easy_setopt(handle, CURLOPT_USERAGENT, "agent-releases");
   use_certificates(handle);
 }
 
 Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
+  if (const auto path = path_of_url(request.url)) return fetch_file(*path, request, cancelled_);
   prepare(request.url);
   CURL* const handle = handle_.get();
   Sink sink{.request = request, .handle = handle, .bytes = request.from};
@@ -196,6 +213,12 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   if (request.from > 0) {
     curl_easy_setopt(handle, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.from));
   }
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(request.limit.count()));
+  if (cancelled_) {
+    curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, go_on);
+    curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &cancelled_);
+  }
   const CURLcode code = curl_easy_perform(handle);
   const std::string why = words_of(handle, code, detail.data());
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, nullptr);
@@ -205,10 +228,13 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
                    " bytes that it may have"};
   }
   if (code == CURLE_OK) return Fetched{};
+  if (code == CURLE_ABORTED_BY_CALLBACK) return cancelled_refusal();
   if (request.from > 0 && cannot_resume(handle, code)) {
     return Fetched{.end = End::cannot_resume, .why = why};
   }
-  if (may_be_repeated(code)) return Fetched{.end = End::cut_off, .why = why};
+  if (may_be_repeated(code)) {
+    return Fetched{.end = End::cut_off, .why = why, .is_slow = code == CURLE_OPERATION_TIMEDOUT};
+  }
   return Refusal{"cannot fetch " + shown_url(request.url) + ": " + why, Trouble::cut_off};
 }
 
@@ -216,6 +242,7 @@ Result<std::string> Fetcher::text(const std::string& url, std::size_t bytes_max)
   std::string text;
   const Request request{.url = url,
                         .bytes = static_cast<std::int64_t>(bytes_max),
+                        .limit = limits_.text,
                         .take =
                             [&](std::string_view bytes) {
                               text += bytes;

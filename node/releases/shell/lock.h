@@ -29,7 +29,10 @@ struct Patience {
 [[nodiscard]] Result<std::optional<Descriptor>> try_lock(const Directory& directory,
                                                          const std::string& name, int flags = 0);
 
-// The same, tried again until there is an end to the patience.
+// Whether a file of that name is there and anybody has locked it, this process included.
+[[nodiscard]] bool is_locked(const Directory& directory, const std::string& name);
+
+// The same as try_lock(), tried again until there is an end to the patience.
 [[nodiscard]] Result<Descriptor> wait_for_lock(const Directory& directory, const std::string& name,
                                                const Patience& patience, int flags = 0);
 

@@ -27,6 +27,12 @@ Outcome judge_request(const Store& store, const Releases::Adding& adding) {
       Trouble::usage};
 }
 
+// A path is looked at only where it may be fetched: to say which files exist is to say too much.
+Result<std::string> url_to_fetch(const Releases::Adding& adding) {
+  if (adding.allow_files || is_of_network(adding.source)) return url_of(adding.source);
+  return Refusal{shown_url(adding.source) + " is no URL of http or https, and no other is allowed"};
+}
+
 Outcome fetch_signature(const Store& store, Fetcher& fetcher, Publication& published) {
   const Result<std::vector<PublicKey>> keys = store.keys();
   if (!keys) return keys.refusal();
@@ -45,7 +51,7 @@ Outcome fetch_signature(const Store& store, Fetcher& fetcher, Publication& publi
 }
 
 Result<Circumstances> circumstances(const Store& store, const Releases::Adding& adding,
-                                    const Version& wanted) {
+                                    const Publication& published) {
   const auto ledger = read_ledger(store.directory());
   if (!ledger) return ledger.refusal();
   const auto current = store.version_of_link(current_name);
@@ -53,18 +59,20 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
   const auto releases = store.list();
   if (!releases) return releases.refusal();
   Versions versions{.running = adding.running, .current = current.value(), .there = {}};
-  for (const Release& release : releases.value())
+  std::optional<Moment> added;
+  for (const Release& release : releases.value()) {
     versions.there.push_back(release.version);
+    added = std::max(added, std::optional(release.added));
+  }
   // Nothing is added where the release is there already, whatever else is.
+  const Version& wanted = published.manifest.version;
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();
-  Circumstances here{.name = store.name(),
-                     .processor = std::string(processor_built_for()),
-                     .now = adding.now,
-                     .known = std::nullopt,
-                     .present = present_version(versions, ledger.value()),
-                     .older_is_wanted = adding.older_is_wanted};
-  if (!ledger.value().empty()) here.known = ledger.value().back().when;
-  return here;
+  return Circumstances{.name = store.name(),
+                       .processor = std::string(processor_built_for()),
+                       .now = adding.now,
+                       .passed = last_passed(ledger.value(), published.trusted_comment, added),
+                       .present = present_version(versions, ledger.value()),
+                       .older_is_wanted = adding.older_is_wanted};
 }
 
 }  // namespace
@@ -72,7 +80,7 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
 Result<Publication> fetch_publication(const Store& store, const Releases::Adding& adding,
                                       Fetcher& fetcher) {
   if (const Outcome sensible = judge_request(store, adding); !sensible) return sensible.refusal();
-  const Result<std::string> url = url_of(adding.source);
+  const Result<std::string> url = url_to_fetch(adding);
   if (!url) return url.refusal();
   Publication published;
   published.url = url.value();
@@ -87,7 +95,7 @@ Result<Publication> fetch_publication(const Store& store, const Releases::Adding
   Result<Manifest> manifest = parse_manifest(published.text);
   if (!manifest) return Refusal{shown + " is no manifest: " + manifest.reason()};
   published.manifest = std::move(manifest.value());
-  const Result<Circumstances> here = circumstances(store, adding, published.manifest.version);
+  const Result<Circumstances> here = circumstances(store, adding, published);
   if (!here) return here.refusal();
   const Outcome admitted = admit(published.manifest, here.value());
   if (!admitted) return Refusal{shown + " is refused: " + admitted.reason()};

@@ -80,6 +80,9 @@ std::optional<std::string> Needs::of(const Release& release) const {
 Outcome remove_release(const Store& store, const Directory& staging, const Version& version) {
   const Directory& directory = store.directory();
   const std::string name = store.name_of(version);
+  if (store.is_claimed(staging, version)) {
+    return Refusal{"another process is adding version " + version.text()};
+  }
   if (const Outcome moved = directory.rename(name, staging, name); !moved) return moved;
   if (const Outcome synced = directory.sync(); !synced) {
     static_cast<void>(staging.rename(name, directory, name, Directory::Existing::keep));

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
+#include <thread>
 #include <utility>
 
 #include "node/releases/core/names.h"
@@ -20,6 +22,7 @@ constexpr mode_t directory_mode = 0755;
 constexpr mode_t executable_bits = 0111;
 constexpr std::size_t small_file_bytes_max = 4'096;
 constexpr std::int64_t block_bytes = 512;
+constexpr std::chrono::milliseconds claim_pause{100};
 
 Outcome make_directory(const std::string& path) {
   if (::mkdir(path.c_str(), directory_mode) != 0) {
@@ -70,6 +73,7 @@ Result<std::shared_ptr<Store>> Store::open(const Releases::Settings& settings) {
   if (::fstat(directory.value().descriptor(), &status) != 0)
     return refusal_from_errno("read", path);
   if (const Outcome trusted = check_caller(status, *real); !trusted) return trusted.refusal();
+  if (const Outcome trusted = check_parents(*real); !trusted) return trusted.refusal();
   auto store = std::shared_ptr<Store>(new Store(settings, std::move(directory.value())));
   if (const Outcome learnt = store->learn_name(); !learnt) return learnt.refusal();
   return store;
@@ -219,6 +223,34 @@ Result<Writing> Store::begin_writing(const std::string& wanted) const {
   return Writing{std::move(lock.value()), std::move(staging.value())};
 }
 
+bool Store::is_claimed(const Directory& staging, const Version& version) const {
+  return is_locked(staging, claim_name(name_, version));
+}
+
+// Claims are made under the lock of whoever writes, so that nothing is removed between the two.
+Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
+  const std::string name = claim_name(name_, version);
+  const auto deadline = std::chrono::steady_clock::now() + settings_.patience;
+  while (true) {
+    Result<Writing> writing = begin_writing(wanted);
+    if (!writing) return writing.refusal();
+    Directory& staging = writing.value().staging;
+    auto lock = try_lock(staging, name);
+    if (!lock) return lock.refusal();
+    if (lock.value()) return Claim{std::move(staging), std::move(*lock.value())};
+    if (is_cancelled(patience())) return cancelled_refusal();
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return Refusal{"another process is adding version " + version.text(), Trouble::system};
+    }
+    writing.value().lock = Descriptor();
+    std::this_thread::sleep_for(claim_pause);
+  }
+}
+
+void Store::end_claim(Claim claim, const Version& version) const {
+  static_cast<void>(claim.staging.remove(claim_name(name_, version)));
+}
+
 Outcome Store::clean(const Directory& staging, const std::string& wanted) const {
   const auto entries = directory_.names();
   if (!entries) return entries.refusal();
@@ -228,6 +260,8 @@ Outcome Store::clean(const Directory& staging, const std::string& wanted) const 
   const auto staged = staging.names();
   if (!staged) return staged.refusal();
   for (const std::string& name : leavings(staged.value(), wanted)) {
+    const auto known = recognise(name, name_);
+    if (known ? is_claimed(staging, known->version) : is_locked(staging, name)) continue;
     if (const Outcome gone = staging.remove(name); !gone) return gone;
   }
   return std::monostate{};

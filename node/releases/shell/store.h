@@ -22,6 +22,12 @@ struct Writing {
   Directory staging;
 };
 
+// Held by whoever makes a release: the names that it has in .staging are left alone by others.
+struct Claim {
+  Directory staging;
+  Descriptor lock;
+};
+
 class Store {
  public:
   [[nodiscard]] static Result<std::shared_ptr<Store>> open(const Releases::Settings& settings);
@@ -60,7 +66,16 @@ class Store {
   // the partial file that is called `wanted`, or, if that is empty, but for all partial files.
   [[nodiscard]] Result<Writing> begin_writing(const std::string& wanted = "") const;
 
-  // Removes what a crash, or a deed that failed, has left. Only for whoever writes.
+  // The same for the names of one release in .staging, without keeping others from writing. Waits
+  // with that patience while another process makes the same release.
+  [[nodiscard]] Result<Claim> claim(const Version& version, const std::string& wanted) const;
+  [[nodiscard]] bool is_claimed(const Directory& staging, const Version& version) const;
+
+  // To be called by whoever writes, when the release is made or has failed.
+  void end_claim(Claim claim, const Version& version) const;
+
+  // Removes what a crash, or a deed that failed, has left, and leaves alone what is claimed. Only
+  // for whoever writes.
   [[nodiscard]] Outcome clean(const Directory& staging, const std::string& wanted) const;
 
  private:

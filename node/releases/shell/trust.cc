@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "node/releases/shell/directory.h"
+#include "node/releases/shell/real_path.h"
 
 namespace agent_releases {
 namespace {
@@ -61,8 +62,36 @@ Outcome check_caller(const struct stat& status, const std::string& path) {
                  " for example"};
 }
 
+Outcome check_parent(const struct stat& status, const std::string& parent,
+                     const std::string& path) {
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    return Refusal{path + " is below " + parent + ", which belongs to " +
+                   user_name(status.st_uid).value_or("user " + std::to_string(status.st_uid)) +
+                   ", who is neither root nor the caller and could replace it"};
+  }
+  if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) {
+    return Refusal{path + " is below " + parent + ", where anybody could replace it: chmod o-w " +
+                   parent};
+  }
+  return std::monostate{};
+}
+
+Outcome check_parents(const std::string& path) {
+  for (std::size_t slash = path.find_last_of('/'); slash != std::string::npos;
+       slash = slash == 0 ? std::string::npos : path.find_last_of('/', slash - 1)) {
+    const std::string parent = slash == 0 ? "/" : path.substr(0, slash);
+    struct stat status {};
+    if (::stat(parent.c_str(), &status) != 0) return refusal_from_errno("look at", parent);
+    if (const Outcome trusted = check_parent(status, parent, path); !trusted) return trusted;
+  }
+  return std::monostate{};
+}
+
 Result<std::vector<PublicKey>> read_keys(const std::string& path) {
-  const Result<Directory> directory = Directory::open(path);
+  const auto real = real_path(path);
+  if (!real) return refusal_from_errno("open", path);
+  if (const Outcome trusted = check_parents(*real); !trusted) return trusted.refusal();
+  const Result<Directory> directory = Directory::open(*real);
   if (!directory) return directory.refusal();
   struct stat status {};
   if (::fstat(directory.value().descriptor(), &status) != 0)

@@ -18,6 +18,13 @@ namespace agent_releases {
 // root to other places.
 [[nodiscard]] Outcome check_caller(const struct stat& status, const std::string& path);
 
+// Whoever owns a directory may put another one into the place of what is below it. `path` is
+// absolute and without links; all directories above it belong to root or the caller, and where
+// anybody may write, the sticky bit protects what others own.
+[[nodiscard]] Outcome check_parents(const std::string& path);
+[[nodiscard]] Outcome check_parent(const struct stat& status, const std::string& parent,
+                                   const std::string& path);
+
 // The keys of a directory: its files *.pub. Refused where one of them is no key or not to be
 // trusted, or where there is none.
 [[nodiscard]] Result<std::vector<PublicKey>> read_keys(const std::string& directory);

@@ -68,8 +68,9 @@ class Releases {
   [[nodiscard]] std::optional<Version> previous() const;
 
   struct Adding {
-    std::string source;    // a URL (http, https, file) or a path of a manifest
-    std::string sha256{};  // what the release's bytes must be
+    std::string source;       // a URL (http, https, file) or a path of a manifest
+    std::string sha256{};     // what the release's bytes must be
+    bool allow_files = true;  // false: http and https alone, as for a source that others name
     bool unsigned_is_wanted = false;
     bool older_is_wanted = false;
     std::optional<Version> running{};  // what the agent is; an older release is refused
