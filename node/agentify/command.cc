@@ -48,8 +48,8 @@ std::string LastLine::text() const {
   return current_.empty() ? last_ : current_;
 }
 
-bool Command::begin(const std::string& command, const Options& options,
-                    const std::vector<std::string>& environment, bool shown) {
+bool Command::begin(const std::string& command, const Options& options, ChildSetting setting,
+                    bool shown) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return false;
   output_.reset(ends[0]);
@@ -59,7 +59,7 @@ bool Command::begin(const std::string& command, const Options& options,
   const upgrader::Program shell = shell_program(command, options);
   KeeperPlan plan;
   plan.program = &shell;
-  plan.child.environment = environment;
+  plan.child = std::move(setting);
   plan.output = write.get();
   plan.name = "agentify-runs";
   shown_ = shown;
@@ -116,7 +116,7 @@ CommandOutcome run_command(const std::string& command, const Options& options,
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end = Clock::now() + limit;
   Command running;
-  if (!running.begin(command, options, environment, false)) {
+  if (!running.begin(command, options, {.environment = environment}, false)) {
     return {.words = in_words(upgrader::SystemError{errno})};
   }
   for (;;) {

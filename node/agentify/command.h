@@ -1,5 +1,6 @@
 // A command of an option, run by /bin/sh under a keeper of its own: nothing of it is left when it
-// ends, is given up, or agentify dies. It gets neither lock nor sockets.
+// ends, is given up, or agentify dies. It never gets the lock, and the sockets only as its setting
+// says.
 #pragma once
 
 #include <functional>
@@ -40,8 +41,8 @@ class Command {
  public:
   // Begins; false where there is no process to be had. With `shown` what it writes goes to standard
   // error, too.
-  [[nodiscard]] bool begin(const std::string& command, const Options& options,
-                           const std::vector<std::string>& environment, bool shown);
+  [[nodiscard]] bool begin(const std::string& command, const Options& options, ChildSetting setting,
+                           bool shown);
   // To be polled for reading.
   [[nodiscard]] int news_descriptor() const { return keeper_.descriptor(); }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }

@@ -47,7 +47,7 @@ void Loop::perform(const SayExtend& action) {
 void Loop::perform(const RunCheck&) {
   const Options& options = *prepared_.options;
   check_.emplace();
-  if (!check_->begin(*options.check, options, prepared_.surroundings->command_environment, true)) {
+  if (!check_->begin(*options.check, options, prepared_.surroundings->check, true)) {
     check_.reset();
     return feed(CheckEnded{false, "cannot be run: " + in_words(upgrader::SystemError{errno})});
   }

@@ -79,7 +79,7 @@ void Prober::ask(bool fresh, Told told) {
 
 void Prober::run(const std::string& command) {
   command_.emplace();
-  if (!command_->begin(command, *options_, *environment_, false)) {
+  if (!command_->begin(command, *options_, {.environment = *environment_}, false)) {
     return tell({.words = "cannot run a command: " + in_words(upgrader::SystemError{errno})});
   }
   const bool watched = watch_.begin(loop_, command_->news_descriptor(), UV_READABLE, [this] {

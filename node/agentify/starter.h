@@ -14,10 +14,10 @@
 namespace agentify {
 
 struct ChildSetting {
-  std::vector<std::string> environment;   // NAME=value
-  std::optional<std::size_t> listen_pid;  // the entry in which the child puts its own pid
-  int passed = 0;                         // 3 to 2 + passed go to it at these numbers
-  int ready_descriptor = -1;              // where `ready_pipe` is put, if there is one
+  std::vector<std::string> environment = {};   // NAME=value
+  std::optional<std::size_t> listen_pid = {};  // the entry in which the child puts its own pid
+  int passed = 0;                              // 3 to 2 + passed go to it at these numbers
+  int ready_descriptor = -1;                   // where `ready_pipe` is put, if there is one
   int ready_pipe = -1;
   int death_signal = 0;  // for when its parent dies; 0: none
 };

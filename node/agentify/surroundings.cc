@@ -63,8 +63,12 @@ void share_environment(Surroundings& made, bool sockets) {
     if (name == "LISTEN_PID") made.daemon.listen_pid = made.daemon.environment.size();
     made.daemon.environment.emplace_back(*entry);
   }
+  made.check.environment = made.daemon.environment;
+  made.check.listen_pid = made.daemon.listen_pid;
   if (const char* const path = std::getenv(program_variable)) {
-    made.command_environment.push_back(std::string(program_variable) + "=" + path);
+    const std::string entry = std::string(program_variable) + "=" + path;
+    made.command_environment.push_back(entry);
+    made.check.environment.push_back(entry);
   }
 }
 
@@ -90,7 +94,7 @@ std::variant<Surroundings, std::string> look_around(std::optional<int> ready_des
   upgrader::mark_close_on_exec_from(upgrader::first_passed_descriptor);
   const std::optional<int> sockets = upgrader::passed_sockets(environ, ::getpid());
   const int behind_sockets = upgrader::first_passed_descriptor + sockets.value_or(0);
-  made.passed = sockets.value_or(0);
+  made.passed = made.check.passed = sockets.value_or(0);
   made.lock = number_in(lock_variable);
   if (made.lock && (*made.lock != behind_sockets || ::fcntl(*made.lock, F_GETFD) < 0)) {
     return std::string(lock_variable) + " does not name the descriptor behind init's sockets";

@@ -19,7 +19,8 @@ struct Surroundings {
   int passed = 0;           // sockets, and the lock behind them
   std::optional<int> lock;  // the number of the lock's descriptor
   ChildSetting daemon;      // environment and descriptors of the daemon
-  std::vector<std::string> command_environment;
+  ChildSetting check;       // the same of the check: init's sockets, and not the lock
+  std::vector<std::string> command_environment;  // of all other commands
 };
 
 // Marks every descriptor from 3 on close-on-exec. `ready_descriptor`, which the daemon is to have,

@@ -353,25 +353,30 @@ LOOKS = ("ls -l /proc/$$/fd >$DIR/NAME.ls; "
          "env >$DIR/NAME.env; echo done >$DIR/NAME\n")
 
 
-def test_lock_and_sockets_reach_the_daemon_and_no_command(stage):
-    """with its own LISTEN_PID, and no variable of the protocol"""
+def test_lock_and_sockets_reach_the_daemon(stage):
+    """the sockets reach the check, too, each with its own LISTEN_PID; other commands get nothing,
+    and none a variable of the protocol"""
     passed = [socket.socket(), socket.socket()]
     for each in passed:
         each.bind(("127.0.0.1", 0))
         each.listen()
-    check = LOOKS.replace("NAME", "check")
+    check = LOOKS.replace("NAME", "check") + "echo $$ >$DIR/check.pid"
     daemon = [stage.script("daemon", LOOKS.replace("NAME", "daemon") + WAITS)]
     one = stage.agentify(f"--check={check}", "--ready=exec:" + LOOKS.replace("NAME", "probe"),
                          daemon=daemon, sockets=passed, lock=True).activate()
     one.expect("healthy")
     pid = stage.read("pid")
-    for command in ("check", "probe"):
+    for command, fds in (("check", {"3", "4"}), ("probe", set())):
         names = {line.split("=")[0] for line in stage.lines(command + ".fds")}
-        assert names == {"0", "1", "2"}, stage.lines(command + ".fds")
+        assert names == {"0", "1", "2"} | fds, stage.lines(command + ".fds")
         env = stage.lines(command + ".env")
-        assert not [x for x in env if x.startswith(("LISTEN_", "NOTIFY_", "LIBAGENT"))], env
+        listens = [x.split("=")[0] for x in env if x.startswith("LISTEN_")]
+        assert len(listens) == len(fds), env
+        assert not [x for x in env if x.startswith(("NOTIFY_", "LIBAGENT"))], env
         mine = [x.split("=")[0] for x in env if x.startswith("AGENT_PROTOCOL")]
         assert mine == ["AGENT_PROTOCOL_PROGRAM"], mine
+    own = f"LISTEN_PID={stage.read('check.pid')}"
+    assert own in stage.lines("check.env") and "LISTEN_FDS=2" in stage.lines("check.env")
     fds = dict(line.split("=", 1) for line in stage.lines("daemon.fds"))
     held = [number for number, name in fds.items() if name.endswith("/lock.daemon")]
     assert set(fds) == {"0", "1", "2", "3", "4", "5", *held} and len(held) == 1, fds
