@@ -8,6 +8,7 @@
 #include <chrono>
 #include <utility>
 
+#include "node/agentify/journal.h"
 #include "node/agentify/surroundings.h"
 #include "upgrader/core/errno_name.h"
 
@@ -76,9 +77,7 @@ void Command::read_output() {
     if (count <= 0) return output_.reset();
     const std::string_view text(bytes, static_cast<std::size_t>(count));
     line_.add(text);
-    if (shown_) {
-      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    }
+    if (shown_) show(text);
   }
 }
 

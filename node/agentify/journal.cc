@@ -1,9 +1,12 @@
 #include "node/agentify/journal.h"
 
-#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
+
+#include "upgrader/shell/no_wait.h"
 
 namespace agentify {
 
@@ -15,9 +18,26 @@ void log_line(std::string_view text) {
   for (const char byte : text.substr(0, line_bytes_max / 2))
     line += static_cast<unsigned char>(byte) < ' ' || byte == '\x7f' ? '?' : byte;
   line += '\n';
-  pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
-  if (::poll(&out, 1, 0) != 1 || (out.revents & POLLOUT) == 0) return;
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  show(line);
+}
+
+void show(std::string_view bytes) {
+  struct stat status {};
+  if (::fstat(STDERR_FILENO, &status) != 0) return;
+  while (!bytes.empty()) {
+    const std::string_view part = bytes.substr(0, line_bytes_max);
+    const std::size_t written =
+        upgrader::write_without_waiting(STDERR_FILENO, status.st_mode, part);
+    if (written < part.size()) return;
+    bytes.remove_prefix(written);
+  }
+}
+
+void survive_a_broken_log() {
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  for (const int signal : {SIGPIPE, SIGXFSZ, SIGTTOU})
+    ::sigaction(signal, &ignored, nullptr);
 }
 
 }  // namespace agentify

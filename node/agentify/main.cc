@@ -159,6 +159,7 @@ int perform(const CommandLine& line) {
 }  // namespace agentify
 
 int main(int argc, char** argv) {
+  agentify::survive_a_broken_log();
   if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
   return agentify::perform(agentify::parse_command_line(argc, argv));
 }

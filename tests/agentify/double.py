@@ -110,7 +110,8 @@ class Double:
     """One agentify under a double of the upgrader."""
 
     def __init__(self, directory, options, daemon, lock=False, sockets=(), env=None, argv0=None,
-                 program_fd=True, role="candidate", features=(), prefix=(), **welcome):
+                 program_fd=True, role="candidate", features=(), prefix=(), stderr=None,
+                 **welcome):
         self.directory = Path(directory)
         self.role = role
         self.features = list(features)
@@ -155,6 +156,7 @@ class Double:
             number += 1
         self.log_path = self.directory / f"log{len(list(self.directory.glob('log*')))}"
         self.log_file = open(self.log_path, "ab")
+        self.stderr = self.log_file.fileno() if stderr is None else stderr
         to_agent, self.to_agent = os.pipe()
         self.from_agent, from_agent = os.pipe()
         argv = [*prefix, str(AGENTIFY), *options, "--", argv0 or daemon[0], *daemon[1:]]
@@ -173,13 +175,14 @@ class Double:
             pipes = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd in (to_agent, from_agent)]
             os.dup2(pipes[0], 0)
             os.dup2(pipes[1], 1)
-            os.dup2(self.log_file.fileno(), 2)
+            os.dup2(self.stderr, 2)
             for fd, to in high:
                 os.dup2(fd, to)
             os.closerange(3 + len(places), 100)
             if "LISTEN_PID" in environment:
                 environment["LISTEN_PID"] = str(os.getpid())
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores
+                signal.signal(number, signal.SIG_DFL)
             os.execve(argv[0], argv, environment)
         finally:
             os._exit(127)

@@ -67,6 +67,30 @@ def test_a_failed_check_is_unfit_with_its_last_line(stage):
     assert silent.expect("unfit")["reason"] == "check: it exited with status 3"
 
 
+def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
+    """what the check prints into a pipe that is full is lost, and the check goes on"""
+    reads, writes = os.pipe()
+    one = stage.agentify("--check=yes | head -c 300000", daemon=waits(stage), stderr=writes)
+    one.activate()
+    stage.read("pid")
+    one.stop()
+    one.expect("stopped")
+    assert one.wait() == 0
+    os.close(reads)
+    os.close(writes)
+
+
+def test_a_log_file_at_its_limit_is_not_the_end(stage):
+    """what cannot be written to it is lost"""
+    limit = ["/usr/bin/prlimit", "--fsize=0"]
+    one = stage.agentify(daemon=["/usr/bin/tail", "-f", "/dev/null"], prefix=limit).activate()
+    one.expect("healthy")
+    one.stop()
+    one.expect("stopped")
+    assert one.wait() == 0
+    assert one.log() == ""
+
+
 def test_a_check_that_does_not_end_is_killed(stage):
     """it is unfit, and nothing of it is left"""
     one = stage.agentify("--check=echo slow; tail -f /dev/null", "--check-timeout=200ms",
