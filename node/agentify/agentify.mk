@@ -25,6 +25,7 @@ $(agentify_units): $(BUILD)/tests/agentify/%: $(BUILD)/objects/tests/agentify/%.
 
 # Beside a double of the upgrader, and under the real one; they take agentify from $(BUILD).
 agentify_plays := tests/agentify/life.py tests/agentify/readiness.py tests/agentify/follow.py \
+  tests/agentify/trial.py \
   tests/agentify/faults.py tests/agentify/kill.py
 agentify_witness := $(BUILD)/tests/agentify/witness
 # Not sanitized, as it is C; so it may be static also beside what is.

@@ -168,8 +168,9 @@ void Loop::hear(const Agent::Event& event) {
                   .boot = welcome->failure && welcome->failure->id == "boot",
                   .readiness = has_readiness(*welcome),
                   .watchdog = welcome->watchdog});
-  } else if (std::holds_alternative<Agent::Activate>(event)) {
-    feed(Activated{});
+  } else if (const auto* activate = std::get_if<Agent::Activate>(&event)) {
+    feed(Activated{.trial = activate->trial,
+                   .commit_healthy = activate->commit == Agent::CommitRule::healthy});
   } else if (const auto* stop = std::get_if<Agent::Stop>(&event)) {
     feed(StopAsked{stop->deadline});
   } else if (std::holds_alternative<Agent::Committed>(event)) {

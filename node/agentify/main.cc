@@ -17,6 +17,7 @@
 #include "node/agentify/journal.h"
 #include "node/agentify/loop.h"
 #include "node/agentify/options.h"
+#include "node/agentify/release_name.h"
 #include "node/agentify/surroundings.h"
 #include "upgrader/core/errno_name.h"
 #include "upgrader/shell/descriptors.h"
@@ -42,13 +43,14 @@ int refuse(const std::string& why, int status) {
   return status;
 }
 
-std::string daemon_version(const Options& options, const Surroundings& surroundings) {
+std::string daemon_version(const Options& options, const Surroundings& surroundings,
+                           const std::string& program) {
   if (options.version) return *options.version;
-  if (!options.version_command) return "";
+  if (!options.version_command) return fit_for_version(release_name(program));
   const CommandOutcome outcome = run_command(*options.version_command, options,
                                              surroundings.command_environment, version_time_max);
   if (!outcome.good) log_line("--version-command: " + outcome.words);
-  return outcome.good ? fit_for_status(outcome.last_line).substr(0, 128) : "";
+  return outcome.good ? fit_for_version(outcome.last_line) : "";
 }
 
 std::optional<int> ready_descriptor_of(const Options& options) {
@@ -124,12 +126,12 @@ int run(const Options& options) {
                   exit_failed);
   }
   Prepared prepared;
-  prepared.version = daemon_version(options, surroundings);
   prepared.options = &options;
   prepared.surroundings = &surroundings;
   if (const auto wrong = prepare_keeper(options, surroundings, prepared)) {
     return refuse(*wrong, exit_failed);
   }
+  prepared.version = daemon_version(options, surroundings, prepared.program);
   auto agent = agent_protocol::Agent::open(prepared.version, {readiness_feature});
   uv_loop_t loop;
   if (!agent || uv_loop_init(&loop) != 0) {

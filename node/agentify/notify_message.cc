@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t status_bytes_max = 256;
 constexpr std::size_t reason_bytes_max = 1024;
+constexpr std::size_t version_bytes_max = 128;
 
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;
@@ -85,6 +86,10 @@ NotifyMessage parse_notify_message(std::string_view text) {
 
 std::string fit_for_status(std::string_view text) {
   return fit(text, status_bytes_max);
+}
+
+std::string fit_for_version(std::string_view text) {
+  return fit(text, version_bytes_max);
 }
 
 std::string fit_for_reason(std::string_view text) {

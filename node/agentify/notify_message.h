@@ -32,7 +32,8 @@ inline constexpr std::size_t notify_bytes_max = 8192;
 // What a `status` may be: UTF-8 of at most 256 bytes. Bytes that are none become '?', and a longer
 // text is cut between two characters.
 [[nodiscard]] std::string fit_for_status(std::string_view text);
-// The same for a `reason`, of at most 1,024 bytes.
+// The same for a version, of at most 128 bytes, and for a `reason`, of at most 1,024 bytes.
+[[nodiscard]] std::string fit_for_version(std::string_view text);
 [[nodiscard]] std::string fit_for_reason(std::string_view text);
 
 }  // namespace agentify

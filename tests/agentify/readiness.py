@@ -148,6 +148,33 @@ def test_the_last_answer_is_told_while_it_waits(stage):
         assert one.wait() == 0
 
 
+def test_on_trial_what_is_never_ready_is_unfit(stage):
+    """before the trial ends, whatever passes it, with the last answer of the probe"""
+    daemon = [stage.script("daemon", WAITS)]
+    for commit in ("survive", "healthy"):
+        one = stage.agentify("--ready=exec:echo not now; exit 1", daemon=daemon)
+        one.activate(trial_ms=300, commit=commit)
+        assert one.expect("unfit")["reason"].startswith("the daemon is not ready: not now (--ready")
+        one.stop("rollback")
+        one.expect("stopped")
+        assert one.wait() == 0
+        assert one.count("healthy") == 0
+
+
+def test_on_trial_the_daemon_has_to_last(stage):
+    """healthy is said when it has been ready for the settle time, at most half the trial"""
+    daemon = [stage.script("daemon", WHEN_TOLD + "exit 3")]
+    one = stage.agentify("--settle=1h", daemon=daemon)
+    one.activate(trial_ms=3600000, commit="healthy").expect("status")
+    make(stage, "go")
+    assert one.wait() == 3
+    assert one.count("healthy") == 0
+    two = stage.agentify("--settle=1h", daemon=[stage.script("daemon", WAITS)])
+    two.activate(trial_ms=400, commit="healthy").expect("healthy")
+    two.stop()
+    assert two.wait() == 0
+
+
 def test_unix(stage):
     """ready when it takes a connection"""
     path = str(stage.directory / "socket")

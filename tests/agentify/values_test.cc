@@ -17,6 +17,7 @@
 #include "node/agentify/lock_directory.h"
 #include "node/agentify/notify_message.h"
 #include "node/agentify/probe_kind.h"
+#include "node/agentify/release_name.h"
 #include "node/agentify/signals.h"
 #include "node/agentify/stop_plan.h"
 
@@ -163,6 +164,21 @@ TEST_CASE("every kind of readiness and health is read, and what is none is said"
   CHECK(std::holds_alternative<ProbeKind>(parse_probe_kind("exec:true")));
   for (const char* text : {"started", "notify", "fd:3", "after:1s", "never"})
     CHECK(std::holds_alternative<std::string>(parse_probe_kind(text)));
+}
+
+TEST_CASE("a release is known by its path") {
+  CHECK(release_name("/srv/nginx/v1/run") == "v1");
+  CHECK(release_name("/srv/nginx/broken/run") == "broken");
+  CHECK(release_name("/r/agent-v1.2.3") == "1.2.3");
+  CHECK(release_name("/r/agent-v1.2.3-rc.1/run") == "1.2.3-rc.1");
+  CHECK(release_name("/r/agent-v1.2.3/bin/agent") == "1.2.3");
+  CHECK(release_name("/usr/lib/postgresql/15/bin/postgres") == "15");
+  CHECK(release_name("/opt/d/2.0/d") == "2.0");
+  for (const char* unknown : {"", "/", "run", "/run", "/usr/sbin/nginx", "/usr/local/bin/d",
+                              "/opt/d/d", "/opt/my-values/d", "/home/x-very/d"}) {
+    CHECK(release_name(unknown).empty());
+  }
+  CHECK(fit_for_version(std::string(127, 'a') + "\u00e9") == std::string(127, 'a'));
 }
 
 TEST_CASE("what a daemon notifies is read line by line") {

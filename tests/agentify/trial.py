@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Daemons on trial under the real upgrader, by the options that its users type: whatever is not
+ready, or does not last, is rolled back, and whatever is typed wrongly is named once, with what to
+type. Ends with `N passed, N failed`."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+from double import AGENTIFY, BUILD, PATIENCE, marked, run_tests, tests_of, wait_until
+
+# A daemon that is ready when it has made the file of its version.
+READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
+
+
+class Machine:
+    """An upgrader with agentify and a link to a daemon, of which there may be other versions."""
+
+    def __init__(self, stage, *options, adapter=("--ready=file:$DIR/ready",), daemon=READY):
+        self.stage = stage
+        self.link = stage.directory / "current"
+        self.link.symlink_to(self.release("v1", daemon))
+        self.log_path = stage.directory / "log"
+        self.mark = "TEST_MARK=" + stage.directory.name
+        self.begin(options, adapter)
+
+    def release(self, name, text):
+        (self.stage.directory / name).mkdir()
+        return os.path.relpath(self.stage.script(name + "/run", text), self.stage.directory)
+
+    def begin(self, options, adapter):
+        directory = str(self.stage.directory)
+        words = ["--adapter=" + one.replace("$DIR", directory) for one in adapter]
+        environment = {"PATH": os.environ["PATH"], "DIR": directory,
+                       "TEST_MARK": self.stage.directory.name, "XDG_RUNTIME_DIR": directory,
+                       **{k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")}}
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [str(BUILD / "upgrader"), "--relink", *options, "--adapter=" + str(AGENTIFY),
+                 *words, str(self.link)], env=environment, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=log, start_new_session=True)
+        self.stage.doubles.append(self)
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def wait_for(self, text):
+        wait_until(lambda: text in self.log() or self.process.poll() is not None, text)
+        assert text in self.log(), self.log()
+
+    def upgrade(self, name, text):
+        release = self.release(name, text)
+        self.link.unlink()
+        self.link.symlink_to(release)
+        self.process.send_signal(signal.SIGUSR2)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(PATIENCE) == 0, self.log()
+        assert marked(self.mark) == [], self.log()
+
+    def clean_up(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(PATIENCE)
+        wait_until(lambda: not marked(self.mark), "all have gone")
+
+
+def test_a_daemon_that_is_never_ready_is_rolled_back(stage):
+    """with the upgrader's own commit rule, which a daemon that only lives would pass"""
+    one = Machine(stage, "--trial=1s")
+    one.wait_for("the daemon is ready")
+    one.upgrade("v2", "exec tail -f /dev/null")
+    one.wait_for("generation 3 (version v1) is active again")
+    assert "the daemon is not ready: " in one.log() and "committed" not in one.log(), one.log()
+    assert os.readlink(one.link) == "v1/run"
+    one.wait_for("generation 3 (version v1) says that it works")
+    one.stop()
+
+
+def test_a_daemon_that_is_ready_and_dies_is_rolled_back(stage):
+    """although healthy would commit it: it has to last before that is said"""
+    one = Machine(stage, "--trial=1h", "--commit=healthy", adapter=("--settle=30m",))
+    one.wait_for("the daemon is ready")
+    one.upgrade("v2", "until [ -e $DIR/go ]; do timeout 0.02 tail -f /dev/null; done; exit 3")
+    one.wait_for("generation 2 (version v2): the daemon is ready")
+    (stage.directory / "go").touch()
+    one.wait_for("generation 3 (version v1) is active again")
+    assert "committed" not in one.log(), one.log()
+    one.stop()
+
+
+def test_a_daemon_that_lasts_is_committed(stage):
+    """and called by its release, which has a file that is called as in every other one"""
+    one = Machine(stage, "--trial=1s", "--commit=healthy")
+    one.wait_for("the daemon is ready")
+    one.upgrade("v2", READY)
+    one.wait_for("upgrade sigusr2-1 is committed")
+    assert "generation 2 (version v2)" in one.log(), one.log()
+    assert os.readlink(one.link) == "v2/run"
+    one.stop()
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(globals()))
