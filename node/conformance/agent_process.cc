@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "node/conformance/drain.h"
 #include "node/conformance/effects.h"
 #include "node/conformance/look.h"
 #include "node/conformance/start.h"
@@ -41,20 +42,6 @@ bool make_pipe(OwnedFd& read_end, OwnedFd& write_end, bool we_read) {
   read_end = OwnedFd(ends[0]);
   write_end = OwnedFd(ends[1]);
   return ::fcntl(ends[we_read ? 0 : 1], F_SETFL, O_NONBLOCK) == 0;
-}
-
-// All that is there, to `take`; true at the end.
-bool drain(int fd, const std::function<void(std::string_view)>& take) {
-  std::array<char, 65'536> bytes{};
-  for (;;) {
-    const ssize_t count = ::read(fd, bytes.data(), bytes.size());
-    if (count > 0)
-      take({bytes.data(), static_cast<std::size_t>(count)});
-    else if (count == 0)
-      return true;
-    else if (errno != EINTR)
-      return errno != EAGAIN;
-  }
 }
 
 }  // namespace

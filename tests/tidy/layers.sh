@@ -178,7 +178,7 @@ canary_sample_agent_includes() {
 }
 
 # The files of agent-conformance that act: all others are pure.
-conformance_shell='agent_process|look|main|owned_fd|stage|start'
+conformance_shell='agent_process|drain|look|main|owned_fd|stage|start'
 
 # agent-conformance has no code of what it judges, its double none of either, and what it decides
 # does no input or output.
