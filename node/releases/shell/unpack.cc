@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -74,7 +75,7 @@ class Unpacking {
   std::set<std::vector<std::string>> directories_{{}};
   std::vector<Link> hard_links_;
   std::vector<Link> symbolic_links_;
-  std::vector<Listed> files_;
+  std::map<std::string, Listed> files_;  // by path: hard links name them
   std::string list_;
 };
 
@@ -85,7 +86,7 @@ Refusal Unpacking::broken() const {
 
 Outcome Unpacking::note(Listed listed) {
   list_ += to_line(listed);
-  if (listed.kind == Listed::Kind::file) files_.push_back(std::move(listed));
+  if (listed.kind == Listed::Kind::file) files_.emplace(listed.path, listed);
   if (list_.size() <= list_bytes_max) return std::monostate{};
   return Refusal{"the archive's names have more than 16,777,216 bytes"};
 }
@@ -191,9 +192,9 @@ Outcome Unpacking::take_hard_link(const Link& link) {
   const std::string shown = joined(link.path);
   const auto target = member_path(link.target);
   if (!target) return Refusal{"the link " + shown + ": its target " + target.reason()};
-  const auto found = std::ranges::find(files_, joined(target.value()), &Listed::path);
+  const auto found = files_.find(joined(target.value()));
   if (found == files_.end()) return Refusal{"the link " + shown + " names no file of the archive"};
-  const Listed listed = *found;
+  const Listed listed = found->second;
   const auto from = parent_of(target.value());
   const auto parent = link.path.empty() ? Result<Directory>(Refusal{}) : parent_of(link.path);
   if (!from || !parent) return Refusal{"the link " + shown + " cannot be made"};
