@@ -70,7 +70,7 @@ TEST_CASE("endings are told with stage, reason, who is active and what it took")
   Ending ending = ending_of("u1", "committed");
   ending.gap_us = 24;
   CHECK(ending_sentence(ending) ==
-        "committed; version 1.1 is active (ready after 412 ms, nobody active for 24 us)");
+        "committed; version 1.1 is active (ready after 412 ms, handed over in 24 us)");
   CHECK(
       ending_sentence(ending_of("u1", "kept", "start", "exited with status 3")) ==
       "failed at its start: exited with status 3; version 1.0 stayed active (ready after 412 ms)");
@@ -88,6 +88,21 @@ TEST_CASE("endings are told with stage, reason, who is active and what it took")
   bare.outcome = "kept";
   bare.stage = "sideways";
   CHECK(ending_sentence(bare) == "failed at stage sideways; the agent stayed active");
+}
+
+TEST_CASE("a version that nobody has told is called as its release is in the executable's path") {
+  const auto cell = [](const char* executable) { return side_cell({"", executable}); };
+  CHECK(cell("/opt/nginx/v1/run") == "v1");
+  CHECK(cell("/opt/nginx/1.2.3/bin/run") == "1.2.3");
+  CHECK(cell("/srv/2/agent-v1.2.3/bin/agent") == "agent-v1.2.3");
+  CHECK(cell("/srv/2/agent-1.2.3") == "agent-1.2.3");
+  CHECK(cell("/usr/bin/memcached") == "memcached");
+  CHECK(cell("/opt/very-vain/x86_64") == "x86_64");
+  CHECK(cell("run") == "run");
+  CHECK(cell("v1//run") == "v1");
+  CHECK(cell("") == "-");
+  CHECK(side_name({"", "/opt/nginx/v2/run"}) == "v2");
+  CHECK(side_name({"1.0", "/opt/nginx/v2/run"}) == "version 1.0");
 }
 
 TEST_CASE("the page of an upgrader at rest") {

@@ -13,6 +13,37 @@ std::string_view last_part(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+bool is_digit(std::string_view text, std::size_t at) {
+  return at < text.size() && text[at] >= '0' && text[at] <= '9';
+}
+
+// "1.2.3", "v1", "agent-1.2.3", "agent-v1.2.3".
+bool names_version(std::string_view part) {
+  const auto begins = [&](std::size_t at) {
+    return is_digit(part, at) || (part.substr(at, 1) == "v" && is_digit(part, at + 1));
+  };
+  if (begins(0)) return true;
+  for (std::size_t at = part.find('-'); at != std::string_view::npos; at = part.find('-', at + 1)) {
+    if (begins(at + 1)) return true;
+  }
+  return false;
+}
+
+// What a release is called by whoever keeps releases in directories: the part of its path that
+// names a version, the last one of several. Programs in them are often called alike: v1/run,
+// v2/run.
+std::string_view release_part(std::string_view path) {
+  const std::string_view last = last_part(path);
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::string_view part = last_part(rest);
+    if (names_version(part)) return part;
+    rest.remove_suffix(part.size());
+    while (rest.ends_with('/'))
+      rest.remove_suffix(1);
+  }
+  return last;
+}
+
 std::string name_or(const std::optional<AgentStatus>& agent, std::string_view otherwise) {
   return agent ? agent_name(*agent) : std::string(otherwise);
 }
@@ -37,13 +68,14 @@ std::string stage_clause(const std::string& stage) {
   return "at stage " + shown(stage);
 }
 
-// What it took, as far as it is known: "ready after 400 ms, nobody active for 24 us".
+// What it took, as far as it is known: "ready after 400 ms, handed over in 24 us". That is the time
+// between two agents; an adapter's daemon may begin to serve later.
 std::string took_clause(const Ending& ending) {
   std::string clause;
   if (ending.start_ms) clause += "ready after " + show_duration(Duration{*ending.start_ms});
   if (ending.gap_us) {
     if (!clause.empty()) clause += ", ";
-    clause += "nobody active for " + show_microseconds(*ending.gap_us);
+    clause += "handed over in " + show_microseconds(*ending.gap_us);
   }
   return clause;
 }
@@ -61,19 +93,19 @@ std::string agent_name(const AgentStatus& agent) {
     const std::string version = "version " + shown(agent.version);
     name = name.empty() ? version : name + " (" + version + ")";
   }
-  if (name.empty()) name = shown(last_part(agent.executable));
+  if (name.empty()) name = shown(release_part(agent.executable));
   return name.empty() ? "an agent" : name;
 }
 
 std::string side_cell(const Side& side) {
   const std::string_view text =
-      side.version.empty() ? last_part(side.executable) : std::string_view(side.version);
+      side.version.empty() ? release_part(side.executable) : std::string_view(side.version);
   return text.empty() ? "-" : shown(text);
 }
 
 std::string side_name(const Side& side) {
   if (!side.version.empty()) return "version " + shown(side.version);
-  const std::string name = shown(last_part(side.executable));
+  const std::string name = shown(release_part(side.executable));
   return name.empty() ? "the agent" : name;
 }
 

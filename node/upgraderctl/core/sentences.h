@@ -19,7 +19,8 @@ inline constexpr std::array<std::string_view, 12> phase_names{
 // "generation 2 (version 1.1)", as far as it is known.
 [[nodiscard]] std::string agent_name(const AgentStatus& agent);
 
-// "version 1.1", or the executable where the version is not known.
+// "version 1.1"; where the version is not known, what the executable's path calls its release: "v1"
+// of v1/run, or else the executable.
 [[nodiscard]] std::string side_name(const Side& side);
 
 // The same for a table: "1.1".
