@@ -105,6 +105,10 @@ void Adapter::on(const Activated& event) {
   activated_at_ = now_;
   begin_trial(event);
   if (watchdog_) heartbeat_at_ = now_;
+  if (terms_.health && terms_.health_action == HealthAction::silence && !watchdog_) {
+    log("--health: init has no watchdog here, so a daemon that falls sick behind its trial is only "
+        "logged and shown; --health-action=exit has it started anew");
+  }
   order(StartDaemon{});
   beat_if_due();
   follow();

@@ -38,7 +38,8 @@ void Adapter::send_due_signals() {
     const int signal = moments_.front().signal;
     moments_.erase(moments_.begin());
     if (moments_.empty() && !terms_.stop.names(signal)) {
-      log("the daemon has not stopped in time, and is killed");
+      log("the daemon has not stopped in time, and is killed; if it always has to be, say so by "
+          "--stop=TERM:10s,KILL, and its stop counts as clean");
     }
     order(SignalDaemon{signal});
   }

@@ -185,8 +185,15 @@ void Keeper::adopt(pid_t pid) {
 #endif
 }
 
-// By its number: as our child it keeps that until we reap it; another one is asked for first.
+// By its number: as our child it keeps that until we reap it. Of another one we hold a descriptor,
+// unless the kernel is too old to have any.
 void Keeper::send_to_main(int signal) {
+#ifdef SYS_pidfd_send_signal
+  if (main_handle_) {
+    ::syscall(SYS_pidfd_send_signal, main_handle_.get(), signal, nullptr, 0);
+    return;
+  }
+#endif
   if (!descends_from(main_, ::getpid())) return;
   ::kill(main_, signal);
 }

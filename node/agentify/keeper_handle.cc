@@ -47,8 +47,10 @@ bool KeeperHandle::fork_keeper(KeeperPlan plan) {
   return true;
 }
 
-// A keeper that has not got an order is let go of: each of us then sees the other's end.
+// A keeper that somebody has stopped would obey nothing. One that has not got an order is let go
+// of: each of us then sees the other's end.
 void KeeperHandle::order(Order order) const {
+  if (pid_ > 0) ::kill(pid_, SIGCONT);
   const ssize_t sent = ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != sizeof order) ::shutdown(socket_.get(), SHUT_RDWR);
 }

@@ -223,12 +223,25 @@ void Loop::look_at_notify() {
     const auto received = prepared_.notify.take(prepared_.keeper.pid());
     if (!received) return;
     if (received->stranger != 0) {
-      log_line("process " + std::to_string(received->stranger) +
-               ", which is none of the daemon's, wrote to its NOTIFY_SOCKET: ignored");
+      note_stranger(received->stranger);
     } else {
       feed(NotifyReceived{received->message});
     }
   }
+}
+
+// At most one line a second, with a count: anybody may write there, as often as he likes.
+void Loop::note_stranger(pid_t stranger) {
+  if (stranger_logged_ && now() - *stranger_logged_ < std::chrono::seconds{1}) {
+    ++strangers_;
+    return;
+  }
+  stranger_logged_ = now();
+  const std::string more =
+      strangers_ == 0 ? "" : " (" + std::to_string(strangers_) + " more before it not shown)";
+  strangers_ = 0;
+  log_line("process " + std::to_string(stranger) +
+           ", which is none of the daemon's, wrote to its NOTIFY_SOCKET: ignored" + more);
 }
 
 void Loop::look_at_ready_pipe() {

@@ -56,6 +56,7 @@ class Loop {
   void look_at_keeper();
   void listen_to_daemon();
   void look_at_notify();
+  void note_stranger(pid_t stranger);
   void look_at_ready_pipe();
   void look_at_check();
   void check_took_too_long();
@@ -93,6 +94,8 @@ class Loop {
   bool feeding_ = false;
   std::optional<DaemonEnding> leaving_;
   Duration watchdog_{};
+  std::optional<Time> stranger_logged_;  // when one that wrote to NOTIFY_SOCKET was
+  std::size_t strangers_ = 0;            // since then
 
   Watch agent_watch_;
   Watch keeper_watch_;

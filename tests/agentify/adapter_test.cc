@@ -338,6 +338,18 @@ TEST_CASE("on trial a sick daemon is unfit") {
   CHECK(story.all<SayUnfit>() == std::vector{SayUnfit{"the daemon is sick: no"}});
 }
 
+TEST_CASE("who would hear of a sick daemon is said where nobody would") {
+  const auto warned = [](const Terms& terms, std::optional<Duration> watchdog) {
+    Story story(terms);
+    story.tell(Welcomed{.watchdog = watchdog}).tell(Activated{});
+    return story.has<Log>();
+  };
+  CHECK(warned(with_health(), std::nullopt));
+  CHECK_FALSE(warned(with_health(), 3s));
+  CHECK_FALSE(warned(with_health(HealthAction::exit), std::nullopt));
+  CHECK_FALSE(warned(plain_terms(), std::nullopt));
+}
+
 TEST_CASE("one good answer makes failures begin anew") {
   Story story(with_health());
   story.start();

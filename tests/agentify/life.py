@@ -240,6 +240,17 @@ def test_a_killed_keeper_leaves_no_daemon_on_a_slow_machine(stage):
     assert not [pid for pid in one.family() if name_of(pid) != "strace"]
 
 
+def test_a_stopped_keeper_obeys_all_the_same(stage):
+    """an order makes it go on"""
+    one = stage.agentify(daemon=waits(stage)).activate()
+    stage.read("pid")
+    os.kill(one.keeper(), signal.SIGSTOP)
+    one.stop()
+    one.expect("stopped")
+    assert one.wait() == 0
+    assert not one.family()
+
+
 def test_a_keeper_killed_while_held_is_unfit(stage):
     """before there is any daemon"""
     one = stage.agentify(daemon=waits(stage))
