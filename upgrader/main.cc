@@ -91,7 +91,9 @@ std::variant<Readiness, std::string> readiness_for(const Options& options, int l
     auto adapter =
         check_agent(options.adapter.front(), {options.adapter.begin() + 1, options.adapter.end()});
     if (const auto* refused = std::get_if<ProgramRefused>(&adapter)) {
-      logbook.error("--adapter: {}"_with(refused->reason));
+      const bool one_word = options.adapter.front().find(' ') == std::string::npos;
+      logbook.error("--adapter: {}{}"_with(
+          refused->reason, one_word ? "" : "; each word needs an --adapter of its own"));
       std::exit(exit_own_failure);
     }
     setting.adapter = std::get<Program>(std::move(adapter));

@@ -101,8 +101,8 @@ std::optional<std::string> Loop::prepare_following() {
 }
 
 void Loop::refuse(const std::string& why) {
-  log_line(why);
-  agent_.unfit(fit_for_reason(why));
+  if (agent_.alone()) log_line(why);
+  agent_.unfit(fit_for_reason("agentify: " + why));
   leaving_ = DaemonEnding{DaemonEnding::How::exited, 1};
 }
 

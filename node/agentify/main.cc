@@ -27,6 +27,8 @@ namespace {
 
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
+constexpr int exit_not_executable = 126;
+constexpr int exit_not_found = 127;
 
 // The upgrader waits five seconds for a hello before it complains.
 constexpr Duration version_time_max = std::chrono::seconds{3};
@@ -36,11 +38,19 @@ int print(const std::string& text) {
   return written && std::fflush(stdout) == 0 ? 0 : exit_failed;
 }
 
-// The upgrader is told, too: it would learn of an exit only.
+// An upgrader is told, and writes it to the log; it would learn of an exit only.
 int refuse(const std::string& why, int status) {
-  log_line(why);
-  if (auto agent = agent_protocol::Agent::open()) agent->unfit(fit_for_reason("agentify: " + why));
+  auto agent = agent_protocol::Agent::open();
+  if (!agent || agent->alone()) log_line(why);
+  if (agent) agent->unfit(fit_for_reason("agentify: " + why));
   return status;
+}
+
+// Under an upgrader standard output is not for people.
+int help() {
+  if (std::getenv("AGENT_PROTOCOL") == nullptr) return print(help_text());
+  show(help_text());
+  return refuse("--help has been asked for, and not a daemon", exit_usage);
 }
 
 std::string daemon_version(const Options& options, const Surroundings& surroundings,
@@ -80,14 +90,12 @@ std::optional<std::string> prepare_readiness(const Options& options, Prepared& p
 
 // Forks the keeper while there is nothing in us yet that it should not have. Why not, or nothing.
 std::optional<std::string> prepare_keeper(const Options& options, const Surroundings& surroundings,
-                                          Prepared& prepared) {
-  auto daemon = find_daemon(options);
-  if (const auto* wrong = std::get_if<std::string>(&daemon)) return *wrong;
+                                          const upgrader::Program& daemon, Prepared& prepared) {
   auto lock = find_lock(surroundings);
   if (const auto* wrong = std::get_if<std::string>(&lock)) return *wrong;
   KeeperPlan plan;
-  prepared.program = std::get<upgrader::Program>(daemon).path();
-  plan.program = &std::get<upgrader::Program>(daemon);
+  prepared.program = daemon.path();
+  plan.program = &daemon;
   plan.child = surroundings.daemon;
   plan.child.death_signal = options.stop.steps.front().signal;
   plan.lock = std::get<DaemonLock>(std::move(lock));
@@ -128,7 +136,12 @@ int run(const Options& options) {
   Prepared prepared;
   prepared.options = &options;
   prepared.surroundings = &surroundings;
-  if (const auto wrong = prepare_keeper(options, surroundings, prepared)) {
+  const auto daemon = find_daemon(options);
+  if (const auto* refused = std::get_if<upgrader::ProgramRefused>(&daemon)) {
+    return refuse(refused->reason, refused->missing ? exit_not_found : exit_not_executable);
+  }
+  const upgrader::Program& program = std::get<upgrader::Program>(daemon);
+  if (const auto wrong = prepare_keeper(options, surroundings, program, prepared)) {
     return refuse(*wrong, exit_failed);
   }
   prepared.version = daemon_version(options, surroundings, prepared.program);
@@ -151,7 +164,7 @@ int run(const Options& options) {
 }
 
 int perform(const CommandLine& line) {
-  if (std::holds_alternative<HelpWanted>(line)) return print(help_text());
+  if (std::holds_alternative<HelpWanted>(line)) return help();
   if (std::holds_alternative<VersionWanted>(line)) return print(version_text());
   if (const auto* wrong = std::get_if<UsageError>(&line)) return refuse(wrong->reason, exit_usage);
   return run(std::get<Options>(line));

@@ -22,13 +22,20 @@ constexpr int health_failures_max = 1'000'000;
 using Complaint = std::optional<UsageError>;
 
 Complaint complain(const Argument& argument, std::string_view what) {
-  return UsageError{upgrader::complaint_about(argument, what)};
+  std::string text = upgrader::complaint_about(argument, what);
+  // Two options in one word, as a shell's quotes make it of a whole command line.
+  if (argument.value && argument.value->find(" --") != std::string_view::npos) {
+    text += "; each option needs an --adapter of its own";
+  }
+  return UsageError{std::move(text)};
 }
 
 Complaint set_duration(const Argument& argument, Duration& duration) {
   const std::optional<Duration> parsed = parse_duration(argument.value.value_or(""));
-  if (!parsed) return complain(argument, "needs =D, " + std::string(duration_form));
-  if (*parsed == Duration{0}) return complain(argument, "must not be 0");
+  if (parsed == Duration{0}) return complain(argument, "must not be 0");
+  if (!parsed) {
+    return complain(argument, "needs =D, where D is a whole number and ms, s, m or h, at most 24h");
+  }
   duration = *parsed;
   return std::nullopt;
 }

@@ -32,18 +32,31 @@ Split split(std::string_view text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+std::string whole_of(const Split& asked) {
+  return std::string(asked.kind) + ":" + std::string(asked.rest);
+}
+
 std::variant<ProbeKind, std::string> unix_probe(std::string_view path) {
   constexpr std::size_t room = sizeof(sockaddr_un::sun_path) - 1;
-  if (path.empty() || path.size() > room) {
-    return "unix: needs the path of a socket, of at most " + std::to_string(room) + " bytes";
+  if (!path.starts_with('/') || path.size() > room) {
+    return "unix: needs the absolute path of a socket, of at most " + std::to_string(room) +
+           " bytes";
   }
   return ProbeKind{UnixProbe{std::string(path)}};
+}
+
+std::string complaint_about_tcp(std::string_view text) {
+  const std::string form = "tcp: needs [HOST:]PORT, as tcp:80 or tcp:localhost:80";
+  if (text.empty()) return form;
+  const std::string_view port = text.substr(text.rfind(':') + 1);
+  if (port.find_first_not_of("0123456789") != std::string_view::npos) return form;
+  return form + ", where PORT is 1 to 65535";
 }
 
 std::optional<std::variant<ProbeKind, std::string>> try_probe(const Split& asked) {
   if (asked.kind == "tcp") {
     const std::optional<TcpAddress> address = parse_tcp_address(asked.rest);
-    if (!address) return "tcp: needs [HOST:]PORT";
+    if (!address) return complaint_about_tcp(asked.rest);
     return ProbeKind{TcpProbe{*address}};
   }
   if (asked.kind == "unix") return unix_probe(asked.rest);
@@ -56,6 +69,7 @@ std::optional<std::variant<ProbeKind, std::string>> try_probe(const Split& asked
     if (!url) return "http: needs a URL as http://HOST[:PORT][/PATH]";
     return ProbeKind{HttpProbe{*url}};
   }
+  if (asked.kind == "https") return "https is not spoken; use exec:curl -fsS " + whole_of(asked);
   if (asked.kind == "exec") {
     if (asked.rest.empty()) return "exec: needs a command";
     return ProbeKind{CommandProbe{std::string(asked.rest)}};

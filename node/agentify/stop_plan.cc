@@ -24,7 +24,7 @@ std::variant<StopStep, std::string> parse_step(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const std::optional<int> signal = parse_signal(name);
-  if (!signal) return complaint_about(name, "names no signal");
+  if (!signal) return complaint_about(name, "names no signal, such as TERM or QUIT");
   StopStep step{.signal = *signal};
   if (colon == std::string_view::npos) return step;
   step.time = parse_duration(text.substr(colon + 1));

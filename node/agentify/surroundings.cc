@@ -114,21 +114,19 @@ std::variant<Surroundings, std::string> look_around(std::optional<int> ready_des
   return made;
 }
 
-std::variant<Program, std::string> find_daemon(const Options& options) {
+std::variant<Program, upgrader::ProgramRefused> find_daemon(const Options& options) {
   const char* const path = std::getenv(program_variable);
-  if (path == nullptr) {
-    auto checked = upgrader::check_agent(options.name, options.args);
-    if (const auto* refused = std::get_if<upgrader::ProgramRefused>(&checked)) {
-      return refused->reason;
-    }
-    return std::get<Program>(std::move(checked));
-  }
+  if (path == nullptr) return upgrader::check_agent(options.name, options.args);
   const std::optional<int> number = number_in(descriptor_variable);
   ExecutableKind kind = number ? ExecutableKind::elf : ExecutableKind::script;
   OwnedFd descriptor(number ? *number : ::open(path, O_PATH | O_CLOEXEC));
   struct stat status {};
   if (::fstat(descriptor.get(), &status) != 0) {
-    return std::string(path) + ": " + in_words(upgrader::SystemError{errno});
+    const int error = errno;
+    return upgrader::ProgramRefused{
+        .error = error,
+        .reason = std::string(path) + ": " + in_words(upgrader::SystemError{error}),
+        .missing = error == ENOENT || error == ENOTDIR};
   }
   return Program(options.name, options.args, path, std::move(descriptor), kind, status.st_dev,
                  status.st_ino);

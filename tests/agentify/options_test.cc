@@ -91,6 +91,18 @@ TEST_CASE("what is wrong is named") {
   CHECK(complaint({"--check=a", "--check-timeout=0", "d"}) == "--check-timeout=0: must not be 0");
   CHECK(complaint({"--ready=x", "d"}).starts_with("--ready=x: needs =started, notify, fd:N"));
   CHECK(complaint({"--ready", "d"}).starts_with("--ready: needs =started"));
+  CHECK(complaint({"--settle=3", "d"}).starts_with("--settle=3: needs =D"));
+  CHECK(complaint({"--health=exec:x", "--health-interval=10", "d"}) ==
+        "--health-interval=10: needs =D, where D is a whole number and ms, s, m or h, at most 24h");
+  CHECK(complaint({"--ready=tcp:80 --stop=QUIT", "d"})
+            .ends_with("; each option needs an --adapter of its own"));
+  CHECK(complaint({"--ready=tcp:localhost", "d"}).ends_with("as tcp:80 or tcp:localhost:80"));
+  CHECK(complaint({"--ready=tcp:99999", "d"}).ends_with(", where PORT is 1 to 65535"));
+  CHECK(complaint({"--ready=https://a/b", "d"}) ==
+        "--ready=https://a/b: https is not spoken; use exec:curl -fsS https://a/b");
+  CHECK(complaint({"--ready=unix:run/d", "d"})
+            .starts_with("--ready=unix:run/d: unix: needs the "
+                         "absolute path"));
   CHECK(complaint({"--vouch=maybe", "d"}) == "--vouch=maybe: needs =yes or =no");
   CHECK(complaint({"--health=notify", "d"}).starts_with("--health=notify: needs =tcp:"));
   CHECK(complaint({"--health-interval=1s", "d"}) == "--health-interval: needs --health");
@@ -98,8 +110,9 @@ TEST_CASE("what is wrong is named") {
   CHECK(complaint({"--health-action=exit", "d"}) == "--health-action: needs --health");
   CHECK(complaint({"--health-failures=0", "d"}).ends_with("from 1 to 1000000"));
   CHECK(complaint({"--health-action=die", "d"}) == "--health-action=die: needs =silence or =exit");
-  CHECK(complaint({"--stop=NO", "d"}) ==
-        "--stop=NO: needs =SIGNAL[:D[,SIGNAL:D ...]]: \"NO\" names no signal");
+  CHECK(
+      complaint({"--stop=NO", "d"}) ==
+      "--stop=NO: needs =SIGNAL[:D[,SIGNAL:D ...]]: \"NO\" names no signal, such as TERM or QUIT");
   CHECK(complaint({"--follow=", "d"}) == "--follow=: needs =DIR, where DIR is a directory");
   CHECK(complaint({"--follow-keys=/k", "d"}) == "--follow-keys: needs --follow=DIR");
   CHECK(complaint({"--version=", "d"}).starts_with("--version=: needs =TEXT"));

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
-from double import AGENTIFY, BUILD, PATIENCE, marked, run_tests, tests_of, wait_until
+from double import AGENTIFY, BUILD, PATIENCE, marked, run_command, run_tests, tests_of, wait_until
 
 # A daemon that is ready when it has made the file of its version.
 READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
@@ -103,6 +103,37 @@ def test_a_daemon_that_lasts_is_committed(stage):
     assert "generation 2 (version v2)" in one.log(), one.log()
     assert os.readlink(one.link) == "v2/run"
     one.stop()
+
+
+# What is typed, and what the log then says once.
+TYPED = [(["--adapter=" + str(AGENTIFY), "--ready=tcp:80", "/bin/true"],
+          "no such option; one of the adapter's is given as --adapter=--ready=tcp:80"),
+         (["--adapter=agentify --ready=tcp:80", "/bin/true"],
+          "each word needs an --adapter of its own"),
+         (["--adapter=" + str(AGENTIFY), "--adapter=--ready=tcp:80 --stop=QUIT", "/bin/true"],
+          "each option needs an --adapter of its own"),
+         (["--adapter=" + str(AGENTIFY), "--adapter=--ready=tcp:no.host.invalid:80", "/bin/true"],
+          "no address is known of no.host.invalid"),
+         (["--adapter=" + str(AGENTIFY), "--adapter=--help", "/bin/true"],
+          "--health-action=silence|exit")]
+
+
+def test_what_is_typed_wrongly_is_named_once(stage):
+    """with what to type instead"""
+    del stage
+    for words, text in TYPED:
+        done = run_command(str(BUILD / "upgrader"), *words, stdin=subprocess.DEVNULL)
+        assert done.returncode == 125, (words, done)
+        assert done.stderr.count(text) == 1, (words, done.stderr)
+        assert "stray" not in done.stderr and done.stdout == "", (words, done)
+
+
+def test_a_daemon_that_is_not_there_has_the_statuses_of_a_shell(stage):
+    """without an upgrader, too"""
+    (stage.directory / "file").write_text("text")
+    for name, status in (("no-such-program", 127), ("/no/such", 127),
+                         (str(stage.directory / "file"), 126)):
+        assert run_command(str(AGENTIFY), name, stdin=subprocess.DEVNULL).returncode == status
 
 
 if __name__ == "__main__":

@@ -63,11 +63,11 @@ TEST_CASE("a stop plan is signals with times, of which only the last may have no
   CHECK(plan_of("QUIT:60s,TERM:10s") == StopPlan{{{SIGQUIT, 60s}, {SIGTERM, 10s}}});
   CHECK(plan_of("INT:1s,KILL").names(SIGKILL));
   CHECK_FALSE(plan_of("INT:1s").names(SIGKILL));
-  CHECK(complaint_of("") == "\"\" names no signal");
+  CHECK(complaint_of("") == "\"\" names no signal, such as TERM or QUIT");
   CHECK(complaint_of("TERM,KILL") == "\"TERM\" needs a time, since another follows");
   CHECK(complaint_of("TERM:0") == "\"TERM:0\" needs a time behind its colon that is not 0");
   CHECK(complaint_of("TERM:") == "\"TERM:\" needs a time behind its colon that is not 0");
-  CHECK(complaint_of("TERM:1s,") == "\"\" names no signal");
+  CHECK(complaint_of("TERM:1s,") == "\"\" names no signal, such as TERM or QUIT");
   std::string many = "TERM:1s";
   for (int i = 0; i < 16; ++i)
     many += ",TERM:1s";

@@ -277,7 +277,9 @@ TEST_CASE("a wrong choice is told what is allowed") {
 TEST_CASE("an unknown option is refused by its name") {
   for (const char* wrong : {"-H", "-v", "--mod=parallel", "--Mode=parallel", "---", "--help=x",
                             "--version=1", "--=x"}) {
-    CHECK(mentions(refusal_of({wrong}), std::string(wrong) + ": no such option"));
+    CHECK(mentions(refusal_of({wrong}), std::string(wrong) + ": no such option; --help"));
+    CHECK(mentions(refusal_of({"--adapter=agentify", wrong}),
+                   "one of the adapter's is given as --adapter=" + std::string(wrong)));
   }
 }
 

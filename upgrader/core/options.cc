@@ -126,7 +126,12 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--subreaper") return set_flag(argument, options.subreaper);
   if (name == "--adapter") return add_adapter_word(argument, options);
   if (name == "--log-level") return set_choice(argument, options.log_level);
-  return complaint_about(argument, "no such option; --help names them all");
+  if (options.adapter.empty()) {
+    return complaint_about(argument, "no such option; --help names them all");
+  }
+  return complaint_about(
+      argument,
+      "no such option; one of the adapter's is given as --adapter={}"_with(argument.whole));
 }
 
 // What no option by itself can be wrong with.
