@@ -275,8 +275,7 @@ void Agent::listen_on_port(bool is_held) {
 void Agent::refuse_state(const Message& message) {
   if (role_ != "candidate") return;
   if (is("trial-exits") && message.HasMember("trial_ms")) leave(9);
-  if (is("needs-state") && !has_text(message, "state")) leave(9);
-  if (!has_text(message, "state")) return;
+  if (!has_text(message, "state")) return is("needs-state") ? leave(9) : void();
   state_ = text(message, "state");
   const bool is_clean = message["clean"].GetBool();
   if (is("empty-state-exits") && state_.empty()) leave(9);

@@ -43,7 +43,7 @@ check_played_transcripts() {
 canary_played_transcripts() {
   sed -i 's/^2< {"type":"activate","state":"line 4711","clean":true,/2< {"type":"activate",/' \
     man/agent-protocol.7
-  trial='"trial_ms":30000,"commit":"survive"}'
+  trial='"trial_ms":N,"commit":"survive"}'
   echo "as shown: 2< {\"type\":\"activate\",$trial"
   echo "as heard: 2< {\"type\":\"activate\",\"state\":\"line 4711\",\"clean\":true,$trial"
 }

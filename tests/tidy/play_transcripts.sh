@@ -1,6 +1,7 @@
 #!/bin/sh
 # Plays the transcripts of agent-protocol(7): agents say under the real upgrader what the page says
-# that they say, and must hear what it says that they hear, byte for byte but for deadlines.
+# that they say, and must hear what it says that they hear, byte for byte but for deadlines
+# and the time of a trial, which is short here.
 #
 # usage: play_transcripts.sh DIRECTORY     with the lines as DIRECTORY/input; UPGRADER
 set -u
@@ -49,7 +50,7 @@ kill -TERM "$upgrader"
 wait "$upgrader" || { echo "the upgrader exited with status $?"; exit 1; }
 upgrader=
 
-normal() { sed 's/"deadline_ms":[0-9]*/"deadline_ms":N/'; }
+normal() { sed -E 's/"(deadline|trial)_ms":[0-9]*/"\1_ms":N/'; }
 for me in $(seq "$last"); do
   grep "^$me< " play | normal >shown
   normal <"heard.$me" >heard
