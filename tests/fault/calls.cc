@@ -59,6 +59,7 @@ std::string kind_of_kept(std::string_view name) {
   if (last.starts_with("status.json") || last == "previous.json") return ".news";
   if (last.find("previous.attempts") != std::string_view::npos) return ".attempts";
   if (last == "previous" || last == ".previous.upgrader") return ".previous";
+  if (last == ".lock") return ".control-lock";
   if (name == "control" || name.ends_with("/control/control")) return ".fifo";
   return name.ends_with("/control") ? ".control" : "";
 }

@@ -1,11 +1,13 @@
 // The control directory and the file of --attempts, where the file system refuses what it hardly
 // ever does: it costs hands and news, which is told once, and what stood there stays.
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 #include "tests/unit/control_desk.h"
 #include "tests/unit/failing_calls.h"
@@ -24,6 +26,13 @@ int times_told(const Desk& desk, const std::string& what) {
   for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at)
     ++times;
   return times;
+}
+
+std::set<std::string> names_in(const std::string& directory) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    names.insert(entry.path().filename().string());
+  return names;
 }
 
 OwnedFd writer_of(const Desk& desk) {
@@ -186,16 +195,77 @@ TEST_CASE("status.json is written in spite of interruptions, and stays where it 
   CHECK_FALSE(std::filesystem::exists(directory / "ctl/status.json.new"));
 }
 
-TEST_CASE("a control directory that cannot be locked is not taken, and nothing in it is touched") {
+TEST_CASE(
+    "a control directory that another has locked is not taken, and nothing is touched in it") {
   Desk desk;
-  const Failing failing(Call::flock, ENOLCK);
-
-  CHECK_FALSE(desk.take());
+  {
+    const Failing failing(Call::flock, EWOULDBLOCK);
+    CHECK_FALSE(desk.take());
+  }
   desk.settle(1s);
   desk.control->finish(State{}, 7);
 
-  CHECK(times_told(desk, "ctl: no lock: No locks available (ENOLCK)") == 1);
-  CHECK(std::filesystem::is_empty(desk.directory / "ctl"));
+  CHECK(desk.told() == "");
+  CHECK(names_in(desk.directory / "ctl") == std::set<std::string>{".lock"});
+}
+
+TEST_CASE("a control directory that cannot be locked is not touched, and locked when it can be") {
+  Desk desk;
+  const Call call = GENERATE(Call::openat, Call::flock);
+  std::optional<Failing> failing;
+  failing.emplace(call, ENOSPC, 0, 100);
+  CHECK(desk.take());
+  desk.settle(1s);
+  desk.settle(1'500ms);
+  desk.settle(2s);
+
+  CHECK(times_told(desk, "ctl is not used: it cannot be locked: ") == 1);
+  CHECK_FALSE(std::filesystem::exists(desk.directory / "ctl/control"));
+  CHECK_FALSE(std::filesystem::exists(desk.directory / "ctl/status.json"));
+  CHECK(desk.control->next_deadline() == Time{3s});
+  failing.reset();
+
+  desk.settle(3s);
+
+  CHECK(desk.says("running"));
+  CHECK(writer_of(desk));
+  CHECK_FALSE(desk.control->next_deadline());
+}
+
+TEST_CASE("a control directory that could never be locked is left alone at the end, too") {
+  Desk desk;
+  const Failing failing(Call::flock, ENOLCK, 0, 100);
+  CHECK(desk.take());
+
+  desk.control->finish(State{}, 7);
+
+  CHECK_FALSE(std::filesystem::exists(desk.directory / "ctl/status.json"));
+}
+
+TEST_CASE("nobody else can lock a control directory that they may read") {
+  Desk desk;
+  desk.directory.write("ctl/.lock", "");
+  REQUIRE(::chmod((desk.directory / "ctl/.lock").c_str(), 0644) == 0);
+  const OwnedFd reader(::open((desk.directory / "ctl").c_str(), O_RDONLY | O_CLOEXEC));
+  REQUIRE(::flock(reader.get(), LOCK_EX | LOCK_NB) == 0);
+
+  CHECK(desk.take());
+
+  struct stat status {};
+  REQUIRE(::stat((desk.directory / "ctl/.lock").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("on a read-only disk the file of the lock is locked as it is") {
+  Desk desk;
+  desk.directory.write("ctl/.lock", "");
+  REQUIRE(::chmod((desk.directory / "ctl/.lock").c_str(), 0600) == 0);
+  const Failing failing(Call::openat, EROFS);
+
+  CHECK(desk.take());
+
+  CHECK(failing.fired());
+  CHECK(desk.told() == "");
 }
 
 TEST_CASE("a last status.json that cannot be kept is told, and the directory is taken") {
@@ -222,25 +292,33 @@ TEST_CASE("an upgrader that ends before an agent was started keeps the last stat
   CHECK_FALSE(std::filesystem::exists(desk.directory / "ctl/control"));
 }
 
-TEST_CASE("without a FIFO no requests are taken, and news are written all the same") {
+TEST_CASE("without a FIFO no requests are taken until it can be made, and news are written") {
   Desk desk;
-  const Failing failing(Call::mkfifoat, EROFS);
-
+  std::optional<Failing> failing;
+  failing.emplace(Call::mkfifoat, ENOSPC, 0, 2);
   CHECK(desk.take());
   desk.settle(1s);
   desk.control->take_backlog();
-
-  CHECK(times_told(desk, "no requests are taken by ") == 1);
-  CHECK_FALSE(desk.control->next_deadline());
   CHECK(content_of(desk.directory / "ctl/status.json") != "");
+  CHECK_FALSE(writer_of(desk));
+  CHECK(desk.control->next_deadline() == Time{2s});
+  desk.settle(2s);
+  CHECK(times_told(desk, "no requests are taken by ") == 1);
+  CHECK(desk.control->next_deadline() == Time{3s});
+
+  desk.settle(3s);
+
+  CHECK(writer_of(desk));
+  CHECK_FALSE(desk.control->next_deadline());
+  CHECK(times_told(desk, "no requests are taken by ") == 1);
 }
 
 TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again every second") {
   Desk desk;
   const bool opens = GENERATE(false, true);
+  CHECK(desk.take());
   std::optional<Failing> failing;
   failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
-  CHECK(desk.take());
   desk.settle(0s);
   CHECK_FALSE(writer_of(desk));  // who asks is not to wait for nobody
   CHECK(desk.control->next_deadline() == Time{1s});

@@ -348,6 +348,34 @@ TEST_CASE("a signal that the kernel does not let through is told in the log") {
                              "Operation not permitted (EPERM)\n") != std::string::npos);
 }
 
+TEST_CASE("a control directory that another upgrader leaves in time is taken") {
+  const TemporaryDirectory directory;
+  Options options;
+  options.agent = directory / "none";
+  options.control_directory = directory / "ctl";
+  const Failing failing(Call::flock, EWOULDBLOCK);
+
+  const RunOutcome outcome = outcome_of_running(options);
+
+  CHECK(failing.fired());
+  CHECK(outcome.status == 127);
+  CHECK(content_of(directory / "ctl/status.json").find("\"exit_status\":127") != std::string::npos);
+}
+
+TEST_CASE("a control directory that another upgrader keeps ends the upgrader") {
+  const TemporaryDirectory directory;
+  Options options;
+  options.agent = directory / "none";
+  options.control_directory = directory / "ctl";
+  const Failing failing(Call::flock, EWOULDBLOCK, 0, 1'000'000);
+
+  const RunOutcome outcome = outcome_of_running(options);
+
+  CHECK(outcome.status == 125);
+  CHECK(outcome.told.find("ctl: another upgrader uses it") != std::string::npos);
+  CHECK(content_of(directory / "ctl/status.json") == "");
+}
+
 TEST_CASE("a first agent for which there is no process ends the upgrader with its own failure") {
   Options options;
   options.agent = "/bin/true";

@@ -30,16 +30,26 @@ const std::vector<std::string>* arguments_of(const void* programs, ProgramId id)
 }  // namespace
 
 bool Control::take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over) {
-  if (const int error = directory_.lock(); error != 0) {
-    const bool used = error == EWOULDBLOCK;
-    logbook_.error(used ? "--control={}: another upgrader uses it"_with(directory_.path())
-                        : "--control={}: no lock: {}"_with(directory_.path(), SystemError{error}));
-    return false;
+  const int error = directory_.lock();
+  if (error == EWOULDBLOCK) return false;
+  locked_ = error == 0;
+  if (!locked_) {
+    logbook_.warning("--control={} is not used: it cannot be locked: {}"_with(directory_.path(),
+                                                                              SystemError{error}));
   }
   taken_ = true;
   chronicle_.begin(stamp());
   fifo_.emplace(loop, directory_, std::move(sink), std::move(turn_over));
   return true;
+}
+
+bool Control::has_lock(Time now) {
+  if (!taken_ || locked_) return locked_;
+  if (last_ && now < *last_ + retry_interval) return false;
+  last_ = now;
+  locked_ = directory_.lock() == 0;
+  if (locked_) last_.reset();
+  return locked_;
 }
 
 // Done once, when an agent has been started: any earlier, it would delay that start.
@@ -53,16 +63,15 @@ void Control::take_files() {
     logbook_.warning(
         "{} is not on tmpfs: to write status.json may wait for a disk"_with(directory_.path()));
   }
-  if (const int error = directory_.make_fifo(); error != 0) {
-    fifo_.reset();
-    tell_deaf(error);
-  }
 }
 
-// Nothing, if it is open. One that cannot be opened now is told once, and is tried again later.
+// Nothing, if it is open. One that cannot be made or opened now is told once, and is tried again
+// later.
 void Control::open_fifo() {
   if (!fifo_ || fifo_->is_open()) return;
-  const int error = fifo_->open();
+  int error = has_fifo_ ? 0 : directory_.make_fifo();
+  has_fifo_ = error == 0;
+  if (has_fifo_) error = fifo_->open();
   if (error != 0 && !deaf_) tell_deaf(error);
   deaf_ = error != 0;
 }
@@ -103,7 +112,7 @@ void Control::note(const Event& event, const Actions& actions, const State& stat
 }
 
 void Control::settle(const State& state, Time now) {
-  if (!taken_) return;
+  if (!has_lock(now)) return;
   take_files();
   open_fifo();
   if (!due_) {
@@ -120,12 +129,13 @@ void Control::settle(const State& state, Time now) {
 
 std::optional<Time> Control::next_deadline() const {
   if (fifo_ && fifo_->pending()) return Time{0};  // at once: lines have been read and not taken
-  if ((deaf_ || fails_) && last_ && !due_) return *last_ + retry_interval;
+  const bool retries = deaf_ || fails_ || (taken_ && !locked_);
+  if (retries && last_ && !due_) return *last_ + retry_interval;
   return held_back_ ? std::nullopt : due_;
 }
 
 void Control::finish(const State& state, int exit_status) {
-  if (!taken_) return;
+  if (!taken_ || (!locked_ && directory_.lock() != 0)) return;
   take_files();
   fifo_.reset();
   directory_.remove_fifo();

@@ -21,8 +21,11 @@ namespace upgrader {
 
 // status.json is written at most so often.
 inline constexpr Duration status_interval{100};
-// How often it is tried again to open the FIFO, or to write status.json, where that has failed.
+// How often what has failed is tried again: to lock DIR, to make or open the FIFO, to write
+// status.json.
 inline constexpr Duration retry_interval{1'000};
+// How long a DIR that another upgrader has locked is waited for: that one may be about to exit.
+inline constexpr Duration predecessor_patience{1'000};
 
 class Control {
  public:
@@ -32,8 +35,11 @@ class Control {
   // Looks at DIR. Empty: it may be used; otherwise why not.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
   // Takes DIR. From the first settle() on, `sink` is called for every line of a request, and, once
-  // a turn of the loop, `turn_over` after them. False, with a line in the log, if another has DIR.
+  // a turn of the loop, `turn_over` after them. False if another upgrader has DIR, which may be
+  // tried again. Where it cannot be locked for another reason, such as a full disk, the log has a
+  // line, and that is tried again later.
   [[nodiscard]] bool take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over);
+  [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
   // What a line is: an event, a line for the log, or neither.
   using Read = std::variant<std::monostate, ControlRequested, Notice>;
@@ -60,6 +66,7 @@ class Control {
   void finish(const State& state, int exit_status);
 
  private:
+  [[nodiscard]] bool has_lock(Time now);
   void take_files();
   void open_fifo();
   void tell_deaf(int error) const;
@@ -73,8 +80,10 @@ class Control {
   std::optional<ControlFifo> fifo_;
   BootFacts boot_;
   bool taken_ = false;
+  bool locked_ = false;
   bool has_files_ = false;
-  bool deaf_ = false;         // the FIFO cannot be opened
+  bool has_fifo_ = false;
+  bool deaf_ = false;         // the FIFO cannot be made, or opened
   std::string written_;       // what status.json says
   std::optional<Time> last_;  // when status.json was last compared with the state
   std::optional<Time> due_;

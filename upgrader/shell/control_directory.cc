@@ -15,6 +15,7 @@
 namespace upgrader {
 namespace {
 
+constexpr char lock_name[] = ".lock";
 constexpr char status_name[] = "status.json";
 constexpr char previous_name[] = "previous.json";
 constexpr char fifo_name[] = "control";
@@ -59,8 +60,19 @@ std::string ControlDirectory::open(std::string path) {
   return "";
 }
 
-int ControlDirectory::lock() const {
-  return ::flock(directory_.get(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+int ControlDirectory::lock() {
+  const int fd = directory_.get();
+  constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  OwnedFd file(::openat(fd, lock_name, O_RDWR | O_CREAT | flags, 0600));
+  if (!file && errno == EROFS) file.reset(::openat(fd, lock_name, O_RDONLY | flags));
+  if (!file) return errno;
+  // Whoever can open it can lock it. One that is left over may have had another mode.
+  struct stat status {};
+  const bool is_ours = ::fstat(file.get(), &status) == 0 && (status.st_mode & 0777) == 0600;
+  if (!is_ours && ::fchmod(file.get(), 0600) != 0) return errno;
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return errno;
+  lock_ = std::move(file);
+  return 0;
 }
 
 int ControlDirectory::keep_last() const {

@@ -14,8 +14,9 @@ class ControlDirectory {
   // Makes it where there is none. Empty: it can be used. Otherwise a sentence that says why not.
   [[nodiscard]] std::string open(std::string path);
 
-  // Locks it against other upgraders. Returns 0 or an errno value; EWOULDBLOCK: another has it.
-  [[nodiscard]] int lock() const;
+  // Locks it against other upgraders, by a file in it that nobody else can open. Returns 0 or an
+  // errno value; EWOULDBLOCK: another has it.
+  [[nodiscard]] int lock();
   // Renames the status.json of an earlier upgrader to previous.json. Returns 0 or an errno value.
   [[nodiscard]] int keep_last() const;
 
@@ -37,6 +38,7 @@ class ControlDirectory {
  private:
   std::string path_;
   OwnedFd directory_;
+  OwnedFd lock_;
 };
 
 }  // namespace upgrader

@@ -100,7 +100,7 @@ void Loop::on_signal(int signal_number) {
 void Loop::on_timer() {
   if (lock_retry_) {
     init_system_.tell_what_is_due(now());
-    try_lock();
+    try_again();
     return;
   }
   for (const Notice& notice : log_limit_.due(now()))

@@ -45,6 +45,8 @@ class Loop {
   void on_signal(int signal_number);
   void on_timer();
   void try_lock();
+  void try_again();
+  [[nodiscard]] bool take_control();
   void tell_what_will_start();
   [[nodiscard]] std::optional<std::string> count_attempt(const Program& program);
   void note_boot();
@@ -110,11 +112,12 @@ class Loop {
   std::unique_ptr<Agents> agents_;
 
   std::optional<Time> lock_deadline_;
-  std::optional<Time> lock_retry_;  // while it is waited for
-  bool stepping_ = false;           // an event is being taken to its end
-  std::vector<Event> later_;        // events that came up meanwhile
-  Actions carried_out_;             // empty; its memory is for the next: see feed()
-  ActivateSent sent_{};             // what became of the last Send
+  std::optional<Time> control_deadline_;  // another upgrader has the control directory
+  std::optional<Time> lock_retry_;        // while one of the two is waited for
+  bool stepping_ = false;                 // an event is being taken to its end
+  std::vector<Event> later_;              // events that came up meanwhile
+  Actions carried_out_;                   // empty; its memory is for the next: see feed()
+  ActivateSent sent_{};                   // what became of the last Send
   std::optional<int> exit_status_;
 };
 

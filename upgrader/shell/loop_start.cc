@@ -51,11 +51,7 @@ void Loop::take_control_line(const agent_protocol::Line& line) {
 void Loop::try_lock() {
   const std::string& file = *options_.lock_file;
   const int error = lock_->try_lock();
-  if (error == 0) {
-    lock_retry_.reset();
-    start_first_agent();
-    return;
-  }
+  if (error == 0) return start_first_agent();
   if (error != EWOULDBLOCK) {
     logbook_.error("cannot lock {}: {}"_with(file, Lock::refusal_in_words(error)));
     end(exit_own_failure);
@@ -79,22 +75,43 @@ void Loop::try_lock() {
   set_timer();
 }
 
+// The lock is held, where there is one, when the control directory is waited for.
+void Loop::try_again() {
+  if (control_deadline_) return start_first_agent();
+  try_lock();
+}
+
+// False if another upgrader has the control directory: then that is tried again, or has ended us.
+bool Loop::take_control() {
+  if (!control_) return true;
+  const bool taken = control_->take(
+      &loop_, [this](const auto& line) { take_control_line(line); }, [this] { settle(); });
+  if (taken) return true;
+  if (!control_deadline_) control_deadline_ = now() + predecessor_patience;
+  if (*control_deadline_ <= now()) {
+    logbook_.error("--control={}: another upgrader uses it"_with(control_->path()));
+    end(exit_own_failure);
+    return false;
+  }
+  lock_retry_ = now() + lock_retry_interval;
+  set_timer();
+  return false;
+}
+
 // Nothing can be upgraded while the lock is waited for: what AGENT names then will be started.
 void Loop::tell_what_will_start() {
   const auto checked = check_agent(options_.agent, options_.args);
   const auto* refused = std::get_if<ProgramRefused>(&checked);
-  logbook_.write(
-      refused ? LogLevel::warning : LogLevel::info,
-      "SIGUSR2 while {} is waited for: {}{}"_with(
-          *options_.lock_file, refused ? refused->reason : std::get<Program>(checked).path(),
-          refused ? "" : " will be started"));
+  logbook_.write(refused ? LogLevel::warning : LogLevel::info,
+                 "SIGUSR2 while {} is waited for: {}{}"_with(
+                     control_deadline_ ? control_->path() : *options_.lock_file,
+                     refused ? refused->reason : std::get<Program>(checked).path(),
+                     refused ? "" : " will be started"));
 }
 
 void Loop::start_first_agent() {
-  const bool taken = !control_ || control_->take(
-                                      &loop_, [this](const auto& line) { take_control_line(line); },
-                                      [this] { settle(); });
-  if (!taken) return end(exit_own_failure);
+  lock_retry_.reset();
+  if (!take_control()) return;
   note_boot();
   // While the lock was waited for, its holder may have committed another version.
   auto looked = look_at_agent();
@@ -103,6 +120,7 @@ void Loop::start_first_agent() {
     cannot_start(*refused);
   } else {
     Program& program = std::get<Program>(looked);
+    if (control_) control_->note_checked(program);
     std::optional<std::string> worn_out = count_attempt(program);
     first_program_ = programs_.add(std::move(program));
     take(StartRequested{*first_program_, std::move(worn_out)});
