@@ -123,16 +123,21 @@ std::string fit_text(std::string_view text, std::size_t bytes_max) {
   return fitted;
 }
 
+std::string fit_escaped(std::string_view text, std::size_t bytes_max) {
+  std::string fitted = fit_text(text, bytes_max);
+  // A byte of the text is at most 6 on the line: so many of them have to go at the least.
+  while (escaped_bytes(fitted) > bytes_max)
+    fitted = fit_text(fitted, fitted.size() - (escaped_bytes(fitted) - bytes_max + 5) / 6);
+  return fitted;
+}
+
 void fit_line(Activate& activate) {
   if (!activate.failure || encode(activate)) return;
   activate.failure->version.reset();
   if (encode(activate)) return;
-  std::string reason = std::exchange(activate.failure->failure.reason, "");
+  const std::string reason = std::exchange(activate.failure->failure.reason, "");
   const std::size_t room = line_bytes_max - encode(activate).value().size();
-  // A byte of the text is at most 6 on the line: so many of them have to go at the least.
-  while (escaped_bytes(reason) > room)
-    reason = fit_text(reason, reason.size() - (escaped_bytes(reason) - room + 5) / 6);
-  activate.failure->failure.reason = std::move(reason);
+  activate.failure->failure.reason = fit_escaped(reason, room);
 }
 
 }  // namespace agent_protocol

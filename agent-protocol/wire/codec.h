@@ -56,6 +56,9 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 // `bytes_max` bytes, cut between characters. For texts of ours that go into a message.
 [[nodiscard]] std::string fit_text(std::string_view text, std::size_t bytes_max);
 
+// The same, of at most `bytes_max` bytes when it is escaped, the quotes left out.
+[[nodiscard]] std::string fit_escaped(std::string_view text, std::size_t bytes_max);
+
 // Makes `activate` fit a line: of its failure the version goes first, then the end of the reason.
 // Everything else always fits.
 void fit_line(Activate& activate);

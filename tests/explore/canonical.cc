@@ -223,6 +223,7 @@ State normalised(State state) {
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
   state.last_failure.reset();  // what people read of the upgrade before
+  state.lasted = false;        // and of this start
   return state;
 }
 

@@ -2,6 +2,7 @@
 // upgrader(8), CONTROL DIRECTORY.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +60,19 @@ std::size_t count(const std::string& text, const std::string& part) {
 }
 
 }  // namespace
+
+TEST_CASE("a name of any length ends the upgrader like any other, and is told as far as it fits") {
+  World world{World::Later()};
+  world.start(
+      Start{.options = {"--control=" + world.path("ctl")}, .agent = std::string(70'000, 'a')});
+  world.expect_exit(127);
+
+  const Json said = status_of(world);
+
+  CHECK(said.text("phase") == "ended");
+  CHECK(said.object("ended").number("exit_status") == 127);
+  CHECK(said.object("ended").boolean("cut"));
+}
 
 // Rows: H-24, H-82, Z-08
 TEST_CASE("the control directory is made for its owner alone, and says who runs") {
@@ -194,6 +208,23 @@ TEST_CASE("two upgraders do not share a control directory") {
   CHECK(world.log().find("another upgrader uses it") != std::string::npos);
   CHECK(world.read("ctl/status.json") == said);
   CHECK_FALSE(fs::exists(world.path("ctl/previous.json")));
+}
+
+TEST_CASE("whoever may read a control directory keeps no upgrader from it") {
+  World world{World::Later()};
+  fs::create_directory(world.path("ctl"));
+  fs::permissions(world.path("ctl"), fs::perms(0755));
+  const int reader = ::open(world.path("ctl").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  REQUIRE(::flock(reader, LOCK_EX | LOCK_NB) == 0);
+
+  start(world);
+
+  world.first();
+  wait_for_phase(world, "running");
+  struct stat status {};
+  REQUIRE(stat(world.path("ctl/.lock").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+  ::close(reader);
 }
 
 TEST_CASE("what stands in the way of status.json costs the news and one log line") {

@@ -153,6 +153,7 @@ std::string print(const Supervisor& supervisor) {
   printer.put("control_reloads", state.control_reloads);
   printer.put("attempts_deadline", state.attempts_deadline);
   printer.flag("attempts_done", state.attempts_done);
+  printer.flag("lasted", state.lasted);
   for (const Time deadline : state.put_off)
     printer.put("put_off", deadline);
   printer.put_enum("pending", state.pending);

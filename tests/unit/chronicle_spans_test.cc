@@ -175,8 +175,10 @@ TEST_CASE("an upgrade is told with who asked for it: a signal, or the way back a
   policy.previous = true;
   StatusBench at_boot(policy);
   at_boot->start();
+  at_boot->hello(1, "2.0");
   at_boot->exit(1, 1);
+  CHECK(at_boot.chronicle().upgrade()->from.version == "2.0");
   CHECK(at_boot.news().find(R"("upgrade":{"id":"boot","origin":"boot")") != std::string::npos);
-  CHECK(at_boot.chronicle().upgrade()->from.executable.empty());
+  CHECK(at_boot.chronicle().upgrade()->from.executable == at_boot.first);
   CHECK(at_boot.chronicle().upgrade()->to.executable == at_boot.candidate);
 }

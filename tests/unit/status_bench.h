@@ -12,6 +12,7 @@ class StatusBench {
   explicit StatusBench(const upgrader::Policy& policy = upgrader::test::Bench::default_policy())
       : bench_(policy) {
     chronicle_.begin(stamp());
+    chronicle_.note_checked(first);
     bench_.have_watched([this](const auto& event, const auto& actions, const auto& state) {
       if (const auto* spawned = std::get_if<upgrader::Spawned>(&event)) {
         const upgrader::Generation generation = spawned->generation;

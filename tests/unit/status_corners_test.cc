@@ -14,8 +14,15 @@ bool has(const std::string& news, const std::string& text) {
   return news.find(text) != std::string::npos;
 }
 
+int times_in(const std::string& news, const std::string& text) {
+  int times = 0;
+  for (std::size_t at = news.find(text); at != std::string::npos; at = news.find(text, at + 1))
+    ++times;
+  return times;
+}
+
 PastRequest long_request(const std::string& name) {
-  return {name, "commit", false, std::string(1'000, '\x01')};
+  return {name, std::string(4'000, '\x01'), false, std::string(4'000, '\x01')};
 }
 
 }  // namespace
@@ -33,27 +40,81 @@ TEST_CASE("a line of just the bytes that there are is whole, and one of a byte m
   CHECK(has(bench.news(), "args_omitted"));
 }
 
-TEST_CASE("where there is no room for all requests the newest are told, and no ending") {
+TEST_CASE("all that must be said fits, however long each text of it is") {
   StatusBench bench;
+  bench.first = bench.candidate = "/" + std::string(4'094, '\x02');
+  bench.boot.previous = bench.first;
   bench->reach(Phase::preparing);
-  bench->exit(2, 1);
+  bench->say(1, agent_protocol::Status{std::string(256, '\x02')});
+  bench->say(2, agent_protocol::Status{std::string(256, '\x02')});
   for (int i = 1; i <= 16; ++i)
-    bench.chronicle().note_answer(long_request("r" + std::to_string(i)));
+    bench.chronicle().note_answer(long_request("\"" + std::string(60, '"') + std::to_string(i)));
 
   const std::string news = bench.news();
 
   CHECK(integration::Json::parse(news).has_value());
   CHECK(news.size() <= status_news_bytes_max);
-  CHECK(news.size() > status_news_bytes_max - 7'000);
-  CHECK(has(news, R"("endings":[],)"));
-  CHECK(has(news, R"("requests":[{"request":"r16",)"));
-  CHECK_FALSE(has(news, R"("request":"r1",)"));
+  CHECK(times_in(news, R"("type":")") == 16);
+  CHECK(times_in(news, R"("cut":true)") == 19);
 }
 
-TEST_CASE("paths that are all to be escaped are left out last, and all others before them") {
+TEST_CASE("a text is cut where it would be too long as it is written, and its object says so") {
   StatusBench bench;
+  // Each of these characters is six bytes as it is written, but for the slash.
   bench.first = bench.candidate = "/" + std::string(4'094, '\x02');
-  bench.boot.previous = bench.candidate;
+  std::string shown = "/";
+  for (int i = 0; i < 682; ++i)
+    shown += "\\u0002";
+  bench->reach(Phase::preparing);
+  bench->exit(2, 1);
+
+  const std::string news = bench.news();
+  const auto all = integration::Json::parse(news);
+
+  REQUIRE(all);
+  CHECK(shown.size() == 4'093);
+  CHECK(all->object("active").boolean("cut"));
+  CHECK_FALSE(all->has("cut"));
+  CHECK(has(news, R"("from":{"executable":")" + shown + R"(","cut":true})"));
+  CHECK(has(news, R"("to":{"executable":")" + shown + R"(","cut":true})"));
+  CHECK(times_in(news, R"("cut":true)") == 3);
+}
+
+TEST_CASE("a text of just the bytes that there are is whole, and one of a character more is cut") {
+  StatusBench bench;
+  bench.boot.previous = "/" + std::string(4'092, 'x') + "\u00e9";
+  CHECK(has(bench.news(), "\"previous\":\"" + *bench.boot.previous + "\"}"));
+
+  *bench.boot.previous += "\u00e9";
+
+  const std::string whole = bench.boot.previous->substr(0, 4'095);
+  CHECK(has(bench.news(), "\"previous\":\"" + whole + "\",\"cut\":true}"));
+}
+
+TEST_CASE("names of any length leave room for all that must be said") {
+  StatusBench bench;
+  bench.first = bench.candidate = "/" + std::string(99'999, '\x02');
+  bench.boot.previous = bench.first;
+  bench->start();
+  bench->ready(1);
+  bench.chronicle().note_why_it_ends("cannot start " + bench.first);
+  bench.chronicle().note_end(127, bench.stamp());
+
+  const std::string news = bench.news();
+
+  CHECK(news.size() <= status_news_bytes_max);
+  const auto all = integration::Json::parse(news);
+  REQUIRE(all);
+  CHECK(all->object("ended").number("exit_status") == 127);
+  CHECK(all->object("ended").text("reason").starts_with("cannot start /"));
+  CHECK(all->object("ended").boolean("cut"));
+  CHECK(all->object("boot").boolean("cut"));
+}
+
+TEST_CASE("arguments are left out first, then endings, then requests") {
+  StatusBench bench;
+  std::vector<std::string> arguments{std::string(status_news_bytes_max, 'x')};
+  bench.arguments = &arguments;
   bench->reach(Phase::preparing);
   bench->exit(2, 1);
   bench->upgrade("u2");
@@ -63,9 +124,9 @@ TEST_CASE("paths that are all to be escaped are left out last, and all others be
 
   CHECK(integration::Json::parse(news).has_value());
   CHECK(news.size() <= status_news_bytes_max);
-  CHECK_FALSE(has(news, "executable"));
-  CHECK(has(news, R"("endings":[],)"));
-  CHECK(has(news, R"("requests":[],)"));
+  CHECK(has(news, R"("args_omitted":true)"));
+  CHECK(has(news, R"("id":"u1")"));
+  CHECK(has(news, R"("request":"r1")"));
   CHECK(has(news, R"("id":"u2")"));
 }
 

@@ -70,6 +70,66 @@ TEST_CASE("a first agent that is held stands as a candidate, with its deadline")
       "started":"2026-11-22T10:00:00.005Z","status":"reading \"the\" index"}})"));
 }
 
+TEST_CASE("an ending of a boot says what failed, and what was there instead") {
+  Policy policy = Bench::default_policy();
+  policy.previous = true;
+  StatusBench bench(policy);
+  bench->start();
+  bench->hello(1, "2.0");
+  bench->exit(1, 1);
+  bench->say(2, agent_protocol::Hello{.version = "1.0"});
+  bench->say(2, agent_protocol::Ready{});
+  bench->wait(30s);
+
+  CHECK(bench.news().find(R"("from":{"version":"2.0","executable":"/opt/agent-v1"},)"
+                          R"("to":{"version":"1.0","executable":"/opt/agent-v2"})") !=
+        std::string::npos);
+}
+
+TEST_CASE("a start is good from when its agent has lasted for the trial's time, attempts or not") {
+  Policy policy = Bench::default_policy();
+  policy.previous = true;
+  policy.attempts = GENERATE(false, true);
+  StatusBench bench(policy);
+  bench.boot.previous = "/opt/previous";
+  bench->start();
+  bench->ready(1);
+  bench->wait(29s);
+  CHECK(bench.news().find("good") == std::string::npos);
+
+  bench->wait(1s);
+
+  const std::string good = R"("good":"2026-11-22T10:00:30.000Z"})";
+  CHECK(bench.news().find(good) != std::string::npos);
+  bench->wait(1h);
+  CHECK(bench.news().find(good) != std::string::npos);
+}
+
+TEST_CASE("a start is good, too, when an agent has passed its trial before that") {
+  Policy policy = Bench::default_policy();
+  policy.previous = true;
+  StatusBench first_fails(policy), upgraded(policy), stopped(policy);
+  for (StatusBench* bench : {&first_fails, &upgraded, &stopped})
+    bench->boot.previous = "/opt/previous";
+  first_fails->start();
+  first_fails->exit(1, 1);
+  first_fails->ready(2);
+  CHECK(first_fails.news().find("good") == std::string::npos);
+  first_fails->say(2, agent_protocol::Healthy{});
+  CHECK(first_fails.news().find("good") != std::string::npos);
+
+  upgraded->reach(Phase::trial);
+  CHECK(upgraded.news().find("good") == std::string::npos);
+  upgraded->say(2, agent_protocol::Healthy{});
+  CHECK(upgraded.news().find("good") != std::string::npos);
+
+  stopped->reach(Phase::running);
+  stopped->take(StopRequested{});
+  stopped->stopped(1);
+  stopped->exit(1);
+  CHECK(stopped.news().find("good") == std::string::npos);
+}
+
 TEST_CASE("with --previous it says what may be started at the next boot") {
   StatusBench bench;
   bench.boot.previous = "/opt/previous";
@@ -259,72 +319,4 @@ TEST_CASE("a path that is all to be escaped leaves a line that fits") {
 
   CHECK(bench.news().size() <= status_news_bytes_max);
   CHECK(integration::Json::parse(bench.news()).has_value());
-}
-
-TEST_CASE("where arguments and endings are not too much, requests and paths are left out") {
-  StatusBench bench;
-  bench.candidate = "/" + std::string(30'000, '\x02');
-  bench->reach(Phase::trial);
-  for (int i = 1; i <= 3; ++i) {
-    const std::string name = "r" + std::to_string(i);
-    bench.chronicle().note_answer({name, "cancel", false, std::string(30'000, 'x')});
-  }
-
-  const std::string news = bench.news();
-
-  CHECK(news.size() <= status_news_bytes_max);
-  CHECK(news.find("\"r1\"") == std::string::npos);
-  CHECK(news.find("\\u0002") == std::string::npos);
-  CHECK(integration::Json::parse(news).has_value());
-
-  StatusBench shorter;
-  shorter->start();
-  for (int i = 1; i <= 3; ++i) {
-    const std::string name = "r" + std::to_string(i);
-    shorter.chronicle().note_answer({name, "cancel", false, std::string(30'000, 'x')});
-  }
-  CHECK(shorter.news().find("\"r3\"") != std::string::npos);
-  CHECK(shorter.news().find("\"r1\"") == std::string::npos);
-}
-
-TEST_CASE("dates are right, whatever the year") {
-  Chronicle chronicle;
-  const auto started = [&](std::int64_t wall_ms) {
-    chronicle.begin({1, wall_ms});
-    const std::string news = status_news(State{}, chronicle, {});
-    const std::size_t at = news.find("\"started\":\"") + 11;
-    return news.substr(at, 24);
-  };
-
-  CHECK(started(1) == "1970-01-01T00:00:00.001Z");
-  CHECK(started(951'782'400'000) == "2000-02-29T00:00:00.000Z");
-  CHECK(started(1'798'761'599'999) == "2026-12-31T23:59:59.999Z");
-  CHECK(started(4'107'542'400'000) == "2100-03-01T00:00:00.000Z");
-}
-
-TEST_CASE("nothing is written while somebody who is ready waits for the work") {
-  StatusBench bench;
-  bench->reach(Phase::switching);
-  CHECK_FALSE(hands_over(bench->state()));
-  CHECK(hands_over_soon(bench->state()));
-  bench->stopped(1);
-  bench->next_activate(ActivateSent::How::waits);
-  bench->exit(1);
-  CHECK(hands_over(bench->state()));
-  bench->take(ActivateWritten{2});
-  CHECK_FALSE(hands_over(bench->state()));
-  CHECK_FALSE(hands_over_soon(bench->state()));
-  bench->say(2, Unfit{"no disk"});
-  CHECK(hands_over_soon(bench->state()));
-}
-
-TEST_CASE("a standby that was killed does not wait for the work") {
-  StatusBench bench;
-  bench->reach_warm_trial();
-  bench->ready(3);
-  bench->say(3, Unfit{"no disk"});
-  bench->exit(2, 3);
-
-  REQUIRE(bench->state().candidate->killed);
-  CHECK_FALSE(hands_over(bench->state()));
 }

@@ -45,6 +45,23 @@ TEST_CASE("every member that is shown is read") {
   CHECK_FALSE(status.ended);
 }
 
+TEST_CASE("a text that the upgrader has cut ends in an ellipsis") {
+  const auto read = read_status(
+      R"({"upgrader":{"started":"then"},"phase":"ended","active":{"executable":"/opt/a","cut":true},)"
+      R"("endings":[{"id":"u0","reason":"r","from":{"executable":"/opt/b","cut":true},)"
+      R"("to":{"executable":"/opt/c"},"cut":false}],"ended":{"reason":"no","cut":true}})");
+
+  REQUIRE(read);
+  const Status& status = read.value();
+  CHECK(status.active->executable == "/opt/a...");
+  const Ending* ending = find_ending(status, "u0");
+  REQUIRE(ending != nullptr);
+  CHECK(ending->from.executable == "/opt/b...");
+  CHECK(ending->to.executable == "/opt/c");
+  CHECK(ending->reason == "r");
+  CHECK(status.ended->reason == "no...");
+}
+
 TEST_CASE("what is wrong in a member costs only that member") {
   const auto read = read_status(
       R"({"upgrader":{"started":"then","pid":"many"},"phase":7,"since":"soon","active":[],)"

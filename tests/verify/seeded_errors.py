@@ -124,8 +124,8 @@ ERRORS = [
     ),
     (
         "too early: an attempt counts as one that lasted as soon as its agent is active",
-        "if (policy_.defaults.trial == Duration::zero()) return forget_attempts();",
-        "return forget_attempts();",
+        "if (policy_.defaults.trial == Duration::zero()) return has_lasted();",
+        "return has_lasted();",
     ),
     (
         "wrong count: what is committed is still counted as what had failed to last",

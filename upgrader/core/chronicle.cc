@@ -47,6 +47,7 @@ void Chronicle::note(const Event& event, const Actions& actions, const State& af
     if (*agent) note_agent(**agent, now);
   }
   note_actions(actions, now);
+  if (after.lasted && !good_) good_ = now;
   const Phase phase = phase_of(after);
   if (phase == phase_ || after.pending != Pending::nothing) return;
   phase_ = phase;
@@ -124,8 +125,12 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->at(Moment::accepted) = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
+    if (under_way->boot) {  // from what failed, which was checked last, to what was there before
+      upgrade_->from.version = under_way->boot->version;
+      std::swap(upgrade_->from.executable, upgrade_->to.executable);
+    }
     const AgentPast* const active = after.incumbent ? find(after.incumbent->generation) : nullptr;
-    auto& side = under_way->boot ? upgrade_->to : upgrade_->from;  // what was gone back to, at boot
+    auto& side = under_way->boot ? upgrade_->to : upgrade_->from;
     if (active != nullptr) side.executable = active->executable;
   }
   if (!upgrade_) return;

@@ -83,7 +83,7 @@ class Chronicle {
   // The upgrader begins.
   void begin(const Stamp& now);
 
-  // What the shell knows beside the events: which file was checked for an upgrade, and which
+  // What the shell knows beside the events: which file was checked to be started, and which
   // process has been started from which file. Before the event that tells of it.
   void note_checked(std::string executable) { checked_ = std::move(executable); }
   void note_started(Generation generation, int pid, std::string executable, const Stamp& now);
@@ -110,6 +110,8 @@ class Chronicle {
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
   [[nodiscard]] const Stamp& since() const { return since_; }  // of the phase
+  // When an agent had lasted for the trial's time, or passed its trial, for the first time.
+  [[nodiscard]] const Stamp& good() const { return good_; }
 
   // A time of the supervisor's on the wall clock.
   [[nodiscard]] std::int64_t on_the_wall(Time time) const { return time.count() + wall_ahead_ms_; }
@@ -124,7 +126,7 @@ class Chronicle {
   void note_actions(const Actions& actions, const Stamp& now);
   void end_upgrade(const RecordEnding& ending, const Stamp& now);
 
-  Stamp started_, since_;
+  Stamp started_, since_, good_;
   Phase phase_ = Phase::starting;
   std::int64_t wall_ahead_ms_ = 0;  // how far the wall clock is ahead of the monotonic one
   std::string checked_;

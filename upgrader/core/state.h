@@ -154,8 +154,9 @@ struct State {
   Generation last_generation = 0;
   std::int64_t control_reloads = 0;       // upgrades asked for by the control directory so far
   std::int64_t upgrade_signals = 0;       // SIGUSR2 so far
-  std::optional<Time> attempts_deadline;  // when the active agent will have lasted (--attempts)
+  std::optional<Time> attempts_deadline;  // when the active agent will have lasted (--previous)
   bool attempts_done = false;             // it has lasted, or another runs in its place
+  bool lasted = false;                    // some agent has, or has passed its trial
   std::vector<Time> put_off;              // deadlines put off once, which are not put off again
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose start is pending

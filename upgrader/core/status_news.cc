@@ -1,8 +1,10 @@
 #include "upgrader/core/status_news.h"
 
 #include <string_view>
+#include <utility>
 
 #include "agent-protocol/wire/names.h"
+#include "upgrader/core/check.h"
 #include "upgrader/core/status_paper.h"
 #include "upgrader/version.h"
 
@@ -15,9 +17,15 @@ using agent_protocol::StopReason;
 // How much of it there is room for.
 struct Extent {
   std::size_t endings;
-  std::size_t requests;
   bool arguments = true;
-  bool executables = true;
+
+  // Leaves the next thing out. False if nothing is left that may be.
+  [[nodiscard]] bool shrink() {
+    if (std::exchange(arguments, false)) return true;
+    if (endings == 0) return false;
+    --endings;
+    return true;
+  }
 };
 
 class StatusNews {
@@ -79,7 +87,7 @@ class StatusNews {
     const AgentPast* const past = chronicle_.find(agent.generation);
     if (past != nullptr) paper_.put("pid", past->pid);
     paper_.put_known("version", agent.version);
-    if (past != nullptr && extent_.executables) paper_.put("executable", past->executable);
+    if (past != nullptr) paper_.put_path("executable", past->executable);
     put_arguments(agent.program);
     if (past != nullptr) {
       paper_.put_time("started", past->started);
@@ -167,16 +175,14 @@ class StatusNews {
   void put_side(const char* name, const UpgradePast::Side& side) {
     paper_.open(name, '{');
     paper_.put_known("version", side.version);
-    paper_.put("executable", side.executable);
+    paper_.put_path("executable", side.executable);
     paper_.close('}');
   }
 
   void put_requests() {
     if (chronicle_.requests().empty()) return;
     paper_.open("requests", '[');
-    std::size_t left = extent_.requests;
     for (const PastRequest& past : chronicle_.requests()) {
-      if (left-- == 0) break;
       paper_.open("", '{');
       paper_.put("request", past.name);
       paper_.put("type", past.type);
@@ -201,7 +207,8 @@ class StatusNews {
     if (!facts_.boot.previous) return;
     paper_.open("boot", '{');
     paper_.put_known("attempts", facts_.boot.attempts);
-    paper_.put_known("previous", facts_.boot.previous);
+    paper_.put_path("previous", *facts_.boot.previous);
+    paper_.put_time("good", chronicle_.good());
     paper_.close('}');
   }
 
@@ -215,19 +222,13 @@ class StatusNews {
 }  // namespace
 
 std::string status_news(const State& state, const Chronicle& chronicle, const StatusFacts& facts) {
-  Extent extent{.endings = chronicle.endings().size(), .requests = chronicle.requests().size()};
+  Extent extent{.endings = chronicle.endings().size()};
   for (;;) {
     std::string text = StatusNews(state, chronicle, facts, extent).write();
     if (text.size() <= status_news_bytes_max) return text;
-    if (extent.arguments) {
-      extent.arguments = false;
-    } else if (extent.endings > 0) {
-      --extent.endings;
-    } else if (extent.requests > 0) {
-      --extent.requests;
-    } else {
-      extent.executables = false;  // of names that are all to be escaped
-    }
+    // Each text that is left is bounded, and there are few of them.
+    const bool has_shrunk = extent.shrink();
+    UPGRADER_CHECK(has_shrunk);
   }
 }
 

@@ -34,7 +34,7 @@ struct StatusFacts {
 };
 
 // One line with its newline. Where it would be too long the arguments are left out first, then the
-// oldest endings, then the oldest requests.
+// oldest endings. Everything else is bounded, and always fits.
 [[nodiscard]] std::string status_news(const State& state, const Chronicle& chronicle,
                                       const StatusFacts& facts);
 

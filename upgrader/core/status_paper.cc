@@ -2,7 +2,28 @@
 
 #include <chrono>
 
+#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/wire/escape.h"
+
 namespace upgrader {
+
+using agent_protocol::fit_text;
+
+void StatusPaper::element(std::string_view text) {
+  put_comma();
+  agent_protocol::append_quoted(text_, fit_text(text, std::string_view::npos));
+}
+
+void StatusPaper::put_always(const char* name, std::string_view text, std::size_t bytes_max) {
+  std::string shown = fit_text(text, std::string_view::npos);
+  if (agent_protocol::escaped_bytes(shown) > bytes_max) {
+    shown = agent_protocol::fit_escaped(shown, bytes_max);
+    cut_ |= 1;
+  }
+  put_name(name);
+  put_comma();
+  agent_protocol::append_quoted(text_, shown);
+}
 
 // As RFC 3339 has it, in UTC.
 void StatusPaper::put_wall_time(const char* name, std::int64_t wall_ms) {

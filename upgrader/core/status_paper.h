@@ -1,4 +1,5 @@
 // Writes the one line of JSON that status.json is, member by member. Knows nothing of what is said.
+// Every text but an argument is bounded as it is written, so that what must be said always fits.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +9,15 @@
 #include <string_view>
 #include <utility>
 
-#include "agent-protocol/wire/codec.h"
-#include "agent-protocol/wire/escape.h"
 #include "agent-protocol/wire/form.h"
 #include "upgrader/core/chronicle.h"
 
 namespace upgrader {
+
+// Of a text as it is written, escapes included. A longer one is cut at a character, and its object
+// says so: "cut":true.
+inline constexpr std::size_t text_written_max = 1'024;
+inline constexpr std::size_t path_written_max = 4'095;
 
 // Writes members one after the other. What is absent is not written.
 class StatusPaper {
@@ -22,22 +26,23 @@ class StatusPaper {
     if (*name != '\0') put_name(name);
     put_comma();  // behind a name there is none
     text_ += bracket;
+    cut_ <<= 1;
   }
-  void close(char bracket) { text_ += bracket; }
+  void close(char bracket) {
+    if ((cut_ & 1) != 0) put_truth("cut", true);
+    text_ += bracket;
+    cut_ >>= 1;
+  }
 
-  // Bytes that are no UTF-8 are written as U+FFFD.
-  void element(std::string_view text) {
-    put_comma();
-    agent_protocol::append_quoted(text_, agent_protocol::fit_text(text, std::string_view::npos));
-  }
-  void put(const char* name, std::string_view text) {
+  // Bytes that are not UTF-8 are written as U+FFFD. The text is written whole.
+  void element(std::string_view text);
+  void put(const char* name, std::string_view text, std::size_t bytes_max = text_written_max) {
     if (text.empty()) return;
-    put_always(name, text);
+    put_always(name, text, bytes_max);
   }
-  void put_always(const char* name, std::string_view text) {
-    put_name(name);
-    element(text);
-  }
+  void put_path(const char* name, std::string_view path) { put(name, path, path_written_max); }
+  void put_always(const char* name, std::string_view text,
+                  std::size_t bytes_max = text_written_max);
   void put_known(const char* name, const std::optional<std::string>& text) {
     if (text) put_always(name, *text);
   }
@@ -76,6 +81,7 @@ class StatusPaper {
   }
 
   std::string text_;
+  unsigned cut_ = 0;  // a bit for each object or list that is open, the innermost last
 };
 
 }  // namespace upgrader

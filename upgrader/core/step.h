@@ -123,6 +123,7 @@ class Step {
   // ---- what an operator asks
   void upgrade_by_control(const ControlRequest& request);
   std::string why_not(const ControlRequest& request) const;
+  std::string why_not_cancel(Phase phase) const;
   void obey(const ControlRequest& request);
   void answer(const std::string& name, Deed deed, std::string_view refusal);
   void answer_upgrade(std::string_view refusal);
@@ -142,6 +143,7 @@ class Step {
   void fall_back();
   void record_ending(Outcome outcome, std::string_view reason = {});
   void end_failed_upgrade();
+  bool owes_link() const;
   void restore_link_for_signal();
   void restore_link_unless_waiting();
 
@@ -150,6 +152,7 @@ class Step {
                     std::string_view errno_name, const Ending* ending, int status,
                     const std::optional<std::string>& version = std::nullopt);
   void await_lasting();
+  void has_lasted();
   void forget_attempts();
 
   // ---- the end of the upgrader
@@ -158,7 +161,6 @@ class Step {
   void end_with(int status, const std::string& why);
   void drop_upgrade(const std::string& reason);
   void end_upgrade_for_shutdown();
-  void shut_agents_down();
   void stop_for_shutdown(Agent& agent);
   void exit_if_alone();
 

@@ -66,16 +66,22 @@ void Step::take(const NoWayBack&) {
 // From its activation: the executable that AGENT's link names has been started in vain until its
 // agent has been active for the trial's time.
 void Step::await_lasting() {
-  if (!policy_.attempts || state_.attempts_done) return;
-  if (policy_.defaults.trial == Duration::zero()) return forget_attempts();
+  if (!policy_.previous && !policy_.attempts) return;
+  if (state_.attempts_done) return;
+  if (policy_.defaults.trial == Duration::zero()) return has_lasted();
   state_.attempts_deadline = now_ + policy_.defaults.trial;
 }
 
+void Step::has_lasted() {
+  state_.lasted = true;
+  forget_attempts();
+}
+
 void Step::forget_attempts() {
-  if (!policy_.attempts) return;
-  state_.attempts_done = true;
   state_.attempts_deadline.reset();
-  actions_.emplace_back(ForgetAttempts{});
+  if (!policy_.previous && !policy_.attempts) return;
+  state_.attempts_done = true;
+  if (policy_.attempts) actions_.emplace_back(ForgetAttempts{});
 }
 
 }  // namespace upgrader

@@ -34,7 +34,7 @@ void Step::take(const DeadlinePassed& event) {
   if (state_.candidate && agent_deadline_passed(*state_.candidate)) return;
   if (state_.incumbent && agent_deadline_passed(*state_.incumbent)) return;
   if (state_.upgrade && has_passed(state_.upgrade->deadline)) return upgrade_deadline_passed();
-  if (has_passed(state_.attempts_deadline)) forget_attempts();
+  if (has_passed(state_.attempts_deadline)) has_lasted();
 }
 
 bool Step::has_passed(const std::optional<Time>& deadline) const {

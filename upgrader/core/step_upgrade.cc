@@ -173,6 +173,7 @@ void Step::tell_committed() {
   log(LogLevel::info, "{} has passed; upgrade {} is committed"_with(*state_.incumbent, upgrade.id));
   send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
   record_ending(Outcome::committed);
+  state_.lasted = true;
   if (upgrade.boot) {
     state_.last_failure = upgrade.boot->failure;
   } else {

@@ -7,6 +7,15 @@
 
 namespace upgraderctl {
 
+// The upgrader cuts long texts, and says so in their object. `text`, the one that may be long, then
+// ends in an ellipsis: nobody takes the beginning of a path for a path.
+template <class Archive>
+void serialize_cut(Archive& archive, std::string& text) {
+  bool cut = false;
+  archive(cereal::make_nvp("cut", cut));
+  if (cut) text += "...";
+}
+
 template <class Archive>
 void serialize(Archive& archive, Life& life) {
   using cereal::make_nvp;
@@ -24,6 +33,7 @@ void serialize(Archive& archive, AgentStatus& agent) {
           make_nvp("args_omitted", agent.args_omitted), make_nvp("started", agent.started),
           make_nvp("activated", agent.activated), make_nvp("status", agent.status),
           make_nvp("silent", agent.silent));
+  serialize_cut(archive, agent.executable);
 }
 
 template <class Archive>
@@ -41,6 +51,7 @@ template <class Archive>
 void serialize(Archive& archive, Side& side) {
   using cereal::make_nvp;
   archive(make_nvp("version", side.version), make_nvp("executable", side.executable));
+  serialize_cut(archive, side.executable);
 }
 
 template <class Archive>
@@ -54,6 +65,7 @@ void serialize(Archive& archive, Ending& ending) {
           make_nvp("accepted", ending.accepted), make_nvp("ended", ending.ended),
           make_nvp("start_ms", ending.start_ms), make_nvp("stop_ms", ending.stop_ms),
           make_nvp("gap_us", ending.gap_us));
+  serialize_cut(archive, ending.reason);
 }
 
 template <class Archive>
@@ -61,6 +73,7 @@ void serialize(Archive& archive, Answer& answer) {
   using cereal::make_nvp;
   archive(make_nvp("request", answer.request), make_nvp("type", answer.type),
           make_nvp("ok", answer.ok), make_nvp("reason", answer.reason));
+  serialize_cut(archive, answer.reason);
 }
 
 template <class Archive>
@@ -68,12 +81,14 @@ void serialize(Archive& archive, Ended& ended) {
   using cereal::make_nvp;
   archive(make_nvp("exit_status", ended.exit_status), make_nvp("reason", ended.reason),
           make_nvp("at", ended.at));
+  serialize_cut(archive, ended.reason);
 }
 
 template <class Archive>
 void serialize(Archive& archive, Boot& boot) {
   using cereal::make_nvp;
   archive(make_nvp("attempts", boot.attempts), make_nvp("previous", boot.previous));
+  serialize_cut(archive, boot.previous);
 }
 
 template <class Archive>
