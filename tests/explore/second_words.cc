@@ -386,6 +386,10 @@ const Named<Effect> effects[] = {
        n.request.program = n.request.previous = as<WayBackFound>(h).program;
      }},
     {"forget attempts", forget_attempts},
+    {"forget what is counted",
+     [](N& n, const H& h, A& a) {
+       if (!n.attempts_over) forget_attempts(n, h, a);
+     }},
     {"attempts are over", [](N& n, const H&, A&) { n.attempts_over = n.policy.attempts; }},
 
     // Causes.

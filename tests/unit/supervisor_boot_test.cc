@@ -1,4 +1,5 @@
 // Decisions on a start that fails, the way back at boot, and the count of starts in vain.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -100,6 +101,30 @@ TEST_CASE("attempts are forgotten when an agent has lasted, and once") {
   CHECK(forgotten(all) + forgotten(bench.take(DeadlinePassed{})) + forgotten(bench.wait(29s)) == 0);
   CHECK(forgotten(bench.wait(1s)) == 1);
   CHECK(forgotten(bench.wait(10min)) == 0);
+}
+
+TEST_CASE("an agent is told to stop before files are synced, by SIGTERM, and killed by SIGQUIT") {
+  const bool quits = GENERATE(false, true);
+  Policy policy = counting();
+  policy.relink = true;
+  Bench bench(policy);
+  bench.start();
+  bench.ready(1);
+  bench.take(UpgradeRequested{});
+
+  const std::vector<std::string> done =
+      summary(quits ? bench.take(QuitRequested{}) : bench.take(StopRequested{}));
+
+  const auto place_of = [&done](const std::string& deed) {
+    return std::find_if(done.begin(), done.end(),
+                        [&deed](const auto& line) { return line.find(deed) == 0; });
+  };
+  REQUIRE(place_of("restore link") != done.end());
+  CHECK(place_of(quits ? "kill 1" : "send 1 stop shutdown") < place_of("restore link"));
+  CHECK(place_of("kill 2") < place_of("restore link"));
+  if (quits) return;
+  REQUIRE(place_of("forget attempts") != done.end());
+  CHECK(place_of("send 1 stop shutdown") < place_of("forget attempts"));
 }
 
 TEST_CASE("without a trial attempts are forgotten as soon as an agent is active, and once") {

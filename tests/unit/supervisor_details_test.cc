@@ -32,7 +32,7 @@ std::string loudness_of(const Actions& actions) {
 
 }  // namespace
 
-TEST_CASE("an active agent that closes a pipe is worth one quiet line") {
+TEST_CASE("an active agent that closes its output is worth a quiet line, its input a loud one") {
   Bench bench;
   bench.reach(Phase::running);
 
@@ -40,10 +40,22 @@ TEST_CASE("an active agent that closes a pipe is worth one quiet line") {
   const Actions input = bench.take(InputClosed{1});
 
   CHECK(log_of(output) == "generation 1 closed its output; it cannot confirm a stop\n");
-  CHECK(log_of(input) == "generation 1 no longer reads its input\n");
-  CHECK(loudness_of(output) + loudness_of(input) == "debugdebug");
+  CHECK(log_of(input) ==
+        "generation 1 no longer reads its input; a stop will not reach it, and will end with "
+        "SIGKILL\n");
+  CHECK(loudness_of(output) + loudness_of(input) == "debugwarning");
   CHECK(bench.take(OutputClosed{1}).empty());
   CHECK(bench.take(InputClosed{1}).empty());
+}
+
+TEST_CASE("an agent that was told to stop may close its input: it will be told no more") {
+  Bench bench;
+  bench.reach(Phase::switching);
+
+  const Actions actions = bench.take(InputClosed{1});
+
+  CHECK(log_of(actions) == "generation 1 no longer reads its input\n");
+  CHECK(loudness_of(actions) == "debug");
 }
 
 TEST_CASE("an agent that has confirmed its stop closes its output without a word") {

@@ -2,6 +2,7 @@
 // what an agent is told of why it was refused or has failed.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 
 #include "tests/support/bench.h"
 
@@ -79,6 +80,29 @@ TEST_CASE("an end that was asked for is an error only where its status is not 0"
         "generation 1 was killed by signal 9 (SIGKILL) without having confirmed its stop\n"
         "the upgrader ends with status 137\n");
   CHECK(lines_of(quit.die(1, 9), LogLevel::error) == "the upgrader ends with status 131\n");
+}
+
+TEST_CASE(
+    "an end that was asked for while the upgrader ended by itself has one status, and says so") {
+  const bool quits = GENERATE(false, true);
+  Bench bench;
+  bench.start();
+  bench.hello(1);
+  CHECK(log_of(bench.say(1, agent_protocol::Unfit{"no disk"})).find("status 125") !=
+        std::string::npos);
+  if (quits) {
+    bench.take(QuitRequested{});
+  } else {
+    bench.take(StopRequested{});
+  }
+
+  const std::string told = log_of(bench.die(1, SIGKILL));
+
+  CHECK(told.find(quits ? "told to quit before that: the upgrader ends with status 131, and not "
+                          "with 125"
+                        : "told to stop before that: the upgrader ends with status 0, and not "
+                          "with 125") != std::string::npos);
+  CHECK(bench.exit_status() == (quits ? 131 : 0));
 }
 
 TEST_CASE("a first agent that exits while held has failed, with status 125 where its own is 0") {

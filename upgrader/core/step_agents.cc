@@ -41,8 +41,12 @@ void Step::take(const InputClosed& event) {
   agent->input_closed = true;
   if (!agent->activated) {
     start_close_grace(*agent);
-  } else {
+  } else if (agent->told) {
     log(LogLevel::debug, "{} no longer reads its input"_with(*agent));
+  } else {
+    log(LogLevel::warning,
+        "{} no longer reads its input; a stop will not reach it, and will end with SIGKILL"_with(
+            *agent));
   }
 }
 
@@ -139,6 +143,7 @@ void Step::incumbent_exited(const Agent& gone, const Ending& ending) {
   }
   if (!gone.activated) return held_incumbent_exited(gone, ending);
   if (!state_.upgrade || (!gone.told && !belongs_to_upgrade(gone))) {
+    restore_link_for_signal();
     if (state_.upgrade) drop_upgrade("the active agent exited");
     end_with(exit_status_of(ending), how_it_went);
     return;

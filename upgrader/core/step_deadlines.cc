@@ -120,6 +120,7 @@ bool Step::agent_deadline_passed(Agent& agent) {
 void Step::does_not_work(Agent& agent) {
   const std::string reason = "did not say healthy {}"_with(words::within(agent));
   if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
+  restore_link_for_signal();
   if (state_.upgrade) drop_upgrade("the active agent failed");
   kill(agent);
   end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));

@@ -15,18 +15,25 @@ void Step::take(const StopRequested&) {
   if (state_.shutdown || state_.quit) return;
   state_.shutdown = true;
   log_why_it_ends("told to stop");
-  if (!state_.attempts_done) forget_attempts();
+  const bool puts_link_back = owes_link();
   if (state_.upgrade) end_upgrade_for_shutdown();
-  shut_agents_down();
+  if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+  if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
+  // Both sync files. A slow disk must take nothing of the time that the agent has for its stop.
+  if (puts_link_back) actions_.emplace_back(RestoreLink{});
+  if (!state_.attempts_done) forget_attempts();
+  exit_if_alone();
 }
 
 void Step::take(const QuitRequested&) {
   if (state_.quit) return;
   state_.quit = true;
   log_why_it_ends("told to quit at once");
+  const bool puts_link_back = owes_link();
   if (state_.upgrade) drop_upgrade("the upgrader was told to quit");
   if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
   if (state_.incumbent && !state_.incumbent->killed) kill(*state_.incumbent);
+  if (puts_link_back) actions_.emplace_back(RestoreLink{});
   exit_if_alone();
 }
 
@@ -55,10 +62,9 @@ void Step::end_with(int status, const std::string& why) {
   exit_if_alone();
 }
 
-// It ends with the upgrader; nobody is left to be told.
+// It ends with the upgrader; nobody is left to be told. The link that it owes is the caller's.
 void Step::drop_upgrade(const std::string& reason) {
   log(LogLevel::warning, "upgrade {} ends uncommitted: {}"_with(state_.upgrade->id, reason));
-  restore_link_for_signal();
   record_ending(Outcome::ended, reason);
   state_.upgrade.reset();
 }
@@ -74,12 +80,6 @@ void Step::end_upgrade_for_shutdown() {
   if (!owed) return;
   send(*state_.incumbent, agent_protocol::UpgradeFailed{
                               words::failure_of(upgrade.id, Stage::shutdown, reason, "", nullptr)});
-}
-
-void Step::shut_agents_down() {
-  if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
-  if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
-  exit_if_alone();
 }
 
 void Step::stop_for_shutdown(Agent& agent) {
@@ -105,7 +105,13 @@ void Step::exit_if_alone() {
   if (state_.shutdown) status = state_.legacy ? state_.legacy->exit_status : 0;
   if (state_.quit) status = exit_quit;
   if (state_.shutdown || state_.quit) {
-    log(status == 0 ? LogLevel::info : LogLevel::error, words::ends_with(status));
+    // The log has another status already where the upgrader was about to end by itself.
+    const bool ended_anyway = state_.exit_with && *state_.exit_with != status;
+    log(status == 0 ? LogLevel::info : LogLevel::error,
+        ended_anyway
+            ? "told to {} before that: {}, and not with {}"_with(
+                  state_.quit ? "quit" : "stop", words::ends_with(status), *state_.exit_with)
+            : words::ends_with(status));
   }
   state_.ended = true;
   state_.upgrade.reset();

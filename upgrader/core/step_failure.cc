@@ -143,8 +143,13 @@ void Step::end_failed_upgrade() {
   send(*state_.incumbent, agent_protocol::UpgradeFailed{*upgrade.failure});
 }
 
+// AGENT's link may name what was asked for and is not committed.
+bool Step::owes_link() const {
+  return policy_.relink && state_.upgrade && state_.upgrade->names_agent;
+}
+
 void Step::restore_link_for_signal() {
-  if (policy_.relink && state_.upgrade->names_agent) actions_.emplace_back(RestoreLink{});
+  if (owes_link()) actions_.emplace_back(RestoreLink{});
 }
 
 // For an upgrade that was asked for and could not begin. Before the start the link is another
