@@ -136,6 +136,40 @@ TEST_CASE("an operator opens the gate of an agent's upgrade, too") {
   CHECK(messages_to(actions, 1) == std::vector<std::string>{"stop"});
 }
 
+TEST_CASE("a cancel that comes too late is refused with what is so at that moment") {
+  const auto [phase, reason] = GENERATE(table<Phase, const char*>(
+      {{Phase::switching,
+        "the active agent has been told to stop: only that agent can cancel it now"},
+       {Phase::replacing, "the old agent has stopped: it cannot be kept any more"},
+       {Phase::trial, "its agent is on trial: ask for a rollback instead"},
+       {Phase::abandoning, "it has failed already"},
+       {Phase::rolling_back, "it has failed already"},
+       {Phase::falling_back, "it has failed already"}}));
+  Office office;
+  (*office.bench).reach(phase);
+
+  office.ask(request(Deed::cancel, "r1", "u1"));
+
+  CHECK_FALSE(office.latest().ok);
+  CHECK(office.latest().reason == reason);
+  CHECK((*office.bench).phase() == phase);
+}
+
+TEST_CASE("the way back at boot cannot be cancelled") {
+  Policy policy = Bench::default_policy();
+  policy.previous = true;
+  Bench bench(policy);
+  bench.start();
+  bench.exit(1, 1);
+
+  const Actions actions = bench.take(ControlRequested{request(Deed::cancel, "r1", "boot")});
+
+  REQUIRE(actions.size() == 2);
+  CHECK(std::get<Answer>(actions.front()).refusal ==
+        "it goes back to the previous version: there is no other to keep");
+  CHECK(bench.phase() == Phase::falling_back);
+}
+
 TEST_CASE("a roll-back that an operator asks for says why, and is told to the fallback") {
   Office office;
   (*office.bench).reach(Phase::trial);

@@ -39,8 +39,7 @@ std::string Step::why_not(const ControlRequest& request) const {
     case Deed::confirm:
       return at_the_gate ? "" : "it does not wait to be confirmed";
     case Deed::cancel:
-      if (at_the_gate || phase == Phase::preparing) return "";
-      return "the active agent has been told to stop: only that agent can cancel it now";
+      return why_not_cancel(phase);
     case Deed::commit:
     case Deed::rollback:
       return phase == Phase::trial ? "" : "no agent of it is on trial";
@@ -49,6 +48,16 @@ std::string Step::why_not(const ControlRequest& request) const {
       break;
   }
   return "";
+}
+
+std::string Step::why_not_cancel(Phase phase) const {
+  if (state_.upgrade->failure) return "it has failed already";
+  if (state_.upgrade->boot)
+    return "it goes back to the previous version: there is no other to keep";
+  if (phase == Phase::preparing || phase == Phase::confirming) return "";
+  if (phase == Phase::trial) return "its agent is on trial: ask for a rollback instead";
+  if (phase == Phase::replacing) return "the old agent has stopped: it cannot be kept any more";
+  return "the active agent has been told to stop: only that agent can cancel it now";
 }
 
 void Step::obey(const ControlRequest& request) {
