@@ -195,14 +195,15 @@ TEST_CASE("init does not wait for a first agent that does not take its activate"
   CHECK_FALSE(init_news(bench.state()).wait);
 }
 
-TEST_CASE("init waits for the way back of a boot as for a first agent") {
+TEST_CASE("init waits for the way back of a boot, and is given that agent's start timeout") {
   Policy policy = Bench::default_policy();
   policy.previous = true;
   Bench bench(policy);
   bench.start();
   bench.exit(1, 3);
 
-  CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::ready, 2, bench.now() + 5min));
+  const std::optional<InitWait> wait = init_news(bench.state()).wait;
+  CHECK(wait == waits_to(InitWait::What::ready, 2, bench.now() + 5min, true));
 }
 
 TEST_CASE("a candidate with readiness is active on trial, whether or not it has said so") {
@@ -300,7 +301,7 @@ TEST_CASE("init waits for the way back at boot, and not for any other fallback t
   at_boot.start();
   at_boot.exit(1, 1);
   CHECK(init_news(at_boot.state()).wait ==
-        waits_to(InitWait::What::ready, 2, at_boot.now() + 5min));
+        waits_to(InitWait::What::ready, 2, at_boot.now() + 5min, true));
 
   Bench other;
   other.reach(Phase::falling_back);

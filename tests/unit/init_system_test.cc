@@ -236,6 +236,7 @@ TEST_CASE("WATCHDOG=1 goes out twice in the watchdog's time while all is well") 
   CHECK(bench.init().watchdog() == 10s);
   CHECK(bench.init().next_deadline() == Time{});
   bench.tell(news("running"));
+  bench.init().tell_what_is_due(start);
   CHECK(bench.heard() == Texts{"READY=1\nSTATUS=running\n", "WATCHDOG=1\n"});
   CHECK(bench.init().next_deadline() == start + 5s);
 
@@ -259,14 +260,35 @@ TEST_CASE("WATCHDOG=1 is withheld while an agent is silent, and comes at once wh
   bench.init().tell_what_is_due(start + 100s);
   CHECK(bench.heard().empty());
   bench.tell(news("running"), 2s);
+  CHECK(bench.init().next_deadline() == start + 2s);
+  bench.init().tell_what_is_due(start + 2s);
 
   CHECK(bench.heard() == Texts{"STATUS=running\n", "WATCHDOG=1\n"});
   CHECK(bench.init().next_deadline() == start + 7s);
 }
 
+TEST_CASE(
+    "news send no WATCHDOG=1 that is due: a deadline that waits may say that all is not well") {
+  InitBench bench(10s);
+  bench.tell(news("running"));
+  bench.init().tell_what_is_due(start);
+  bench.heard();
+
+  bench.tell(news("another agent runs"), 6s);
+
+  CHECK(bench.heard() == Texts{"STATUS=another agent runs\n"});
+  CHECK(bench.init().next_deadline() == start + 5s);
+  InitNews silent = news("silent");
+  silent.vouched = false;
+  bench.tell(silent, 6s);
+  bench.init().tell_what_is_due(start + 6s);
+  CHECK(bench.heard() == Texts{"STATUS=silent\n"});
+}
+
 TEST_CASE("a watchdog of a millisecond does not keep the upgrader busy all the time") {
   InitBench bench(1ms);
   bench.tell(news("running"));
+  bench.init().tell_what_is_due(start);
 
   CHECK(bench.init().next_deadline() == start + 1ms);
 }

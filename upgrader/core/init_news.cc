@@ -86,9 +86,11 @@ std::optional<InitWait> wait_of(const State& state) {
   const std::optional<Time>& deadline = agent.deadline;
   const bool extended = agent.extended != Duration::zero();
   if (agent.told) return InitWait{InitWait::What::stopped, agent.generation, *deadline, extended};
-  const bool at_boot = agent.role == Role::first || (state.upgrade && state.upgrade->boot);
+  const bool is_way_back = state.upgrade && state.upgrade->boot;
+  const bool at_boot = agent.role == Role::first || is_way_back;
   if (!at_boot || agent.terminated || agent.activate_waits) return std::nullopt;
-  return InitWait{InitWait::What::ready, agent.generation, *deadline, extended};
+  // Init gave its time to the first agent, which may have used all of it.
+  return InitWait{InitWait::What::ready, agent.generation, *deadline, extended || is_way_back};
 }
 
 }  // namespace

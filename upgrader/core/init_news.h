@@ -20,7 +20,7 @@ struct InitWait {
   What what = What::ready;
   Generation generation = 0;
   Time deadline{};
-  bool extended = false;  // the agent asked for more than it was given at first
+  bool extended = false;  // it has more than init knows of: it asked, or is the way back at boot
 
   bool operator==(const InitWait&) const = default;
 };

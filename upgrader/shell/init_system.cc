@@ -65,7 +65,7 @@ void InitSystem::tell(const InitNews& news, Time now) {
   note_what_is_owed(before);
   news_due_ = agent_has_spoken_ || !(news_ == told_);
   if (news.vouched && !before.vouched) next_beat_ = now;
-  tell_what_is_due(now);
+  tell_news_due(now);
 }
 
 void InitSystem::note_what_is_owed(const InitNews& before) {

@@ -43,7 +43,8 @@ class InitSystem {
 
   [[nodiscard]] Duration watchdog() const { return watchdog_; }
 
-  // Tells what has changed since the last time, now or as soon as its turn comes.
+  // Tells what has changed since the last time, now or as soon as its turn comes. Sends no
+  // WATCHDOG=1, which is for the caller who knows that no deadline waits to be judged.
   void tell(const InitNews& news, Time now);
   // Tells what was put off, if its time has come, and sends WATCHDOG=1 if it is due: every half
   // interval, while no active agent is silent.
