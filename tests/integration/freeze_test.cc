@@ -1,5 +1,4 @@
-// A freeze of the machine, as a suspend or a frozen cgroup is one: nobody runs, and all deadlines
-// pass. LIFE AND DEATH in agent-protocol(7).
+// A freeze, as of a cgroup or a paused virtual machine: nobody runs, and all deadlines pass. LIFE AND DEATH in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

@@ -72,8 +72,8 @@
 // has stopped or is rolled back. One that is silent is rolled back on trial; in every other phase
 // it goes on as it was, and is not vouched for (init_news.h).
 //
-// A deadline that is judged much too late, after a freeze or a suspend, is put off once, and has no
-// effect before its new time.
+// A deadline that is judged much too late, after a freeze, is put off once, and has no effect
+// before its new time. While a machine is suspended the clock of the deadlines stands still.
 //
 // From every phase SIGTERM and SIGQUIT lead to shutting_down.
 //
