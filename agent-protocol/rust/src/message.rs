@@ -365,7 +365,13 @@ mod tests {
         let line =
             r#" {"new":[1,{"x":null}],"new":2,"state":"\u00e4","clean":true,"type":"activate"} "#;
         match decode(line.as_bytes()) {
-            Some(Event::Activate { clean: true, state, failure: None, trial: None, commit: None }) => {
+            Some(Event::Activate {
+                clean: true,
+                state,
+                failure: None,
+                trial: None,
+                commit: None,
+            }) => {
                 assert_eq!(state.as_deref(), Some("ä"));
             }
             other => panic!("{other:?}"),
