@@ -1,4 +1,5 @@
-// A freeze, as of a cgroup or a paused virtual machine: nobody runs, and all deadlines pass. LIFE AND DEATH in agent-protocol(7).
+// A freeze, as of a cgroup or a paused virtual machine: nobody runs, and all deadlines pass. LIFE
+// AND DEATH in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/integration/world.h"

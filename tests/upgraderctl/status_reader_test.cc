@@ -47,7 +47,8 @@ TEST_CASE("every member that is shown is read") {
 
 TEST_CASE("a text that the upgrader has cut ends in an ellipsis") {
   const auto read = read_status(
-      R"({"upgrader":{"started":"then"},"phase":"ended","active":{"executable":"/opt/a","cut":true},)"
+      R"({"upgrader":{"started":"then"},"phase":"ended",)"
+      R"("active":{"executable":"/opt/a","cut":true},)"
       R"("endings":[{"id":"u0","reason":"r","from":{"executable":"/opt/b","cut":true},)"
       R"("to":{"executable":"/opt/c"},"cut":false}],"ended":{"reason":"no","cut":true}})");
 
