@@ -11,6 +11,7 @@
 #include "node/upgraderctl/core/exit_status.h"
 #include "node/upgraderctl/core/status_page.h"
 #include "node/upgraderctl/shell/control_directory.h"
+#include "node/upgraderctl/shell/process_age.h"
 #include "node/upgraderctl/shell/watch.h"
 #include "node/upgraderctl/wire/status_reader.h"
 
@@ -28,7 +29,9 @@ void print(Terminal& terminal, const std::vector<std::string>& lines) {
 
 Listed listed(const std::string& base, const std::string& name) {
   Sight sight = ControlDirectory(base + "/" + name).see();
-  return {name, std::move(sight.file.status), sight.hearing, sight.file.trouble};
+  auto& status = sight.file.status;
+  if (status) status = for_people(*status, sight.hearing, wall_clock());
+  return {name, std::move(status), sight.hearing, sight.file.trouble};
 }
 
 // One line of JSON: its name, and what it has written.
@@ -100,7 +103,9 @@ int show_status(const Options& options, const std::string& path, Terminal& termi
   if (options.json) {
     terminal.line(one_line(file.text));
   } else {
-    print(terminal, status_page(*file.status, directory.previous().status, hearing, wall_clock()));
+    const Moment now = wall_clock();
+    print(terminal, status_page(for_people(*file.status, hearing, now), directory.previous().status,
+                                hearing, now));
   }
   return file.status->ended || has_gone(hearing) ? exit_absent : exit_done;
 }

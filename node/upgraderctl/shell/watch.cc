@@ -11,6 +11,7 @@
 #include "node/upgraderctl/core/status_page.h"
 #include "node/upgraderctl/shell/control_directory.h"
 #include "node/upgraderctl/shell/news.h"
+#include "node/upgraderctl/shell/process_age.h"
 #include "node/upgraderctl/wire/status_reader.h"
 #include "upgrader/shell/uv_handle.h"
 
@@ -85,9 +86,11 @@ void Watch::look() {
 
 void Watch::show(const StatusFile& file, Hearing hearing) {
   const Moment now = wall_clock();
+  auto status = file.status;
+  if (status) status = for_people(*status, hearing, now);
   if (terminal_.repaints() && !json_) {
     terminal_.paint(file.status
-                        ? status_page(*file.status, directory_.previous().status, hearing, now)
+                        ? status_page(*status, directory_.previous().status, hearing, now)
                         : std::vector<std::string>{"no upgrader runs there: " + file.trouble});
     return;
   }
@@ -99,8 +102,7 @@ void Watch::show(const StatusFile& file, Hearing hearing) {
   if (!file.status) {
     terminal_.complain(file.trouble);
   } else {
-    terminal_.line(json_ ? std::string(one_line(file.text))
-                         : status_line(*file.status, hearing, now));
+    terminal_.line(json_ ? std::string(one_line(file.text)) : status_line(*status, hearing, now));
   }
 }
 
