@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "fleet/model/effort.h"
 #include "fleet/model/ids.h"
 
 namespace fleet {
@@ -203,6 +204,7 @@ std::string prefix_of(KeyKind kind) {
 }
 
 std::optional<ParsedKey> parse_key(std::string_view key) {
+  ++effort.keys;
   if (!key.starts_with(key_root)) return std::nullopt;
   key.remove_prefix(key_root.size());
   for (const Shape& shape : shapes) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fleet/model/effort.h"
 #include "fleet/model/record_archive.h"
 #include "fleet/model/record_members.h"
 #include "fleet/model/record_rules.h"
@@ -60,6 +61,7 @@ void archive_record(RecordNames&, const Settings&) {}
 
 template <class Record>
 Result<Record> read_record(std::string_view text) {
+  ++effort.records;
   if (text.size() > value_bytes_max) {
     return Refusal{"a record of " + std::to_string(text.size()) + " bytes; at most " +
                    std::to_string(value_bytes_max)};

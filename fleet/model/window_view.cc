@@ -6,17 +6,27 @@
 #include "fleet/model/record_text.h"
 
 namespace fleet {
+namespace {
+
+bool is_utc(const std::string& name) {
+  return name.empty() || name == "UTC";
+}
+
+}  // namespace
 
 void WindowView::set_wall(UnixSeconds shown, Ms now) {
   clock_ = {shown, now};
+  known_zones_.clear();
+  answers_.clear();
 }
 
 void WindowView::take(const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key) return;
   if (key->kind == KeyKind::window) {
+    answers_.clear();
     const auto read = read_record<Window>(record.value);
-    Held held{read ? read.value() : Window{}, read ? "" : read.reason()};
+    Held held{key->names[0], read ? read.value() : Window{}, read ? "" : read.reason()};
     if (read) held.damage = why_no_window(read.value()).value_or("");
     windows_[key->names[0]] = std::move(held);
   }
@@ -30,11 +40,15 @@ void WindowView::take(const KeyValue& record) {
 
 void WindowView::take_absent(const std::string& text) {
   const auto key = parse_key(text);
-  if (key && key->kind == KeyKind::window) windows_.erase(key->names[0]);
+  if (key && key->kind == KeyKind::window) {
+    answers_.clear();
+    windows_.erase(key->names[0]);
+  }
   if (key && key->kind == KeyKind::node_info) nodes_.erase(key->names[0]);
 }
 
 void WindowView::take_all(const Reading& reading) {
+  answers_.clear();
   windows_.clear();
   nodes_.clear();
   for (const KeyValue& record : reading.found)
@@ -70,14 +84,21 @@ Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms 
 Opening WindowView::opening(const Held& held, const Node& node, Ms takes, Ms now) const {
   if (!held.damage.empty()) return {false, std::nullopt, "its window " + held.damage};
   if (!clock_) return {false, std::nullopt, "nobody knows what time it is"};
-  const Window& window = held.window;
-  const std::string& wanted = window.time_zone;
+  const std::string& wanted = held.window.time_zone;
   const std::string& name = wanted == site_local ? node.time_zone : wanted;
   if (name.empty() && wanted == site_local) {
     return {false, std::nullopt, "it does not say its time zone"};
   }
-  const Result<TimeZone> zone =
-      name.empty() || name == "UTC" ? Result<TimeZone>(TimeZone::utc()) : zones_(name);
+  if (now != answered_at_) answers_.clear();
+  answered_at_ = now;
+  const auto [at, is_new] = answers_.try_emplace({held.group, name, takes});
+  if (is_new) at->second = opening(held, name, takes, now);
+  return at->second;
+}
+
+Opening WindowView::opening(const Held& held, const std::string& name, Ms takes, Ms now) const {
+  const Window& window = held.window;
+  const Result<TimeZone>& zone = zone_of(name);
   if (!zone) return {false, std::nullopt, "time zone " + name + ": " + zone.reason()};
   const std::int64_t seconds = (takes + 999) / 1'000;
   if (seconds > window.duration_s) {
@@ -90,6 +111,12 @@ Opening WindowView::opening(const Held& held, const Node& node, Ms takes, Ms now
   if (!next) return {false, std::nullopt, "its window never opens"};
   return {false, now + (next->begins - wall) * 1'000,
           "its window opens in " + countdown(next->begins - wall)};
+}
+
+const Result<TimeZone>& WindowView::zone_of(const std::string& name) const {
+  const auto found = known_zones_.find(name);
+  if (found != known_zones_.end()) return found->second;
+  return known_zones_.emplace(name, is_utc(name) ? TimeZone::utc() : zones_(name)).first->second;
 }
 
 }  // namespace fleet

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "fleet/model/time.h"
@@ -23,7 +24,7 @@ inline constexpr std::string_view window_of_all = "all";
 // The label by which a node is of a group.
 inline constexpr std::string_view group_label = "group";
 
-// The time zone that tzdata has by this name, always the same.
+// The time zone that tzdata has by this name. It may open a file.
 using ZoneBook = std::function<Result<TimeZone>(const std::string& name)>;
 
 struct Opening {
@@ -38,7 +39,8 @@ class WindowView {
  public:
   explicit WindowView(ZoneBook zones) : zones_(std::move(zones)) {}
 
-  // What the wall clock shows at this moment.
+  // What the wall clock shows at this moment. Time zones that were looked up before are looked up
+  // anew after this: tzdata may have been updated.
   void set_wall(UnixSeconds shown, Ms now);
 
   void take(const KeyValue& record);
@@ -51,6 +53,7 @@ class WindowView {
 
  private:
   struct Held {
+    std::string group = {};
     Window window = {};
     std::string damage = {};
   };
@@ -61,8 +64,17 @@ class WindowView {
 
   [[nodiscard]] const Held* window_of(const Node& node) const;
   [[nodiscard]] Opening opening(const Held& held, const Node& node, Ms takes, Ms now) const;
+  // Of all nodes with this window and this time zone.
+  [[nodiscard]] Opening opening(const Held& held, const std::string& zone, Ms takes, Ms now) const;
+  [[nodiscard]] const Result<TimeZone>& zone_of(const std::string& name) const;
 
   ZoneBook zones_;
+  // Each zone is looked up once until the wall clock is heard again, and each answer is worked out
+  // once for a moment: a cell has far more nodes than windows and time zones.
+  mutable std::map<std::string, Result<TimeZone>> known_zones_;
+  mutable std::map<std::tuple<std::string, std::string, Ms>, Opening>
+      answers_;  // group, zone, takes
+  mutable Ms answered_at_ = 0;
   std::map<std::string, Held> windows_;  // by group
   std::map<std::string, Node> nodes_;
   std::optional<std::pair<UnixSeconds, Ms>> clock_;

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "fleet/model/desired_driver.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
@@ -73,6 +74,60 @@ TEST_CASE("the wall clock is believed as it is told anew") {
   CHECK_FALSE(view.opening("n", minute, 5).is_open);
   view.set_wall(midnight + 2 * 3'600, 10);
   CHECK(view.opening("n", minute, 10).is_open);
+}
+
+TEST_CASE("a time zone is looked up once until the clock is heard again, for however many nodes") {
+  int lookups = 0;
+  const ZoneBook counting = [&lookups](const std::string& name) -> Result<TimeZone> {
+    ++lookups;
+    return name == "Moon/Base" ? Result<TimeZone>(Refusal{"unknown"}) : TimeZone::utc();
+  };
+  DesiredTask task({"agent", "web"}, DesiredSettings{}, counting);
+  Window local = at_two;
+  local.time_zone = "site-local";
+  task.take(window("all", local));
+  task.wall_shows(midnight, 0);
+  for (int i = 0; i < 1'000; ++i)
+    task.take(node("n" + std::to_string(i), "", i % 2 == 0 ? "Europe/Berlin" : "Moon/Base"));
+
+  for (int event = 0; event < 20; ++event) {
+    task.take(node("n" + std::to_string(event), "", "Europe/Berlin"));
+    static_cast<void>(task.next(1, event));
+  }
+  CHECK(lookups == 0);  // none of them has a component: nothing would begin
+  for (int i = 0; i < 1'000; ++i) {
+    task.take({.key = key_of(KeyKind::node_versions, {"n" + std::to_string(i)}),
+               .value = write_record(Versions{{{"agent", "1"}, {"web", "1"}}}),
+               .modified = 2});
+  }
+  for (int event = 0; event < 20; ++event)
+    static_cast<void>(task.next(1, event));
+  CHECK(lookups == 2);  // two names
+
+  task.wall_shows(midnight + 60, 60'000);
+  static_cast<void>(task.next(1, 60'000));
+  CHECK(lookups == 4);
+}
+
+TEST_CASE("an answer about a window holds for no other window, zone, length or moment") {
+  WindowView view = view_at(midnight);
+  Window at_three = at_two;
+  at_three.start = "03:00";
+  view.take(window("two", at_two));
+  view.take(window("three", at_three));
+  view.take(node("a", "two"));
+  view.take(node("b", "three"));
+  CHECK(view.opening("a", minute, 0).until == 120 * minute);
+  CHECK(view.opening("b", minute, 0).until == 180 * minute);
+  CHECK(view.opening("a", 61 * minute, 0).until == std::nullopt);
+  CHECK(view.opening("a", minute, 120 * minute).is_open);
+  view.take(window("two", at_three));
+  CHECK_FALSE(view.opening("a", minute, 120 * minute).is_open);
+  view.take_absent(key_of(KeyKind::window, {"two"}));
+  CHECK(view.opening("a", minute, 120 * minute).is_open);
+  view.take(window("two", at_two));
+  view.set_wall(midnight + 4 * 3'600, 120 * minute);
+  CHECK_FALSE(view.opening("a", minute, 120 * minute).is_open);
 }
 
 TEST_CASE("while anything about a window is not known, it is closed") {

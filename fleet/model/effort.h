@@ -1,0 +1,16 @@
+// How many keys and records this thread has parsed so far, for tests that count the work of one
+// event: it must not grow with the number of nodes or of past rollouts.
+#pragma once
+
+#include <cstdint>
+
+namespace fleet {
+
+struct Effort {
+  std::uint64_t keys = 0;
+  std::uint64_t records = 0;
+};
+
+inline thread_local Effort effort;
+
+}  // namespace fleet
