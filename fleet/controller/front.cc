@@ -134,6 +134,7 @@ void Front::take_changes(const Changes& changes) {
   health_.revision = changes.revision;
   for (const Change& change : changes.changes) {
     change.erased ? cell_.take_absent(change.now.key) : cell_.take(change.now);
+    change.erased ? renewals_.take_absent(change.now.key) : renewals_.take(change.now.key);
   }
   if (is_back) look_at_members();
   if (website_ != nullptr) website_->take_changes(changes);

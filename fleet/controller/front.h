@@ -18,6 +18,7 @@
 #include "fleet/controller/snapshots.h"
 #include "fleet/http/outside.h"
 #include "fleet/http/website.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/notices.h"
 #include "fleet/model/release_watcher.h"
 #include "fleet/store/etcd_admin.h"
@@ -93,6 +94,7 @@ class Front {
   Campaign campaign_;
   std::map<std::string, std::unique_ptr<Driving>> duties_;  // what is driven here
   Notices notices_;
+  RenewalRequests renewals_;
   ReleaseWatcher watcher_;
   std::unique_ptr<Outside> outside_;
   std::unique_ptr<ReleaseSource> source_;

@@ -125,9 +125,9 @@ void Front::tell_people() {
 // of its certificate's life is left, which is far longer than it waits in this row.
 void Front::renew_certificates() {
   if (renewing_ || settings_.signer.key.empty() || fence() == 0) return;
-  const auto pending = pending_renewals(mirror_->records());
-  if (pending.empty()) return;
-  const PendingRenewal& one = pending.front();
+  const auto pending = renewals_.first(mirror_->records());
+  if (!pending) return;
+  const PendingRenewal& one = *pending;
   const UnixSeconds now = std::time(nullptr);
   const Signer signer{content_of_file(settings_.signer.certificate),
                       content_of_file(settings_.signer.key)};

@@ -7,6 +7,28 @@
 #include "fleet/model/record_text.h"
 
 namespace fleet {
+namespace {
+
+std::optional<std::string> node_that_asks(const std::string& text) {
+  const auto key = parse_key(text);
+  if (!key || key->kind != KeyKind::node_csr) return std::nullopt;
+  return key->names.front();
+}
+
+PendingRenewal renewal_of(const std::string& node, const KeyValue& found,
+                          const RecordsByKey& records) {
+  PendingRenewal one{.node = node, .revision = found.modified};
+  const auto request = read_record<CertificateRequest>(found.value);
+  if (request) one.pem = request.value().pem;
+  const auto identity = records.find(key_of(KeyKind::identity, {node_kind, node}));
+  if (identity == records.end()) return one;
+  one.identity_revision = identity->second.modified;
+  const auto read = read_record<Identity>(identity->second.value);
+  if (read) one.identity = read.value();
+  return one;
+}
+
+}  // namespace
 
 bool is_role(std::string_view kind) {
   constexpr auto roles =
@@ -46,20 +68,26 @@ std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records) {
   const std::string below = prefix_of(KeyKind::node_csr);
   for (auto at = records.lower_bound(below); at != records.end() && at->first.starts_with(below);
        ++at) {
-    const auto key = parse_key(at->first);
-    if (!key || key->kind != KeyKind::node_csr) continue;
-    PendingRenewal one{.node = key->names.front(), .revision = at->second.modified};
-    const auto request = read_record<CertificateRequest>(at->second.value);
-    if (request) one.pem = request.value().pem;
-    const auto identity = records.find(key_of(KeyKind::identity, {node_kind, one.node}));
-    if (identity != records.end()) {
-      one.identity_revision = identity->second.modified;
-      const auto read = read_record<Identity>(identity->second.value);
-      if (read) one.identity = read.value();
-    }
-    pending.push_back(std::move(one));
+    const auto node = node_that_asks(at->first);
+    if (node) pending.push_back(renewal_of(*node, at->second, records));
   }
   return pending;
+}
+
+void RenewalRequests::take(const std::string& key) {
+  if (auto node = node_that_asks(key)) nodes_.insert(std::move(*node));
+}
+
+void RenewalRequests::take_absent(const std::string& key) {
+  if (const auto node = node_that_asks(key)) nodes_.erase(*node);
+}
+
+std::optional<PendingRenewal> RenewalRequests::first(const RecordsByKey& records) const {
+  for (const std::string& node : nodes_) {
+    const auto found = records.find(key_of(KeyKind::node_csr, {node}));
+    if (found != records.end()) return renewal_of(node, found->second, records);
+  }
+  return std::nullopt;
 }
 
 // However often a node asks, it gets a new certificate only after half of the life of its newest

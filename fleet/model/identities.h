@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +53,21 @@ struct PendingRenewal {
 };
 
 using RecordsByKey = std::map<std::string, KeyValue, std::less<>>;
+// All that there are. Looks at every key of every node: for a person's question.
 [[nodiscard]] std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records);
+
+// The nodes whose requests stand in the store, kept up to date key by key: a controller looks at
+// each change, and must not look at all nodes for it.
+class RenewalRequests {
+ public:
+  void take(const std::string& key);
+  void take_absent(const std::string& key);
+  // One of the requests; none: there is none.
+  [[nodiscard]] std::optional<PendingRenewal> first(const RecordsByKey& records) const;
+
+ private:
+  std::set<std::string> nodes_;
+};
 
 // Why the node gets none, whatever its request holds: it was never enrolled, was revoked, or has
 // one that is good for long. Empty: it may.

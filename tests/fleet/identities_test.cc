@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -46,6 +47,29 @@ TEST_CASE("a request is answered for a node that is enrolled, in the second half
   CHECK(why_not_renewed(pending, 1'500).empty());
   CHECK(why_not_renewed(pending, 1'499) ==
         "the certificate 0A is good for more than half its life still");
+}
+
+TEST_CASE("a request is found without a look at the nodes that ask for nothing") {
+  RecordsByKey all = records(enrolled, request);
+  RenewalRequests requests;
+  for (int i = 100; i < 1'100; ++i) {
+    const std::string key = key_of(KeyKind::node_versions, {"n" + std::to_string(i)});
+    all[key] = {.key = key, .value = "{}", .created = 8, .modified = 8};
+  }
+  for (const auto& [key, record] : all)
+    requests.take(key);
+
+  const Effort before = effort;
+  const auto first = requests.first(all);
+  REQUIRE(first);
+  CHECK(first->node == "n1");
+  CHECK(first->pem == "R");
+  CHECK(first->identity_revision == 6);
+  CHECK(effort.records - before.records == 2);  // the request, and who asks
+  CHECK(effort.keys == before.keys);
+
+  requests.take_absent(key_of(KeyKind::node_csr, {"n1"}));
+  CHECK_FALSE(requests.first(all));
 }
 
 TEST_CASE("who is not enrolled, or was revoked, or writes no request, gets no certificate") {
