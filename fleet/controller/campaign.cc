@@ -19,36 +19,46 @@ bool is_under_way(PlanState state) {
   return state == PlanState::running || state == PlanState::stopping;
 }
 
-// The names of those that are under way.
 template <class Record>
-std::vector<std::string> under_way(const Campaign::Records& records, KeyKind kind) {
-  std::vector<std::string> names;
-  for (const auto& [text, record] : records) {
-    const auto key = parse_key(text);
-    if (!key || key->kind != kind) continue;
-    const auto read = read_record<Record>(record.value);
-    if (read && is_under_way(read.value().state)) names.push_back(key->names.front());
+void keep_if_under_way(std::set<std::string>& names, const std::string& name,
+                       const KeyValue& record) {
+  const auto read = read_record<Record>(record.value);
+  if (read && is_under_way(read.value().state)) {
+    names.insert(name);
+  } else {
+    names.erase(name);
   }
-  return names;
 }
 
 }  // namespace
 
-std::vector<Drivable> Campaign::drivable(const Records& rollouts, const Records& plans,
-                                         const Records& desired) {
+void Drivables::take(const KeyValue& record) {
+  const auto key = parse_key(record.key);
+  if (!key) return;
+  if (key->kind == KeyKind::rollout) {
+    keep_if_under_way<Rollout>(rollouts_, key->names.front(), record);
+  }
+  if (key->kind == KeyKind::plan) keep_if_under_way<Plan>(plans_, key->names.front(), record);
+  if (key->kind == KeyKind::desired) components_.insert(key->names.front());
+}
+
+void Drivables::take_absent(const std::string& text) {
+  const auto key = parse_key(text);
+  if (!key) return;
+  if (key->kind == KeyKind::rollout) rollouts_.erase(key->names.front());
+  if (key->kind == KeyKind::plan) plans_.erase(key->names.front());
+  if (key->kind == KeyKind::desired) components_.erase(key->names.front());
+}
+
+std::vector<Drivable> Drivables::list() const {
   std::vector<Drivable> all;
-  for (const std::string& name : under_way<Rollout>(rollouts, KeyKind::rollout)) {
+  for (const std::string& name : rollouts_)
     all.push_back({Drivable::Kind::rollout, name});
-  }
-  for (const std::string& name : under_way<Plan>(plans, KeyKind::plan)) {
+  for (const std::string& name : plans_)
     all.push_back({Drivable::Kind::plan, name});
-  }
-  Drivable wishes{Drivable::Kind::desired, std::string(desired_id)};
-  for (const auto& [text, record] : desired) {
-    const auto key = parse_key(text);
-    if (key && key->kind == KeyKind::desired) wishes.components.push_back(key->names.front());
-  }
-  if (!wishes.components.empty()) all.push_back(std::move(wishes));
+  if (components_.empty()) return all;
+  all.push_back(
+      {Drivable::Kind::desired, std::string(desired_id), {components_.begin(), components_.end()}});
   return all;
 }
 
@@ -74,6 +84,9 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 }
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
+  // A rest that has long been over says nothing about the next driver of the same.
+  std::erase_if(rests_,
+                [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];
   const bool soon = drove && now - began < longest_rest_ms;
   rest.length = soon ? std::clamp(2 * rest.length, first_rest_ms, longest_rest_ms) : first_rest_ms;

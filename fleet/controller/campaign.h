@@ -23,6 +23,24 @@ struct Drivable {
   bool operator==(const Drivable&) const = default;
 };
 
+// All that is to be driven by somebody, kept up to date record by record: rollouts and plans that
+// have ended stay in the store, and must not be read again at each change of another.
+class Drivables {
+ public:
+  // Of the records below `rollout/`, `plan/` and `desired/`; others are left alone, and so is a
+  // rollout or a plan that cannot be read.
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+
+  [[nodiscard]] std::vector<Drivable> list() const;
+
+ private:
+  // By name.
+  std::set<std::string> rollouts_;
+  std::set<std::string> plans_;
+  std::set<std::string> components_;
+};
+
 class Campaign {
  public:
   using Records = std::map<std::string, KeyValue, std::less<>>;
@@ -31,11 +49,6 @@ class Campaign {
   // it began will most likely do so again.
   static constexpr Ms first_rest_ms = 1'000;
   static constexpr Ms longest_rest_ms = 30'000;
-
-  // All that is to be driven by somebody, as the records below `rollout/`, `plan/` and `desired/`
-  // have it. One that cannot be read is left alone.
-  [[nodiscard]] static std::vector<Drivable> drivable(const Records& rollouts, const Records& plans,
-                                                      const Records& desired);
 
   // Of these, what nobody drives, as the records below `driver/` have it, and what does not rest.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,

@@ -53,7 +53,7 @@ std::unique_ptr<Mirror> Controller::follow(KeyKind kind) {
   return std::make_unique<Mirror>(
       store_, timers_, Keys{prefix_of(kind), true},
       Mirror::Observer{
-          .changed = [this](const Changes&) { look_soon(); },
+          .changed = [this](const Changes& changes) { take_changes(changes); },
           .troubled = [](const Trouble& trouble) { log("the store: " + trouble.reason); }},
       seed_);
 }
@@ -70,6 +70,13 @@ upgrader::UvHandle<uv_signal_t> Controller::end_at(int signal) {
   return handle;
 }
 
+void Controller::take_changes(const Changes& changes) {
+  for (const Change& change : changes.changes) {
+    change.erased ? drivables_.take_absent(change.now.key) : drivables_.take(change.now);
+  }
+  look_soon();
+}
+
 // From the loop: whoever calls may be a driving that is to be forgotten.
 void Controller::look_soon() {
   soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
@@ -84,8 +91,7 @@ void Controller::look() {
   for (const Mirror* mirror : {rollouts_.get(), plans_.get(), desired_.get(), drivers_.get()}) {
     if (mirror->revision() == 0) return;
   }
-  const auto drivable =
-      Campaign::drivable(rollouts_->records(), plans_->records(), desired_->records());
+  const auto drivable = drivables_.list();
   leave_outdated(drivable);
   for (const Drivable& one : campaign_.to_begin(drivable, drivers_->records(), now())) {
     if (!driven_.contains(one.id)) begin(one);

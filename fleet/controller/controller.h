@@ -36,6 +36,7 @@ class Controller {
     std::unique_ptr<Driving> driving = {};
   };
 
+  void take_changes(const Changes& changes);
   void look_soon();
   void look();
   void forget_ended();
@@ -59,6 +60,7 @@ class Controller {
   std::unique_ptr<Mirror> desired_;
   std::unique_ptr<Mirror> drivers_;
   Campaign campaign_;
+  Drivables drivables_;
   std::map<std::string, Driven> driven_;
   bool leaving_ = false;
   std::unique_ptr<Timer> soon_;

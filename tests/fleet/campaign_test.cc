@@ -4,6 +4,7 @@
 
 #include "fleet/controller/campaign.h"
 #include "fleet/fleetctl/rollout_bars.h"
+#include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_wish.h"
@@ -23,31 +24,38 @@ Campaign::Records rollout(RolloutState state) {
   return records;
 }
 
+std::vector<Drivable> drivable(const Campaign::Records& records) {
+  Drivables drivables;
+  for (const auto& [key, record] : records)
+    drivables.take(record);
+  return drivables.list();
+}
+
 TEST_CASE("a rollout is to be driven from when it is all written until it has ended") {
   const std::vector<Drivable> none;
   const std::vector<Drivable> r{{Drivable::Kind::rollout, "r"}};
-  CHECK(Campaign::drivable(rollout(RolloutState::created), {}, {}) == none);
-  CHECK(Campaign::drivable(rollout(RolloutState::rolling), {}, {}) == r);
-  CHECK(Campaign::drivable(rollout(RolloutState::paused), {}, {}) == r);
-  CHECK(Campaign::drivable(rollout(RolloutState::aborting), {}, {}) == r);
-  CHECK(Campaign::drivable(rollout(RolloutState::aborted), {}, {}) == none);
-  CHECK(Campaign::drivable(rollout(RolloutState::completed), {}, {}) == none);
-  CHECK(Campaign::drivable(rollout(RolloutState::unknown), {}, {}) == none);
+  CHECK(drivable(rollout(RolloutState::created)) == none);
+  CHECK(drivable(rollout(RolloutState::rolling)) == r);
+  CHECK(drivable(rollout(RolloutState::paused)) == r);
+  CHECK(drivable(rollout(RolloutState::aborting)) == r);
+  CHECK(drivable(rollout(RolloutState::aborted)) == none);
+  CHECK(drivable(rollout(RolloutState::completed)) == none);
+  CHECK(drivable(rollout(RolloutState::unknown)) == none);
 }
 
 TEST_CASE("a plan is to be driven while it runs, and while it stops") {
-  const auto drivable = [](PlanState state) {
+  const auto in_state = [](PlanState state) {
     Campaign::Records plans;
     add(plans, key_of(KeyKind::plan, {"p"}), write_record(Plan{.state = state}));
-    return Campaign::drivable({}, plans, {});
+    return drivable(plans);
   };
   const std::vector<Drivable> p{{Drivable::Kind::plan, "p"}};
-  CHECK(drivable(PlanState::created).empty());
-  CHECK(drivable(PlanState::running) == p);
-  CHECK(drivable(PlanState::stopping) == p);
-  CHECK(drivable(PlanState::halted).empty());
-  CHECK(drivable(PlanState::aborted).empty());
-  CHECK(drivable(PlanState::completed).empty());
+  CHECK(in_state(PlanState::created).empty());
+  CHECK(in_state(PlanState::running) == p);
+  CHECK(in_state(PlanState::stopping) == p);
+  CHECK(in_state(PlanState::halted).empty());
+  CHECK(in_state(PlanState::aborted).empty());
+  CHECK(in_state(PlanState::completed).empty());
 }
 
 TEST_CASE("records below a rollout, and those that cannot be read, are not driven") {
@@ -55,15 +63,56 @@ TEST_CASE("records below a rollout, and those that cannot be read, are not drive
   add(records, key_of(KeyKind::rollout, {"r"}), R"({"v":2})");
   add(records, key_of(KeyKind::rollout_node, {"s", "n"}), write_record(RolloutNode{}));
   add(records, "/fleet/v1/rollout/", "{}");
-  CHECK(Campaign::drivable(records, {}, {}).empty());
+  CHECK(drivable(records).empty());
 }
 
 TEST_CASE("the desired versions are driven together, as soon as there is one") {
   Campaign::Records wishes;
   add(wishes, key_of(KeyKind::desired, {"agent"}), "{}");
   add(wishes, key_of(KeyKind::desired, {"web"}), "{}");
-  CHECK(Campaign::drivable({}, {}, wishes) ==
+  CHECK(drivable(wishes) ==
         std::vector<Drivable>{{Drivable::Kind::desired, "desired", {"agent", "web"}}});
+}
+
+TEST_CASE("what has ended, cannot be read any longer or is gone is not driven any longer") {
+  const std::string r = key_of(KeyKind::rollout, {"r"});
+  const std::string p = key_of(KeyKind::plan, {"p"});
+  const std::string wish = key_of(KeyKind::desired, {"agent"});
+  const RolloutTerms terms{.component = "agent", .version = "1"};
+  const auto rolling = write_record(Rollout{.terms = terms, .state = RolloutState::rolling});
+  const auto completed = write_record(Rollout{.terms = terms, .state = RolloutState::completed});
+  Drivables drivables;
+  const auto begin = [&] {
+    drivables.take({.key = r, .value = rolling});
+    drivables.take({.key = p, .value = write_record(Plan{.state = PlanState::running})});
+    drivables.take({.key = wish, .value = "{}"});
+    CHECK(drivables.list().size() == 3);
+  };
+  begin();
+  drivables.take({.key = r, .value = completed});
+  drivables.take({.key = p, .value = "damaged"});
+  CHECK(drivables.list().size() == 1);
+  begin();
+  for (const std::string& key : {r, p, wish})
+    drivables.take_absent(key);
+  CHECK(drivables.list().empty());
+}
+
+TEST_CASE("a change costs one record to read, however many rollouts there have been") {
+  Drivables drivables;
+  const auto change = [&](int number, RolloutState state) {
+    drivables.take({.key = key_of(KeyKind::rollout, {"r" + std::to_string(number)}),
+                    .value = write_record(
+                        Rollout{.terms = {.component = "agent", .version = "1"}, .state = state})});
+  };
+  for (int i = 0; i < 1'000; ++i)
+    change(i, RolloutState::completed);
+
+  const Effort before = effort;
+  change(7, RolloutState::rolling);
+  CHECK(drivables.list().size() == 1);
+  CHECK(effort.records - before.records == 1);
+  CHECK(effort.keys - before.keys == 1);
 }
 
 TEST_CASE("what somebody drives is left to him, and begun when his key is gone") {

@@ -117,8 +117,10 @@ class Day {
   }
 
   void look_after_controllers() {
-    const auto drivable = Campaign::drivable(records(KeyKind::rollout), {}, {});
-    const auto to_begin = Campaign{}.to_begin(drivable, records(KeyKind::driver), now());
+    Drivables drivables;
+    for (const auto& [key, record] : records(KeyKind::rollout))
+      drivables.take(record);
+    const auto to_begin = Campaign{}.to_begin(drivables.list(), records(KeyKind::driver), now());
     for (Controller& one : controllers_) {
       if (now() < one.back_at) continue;
       if (one.driving && one.driving->is_over()) one.driving = nullptr;
