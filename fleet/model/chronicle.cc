@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t events_at_once = 50;
 static_assert(events_at_once * (key_bytes_max + 4 * text_bytes_max) < transaction_bytes_max);
 
+// What the subject of a node's silence begins with.
+constexpr std::string_view node_subject = "node/";
+
 // What HTTP and others write about a subject is no news of ours.
 bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
@@ -41,34 +44,57 @@ std::vector<std::string> ChronicleTask::prefixes() const {
 void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   last_ = std::max(last_, number);
   const auto event = read_record<FleetEvent>(record.value);
-  times_[number] = event ? event.value().time : "";
+  events_[number] = event ? Kept{event.value().time, event.value().subject} : Kept{};
   if (!event || !is_ours(event.value())) return;
-  told_[event.value().subject] = event.value();
-  std::erase_if(pending_, [&event](const FleetEvent& one) {
-    return one.subject == event.value().subject && tells_the_same(one, event.value());
+  const std::string& subject = event.value().subject;
+  told_[subject] = {number, event.value()};
+  const auto waits = waiting_.find(subject);
+  if (waits == waiting_.end()) return;
+  // Ours are written in the order in which they wait, so it is one of the first.
+  const auto written = std::find_if(pending_.begin(), pending_.end(), [&](const FleetEvent& one) {
+    return one.subject == subject && tells_the_same(one, event.value());
   });
+  if (written == pending_.end()) return;
+  pending_.erase(written);
+  if (--waits->second == 0) waiting_.erase(waits);
 }
 
-// Where the last number that there is has been used, history goes on when that event is gone.
+// What is known of an event's subject goes with its last event: each instance of each node is a
+// subject of its own, and there is no end of them.
 void ChronicleTask::forget_event(std::uint64_t number) {
-  times_.erase(number);
-  if (last_ == event_number_max) last_ = times_.empty() ? 0 : times_.rbegin()->first;
+  const auto event = events_.find(number);
+  if (event == events_.end()) return;
+  const auto told = told_.find(event->second.subject);
+  const bool is_last = told != told_.end() && told->second.number == number;
+  if (is_last && !has_an_end(told->second.event)) told_.erase(told);
+  events_.erase(event);
+  // If the last number that there is has been used, history goes on when that event is gone.
+  if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
+}
+
+// Its end is told by an event of its own, which needs to know that this one was told.
+bool ChronicleTask::has_an_end(const FleetEvent& event) const {
+  if (event.kind == "stopped") return true;
+  return event.kind == "silent" && instances_.contains(event.subject.substr(node_subject.size()));
 }
 
 // What waits to be written counts as told.
 const FleetEvent* ChronicleTask::last_of(const std::string& subject) const {
-  const auto waits = std::find_if(pending_.rbegin(), pending_.rend(),
-                                  [&](const FleetEvent& one) { return one.subject == subject; });
-  if (waits != pending_.rend()) return &*waits;
+  if (waiting_.contains(subject)) {
+    return &*std::find_if(pending_.rbegin(), pending_.rend(),
+                          [&](const FleetEvent& one) { return one.subject == subject; });
+  }
   const auto told = told_.find(subject);
-  return told == told_.end() ? nullptr : &told->second;
+  return told == told_.end() ? nullptr : &told->second.event;
 }
 
 void ChronicleTask::note(FleetEvent event) {
+  if (takes_old_) return;
+  event.text = brief(event.text);
   const FleetEvent* last = last_of(event.subject);
   if (last != nullptr && tells_the_same(*last, event)) return;
   event.time = time_(0);
-  event.text = brief(event.text);
+  ++waiting_[event.subject];
   pending_.push_back(std::move(event));
 }
 
@@ -80,13 +106,10 @@ void ChronicleTask::take(const KeyValue& record) {
     const auto settings = read_record<Settings>(record.value);
     settings_ = settings ? cell_settings(settings.value()) : CellSettings{};
   }
-  if (key->kind == KeyKind::node_active) instances_.try_emplace(key->names[0]);
-  if (key->kind == KeyKind::node_instance) {
-    instances_[key->names[0]].insert(key->names[1]);
-    silent_since_.erase(key->names[0]);
-    const FleetEvent* last = last_of("node/" + key->names[0]);
-    if (last != nullptr && last->kind == "silent") note(event_of_silence(key->names[0], false));
+  if (key->kind == KeyKind::node_active) {
+    if (instances_.try_emplace(key->names[0]).second) expect_silence(key->names[0]);
   }
+  if (key->kind == KeyKind::node_instance) take_instance(key->names[0], key->names[1]);
   if (auto event = event_of(record)) note(std::move(*event));
 }
 
@@ -95,13 +118,11 @@ void ChronicleTask::take_absent(const std::string& text) {
   if (!key) return;
   if (key->kind == KeyKind::event) forget_event(key->number());
   if (key->kind == KeyKind::settings) settings_ = {};
-  if (key->kind == KeyKind::node_active) {
-    instances_.erase(key->names[0]);
-    silent_since_.erase(key->names[0]);
-  }
+  if (key->kind == KeyKind::node_active) take_node_absent(key->names[0]);
   const auto node = instances_.find(key->names.empty() ? "" : key->names[0]);
   if (key->kind == KeyKind::node_instance && node != instances_.end()) {
     node->second.erase(key->names[1]);
+    if (node->second.empty()) expect_silence(node->first);
   }
   auto event = event_of_absence(text);
   const FleetEvent* last = event ? last_of(event->subject) : nullptr;
@@ -110,11 +131,14 @@ void ChronicleTask::take_absent(const std::string& text) {
 
 // The events first, so that what they tell is not told again.
 void ChronicleTask::take_all(const Reading& reading) {
-  times_.clear();
+  events_.clear();
   told_.clear();
   pending_.clear();
+  waiting_.clear();
   instances_.clear();
-  silent_since_.clear();
+  quiet_.clear();
+  quiet_since_.clear();
+  since_.clear();
   settings_ = {};
   last_ = 0;
   gathers_until_.reset();
@@ -123,39 +147,68 @@ void ChronicleTask::take_all(const Reading& reading) {
     if (!record.key.starts_with(prefix_of(KeyKind::event))) continue;
     take(record);
   }
-  for (const auto& [subject, event] : told_)
-    told_until = std::max(told_until, event.revision);
+  for (const auto& [subject, told] : told_)
+    told_until = std::max(told_until, told.event.revision);
   for (const KeyValue& record : reading.found) {
     if (record.key.starts_with(prefix_of(KeyKind::event))) continue;
-    if (record.modified >= told_until) {
-      take(record);
-      continue;
-    }
-    // Told long ago: it counts, and is no news.
-    std::vector<FleetEvent> waiting = std::exchange(pending_, {});
+    takes_old_ = record.modified < told_until;
     take(record);
-    pending_ = std::move(waiting);
   }
+  takes_old_ = false;
   if (reading.find(key_of(KeyKind::stop)) == nullptr) take_absent(key_of(KeyKind::stop));
 }
 
+// ---- silence
+
+void ChronicleTask::take_instance(const std::string& node, const std::string& instance) {
+  instances_[node].insert(instance);
+  expect_no_silence(node);
+  const FleetEvent* last = last_of(std::string(node_subject) + node);
+  if (last != nullptr && last->kind == "silent") note(event_of_silence(node, false));
+}
+
+// It was forgotten by a person: it is not silent, and comes back as any other.
+void ChronicleTask::take_node_absent(const std::string& node) {
+  instances_.erase(node);
+  expect_no_silence(node);
+  const auto told = told_.find(std::string(node_subject) + node);
+  if (told != told_.end() && !events_.contains(told->second.number)) told_.erase(told);
+}
+
+void ChronicleTask::expect_silence(const std::string& node) {
+  if (!since_.contains(node)) quiet_.insert(node);
+}
+
+void ChronicleTask::expect_no_silence(const std::string& node) {
+  quiet_.erase(node);
+  const auto since = since_.find(node);
+  if (since == since_.end()) return;
+  quiet_since_.erase({since->second, node});
+  since_.erase(since);
+}
+
 void ChronicleTask::look_for_silence(Ms now) {
-  for (const auto& [node, instances] : instances_) {
-    if (!instances.empty()) continue;
-    auto& since = silent_since_[node];
-    if (!since) since = now;
-    if (now >= *since + silence_ms) note(event_of_silence(node, true));
+  for (const std::string& node : quiet_) {
+    quiet_since_.insert({now, node});
+    since_[node] = now;
+  }
+  quiet_.clear();
+  while (!quiet_since_.empty() && now >= quiet_since_.begin()->first + silence_ms) {
+    const std::string node = quiet_since_.begin()->second;
+    expect_no_silence(node);
+    note(event_of_silence(node, true));
   }
 }
 
 std::vector<std::string> ChronicleTask::too_old() const {
   std::vector<std::string> old;
   const std::string oldest = time_(settings_.event_age_s);
-  std::size_t left = times_.size() + pending_.size();
-  for (const auto& [number, time] : times_) {
+  std::size_t left = events_.size() + pending_.size();
+  for (const auto& [number, event] : events_) {
     const bool too_many = left > static_cast<std::size_t>(settings_.event_count);
     // The last one stays: it says how far history has been told.
-    if (number == last_ || old.size() == events_at_once || (!too_many && time >= oldest)) break;
+    if (number == last_ || old.size() == events_at_once || (!too_many && event.time >= oldest))
+      break;
     old.push_back(key_of(KeyKind::event, {}, number));
     --left;
   }
@@ -181,10 +234,13 @@ Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old
 DriverStep ChronicleTask::next(Revision fence, Ms now) {
   look_for_silence(now);
   // No number is left: nothing is told until somebody erases the event that has the last one.
-  if (last_ == event_number_max) pending_.clear();
+  if (last_ == event_number_max) {
+    pending_.clear();
+    waiting_.clear();
+  }
   if (!pending_.empty() && !gathers_until_) gathers_until_ = now + event_gather_ms;
   const bool writes = gathers_until_ && now >= *gathers_until_;
-  const bool too_many = times_.size() > static_cast<std::size_t>(settings_.event_count);
+  const bool too_many = events_.size() > static_cast<std::size_t>(settings_.event_count);
   const bool prunes = writes || too_many || now >= prune_at_;
   if (prunes) {
     prune_at_ = now + event_prune_ms;
@@ -194,10 +250,8 @@ DriverStep ChronicleTask::next(Revision fence, Ms now) {
   }
   Wait wait{.until = prune_at_};
   if (gathers_until_) wait.until = std::min(*wait.until, *gathers_until_);
-  for (const auto& [node, since] : silent_since_) {
-    if (since && *since + silence_ms > now) {
-      wait.until = std::min(*wait.until, *since + silence_ms);
-    }
+  if (!quiet_since_.empty()) {
+    wait.until = std::min(*wait.until, quiet_since_.begin()->first + silence_ms);
   }
   return wait;
 }

@@ -7,11 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fleet/model/cell_records.h"
@@ -51,23 +53,45 @@ class ChronicleTask {
   void granted(LeaseId) {}
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
+  // Of how many it is known what was told last.
+  [[nodiscard]] std::size_t subjects() const { return told_.size(); }
 
  private:
   void take_event(std::uint64_t number, const KeyValue& record);
   void forget_event(std::uint64_t number);
   void note(FleetEvent event);
   [[nodiscard]] const FleetEvent* last_of(const std::string& subject) const;
+  [[nodiscard]] bool has_an_end(const FleetEvent& event) const;
+  void take_instance(const std::string& node, const std::string& instance);
+  void take_node_absent(const std::string& node);
+  void expect_silence(const std::string& node);
+  void expect_no_silence(const std::string& node);
   void look_for_silence(Ms now);
   [[nodiscard]] std::vector<std::string> too_old() const;
   [[nodiscard]] Write writing(Revision fence, const std::vector<std::string>& old);
 
   TimeText time_;
   CellSettings settings_;
-  std::map<std::uint64_t, std::string> times_;  // of the events that there are
-  std::map<std::string, FleetEvent> told_;      // the last of each subject
-  std::vector<FleetEvent> pending_;
+  struct Kept {
+    std::string time = {};
+    std::string subject = {};
+  };
+  struct Told {
+    std::uint64_t number = 0;
+    FleetEvent event = {};
+  };
+
+  std::map<std::uint64_t, Kept> events_;  // that there are
+  std::map<std::string, Told> told_;      // the last of each subject
+  std::deque<FleetEvent> pending_;
+  std::map<std::string, std::size_t> waiting_;  // subject: how many of its events are pending
+  bool takes_old_ = false;  // records that were told of long ago are taken in: they are no news
   std::map<std::string, std::set<std::string>> instances_;  // node: those that live
-  std::map<std::string, std::optional<Ms>> silent_since_;   // none: not looked at yet
+  // Nodes without an instance that are not told to be silent yet: those that were not looked at,
+  // and the others by when that was. A change costs what these are, not what all nodes are.
+  std::set<std::string> quiet_;
+  std::set<std::pair<Ms, std::string>> quiet_since_;
+  std::map<std::string, Ms> since_;  // node: its place in quiet_since_
   std::uint64_t last_ = 0;
   std::optional<Ms> gathers_until_;
   Ms prune_at_ = 0;

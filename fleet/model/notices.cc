@@ -61,6 +61,7 @@ Transaction noted(const KeyValue* before, const Notified& notified) {
 
 Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   const std::string webhook = webhook_in(records);
+  if (!ours) looked_until_ = 0;
   if (under_way_ || !ours || webhook.empty()) return Rest{};
   const KeyValue* found = find(records, key_of(KeyKind::notified));
   const auto read =
@@ -76,14 +77,19 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
     under_way_ = true;
     return noted(found, {done_, webhook});
   }
-  const std::string first =
-      key_of(KeyKind::event, {}, static_cast<std::uint64_t>(before.event) + 1);
+  // A store that was restored from an older copy counts its events from there.
+  if (last_event(records) < looked_until_) looked_until_ = 0;
+  const std::int64_t from = std::max(before.event, looked_until_) + 1;
+  const std::string first = key_of(KeyKind::event, {}, static_cast<std::uint64_t>(from));
   for (auto at = records.lower_bound(first); at != records.end(); ++at) {
     if (!at->first.starts_with(prefix_of(KeyKind::event))) break;
     const auto number = event_number(at->first);
     if (!number) continue;
     const auto event = read_record<FleetEvent>(at->second.value);
-    if (!event || !is_notable(event.value())) continue;
+    if (!event || !is_notable(event.value())) {
+      looked_until_ = *number;
+      continue;
+    }
     if (rests_until_ && now < *rests_until_) return Rest{rests_until_};
     under_way_ = true;
     event_ = *number;

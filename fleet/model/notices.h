@@ -43,6 +43,9 @@ class Notices {
   bool under_way_ = false;
   std::int64_t event_ = 0;  // that is being told
   std::int64_t done_ = 0;   // told, or given up
+  // Up to here there is no event to tell but those that are counted as told: none of these is read
+  // again at each change of the cell.
+  std::int64_t looked_until_ = 0;
   int tries_ = 0;
   std::optional<Ms> rests_until_;
 };

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/model/chronicle.h"
+#include "fleet/model/effort.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/notices.h"
@@ -207,6 +208,69 @@ TEST_CASE("a node is silent when nothing of it has lived for a while, and is tol
         Lines{"1 node/n1 silent", "2 node/n1 reports", "3 node/n1/instance/c degraded"});
 }
 
+TEST_CASE("many nodes fall silent and come back one by one, and each is told of in its time") {
+  Bench bench;
+  for (const std::string node : {"a", "b", "c"}) {
+    bench.put("node/" + node + "/active", "{}");
+    bench.put("node/" + node + "/instance/i", "{}");
+  }
+  bench.erase("node/a/instance/i");
+  bench.write();
+  bench.now += silence_ms / 2;
+  bench.erase("node/b/instance/i");
+  bench.erase("node/c/instance/i");
+  bench.write();
+  bench.erase("node/c/active");  // it is forgotten
+  bench.now += silence_ms / 2;
+  bench.write();
+  CHECK(bench.events() == Lines{"1 node/a silent"});
+
+  bench.take_over();
+  bench.write();
+  bench.now += silence_ms;
+  bench.write();
+  CHECK(bench.events() == Lines{"1 node/a silent", "2 node/b silent"});
+  bench.put("node/a/instance/j", "{}");
+  bench.write();
+  CHECK(bench.events().back() == "3 node/a reports");
+}
+
+TEST_CASE("a subject is forgotten with its last event, but for one whose end is to be told") {
+  Bench bench;
+  bench.put("settings", R"({"event-count":"10"})");
+  bench.put("node/n1/active", "{}");
+  bench.put("stop", "{}");
+  bench.write();
+  bench.now += silence_ms;
+  bench.write();
+  for (int i = 0; i < 100; ++i) {
+    const std::string instance = "node/n2/instance/i" + std::to_string(i);
+    bench.put(instance, R"({"degraded":"the disk is full"})");
+    bench.write();
+    bench.erase(instance);
+  }
+  CHECK(bench.events().size() == 10);
+  CHECK(bench.task.subjects() == 12);  // ten, the stop and the silence
+
+  bench.put("node/n1/instance/a", "{}");
+  bench.erase("stop");
+  bench.write();
+  CHECK(bench.events()[8] == "104 node/n1 reports");
+  CHECK(bench.events()[9] == "105 stop stop-ended");
+  CHECK(bench.task.subjects() == 10);
+}
+
+TEST_CASE("what happens to many nodes at once is looked at once each") {
+  Bench bench;
+  for (int i = 0; i < 1'000; ++i)
+    bench.put("node/n" + std::to_string(i) + "/upgrade/agent", R"({"phase":"done","to":"2"})");
+  const Effort before = effort;
+  CHECK(bench.write() == 20);
+  CHECK(bench.events().size() == 1'000);
+  // Each event that is written, and each that events() reads.
+  CHECK(effort.records - before.records == 2'000);
+}
+
 // ---- notices
 
 struct Told {
@@ -265,6 +329,27 @@ TEST_CASE("successes, failures and halts are told in their order, each once, wit
 
   told.notices = {};  // another controller
   CHECK(told.post() == 0);
+}
+
+TEST_CASE("what is no news is read once, however often the cell changes behind it") {
+  Told told;
+  CHECK(told.post() == 0);
+  told.put("event/000000000001", R"({"subject":"rollout/r1","class":"rollout-completed"})");
+  CHECK(told.post() == 1);
+  told.notices.posted(true, told.now);
+  for (int i = 2; i < 1'000; ++i) {
+    const std::string digits = std::to_string(i);
+    told.put("event/" + std::string(12 - digits.size(), '0') + digits, R"({"class":"driven"})");
+  }
+  CHECK(told.post() == 0);
+  const Effort before = effort;
+  CHECK(told.post() == 0);
+  CHECK(effort.records - before.records == 2);  // the settings, and how far is told
+  told.put("event/000000001000", R"({"class":"rollout-aborted"})");
+  CHECK(told.post() == 1'000);
+
+  told.notices = {};  // another controller: it reads what it has not read
+  CHECK(told.post() == 1'000);
 }
 
 TEST_CASE("who does not write the history tells nothing, and nobody is told without a webhook") {
