@@ -67,7 +67,8 @@ void Driving::perform(const WantReading& wanted) {
   mirror_ = std::make_unique<Mirror>(
       settings_.store, settings_.timers, Keys{common_beginning(wanted_), true},
       Mirror::Observer{.changed = [this](const Changes& changes) { take_changes(changes); },
-                       .troubled = [this](const Trouble&) { take_trouble(); }},
+                       .troubled = [this](const Trouble&) { take_trouble(); },
+                       .keeps = [this](const std::string& key) { return is_wanted(key); }},
       settings_.seed);
 }
 
@@ -104,18 +105,18 @@ void Driving::end() {
 void Driving::take_changes(const Changes& changes) {
   if (std::exchange(reading_, false)) {
     Reading reading{.revision = changes.revision, .found = {}};
-    for (const auto& [key, record] : mirror_->records()) {
-      if (is_wanted(key)) reading.found.push_back(record);
-    }
+    for (const auto& [key, record] : mirror_->records())
+      reading.found.push_back(record);
     return tell(ReadingEnded{std::move(reading)});
   }
-  for (const Change& change : changes.changes) {
+  for (std::size_t i = 0; i < changes.changes.size(); ++i) {
     if (over_ || reading_) return;  // what was read then holds these
-    if (!is_wanted(change.now.key)) continue;
+    const Change& change = changes.changes[i];
+    const bool more = i + 1 < changes.changes.size();
     if (change.erased) {
-      tell(KeyErased{change.now.key, change.now.modified});
+      tell(KeyErased{change.now.key, change.now.modified, more});
     } else {
-      tell(KeyChanged{change.now});
+      tell(KeyChanged{change.now, more});
     }
   }
 }

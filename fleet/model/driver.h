@@ -47,11 +47,13 @@ class Driver {
     now_ = now;
     actions_.clear();
     if (is_over()) return {};
+    more_ = false;
     std::visit([this](const auto& what) { this->take(what); }, event);
     if (!is_over() && fence_ != 0 && now_ >= proven_at_ + driver_lease_ms) {
       end("it could not reach the store for as long as its lease", true);
     }
-    if (under_way_ == UnderWay::nothing && !retry_at_ && fence_ != 0) drive();
+    const bool decides = under_way_ == UnderWay::nothing && !retry_at_ && fence_ != 0;
+    if (decides && !more_) drive();
     return std::exchange(actions_, {});
   }
 
@@ -193,6 +195,7 @@ class Driver {
   }
 
   void take(const KeyChanged& event) {
+    more_ = event.more;
     if (!is_news(event.record.key, event.record.modified)) return;
     const bool driver = event.record.key == task_.key();
     if (driver && fence_ != 0 && event.record.created != fence_) {
@@ -202,6 +205,7 @@ class Driver {
   }
 
   void take(const KeyErased& event) {
+    more_ = event.more;
     if (!is_news(event.key, event.revision)) return;
     if (event.key == task_.key() && fence_ != 0 && event.revision > fence_) {
       return end("its lease has ended", true);
@@ -260,6 +264,7 @@ class Driver {
   std::optional<Ms> retry_at_;              // the store did not answer
   std::optional<Ms> waits_until_;           // when time alone changes what is decided
   std::map<std::string, Revision> newest_;  // of each key
+  bool more_ = false;                       // another change follows at once
   Ms proven_at_ = 0;                        // when it heard last that its key is its own
   Ms now_ = 0;
   DriverActions actions_;

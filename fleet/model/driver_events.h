@@ -66,13 +66,17 @@ struct KeptAlive {
 struct LeaseLost {
   std::string why = {};
 };
-// A watched key was written, or erased as of `revision`.
+// A watched key was written, or erased as of `revision`. `more`: another of these follows at once,
+// so that nothing is decided in between: what is decided costs more than what is taken in, and a
+// thousand nodes may report in one moment.
 struct KeyChanged {
   KeyValue record = {};
+  bool more = false;
 };
 struct KeyErased {
   std::string key = {};
   Revision revision = 0;
+  bool more = false;
 };
 // The controller is about to end.
 struct LeaveDriving {};

@@ -45,6 +45,7 @@ Changes Mirror::difference_to(const Reading& reading) const {
     ++old;
   };
   for (const KeyValue& now : reading.found) {
+    if (!observer_.keeps(now.key)) continue;
     while (old != records_.end() && old->first < now.key) {
       is_gone();
     }
@@ -68,11 +69,7 @@ void Mirror::watch_on() {
 void Mirror::take_news(const WatchNews& news) {
   struct {
     Mirror& mirror;
-    void operator()(const Changes& changes) const {
-      mirror.backoff_.reset();
-      mirror.revision_ = changes.revision;
-      mirror.follow(changes);
-    }
+    void operator()(const Changes& changes) const { mirror.take_changes(changes); }
     void operator()(const Relist&) const {
       mirror.watch_ = nullptr;
       mirror.read_all();
@@ -80,6 +77,16 @@ void Mirror::take_news(const WatchNews& news) {
     void operator()(const WatchLost& lost) const { mirror.suffer(lost.trouble); }
   } take{*this};
   std::visit(take, news);
+}
+
+void Mirror::take_changes(const Changes& changes) {
+  backoff_.reset();
+  revision_ = changes.revision;
+  Changes kept{.revision = changes.revision, .changes = {}};
+  for (const Change& change : changes.changes) {
+    if (observer_.keeps(change.now.key)) kept.changes.push_back(change);
+  }
+  if (!kept.changes.empty()) follow(kept);
 }
 
 void Mirror::follow(const Changes& changes) {

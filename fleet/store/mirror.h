@@ -24,6 +24,9 @@ class Mirror {
     std::function<void(const Changes&)> changed;
     // The copy stands still from now on until `changed` is called again.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
+    // Others are neither kept nor told of: one reading and one watch may have to cover more keys
+    // than are wanted.
+    std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
   // `seed` spreads the tries of many. The store and the timers outlive the mirror.
@@ -47,6 +50,7 @@ class Mirror {
   void follow(const Changes& changes);
   void suffer(const Trouble& trouble);
   [[nodiscard]] Changes difference_to(const Reading& reading) const;
+  void take_changes(const Changes& changes);
 
   Store& store_;
   Timers& timers_;

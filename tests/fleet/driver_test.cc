@@ -59,6 +59,46 @@ struct Bench {
   }
 };
 
+// Counts how often it is asked what comes next.
+struct Counting {
+  int* decisions;
+
+  [[nodiscard]] std::string name() const { return "nothing"; }
+  [[nodiscard]] std::string key() const { return key_of(KeyKind::driver, {"d"}); }
+  [[nodiscard]] std::vector<std::string> prefixes() const { return {prefix_of(KeyKind::event)}; }
+  void take(const KeyValue&) {}
+  void take_absent(const std::string&) {}
+  void take_all(const Reading&) {}
+  void wall_shows(UnixSeconds, Ms) {}
+  [[nodiscard]] DriverStep next(Revision, Ms) {
+    ++*decisions;
+    return Wait{};
+  }
+  void granted(LeaseId) {}
+  [[nodiscard]] bool deny(const std::string&) { return false; }
+  [[nodiscard]] std::string words(Ms) const { return ""; }
+};
+
+TEST_CASE("changes that come together are taken in one by one, and decided on once") {
+  int decisions = 0;
+  Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
+  bench.tell(BeginDriving{});
+  bench.settle();
+  const int before = decisions;
+
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    const KeyValue event{.key = key_of(KeyKind::event, {}, i), .modified = 10};
+    if (i % 2 == 0) bench.tell(KeyChanged{event, i < 100});
+    if (i % 2 == 1) bench.tell(KeyErased{event.key, 10, true});
+  }
+  CHECK(decisions == before + 1);
+  // Those that were to come and did not: read anew, or the lease is kept.
+  bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
+  CHECK(decisions == before + 1);
+  bench.tell(KeptAlive{});
+  CHECK(decisions == before + 2);
+}
+
 PlanMember at(std::int64_t step) {
   return {.version = "1", .step = step, .phase = MemberPhase::waiting};
 }

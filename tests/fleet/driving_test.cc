@@ -132,6 +132,67 @@ TEST_CASE("one whose store is away for as long as its lease ends loudly, and has
   CHECK(bench.rollout().driver == "c2");
 }
 
+// Counts what it is told of; otherwise it waits.
+class Watcher : public AnyDriver {
+ public:
+  struct Count {
+    std::size_t read = 0;
+    std::size_t changes = 0;
+    std::size_t together = 0;  // of these: another follows at once
+  };
+
+  explicit Watcher(Count& count) : count_(count) {}
+
+  [[nodiscard]] DriverActions step(const DriverEvent& event, Ms) override {
+    if (const auto* reading = std::get_if<ReadingEnded>(&event)) {
+      count_.read += reading->reading.found.size();
+    }
+    if (const auto* change = std::get_if<KeyChanged>(&event)) {
+      ++count_.changes;
+      if (change->more) ++count_.together;
+    }
+    if (!std::holds_alternative<BeginDriving>(event)) return {};
+    return {WantReading{{prefix_of(KeyKind::rollout), prefix_of(KeyKind::node_info)}}};
+  }
+  [[nodiscard]] std::optional<Ms> next_deadline() const override { return std::nullopt; }
+  [[nodiscard]] Revision fence() const override { return 1; }
+
+ private:
+  Count& count_;
+};
+
+TEST_CASE("a driver is told of what it wants alone, and what comes in one moment as one") {
+  Bench bench;
+  Watcher::Count count;
+  const auto put = [&bench](int from, int to, const auto& key) {
+    Transaction transaction;
+    for (int i = from; i < to; ++i)
+      transaction.puts.push_back({key(i), "{}"});
+    bench.cell.commit(transaction);
+  };
+  const auto event = [](int i) {
+    return key_of(KeyKind::event, {}, static_cast<std::uint64_t>(i));
+  };
+  const auto node = [](int i) { return key_of(KeyKind::node_versions, {"n" + std::to_string(i)}); };
+  put(0, 100, event);
+  put(0, 10, node);
+  Driving driving({.store = bench.one.way,
+                   .timers = bench.time,
+                   .lease = 5s,
+                   .make = [&count](LeaseId) -> std::unique_ptr<AnyDriver> {
+                     return std::make_unique<Watcher>(count);
+                   },
+                   .log = [](bool, const std::string&) {},
+                   .ended = [] {}});
+  bench.wait(1s);
+  CHECK(count.read == 11);  // with the rollout
+  put(100, 200, event);
+  put(10, 60, node);
+  bench.wait(1s);
+  CHECK(count.changes == 50);
+  CHECK(count.together == 49);
+}
+
 TEST_CASE("whatever is lost, late or cut off, the rollout is driven to its end") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Bench bench(seed);
