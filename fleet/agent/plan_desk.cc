@@ -15,7 +15,18 @@ PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings)
       desk_(desk),
       settings_(std::move(settings)),
       plans_(desk.store, desk.timers, {prefix_of(KeyKind::plan), true},
-             {.changed = [this](const Changes&) { look(); }}, settings_.seed) {}
+             {.changed = [this](const Changes&) { look(); },
+              .keeps = [this](const std::string& key) { return is_wanted(key); }},
+             settings_.seed) {}
+
+// The plans, and that this node takes part. A plan over many nodes is written node by node: the
+// others' places are let go as they come, so that a change costs nothing by their number.
+bool PlanDesk::is_wanted(const std::string& text) const {
+  const auto key = parse_key(text);
+  if (!key) return false;
+  const bool is_own_place = key->kind == KeyKind::plan_member && key->names[1] == desk_.node;
+  return key->kind == KeyKind::plan || is_own_place;
+}
 
 void PlanDesk::look() {
   if (plans_.revision() == 0 || desk_.mirror.revision() == 0) return;

@@ -38,6 +38,7 @@ class PlanDesk {
     std::unique_ptr<Timer> again = {};
   };
 
+  [[nodiscard]] bool is_wanted(const std::string& text) const;
   void look_at(const std::string& plan, const KeyValue& record);
   [[nodiscard]] PlanSeen seen(const std::string& plan, const KeyValue& record) const;
   void feed(const std::string& plan, const PlanPartEvent& event);
