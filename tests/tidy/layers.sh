@@ -235,7 +235,7 @@ canary_upgraderctl_includes() {
 # and nothing of the store or the programs that use it. cereal is for record_archive and
 # record_members, and regular expressions are for target_match.
 check_fleet_model() {
-  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  echo "$pure_headers deque" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/model/' >"$scratch/pure"
   includes <"$scratch/pure" | grep -v ':fleet/model/' | while IFS=: read -r file line name; do
     case $file:$name in
