@@ -441,6 +441,7 @@ def test_signals_are_passed_on(stage):
     text = "for s in HUP USR1; do trap \"echo $s >>$DIR/got\" $s; done; " + WAITS
     one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
     stage.read("pid")
+    one.expect("healthy")  # it knows that the daemon runs
     one.kill(signal.SIGHUP)
     wait_until(lambda: stage.lines("got") == ["HUP"], "HUP")
     one.kill(signal.SIGUSR1)
