@@ -150,13 +150,12 @@ void NodeCommander::act() {
     case CommandAction::confirm:
       if (!run_) return answer(command.id, "nothing to confirm");
       run_->commit_sent = true;
-      actions_.emplace_back(SendCommit{run_->command.id});
-      return;
+      return tell_upgrader();
     case CommandAction::rollback:
       if (!run_) return answer(command.id, result_done);
       run_->told = true;
-      actions_.emplace_back(GoBack{run_->command.id, command.reason});
-      return;
+      run_->reason = command.reason;
+      return tell_upgrader();
     case CommandAction::reboot:
       actions_.emplace_back(Reboot{});
       return;
@@ -177,6 +176,18 @@ void NodeCommander::begin_upgrade(const Command& command) {
   progress(UpgradePhase::staging, "");
   actions_.emplace_back(
       BeginUpgrade{command, command.action == CommandAction::apply ? confirm_within(command) : 0});
+}
+
+// To go back goes before to commit: the order to go back is the later one.
+void NodeCommander::tell_upgrader() {
+  run_->tell_at.reset();
+  if (run_->told) {
+    actions_.emplace_back(GoBack{run_->command.id, run_->reason});
+  } else if (run_->late) {
+    actions_.emplace_back(GoBack{run_->command.id, "no confirmation came in time"});
+  } else if (run_->commit_sent) {
+    actions_.emplace_back(SendCommit{run_->command.id});
+  }
 }
 
 void NodeCommander::answer(const std::string& id, std::string_view result) {
@@ -204,9 +215,14 @@ void NodeCommander::take(const PrepareEnded& event) {
 void NodeCommander::take(const UpgradeActivated& event) {
   if (!run_ || run_->command.id != event.command) return;
   run_->activated = now_;
+  if (run_->told) tell_upgrader();
   if (run_->command.action != CommandAction::apply) return;
   progress(UpgradePhase::soaking, "");
   answer(event.command, result_done);
+}
+
+void NodeCommander::take(const NotTold& event) {
+  if (run_ && run_->command.id == event.upgrade) run_->tell_at = now_ + tell_again_ms;
 }
 
 void NodeCommander::take(const UpgradeEnded& event) {
@@ -246,6 +262,7 @@ void NodeCommander::take(const NodeTimePassed&) {
     job_->ask_at.reset();
     job_->stage = Job::Stage::saving;  // saved already: it asks again
   }
+  if (run_ && run_->tell_at && now_ >= *run_->tell_at) tell_upgrader();
   if (!run_ || !run_->activated || run_->command.action != CommandAction::apply) return;
   if (!run_->soaked && !run_->told && now_ >= *run_->activated + run_->command.soak_ms) {
     run_->soaked = true;
@@ -265,6 +282,7 @@ std::optional<Ms> NodeCommander::next_deadline() const {
   };
   consider(report_at_);
   if (job_) consider(job_->ask_at);
+  if (run_) consider(run_->tell_at);
   if (run_ && run_->activated && run_->command.action == CommandAction::apply && !run_->told) {
     if (!run_->soaked) consider(*run_->activated + run_->command.soak_ms);
     if (!run_->commit_sent && !run_->late) {

@@ -14,6 +14,10 @@
 // decides what came of a command that was begun: its ending, or that it is on trial; otherwise it
 // is `interrupted`. An upgrade begins only with a release that was prepared since the last one.
 //
+// A commit, or that it is to go back, is told to the upgrader until it could be sent, and told
+// again when it was refused, until the upgrade has ended. The upgrader refuses to cancel while the
+// old version stops; the new one, once activated, is therefore told to go back again.
+//
 // An upgrade by `apply` stays on trial: it has soaked when soak_ms have passed in health, and goes
 // back by itself when no `confirm` came within confirm_ms of its activation (0: the longer of three
 // soaks and five minutes), on this clock. `confirm` is answered `done` at the commit alone.
@@ -32,6 +36,9 @@ namespace fleet {
 
 // Between two questions of which the first was not answered.
 inline constexpr Ms ask_again_ms = 1'000;
+
+// Between two tries to tell the upgrader to commit or to go back.
+inline constexpr Ms tell_again_ms = 1'000;
 
 struct NodeIdentity {
   std::string node = {};
@@ -82,6 +89,10 @@ struct PrepareEnded {
 struct UpgradeActivated {
   std::string command = {};
 };
+// The upgrader could not be told to commit or to go back, or has refused that.
+struct NotTold {
+  std::string upgrade = {};
+};
 struct UpgradeEnded {
   std::string command = {};
   UpgradeEnding ending = UpgradeEnding::failed;
@@ -93,7 +104,7 @@ struct NodeTimePassed {};
 
 using NodeEvent = std::variant<Restarted, ActiveIs, CommandSeen, CommandGone, StopIsGone,
                                EpochDiffers, Saved, AskEnded, ReportEnded, PrepareEnded,
-                               UpgradeActivated, UpgradeEnded, NodeTimePassed>;
+                               UpgradeActivated, NotTold, UpgradeEnded, NodeTimePassed>;
 
 // ---- actions
 
@@ -159,6 +170,11 @@ class NodeCommander {
   // When NodeTimePassed is due; none: never.
   [[nodiscard]] std::optional<Ms> next_deadline() const;
 
+  // Whether the upgrade of this name is still to be committed.
+  [[nodiscard]] bool commits(const std::string& upgrade) const {
+    return run_ && run_->command.id == upgrade && run_->commit_sent && !run_->told;
+  }
+
   [[nodiscard]] const NodeLedger& ledger() const { return ledger_; }
   // All that decides what it does next, times relative to `now`, for tests that compare states.
   [[nodiscard]] std::string words(Ms now) const;
@@ -182,7 +198,9 @@ class NodeCommander {
     bool commit_sent = false;
     bool late = false;  // is to go back since no confirmation came
     bool late_told = false;
-    bool told = false;  // told to go back by a command
+    bool told = false;               // told to go back by a command
+    std::string reason = {};         // why it was told that
+    std::optional<Ms> tell_at = {};  // to commit, or to go back: again
   };
 
   void take(const Restarted& event);
@@ -196,6 +214,7 @@ class NodeCommander {
   void take(const ReportEnded& event);
   void take(const PrepareEnded& event);
   void take(const UpgradeActivated& event);
+  void take(const NotTold& event);
   void take(const UpgradeEnded& event);
   void take(const NodeTimePassed& event);
 
@@ -206,6 +225,7 @@ class NodeCommander {
   void begin(const Command& command);
   void act();
   void begin_upgrade(const Command& command);
+  void tell_upgrader();
   void answer(const std::string& id, std::string_view result);
   void progress(UpgradePhase phase, const std::string& error);
   void settle();

@@ -41,6 +41,7 @@ void NodeCommander::resume_run(const Restarted& event) {
   run_->soaked = ledger_.progress.phase == UpgradePhase::soaked;
   run_->told = ledger_.begun.action == CommandAction::rollback &&
                ledger_.begun.trace == ledger_.upgrade.trace;
+  if (run_->told) run_->reason = ledger_.begun.reason;
   if (run_->activated && !run_->soaked && run_->command.action == CommandAction::apply) {
     progress(UpgradePhase::soaking, "");
   }

@@ -31,7 +31,7 @@ void NodeCommander::settle() {
   }
   if (run_ && run_->late && !run_->late_told) {
     run_->late_told = true;
-    actions_.emplace_back(GoBack{run_->command.id, "no confirmation came in time"});
+    tell_upgrader();
   }
   if (job_ && job_->stage == Job::Stage::saving && may_act() && asked_.empty()) {
     job_->stage = Job::Stage::asking;
@@ -104,7 +104,7 @@ std::string NodeCommander::words(Ms now) const {
             (run_->activated ? " for " + std::to_string(now - *run_->activated) : "") +
             (run_->soaked ? " soaked" : "") + (run_->commit_sent ? " commit" : "") +
             (run_->late ? " late" : "") + (run_->late_told ? "!" : "") +
-            (run_->told ? " told" : "");
+            (run_->told ? " told" : "") + (run_->tell_at ? " tells again" : "");
   }
   text += " begun " + ledger_.begun.id + " upgrade " + ledger_.upgrade.id + " prepared " +
           ledger_.prepared + " progress " + std::string(text_of(ledger_.progress.phase));

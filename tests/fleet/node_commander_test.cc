@@ -261,6 +261,48 @@ TEST_CASE("confirm is answered done at the commit alone") {
   }
 }
 
+// An upgrader refuses to cancel once it has told the old version to stop.
+TEST_CASE("a roll-back that comes before the new version is activated is told again at that") {
+  const auto action = GENERATE(CommandAction::apply, CommandAction::upgrade);
+  Bench bench;
+  bench.prepare();
+  bench.order(action, "t.apply.1", {.soak_ms = 60 * second});
+  bench.order(CommandAction::rollback, "t.rollback.1", {.reason = "aborted"});
+  REQUIRE(bench.deeds.back() == "back: aborted");
+  bench.deeds.clear();
+
+  bench.tell(UpgradeActivated{"t.apply.1"});
+
+  CHECK(bench.deeds == std::vector<std::string>{"back: aborted"});
+  bench.tell(UpgradeEnded{"t.apply.1", UpgradeEnding::rolled_back});
+  CHECK(bench.result() == "done");
+  CHECK(bench.phase == UpgradePhase::rolled_back);
+}
+
+TEST_CASE("a commit or a roll-back that could not be told is told again until the upgrade ends") {
+  const bool commits = GENERATE(true, false);
+  Bench bench;
+  bench.reach_trial();
+  bench.wait(60 * second);
+  bench.order(commits ? CommandAction::confirm : CommandAction::rollback, "t.last.1",
+              {.reason = "aborted"});
+  const std::string deed = commits ? "commit" : "back: aborted";
+  REQUIRE(bench.deeds.back() == deed);
+  bench.deeds.clear();
+
+  bench.tell(NotTold{"another"});
+  CHECK_FALSE(bench.agent.next_deadline());
+  bench.tell(NotTold{"t.apply.1"});
+  CHECK(bench.agent.next_deadline() == bench.now + tell_again_ms);
+  bench.wait(tell_again_ms);
+  CHECK(bench.deeds == std::vector{deed});
+
+  bench.tell(NotTold{"t.apply.1"});
+  bench.tell(UpgradeEnded{"t.apply.1", UpgradeEnding::failed, "did not say healthy"});
+  CHECK(bench.result() == (commits ? "did not say healthy" : "done"));
+  CHECK_FALSE(bench.agent.next_deadline());
+}
+
 TEST_CASE("the confirmation of another rollout confirms nothing") {
   Bench bench;
   bench.reach_trial();

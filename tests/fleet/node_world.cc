@@ -99,6 +99,10 @@ void NodeWorld::drive() {
     over_ = true;
     return;
   }
+  see_command();
+}
+
+void NodeWorld::see_command() {
   const KeyValue* command = store_.find(command_key);
   tell(CommandSeen{read_record<Command>(command->value).value(), command->modified});
 }
@@ -116,7 +120,12 @@ std::vector<NodeWorld::Move> NodeWorld::steps() const {
   }
   if (setup_.kills > 0) some.push_back(Move::kill);
   if (!fetching_.empty()) some.push_back(Move::fetched);
-  if (!on_trial_.empty() && !activated_) some.push_back(Move::activate);
+  if (!on_trial_.empty() && !activated_) {
+    const bool may_work = !setup_.hands_over || handing_over_;
+    some.push_back(may_work ? Move::activate : Move::hand_over);
+    const bool applies = ordered_.starts_with("t.apply") && !answer();
+    if (setup_.aborts > 0 && applies) some.push_back(Move::abort);
+  }
   if (!on_trial_.empty() && setup_.may_fail) some.push_back(Move::fail);
   if (commits_) some.push_back(Move::commit);
   if (goes_back_) some.push_back(Move::go_back);
@@ -137,21 +146,22 @@ void NodeWorld::make(Move move) {
       --setup_.unknowns;
       perform(false);
       break;
-    case Move::lose: {
-      --setup_.unknowns;
-      const bool question = std::holds_alternative<Ask>(asked_.front());
-      asked_.erase(asked_.begin());
-      question ? tell(AskEnded{Unknown{"lost"}}) : tell(ReportEnded{Unknown{"lost"}});
+    case Move::lose:
+      lose();
       break;
-    }
     case Move::kill:
       --setup_.kills;
       start();
       break;
+    case Move::hand_over:
+      handing_over_ = true;
+      goes_back_ = false;
+      break;
+    case Move::abort:
+      abort_rollout();
+      break;
     case Move::activate:
-      activated_ = true;
-      activated_at_ = now_;
-      tell(UpgradeActivated{on_trial_});
+      activate();
       break;
     case Move::fail:
       end_upgrade(UpgradeEnding::failed, false);
@@ -186,6 +196,26 @@ void NodeWorld::make(Move move) {
   drive();
 }
 
+void NodeWorld::abort_rollout() {
+  --setup_.aborts;
+  at_ = setup_.script.size() - 1;
+  put_command(setup_.script[at_], 1);
+  see_command();
+}
+
+void NodeWorld::activate() {
+  activated_ = true;
+  activated_at_ = now_;
+  tell(UpgradeActivated{on_trial_});
+}
+
+void NodeWorld::lose() {
+  --setup_.unknowns;
+  const bool question = std::holds_alternative<Ask>(asked_.front());
+  asked_.erase(asked_.begin());
+  question ? tell(AskEnded{Unknown{"lost"}}) : tell(ReportEnded{Unknown{"lost"}});
+}
+
 void NodeWorld::perform(bool heard) {
   const NodeAction action = asked_.front();
   asked_.erase(asked_.begin());
@@ -210,7 +240,8 @@ void NodeWorld::perform(bool heard) {
     if (!ordered_.starts_with("t.confirm")) is_wrong("committed without an order");
     if (commit->upgrade == on_trial_) commits_ = true;
   } else if (const auto* back = std::get_if<GoBack>(&action)) {
-    if (back->upgrade == on_trial_) goes_back_ = true;
+    const bool is_refused = handing_over_ && !activated_;
+    if (back->upgrade == on_trial_ && !is_refused) goes_back_ = true;
   }
 }
 
@@ -234,7 +265,7 @@ void NodeWorld::begin_upgrade(const BeginUpgrade& wanted) {
   if (disk_.begun.id != id) is_wrong(id + " was begun before it was on the disk");
   if (wanted.trial_ms != 300'000) is_wrong("a soak of a minute is confirmed within five");
   on_trial_ = id;
-  activated_ = commits_ = goes_back_ = false;
+  handing_over_ = activated_ = commits_ = goes_back_ = false;
   ended_.clear();
 }
 
@@ -242,7 +273,7 @@ void NodeWorld::end_upgrade(UpgradeEnding ending, bool expired) {
   ended_ = std::exchange(on_trial_, "");
   ending_ = ending;
   expired_ = expired;
-  activated_ = commits_ = goes_back_ = false;
+  handing_over_ = activated_ = commits_ = goes_back_ = false;
   tell(UpgradeEnded{ended_, ending, "exited with status 3", expired});
 }
 
@@ -304,13 +335,14 @@ std::string NodeWorld::words() const {
           std::string(text_of(disk_.progress.phase));
   for (const Answer& one : disk_.answers)
     text += " " + one.command + "=" + one.result;
-  text += "\nupgrader " + on_trial_ + (activated_ ? " active " : " ") +
+  text += "\nupgrader " + on_trial_ + (handing_over_ ? " hands over" : "") +
+          (activated_ ? " active " : " ") +
           (activated_ ? std::to_string(now_ - activated_at_) : "") + (commits_ ? " commits" : "") +
           (goes_back_ ? " back" : "") + " ended " + ended_ + std::to_string(int(ending_)) +
           (expired_ ? " expired" : "") + " fetching " + fetching_ + "\n";
   text += std::to_string(setup_.kills) + std::to_string(setup_.unknowns) +
-          std::to_string(setup_.stops) + " at " + std::to_string(at_) + "." +
-          std::to_string(attempt_) + (over_ ? " over" : "") + "\n";
+          std::to_string(setup_.stops) + std::to_string(setup_.aborts) + " at " +
+          std::to_string(at_) + "." + std::to_string(attempt_) + (over_ ? " over" : "") + "\n";
   return by_rank(text + agent_->words(now_));
 }
 

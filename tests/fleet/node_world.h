@@ -21,7 +21,9 @@ struct NodeSetup {
   int kills = 0;
   int unknowns = 0;  // answers of the store that are lost
   int stops = 0;
-  bool may_fail = false;  // the new version may die at any moment of its trial
+  bool may_fail = false;    // the new version may die at any moment of its trial
+  bool hands_over = false;  // the old version takes its time to stop: nothing is cancelled then
+  int aborts = 0;  // the driver orders what comes last in the script before `apply` is answered
   NodeSeeded seeded = NodeSeeded::none;
 };
 
@@ -34,6 +36,7 @@ class NodeWorld {
     perform_unheard,  // it is done, and the answer of the store is lost
     lose,             // it is not done, and nobody hears
     kill,             // fleet-agent, with all that it has asked for and that was not done
+    hand_over,        // the upgrader has told the old version to stop
     activate,         // the upgrader: the new version works
     fail,
     expire,  // its trial is over
@@ -42,6 +45,7 @@ class NodeWorld {
     fetched,
     stop,
     let_go,
+    abort,
     time_passes,
   };
   [[nodiscard]] std::vector<Move> steps() const;
@@ -58,6 +62,10 @@ class NodeWorld {
   void start();
   void tell(const fleet::NodeEvent& event);
   void drive();
+  void see_command();
+  void abort_rollout();
+  void activate();
+  void lose();
   void put_command(fleet::CommandAction action, int attempt);
   void perform(bool heard);
   void perform_store(const fleet::Transaction& transaction, bool question, bool heard);
@@ -83,6 +91,7 @@ class NodeWorld {
   std::map<std::string, int>
       done_;  // how often each was begun, prepared, committed, told to go back
   std::string on_trial_;
+  bool handing_over_ = false;
   bool activated_ = false;
   bool commits_ = false;
   bool goes_back_ = false;
