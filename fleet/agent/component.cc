@@ -19,6 +19,13 @@ void NodeDesk::log(const std::string& text) const {
   std::fprintf(stderr, "fleet-agent: %s\n", text.c_str());
 }
 
+void NodeDesk::set_trouble(const std::string& component, const std::string& why) {
+  std::string& there = troubles[component];
+  if (std::exchange(there, why) == why) return;
+  if (!why.empty()) log(component + ": " + why);
+  if (troubled) troubled();
+}
+
 Component::Component(uv_loop_t& loop, NodeDesk& desk, Settings settings, Hands hands)
     : desk_(desk),
       settings_(std::move(settings)),
@@ -90,14 +97,19 @@ void Component::look_at_command() {
 void Component::perform(const Save& save) {
   save_until_done(save.ledger);
   const Upgrade& progress = save.ledger.progress;
-  if (progress.phase != UpgradePhase::done || desired_ == progress.attempt) return;
-  desired_ = progress.attempt;
-  fetcher_.desire(progress.to);
+  const bool was_desired = desired_ == progress.attempt;
+  if (progress.phase == UpgradePhase::done && !was_desired) {
+    desired_ = progress.attempt;
+    fetcher_.desire(progress.to);
+  } else if (progress.phase != UpgradePhase::done && !is_under_way(progress.phase) && was_desired) {
+    desired_.clear();  // it was to be committed, and went back
+    if (!before_.empty()) fetcher_.desire(before_);
+  }
 }
 
 void Component::save_until_done(const NodeLedger& ledger) {
   const std::string why = file_.write(ledger);
-  if (!why.empty()) desk_.log(settings_.name + ": nothing is begun: " + why);
+  desk_.set_trouble(settings_.name, why.empty() ? "" : "nothing is begun: " + why);
   // Later, since this is called from within a step.
   save_ = desk_.timers.after(why.empty() ? std::chrono::milliseconds(0) : save_again,
                              [this, ledger, is_saved = why.empty()] {
@@ -140,8 +152,12 @@ void Component::perform(const DoPrepare& order) {
 // What was prepared may have been prepared by the process before: it is looked for on disk.
 void Component::perform(const BeginUpgrade& begin) {
   wish_reports_ = false;
+  before_ = running_;
   desk_.records.forget(key(KeyKind::node_upgrade));
-  fetcher_.locate(begin.command.version, [this, begin](const Fetcher::Result& result) {
+  const Fetcher::Order order{.version = begin.command.version,
+                             .older_is_wanted = begin.command.downgrade,
+                             .running = running_};
+  fetcher_.locate(order, [this, begin](const Fetcher::Result& result) {
     std::string why = result.error;
     if (why.empty()) {
       why = hands_.ask({.id = begin.command.id,
@@ -153,14 +169,27 @@ void Component::perform(const BeginUpgrade& begin) {
   });
 }
 
+// Whoever follows the directory begins with the commit, and would go back to the version before if
+// that were desired still.
 void Component::perform(const SendCommit& commit) {
-  const std::string why = hands_.commit(commit.upgrade);
-  if (!why.empty()) desk_.log(settings_.name + ": cannot commit: " + why);
+  desired_ = commit.upgrade;
+  fetcher_.desire(commander_->ledger().upgrade.version,
+                  [this, commit](const Fetcher::Result&) { commit_now(commit.upgrade); });
+}
+
+void Component::commit_now(const std::string& upgrade) {
+  if (!commander_->commits(upgrade)) return;  // it has ended, or is to go back
+  const std::string why = hands_.commit(upgrade);
+  if (why.empty()) return;
+  desk_.log(settings_.name + ": cannot commit: " + why);
+  take(NotTold{upgrade});
 }
 
 void Component::perform(const GoBack& back) {
   const std::string why = hands_.go_back(back.upgrade, back.reason);
-  if (!why.empty()) desk_.log(settings_.name + ": cannot go back: " + why);
+  if (why.empty()) return;
+  desk_.log(settings_.name + ": cannot go back: " + why);
+  take(NotTold{back.upgrade});
 }
 
 void Component::perform(const PassGate& pass) {

@@ -6,6 +6,7 @@
 #include <uv.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,10 @@ struct NodeDesk {
   std::function<void()> reboot = {};  // the machine
   std::string reboot_asked = {};      // the file that is there when somebody has asked for that
   bool is_doubtful = false;           // nothing is begun while it is
+  std::map<std::string, std::string> troubles = {};  // of this machine, by component: why
+  std::function<void()> troubled = {};               // they have changed
+
+  void set_trouble(const std::string& component, const std::string& why);  // empty: it is over
 
   void log(const std::string& text) const;
   // None: absent, or damaged, which is as good as absent and is said.
@@ -128,6 +133,7 @@ class Component {
   void perform(const GoBack& back);
   void perform(const PassGate& pass);
   void perform(const Reboot& reboot);
+  void commit_now(const std::string& upgrade);
   void save_until_done(const NodeLedger& ledger);
   // What is to be brought here, and whom to tell: why not; empty: it is here, and tested.
   struct Wanted {
@@ -152,6 +158,8 @@ class Component {
   bool wish_reports_ = false;  // the last upgrade is a wish's: what is shown of it is the machine's
   std::string running_;
   std::string last_command_;
+  std::string asked_;    // the wish's upgrade that the upgrader was asked for last
+  std::string before_;   // the version from which a command's upgrade goes
   std::string desired_;  // the upgrade whose version the releases' directory was told
   std::pair<std::string, Revision> seen_;  // the command that was seen last
   std::unique_ptr<Timer> deadline_;

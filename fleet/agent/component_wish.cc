@@ -10,11 +10,11 @@ namespace fleet {
 void Component::look_at_wish() {
   if (!settled_) return;
   feed(RunsSeen{running_});
-  feed(ClaimSeen{desk_.mirror.find(key(KeyKind::node_claim)) != nullptr});
   const std::string place = key(KeyKind::node_desired);
   const auto desired = desk_.find<Desired>(place);
-  feed(WishSeen{desired ? std::optional(Wish{desk_.mirror.find(place)->modified, *desired})
-                        : std::nullopt});
+  feed(WishSeen{.wish = desired ? std::optional(Wish{desk_.mirror.find(place)->modified, *desired})
+                                : std::nullopt,
+                .claimed = desk_.mirror.find(key(KeyKind::node_claim)) != nullptr});
 }
 
 std::string Component::attempt_recorded() const {
@@ -65,13 +65,15 @@ void Component::perform(const FetchRelease& fetch) {
 }
 
 void Component::perform(const AskUpgrade& ask) {
-  fetcher_.locate(ask.version, [this](const Fetcher::Result& result) {
+  const Fetcher::Order order{
+      .version = ask.version, .older_is_wanted = ask.downgrade, .running = running_};
+  fetcher_.locate(order, [this, ask](const Fetcher::Result& result) {
+    if (!machine_.asks_for(ask.attempt)) return;  // the wish has changed meanwhile
     std::string why = result.error;
     if (why.empty()) {
-      why = hands_.ask({.id = machine_.upgrade().attempt,
-                        .executable = result.executable,
-                        .gate = true,
-                        .trial_ms = 0});
+      asked_ = ask.attempt;
+      why = hands_.ask(
+          {.id = ask.attempt, .executable = result.executable, .gate = true, .trial_ms = 0});
     }
     if (!why.empty()) feed(AttemptEnded{why});
   });
@@ -83,7 +85,10 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 }
 
 void Component::perform(const CancelUpgrade& cancel) {
-  const std::string why = hands_.go_back(machine_.upgrade().attempt, cancel.reason);
+  const std::string attempt = machine_.upgrade().attempt;
+  if (asked_ != attempt)
+    return feed(AttemptEnded{cancel.reason});  // its upgrader knows nothing of it
+  const std::string why = hands_.go_back(attempt, cancel.reason);
   if (!why.empty()) feed(AttemptEnded{cancel.reason});
 }
 

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -39,6 +40,33 @@ Fetcher::Result refused(const std::string& why) {
   return {.error = why};
 }
 
+// Why the order may not be obeyed on a machine that runs what it runs. Versions that are not
+// releases' cannot be compared.
+std::string why_too_old(const Fetcher::Order& order, const agent_releases::Version& version) {
+  const auto running = agent_releases::Version::parse(order.running);
+  if (!running || order.older_is_wanted || !(version < *running)) return "";
+  return order.version + " is older than " + order.running +
+         ", which runs here: going down needs --downgrade";
+}
+
+bool is_from_a_server(const std::string& url) {
+  return url.starts_with("https://") || url.starts_with("http://");
+}
+
+// A URL comes from the store, which is not trusted with the files of this machine.
+std::string why_not_allowed(const Fetcher::Settings& settings, const std::string& url) {
+  if (is_from_a_server(url)) return "";
+  const std::string scheme = "file://";
+  std::error_code error;
+  const auto file = std::filesystem::weakly_canonical(
+      url.starts_with(scheme) ? url.substr(scheme.size()) : url, error);
+  for (const std::string& directory : settings.allowed_files) {
+    const auto allowed = std::filesystem::weakly_canonical(directory, error);
+    if (file.is_absolute() && file.string().starts_with(allowed.string() + "/")) return "";
+  }
+  return "neither http nor https, nor a file below what --allow-file names: " + url;
+}
+
 // What follows the directory must not run ahead: it desires what runs, if that is one of its own.
 void desire_now(const Fetcher::Settings& settings, const std::string& version) {
   const auto parsed = agent_releases::Version::parse(version);
@@ -56,12 +84,19 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Orde
     return refused(order.version + " has no manifest for " +
                    std::string(agent_releases::processor_built_for()));
   }
+  if (auto why = why_too_old(order, *version); !why.empty()) return refused(why);
+  if (auto why = why_not_allowed(settings, manifest->url); !why.empty()) return refused(why);
   auto releases = agent_releases::Releases::open({.directory = settings.directory,
                                                   .name = settings.name,
                                                   .keys = settings.keys,
                                                   .make = true});
   if (!releases) return refused(releases.reason());
+  // Whoever follows the directory takes the newest in it where it does not say what it desires.
+  if (const auto running = agent_releases::Version::parse(order.running)) {
+    if (const auto held = releases.value().hold(*running); !held) return refused(held.reason());
+  }
   const auto added = releases.value().add({.source = manifest->url,
+                                           .allow_files = !is_from_a_server(manifest->url),
                                            .older_is_wanted = order.older_is_wanted,
                                            .running = agent_releases::Version::parse(order.running),
                                            .now = static_cast<std::int64_t>(std::time(nullptr))});
@@ -73,9 +108,10 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Orde
   return {.executable = release.executable};
 }
 
-Fetcher::Result locate_now(const Fetcher::Settings& settings, const std::string& version) {
-  const auto parsed = agent_releases::Version::parse(version);
-  if (!parsed) return refused(version + " is no version");
+Fetcher::Result locate_now(const Fetcher::Settings& settings, const Fetcher::Order& order) {
+  const auto parsed = agent_releases::Version::parse(order.version);
+  if (!parsed) return refused(order.version + " is no version");
+  if (auto why = why_too_old(order, *parsed); !why.empty()) return refused(why);
   auto releases = agent_releases::Releases::open(
       {.directory = settings.directory, .name = settings.name, .keys = settings.keys});
   if (!releases) return refused(releases.reason());
@@ -108,7 +144,8 @@ Fetcher::Result test_now(const std::string& version, const std::string& executab
 struct Fetcher::Work {
   uv_work_t request{};
   std::function<Result()> deed;
-  std::weak_ptr<Then> then;
+  Then then;
+  std::weak_ptr<char> alive;
   Result result = {};
 };
 
@@ -117,17 +154,18 @@ void Fetcher::fetch(Order order, Then then) {
       std::move(then));
 }
 
-void Fetcher::locate(const std::string& version, Then then) {
-  run([settings = settings_, version] { return locate_now(settings, version); }, std::move(then));
+void Fetcher::locate(Order order, Then then) {
+  run([settings = settings_, order = std::move(order)] { return locate_now(settings, order); },
+      std::move(then));
 }
 
-void Fetcher::desire(const std::string& version) {
+void Fetcher::desire(const std::string& version, Then then) {
   run(
       [settings = settings_, version] {
         desire_now(settings, version);
         return Result();
       },
-      [](const Result&) {});
+      std::move(then));
 }
 
 void Fetcher::test(const std::string& version, const std::string& executable,
@@ -138,10 +176,10 @@ void Fetcher::test(const std::string& version, const std::string& executable,
 }
 
 void Fetcher::run(std::function<Result()> deed, Then then) {
-  last_ = std::make_shared<Then>(std::move(then));
   auto work = std::make_unique<Work>();
   work->deed = std::move(deed);
-  work->then = last_;
+  work->then = std::move(then);
+  work->alive = alive_;
   work->request.data = work.get();
   const auto perform = [](uv_work_t* request) {
     Work& mine = *static_cast<Work*>(request->data);
@@ -149,7 +187,7 @@ void Fetcher::run(std::function<Result()> deed, Then then) {
   };
   const auto ended = [](uv_work_t* request, int /*status*/) {
     const std::unique_ptr<Work> mine(static_cast<Work*>(request->data));
-    if (const auto tell = mine->then.lock()) (*tell)(mine->result);
+    if (!mine->alive.expired()) mine->then(mine->result);
   };
   UPGRADER_CHECK(uv_queue_work(&loop_, &work->request, perform, ended) == 0);
   work.release();

@@ -17,15 +17,18 @@ namespace fleet {
 class Fetcher {
  public:
   struct Settings {
-    std::string directory = {};  // of releases
-    std::string name = {};       // of the program
-    std::string keys = {};       // a directory of public keys
+    std::string directory = {};                   // of releases
+    std::string name = {};                        // of the program
+    std::string keys = {};                        // a directory of public keys
+    std::vector<std::string> allowed_files = {};  // directories from which files are taken, too
   };
   struct Order {
     std::string version = {};
-    Release release = {};
+    Release release = {};  // to fetch
     bool older_is_wanted = false;
-    std::string running = {};  // stays what the directory desires until the new one is committed
+    // The version that runs. An older one is refused unless it is wanted, and a directory that does
+    // not say what it desires is made to desire this one before anything is added to it.
+    std::string running = {};
   };
   struct Result {
     std::string error = {};       // empty: it is there, and verified
@@ -35,12 +38,13 @@ class Fetcher {
 
   Fetcher(uv_loop_t& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
 
-  // Whatever was ordered before is finished, and not told.
+  // Each asker is told of its own order, in the order in which they end.
   void fetch(Order order, Then then);
-  // What was fetched before, and whether it is whole.
-  void locate(const std::string& version, Then then);
+  // The same release as it was fetched before, and whether it is whole.
+  void locate(Order order, Then then);
   // Notes in the directory what should run. Whether that could be noted moves nothing here.
-  void desire(const std::string& version);
+  void desire(
+      const std::string& version, Then then = [](const Result&) {});
   // Runs what was fetched with these arguments and `--self-test`.
   void test(const std::string& version, const std::string& executable,
             std::vector<std::string> arguments, Then then);
@@ -51,7 +55,7 @@ class Fetcher {
 
   uv_loop_t& loop_;
   Settings settings_;
-  std::shared_ptr<Then> last_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // nobody is told after our end
 };
 
 }  // namespace fleet

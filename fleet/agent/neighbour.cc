@@ -45,7 +45,8 @@ Component::Hands Neighbour::hands() {
               },
           .commit =
               [this](const std::string& id) {
-                return send(upgraderctl::CommitRequest{next_name(), id});
+                told_ = next_name();
+                return send(upgraderctl::CommitRequest{told_, id});
               },
           .go_back = [this](const std::string& id,
                             const std::string& reason) { return go_back(id, reason); }};
@@ -70,8 +71,9 @@ std::string Neighbour::ask(const Component::Request& request) {
 }
 
 std::string Neighbour::go_back(const std::string& id, const std::string& reason) {
-  if (was_activated_) return send(upgraderctl::RollbackRequest{next_name(), id, reason});
-  return send(upgraderctl::CancelRequest{next_name(), id, reason});
+  told_ = next_name();
+  if (was_activated_) return send(upgraderctl::RollbackRequest{told_, id, reason});
+  return send(upgraderctl::CancelRequest{told_, id, reason});
 }
 
 void Neighbour::watch(uv_loop_t& loop) {
@@ -123,6 +125,7 @@ void Neighbour::look_at_status() {
 // What was under way in a life that is over has ended with it, and may have been told there.
 void Neighbour::end_with_life() {
   request_.clear();
+  told_.clear();
   if (asked_.empty()) return;
   const upgraderctl::StatusFile before = control_.previous();
   const upgraderctl::Ending* ending = before.status ? find_ending(*before.status, asked_) : nullptr;
@@ -138,6 +141,7 @@ void Neighbour::take_status(const upgraderctl::Status& status) {
   if (!component_.has_begun()) return begin(status);
   look_at_answer(status);
   look_at_attempt(status);
+  look_at_refusal(status);
 }
 
 // What its upgrader says of the upgrade that the process before us has begun.
@@ -187,6 +191,17 @@ void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   if (answer->ok != false) return;
   const std::string id = std::exchange(asked_, "");
   component_.upgrade_ended({.command = id, .why = "request: " + answer->reason});
+}
+
+// A refusal to commit or to go back: while the old version stops nothing can be cancelled.
+void Neighbour::look_at_refusal(const upgraderctl::Status& status) {
+  if (told_.empty()) return;
+  const upgraderctl::Answer* answer = find_answer(status, told_);
+  if (answer == nullptr) return;
+  told_.clear();
+  if (answer->ok != false || asked_.empty()) return;
+  desk_.log(name() + ": " + asked_ + ": refused: " + answer->reason);
+  component_.take(NotTold{asked_});
 }
 
 void Neighbour::look_at_attempt(const upgraderctl::Status& status) {

@@ -43,6 +43,7 @@ class Neighbour {
   void settle(const upgraderctl::Status& status);
   void look_at_attempt(const upgraderctl::Status& status);
   void look_at_answer(const upgraderctl::Status& status);
+  void look_at_refusal(const upgraderctl::Status& status);
   [[nodiscard]] std::string send(const upgraderctl::Request& request);
   [[nodiscard]] std::string next_name();
   [[nodiscard]] Component::Hands hands();
@@ -58,6 +59,7 @@ class Neighbour {
   std::string version_;
   std::string life_;     // of the upgrader that was seen last
   std::string request_;  // to upgrade: what the answer will stand under
+  std::string told_;     // the same, to commit it or to go back
   std::string asked_;    // the upgrade that was asked for and has not ended
   bool unreadable_ = false;
   bool was_ready_ = false;

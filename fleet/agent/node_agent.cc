@@ -111,17 +111,18 @@ int NodeAgent::run() {
 
 Component::Settings NodeAgent::own_settings() const {
   return {.name = "agent",
-          .releases = {options_.releases, "fleet-agent", options_.keys},
+          .releases = {options_.releases, "fleet-agent", options_.keys, options_.allowed_files},
           .ledger = options_.state + "/ledger-agent",
           .test_arguments = arguments_};
 }
 
 void NodeAgent::make_neighbours() {
   for (const AgentOptions::Component& one : options_.components) {
-    Neighbour::Settings settings{.component = {.name = one.name,
-                                               .releases = {one.releases, one.name, options_.keys},
-                                               .ledger = options_.state + "/ledger-" + one.name},
-                                 .control = one.control};
+    Neighbour::Settings settings{
+        .component = {.name = one.name,
+                      .releases = {one.releases, one.name, options_.keys, options_.allowed_files},
+                      .ledger = options_.state + "/ledger-" + one.name},
+        .control = one.control};
     neighbours_.push_back(std::make_unique<Neighbour>(loop_, desk_, std::move(settings), [this] {
       if (desk_.active != 0) keep_facts();
     }));

@@ -98,7 +98,10 @@ void NodeAgent::take(const Agent::Committed& committed) {
 
 void NodeAgent::take(const Agent::Error& error) {
   desk_.log("the upgrader: " + error.reason);
-  if (error.about != "upgrade" || !own_.has_begun()) return;
+  if (!own_.has_begun()) return;
+  // While the old version stops nothing can be cancelled.
+  if (error.about == "cancel") own_.take(NotTold{own_.ledger()->upgrade.id});
+  if (error.about != "upgrade") return;
   own_.upgrade_ended({.command = own_.asked(), .why = "the upgrader: " + error.reason});
 }
 

@@ -25,6 +25,13 @@ CLI::Validator label_form() {
   return {judge, "", "label"};
 }
 
+CLI::Validator absolute_form() {
+  const auto judge = [](std::string& text) -> std::string {
+    return text.starts_with('/') ? "" : "needs an absolute path";
+  };
+  return {judge, "", "directory"};
+}
+
 // NAME=CONTROL:RELEASES
 std::optional<AgentOptions::Component> component_from(const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -84,6 +91,11 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
       ->type_name("S")
       ->check(CLI::Range(2, 3'600));
   app.add_option("--trial", options.trial_s, "how long a new version has to reach the store")
+  app.add_option("--allow-file", options.allowed_files,
+                 "take releases from files below it, too; may be given again")
+      ->type_name("DIR")
+      ->allow_extra_args(false)
+      ->check(absolute_form());
       ->type_name("S")
       ->check(CLI::Range(1, 86'400));
   app.add_flag("--self-test", options.self_test, "say whether it could run here, and exit");

@@ -19,9 +19,10 @@ struct AgentOptions {
 
   std::string node;  // its name
   StoreOptions store;
-  std::string releases;  // the directory of this program's releases
-  std::string keys;      // of public keys
-  std::string state;     // a directory of its own, which outlives it
+  std::string releases;                    // the directory of this program's releases
+  std::string keys;                        // of public keys
+  std::vector<std::string> allowed_files;  // directories whose files are taken as releases, too
+  std::string state;                       // a directory of its own, which outlives it
   std::string hooks = "/etc/upgrader/hooks.d";
   std::string reboot_command;  // empty: this machine is not rebooted by orders
   std::string reboot_asked = "/run/reboot-required";        // a file: an upgrade has asked for it

@@ -40,9 +40,6 @@ void WishMachine::take(const RunsSeen& seen) {
 
 void WishMachine::take(const WishSeen& seen) {
   wish_ = seen.wish;
-}
-
-void WishMachine::take(const ClaimSeen& seen) {
   claimed_ = seen.claimed;
 }
 
@@ -52,7 +49,8 @@ void WishMachine::take(const Fetched& fetched) {
   if (!fetched.error.empty()) return fail(fetched.error);
   stage_ = Stage::asking;
   report(UpgradePhase::verifying);
-  actions_.push_back(AskUpgrade{under_way_->desired.version});
+  actions_.push_back(
+      AskUpgrade{upgrade_.attempt, under_way_->desired.version, under_way_->desired.downgrade});
 }
 
 void WishMachine::take(const GateReached& /*reached*/) {

@@ -50,16 +50,15 @@ struct Settled {
   bool committed = false;
   std::string failure = {};
 };
+// Wish and claim as they stand at one revision of the store: a rollout's end takes the claim away
+// and writes the wish at once, and the wish before that is not to be begun in between.
 struct WishSeen {
   std::optional<Wish> wish = {};
+  bool claimed = false;  // somebody else moves this node, and wishes wait
 };
 // What runs now, also where a command has brought it.
 struct RunsSeen {
   std::string version = {};
-};
-// Somebody else moves this node, and wishes wait.
-struct ClaimSeen {
-  bool claimed = false;
 };
 struct Fetched {
   std::string attempt = {};
@@ -71,8 +70,8 @@ struct StopOrdered {};
 struct AttemptEnded {
   std::string error = {};
 };
-using WishEvent = std::variant<Settled, RunsSeen, WishSeen, ClaimSeen, Fetched, GateReached,
-                               StopOrdered, AttemptEnded>;
+using WishEvent =
+    std::variant<Settled, RunsSeen, WishSeen, Fetched, GateReached, StopOrdered, AttemptEnded>;
 
 // ---- what is to be done
 
@@ -83,7 +82,9 @@ struct FetchRelease {
   bool operator==(const FetchRelease&) const = default;
 };
 struct AskUpgrade {
+  std::string attempt = {};
   std::string version = {};
+  bool downgrade = false;  // also to an older version than the one that runs
 
   bool operator==(const AskUpgrade&) const = default;
 };
@@ -109,6 +110,10 @@ class WishMachine {
   // `now` is a time as people read it; nothing is decided by it.
   [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
 
+  // Whether an upgrade of this name is still wanted, and has not reached its gate.
+  [[nodiscard]] bool asks_for(const std::string& attempt) const {
+    return stage_ == Stage::asking && upgrade_.attempt == attempt;
+  }
   [[nodiscard]] bool is_cutover_ready() const { return stage_ == Stage::gate; }
   [[nodiscard]] const Upgrade& upgrade() const { return upgrade_; }
 
@@ -118,7 +123,6 @@ class WishMachine {
   void take(const Settled& settled);
   void take(const RunsSeen& seen);
   void take(const WishSeen& seen);
-  void take(const ClaimSeen& seen);
   void take(const Fetched& fetched);
   void take(const GateReached& reached);
   void take(const StopOrdered& ordered);

@@ -84,7 +84,8 @@ class Machine:
         if not os.path.exists(cell.path(node + ".pem")):
             cell.sign(node, "node:" + node)
         self.home = cell.make("machines", node)
-        self.link = os.path.join(self.home, "fleet-agent")
+        # As fleet-agent.service has it: the releases stand beside the link, not around it.
+        self.link = os.path.join(self.home, "current")
         if not os.path.lexists(self.link):
             os.symlink(os.path.join(BUILD, "tests", "fleet", "agents", version), self.link)
         self.upgrader_options = upgrader_options
@@ -92,6 +93,7 @@ class Machine:
         self.arguments = [
             "--node=" + node, *cell.endpoints, *cell.identity(node),
             "--releases=" + os.path.join(self.home, "releases"), "--keys=" + cell.path("keys"),
+            "--allow-file=" + cell.path("pub"),
             "--state=" + cell.make("machines", node, "state"), "--lease=3"] + options
         self.start()
 

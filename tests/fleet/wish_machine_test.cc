@@ -76,11 +76,10 @@ TEST_CASE("a wish is fetched, asked for, shown at the gate, and confirmed when i
 
 TEST_CASE("a wish for what has come by another way is done at once") {
   Bench bench;
-  bench.step(ClaimSeen{true});
-  bench.step(WishSeen{wish(5)});
+  bench.step(WishSeen{.wish = wish(5), .claimed = true});
 
   bench.step(RunsSeen{"2.0.0"});
-  const WishActions actions = bench.step(ClaimSeen{false});
+  const WishActions actions = bench.step(WishSeen{wish(5)});
 
   CHECK_FALSE(has<FetchRelease>(actions));
   CHECK(bench.recorded().phase == UpgradePhase::done);
@@ -93,7 +92,6 @@ TEST_CASE("seeing the same wish again does nothing, at any time") {
   bench.reach(phase);
 
   CHECK(bench.step(WishSeen{wish(5)}).empty());
-  CHECK(bench.step(ClaimSeen{false}).empty());
 }
 
 TEST_CASE("a wish that has failed is not tried again, and the same one written anew is") {
@@ -161,10 +159,21 @@ TEST_CASE("once the old version is told to stop no wish changes that") {
 
 TEST_CASE("while somebody else moves the node, wishes wait") {
   Bench bench;
-  bench.step(ClaimSeen{true});
 
-  CHECK(bench.step(WishSeen{wish(5)}).empty());
-  CHECK(has<FetchRelease>(bench.step(ClaimSeen{false})));
+  CHECK(bench.step(WishSeen{.wish = wish(5), .claimed = true}).empty());
+  CHECK(has<FetchRelease>(bench.step(WishSeen{wish(5)})));
+}
+
+// A rollout ends by one transaction: the claim is taken away, and the wish is what it has brought.
+TEST_CASE("the wish from before a rollout is not begun when the rollout ends") {
+  Bench bench;
+  bench.step(WishSeen{.wish = wish(5, "0.9.0"), .claimed = true});
+
+  const WishActions actions = bench.step(WishSeen{wish(6, "1.0.0")});
+
+  REQUIRE(actions.size() == 1);
+  CHECK(bench.recorded().attempt == "desired.6.1");
+  CHECK(bench.recorded().phase == UpgradePhase::done);
 }
 
 TEST_CASE("whoever is held or on trial looks at no wish") {

@@ -10,6 +10,25 @@
 #include "node/releases/shell/verification.h"
 
 namespace agent_releases {
+namespace {
+
+Outcome write_desired(const Store& store, const Version& version, bool only_if_absent) {
+  const std::string name{desired_name};
+  const Result<Writing> writing = store.begin_writing();
+  if (!writing) return writing.refusal();
+  const Directory& directory = store.directory();
+  if (only_if_absent) {
+    const auto there = directory.status(name);
+    if (!there) return there.refusal();
+    if (there.value()) return std::monostate{};
+  }
+  const Directory& staging = writing.value().staging;
+  if (const Outcome written = staging.write(name, version.text() + "\n"); !written) return written;
+  if (const Outcome moved = staging.rename(name, directory, name); !moved) return moved;
+  return directory.sync();
+}
+
+}  // namespace
 
 Result<Releases> Releases::open(const Settings& settings) {
   Result<std::shared_ptr<Store>> store = Store::open(settings);
@@ -53,21 +72,19 @@ std::optional<Version> Releases::previous() const {
 
 // A new file each time, also for the same version: that is how a wish is made anew.
 Outcome Releases::desire(const std::optional<Version>& version) {
-  const std::string name{desired_name};
   if (version) {
     if (const Result<Release> there = find(*version); !there) return there.refusal();
+    return write_desired(*store_, *version, false);
   }
   const Result<Writing> writing = store_->begin_writing();
   if (!writing) return writing.refusal();
   const Directory& directory = store_->directory();
-  if (!version) {
-    if (const Outcome gone = directory.remove(name); !gone) return gone;
-    return directory.sync();
-  }
-  const Directory& staging = writing.value().staging;
-  if (const Outcome written = staging.write(name, version->text() + "\n"); !written) return written;
-  if (const Outcome moved = staging.rename(name, directory, name); !moved) return moved;
+  if (const Outcome gone = directory.remove(std::string(desired_name)); !gone) return gone;
   return directory.sync();
+}
+
+Outcome Releases::hold(const Version& running) {
+  return write_desired(*store_, running, true);
 }
 
 Outcome Releases::forget(const Version& version, std::int64_t now) {

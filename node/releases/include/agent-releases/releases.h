@@ -92,6 +92,10 @@ class Releases {
   // What should run: a version that is there, or nothing for the newest.
   [[nodiscard]] Outcome desire(const std::optional<Version>& version);
 
+  // The same for what runs, whether its release is here or not, unless `desired` is there already:
+  // whoever follows the directory stays at that version, and does not take what is added next.
+  [[nodiscard]] Outcome hold(const Version& running);
+
   // Lets a release that has failed be tried again.
   [[nodiscard]] Outcome forget(const Version& version, std::int64_t now);
 
