@@ -5,6 +5,8 @@
 #include <ctime>
 #include <fstream>
 
+#include "node/releases/shell/hash.h"
+
 namespace fleet {
 namespace {
 
@@ -23,6 +25,14 @@ std::string new_instance_id() {
 
 std::string boot_id(const std::string& file) {
   return line_of(file);
+}
+
+std::string machine_id(const std::string& file) {
+  const std::string id = line_of(file);
+  if (id.empty()) return "";
+  agent_releases::Hash hash;
+  hash.add("fleet-agent:" + id);
+  return hash.digits().substr(0, 32);
 }
 
 std::map<std::string, std::string> facts_of_this_machine() {

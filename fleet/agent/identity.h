@@ -12,6 +12,9 @@ namespace fleet {
 [[nodiscard]] std::string new_instance_id();
 // Another after each boot, as the first line of that file has it.
 [[nodiscard]] std::string boot_id(const std::string& file);
+// Tells this machine from others, and does not show the machine id, which is nobody else's
+// business. Empty: there is none.
+[[nodiscard]] std::string machine_id(const std::string& file);
 // os, arch, kernel, host.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
 // A time, seconds since 1970, as people read it, RFC 3339 in UTC.

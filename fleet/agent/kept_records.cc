@@ -36,7 +36,9 @@ bool KeptRecords::stand() const {
   return !writing_ && mirror_.revision() >= written_ && missing().puts.empty();
 }
 
+// A mirror that goes back follows a store that was restored, whose revisions are others.
 void KeptRecords::look() {
+  if (mirror_.revision() < std::exchange(seen_, mirror_.revision())) written_ = 0;
   if (writing_ || retry_ != nullptr) return;
   if (!mirror_.follows() || mirror_.revision() < written_) return;
   Transaction transaction = missing();

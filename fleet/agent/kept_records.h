@@ -61,6 +61,7 @@ class KeptRecords {
   std::map<std::string, Wanted> wanted_;
   bool writing_ = false;
   Revision written_ = 0;  // the mirror has to come so far before it says anything
+  Revision seen_ = 0;     // how far it had come when it was looked at last
   std::unique_ptr<Timer> retry_;
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };

@@ -20,16 +20,6 @@ namespace {
 // Of fleet-agent's own understanding of commands: what --min-protocol asks for.
 constexpr std::int64_t protocol = 1;
 
-// Between two writes of what is known of the store.
-constexpr std::chrono::seconds keep_interval{10};
-
-// One that cannot be read is another than any that is known, and nobody has accepted it.
-Epoch read_epoch(const KeyValue* record) {
-  if (record == nullptr) return {};
-  const auto read = read_record<Epoch>(record->value);
-  return read ? read.value() : Epoch{.number = -1};
-}
-
 // A command to reboot that has not ended by then is killed.
 constexpr std::chrono::minutes reboot_time{5};
 
@@ -90,7 +80,8 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
             .mirror = mirror_,
             .records = records_,
             .reboot = [this] { reboot(); },
-            .reboot_asked = options_.reboot_asked},
+            .reboot_asked = options_.reboot_asked,
+            .troubled = [this] { keep_instance(); }},
       own_(loop, desk_, own_settings(), own_hands()),
       plans_(loop, desk_, {options_.hooks, options_.reboot_command, version_, seed_of(instance_)}),
       renewal_(desk_, options_.store.certificates, clock_) {
@@ -144,10 +135,11 @@ void NodeAgent::reboot() {
 void NodeAgent::look() {
   if (stopping_) return;
   look_for_twin();
+  look_for_restored_store();
   keep_instance();
   presence_.look();
   become_ready();
-  if (!activated_ || !degraded_.empty()) return;
+  if (!activated_ || desk_.is_doubtful) return;
   if (mirror_.revision() < desk_.active) return;  // it has not yet followed what we have written
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
@@ -161,42 +153,6 @@ void NodeAgent::look() {
   plans_.look();
 }
 
-// An instance that lives on another boot of a machine of this name.
-void NodeAgent::look_for_twin() {
-  std::string why = doubt_of_store();
-  const std::string below = node_prefix(options_.node) + "instance/";
-  for (auto at = mirror_.records().lower_bound(below);
-       at != mirror_.records().end() && at->first.starts_with(below); ++at) {
-    const auto other = read_record<Instance>(at->second.value);
-    if (other && other.value().boot_id != boot_) why = "two machines, one name";
-  }
-  if (std::exchange(degraded_, why) == why) return;
-  desk_.log(why.empty() ? "nothing is doubtful any more" : "nothing is done: " + why);
-  desk_.is_doubtful = !why.empty();
-  tell_all(EpochDiffers{desk_.is_doubtful});
-}
-
-// What was seen is kept now and then: on disk it may be behind, and is never ahead.
-std::string NodeAgent::doubt_of_store() {
-  if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
-  const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));
-  const StoreVerdict verdict = judge_store(known_, epoch, mirror_.revision());
-  known_ = verdict.known;
-  const auto keep = [this] {
-    const std::string why = write_known_store(options_.state + "/store", known_);
-    if (!why.empty()) desk_.log(why);
-    kept_ = known_;
-  };
-  if (known_.epoch != kept_.epoch || kept_.revision == 0) keep();
-  if (known_ != kept_ && keep_ == nullptr) {
-    keep_ = timers_.after(keep_interval, [this, keep] {
-      keep_ = nullptr;
-      keep();
-    });
-  }
-  return verdict.doubt;
-}
-
 void NodeAgent::keep_instance() {
   if (lease_.lease() == 0) return;
   const Instance record{.version = version_,
@@ -205,8 +161,9 @@ void NodeAgent::keep_instance() {
                         .since = since_,
                         .last_command = own_.last_command(),
                         .ready = said_ready_,
-                        .degraded = degraded_,
-                        .generation = generation_};
+                        .degraded = degraded(),
+                        .generation = generation_,
+                        .machine = machine_};
   presence_.want(key_of(KeyKind::node_instance, {options_.node, instance_}), write_record(record),
                  lease_.lease());
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fleet/agent/component.h"
+#include "fleet/agent/identity.h"
 #include "fleet/agent/kept_records.h"
 #include "fleet/agent/neighbour.h"
 #include "fleet/agent/options.h"
@@ -61,7 +62,10 @@ class NodeAgent {
   // ---- the store
   void look();
   void look_for_twin();
+  void take_doubt(const std::string& degraded, const std::string& why);
   [[nodiscard]] std::string doubt_of_store();
+  void look_for_restored_store();
+  [[nodiscard]] std::string degraded() const;
   void keep_instance();
   void take_active();
   void take_active_outcome(const Outcome& outcome);
@@ -89,6 +93,8 @@ class NodeAgent {
   std::vector<std::string> arguments_;
   std::string instance_;
   std::string boot_;
+  std::string machine_ =
+      machine_id(options_.machine_id);  // what its machine id says of it; empty: it has none
   std::string since_;
   Agent agent_;
   upgrader::UvHandle<uv_poll_t> poll_;
@@ -120,8 +126,13 @@ class NodeAgent {
   bool activated_ = false;
   bool asking_for_active_ = false;
   std::int64_t generation_ = 0;
-  std::string committed_;  // the upgrade to this version
-  std::string degraded_;
+  std::string committed_;        // the upgrade to this version
+  std::string degraded_;         // what is doubtful, as everybody is told
+  std::string doubt_;            // why nothing is done
+  std::unique_ptr<Timer> past_;  // for so long an instance from before this boot may stand
+  bool past_has_ended_ = false;
+  Revision seen_revision_ = 0;  // of the mirror
+  std::int64_t seen_epoch_ = known_.epoch;
   bool stopping_ = false;
   std::unique_ptr<Timer> retry_;
   std::unique_ptr<Timer> keep_;  // what is known of the store, later

@@ -53,6 +53,24 @@ CLI::Validator component_form() {
   return {judge, "", "component"};
 }
 
+// How this machine reboots, and what tells it from others.
+void add_machine_options(CLI::App& app, AgentOptions& options) {
+  app.add_option("--reboot-command", options.reboot_command,
+                 "reboots the machine; without it no reboot is ordered")
+      ->type_name("PROGRAM");
+  app.add_option("--reboot-asked", options.reboot_asked,
+                 "whatever is upgraded asks for a reboot by making this file")
+      ->type_name("FILE");
+  app.add_option("--boot-id", options.boot_id, "says which boot of the machine this is")
+      ->type_name("FILE");
+  app.add_option("--machine-id", options.machine_id, "says which machine this is, at every boot")
+      ->type_name("FILE");
+  app.add_option("--label", options.labels, "a fact for targets; may be given again")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->check(label_form());
+}
+
 }  // namespace
 
 std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
@@ -66,21 +84,15 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
   app.add_option("--releases", options.releases, "releases of fleet-agent itself")
       ->type_name("DIR");
   app.add_option("--keys", options.keys, "whom releases are signed by")->type_name("DIR");
+  app.add_option("--allow-file", options.allowed_files,
+                 "take releases from files below it, too; may be given again")
+      ->type_name("DIR")
+      ->allow_extra_args(false)
+      ->check(absolute_form());
   app.add_option("--state", options.state, "what it must not forget")->type_name("DIR");
   app.add_option("--hooks", options.hooks, "programs that the steps of plans run")
       ->type_name("DIR");
-  app.add_option("--reboot-command", options.reboot_command,
-                 "reboots the machine; without it no reboot is ordered")
-      ->type_name("PROGRAM");
-  app.add_option("--reboot-asked", options.reboot_asked,
-                 "whatever is upgraded asks for a reboot by making this file")
-      ->type_name("FILE");
-  app.add_option("--boot-id", options.boot_id, "says which boot of the machine this is")
-      ->type_name("FILE");
-  app.add_option("--label", options.labels, "a fact for targets; may be given again")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false)
-      ->check(label_form());
+  add_machine_options(app, options);
   std::vector<std::string> components;
   app.add_option("--component", components,
                  "another upgrader here: its control directory and its releases")
@@ -91,11 +103,6 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
       ->type_name("S")
       ->check(CLI::Range(2, 3'600));
   app.add_option("--trial", options.trial_s, "how long a new version has to reach the store")
-  app.add_option("--allow-file", options.allowed_files,
-                 "take releases from files below it, too; may be given again")
-      ->type_name("DIR")
-      ->allow_extra_args(false)
-      ->check(absolute_form());
       ->type_name("S")
       ->check(CLI::Range(1, 86'400));
   app.add_flag("--self-test", options.self_test, "say whether it could run here, and exit");

@@ -27,6 +27,7 @@ struct AgentOptions {
   std::string reboot_command;  // empty: this machine is not rebooted by orders
   std::string reboot_asked = "/run/reboot-required";        // a file: an upgrade has asked for it
   std::string boot_id = "/proc/sys/kernel/random/boot_id";  // a file
+  std::string machine_id = "/etc/machine-id";               // a file
   std::vector<std::string> labels;                          // NAME=VALUE
   std::vector<Component> components;
   int lease_s = 30;

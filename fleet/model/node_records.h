@@ -41,6 +41,7 @@ struct Instance {
   bool ready = false;
   std::string degraded = {};  // why; empty: it is not
   std::int64_t generation = 0;
+  std::string machine = {};  // another for each machine, the same at each boot; empty: not known
 
   bool operator==(const Instance&) const = default;
 };

@@ -19,6 +19,8 @@ void PlanPart::take(const PlanSeen& event) {
   sight_.takes_part = event.sight.takes_part;
   sight_.plan = event.sight.plan;
   sight_.revision = event.sight.revision;
+  // What is read at an earlier revision than before is a restored store's.
+  if (event.as_of < std::exchange(as_of_, event.as_of)) written_ = 0;
   if (event.as_of < written_ || event.sight.own_revision == sight_.own_revision) return;
   const PlanMember& own = event.sight.own;
   const bool is_ours = unknown_ == own || (pending_ && pending_->member == own);

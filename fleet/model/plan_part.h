@@ -62,6 +62,7 @@ class PlanPart {
   bool looks_ = false;                 // for what came of that, before anything else
   std::optional<Basis> refused_;       // on what the last that was refused was decided
   Revision written_ = 0;  // its own record was written then: what was read before is old
+  Revision as_of_ = 0;    // when its own record was read last
 };
 
 }  // namespace fleet

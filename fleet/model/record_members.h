@@ -28,7 +28,8 @@ void serialize(Archive& archive, Instance& instance) {
   archive(make_nvp("version", instance.version), make_nvp("phase", instance.phase),
           make_nvp("boot_id", instance.boot_id), make_nvp("since", instance.since),
           make_nvp("last_command", instance.last_command), make_nvp("ready", instance.ready),
-          make_nvp("degraded", instance.degraded), make_nvp("generation", instance.generation));
+          make_nvp("degraded", instance.degraded), make_nvp("generation", instance.generation),
+          make_nvp("machine", instance.machine));
 }
 
 template <class Archive>

@@ -23,13 +23,19 @@ def main():
     run_cases(Cell)
 
 
+def begin(cell, *arguments, who="root", endpoint=None):
+    """fleetctl, which runs meanwhile."""
+    endpoints = ["--endpoint=" + endpoint] if endpoint else cell.endpoints
+    return subprocess.Popen([os.path.join(BUILD, "fleetctl"), *endpoints, *cell.identity(who),
+                             *arguments],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
 def ctl(cell, *arguments, who="root", endpoint=None):
     """fleetctl: its exit status, what it printed, what it complained of."""
-    endpoints = ["--endpoint=" + endpoint] if endpoint else cell.endpoints
-    done = subprocess.run([os.path.join(BUILD, "fleetctl"), *endpoints, *cell.identity(who),
-                           *arguments],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    return done.returncode, done.stdout, done.stderr
+    process = begin(cell, *arguments, who=who, endpoint=endpoint)
+    said, error = process.communicate()
+    return process.returncode, said, error
 
 
 def good(cell, *arguments, **keywords):
@@ -140,6 +146,13 @@ class Cell:
     def put(self, key, **record):
         done = self.etcdctl("put", ROOT + key, text=json.dumps(dict(record, v=1)))
         same((done.returncode, done.stderr), (0, ""))
+
+    def put_and_erase(self, put, record, erased):
+        """By one transaction, as a driver does."""
+        words = "\n".join(("", "put %s%s %s" % (ROOT, put, json.dumps(json.dumps(
+            dict(record, v=1)))), "del %s%s" % (ROOT, erased), "", "", ""))
+        done = self.etcdctl("txn", text=words)
+        same((done.returncode, done.stdout.split()[0], done.stderr), (0, "SUCCESS", ""))
 
     def erase(self, key):
         same(self.etcdctl("del", ROOT + key).returncode, 0)

@@ -150,6 +150,20 @@ TEST_CASE("a reboot that cannot be initiated fails the step, in words") {
   CHECK(write_in(told)->member.message == "h reboot: exit status 1: no such machine");
 }
 
+TEST_CASE("in a store that was restored its record is believed again, at an earlier revision") {
+  PlanPart part = about_to_act();
+  REQUIRE(hook_in(part.step(MemberWritten{Committed{120}})));
+  static_cast<void>(part.step(seen(acting(), 120)));
+  static_cast<void>(part.step(HookEnded{}));
+
+  // The snapshot was taken before it acted.
+  static_cast<void>(part.step(seen(at_one, 11, 40)));
+  const FollowerStep next = part.step(HookEnded{});
+
+  REQUIRE(hook_in(next));
+  CHECK(hook_in(next)->verb == HookVerb::check);
+}
+
 TEST_CASE("what was refused is decided again when something else is seen, and not before") {
   PlanPart part = about_to_act();
   CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});
