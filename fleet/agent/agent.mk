@@ -30,8 +30,8 @@ $(fleet_agent_variants): $(BUILD)/tests/fleet/agents/%: $(call objects,fleet/age
 	$(link_fleet_agent)
 .SECONDARY: $(patsubst %,$(BUILD)/objects/tests/fleet/agents/%.o,$(fleet_agent_versions))
 
-fleet_agent_tests := $(addprefix $(BUILD)/tests/fleet/,agent_parts_test certificate_time_test \
-  wish_machine_test)
+fleet_agent_tests := $(addprefix $(BUILD)/tests/fleet/,agent_parts_test agent_loop_test \
+  certificate_time_test wish_machine_test)
 node_tests += $(fleet_agent_tests)
 $(fleet_agent_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleet_agent_libraries)
@@ -42,4 +42,5 @@ fleet_wall_clock := $(BUILD)/tests/fleet/wall_clock.so
 $(fleet_wall_clock): $(BUILD)/objects/tests/fleet/wall_clock.o
 	@mkdir -p $(@D)
 	$(LINK) -shared -o $@ $^
-fleet-check-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_agent_variants) $(fleet_wall_clock)
+fleet-check-here: $(BUILD)/upgrader $(BUILD)/agentify $(BUILD)/agent-releases \
+  $(fleet_agent_variants) $(fleet_wall_clock)

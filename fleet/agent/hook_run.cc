@@ -1,12 +1,15 @@
 #include "fleet/agent/hook_run.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <utility>
 
 #include "fleet/agent/last_line.h"
+#include "node/releases/shell/trust.h"
 #include "upgrader/core/check.h"
 #include "upgrader/shell/process.h"
 
@@ -17,6 +20,18 @@ namespace {
 // line of it.
 constexpr std::size_t kept_bytes = 4'096;
 constexpr int status_not_run = 126;
+
+// A hook that writes without end must not keep the loop from its timers and its lease.
+constexpr int reads_a_turn_max = 16;
+
+// Hooks do to the machine what they like, as whoever fleet-agent runs as: nobody else may be able
+// to write them.
+std::string why_not_trusted(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path + ": " + std::strerror(errno);
+  const auto trusted = agent_releases::check_owner(status, path);
+  return trusted ? "" : trusted.reason();
+}
 
 }  // namespace
 
@@ -47,6 +62,11 @@ void HookRun::kill_all() const {
 
 std::string HookRun::start() {
   if (settings_.path.empty()) return "there is no command for that here";
+  if (!settings_.directory.empty()) {
+    for (const std::string& one : {settings_.directory, settings_.path}) {
+      if (auto why = why_not_trusted(one); !why.empty()) return why;
+    }
+  }
   auto checked = upgrader::check_program(settings_.path, settings_.path, settings_.arguments);
   if (const auto* refused = std::get_if<upgrader::ProgramRefused>(&checked)) return refused->reason;
   upgrader::ChildSetting setting;
@@ -85,8 +105,8 @@ void HookRun::watch(uv_loop_t& loop) {
 }
 
 void HookRun::read() {
-  char bytes[1'024];
-  for (;;) {
+  char bytes[4'096];
+  for (int turn = 0; turn < reads_a_turn_max; ++turn) {
     const ssize_t count = ::read(output_.get(), bytes, sizeof bytes);
     if (count == 0) uv_poll_stop(readable_.get());
     if (count <= 0) return;

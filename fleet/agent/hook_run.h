@@ -19,6 +19,7 @@ class HookRun {
  public:
   struct Settings {
     std::string path = {};
+    std::string directory = {};  // of the hooks; empty: the command line names the program itself
     std::vector<std::string> arguments = {};
     std::vector<std::string> environment = {};  // NAME=value, beside ours
     std::chrono::milliseconds longest{0};
@@ -40,6 +41,7 @@ class HookRun {
   // Why it has not been started; empty: it has.
   [[nodiscard]] std::string start();
   void watch(uv_loop_t& loop);
+  // No more than a turn's share of what it has written.
   void read();
   void look();
   void end(const Result& result);

@@ -71,17 +71,28 @@ void PlanDesk::feed(const std::string& plan, const PlanPartEvent& event) {
   std::visit([this, &plan](const auto& what) { this->perform(plan, what); }, step);
 }
 
+void PlanDesk::kill_hooks() {
+  for (auto& [plan, one] : running_) {
+    if (one.hook == nullptr || one.reboots) continue;
+    desk_.log("plan " + plan + ": its hook is killed, since fleet-agent stops");
+    one.hook = nullptr;
+  }
+}
+
 void PlanDesk::perform(const std::string& plan, const RunHook& run) {
   const std::string verb(text_of(run.verb));
+  const bool reboots = run.verb == HookVerb::reboot;
+  running_.at(plan).reboots = reboots;
   desk_.log("plan " + plan + ": step " + run.step + ": " + run.hook + " " + verb);
   running_.at(plan).hook = std::make_unique<HookRun>(
       loop_, desk_.timers,
-      HookRun::Settings{.path = run.verb == HookVerb::reboot ? settings_.reboot_command
-                                                             : settings_.hooks + "/" + run.hook,
-                        .arguments = {verb},
-                        .environment = {"FLEET_NODE=" + desk_.node, "FLEET_PLAN=" + plan,
-                                        "FLEET_STEP=" + run.step, "FLEET_VERSION=" + run.version},
-                        .longest = std::chrono::milliseconds(run.timeout_ms)},
+      HookRun::Settings{
+          .path = reboots ? settings_.reboot_command : settings_.hooks + "/" + run.hook,
+          .directory = reboots ? "" : settings_.hooks,
+          .arguments = {verb},
+          .environment = {"FLEET_NODE=" + desk_.node, "FLEET_PLAN=" + plan,
+                          "FLEET_STEP=" + run.step, "FLEET_VERSION=" + run.version},
+          .longest = std::chrono::milliseconds(run.timeout_ms)},
       [this, plan](const HookRun::Result& result) {
         desk_.log("plan " + plan + ": exit status " + std::to_string(result.status) +
                   (result.output.empty() ? "" : ": " + result.output));

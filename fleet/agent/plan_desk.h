@@ -28,6 +28,9 @@ class PlanDesk {
 
   // What the node has recorded, or whether this instance acts, has changed.
   void look();
+  // This process ends: no hook goes on behind its back, beside one that the next process begins. A
+  // command to reboot goes on, since the machine's going down is the reason for the end.
+  void kill_hooks();
 
  private:
   struct Running {
@@ -35,6 +38,7 @@ class PlanDesk {
 
     PlanPart part;
     std::unique_ptr<HookRun> hook = {};
+    bool reboots = false;  // that hook is the command to reboot
     std::unique_ptr<Timer> again = {};
   };
 

@@ -1,0 +1,202 @@
+// The parts of fleet-agent that work on a loop: what a fetcher takes, and whom it tells; how a hook
+// is run, and when it is not.
+#include "fleet/agent/fetcher.h"
+
+#include <unistd.h>
+#include <uv.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "fleet/agent/hook_run.h"
+#include "fleet/store/uv_timers.h"
+
+using namespace fleet;
+using namespace std::chrono_literals;
+
+namespace {
+
+class Directory {
+ public:
+  Directory() { REQUIRE(mkdtemp(name_.data()) != nullptr); }
+  ~Directory() { std::filesystem::remove_all(name_); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  const std::string& path() const { return name_; }
+  std::string file() const { return name_ + "/file"; }
+
+ private:
+  std::string name_ = (std::filesystem::temp_directory_path() / "loop.XXXXXX").string();
+};
+
+// A loop whose deeds are over when it is left.
+class Loop {
+ public:
+  Loop() { REQUIRE(uv_loop_init(&loop_) == 0); }
+  ~Loop() { uv_loop_close(&loop_); }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  uv_loop_t& operator*() { return loop_; }
+  void run() { uv_run(&loop_, UV_RUN_DEFAULT); }
+
+ private:
+  uv_loop_t loop_{};
+};
+
+// A test that would never end says so, and ends.
+class Limit {
+ public:
+  Limit() {
+    std::signal(SIGALRM, [](int) {
+      const std::string_view words = "agent_loop_test: the hook keeps the loop for ever\n";
+      static_cast<void>(!::write(2, words.data(), words.size()));
+      ::_exit(1);
+    });
+    ::alarm(60);
+  }
+  ~Limit() { ::alarm(0); }
+  Limit(const Limit&) = delete;
+  Limit& operator=(const Limit&) = delete;
+};
+
+std::string error_of(Fetcher& fetcher, Loop& loop, const Fetcher::Order& order) {
+  std::string error;
+  fetcher.fetch(order, [&error](const Fetcher::Result& result) { error = result.error; });
+  loop.run();
+  return error;
+}
+
+}  // namespace
+
+TEST_CASE("each who asks a fetcher is told, and nobody is when it has ended") {
+  Loop loop;
+  std::set<std::string> told;
+  const auto tell = [&told](const std::string& who) {
+    return [&told, who](const Fetcher::Result& result) { told.insert(who + result.error); };
+  };
+  auto fetcher = std::make_unique<Fetcher>(*loop, Fetcher::Settings{"/nowhere", "web", "/nowhere"});
+
+  fetcher->locate({.version = "one"}, tell("first: "));
+  fetcher->desire("1.0.0");
+  fetcher->locate({.version = "two"}, tell("second: "));
+  loop.run();
+  CHECK(told == std::set<std::string>{"first: one is no version", "second: two is no version"});
+
+  fetcher->locate({.version = "three"}, tell("third: "));
+  fetcher.reset();
+  loop.run();
+  CHECK(told.size() == 2);
+}
+
+TEST_CASE(
+    "an older version than the one that runs is neither fetched nor found unless it is meant") {
+  Loop loop;
+  Fetcher fetcher(*loop, {"/nowhere", "web", "/nowhere"});
+  Fetcher::Order order{.version = "1.0.0",
+                       .release = {.manifests = {{.arch = "any", .url = "ftp://x/"}}},
+                       .running = "1.1.0"};
+  const std::string why =
+      "1.0.0 is older than 1.1.0, which runs here: going down needs --downgrade";
+
+  CHECK(error_of(fetcher, loop, order) == why);
+  std::string found;
+  fetcher.locate(order, [&found](const Fetcher::Result& result) { found = result.error; });
+  loop.run();
+  CHECK(found == why);
+  order.older_is_wanted = true;
+  CHECK(error_of(fetcher, loop, order).starts_with("neither http nor https"));
+}
+
+TEST_CASE("no file of this machine is a release but below the directories that are allowed") {
+  const Directory directory;
+  const std::string allowed = directory.path();
+  std::filesystem::create_symlink("/etc", allowed + "/out");
+  Loop loop;
+  Fetcher fetcher(*loop, {"/nowhere/below", "web", "/nowhere", {allowed}});
+  const auto [before, after, taken] = GENERATE(table<std::string, std::string, bool>({
+      {"/etc/hostname", "", false},
+      {"file:///etc/hostname", "", false},
+      {"file://", "/../hostname", false},
+      {"file://", "/out/hostname", false},
+      {"file://", "x/web.json", false},
+      {"FILE://", "/web.json", false},
+      {"relative/web.json", "", false},
+      {"file://", "/web.json", true},
+      {"http://127.0.0.1:1/web.json", "", true},
+      {"https://127.0.0.1:1/web.json", "", true},
+  }));
+  const std::string url = before + (after.empty() ? "" : allowed + after);
+
+  const std::string error = error_of(
+      fetcher, loop, {.version = "1.0.0", .release = {.manifests = {{.arch = "any", .url = url}}}});
+
+  INFO(url << ": " << error);
+  CHECK(error.starts_with("neither http nor https") == !taken);
+}
+
+TEST_CASE("a hook that writes without end is killed in time, and keeps nothing else from running") {
+  const Limit limit;
+  const Directory directory;
+  const std::string hook = directory.file();
+  std::ofstream(hook) << "#!/bin/sh\nexec yes\n";
+  std::filesystem::permissions(hook, std::filesystem::perms::owner_all);
+  Loop loop;
+  std::optional<HookRun::Result> told;
+  {
+    UvTimers timers(*loop);
+    std::unique_ptr<HookRun> run;
+    run = std::make_unique<HookRun>(*loop, timers, HookRun::Settings{.path = hook, .longest = 50ms},
+                                    [&](const HookRun::Result& result) {
+                                      told = result;
+                                      uv_stop(&*loop);
+                                    });
+    loop.run();
+  }
+  loop.run();
+
+  REQUIRE(told);
+  CHECK(told->status == 128 + SIGKILL);
+  CHECK(told->output == "killed, since it took longer than 0 s");
+}
+
+TEST_CASE("a hook is not run where others may write it or its directory") {
+  using enum std::filesystem::perms;
+  const Directory directory;
+  const std::string hook = directory.file();
+  std::ofstream(hook) << "#!/bin/sh\necho it runs\n";
+  const std::string place = directory.path();
+  const auto [mode, place_mode, who] =
+      GENERATE(table<std::filesystem::perms, std::filesystem::perms, std::string>(
+          {{owner_all, owner_all, ""},
+           {owner_all | others_write, owner_all, "hook"},
+           {owner_all, owner_all | group_write, "place"}}));
+  std::filesystem::permissions(hook, mode);
+  std::filesystem::permissions(place, place_mode);
+  Loop loop;
+  std::optional<HookRun::Result> told;
+  {
+    UvTimers timers(*loop);
+    const HookRun run(*loop, timers,
+                      HookRun::Settings{.path = hook, .directory = place, .longest = 60s},
+                      [&](const HookRun::Result& result) {
+                        told = result;
+                        uv_stop(&*loop);
+                      });
+    loop.run();
+  }
+  loop.run();
+
+  REQUIRE(told);
+  CHECK(told->status == (who.empty() ? 0 : 126));
+  const std::string what = who == "hook" ? hook : place;
+  CHECK(told->output ==
+        (who.empty() ? "it runs"
+                     : what + " can be written by others than its owner: chmod go-w " + what));
+}
