@@ -14,7 +14,7 @@ namespace upgrader {
 enum class Runs {
   program,  // that very file; or the process is about to end, which it will tell by itself
   another,  // another file: the path was exchanged, or the program has executed another one since
-  unknown   // it is hidden from us
+  unknown   // the kernel hides it from us, or it is gone
 };
 
 // Of a child that has been executed and has not been reaped.

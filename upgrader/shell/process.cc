@@ -164,14 +164,17 @@ std::optional<StartFailed> failure_of(const OwnedFd& report) {
   }
 }
 
+// Only for a child that has reported why it could not be executed: it exits at once.
 void reap(pid_t pid) {
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-// One that is to be undone. Whom we may not kill ends when it finds its pipes closed.
-void kill_and_reap(pid_t pid) {
-  if (::kill(pid, SIGKILL) == 0) reap(pid);
+// Undoes a start. Does not wait: a process that hangs in the kernel does not end until the kernel
+// lets it go. SIGCHLD announces its end, and Agents::reap_strangers reaps it.
+void kill_wrong_process(pid_t pid) {
+  ::kill(pid, SIGKILL);
+  static_cast<void>(try_reap(pid));
 }
 
 std::variant<Started, StartFailed> start_by(By by, const Program& program, Vectors& vectors,
@@ -212,8 +215,11 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   if (started == nullptr) return result;
   const Runs runs = what_runs(started->pid, program);
   if (runs == Runs::program) return result;
-  kill_and_reap(started->pid);
-  const int exchanged = runs == Runs::another ? program.path_changed() : 0;
+  const int exchanged = program.path_changed();
+  // The kernel hides a process with file capabilities, or whose file may not be read, from
+  // everybody but root. The path named the file before the exec and names it now: that has to do.
+  if (runs == Runs::unknown && exchanged == 0) return result;
+  kill_wrong_process(started->pid);
   if (exchanged != 0) return StartFailed{.where = StartFailed::Where::exec, .error = exchanged};
   // The path names the file again, or still does and the program has executed another one since.
   return start_by(By::descriptor, program, vectors, passed);
