@@ -205,6 +205,42 @@ TEST_CASE("a link of --previous in another directory finds its way to what was c
   CHECK(target_of(boot.previous) == "../releases/one");
 }
 
+TEST_CASE(
+    "releases that share a file by a hard link are two executables, each the other's way back") {
+  World world{World::Later()};
+  Boot boot(world);
+  // One file, in two directories: what it does depends on what lies beside it.
+  const std::string shared = "#!/bin/sh\n[ -e \"${0%/*}/works\" ] || exit 3\nexec ";
+  for (const char* release : {"releases/v1", "releases/v2"})
+    REQUIRE(mkdir(world.path(release).c_str(), 0755) == 0);
+  const std::string old = world.write("releases/v1/agent", shared + World::puppet() + "\n");
+  const std::string fresh = world.path("releases/v2/agent");
+  REQUIRE(::link(old.c_str(), fresh.c_str()) == 0);
+  world.write("releases/v1/works", "");
+  Boot::point(boot.previous, "v1/agent");
+  Boot::point(boot.link, "v2/agent");
+
+  SECTION("the first agent fails") {
+    boot.start();
+  }
+  SECTION("the first agent never lasts") {
+    world.write("releases/v2/works", "");
+    boot.start({"--attempts=1"});
+    world.first().exit(7);
+    world.expect_exit(7);
+    CHECK(world.read("releases/previous.attempts").starts_with("1 " + fresh));
+    boot.start({"--attempts=1"});
+  }
+
+  Puppet back = world.agent();
+  CHECK(back.hello().text("role") == "fallback");
+  back.ready();
+  back.expect("activate");
+  back.say_type("healthy");
+  back.expect("committed");
+  CHECK(target_of(boot.link) == "v1/agent");
+}
+
 // Rows: X-15
 TEST_CASE("what never lasts gives way from the Nth start on") {
   World world{World::Later()};

@@ -48,6 +48,7 @@ class Loop {
   void try_again();
   [[nodiscard]] bool take_control();
   void tell_what_will_start();
+  [[nodiscard]] std::variant<Program, std::string> find_way_back(const Program* first) const;
   [[nodiscard]] std::optional<std::string> count_attempt(const Program& program);
   void note_boot();
   void start_first_agent();

@@ -34,17 +34,25 @@ void Loop::perform(const Check& check) {
   feed(Checked{programs_.add(std::get<Program>(std::move(checked))), way_back});
 }
 
-void Loop::perform(const FindWayBack&) {
+// What LINK of --previous names, unless that cannot be started or is `first`. Executables are told
+// apart by their resolved paths: releases may share one file by hard links, and the same file
+// beside another configuration is another executable.
+std::variant<Program, std::string> Loop::find_way_back(const Program* first) const {
   auto checked = check_program(*options_.previous, options_.agent, options_.args);
-  std::string why;
-  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
-    why = refused->reason;
-  } else if (first_program_ &&
-             std::get<Program>(checked).is_same_file_as(programs_.at(*first_program_))) {
-    why = "{} names the same executable"_with(*options_.previous);
+  if (auto* refused = std::get_if<ProgramRefused>(&checked)) return std::move(refused->reason);
+  Program& found = std::get<Program>(checked);
+  if (first != nullptr && found.path() == first->path()) {
+    return "{} names the same executable"_with(*options_.previous);
   }
-  if (why.empty()) return feed(WayBackFound{programs_.add(std::get<Program>(std::move(checked)))});
-  logbook_.info("no way back: {}"_with(why));
+  return std::move(found);
+}
+
+void Loop::perform(const FindWayBack&) {
+  auto found = find_way_back(first_program_ ? &programs_.at(*first_program_) : nullptr);
+  if (auto* program = std::get_if<Program>(&found)) {
+    return feed(WayBackFound{programs_.add(std::move(*program))});
+  }
+  logbook_.info("no way back: {}"_with(std::get<std::string>(found)));
   feed(NoWayBack{});
 }
 

@@ -29,9 +29,6 @@ class Program {
   [[nodiscard]] bool is_file(dev_t device, ino_t inode) const {
     return device == device_ && inode == inode_;
   }
-  [[nodiscard]] bool is_same_file_as(const Program& other) const {
-    return is_file(other.device_, other.inode_);
-  }
   // 0 while the resolved path still names this very file; otherwise why not (ESTALE: it names
   // another one). Async-signal-safe.
   [[nodiscard]] int path_changed() const;
