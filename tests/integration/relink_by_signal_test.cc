@@ -129,6 +129,24 @@ TEST_CASE("an upgrader that is killed during a trial leaves the link to what was
   CHECK(target_of(exe) == releases.one);
 }
 
+TEST_CASE("an upgrade by SIGUSR2 in a directory that has been exchanged is refused, and told") {
+  World world{World::Later()};
+  const Releases releases(world);
+  Puppet old = world.first();
+  std::filesystem::rename(world.path("releases"), world.path("before"));
+  REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
+  world.install("releases/two");
+  REQUIRE(symlink("two", releases.link.c_str()) == 0);
+
+  world.signal(SIGUSR2);
+
+  world.wait_for_log("cannot put the link");
+  world.wait_for_log("upgrade sigusr2-1 was refused");
+  CHECK(world.log().find("ESTALE") != std::string::npos);
+  CHECK(world.agents_started() == 1);
+  old.expect_silence();
+}
+
 TEST_CASE("an upgrade by SIGUSR2 whose link cannot be put back is refused, and starts nothing") {
   World world{World::Later()};
   const Releases releases(world);

@@ -342,6 +342,17 @@ TEST_CASE("a link with the longest name there is can be committed") {
   CHECK(std::filesystem::read_symlink(path) == "agent-v2");
 }
 
+TEST_CASE("a link in a directory that has been exchanged is not put back, and that is told") {
+  const Releases releases;
+  Link link = releases.link("agent-v1");
+  std::filesystem::rename(releases.path(), releases.path() + "-before");
+  std::filesystem::create_directory(releases.path());
+  std::filesystem::create_symlink("agent-v2", releases.current());
+
+  CHECK(link.restore(nothing) == ESTALE);
+  CHECK(releases.target() == "agent-v2");
+}
+
 TEST_CASE("restoring puts back what was committed last, or was there at the start") {
   const Releases releases;
   Link link = releases.link("agent-v1");

@@ -192,3 +192,4 @@ int Link::restore(const BeforeSync& before_sync) const {
 }
 
 }  // namespace upgrader
+  if (const int error = place_.moved(); error != 0) return error;

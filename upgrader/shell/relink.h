@@ -49,7 +49,8 @@ class Link {
   [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync,
                            bool moves_previous = true);
 
-  // Puts the link back to what was committed last, if it names another or is gone. 0, or an errno.
+  // Puts the link back to what was committed last, if it names another or is gone. 0, or an errno;
+  // ESTALE: AGENT's path leads to another directory, in which nothing is known of any link.
   [[nodiscard]] int restore(const BeforeSync& before_sync) const;
 
   // The text of the link as committed last.
