@@ -267,6 +267,34 @@ TEST_CASE("what never lasts gives way from the Nth start on") {
   CHECK(executable_of(back) == other);
 }
 
+TEST_CASE(
+    "a crash loop without a way back leaves the file of attempts alone from the Nth start on") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.previous, "two");
+  const std::string file = "releases/previous.attempts";
+  const auto fail_once = [&] {
+    boot.start({"--attempts=2"});
+    world.expect_exit(3);
+    struct stat status {};
+    REQUIRE(::stat(world.path(file).c_str(), &status) == 0);
+    return status.st_ino;  // another one for each time it is written
+  };
+  fail_once();
+  const ino_t before = fail_once();
+
+  const ino_t after = fail_once();
+
+  CHECK(after == before);
+  CHECK(world.read(file) == "2 " + boot.bad + "\nthe upgrader ends with status 3\n");
+  CHECK(world.log().find("did not last in 2 starts in a row") != std::string::npos);
+  // A way back that has come to be is taken, and counted.
+  Boot::point(boot.previous, "one");
+  boot.start({"--attempts=2"});
+  CHECK(world.agent().hello().text("role") == "fallback");
+  CHECK(world.read(file).starts_with("3 "));
+}
+
 // Rows: X-15
 TEST_CASE("what has been committed since it failed to last is started at the next boot") {
   World world{World::Later()};

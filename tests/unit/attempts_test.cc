@@ -5,6 +5,18 @@
 
 using namespace upgrader;
 
+namespace {
+
+// Whether there is another executable to start.
+bool there_is() {
+  return true;
+}
+bool there_is_none() {
+  return false;
+}
+
+}  // namespace
+
 TEST_CASE("what is written is read again") {
   for (const Attempts& attempts :
        {Attempts{}, Attempts{3, "/opt/agent", "exited with status 3"}, Attempts{1, "/a b/c\nd", ""},
@@ -26,24 +38,41 @@ TEST_CASE("from the limit on the other executable has its turn, as often, and th
   Attempts told;
   std::string turns;
   for (int start = 0; start < 10; ++start) {
-    const NextAttempt next = next_attempt(told, "/a", 3);
+    const NextAttempt next = next_attempt(told, "/a", 3, there_is);
     turns += next.worn_out ? 'b' : 'a';
     told = next.attempts;
   }
   CHECK(turns == "aaabbbaaab");
 }
 
+TEST_CASE("without a way back nothing is counted beyond the limit, and how it ended stays") {
+  Attempts told;
+  for (int start = 0; start < 10; ++start) {
+    const NextAttempt next = next_attempt(told, "/a", 3, there_is_none);
+    CHECK(next.worn_out.has_value() == (start >= 3));
+    told = next.attempts;
+    if (start == 2) told.ending = "ended";
+  }
+  CHECK(told == Attempts{3, "/a", "ended"});
+
+  // Where one has come to be, it has its turn.
+  const NextAttempt next = next_attempt(told, "/a", 3, there_is);
+
+  CHECK(next.worn_out);
+  CHECK(next.attempts == Attempts{4, "/a", ""});
+}
+
 TEST_CASE("another executable begins anew") {
-  const NextAttempt next = next_attempt({7, "/a", ""}, "/b", 3);
+  const NextAttempt next = next_attempt({7, "/a", ""}, "/b", 3, there_is);
 
   CHECK(next.attempts == Attempts{1, "/b", ""});
   CHECK_FALSE(next.worn_out);
-  CHECK(next_attempt({2, "/a", ""}, "/b", 3).attempts == Attempts{1, "/b", ""});
+  CHECK(next_attempt({2, "/a", ""}, "/b", 3, there_is).attempts == Attempts{1, "/b", ""});
 }
 
 TEST_CASE("it is said how often, and how the last one ended") {
-  CHECK(next_attempt({1, "/a", "the upgrader ends with status 3"}, "/a", 1).worn_out ==
+  CHECK(next_attempt({1, "/a", "the upgrader ends with status 3"}, "/a", 1, there_is).worn_out ==
         "/a did not last in 1 start: the upgrader ends with status 3");
-  CHECK(next_attempt({2, "/a", ""}, "/a", 2).worn_out ==
+  CHECK(next_attempt({2, "/a", ""}, "/a", 2, there_is).worn_out ==
         "/a did not last in 2 starts in a row: nobody was left to say how the last one ended");
 }

@@ -167,8 +167,9 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
-  // What cannot be written now costs the next start a reason, not its count.
-  if (attempts_ && attempt_.count != 0) {
+  // What cannot be written now costs the next start a reason, not its count. Where this start has
+  // not been counted, the file says how an earlier one ended, and is not written again.
+  if (attempts_ && attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);
     static_cast<void>(attempts_->write(attempt_, true));
   }

@@ -152,8 +152,10 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
   if (const int* refused = std::get_if<int>(&opened)) error = *refused;
   if (error == 0) {
     const AttemptsFile& file = std::get<AttemptsFile>(opened);
-    NextAttempt next = next_attempt(file.read(), program.path(), options_.attempts);
-    error = file.write(next.attempts);
+    const Attempts before = file.read();
+    const auto way_back = [&] { return std::holds_alternative<Program>(find_way_back(&program)); };
+    NextAttempt next = next_attempt(before, program.path(), options_.attempts, way_back);
+    if (next.attempts != before) error = file.write(next.attempts);
     if (error == 0) {
       attempts_ = std::get<AttemptsFile>(std::move(opened));
       attempt_ = std::move(next.attempts);
