@@ -289,6 +289,19 @@ TEST_CASE("an interrupted attempt at a lock, or look at its file, is made again"
   CHECK(failing.fired());
 }
 
+TEST_CASE("a lock is opened for writing where the file system locks nothing else") {
+  const TemporaryDirectory directory;
+  Lock lock(directory / "lock", lock_number);
+  {
+    const Failing failing(Call::flock, EBADF);
+    CHECK(lock.try_lock() == 0);
+    CHECK(failing.fired());
+  }
+  CHECK((::fcntl(lock_number, F_GETFL) & O_ACCMODE) == O_RDWR);
+  const Failing always(Call::flock, EBADF, 0, 1'000);
+  CHECK(Lock(directory / "other", lock_number + 1).try_lock() == EBADF);
+}
+
 TEST_CASE("a lock whose file is replaced again and again is not taken, nor tried for ever") {
   const TemporaryDirectory directory;
   Lock lock(directory / "lock", lock_number);

@@ -119,6 +119,32 @@ TEST_CASE("a free lock is taken at the promised number, and the file says by who
   CHECK(take(lock) == 0);
 }
 
+TEST_CASE("nobody who inherits the lock can write to its file") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("lock", "4711 1\n", 0600);
+  Lock lock(path, number);
+
+  CHECK(take(lock) == 0);
+
+  CHECK((::fcntl(number, F_GETFL) & O_ACCMODE) == O_RDONLY);
+  CHECK(::pwrite(number, "x", 1, 0) == -1);
+  CHECK(::ftruncate(number, 1'000) == -1);
+  CHECK(content_of(path) == own_line());
+}
+
+TEST_CASE("a lock's file that is replaced by another keeps what the other says") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "lock";
+  Lock lock(path, number);
+  REQUIRE(lock.try_lock() == 0);
+  std::filesystem::remove(path);
+  directory.write("lock", "another's", 0600);
+
+  lock.write_holder();
+
+  CHECK(content_of(path) == "another's");
+}
+
 TEST_CASE("the number is kept free for the lock from the beginning") {
   const TemporaryDirectory directory;
   REQUIRE(::dup2(0, number) == number);

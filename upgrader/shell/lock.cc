@@ -33,6 +33,9 @@ constexpr std::size_t holders_named_max = 4;
 // More than the longest /proc/PID/stat there is: fifty numbers and a short name.
 constexpr std::size_t stat_bytes_max = 2'048;
 
+// How FILE is opened, whatever has come to be there.
+constexpr int careful = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
 struct Holder {
   pid_t pid = 0;                // 0: a number that no process has
   std::int64_t start_time = 0;  // 0: not known
@@ -117,8 +120,7 @@ int Lock::open_file() {
     if (S_ISLNK(named.st_mode)) return ELOOP;
     if (!S_ISREG(named.st_mode)) return EINVAL;
   }
-  constexpr int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  OwnedFd file(::open(path_.c_str(), flags, 0600));
+  OwnedFd file(::open(path_.c_str(), access_ | O_CREAT | careful, 0600));
   if (!file) return errno;
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return errno;
@@ -135,10 +137,27 @@ int Lock::try_lock() {
     do {
       result = ::flock(descriptor_.get(), LOCK_EX | LOCK_NB);
     } while (result != 0 && errno == EINTR);
+    // Some network file systems lock for us alone only what is open for writing.
+    if (result != 0 && errno == EBADF && std::exchange(access_, O_RDWR) == O_RDONLY) {
+      if (const int error = open_file(); error != 0) return error;
+      continue;
+    }
     if (result != 0) return errno;
     if (has_file()) return empty_file();
   }
   return EWOULDBLOCK;
+}
+
+// For what FILE says, and closed at once: agents inherit the other descriptor. None where FILE
+// cannot be written, or its path names another file by now.
+OwnedFd Lock::open_for_text() const {
+  OwnedFd file(::open(path_.c_str(), O_WRONLY | careful));
+  struct stat locked {};
+  struct stat opened {};
+  const bool same = file && ::fstat(descriptor_.get(), &locked) == 0 &&
+                    ::fstat(file.get(), &opened) == 0 && locked.st_dev == opened.st_dev &&
+                    locked.st_ino == opened.st_ino;
+  return same ? std::move(file) : OwnedFd();
 }
 
 // Not 0 if FILE holds what no lock has written. Nobody else writes to a lock's while it is ours.
@@ -148,7 +167,7 @@ int Lock::empty_file() const {
   const std::string_view text = read_at_start(descriptor_.get(), bytes);
   if (text.empty()) return errno;
   if (!parse_holder(text)) return EEXIST;
-  static_cast<void>(::ftruncate(descriptor_.get(), 0) == 0);
+  static_cast<void>(::ftruncate(open_for_text().get(), 0) == 0);
   return 0;
 }
 
@@ -157,10 +176,11 @@ int Lock::empty_file() const {
 void Lock::write_holder() {
   if (std::exchange(written_, true)) return;
   const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));
-  if (::ftruncate(descriptor_.get(), 0) != 0) return;
-  const ssize_t written = ::pwrite(descriptor_.get(), text.data(), text.size(), 0);
+  const OwnedFd file = open_for_text();
+  if (::ftruncate(file.get(), 0) != 0) return;
+  const ssize_t written = ::pwrite(file.get(), text.data(), text.size(), 0);
   const bool whole = written == static_cast<ssize_t>(text.size());
-  if (!whole) static_cast<void>(::ftruncate(descriptor_.get(), 0) == 0);
+  if (!whole) static_cast<void>(::ftruncate(file.get(), 0) == 0);
 }
 
 std::string Lock::refusal_in_words(int error) {

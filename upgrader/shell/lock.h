@@ -3,6 +3,7 @@
 // the descriptor has gone. Waiting for it is the loop's task.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -16,13 +17,15 @@ namespace upgrader {
 
 class Lock {
  public:
-  // The lock will be at descriptor `number`, which is kept for it: whatever is there is closed.
+  // Opened for reading only, so that no process that inherits the descriptor can write to FILE. The
+  // lock will be at descriptor `number`, which is kept for it: whatever is there is closed.
   Lock(std::string path, int number);
 
   // 0: it is ours, and FILE is empty. EWOULDBLOCK: it is held; ask again later. Otherwise why FILE
   // cannot be opened or locked, as an errno value; EINVAL: it is no regular file; ELOOP: it is a
   // symbolic link; EEXIST: it holds what no lock has written, which stays. A FILE that is made is
-  // readable by its owner only: whoever can open it can lock it.
+  // readable by its owner only: whoever can open it can lock it. One that is there is locked on a
+  // read-only file system, too, and keeps what it says.
   [[nodiscard]] int try_lock();
 
   // Makes FILE say that it is ours, unless it says so already. Looking up our own start time takes
@@ -43,11 +46,13 @@ class Lock {
   [[nodiscard]] bool has_file() const;
   [[nodiscard]] int keep_at_number(OwnedFd fd);
   [[nodiscard]] int open_file();
+  [[nodiscard]] OwnedFd open_for_text() const;
   [[nodiscard]] int empty_file() const;
 
   std::string path_;
   int number_;
-  OwnedFd descriptor_;  // at number_
+  OwnedFd descriptor_;     // at number_
+  int access_ = O_RDONLY;  // how that is opened
   bool written_ = false;
 };
 
