@@ -80,6 +80,21 @@ notices_a_full_disk() {
   fi
 }
 
+# A disk on which nothing can be written any more takes upgrades away, and no agent.
+bears_a_read_only_disk() {
+  if ! reason=$(tests/places/in read-only-data); then
+    echo "report: skipped: a data disk that becomes read-only: $reason"
+    return
+  fi
+  mkdir "$scratch/data"
+  if DATA_DISK=$scratch/data timeout 120 tests/places/in read-only-data \
+    tests/places/read_only_data "$UPGRADER" "$scratch/data" >"$scratch/said" 2>&1; then
+    pass 'a data disk that becomes read-only takes no agent away'
+  else
+    fail 'a data disk that becomes read-only takes no agent away'
+  fi
+}
+
 for place in plain without-proc without-devices read-only descriptors-24 stack-64 old-kernel; do
   try $place
 done
@@ -92,5 +107,6 @@ lacks old-kernel 'python3 -c "import os; os.memfd_create(str(1))"'
 wants_dev_null
 names_the_holder
 notices_a_full_disk
+bears_a_read_only_disk
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

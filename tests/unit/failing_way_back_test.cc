@@ -39,17 +39,30 @@ RunOutcome outcome_of_running(const Options& options, Lock* lock = nullptr) {
 
 }  // namespace
 
-TEST_CASE("a link of --previous that cannot be read, or written, is refused") {
+TEST_CASE("a link of --previous that cannot be read is refused") {
   const Releases releases("two");
   Link link = std::get<Link>(Link::open(releases.path));
-  const auto call = GENERATE(Call::readlinkat, Call::faccessat2);
-  const Failing failing(call, EIO);
+  const Failing failing(Call::readlinkat, EIO);
 
   const auto refused = link.keep_previous(releases.previous);
 
   REQUIRE(refused);
   CHECK(refused->error == EIO);
   CHECK(failing.fired());
+}
+
+TEST_CASE("where the link of --previous cannot be written no commit can be proved") {
+  const Releases releases("one");
+  const Link link = releases.link_with_previous();
+  const Program two = program_of(releases.two);
+  {
+    const Failing failing(Call::faccessat2, EROFS, 0, 2);
+    CHECK(link.previous_stays() == EROFS);
+    CHECK(link.prove(two, nothing) == EROFS);
+    CHECK(failing.fired());
+  }
+  CHECK(link.previous_stays() == 0);
+  CHECK(link.prove(two, nothing) == 0);
 }
 
 TEST_CASE("a commit that fails behind the link of --previous leaves that as it was, too") {

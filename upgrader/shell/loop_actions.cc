@@ -141,7 +141,14 @@ void Loop::perform(const Relink& relink) {
   const int error =
       link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
   if (error == 0) return feed(Relinked{});
-  feed(RelinkFailed{trouble_of(error, "commit the link {}"_with(options_.agent))});
+  const Trouble trouble = trouble_of(error, "commit the link {}"_with(options_.agent));
+  // At boot, on a disk that has become read-only: who stopped the agent that works would gain
+  // nothing. The next start finds out again which of the two works.
+  if (!relink.moves_previous && link_->is_read_only()) {
+    logbook_.error("{}; it stays as it is, and the agent active"_with(trouble.reason));
+    return feed(Relinked{});
+  }
+  feed(RelinkFailed{trouble});
 }
 
 void Loop::perform(const PutLinkBack&) {

@@ -189,9 +189,16 @@ bool Loop::open_link() {
   }
   link_ = std::get<Link>(std::move(opened));
   if (!options_.previous) return true;
-  const std::optional<LinkRefused> refused = link_->keep_previous(*options_.previous);
-  if (refused) logbook_.error(refused->reason);
-  return !refused;
+  if (const auto refused = link_->keep_previous(*options_.previous)) {
+    logbook_.error(refused->reason);
+    return false;
+  }
+  if (const int error = link_->previous_stays()) {
+    logbook_.error(
+        "--previous={}: its directory cannot be written, so upgrades are refused: {}"_with(
+            *options_.previous, SystemError{error}));
+  }
+  return true;
 }
 
 // The upgrader ends before anything has run.

@@ -97,18 +97,25 @@ std::variant<Link, LinkRefused> Link::open(const std::string& path) {
 }
 
 std::optional<LinkRefused> Link::keep_previous(const std::string& path) {
-  const auto refused = [&](int error, const char* what) {
+  const auto refused = [&](int error) {
     if (error == EINVAL) {
       return LinkRefused{error, "--previous={}: is no symbolic link"_with(path)};
     }
-    return LinkRefused{error, "--previous={}: {}{}"_with(path, what, SystemError{error})};
+    return LinkRefused{error, "--previous={}: {}"_with(path, SystemError{error})};
   };
   auto place = LinkPlace::open(path);
-  if (const int* error = std::get_if<int>(&place)) return refused(*error, "");
+  if (const int* error = std::get_if<int>(&place)) return refused(*error);
   previous_ = std::get<LinkPlace>(std::move(place));
-  if (previous_->read().empty() && errno != ENOENT) return refused(errno, "");
-  const int error = may_use(previous_->given_directory().c_str(), W_OK | X_OK);
-  return error == 0 ? std::nullopt : std::optional(refused(error, "its directory: "));
+  if (previous_->read().empty() && errno != ENOENT) return refused(errno);
+  return std::nullopt;
+}
+
+int Link::previous_stays() const {
+  return previous_ ? may_use(previous_->given_directory().c_str(), W_OK | X_OK) : 0;
+}
+
+bool Link::is_read_only() const {
+  return may_use(place_.given_directory().c_str(), W_OK) == EROFS;
 }
 
 // Makes a temporary that leads to that very file, and tells its text: where the relative way does
@@ -133,6 +140,7 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   const std::string present = place_.read();
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
+  if (const int error = previous_stays(); error != 0) return error;
   if (const int error = place_.replace(present); error != 0) return error;
   return sync_release(program, before_sync);
 }
@@ -184,6 +192,7 @@ int Link::move(const Program& program, const BeforeSync& before_sync) {
 }
 
 int Link::restore(const BeforeSync& before_sync) const {
+  if (const int error = place_.moved(); error != 0) return error;
   const std::string present = place_.read();
   if (present == committed_) return 0;
   if (present.empty() && errno != ENOENT) return errno;
@@ -192,4 +201,3 @@ int Link::restore(const BeforeSync& before_sync) const {
 }
 
 }  // namespace upgrader
-  if (const int error = place_.moved(); error != 0) return error;

@@ -29,9 +29,15 @@ class Link {
   [[nodiscard]] static std::variant<Link, LinkRefused> open(const std::string& path);
 
   // From now on a commit makes the link at `path` name what was committed before. That link need
-  // not exist yet. Refused where something that is no symbolic link stands there, or where its
-  // directory cannot be written.
+  // not exist yet. Refused where something that is no symbolic link stands there.
   [[nodiscard]] std::optional<LinkRefused> keep_previous(const std::string& path);
+
+  // 0, or why the directory of that link cannot be written (EROFS: a disk that has become
+  // read-only): then nothing can be committed, and the proof fails.
+  [[nodiscard]] int previous_stays() const;
+
+  // Whether the directory of AGENT's link is on a read-only file system.
+  [[nodiscard]] bool is_read_only() const;
 
   // Shows that a commit will be able to replace the link, by replacing it with a fresh one that
   // names the same, and syncs the executable of `program` and the directories that lead to it.
