@@ -63,6 +63,31 @@ TEST_CASE("on an old kernel an adapter's upgrade that fails is fallen back from"
   CHECK(world.fallback().argv() == Texts{World::puppet(), "--", world.path("agent")});
 }
 
+TEST_CASE("a call that the event loop needs and a filter forbids is a reason in words") {
+  World world{World::Later()};
+  const unsigned call = GENERATE(SYS_eventfd2, SYS_signalfd4, SYS_ioctl);
+  world.start({.agent = "/bin/true", .before_exec = [call] { let_fail(call, EPERM); }});
+
+  world.expect_exit(125);
+
+  CHECK(world.log().find("cannot set the event loop up: Operation not permitted (EPERM)") !=
+        std::string::npos);
+}
+
+TEST_CASE("an upgrader that a filter forbids to wait for events says so, and starts nothing") {
+  World world{World::Later()};
+  world.start({.before_exec = [] {
+    let_fail(SYS_epoll_pwait, EPERM);
+    let_fail(SYS_epoll_wait, EPERM);
+  }});
+
+  world.expect_exit(125);
+
+  CHECK(world.log().find("cannot set the event loop up: Operation not permitted (EPERM)") !=
+        std::string::npos);
+  CHECK(world.agents_started() == 0);
+}
+
 TEST_CASE("in an old container, whose filter forbids what it does not know, agents are started") {
   World world{World::Later()};
   const std::string script = world.write("script", "#!" + World::puppet() + "\n");

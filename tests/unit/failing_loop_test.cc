@@ -280,7 +280,7 @@ TEST_CASE("a loop that cannot be set up ends with a status of its own") {
 
   CHECK(outcome.status == exit_own_failure);
   CHECK(outcome.told ==
-        "upgrader: error: cannot set the event loop up: no memory or descriptors to be had\n");
+        "upgrader: error: cannot set the event loop up: Cannot allocate memory (ENOMEM)\n");
 }
 
 TEST_CASE(

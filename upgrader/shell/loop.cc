@@ -1,8 +1,10 @@
 #include "upgrader/shell/loop.h"
 
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -36,34 +38,39 @@ Loop::~Loop() {
   UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
 }
 
-bool Loop::set_up(ChildSetting setting) {
-  if (uv_loop_init(&loop_) != 0) return false;
+// Returns 0 or an errno value.
+int Loop::set_up(ChildSetting setting) {
+  if (const int error = uv_loop_init(&loop_); error != 0) return -error;
   loop_made_ = true;
+  // Where a filter of system calls forbids to wait, libuv would abort without a word.
+  epoll_event unread;
+  const bool waits = ::epoll_wait(uv_backend_fd(&loop_), &unread, 1, 0) >= 0 || errno == EINTR;
+  if (!waits) return errno;
   timer_ = make_handle<uv_timer_t>([&](uv_timer_t* fresh) { return uv_timer_init(&loop_, fresh); });
-  if (!timer_) return false;
+  if (!timer_) return errno;
   timer_->data = this;
   agents_ = Agents::make(
       &loop_, std::move(setting), [this](Event event) { take(std::move(event)); },
       [this] { settle(); }, &logbook_);
-  if (!agents_) return false;
+  if (!agents_) return errno;
   return watch_signals();
 }
 
-bool Loop::watch_signals() {
+int Loop::watch_signals() {
   sigset_t read;
   ::sigemptyset(&read);
   for (const int signal_number : read_signals)
     ::sigaddset(&read, signal_number);
   signals_.reset(::signalfd(-1, &read, SFD_NONBLOCK | SFD_CLOEXEC));
-  if (!signals_) return false;
+  if (!signals_) return errno;
   signals_poll_ = make_handle<uv_poll_t>(
       [&](uv_poll_t* fresh) { return uv_poll_init(&loop_, fresh, signals_.get()); });
-  if (!signals_poll_) return false;
+  if (!signals_poll_) return errno;
   signals_poll_->data = this;
   const auto callback = [](uv_poll_t* watched, int, int) {
     static_cast<Loop*>(watched->data)->on_signals();
   };
-  return uv_poll_start(signals_poll_.get(), UV_READABLE, callback) == 0;
+  return -uv_poll_start(signals_poll_.get(), UV_READABLE, callback);
 }
 
 void Loop::on_signals() {

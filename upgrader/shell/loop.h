@@ -38,8 +38,8 @@ class Loop {
   [[nodiscard]] int run(ChildSetting setting);
 
  private:
-  [[nodiscard]] bool set_up(ChildSetting setting);
-  [[nodiscard]] bool watch_signals();
+  [[nodiscard]] int set_up(ChildSetting setting);
+  [[nodiscard]] int watch_signals();
   void on_signals();
 
   void on_signal(int signal_number);

@@ -17,8 +17,8 @@ int status_of(const ProgramRefused& refused) {
 }  // namespace
 
 int Loop::run(ChildSetting setting) {
-  if (!set_up(std::move(setting))) {
-    logbook_.error("cannot set the event loop up: no memory or descriptors to be had");
+  if (const int error = set_up(std::move(setting))) {
+    logbook_.error("cannot set the event loop up: {}"_with(SystemError{error}));
     return exit_own_failure;
   }
   if (options_.control_directory && !open_control()) return exit_own_failure;

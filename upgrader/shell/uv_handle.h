@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include <cerrno>
 #include <memory>
 
 namespace upgrader {
@@ -21,12 +22,16 @@ struct UvClose {
 template <class Handle>
 using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
 
-// Initialises a handle by `initialise(Handle*)`. Empty if that returns a libuv error instead of 0.
+// Initialises a handle by `initialise(Handle*)`. Empty, with errno, if that returns a libuv error
+// instead of 0.
 template <class Handle, class Initialise>
 [[nodiscard]] UvHandle<Handle> make_handle(const Initialise& initialise) {
   auto fresh = std::make_unique<Handle>();
-  if (initialise(fresh.get()) != 0) return nullptr;
-  return UvHandle<Handle>(fresh.release());
+  const int error = initialise(fresh.get());
+  if (error == 0) return UvHandle<Handle>(fresh.release());
+  fresh.reset();
+  errno = -error;
+  return nullptr;
 }
 
 }  // namespace upgrader
