@@ -201,12 +201,13 @@ Judgement judge(int fd, int scripts_before) {
 
 }  // namespace
 
-// Old kernels do not know the call that asks for the effective user, and filters of old containers
-// answer it with EPERM. access() asks for the real user, who is the same one unless the upgrader is
-// set-user-ID; the exec has the last word.
+// Old kernels do not know the call that asks for the effective user, and filters of system calls
+// answer it with EPERM or EACCES. Then access() has the say, which asks for the real user: the same
+// one, unless the upgrader is set-user-ID. The exec has the last word.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS && errno != EPERM) return errno;
+  const bool asks_again = errno == EINVAL || errno == ENOSYS || errno == EPERM || errno == EACCES;
+  if (!asks_again) return errno;
   return ::access(path, how) == 0 ? 0 : errno;
 }
 
