@@ -60,6 +60,15 @@ TEST_CASE("SIGHUP and SIGUSR1 are passed on to the active agent only") {
   CHECK(next.expect_signal() == signal);
 }
 
+TEST_CASE("SIGIO, which an agent can have the kernel send, ends nobody") {
+  World world;
+  Puppet old = world.first();
+
+  world.signal(SIGIO);
+
+  world.hand_over(old);
+}
+
 TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   const int signal = GENERATE(SIGHUP, SIGUSR1);
   World world;

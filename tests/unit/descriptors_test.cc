@@ -116,6 +116,7 @@ TEST_CASE("blocked and ignored signals are put right") {
   CHECK(in_a_child([] {
     ::signal(SIGCHLD, SIG_IGN);
     ::signal(SIGPIPE, SIG_DFL);
+    ::signal(SIGIO, SIG_DFL);
     ::signal(SIGHUP, SIG_IGN);
     sigset_t all;
     ::sigfillset(&all);
@@ -128,6 +129,8 @@ TEST_CASE("blocked and ignored signals are put right") {
     struct sigaction hangup {};
     struct sigaction size {};
     struct sigaction terminal {};
+    struct sigaction readable {};
+    ::sigaction(SIGIO, nullptr, &readable);
     ::sigaction(SIGXFSZ, nullptr, &size);
     ::sigaction(SIGTTOU, nullptr, &terminal);
     ::sigaction(SIGCHLD, nullptr, &child);
@@ -141,7 +144,7 @@ TEST_CASE("blocked and ignored signals are put right") {
     }
     return child.sa_handler == SIG_DFL && pipe.sa_handler == SIG_IGN &&
            size.sa_handler == SIG_IGN && terminal.sa_handler == SIG_IGN &&
-           hangup.sa_handler == SIG_IGN;
+           hangup.sa_handler == SIG_IGN && readable.sa_handler == SIG_IGN;
   }));
 }
 

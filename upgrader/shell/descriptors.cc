@@ -85,7 +85,8 @@ int put_signals_right() {
   action.sa_handler = SIG_IGN;
   // What a log that cannot be written would otherwise do to us: a pipe without a reader, a file at
   // its limit, a terminal that is another's.
-  for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU}) {
+  // SIGIO comes of a descriptor that an agent has set to tell us, by F_SETOWN.
+  for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU, SIGIO}) {
     ::sigaction(signal_number, &action, nullptr);
   }
   action.sa_handler = SIG_DFL;

@@ -38,7 +38,8 @@ inline constexpr int read_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP
 
 // Blocks these and unblocks all others, whatever init has left. Gives SIGCHLD its default: an
 // ignored one would make exits unknowable. Ignores those that a write may cause (SIGPIPE, SIGXFSZ,
-// SIGTTOU). Returns 0 or an errno value: a signal that is not blocked is never read.
+// SIGTTOU), and SIGIO, which an agent can have the kernel send. Returns 0 or an errno value: a
+// signal that is not blocked is never read.
 [[nodiscard]] int put_signals_right();
 
 }  // namespace upgrader
