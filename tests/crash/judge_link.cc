@@ -36,7 +36,7 @@ std::string count_start(const std::string& previous, const std::string& executab
   auto opened = AttemptsFile::open(previous);
   const AttemptsFile* const file = std::get_if<AttemptsFile>(&opened);
   if (file == nullptr) return "the file of --attempts has no directory";
-  const NextAttempt next = next_attempt(file->read(), executable, attempts, [] { return true; });
+  const NextAttempt next = next_attempt(file->read(), executable, attempts, true);
   if (next.worn_out) return "counted as worn out: " + *next.worn_out;
   if (const int error = file->write(next.attempts); error != 0) {
     return std::string("counting the start: ") + strerror(error);

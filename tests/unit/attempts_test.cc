@@ -8,12 +8,8 @@ using namespace upgrader;
 namespace {
 
 // Whether there is another executable to start.
-bool there_is() {
-  return true;
-}
-bool there_is_none() {
-  return false;
-}
+constexpr bool there_is = true;
+constexpr bool there_is_none = false;
 
 }  // namespace
 

@@ -29,7 +29,7 @@ Attempts read_attempts(std::string_view text) {
 }
 
 NextAttempt next_attempt(const Attempts& before, const std::string& executable, int limit,
-                         const std::function<bool()>& way_back) {
+                         bool way_back) {
   int count = before.executable == executable ? before.count : 0;
   if (count >= 2 * limit) count = 0;
   NextAttempt next{{count + 1, executable, ""}, std::nullopt};
@@ -38,7 +38,7 @@ NextAttempt next_attempt(const Attempts& before, const std::string& executable, 
   if (ending.empty()) ending = "nobody was left to say how the last one ended";
   next.worn_out = "{} did not last in {} {}: {}"_with(
       executable, count, count == 1 ? "start" : "starts in a row", ending);
-  if (!way_back()) next.attempts = before;
+  if (!way_back) next.attempts = before;
   return next;
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,9 +30,9 @@ struct NextAttempt {
 
 // `before` is what the file says, `executable` what AGENT's link names, `limit` what --attempts
 // says. After `limit` starts in vain the other executable has the next `limit`, then this again.
-// Where `way_back` says that there is no other, nothing is counted beyond `limit`: the attempts are
+// Without a `way_back`, which is that other, nothing is counted beyond `limit`: the attempts are
 // those of before, and the file need not be written again at every start of a crash loop.
 [[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
-                                       int limit, const std::function<bool()>& way_back);
+                                       int limit, bool way_back);
 
 }  // namespace upgrader

@@ -153,8 +153,10 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
   if (error == 0) {
     const AttemptsFile& file = std::get<AttemptsFile>(opened);
     const Attempts before = file.read();
-    const auto way_back = [&] { return std::holds_alternative<Program>(find_way_back(&program)); };
-    NextAttempt next = next_attempt(before, program.path(), options_.attempts, way_back);
+    NextAttempt next = next_attempt(before, program.path(), options_.attempts, true);
+    if (next.worn_out && !std::holds_alternative<Program>(find_way_back(&program))) {
+      next = next_attempt(before, program.path(), options_.attempts, false);
+    }
     if (next.attempts != before) error = file.write(next.attempts);
     if (error == 0) {
       attempts_ = std::get<AttemptsFile>(std::move(opened));
