@@ -212,12 +212,14 @@ quick:
 	@$(MAKE) $(jobs) --no-print-directory $(quick_tests)
 	@tests/run $(BUILD) $(quick_tests)
 
+# It knows the names of this processor's instructions alone.
+floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/analysis/floating_point)
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(node_tests))
 	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) tests/languages/run tests/install/run.sh \
 	  tests/install/procd.sh \
 	  tests/completion/run tests/completion/companions tests/abi/run.sh tests/packages/archive.sh \
-	  tests/places/run.sh tests/rows/run $(filter-out $(slow_tests), \
+	  tests/places/run.sh $(floating_point) tests/rows/run $(filter-out $(slow_tests), \
 	    $(layer_tests) $(integration_tests) $(unit_tests) $(node_tests))
 
 demo:

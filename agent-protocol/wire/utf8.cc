@@ -53,4 +53,13 @@ bool is_utf8(std::string_view text) {
   return utf8_bytes(text) == text.size();
 }
 
+std::size_t write_utf8(int character, char* to) {
+  const int more = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+  constexpr int first_bits[] = {0x00, 0xc0, 0xe0, 0xf0};
+  *to++ = static_cast<char>(first_bits[more] | character >> (6 * more));
+  for (int left = more; left > 0; --left)
+    *to++ = static_cast<char>(0x80 | (character >> (6 * (left - 1)) & 0x3f));
+  return static_cast<std::size_t>(more) + 1;
+}
+
 }  // namespace agent_protocol

@@ -15,4 +15,8 @@ namespace agent_protocol {
 
 [[nodiscard]] bool is_utf8(std::string_view text);
 
+// Writes a character, which must be none of the surrogates, to where at least 4 bytes have room.
+// Returns how many it took.
+std::size_t write_utf8(int character, char* to);
+
 }  // namespace agent_protocol
