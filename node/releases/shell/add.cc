@@ -142,6 +142,12 @@ Outcome Addition::place(const Directory& staging) {
     const std::string beside = name + std::string(ending);
     const auto staged = staging.status(beside);
     if (!staged) return staged.refusal();
+    const bool is_needed = ending == manifest_ending ||
+                           (ending == signature_ending && !published_.signature.empty()) ||
+                           (ending == files_ending && published_.manifest.kind == Kind::tar);
+    if (!staged.value() && is_needed) {
+      return Refusal{staging.path_of(beside) + " has vanished", Trouble::system};
+    }
     if (!staged.value()) continue;
     if (const Outcome moved = staging.rename(beside, directory, beside); !moved) return moved;
   }

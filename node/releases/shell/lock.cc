@@ -59,8 +59,8 @@ Result<std::optional<Descriptor>> try_lock(const Directory& directory, const std
 
 bool is_locked(const Directory& directory, const std::string& name) {
   const Result<Descriptor> file = directory.open_file(name, O_RDONLY);
-  if (!file) return false;
-  return ::flock(file.value().get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!file) return errno != ENOENT && errno != ELOOP;
+  return ::flock(file.value().get(), LOCK_EX | LOCK_NB) != 0;
 }
 
 Result<Descriptor> wait_for_lock(const Directory& directory, const std::string& name,

@@ -29,7 +29,8 @@ struct Patience {
 [[nodiscard]] Result<std::optional<Descriptor>> try_lock(const Directory& directory,
                                                          const std::string& name, int flags = 0);
 
-// Whether a file of that name is there and anybody has locked it, this process included.
+// Whether a file of that name is there and anybody has locked it, this process included; also where
+// that cannot be known.
 [[nodiscard]] bool is_locked(const Directory& directory, const std::string& name);
 
 // The same as try_lock(), tried again until there is an end to the patience.
