@@ -159,6 +159,30 @@ Signed sign(const Signing& signing) {
                  .expires = seconds(X509_get0_notAfter(certificate.get()))}};
 }
 
+KeyProof proof_of_key(const std::string& request_text, const std::string& text,
+                      const std::string& authority_text, const std::string& name) {
+  const Request request(
+      PEM_read_bio_X509_REQ(reading(request_text).get(), nullptr, nullptr, nullptr));
+  const Certificate certificate = certificate_in(text);
+  const Certificate authority = certificate_in(authority_text);
+  EVP_PKEY* asks = request == nullptr ? nullptr : X509_REQ_get0_pubkey(request.get());
+  EVP_PKEY* signs = authority == nullptr ? nullptr : X509_get0_pubkey(authority.get());
+  KeyProof proof;
+  if (certificate == nullptr) {
+    proof.error = "the request does not hold the certificate that is to be renewed";
+  } else if (signs == nullptr || X509_verify(certificate.get(), signs) != 1 ||
+             common_name(X509_get_subject_name(certificate.get())) != name) {
+    proof.error = "the certificate in the request was not given to " + name;
+  } else if (asks == nullptr || X509_REQ_verify(request.get(), asks) != 1 ||
+             EVP_PKEY_eq(asks, X509_get0_pubkey(certificate.get())) != 1) {
+    proof.error = "the request is not made with the key of the certificate that is to be renewed";
+  } else {
+    proof.serial = hexadecimal(certificate.get());
+  }
+  ERR_clear_error();
+  return proof;
+}
+
 std::string request_for(const std::string& name, const std::string& key_text) {
   const Key key = key_in(key_text);
   const Request request(X509_REQ_new());
@@ -172,6 +196,13 @@ std::string request_for(const std::string& name, const std::string& key_text) {
   ERR_clear_error();
   if (!made) return "";
   return written([&](BIO* out) { return PEM_write_bio_X509_REQ(out, request.get()); });
+}
+
+std::optional<std::string> name_in(const std::string& text) {
+  const Certificate certificate = certificate_in(text);
+  ERR_clear_error();
+  if (certificate == nullptr) return std::nullopt;
+  return common_name(X509_get_subject_name(certificate.get()));
 }
 
 std::optional<Validity> validity_of(const std::string& text) {

@@ -36,8 +36,19 @@ struct Signed {
 // Dated back a day, for machines whose clocks are behind.
 [[nodiscard]] Signed sign(const Signing& signing);
 
+// That a request was made with the key of a certificate which the authority has given to the name.
+struct KeyProof {
+  std::string serial = {};  // of that certificate
+  std::string error = {};   // why it is no proof; empty: it is one
+};
+[[nodiscard]] KeyProof proof_of_key(const std::string& request, const std::string& certificate,
+                                    const std::string& authority, const std::string& name);
+
 // A request for the name, signed with that key; empty: the key is none.
 [[nodiscard]] std::string request_for(const std::string& name, const std::string& key);
+
+// KIND:WHO, whom a certificate names. None: it is no certificate.
+[[nodiscard]] std::optional<std::string> name_in(const std::string& certificate);
 
 // None: it is no certificate.
 [[nodiscard]] std::optional<Validity> validity_of(const std::string& certificate);

@@ -53,7 +53,9 @@ void Renewal::ask(const std::string& key_text) {
   if (request.empty()) return desk_.log(files_.key + ": no request can be made with it");
   desk_.log("two thirds of the certificate's life are over: asks for the next");
   asked_ = true;
-  desk_.records.want(key(KeyKind::node_csr), write_record(CertificateRequest{.pem = request}));
+  desk_.records.want(
+      key(KeyKind::node_csr),
+      write_record(CertificateRequest{.pem = request, .certificate = content_of_file(files_.own)}));
 }
 
 // An answer that this process has not asked for may be one of before: it counts if it is better.

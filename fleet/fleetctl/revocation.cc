@@ -103,7 +103,7 @@ int revoke(const Options& options, Asker& asker) {
   fleet::Identity identity = before.record.value_or(fleet::Identity{});
   std::string list;
   if (const int status = make_list(options, identity, list); status != exit_done) return status;
-  if (identity.revoked.empty()) identity.revoked = fleet::time_text();
+  identity = revoked(std::move(identity), fleet::time_text());
   const int written = write(asker, key, fleet::write_record(identity), before.revision);
   if (written != exit_done) return written;
   if (const auto trouble = asker.revoke(name)) return unreachable(*trouble);

@@ -26,7 +26,10 @@ fleet::Permissions of_node(const std::string& node) {
                     one(KeyKind::stop), one(KeyKind::epoch)}};
 }
 
-// Orders whatever nodes do, but gives nobody a certificate, publishes nothing, sets nothing.
+// Orders whatever nodes do, but gives nobody a certificate, publishes nothing, sets nothing. All
+// below node/ is one range, since ranges of each node's would be three times as many as there are
+// nodes; so an operator can write a node's request for its next certificate. Nobody signs that: it
+// is not made with the key of the certificate that the node has.
 fleet::Permissions of_operator() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::rollout),
                      all_of(KeyKind::plan), all_of(KeyKind::once), all_of(KeyKind::window),

@@ -41,6 +41,7 @@ struct Desired {
   bool pinned = false;   // of a node: a person's word, which the cell's wish does not change
   bool downgrade = false;
   bool ignore_window = false;
+  std::string who = {};
   std::string trace = {};
 
   bool operator==(const Desired&) const = default;
@@ -60,6 +61,7 @@ struct Window {
   std::string start = {};              // HH:MM
   std::int64_t duration_s = 0;
   std::string time_zone = {};  // of tzdata, or `site-local`: the node's own
+  std::string who = {};        // has set it
 
   bool operator==(const Window&) const = default;
 };
@@ -114,6 +116,7 @@ struct IssuedCertificate {
   std::string serial = {};  // hexadecimal
   std::int64_t issued = 0;
   std::int64_t expires = 0;
+  bool revoked = false;  // also once its owner is let in again, by another one
 
   bool operator==(const IssuedCertificate&) const = default;
 };

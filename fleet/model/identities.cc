@@ -15,11 +15,22 @@ std::optional<std::string> node_that_asks(const std::string& text) {
   return key->names.front();
 }
 
+// An earlier fleet-agent does not give it; its last renewal, if there was one, stands in the store.
+std::string certificate_of(const CertificateRequest& request, const std::string& node,
+                           const RecordsByKey& records) {
+  if (!request.certificate.empty()) return request.certificate;
+  const auto last = records.find(key_of(KeyKind::node_certificate, {node}));
+  if (last == records.end()) return "";
+  const auto read = read_record<NodeCertificate>(last->second.value);
+  return read ? read.value().pem : "";
+}
+
 PendingRenewal renewal_of(const std::string& node, const KeyValue& found,
                           const RecordsByKey& records) {
   PendingRenewal one{.node = node, .revision = found.modified};
   const auto request = read_record<CertificateRequest>(found.value);
   if (request) one.pem = request.value().pem;
+  if (request) one.certificate = certificate_of(request.value(), node, records);
   const auto identity = records.find(key_of(KeyKind::identity, {node_kind, node}));
   if (identity == records.end()) return one;
   one.identity_revision = identity->second.modified;
@@ -48,8 +59,17 @@ Identity with_certificate(Identity identity, const IssuedCertificate& certificat
                           UnixSeconds now) {
   std::erase_if(identity.certificates,
                 [now](const IssuedCertificate& one) { return one.expires <= now; });
+  for (IssuedCertificate& one : identity.certificates)
+    one.revoked = one.revoked || !identity.revoked.empty();
   identity.certificates.push_back(certificate);
   identity.revoked.clear();
+  return identity;
+}
+
+Identity revoked(Identity identity, const std::string& time) {
+  for (IssuedCertificate& one : identity.certificates)
+    one.revoked = true;
+  if (identity.revoked.empty()) identity.revoked = time;
   return identity;
 }
 
@@ -102,6 +122,15 @@ std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
     }
   }
   return "";
+}
+
+std::string why_not_held(const PendingRenewal& pending, const std::string& serial) {
+  const std::string which = "the certificate " + serial;
+  if (!pending.identity) return pending.node + " is not enrolled";
+  for (const IssuedCertificate& one : pending.identity->certificates) {
+    if (one.serial == serial) return one.revoked ? which + " is revoked" : "";
+  }
+  return which + " is not one that was given to " + pending.node;
 }
 
 Transaction answer_renewal(const PendingRenewal& pending, const RenewalAnswer& answer,

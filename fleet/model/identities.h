@@ -35,9 +35,11 @@ struct Validity {
 [[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
 
 // With one certificate more, and without those that have expired. Lets him in again who was
-// revoked.
+// revoked, by this certificate alone: those before may be in the hands of somebody else.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
+// Revoked at that time, with all certificates; one that was revoked before keeps its time.
+[[nodiscard]] Identity revoked(Identity identity, const std::string& time);
 // When the last of his certificates ends; 0: he has none.
 [[nodiscard]] UnixSeconds expiry_of(const Identity& identity);
 
@@ -46,7 +48,8 @@ struct Validity {
 // A request that stands in the store.
 struct PendingRenewal {
   std::string node = {};
-  std::string pem = {};  // empty: it cannot be read
+  std::string pem = {};          // empty: it cannot be read
+  std::string certificate = {};  // that the node has now; empty: nobody says
   Revision revision = 0;
   std::optional<Identity> identity = {};
   Revision identity_revision = 0;
@@ -72,6 +75,11 @@ class RenewalRequests {
 // Why the node gets none, whatever its request holds: it was never enrolled, was revoked, or has
 // one that is good for long. Empty: it may.
 [[nodiscard]] std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now);
+
+// Why a request that was made with the key of this certificate is not the node's own. Others may
+// write the record of the request, those who order what nodes do among them, but have no such key.
+// Empty: it is.
+[[nodiscard]] std::string why_not_held(const PendingRenewal& pending, const std::string& serial);
 
 // What answers the request: the certificate that was made, or why there is none.
 struct RenewalAnswer {

@@ -166,9 +166,11 @@ struct Claim {
   bool operator==(const Claim&) const = default;
 };
 
-// node/ID/csr: a request to renew the node's certificate, under the same name.
+// node/ID/csr: a request to renew the node's certificate, under the same name and with the same
+// key.
 struct CertificateRequest {
   std::string pem = {};
+  std::string certificate = {};  // PEM, the one that is to be renewed
 
   bool operator==(const CertificateRequest&) const = default;
 };

@@ -75,7 +75,8 @@ void serialize(Archive& archive, Claim& claim) {
 template <class Archive>
 void serialize(Archive& archive, CertificateRequest& certificate_request) {
   using cereal::make_nvp;
-  archive(make_nvp("pem", certificate_request.pem));
+  archive(make_nvp("pem", certificate_request.pem),
+          make_nvp("certificate", certificate_request.certificate));
 }
 
 template <class Archive>
@@ -88,7 +89,7 @@ template <class Archive>
 void serialize(Archive& archive, IssuedCertificate& certificate) {
   using cereal::make_nvp;
   archive(make_nvp("serial", certificate.serial), make_nvp("issued", certificate.issued),
-          make_nvp("expires", certificate.expires));
+          make_nvp("expires", certificate.expires), make_nvp("revoked", certificate.revoked));
 }
 
 template <class Archive>
@@ -119,7 +120,8 @@ void serialize(Archive& archive, Desired& desired) {
   archive(make_nvp("version", desired.version), make_nvp("digest", desired.digest),
           make_nvp("why", desired.why), make_nvp("pending", desired.pending),
           make_nvp("pinned", desired.pinned), make_nvp("downgrade", desired.downgrade),
-          make_nvp("ignore_window", desired.ignore_window), make_nvp("trace", desired.trace));
+          make_nvp("ignore_window", desired.ignore_window), make_nvp("who", desired.who),
+          make_nvp("trace", desired.trace));
 }
 
 template <class Archive>
@@ -132,7 +134,8 @@ template <class Archive>
 void serialize(Archive& archive, Window& window) {
   using cereal::make_nvp;
   archive(make_nvp("days", window.days), make_nvp("start", window.start),
-          make_nvp("duration_s", window.duration_s), make_nvp("time_zone", window.time_zone));
+          make_nvp("duration_s", window.duration_s), make_nvp("time_zone", window.time_zone),
+          make_nvp("who", window.who));
 }
 
 template <class Archive>
@@ -183,10 +186,10 @@ void serialize(Archive& archive, Rollout& rollout) {
   using cereal::make_nvp;
   archive(
       make_nvp("terms", rollout.terms), make_nvp("state", rollout.state),
-      make_nvp("order", rollout.order), make_nvp("reason", rollout.reason),
-      make_nvp("batch", rollout.batch), make_nvp("batches", rollout.batches),
-      make_nvp("phase", rollout.phase), make_nvp("failed", rollout.failed),
-      make_nvp("unconfirmed", rollout.unconfirmed),
+      make_nvp("order", rollout.order), make_nvp("ordered_by", rollout.ordered_by),
+      make_nvp("reason", rollout.reason), make_nvp("batch", rollout.batch),
+      make_nvp("batches", rollout.batches), make_nvp("phase", rollout.phase),
+      make_nvp("failed", rollout.failed), make_nvp("unconfirmed", rollout.unconfirmed),
       make_nvp("unconfirmed_count", rollout.unconfirmed_count),
       make_nvp("excluded", rollout.excluded), make_nvp("excluded_count", rollout.excluded_count),
       make_nvp("not_covered", rollout.not_covered),

@@ -154,7 +154,7 @@ Wrong put_right(Release& release) {
 
 Wrong put_right(Desired& desired) {
   cut_texts({&desired.why});
-  cut_labels({&desired.digest, &desired.trace});
+  cut_labels({&desired.digest, &desired.who, &desired.trace});
   return wrong_version(desired.version);
 }
 
@@ -164,7 +164,7 @@ Wrong put_right(DriverRecord& driver) {
 }
 
 Wrong put_right(Window& window) {
-  cut_labels({&window.start, &window.time_zone});
+  cut_labels({&window.start, &window.time_zone, &window.who});
   for (std::string& day : window.days)
     cut_labels({&day});
   return too_many(window.days.size(), record_entries_max, "days");
@@ -205,8 +205,8 @@ Wrong put_right(Identity& identity) {
 Wrong put_right(Rollout& rollout) {
   RolloutTerms& terms = rollout.terms;
   cut_texts({&rollout.reason});
-  cut_labels({&terms.digest, &rollout.driver, &rollout.who, &rollout.trace, &rollout.created,
-              &rollout.finished});
+  cut_labels({&terms.digest, &rollout.driver, &rollout.who, &rollout.ordered_by, &rollout.trace,
+              &rollout.created, &rollout.finished});
   keep_some(rollout.unconfirmed, rollout.unconfirmed_count);
   keep_some(rollout.excluded, rollout.excluded_count);
   keep_some(rollout.not_covered, rollout.not_covered_count);

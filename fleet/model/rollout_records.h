@@ -62,6 +62,7 @@ struct Rollout {
   RolloutTerms terms = {};
   RolloutState state = RolloutState::created;
   RolloutOrder order = RolloutOrder::none;  // a person's, not yet done
+  std::string ordered_by = {};              // whose order was the last
   std::string reason = {};                  // why it is paused or aborted
   std::int64_t batch = 0;                   // the one under way, from 0
   std::int64_t batches = 0;

@@ -44,6 +44,30 @@ def good(cell, *arguments, **keywords):
     return said
 
 
+# ---- who is let in
+
+def make_request(cell, file):
+    cell.openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                 "-subj", "/CN=whatever", "-keyout", file + ".key", "-out", file + ".csr")
+
+
+def enrol(cell, name, *options, file=None):
+    file = file or name
+    make_request(cell, file)
+    return good(cell, "enrol", name, "--request=" + cell.path(file + ".csr"), *signer(cell),
+                "--output=" + cell.path(file + ".pem"), *options)
+
+
+def signer(cell):
+    return ["--signer=" + cell.path("ca.pem"), "--signer-key=" + cell.path("ca.key")]
+
+
+def serial_of(cell, file):
+    done = subprocess.run(["openssl", "x509", "-noout", "-serial", "-in", cell.path(file)],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.strip().partition("=")[2]
+
+
 class Cell:
     """A store, and what stands around it. One member of etcd is enough for most: what members do
     to each other is tested elsewhere."""

@@ -81,6 +81,29 @@ TEST_CASE("who is not enrolled, or was revoked, or writes no request, gets no ce
   CHECK(why_not_renewed(only(records(enrolled, "no record")), 1'500) == "the request is damaged");
 }
 
+TEST_CASE("a request is a node's own by a certificate that was given to it and is not revoked") {
+  PendingRenewal pending = only(records(enrolled, request));
+  CHECK(why_not_held(pending, "0A").empty());
+  CHECK(why_not_held(pending, "0B") == "the certificate 0B is not one that was given to n1");
+
+  pending.identity->certificates[0].revoked = true;
+  CHECK(why_not_held(pending, "0A") == "the certificate 0A is revoked");
+  pending.identity.reset();
+  CHECK(why_not_held(pending, "0A") == "n1 is not enrolled");
+}
+
+TEST_CASE("the certificate of a node is in its request, or was the answer to the one before") {
+  auto all = records(enrolled, request);
+  CHECK(only(all).certificate.empty());
+
+  const std::string last = key_of(KeyKind::node_certificate, {"n1"});
+  all[last] = {.key = last, .value = write_record(NodeCertificate{.pem = "last"})};
+  CHECK(only(all).certificate == "last");
+  const std::string csr = key_of(KeyKind::node_csr, {"n1"});
+  all[csr].value = write_record(CertificateRequest{.pem = "R", .certificate = "own"});
+  CHECK(only(all).certificate == "own");
+}
+
 TEST_CASE("the answer takes the request away, and only if nobody was revoked meanwhile") {
   const PendingRenewal pending = only(records(enrolled, request));
 
@@ -118,6 +141,25 @@ TEST_CASE("certificates that have expired are not kept, and who is enrolled anew
   CHECK(identity.revoked.empty());
   REQUIRE(identity.certificates.size() == 1);
   CHECK(identity.certificates[0].serial == "0C");
+}
+
+TEST_CASE(
+    "who is enrolled anew is let in by the new certificate, and not by those revoked before") {
+  const Identity before =
+      revoked({.certificates = {{.serial = "0A", .expires = 9'000}}}, "2026-01-01T00:00:00Z");
+  CHECK(before.revoked == "2026-01-01T00:00:00Z");
+  CHECK(revoked(before, "2027-01-01T00:00:00Z").revoked == "2026-01-01T00:00:00Z");
+  // As an earlier fleetctl has written it.
+  Identity old = before;
+  old.certificates[0].revoked = false;
+
+  for (const Identity& one : {before, old}) {
+    const Identity again = with_certificate(one, {.serial = "0C", .expires = 9'000}, 2'000);
+
+    REQUIRE(again.certificates.size() == 2);
+    CHECK(again.certificates[0].revoked);
+    CHECK_FALSE(again.certificates[1].revoked);
+  }
 }
 
 TEST_CASE("the name in a certificate says what somebody is") {
