@@ -6,16 +6,29 @@
 #include "node/releases/core/manifest.h"
 
 namespace fleet {
+namespace {
+
+// The name that nodes want in the manifests of a component.
+std::string_view name_for(std::string_view component) {
+  return component == "agent" ? "fleet-agent" : component;
+}
+
+}  // namespace
 
 std::string ReleaseDraft::add(const std::string& text, const std::string& signature,
                               const std::string& url) {
   const auto manifest = agent_releases::parse_manifest(text);
   if (!manifest) return manifest.reason();
+  if (signature.empty()) return "is not signed, and no node takes what is not signed";
   const std::string version = manifest.value().version.text();
   if (!version_.empty() && version_ != version) {
     return "is of " + version + ", not of " + version_;
   }
+  if (!version_.empty() && name_ != manifest.value().name) {
+    return "is of " + manifest.value().name + ", not of " + name_;
+  }
   version_ = version;
+  name_ = manifest.value().name;
   release_.prerelease = manifest.value().version.is_prerelease();
   release_.min_protocol = std::max(release_.min_protocol, manifest.value().min_protocol);
   release_.manifests.push_back(
@@ -23,7 +36,13 @@ std::string ReleaseDraft::add(const std::string& text, const std::string& signat
   return "";
 }
 
-agent_protocol::Result<Release> ReleaseDraft::release() const {
+agent_protocol::Result<Release> ReleaseDraft::release(std::string_view component) const {
+  if (release_.manifests.empty()) return agent_protocol::Refusal{"a release has a manifest"};
+  const std::string_view name = name_for(component);
+  if (name_ != name) {
+    return agent_protocol::Refusal{"the manifest is of " + name_ + ", and that of " +
+                                   std::string(component) + " is of " + std::string(name)};
+  }
   Release release = release_;
   std::sort(release.manifests.begin(), release.manifests.end(),
             [](const auto& one, const auto& other) { return one.arch < other.arch; });

@@ -1,7 +1,9 @@
-// A release that is put together of its manifests, one for each architecture.
+// A release that is put together of its manifests, one for each architecture: the same checks for
+// whoever publishes, by fleetctl, by HTTP or from a source. Pure.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "agent-protocol/wire/result.h"
 #include "fleet/model/cell_records.h"
@@ -15,12 +17,14 @@ class ReleaseDraft {
                                 const std::string& url);
 
   [[nodiscard]] const std::string& version() const { return version_; }
-  // With the digest that covers all of it. Refused where two manifests are for the same machines.
-  [[nodiscard]] agent_protocol::Result<Release> release() const;
+  // With the digest that covers all of it. Refused where there is no manifest, where two are for
+  // the same machines, or where they are not those of the component.
+  [[nodiscard]] agent_protocol::Result<Release> release(std::string_view component) const;
 
  private:
   Release release_ = {};
   std::string version_ = {};
+  std::string name_ = {};
 };
 
 }  // namespace fleet

@@ -182,12 +182,12 @@ void Front::perform(const ReleaseWatcher::AskSource& step) {
 }
 
 void Front::perform(const ReleaseWatcher::AskManifests& step) {
-  source_->fetch(step.urls, step.version, [this](const agent_protocol::Result<Release>& release) {
-    if (const auto complaint = watcher_.manifests_came(release); !complaint.empty()) {
-      log(complaint);
-    }
-    look_soon();
-  });
+  source_->fetch(step.component, step.urls, step.version,
+                 [this](const agent_protocol::Result<Release>& release) {
+                   const auto complaint = watcher_.manifests_came(release);
+                   if (!complaint.empty()) log(complaint);
+                   look_soon();
+                 });
 }
 
 void Front::perform(const ReleaseWatcher::Order& step) {

@@ -16,7 +16,7 @@ void add_http(CLI::App& app, ControllerOptions& options) {
   app.add_option("--http-key", options.http_key, "its key")->type_name("FILE");
   app.add_option("--http-ca", options.http_authority, "whom people are signed by")
       ->type_name("FILE");
-  app.add_option("--http-crl", options.http_revocations, "who is no good any longer")
+  app.add_option("--http-crl", options.http_revocations, "certificates that are revoked")
       ->type_name("FILE");
 }
 

@@ -6,8 +6,10 @@ namespace fleet {
 
 using agent_protocol::Refusal;
 
-void ReleaseSource::fetch(std::vector<std::string> urls, const std::string& version, Then then) {
+void ReleaseSource::fetch(const std::string& component, std::vector<std::string> urls,
+                          const std::string& version, Then then) {
   auto fetch = std::make_shared<Fetch>();
+  fetch->component = component;
   fetch->urls = std::move(urls);
   fetch->version = version;
   fetch->then = std::move(then);
@@ -16,7 +18,8 @@ void ReleaseSource::fetch(std::vector<std::string> urls, const std::string& vers
 
 void ReleaseSource::fetch_next(const std::shared_ptr<Fetch>& fetch) {
   if (fetch->urls.empty()) {
-    if (fetch->draft.version() == fetch->version) return fetch->then(fetch->draft.release());
+    if (fetch->draft.version() == fetch->version)
+      return fetch->then(fetch->draft.release(fetch->component));
     return fetch->then(Refusal{"its manifests are of " + fetch->draft.version()});
   }
   const std::string url = fetch->urls.back();

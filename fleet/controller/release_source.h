@@ -20,10 +20,12 @@ class ReleaseSource {
   // Outlives what it asks.
   explicit ReleaseSource(Outside& outside) : outside_(outside) {}
 
-  void fetch(std::vector<std::string> urls, const std::string& version, Then then);
+  void fetch(const std::string& component, std::vector<std::string> urls,
+             const std::string& version, Then then);
 
  private:
   struct Fetch {
+    std::string component;
     std::vector<std::string> urls;  // that are still to be asked
     std::string version;
     ReleaseDraft draft;

@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 
+#include "fleet/agent/certificate.h"
 #include "fleet/agent/identity.h"
+#include "fleet/agent/text_file.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"
 #include "fleet/fleetctl/release_found.h"
@@ -67,6 +70,13 @@ constexpr bool are_in_order() {
 }
 static_assert(are_in_order(), "each command has its deed, at the command's own number");
 
+// It comes to stand in records, and is shown to others.
+bool is_name(std::string_view text) {
+  constexpr std::size_t longest = 128;
+  return !text.empty() && text.size() <= longest &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
 }  // namespace
 
 int perform(const Options& options) {
@@ -84,9 +94,14 @@ void say_all(const std::vector<std::string>& lines) {
   }
 }
 
-std::string who_asks() {
+// The store knows a person by his certificate; where it does not ask for any, by what the machine
+// calls him.
+std::string who_asks(const Options& options) {
+  const std::string& file = options.store.certificates.own;
+  const auto name = file.empty() ? std::nullopt : fleet::name_in(fleet::content_of_file(file));
+  if (name && is_name(*name)) return *name;
   const char* user = std::getenv("USER");
-  return user == nullptr ? std::to_string(::getuid()) : user;
+  return user != nullptr && is_name(user) ? user : std::to_string(::getuid());
 }
 
 void complain(const std::string& line) {
@@ -193,6 +208,7 @@ int desire(const Options& options, Asker& asker) {
                             .pinned = !options.node.empty(),
                             .downgrade = options.downgrade,
                             .ignore_window = options.ignore_window,
+                            .who = who_asks(options),
                             .trace = fleet::new_instance_id().substr(0, 8)};
   const int status = write(asker, key, fleet::write_record(wish), before.revision);
   if (status != exit_done) return status;
@@ -210,7 +226,8 @@ int halt(const Options& options, Asker& asker) {
     return exit_done;
   }
   if (options.on) {
-    const fleet::Stop stop{.who = who_asks(), .why = options.why, .since = fleet::time_text()};
+    const fleet::Stop stop{
+        .who = who_asks(options), .why = options.why, .since = fleet::time_text()};
     const int status = write(asker, key, fleet::write_record(stop), 0);
     if (status == exit_done) say("nothing begins from now on; confirmations and roll-backs go on");
     return status;

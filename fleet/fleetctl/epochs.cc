@@ -23,7 +23,7 @@ int restored(const Options& options, Asker& asker) {
                                  .puts = {{.key = key, .value = fleet::write_record(next)}}};
   if (stopped.revision == 0) {
     const fleet::Stop halt{
-        .who = who_asks(), .why = "the store was restored", .since = fleet::time_text()};
+        .who = who_asks(options), .why = "the store was restored", .since = fleet::time_text()};
     transaction.compares.push_back({.key = stop});
     transaction.puts.push_back({.key = stop, .value = fleet::write_record(halt)});
   }

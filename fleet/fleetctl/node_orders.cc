@@ -37,8 +37,9 @@ int send(const Options& options, Asker& asker, const fleet::Command& command) {
   const std::string claim = fleet::key_of(KeyKind::node_claim, {options.node, options.component});
   const fleet::Outcome outcome = asker.commit(
       {.compares = {{.key = key}, {.key = claim}, {.key = fleet::key_of(KeyKind::stop)}},
-       .puts = {{key, fleet::write_record(command), id},
-                {claim, fleet::write_record(fleet::Claim{.by = "command/" + who_asks()}), id}}});
+       .puts = {
+           {key, fleet::write_record(command), id},
+           {claim, fleet::write_record(fleet::Claim{.by = "command/" + who_asks(options)}), id}}});
   if (std::holds_alternative<fleet::Committed>(outcome)) return exit_done;
   if (std::holds_alternative<fleet::Refused>(outcome)) {
     complain(options.node + ": something moves it already, or nothing may begin (fleetctl stop)");

@@ -135,7 +135,7 @@ int wait_for_end(Asker& asker, const std::string& name) {
 
 int run_plan(const Options& options, Asker& asker) {
   fleet::Plan plan{.ignore_window = options.ignore_window,
-                   .who = who_asks(),
+                   .who = who_asks(options),
                    .trace = fleet::new_instance_id().substr(0, 8)};
   const std::string name =
       options.plan.empty() ? std::filesystem::path(options.file).stem().string() : options.plan;

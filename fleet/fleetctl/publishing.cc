@@ -60,7 +60,7 @@ int publish(const Options& options, Asker& asker) {
       return exit_refused;
     }
   }
-  const auto made = draft.release();
+  const auto made = draft.release(options.component);
   if (!made) {
     complain(made.reason());
     return exit_refused;

@@ -70,7 +70,7 @@ void show(const Plan& plan) {
 int start_rollout(const Options& options, Asker& asker) {
   Plan plan;
   plan.rollout.terms = options.terms;
-  plan.rollout.who = who_asks();
+  plan.rollout.who = who_asks(options);
   plan.rollout.trace = fleet::new_instance_id().substr(0, 8);
   plan.rollout.created = fleet::time_text();
   plan.id = options.rollout.empty() ? "r-" + plan.rollout.trace : options.rollout;

@@ -52,7 +52,8 @@ std::optional<int> try_order(const Options& options, Asker& asker) {
     complain(options.rollout + ": no such rollout");
     return exit_refused;
   }
-  const auto order = ordered(options.rollout, *found, options.wish, options.leave);
+  const auto order =
+      ordered(options.rollout, *found, options.wish, options.leave, who_asks(options));
   if (!order) {
     complain(options.rollout + ": " + order.reason());
     return exit_refused;

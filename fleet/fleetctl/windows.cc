@@ -41,7 +41,8 @@ std::string days_of(const fleet::Window& window) {
 }  // namespace
 
 int set_window(const Options& options, Asker& asker) {
-  const fleet::Window& window = options.window;
+  fleet::Window window = options.window;
+  window.who = who_asks(options);
   if (const auto why = fleet::why_no_window(window)) {
     complain("a window: " + *why);
     return exit_usage;

@@ -35,13 +35,12 @@ std::optional<Response> why_not_write(const Request& request, const Route& route
                : problem(404, "there is no " + route.rest + " that could be set");
   }
   if (may_write(role, key->kind)) return std::nullopt;
-  return problem(403, *request.name + " may not write " + route.rest);
+  return problem(403, request.visitor->name + " may not write " + route.rest);
 }
 
 }  // namespace
 
 Role role_of(std::string_view name) {
-  if (name == "root") return Role::admin;
   const std::size_t colon = name.find(':');
   if (colon == std::string_view::npos || colon + 1 == name.size()) return Role::none;
   const std::string_view role = name.substr(0, colon);
@@ -75,11 +74,11 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
   if (!door.certificates && !is_ours(request.host, door)) {
     return problem(403, "Host is not this machine's loopback address");
   }
-  if (door.certificates && !request.name) {
+  if (door.certificates && !request.visitor) {
     return problem(401, "a certificate that the cell's authority has signed is needed");
   }
-  if (door.certificates && role_of(*request.name) == Role::none) {
-    return problem(403, *request.name + " has no role here");
+  if (door.certificates && role_of(request.visitor->name) == Role::none) {
+    return problem(403, request.visitor->name + " has no role here");
   }
   if (route.place == Place::nowhere) return problem(404, "there is nothing here");
   if (!exists(request.method, route)) {
@@ -91,7 +90,7 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
   if (!door.certificates) {
     return problem(403, "without client certificates one may only look");
   }
-  return why_not_write(request, route, role_of(*request.name));
+  return why_not_write(request, route, role_of(request.visitor->name));
 }
 
 bool is_loopback(std::string_view host) {

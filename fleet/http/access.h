@@ -17,7 +17,7 @@ namespace fleet {
 
 enum class Role { none, viewer, operates, publisher, controller, admin };
 
-// `ROLE:WHO`; `root` is etcd's own name for who may do everything.
+// `ROLE:WHO`. Etcd's own `root` has none: it has no record, so that nobody could revoke it.
 [[nodiscard]] Role role_of(std::string_view name);
 
 // Whether it may write records of this kind.

@@ -16,7 +16,7 @@ std::string event(std::string_view name, const std::string& data) {
 }
 
 bool is_told(KeyKind kind) {
-  return kind != KeyKind::release && kind != KeyKind::settings;
+  return kind != KeyKind::release && kind != KeyKind::settings && kind != KeyKind::notified;
 }
 
 }  // namespace

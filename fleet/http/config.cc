@@ -2,6 +2,7 @@
 
 #include "fleet/http/config_record.h"
 #include "fleet/http/config_rollout.h"
+#include "fleet/http/shown_record.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
@@ -24,15 +25,20 @@ JsonTree tree_in(const std::string& text) {
   return tree ? tree.value() : JsonTree{};
 }
 
-std::string shown(const Request& request, const std::string& record) {
+std::string shown(const Request& request, KeyKind kind, const KeyValue& found) {
+  const std::string record = shown_record(kind, found.value);
   const auto fields = request.query.find("fields");
   if (fields == request.query.end()) return record;
   return write_tree(select_fields(tree_in(record), fields->second));
 }
 
 ConfigDecision look(const Request& request, const KeyValue* found, const std::string& rest) {
+  const KeyKind kind = config_record(rest)->kind;
   if (found == nullptr) return refused(404, rest + " is not set");
-  Response response{.body = shown(request, found->value), .etag = tag_of(found->modified)};
+  if (!may_see(request, kind)) {
+    return refused(403, rest + " is shown to those alone who have a certificate");
+  }
+  Response response{.body = shown(request, kind, *found), .etag = tag_of(found->modified)};
   if (names_tag(request.if_none_match, response.etag)) response = {304, "", "", response.etag};
   return answered(std::move(response));
 }
@@ -42,9 +48,9 @@ ConfigDecision list(const Request& request, const Reading& reading) {
   std::string body = "{";
   for (const KeyValue& found : reading.found) {
     const auto key = parse_key(found.key);
-    if (!key || !is_config(key->kind)) continue;
+    if (!key || !is_config(key->kind) || !may_see(request, key->kind)) continue;
     if (body.size() > 1) body += ',';
-    body += "\"" + found.key.substr(key_root.size()) + "\":" + shown(request, found.value);
+    body += "\"" + found.key.substr(key_root.size()) + "\":" + shown(request, key->kind, found);
   }
   return answered({.body = body + "}"});
 }
@@ -52,11 +58,12 @@ ConfigDecision list(const Request& request, const Reading& reading) {
 // That a person has ordered it stands in the same transaction.
 void record_order(const Request& request, const std::string& rest, const ConfigMoment& moment,
                   Transaction& transaction) {
-  const FleetEvent event{.time = moment.time,
-                         .kind = "ordered",
-                         .subject = rest,
-                         .text = std::string(text_of(request.method)) + " by " + *request.name,
-                         .trace = moment.trace};
+  const FleetEvent event{
+      .time = moment.time,
+      .kind = "ordered",
+      .subject = rest,
+      .text = std::string(text_of(request.method)) + " by " + request.visitor->name,
+      .trace = moment.trace};
   const std::string key = key_of(KeyKind::event, {}, moment.next_event);
   transaction.compares.push_back({.key = key});
   transaction.puts.push_back({key, write_record(event)});
@@ -70,6 +77,10 @@ std::optional<std::string> why_no_query(const Request& request) {
 
 ConfigDecision write(const Request& request, const std::string& rest, const KeyValue* found,
                      const Reading& reading, const ConfigMoment& moment) {
+  const auto key = *config_record(rest);
+  if (key.kind == KeyKind::release && found != nullptr) {
+    return refused(400, "what was published is never changed, nor taken away");
+  }
   Transaction transaction{
       .compares = {{.key = key_text(rest), .revision = found == nullptr ? 0 : found->modified}}};
   Response response{.status = found == nullptr ? 201 : 204};
@@ -81,8 +92,7 @@ ConfigDecision write(const Request& request, const std::string& rest, const KeyV
     const JsonTree before = found == nullptr ? JsonTree{} : tree_in(found->value);
     const JsonTree whole =
         request.method == Method::patch ? merge_patch(before, body.value()) : body.value();
-    const auto key = *config_record(rest);
-    const auto record = config_written(key, whole, before, *request.name, reading, moment);
+    const auto record = config_written(key, whole, before, request.visitor->name, reading, moment);
     if (!record) return refused(400, record.reason());
     for (const Compare& compare : record.value().compares)
       transaction.compares.push_back(compare);
@@ -136,6 +146,13 @@ ConfigDecision decide_config(const Request& request, const std::string& rest,
   ConfigDecision decision = decide_rollout(request, key.names.front(), found, reading, moment);
   if (decision.transaction) record_order(request, rest, moment, *decision.transaction);
   return decision;
+}
+
+Transaction order_event(const Request& request, const std::string& rest,
+                        const ConfigMoment& moment) {
+  Transaction transaction;
+  record_order(request, rest, moment, transaction);
+  return transaction;
 }
 
 Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,

@@ -36,6 +36,11 @@ struct ConfigDecision {
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
                                            const Reading& reading, const ConfigMoment& moment);
 
+// That a person has ordered it, as an event: a transaction of its own behind a creation, which
+// takes several.
+[[nodiscard]] Transaction order_event(const Request& request, const std::string& rest,
+                                      const ConfigMoment& moment);
+
 // What became of `creation`; the record is what stands there now.
 [[nodiscard]] Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,
                                        const KeyValue* record);

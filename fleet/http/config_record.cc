@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "fleet/agent/release_digest.h"
+#include "fleet/agent/release_draft.h"
+#include "fleet/http/shown_record.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
@@ -50,10 +51,19 @@ std::string written(const Record& record, const JsonTree& kept) {
 
 Result<ConfigWritten> window(const Asked& asked) {
   JsonTree kept;
-  const auto record = checked<Window>(asked, kept);
+  auto record = checked<Window>(asked, kept);
   if (!record) return record.refusal();
+  record.value().who = asked.who;
   if (const auto why = why_no_window(record.value())) return Refusal{*why};
   return ConfigWritten{written(record.value(), kept)};
+}
+
+// Whoever writes what was read has the webhook as it was shown, and leaves it as it is.
+void keep_secret(Settings& set, const std::string& webhook) {
+  const auto given = set.values.find("webhook");
+  if (given != set.values.end() && !webhook.empty() && given->second == shown_url(webhook)) {
+    given->second = webhook;
+  }
 }
 
 Result<ConfigWritten> settings(const Asked& asked) {
@@ -62,8 +72,10 @@ Result<ConfigWritten> settings(const Asked& asked) {
   for (const auto& [name, member] : asked.body.members) {
     if (name != "v" && member.kind != JsonTree::Kind::text) return Refusal{name + " is no text"};
   }
-  if (const auto why = why_no_settings(record.value())) return Refusal{*why};
-  return ConfigWritten{write_record(record.value())};
+  Settings set = record.value();
+  keep_secret(set, asked.before.text_of("webhook"));
+  if (const auto why = why_no_settings(set)) return Refusal{*why};
+  return ConfigWritten{write_record(set)};
 }
 
 Result<ConfigWritten> stop(const Asked& asked) {
@@ -80,6 +92,7 @@ Result<ConfigWritten> desired(const Asked& asked) {
   auto record = checked<Desired>(asked, kept);
   if (!record) return record.refusal();
   Desired& wish = record.value();
+  if (wish.pending) return Refusal{"pending is set, and taken away, by a plan alone"};
   if (!is_version_name(wish.version)) return Refusal{"\"" + wish.version + "\" is no version"};
   const std::string key = key_of(KeyKind::release, {component_of(asked.key), wish.version});
   const KeyValue* found = asked.reading.find(key);
@@ -90,23 +103,47 @@ Result<ConfigWritten> desired(const Asked& asked) {
   if (!release) return Refusal{"the release " + release.reason()};
   wish.digest = release.value().digest;
   wish.pinned = asked.key.kind == KeyKind::node_desired;
+  wish.who = asked.who;
   wish.trace = asked.moment.trace;
   return ConfigWritten{written(wish, kept), {{.key = key, .revision = found->modified}}};
 }
 
+// Whether each manifest stands beside the architecture that it is for, or beside none.
+bool names_machines_of(const Release& given, const Release& made) {
+  return std::all_of(
+      given.manifests.begin(), given.manifests.end(), [&](const ReleaseManifest& one) {
+        if (one.arch.empty()) return true;
+        return std::any_of(made.manifests.begin(), made.manifests.end(),
+                           [&](const ReleaseManifest& other) {
+                             return other.arch == one.arch && other.manifest == one.manifest;
+                           });
+      });
+}
+
 Result<ConfigWritten> release(const Asked& asked) {
   JsonTree kept;
-  auto record = checked<Release>(asked, kept);
+  const auto record = checked<Release>(asked, kept);
   if (!record) return record.refusal();
-  if (asked.before.is_object()) return Refusal{"what was published is never changed"};
-  if (record.value().manifests.empty()) return Refusal{"a release has a manifest"};
-  const std::string digest = release_digest(record.value());
-  if (!record.value().digest.empty() && record.value().digest != digest) {
+  ReleaseDraft draft;
+  for (const ReleaseManifest& one : record.value().manifests) {
+    const std::string why = draft.add(one.manifest, one.signature, one.url);
+    if (!why.empty()) return Refusal{"the manifest for " + one.arch + ": " + why};
+  }
+  auto made = draft.release(asked.key.names.front());
+  if (!made) return made.refusal();
+  if (draft.version() != asked.key.names.back()) {
+    return Refusal{"the manifest is of version " + draft.version()};
+  }
+  Release& release = made.value();
+  if (!names_machines_of(record.value(), release)) {
+    return Refusal{"arch is not what the manifest says"};
+  }
+  if (!record.value().digest.empty() && record.value().digest != release.digest) {
     return Refusal{"the digest is not that of these manifests"};
   }
-  record.value().digest = digest;
-  record.value().published = asked.moment.time;
-  return ConfigWritten{written(record.value(), kept)};
+  release.channel = record.value().channel;
+  release.published = asked.moment.time;
+  return ConfigWritten{written(release, kept)};
 }
 
 }  // namespace

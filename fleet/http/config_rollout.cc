@@ -81,7 +81,7 @@ ConfigDecision begin(const Request& request, const std::string& id, const Readin
   const auto draft = draft_rollout(terms, candidates_in(nodes_in(reading), terms.component));
   if (!draft) return refused(400, draft.reason());
   Rollout rollout{
-      .terms = terms, .who = *request.name, .trace = moment.trace, .created = moment.time};
+      .terms = terms, .who = request.visitor->name, .trace = moment.trace, .created = moment.time};
   ConfigDecision decision{.response = {.status = 201, .body = shown(draft.value())}};
   if (request.query.contains("validate")) return decision;
   decision.creation = RolloutCreation(id, std::move(rollout), draft.value(), found->modified);
@@ -114,7 +114,8 @@ Result<Order> order_in(const Request& request) {
 ConfigDecision order(const Request& request, const std::string& id, const KeyValue& found) {
   const auto asked = order_in(request);
   if (!asked) return refused(400, asked.reason());
-  const auto decided = ordered(id, found, asked.value().wish, asked.value().leave);
+  const auto decided =
+      ordered(id, found, asked.value().wish, asked.value().leave, request.visitor->name);
   if (!decided) return refused(412, id + ": " + decided.reason());
   ConfigDecision decision{.response = {.status = 204}};
   if (!request.query.contains("validate")) decision.transaction = decided.value().transaction;

@@ -17,6 +17,15 @@ inline constexpr std::size_t request_bytes_max = 65'536;
 
 enum class Method { get, head, put, patch, erase, other };
 
+// Whom a client's certificate names, where it was verified.
+struct Visitor {
+  std::string name = {};     // ROLE:WHO
+  std::string serial = {};   // of the certificate, as records have it
+  std::int64_t expires = 0;  // seconds since 1970
+
+  bool operator==(const Visitor&) const = default;
+};
+
 struct Request {
   Method method = Method::get;
   std::string path = "/";
@@ -25,8 +34,8 @@ struct Request {
   std::string if_match = {};
   std::string if_none_match = {};
   std::string body = {};
-  bool too_long = false;                 // the body has more than request_bytes_max
-  std::optional<std::string> name = {};  // of the client's certificate, where it was verified
+  bool too_long = false;  // the body has more than request_bytes_max
+  std::optional<Visitor> visitor = {};
 };
 
 struct Response {

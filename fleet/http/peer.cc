@@ -2,7 +2,9 @@
 
 #include <gnutls/x509.h>
 
+#include <array>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace fleet {
@@ -45,10 +47,25 @@ std::optional<std::string> common_name(gnutls_x509_crt_t certificate) {
   return std::string(name.data(), size);
 }
 
+// As the records have it: hexadecimal, in capitals, without leading zeros.
+std::string serial_number(gnutls_x509_crt_t certificate) {
+  std::array<unsigned char, 64> bytes{};
+  std::size_t size = bytes.size();
+  if (gnutls_x509_crt_get_serial(certificate, bytes.data(), &size) < 0) return "";
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (text.empty() && bytes[i] == 0) continue;
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    text += digits[bytes[i] >> 4U];
+    text += digits[bytes[i] & 0xfU];
+  }
+  return text;
+}
+
 }  // namespace
 
-std::optional<std::string> name_of_peer(gnutls_session_t session, const std::string& authority,
-                                        const std::string& revocations) {
+std::optional<Visitor> visitor_of(gnutls_session_t session, const std::string& authority,
+                                  const std::string& revocations) {
   unsigned int count = 0;
   const gnutls_datum_t* chain = gnutls_certificate_get_peers(session, &count);
   gnutls_x509_crt_t raw = nullptr;
@@ -62,7 +79,18 @@ std::optional<std::string> name_of_peer(gnutls_session_t session, const std::str
       wrong != 0) {
     return std::nullopt;
   }
-  return common_name(raw);
+  const auto name = common_name(raw);
+  if (!name) return std::nullopt;
+  return Visitor{*name, serial_number(raw), gnutls_x509_crt_get_expiration_time(raw)};
+}
+
+bool is_revocation_list(const std::string& pem) {
+  gnutls_x509_crl_t raw = nullptr;
+  if (gnutls_x509_crl_init(&raw) < 0) return false;
+  const gnutls_datum_t text = datum(pem);
+  const bool is_list = gnutls_x509_crl_import(raw, &text, GNUTLS_X509_FMT_PEM) >= 0;
+  gnutls_x509_crl_deinit(raw);
+  return is_list;
 }
 
 }  // namespace fleet

@@ -1,9 +1,5 @@
 #include "fleet/http/server.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
-#include <netinet/in.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -15,12 +11,7 @@
 namespace fleet {
 namespace {
 
-// A browser or a scraper has a few; more than this is no page that somebody looks at.
-constexpr unsigned int connections_max = 200;
-// Of a connection on which nobody says anything.
-constexpr unsigned int idle_seconds = 60;
-// A client that reads more slowly than the cell changes begins anew.
-constexpr std::size_t unread_bytes_max = 4'194'304;
+constexpr std::chrono::milliseconds look_time{1'000};
 constexpr std::size_t chunk_bytes = 16'384;
 
 struct FreeResponse {
@@ -45,22 +36,6 @@ void add_headers(MHD_Response* response, const std::string& type) {
   MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
   MHD_add_response_header(response, "Content-Security-Policy",
                           "default-src 'self'; img-src data:; frame-ancestors 'none'");
-}
-
-// Numbers and `localhost`: a server listens where it was told, and asks nobody where that is.
-bool socket_address(const std::string& host, std::uint16_t port, sockaddr_storage& address) {
-  std::memset(&address, 0, sizeof address);
-  auto* four = reinterpret_cast<sockaddr_in*>(&address);
-  auto* six = reinterpret_cast<sockaddr_in6*>(&address);
-  if (inet_pton(AF_INET, host == "localhost" ? "127.0.0.1" : host.c_str(), &four->sin_addr) == 1) {
-    four->sin_family = AF_INET;
-    four->sin_port = htons(port);
-    return true;
-  }
-  if (inet_pton(AF_INET6, host.c_str(), &six->sin6_addr) != 1) return false;
-  six->sin6_family = AF_INET6;
-  six->sin6_port = htons(port);
-  return true;
 }
 
 }  // namespace
@@ -97,59 +72,13 @@ HttpServer::HttpServer(Settings settings) : settings_(std::move(settings)) {
 HttpServer::~HttpServer() {
   poll_ = nullptr;
   timer_ = nullptr;
+  look_ = nullptr;
   for (const auto& [number, exchange] : exchanges_) {
     exchange->ended = true;
     wake(*exchange);
   }
   timer_ = nullptr;
   daemon_ = nullptr;
-}
-
-std::uint16_t HttpServer::port() const {
-  const auto* info = MHD_get_daemon_info(daemon_.get(), MHD_DAEMON_INFO_BIND_PORT);
-  return info == nullptr ? std::uint16_t{0} : info->port;
-}
-
-void HttpServer::listen() {
-  sockaddr_storage address{};
-  if (!socket_address(settings_.host, settings_.port, address)) {
-    error_ = settings_.host + " is no address";
-    return;
-  }
-  const ServerCertificates& certificates = settings_.certificates;
-  std::vector<MHD_OptionItem> options{
-      {MHD_OPTION_CONNECTION_LIMIT, static_cast<std::intptr_t>(connections_max), nullptr},
-      {MHD_OPTION_CONNECTION_TIMEOUT, static_cast<std::intptr_t>(idle_seconds), nullptr},
-      {MHD_OPTION_SOCK_ADDR, 0, &address}};
-  unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
-  if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
-  if (!certificates.own.empty()) {
-    flags |= MHD_USE_TLS;
-    const auto add = [&options](MHD_OPTION option, const std::string& pem) {
-      options.push_back({option, 0, const_cast<char*>(pem.c_str())});
-    };
-    add(MHD_OPTION_HTTPS_MEM_CERT, certificates.own);
-    add(MHD_OPTION_HTTPS_MEM_KEY, certificates.key);
-    add(MHD_OPTION_HTTPS_MEM_TRUST, certificates.authority);
-  }
-  options.push_back({MHD_OPTION_END, 0, nullptr});
-  const auto handler = [](void* self, MHD_Connection* connection, const char* url,
-                          const char* method, const char*, const char* data, std::size_t* size,
-                          void** closure) {
-    return static_cast<HttpServer*>(self)->take(connection, url, method, data, size, closure);
-  };
-  const MHD_RequestCompletedCallback completed = [](void* self, MHD_Connection*, void** closure,
-                                                    MHD_RequestTerminationCode) {
-    static_cast<HttpServer*>(self)->forget(
-        static_cast<Exchange*>(std::exchange(*closure, nullptr)));
-  };
-  daemon_.reset(MHD_start_daemon(flags, settings_.port, nullptr, nullptr, handler, this,
-                                 MHD_OPTION_NOTIFY_COMPLETED, completed, this, MHD_OPTION_ARRAY,
-                                 options.data(), MHD_OPTION_END));
-  if (daemon_ == nullptr) {
-    error_ = "cannot listen at " + settings_.host + ", port " + std::to_string(settings_.port) +
-             ": " + std::strerror(errno);
-  }
 }
 
 void HttpServer::run() {
@@ -184,6 +113,7 @@ MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const c
     return MHD_YES;
   }
   if (!std::exchange(exchange.asked, true)) {
+    connections_.asked(connection, settings_.timers.now());
     request.method = method_of(method);
     request.path = url;
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, &request.query);
@@ -193,8 +123,8 @@ MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const c
     if (!settings_.certificates.own.empty()) {
       const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
       auto* session = static_cast<gnutls_session_t>(info->tls_session);
-      request.name = name_of_peer(session, settings_.certificates.authority,
-                                  settings_.certificates.revocations);
+      request.visitor =
+          visitor_of(session, settings_.certificates.authority, settings_.revocations());
     }
     settings_.asked(exchange.number, request);
   }
@@ -241,6 +171,7 @@ std::ptrdiff_t HttpServer::read(Exchange& exchange, char* buffer, std::size_t si
   const std::size_t part = std::min(size, exchange.outgoing.size());
   std::memcpy(buffer, exchange.outgoing.data(), part);
   exchange.outgoing.erase(0, part);
+  unread_ -= part;
   return static_cast<std::ptrdiff_t>(part);
 }
 
@@ -255,6 +186,7 @@ void HttpServer::stream(Number number) {
   const auto at = exchanges_.find(number);
   if (at == exchanges_.end()) return;
   at->second->streams = true;
+  connections_.streams(at->second->connection);
   wake(*at->second);
 }
 
@@ -262,10 +194,54 @@ bool HttpServer::push(Number number, const std::string& text) {
   const auto at = exchanges_.find(number);
   if (at == exchanges_.end()) return false;
   Exchange& exchange = *at->second;
-  exchange.ended = exchange.ended || exchange.outgoing.size() + text.size() > unread_bytes_max;
-  if (!exchange.ended) exchange.outgoing += text;
+  if (exchange.ended) return false;
+  exchange.outgoing += text;
+  unread_ += text.size();
   wake(exchange);
+  if (exchange.outgoing.size() > unread_bytes_max) let_go(exchange);
+  while (unread_ > unread_total_max) {
+    let_go(*std::max_element(exchanges_.begin(), exchanges_.end(),
+                             [](const auto& one, const auto& other) {
+                               return one.second->outgoing.size() < other.second->outgoing.size();
+                             })
+                ->second);
+  }
   return !exchange.ended;
+}
+
+// Its client reads too little to be waited for.
+void HttpServer::let_go(Exchange& exchange) {
+  exchange.ended = true;
+  unread_ -= exchange.outgoing.size();
+  exchange.outgoing = {};
+  shut(exchange.connection);
+  wake(exchange);
+}
+
+void HttpServer::look_at_connections() {
+  connections_.shut_late(settings_.timers.now());
+  for (const auto& [number, exchange] : exchanges_) {
+    if (exchange->streams && exchange->suspended && has_client_gone(exchange->connection)) {
+      let_go(*exchange);
+    }
+  }
+  look_ = nullptr;
+  if (!connections_.are_none()) look_at_connections_soon();
+}
+
+void HttpServer::look_at_connections_soon() {
+  if (look_ != nullptr) return;
+  look_ = settings_.timers.after(look_time, [this] { look_at_connections(); });
+}
+
+void HttpServer::end_stream(Number number) {
+  const auto at = exchanges_.find(number);
+  if (at == exchanges_.end()) return;
+  Exchange& exchange = *at->second;
+  exchange.ended = true;
+  unread_ -= exchange.outgoing.size();
+  exchange.outgoing = {};
+  wake(exchange);
 }
 
 void HttpServer::wake(Exchange& exchange) {
@@ -278,6 +254,8 @@ void HttpServer::forget(Exchange* exchange) {
   if (exchange == nullptr) return;
   const bool streams = exchange->streams;
   const Number number = exchange->number;
+  unread_ -= exchange->outgoing.size();
+  connections_.answered(exchange->connection, settings_.timers.now());
   exchanges_.erase(number);
   if (streams) settings_.stream_ended(number);
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "agent-protocol/wire/escape.h"
+#include "fleet/http/shown_record.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
@@ -42,17 +43,13 @@ JsonTree window_state(const Window& window, const StateMoment& moment) {
   return tree;
 }
 
-// What is no JSON object must not break those around it.
-std::string shown(const Request& request, const KeyValue& record, const StateMoment& moment) {
-  auto tree = parse_tree(record.value);
-  if (!tree) {
-    std::string text;
-    agent_protocol::append_quoted(text, record.value);
-    return text;
-  }
-  const auto key = parse_key(record.key);
+std::string shown(const Request& request, KeyKind kind, const KeyValue& record,
+                  const StateMoment& moment) {
+  const std::string text = shown_record(kind, record.value);
+  auto tree = parse_tree(text);
+  if (!tree) return text;
   bool as_it_is = true;
-  if (key && key->kind == KeyKind::window) {
+  if (kind == KeyKind::window) {
     const auto window = read_record<Window>(record.value);
     const std::string content = param(request, "content");
     if (content == "nonconfig") tree.value() = {.kind = JsonTree::Kind::object};
@@ -63,7 +60,7 @@ std::string shown(const Request& request, const KeyValue& record, const StateMom
   }
   const std::string fields = param(request, "fields");
   if (!fields.empty()) return write_tree(select_fields(tree.value(), fields));
-  return as_it_is ? record.value : write_tree(tree.value());
+  return as_it_is ? text : write_tree(tree.value());
 }
 
 Response at_a_glance(const Request& request, const StateView& view) {
@@ -92,7 +89,15 @@ Response at_a_glance(const Request& request, const StateView& view) {
   return {.body = write_tree(fields.empty() ? tree : select_fields(tree, fields))};
 }
 
-bool is_wanted(const KeyValue& record, const std::string& subject) {
+// Keys that no record of the fleet has are left alone: anybody may have made them.
+std::optional<KeyKind> kind_of(const Request& request, const KeyValue& record) {
+  const auto key = parse_key(record.key);
+  if (!key || !may_see(request, key->kind)) return std::nullopt;
+  return key->kind;
+}
+
+bool is_wanted(const Request& request, const KeyValue& record, const std::string& subject) {
+  if (!kind_of(request, record)) return false;
   if (subject.empty()) return true;
   const auto event = read_record<FleetEvent>(record.value);
   return event && is_about(event.value().subject, subject);
@@ -105,10 +110,12 @@ Response list(const Request& request, const std::string& rest, const StateView& 
   std::vector<const KeyValue*> found;
   for (auto at = view.records.lower_bound(below); at != view.records.end(); ++at) {
     if (!at->first.starts_with(below)) break;
-    if (is_wanted(at->second, subject)) found.push_back(&at->second);
+    if (is_wanted(request, at->second, subject)) found.push_back(&at->second);
   }
   const bool is_list = std::find(std::begin(lists), std::end(lists), rest) != std::end(lists);
-  if (found.empty() && !is_list && !view.records.contains(std::string(key_root) + rest)) {
+  const auto self = view.records.find(std::string(key_root) + rest);
+  const bool is_there = self != view.records.end() && kind_of(request, self->second);
+  if (found.empty() && !is_list && !is_there) {
     return problem(404, "there is no " + rest);
   }
   const auto limit = duration_ms(param(request, "limit") + "ms");
@@ -118,8 +125,8 @@ Response list(const Request& request, const std::string& rest, const StateView& 
   Response response{.body = "{", .etag = tag_of(view.health.revision)};
   for (std::size_t i = first; i < found.size(); ++i) {
     if (i > first) response.body += ",\n";
-    response.body += "\"" + found[i]->key.substr(below.size()) + "\":";
-    response.body += shown(request, *found[i], moment);
+    agent_protocol::append_quoted(response.body, found[i]->key.substr(below.size()));
+    response.body += ":" + shown(request, *kind_of(request, *found[i]), *found[i], moment);
   }
   response.body += "}";
   return response;
@@ -146,8 +153,9 @@ Response state_answer(const Request& request, const std::string& rest, const Sta
   if (rest.empty()) return at_a_glance(request, view);
   if (rest.ends_with('/')) return list(request, rest.substr(0, rest.size() - 1), view, moment);
   const auto record = view.records.find(std::string(key_root) + rest);
-  if (record == view.records.end()) return list(request, rest, view, moment);
-  Response response{.body = shown(request, record->second, moment),
+  const auto kind = record == view.records.end() ? std::nullopt : kind_of(request, record->second);
+  if (!kind) return list(request, rest, view, moment);
+  Response response{.body = shown(request, *kind, record->second, moment),
                     .etag = tag_of(record->second.modified)};
   if (names_tag(request.if_none_match, response.etag)) return {304, "", "", response.etag};
   return response;

@@ -1,12 +1,14 @@
 #include "fleet/http/website.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 #include <utility>
 
 #include "fleet/agent/identity.h"
 #include "fleet/agent/text_file.h"
 #include "fleet/http/changes.h"
+#include "fleet/http/enrolled.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/page.h"
 #include "fleet/http/route.h"
@@ -20,16 +22,14 @@ using std::chrono::milliseconds;
 constexpr milliseconds gather_time{250};
 // Shorter than what proxies and libmicrohttpd take for a dead connection.
 constexpr milliseconds beat_time{15'000};
-// Of a request whose record others write at the same moment.
-constexpr int tries_max = 10;
-constexpr milliseconds again_time{50};
+// Of pages that follow the cell: what they are told stands in memory until they have read it.
+constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {
   if (settings.certificate.empty()) return {};
   return {.own = content_of_file(settings.certificate),
           .key = content_of_file(settings.key),
-          .authority = content_of_file(settings.authority),
-          .revocations = settings.revocations.empty() ? "" : content_of_file(settings.revocations)};
+          .authority = content_of_file(settings.authority)};
 }
 
 std::optional<TimeZone> zone_named(const std::string& name) {
@@ -47,20 +47,11 @@ Response page_part(const std::string& path) {
 
 }  // namespace
 
-struct Website::Errand {
-  HttpServer::Number number = 0;
-  Request request = {};
-  std::string rest = {};
-  std::vector<std::string> unread = {};
-  Reading reading = {};
-  ConfigDecision decision = {};
-  std::optional<Outcome> last = {};  // of the creation of a rollout
-  int tries = 0;
-};
-
 Website::Website(const Surroundings& surroundings, const WebsiteSettings& settings)
     : world_(surroundings),
       certificates_(!settings.certificate.empty()),
+      revocations_(settings.revocations),
+      error_(revocations_.trouble()),
       server_({.loop = world_.loop,
                .timers = world_.timers,
                .host = settings.address.host,
@@ -68,13 +59,21 @@ Website::Website(const Surroundings& surroundings, const WebsiteSettings& settin
                .certificates = certificates_of(settings),
                .asked = [this](HttpServer::Number number,
                                const Request& request) { take(number, request); },
-               .stream_ended = [this](HttpServer::Number number) { streams_.erase(number); }}) {
+               .stream_ended = [this](HttpServer::Number number) { streams_.erase(number); },
+               .revocations =
+                   [this] {
+                     look_at_revocations();
+                     return revocations_.list();
+                   }}) {
   beat();
 }
 
 void Website::take(HttpServer::Number number, const Request& request) {
   const Route route = route_of(request.path);
   if (auto refused = why_not_let_in(request, route, {certificates_, server_.port()})) {
+    return answer(number, std::move(*refused));
+  }
+  if (auto refused = why_not_enrolled(request.visitor)) {
     return answer(number, std::move(*refused));
   }
   switch (route.place) {
@@ -85,7 +84,7 @@ void Website::take(HttpServer::Number number, const Request& request) {
       return answer(number,
                     {.body = metrics_text(world_.cell, world_.health), .type = metrics_type});
     case Place::changes:
-      return begin_stream(number);
+      return begin_stream(number, request);
     case Place::state:
       return answer(number, state_answer(request, route.rest,
                                          {world_.mirror.records(), world_.cell, world_.health},
@@ -95,10 +94,7 @@ void Website::take(HttpServer::Number number, const Request& request) {
     case Place::nowhere:
       return;  // was refused
   }
-  auto errand = std::make_shared<Errand>();
-  *errand = {.number = number, .request = request, .rest = route.rest};
-  errand->unread = config_reads(request, route.rest);
-  read_next(errand);
+  begin_errand(number, request, route.rest);
 }
 
 void Website::answer(HttpServer::Number number, Response response) {
@@ -106,116 +102,41 @@ void Website::answer(HttpServer::Number number, Response response) {
   server_.answer(number, std::move(response));
 }
 
-// ---- what people set
+// ---- who is let in
 
-void Website::read_next(const std::shared_ptr<Errand>& errand) {
-  if (errand->unread.empty()) return decide(errand);
-  const std::string key = errand->unread.back();
-  errand->unread.pop_back();
-  const std::weak_ptr<char> alive = alive_;
-  world_.store.read({key, key.ends_with('/')}, [this, alive, errand](const Reply<Reading>& reply) {
-    if (alive.expired()) return;
-    if (const auto* trouble = std::get_if<Trouble>(&reply)) {
-      return answer(errand->number, problem(503, "the store: " + trouble->reason));
-    }
-    const auto& found = std::get<Reading>(reply).found;
-    auto& all = errand->reading.found;
-    all.insert(all.end(), found.begin(), found.end());
-    std::sort(all.begin(), all.end(),
-              [](const KeyValue& one, const KeyValue& other) { return one.key < other.key; });
-    read_next(errand);
-  });
-}
-
-void Website::decide(const std::shared_ptr<Errand>& errand) {
-  errand->decision = decide_config(
-      errand->request, errand->rest, errand->reading,
-      {.time = time_text(), .trace = new_instance_id().substr(0, 8), .next_event = next_event()});
-  const bool writes = errand->decision.transaction || errand->decision.creation;
-  if (!writes) return answer(errand->number, errand->decision.response);
-  if (!world_.health.follows) {
-    return answer(errand->number, problem(503, "the store: " + world_.health.trouble));
-  }
-  if (errand->decision.creation) return go_on(errand);
-  const std::weak_ptr<char> alive = alive_;
-  world_.store.commit(*errand->decision.transaction, [this, alive, errand](const Outcome& outcome) {
-    if (!alive.expired()) take_outcome(errand, outcome);
-  });
-}
-
-// A rollout takes several transactions, each decided on what stands there after the one before.
-void Website::go_on(const std::shared_ptr<Errand>& errand) {
-  const std::weak_ptr<char> alive = alive_;
-  const std::string key = errand->decision.creation->key();
-  world_.store.read({key}, [this, alive, errand, key](const Reply<Reading>& reply) {
-    if (alive.expired()) return;
-    if (const auto* trouble = std::get_if<Trouble>(&reply)) {
-      return answer(errand->number,
-                    problem(503,
-                            "it cannot be known how much of it was written; it does not "
-                            "begin half: " +
-                                trouble->reason));
-    }
-    const KeyValue* found = std::get<Reading>(reply).find(key);
-    const auto next =
-        errand->decision.creation->next(found, errand->last ? &*errand->last : nullptr);
-    const auto* transaction = std::get_if<Transaction>(&next);
-    if (transaction == nullptr) {
-      return answer(errand->number, creation_answer(errand->decision, next, found));
-    }
-    world_.store.commit(*transaction, [this, alive, errand](const Outcome& outcome) {
-      if (alive.expired()) return;
-      errand->last = outcome;
-      go_on(errand);
-    });
-  });
-}
-
-void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome& outcome) {
-  if (auto response = config_answer(errand->decision, outcome)) {
-    return answer(errand->number, std::move(*response));
-  }
-  if (++errand->tries == tries_max) {
-    return answer(errand->number, problem(503, errand->rest + " is written all the time"));
-  }
-  retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
-    errand->reading = {};
-    errand->unread = config_reads(errand->request, errand->rest);
-    const auto timer = retries_.extract(errand->number);  // lives until we are done
-    read_next(errand);
-  });
-}
-
-std::uint64_t Website::next_event() const {
-  const std::string below = prefix_of(KeyKind::event);
-  const auto& records = world_.mirror.records();
-  for (auto at = records.upper_bound(below + "~"); at != records.begin();) {
-    --at;
-    if (!at->first.starts_with(below)) break;
-    const auto key = parse_key(at->first);
-    // What else somebody has written there is no event.
-    if (key && key->kind == KeyKind::event) return key->number() + 1;
-  }
-  return 1;
+std::optional<Response> Website::why_not_enrolled(const std::optional<Visitor>& visitor) const {
+  if (!visitor) return std::nullopt;  // certificates are not asked for
+  const auto key = identity_key(visitor->name);
+  const KeyValue* record = key ? world_.mirror.find(*key) : nullptr;
+  return fleet::why_not_enrolled(*visitor, record, world_.mirror.revision() != 0);
 }
 
 // ---- those who follow
 
-void Website::begin_stream(HttpServer::Number number) {
+void Website::begin_stream(HttpServer::Number number, const Request& request) {
+  if (streams_.size() >= streams_max) {
+    return answer(number, problem(503, std::to_string(streams_max) +
+                                           " clients follow the cell already; ask again later"));
+  }
   ++world_.health.responses[200];
-  streams_.insert(number);
+  streams_[number] = request.visitor;
   server_.stream(number);
   server_.push(number, hello_event(world_.mirror.revision(), world_.health.follows));
 }
 
 void Website::push_all(const std::string& text) {
-  for (const HttpServer::Number number : streams_) {
+  for (const auto& [number, visitor] : streams_) {
     server_.push(number, text);
   }
 }
 
 void Website::take_changes(const Changes& changes) {
   if (streams_.empty()) return untold_.clear();
+  const bool is_about_people =
+      std::any_of(changes.changes.begin(), changes.changes.end(), [](const Change& change) {
+        return change.now.key.starts_with(prefix_of(KeyKind::identity));
+      });
+  if (is_about_people) end_streams_of_revoked();
   untold_.insert(untold_.end(), changes.changes.begin(), changes.changes.end());
   if (tell_ == nullptr) tell_ = world_.timers.after(gather_time, [this] { push_changes(); });
 }
@@ -230,7 +151,33 @@ void Website::take_trouble(const std::string& reason) {
   push_all(trouble_event(reason));
 }
 
+// Also those whose certificates have ended meanwhile.
+void Website::end_streams_of_revoked() {
+  const std::int64_t now = std::time(nullptr);
+  for (const auto& [number, visitor] : streams_) {
+    const bool has_ended = visitor && visitor->expires <= now;
+    if (has_ended || why_not_enrolled(visitor)) server_.end_stream(number);
+  }
+}
+
+// Whoever follows, and is still let in, begins anew.
+void Website::look_at_revocations() {
+  const std::string before = revocations_.trouble();
+  const bool is_another = revocations_.look();
+  const std::string& trouble = revocations_.trouble();
+  if (!trouble.empty() && trouble != before) {
+    std::fprintf(stderr, "fleet-controller: %s; the list that was read before is kept\n",
+                 trouble.c_str());
+  }
+  if (!is_another) return;
+  for (const auto& [number, visitor] : streams_) {
+    server_.end_stream(number);
+  }
+}
+
 void Website::beat() {
+  look_at_revocations();
+  end_streams_of_revoked();
   push_all(":\n\n");
   beat_ = world_.timers.after(beat_time, [this] { beat(); });
 }

@@ -5,8 +5,9 @@
 #include <uv.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "fleet/http/cell_state.h"
 #include "fleet/http/config.h"
 #include "fleet/http/health.h"
+#include "fleet/http/revocation_file.h"
 #include "fleet/http/server.h"
 #include "fleet/http/state.h"
 #include "fleet/store/etcd_store.h"
@@ -46,7 +48,9 @@ class Website {
   ~Website() = default;
 
   // Empty: it listens.
-  [[nodiscard]] const std::string& error() const { return server_.error(); }
+  [[nodiscard]] const std::string& error() const {
+    return server_.error().empty() ? error_ : server_.error();
+  }
   [[nodiscard]] std::uint16_t port() const { return server_.port(); }
 
   void take_changes(const Changes& changes);
@@ -57,19 +61,29 @@ class Website {
 
   void take(HttpServer::Number number, const Request& request);
   void answer(HttpServer::Number number, Response response);
-  void begin_stream(HttpServer::Number number);
+  [[nodiscard]] std::optional<Response> why_not_enrolled(
+      const std::optional<Visitor>& visitor) const;
+  [[nodiscard]] std::vector<Compare> still_enrolled(const Request& request) const;
+  void look_at_revocations();
+  void begin_stream(HttpServer::Number number, const Request& request);
+  void end_streams_of_revoked();
   void push_all(const std::string& text);
   void push_changes();
   void beat();
+  void begin_errand(HttpServer::Number number, const Request& request, const std::string& rest);
   void read_next(const std::shared_ptr<Errand>& errand);
   void decide(const std::shared_ptr<Errand>& errand);
   void go_on(const std::shared_ptr<Errand>& errand);
   void take_outcome(const std::shared_ptr<Errand>& errand, const Outcome& outcome);
+  void record_creation(const std::shared_ptr<Errand>& errand, const Response& response);
+  [[nodiscard]] ConfigMoment moment(const std::string& trace) const;
   [[nodiscard]] std::uint64_t next_event() const;
 
   Surroundings world_;
   bool certificates_;
-  std::set<HttpServer::Number> streams_;
+  RevocationFile revocations_;
+  std::string error_;
+  std::map<HttpServer::Number, std::optional<Visitor>> streams_;
   std::vector<Change> untold_;
   std::unique_ptr<Timer> tell_;
   std::unique_ptr<Timer> beat_;

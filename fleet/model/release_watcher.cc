@@ -182,7 +182,7 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
 std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& records,
                                                          const std::string& component,
                                                          Watched& watched, const Moment& moment) {
-  if (!watched.release) return AskManifests{watched.version, watched.offer->manifests};
+  if (!watched.release) return AskManifests{watched.version, watched.offer->manifests, component};
   const WatchSettings& settings = settings_.watches.at(component);
   const Compare fence{.key = key_of(KeyKind::driver, {events_id}),
                       .of = Compare::Of::created,

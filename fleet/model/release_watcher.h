@@ -44,6 +44,7 @@ class ReleaseWatcher {
   struct AskManifests {
     std::string version = {};  // that they are to be of
     std::vector<std::string> urls = {};
+    std::string component = {};
   };
   struct Order {
     Transaction transaction = {};

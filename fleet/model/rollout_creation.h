@@ -14,6 +14,8 @@ class RolloutCreation : public Creation {
   // `release` is the revision of the release's record, which must not change meanwhile.
   RolloutCreation(std::string id, Rollout wanted, RolloutDraft draft, Revision release);
 
+  [[nodiscard]] const std::string& trace() const { return wanted_.trace; }
+
  private:
   [[nodiscard]] agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const override;

@@ -6,6 +6,7 @@
 #include "fleet/model/record_brief.h"
 #include "fleet/model/rollout_batch.h"
 #include "fleet/model/rollout_draft.h"
+#include "fleet/model/rollout_wish.h"
 #include "fleet/model/rollout_writer.h"
 
 namespace fleet {
@@ -135,11 +136,11 @@ class Decider {
     if (auto write = record_endings(false)) return *write;
     if (view_.rollout->phase == BatchPhase::pausing && !batch_.has_begun()) {
       if (!marks_.pause) marks_.pause = now_;
-      if (view_.rollout->order == RolloutOrder::pause) return pause("asked for");
+      if (view_.rollout->order == RolloutOrder::pause) return pause(asked_for(*view_.rollout));
       if (now_ < *marks_.pause + terms().pause_ms) return Wait{*marks_.pause + terms().pause_ms};
     }
     if (view_.rollout->order == RolloutOrder::pause && !batch_.has_begun())
-      return pause("asked for");
+      return pause(asked_for(*view_.rollout));
     return next_order();
   }
 
@@ -221,7 +222,7 @@ class Decider {
   What begin_abort() {
     RolloutWriter writer(view_, facts_);
     writer.rollout().state = RolloutState::aborting;
-    writer.rollout().reason = facts_.denied.empty() ? "asked for" : facts_.denied;
+    writer.rollout().reason = facts_.denied.empty() ? asked_for(writer.rollout()) : facts_.denied;
     return Write{writer.transaction(), "aborts: " + writer.rollout().reason};
   }
 

@@ -10,6 +10,8 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
+constexpr std::string_view not_begun = ", before it began";
+
 bool is_told_to_abort(const Rollout& rollout) {
   return rollout.order == RolloutOrder::abort || rollout.order == RolloutOrder::abort_and_leave;
 }
@@ -45,7 +47,7 @@ Result<WishedRollout> abort(Rollout rollout, bool leave) {
     return WishedRollout{.words = "is aborted, as before"};
   if (rollout.state == RolloutState::created) {
     rollout.state = RolloutState::aborted;
-    rollout.reason = "asked for, before it began";
+    rollout.reason = asked_for(rollout).append(not_begun);
     return WishedRollout{rollout, false, "will not begin"};
   }
   rollout.order = order;
@@ -53,6 +55,10 @@ Result<WishedRollout> abort(Rollout rollout, bool leave) {
 }
 
 }  // namespace
+
+std::string asked_for(const Rollout& rollout) {
+  return "asked for" + (rollout.ordered_by.empty() ? "" : " by " + rollout.ordered_by);
+}
 
 Result<WishedRollout> wished(const Rollout& rollout, RolloutWish wish, bool leave) {
   if (wish != RolloutWish::abort && is_told_to_abort(rollout)) {
@@ -70,16 +76,19 @@ Result<WishedRollout> wished(const Rollout& rollout, RolloutWish wish, bool leav
 }
 
 Result<OrderedRollout> ordered(std::string_view id, const KeyValue& found, RolloutWish wish,
-                               bool leave) {
+                               bool leave, const std::string& who) {
   const auto record = read_record<Rollout>(found.value);
   if (!record) return record.refusal();
-  const auto wanted = wished(record.value(), wish, leave);
+  auto wanted = wished(record.value(), wish, leave);
   if (!wanted) return wanted.refusal();
   OrderedRollout all{.words = wanted.value().words};
   if (!wanted.value().rollout) return all;
+  Rollout& rollout = *wanted.value().rollout;
+  rollout.ordered_by = who;
+  if (rollout.state == RolloutState::aborted) rollout.reason = asked_for(rollout).append(not_begun);
   const std::string key = key_of(KeyKind::rollout, {id});
   all.transaction = {.compares = {{.key = key, .revision = found.modified}},
-                     .puts = {{key, write_record(*wanted.value().rollout)}}};
+                     .puts = {{key, write_record(rollout)}}};
   if (wanted.value().begins) all.transaction->compares.push_back({.key = key_of(KeyKind::stop)});
   return all;
 }

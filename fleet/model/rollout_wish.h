@@ -14,6 +14,9 @@ namespace fleet {
 // What a person may tell a rollout that has begun.
 enum class RolloutWish { pause, resume, abort };
 
+// Why a rollout pauses or aborts by a person's order.
+[[nodiscard]] std::string asked_for(const Rollout& rollout);
+
 struct WishedRollout {
   std::optional<Rollout> rollout = {};  // to be written; none: it is so already
   bool begins = false;                  // so it is written only while `stop` is absent
@@ -29,10 +32,11 @@ struct OrderedRollout {
   std::string words = {};
 };
 
-// The same of what stands in the store: the transaction compares that it still stands there, and,
-// where something begins by it, that `stop` is absent.
+// The same of what stands in the store, by the order of `who`: the transaction compares that it
+// still stands there, and, where something begins by it, that `stop` is absent.
 [[nodiscard]] agent_protocol::Result<OrderedRollout> ordered(std::string_view id,
                                                              const KeyValue& found,
-                                                             RolloutWish wish, bool leave);
+                                                             RolloutWish wish, bool leave,
+                                                             const std::string& who);
 
 }  // namespace fleet

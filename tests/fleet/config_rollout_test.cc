@@ -4,6 +4,7 @@
 #include "fleet/http/config.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
+#include "fleet/model/rollout_wish.h"
 
 namespace {
 
@@ -15,7 +16,7 @@ const std::string terms =
     R"({"terms":{"component":"agent","version":"2.0","target":"*","batch":1}})";
 
 Request request(Method method, const std::string& body) {
-  return {.method = method, .body = body, .name = "operator:olga"};
+  return {.method = method, .body = body, .visitor = Visitor{"operator:olga"}};
 }
 
 // Two nodes that report, and a release.
@@ -116,8 +117,9 @@ TEST_CASE("an order is written on what was read, with who gave it") {
   CHECK(pause.response.status == 204);
   REQUIRE(pause.transaction.has_value());
   CHECK(pause.transaction->compares.front() == Compare{.key = root + "rollout/r1", .revision = 7});
-  CHECK(read_record<Rollout>(pause.transaction->puts[0].value).value().order ==
-        RolloutOrder::pause);
+  const auto paused = read_record<Rollout>(pause.transaction->puts[0].value).value();
+  CHECK(paused.order == RolloutOrder::pause);
+  CHECK(asked_for(paused) == "asked for by operator:olga");
   CHECK(read_record<FleetEvent>(pause.transaction->puts[1].value).value().text ==
         "PATCH by operator:olga");
 
@@ -130,6 +132,27 @@ TEST_CASE("an order is written on what was read, with who gave it") {
   const auto again = patched(R"({"order":"abort"})", rollout(RolloutState::aborted));
   CHECK(again.response.status == 204);
   CHECK_FALSE(again.transaction.has_value());
+}
+
+TEST_CASE("who has aborted a rollout before it began stands in its reason") {
+  const auto abort = patched(R"({"order":"abort"})", rollout(RolloutState::created));
+
+  REQUIRE(abort.transaction.has_value());
+  const auto aborted = read_record<Rollout>(abort.transaction->puts[0].value).value();
+  CHECK(aborted.state == RolloutState::aborted);
+  CHECK(aborted.reason == "asked for by operator:olga, before it began");
+}
+
+TEST_CASE("that a person has begun a rollout is an event behind its creation") {
+  const Transaction event = order_event(request(Method::put, terms), "rollout/r1", moment);
+
+  CHECK(event.compares == std::vector<Compare>{{.key = root + "event/000000000012"}});
+  REQUIRE(event.puts.size() == 1);
+  const auto read = read_record<FleetEvent>(event.puts[0].value).value();
+  CHECK(read.kind == "ordered");
+  CHECK(read.subject == "rollout/r1");
+  CHECK(read.text == "PUT by operator:olga");
+  CHECK(read.trace == "t1");
 }
 
 TEST_CASE("an order that comes too late, or is none, is refused") {

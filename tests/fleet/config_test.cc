@@ -5,6 +5,7 @@
 
 #include "fleet/agent/release_digest.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
 
 namespace {
@@ -15,7 +16,7 @@ const std::string root(key_root);
 const ConfigMoment moment{.time = "now", .trace = "t1", .next_event = 12};
 
 Request request(Method method, const std::string& body = "") {
-  return {.method = method, .body = body, .name = "operator:olga"};
+  return {.method = method, .body = body, .visitor = Visitor{"operator:olga"}};
 }
 
 Reading reading(std::vector<KeyValue> found) {
@@ -58,7 +59,8 @@ TEST_CASE("a patch changes what it names; what a later version has added stays")
   const auto decision = decide_config(request(Method::patch, R"({"start":"03:00"})"),
                                       "window/night", reading({night()}), moment);
 
-  CHECK(record_in(decision) == R"({"duration_s":60,"later":"kept","start":"03:00","v":1})");
+  CHECK(record_in(decision) ==
+        R"({"duration_s":60,"later":"kept","start":"03:00","v":1,"who":"operator:olga"})");
 }
 
 TEST_CASE("a member that nobody knows is a slip, and is refused") {
@@ -133,10 +135,105 @@ TEST_CASE("a wish compares the release that it names, and has its digest") {
   const auto wish = read_record<Desired>(record_in(decision)).value();
   CHECK(wish.digest == release.digest);
   CHECK(wish.trace == "t1");
+  CHECK(wish.who == "operator:olga");
   CHECK_FALSE(wish.pinned);
   CHECK(decision.transaction->compares[1] ==
         Compare{.key = root + "release/agent/1.1", .revision = 3});
   CHECK(decide_config(asked, "desired/agent", reading({}), moment).response.status == 400);
+}
+
+// Rows: A-46
+TEST_CASE("a wish is never hidden from its driver by a person") {
+  const KeyValue published{.key = root + "release/agent/1.1", .value = "{}", .modified = 3};
+
+  const auto decision = decide_config(request(Method::put, R"({"version":"1.1","pending":true})"),
+                                      "desired/agent", reading({published}), moment);
+
+  CHECK(decision.response.body ==
+        R"({"status":400,"reason":"pending is set, and taken away, by a plan alone"})");
+  CHECK_FALSE(decision.transaction);
+}
+
+// One manifest of a release, as a publisher gives it.
+struct Given {
+  std::string name = "fleet-agent";
+  std::string version = "1.1.0";
+  std::string arch = "any";
+  std::string beside = "any";  // what stands beside the manifest
+  std::string signature = "S";
+
+  [[nodiscard]] std::string text() const {
+    const std::string manifest = R"({"name":")" + name + R"(","version":")" + version +
+                                 R"(","arch":")" + arch + R"(","kind":"file","size":1,"sha256":")" +
+                                 std::string(64, '0') + R"(","min_protocol":3,"url":"x"})";
+    JsonTree tree{.kind = JsonTree::Kind::object};
+    tree.members = {{"arch", json_text(beside)},
+                    {"manifest", json_text(manifest)},
+                    {"signature", json_text(signature)},
+                    {"url", json_text("https://x/m.json")}};
+    return write_tree(tree);
+  }
+};
+
+ConfigDecision publish(const std::string& manifests, Method method = Method::put,
+                       std::vector<KeyValue> found = {}) {
+  return decide_config(request(method, "{\"manifests\":[" + manifests + "]}"),
+                       "release/agent/1.1.0", reading(std::move(found)), moment);
+}
+
+TEST_CASE("a release is what its manifests say, and they are those of its name and its version") {
+  const auto why = [](const std::string& manifests) {
+    const auto decision = publish(manifests);
+    CHECK(decision.transaction.has_value() == (decision.response.status == 201));
+    if (decision.response.status == 201) return std::string();
+    return parse_tree(decision.response.body).value().text_of("reason");
+  };
+
+  const auto made = read_record<Release>(record_in(publish(Given{}.text()))).value();
+  CHECK(made.min_protocol == 3);
+  CHECK(made.published == "now");
+  CHECK(made.digest == release_digest(made));
+  CHECK(made.manifests.front().url == "https://x/m.json");
+  CHECK(why(Given{.beside = ""}.text()).empty());
+
+  CHECK(why("") == "a release has a manifest");
+  CHECK(why(Given{.version = "1.2.0"}.text()) == "the manifest is of version 1.2.0");
+  CHECK(why(Given{.name = "shop"}.text()) ==
+        "the manifest is of shop, and that of agent is of fleet-agent");
+  CHECK(why(Given{.beside = "aarch64"}.text()) == "arch is not what the manifest says");
+  CHECK(why(Given{.signature = ""}.text()) ==
+        "the manifest for any: is not signed, and no node takes what is not signed");
+  CHECK(
+      why(R"({"arch":"any","manifest":"{","signature":"S"})").starts_with("the manifest for any"));
+  CHECK(why(Given{}.text() + "," + Given{}.text()) == "two manifests are for any");
+  CHECK(why(Given{.arch = "x86_64", .beside = "any"}.text() + "," +
+            Given{.beside = "x86_64"}.text()) == "arch is not what the manifest says");
+}
+
+TEST_CASE("what was published is neither changed nor taken away, also where it is damaged") {
+  for (const char* record : {"{}", "{", R"({"digest":"d"})"})
+    for (const Method method : {Method::put, Method::patch, Method::erase}) {
+      const KeyValue published{.key = root + "release/agent/1.1.0", .value = record, .modified = 3};
+
+      const auto decision = publish(Given{}.text(), method, {published});
+
+      CHECK(decision.response.body ==
+            R"({"status":400,"reason":"what was published is never changed, nor taken away"})");
+      CHECK_FALSE(decision.transaction);
+    }
+}
+
+TEST_CASE("a webhook that is written as it was shown stays as it is") {
+  const KeyValue set{
+      .key = root + "settings", .value = R"({"v":1,"webhook":"https://h/SECRET"})", .modified = 5};
+  const auto put = [&](const std::string& body) {
+    return record_in(decide_config(request(Method::put, body), "settings", reading({set}), moment));
+  };
+
+  CHECK(put(R"({"webhook":"https://h/...","event-count":"50"})") ==
+        R"({"v":1,"event-count":"50","webhook":"https://h/SECRET"})");
+  CHECK(put(R"({"webhook":"https://other/..."})") == R"({"v":1,"webhook":"https://other/..."})");
+  CHECK(put("{}") == R"({"v":1})");
 }
 
 TEST_CASE("settings are known by their names, and each is what it may be") {

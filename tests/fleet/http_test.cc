@@ -3,7 +3,9 @@
 
 #include "fleet/http/access.h"
 #include "fleet/http/changes.h"
+#include "fleet/http/enrolled.h"
 #include "fleet/http/metrics.h"
+#include "fleet/http/shown_record.h"
 #include "fleet/http/state.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/record_text.h"
@@ -18,7 +20,7 @@ int status_of(const Request& request, const Door& door) {
 }
 
 Request from(const std::string& name, Method method, const std::string& path) {
-  return {.method = method, .path = path, .host = "cell.example.org", .name = name};
+  return {.method = method, .path = path, .host = "cell.example.org", .visitor = Visitor{name}};
 }
 
 TEST_CASE("every path means one thing, and what is below another path is not meant by it") {
@@ -64,10 +66,9 @@ TEST_CASE("with certificates the name's role decides, and nobody without one is 
   const Door door{.certificates = true, .port = 443};
 
   CHECK(status_of({.path = "/", .host = "x"}, door) == 401);
-  for (const char* name : {"node:n1", "anna", "operator:", "operators:anna", ""})
+  for (const char* name : {"node:n1", "anna", "operator:", "operators:anna", "root", ""})
     CHECK(status_of(from(name, Method::get, "/"), door) == 403);
-  for (const char* name :
-       {"viewer:v", "operator:o", "publisher:p", "controller:c", "admin:a", "root"})
+  for (const char* name : {"viewer:v", "operator:o", "publisher:p", "controller:c", "admin:a"})
     CHECK(status_of(from(name, Method::get, "/v1/state"), door) == 200);
   CHECK(status_of(from("viewer:v", Method::get, "/nothing"), door) == 404);
   CHECK(status_of(from("admin:a", Method::put, "/v1/config/nothing"), door) == 404);
@@ -92,6 +93,52 @@ TEST_CASE("each role writes what is its own") {
   CHECK(written(Role::operates) == "wwww----");
   CHECK(written(Role::publisher) == "----w---");
   CHECK(written(Role::admin) == "wwwwww--");
+}
+
+std::string refusal_of(const Visitor& visitor, const std::optional<Identity>& identity) {
+  const KeyValue record{.value = identity ? write_record(*identity) : ""};
+  const auto refused = why_not_enrolled(visitor, identity ? &record : nullptr, true);
+  if (!refused) return "";
+  CHECK(refused->status == 401);
+  return parse_tree(refused->body).value().text_of("reason");
+}
+
+TEST_CASE("a certificate is let in while the record of its name lists it, and nobody is revoked") {
+  const Visitor eve{.name = "operator:eve", .serial = "0B"};
+  Identity identity{.certificates = {{.serial = "0A"}, {.serial = "0B"}}};
+
+  CHECK(refusal_of(eve, identity).empty());
+  CHECK(refusal_of(eve, std::nullopt) ==
+        "operator:eve is not enrolled: fleetctl enrol gives certificates that are let in");
+  CHECK(refusal_of({.name = "operator:eve", .serial = "0C"}, identity) ==
+        "operator:eve: the certificate 0C is not one that was given to this name");
+  CHECK(refusal_of({.name = "operator:eve"}, Identity{}) ==
+        "operator:eve: the certificate  is not one that was given to this name");
+
+  identity.certificates[1].revoked = true;
+  CHECK(refusal_of(eve, identity) == "operator:eve: the certificate 0B is revoked");
+  CHECK(refusal_of({.name = "operator:eve", .serial = "0A"}, identity).empty());
+  identity.revoked = "2026-01-01T00:00:00Z";
+  CHECK(refusal_of({.name = "operator:eve", .serial = "0A"}, identity) ==
+        "operator:eve is revoked");
+}
+
+TEST_CASE(
+    "a record that cannot be read lets nobody in, and before the first look nobody is judged") {
+  const Visitor eve{.name = "operator:eve", .serial = "0B"};
+  const KeyValue damaged{.value = "{"};
+
+  CHECK(why_not_enrolled(eve, &damaged, true)->status == 401);
+  CHECK(why_not_enrolled(eve, nullptr, false)->status == 503);
+}
+
+TEST_CASE(
+    "each name of a certificate has one record, and a name that cannot be enrolled has none") {
+  CHECK(identity_key("operator:eve") == "/fleet/v1/identity/operator/eve");
+  CHECK(identity_key("node:n1") == "/fleet/v1/identity/node/n1");
+  for (const char* name : {"root", "", ":", "operator:", ":eve", "operator:eve/x", "operator:../x",
+                           "operator/x:eve", "operator:eve\n"})
+    CHECK_FALSE(identity_key(name));
 }
 
 TEST_CASE("an address is a host and a port, or a port of this machine alone") {
@@ -177,6 +224,39 @@ TEST_CASE("a damaged record is counted and shown as text, and hides nothing besi
   bench.erase("plan/p");
   bench.put("node/n1/info", R"({"v":1})");
   CHECK(bench.cell.damaged() == 0);
+}
+
+TEST_CASE("keys that no record has are left alone, and no text of a node breaks the answer") {
+  Bench bench;
+  bench.put("node/n1/x\"y\n\033[31m", R"({"v":1})");
+  bench.put("node/n2/versions", "{\"agent\":\"\xff\\\"\"}");
+  bench.put("node/n2/desired/agent", "\xc3\x28\"\n");
+
+  const auto all = parse_tree(bench.get("node").body);
+  REQUIRE(all);
+  CHECK(all.value().members.size() == 7);
+  CHECK(all.value().text_of("n2/desired/agent") == "\xef\xbf\xbd(\"\n");
+  CHECK(bench.get("node/n1").body.find("31m") == std::string::npos);
+  CHECK(bench.get("node/n1/x\"y\n\033[31m").status == 404);
+}
+
+TEST_CASE("of a webhook the host alone is shown, and without a certificate no setting") {
+  CHECK(shown_url("https://hooks.example.org/services/T/B/X") == "https://hooks.example.org/...");
+  CHECK(shown_url("http://anna:secret@h:8080?token=x") == "http://h:8080/...");
+  CHECK(shown_url("secret") == "...");
+  const std::string set = R"({"v":1,"webhook":"https://h/SECRET"})";
+  CHECK(shown_record(KeyKind::settings, set) == R"({"v":1,"webhook":"https://h/..."})");
+  CHECK(shown_record(KeyKind::notified, set) == R"({"v":1,"webhook":"https://h/..."})");
+  CHECK(shown_record(KeyKind::settings, R"({"webhook":"https://h/SECRET")") == R"("damaged")");
+  CHECK(shown_record(KeyKind::window, set) == set);
+
+  Bench bench;
+  bench.put("settings", set);
+  bench.put("notified", R"({"event":1,"webhook":"https://h/SECRET"})");
+  CHECK(bench.get("settings").status == 404);
+  CHECK(bench.get("notified").status == 404);
+  CHECK(changes_event(9, {Change{{.key = std::string(key_root) + "notified", .value = set}, false}})
+            .empty());
 }
 
 TEST_CASE("a node's records are not those of one whose name begins alike") {

@@ -4,7 +4,7 @@ import json
 import ssl
 
 import machines
-from cell import same, wait
+from cell import enrol, same, wait
 
 
 class Controller(machines.Controller):
@@ -53,3 +53,20 @@ def node(cell, name, version="1.0.0", reports=True, **instance):
     cell.put("node/%s/active" % name, instance="i-" + name)
     if reports:
         cell.put("node/%s/instance/i-%s" % (name, name), version=version, ready=True, **instance)
+
+
+def secured(cell, *roles):
+    """A controller that asks for certificates, and people who have some."""
+    for name in roles:
+        role, _, who = name.partition(":")
+        enrol(cell, who, "--role=" + role, file=role + "-" + who)
+    one = Controller(cell, "c1", *https(cell))
+    some = roles[0].replace(":", "-")
+    wait("the records", lambda: one.status("GET", "/v1/state", who=some) == 200)
+    return one
+
+
+def https(cell):
+    cell.sign("http")
+    return ["--http-cert=" + cell.path("http.pem"), "--http-key=" + cell.path("http.key"),
+            "--http-ca=" + cell.path("ca.pem")]

@@ -1,0 +1,56 @@
+#include "fleet/http/shown_record.h"
+
+#include <algorithm>
+
+#include "agent-protocol/wire/escape.h"
+#include "agent-protocol/wire/utf8.h"
+#include "fleet/model/record_tree.h"
+
+namespace fleet {
+namespace {
+
+constexpr std::string_view webhook = "webhook";
+
+bool has_secret(KeyKind kind) {
+  return kind == KeyKind::settings || kind == KeyKind::notified;
+}
+
+std::string text_of(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    const std::size_t size = agent_protocol::utf8_character_bytes(bytes);
+    text += size == 0 ? "\xef\xbf\xbd" : bytes.substr(0, size);
+    bytes.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string shown_record(KeyKind kind, const std::string& value) {
+  auto tree = parse_tree(value);
+  if (!tree) {
+    std::string quoted;
+    agent_protocol::append_quoted(quoted, has_secret(kind) ? "damaged" : text_of(value));
+    return quoted;
+  }
+  const std::string url = tree.value().text_of(std::string(webhook));
+  if (!has_secret(kind) || url.empty()) return value;
+  tree.value().members[std::string(webhook)] = json_text(shown_url(url));
+  return write_tree(tree.value());
+}
+
+std::string shown_url(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return "...";
+  std::string_view host = url.substr(scheme + 3);
+  host = host.substr(0, host.find_first_of("/?#"));
+  host.remove_prefix(host.rfind('@') + 1);  // a password
+  return std::string(url.substr(0, scheme)) + "://" + std::string(host) + "/...";
+}
+
+bool may_see(const Request& request, KeyKind kind) {
+  return request.visitor.has_value() || !has_secret(kind);
+}
+
+}  // namespace fleet

@@ -1,0 +1,175 @@
+// What people set: a request reads what it needs to be decided on, writes, and is answered.
+#include <algorithm>
+#include <utility>
+
+#include "fleet/agent/identity.h"
+#include "fleet/http/enrolled.h"
+#include "fleet/http/website.h"
+
+namespace fleet {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Of a request whose record others write at the same moment.
+constexpr int tries_max = 10;
+constexpr milliseconds again_time{50};
+
+std::string new_trace() {
+  return new_instance_id().substr(0, 8);
+}
+
+}  // namespace
+
+struct Website::Errand {
+  HttpServer::Number number = 0;
+  Request request = {};
+  std::string rest = {};
+  std::vector<std::string> unread = {};
+  Reading reading = {};
+  ConfigDecision decision = {};
+  std::optional<Outcome> last = {};  // of the creation of a rollout
+  int tries = 0;
+};
+
+void Website::begin_errand(HttpServer::Number number, const Request& request,
+                           const std::string& rest) {
+  auto errand = std::make_shared<Errand>();
+  *errand = {.number = number, .request = request, .rest = rest};
+  errand->unread = config_reads(request, rest);
+  read_next(errand);
+}
+
+// What a request writes is written only while its certificate is let in: the copy of the records
+// may be behind the store.
+std::vector<Compare> Website::still_enrolled(const Request& request) const {
+  const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
+  if (!key) return {};
+  const KeyValue* record = world_.mirror.find(*key);
+  return {{.key = *key, .revision = record == nullptr ? 0 : record->modified}};
+}
+
+void Website::read_next(const std::shared_ptr<Errand>& errand) {
+  if (errand->unread.empty()) return decide(errand);
+  const std::string key = errand->unread.back();
+  errand->unread.pop_back();
+  const std::weak_ptr<char> alive = alive_;
+  world_.store.read({key, key.ends_with('/')}, [this, alive, errand](const Reply<Reading>& reply) {
+    if (alive.expired()) return;
+    if (const auto* trouble = std::get_if<Trouble>(&reply)) {
+      return answer(errand->number, problem(503, "the store: " + trouble->reason));
+    }
+    const auto& found = std::get<Reading>(reply).found;
+    auto& all = errand->reading.found;
+    all.insert(all.end(), found.begin(), found.end());
+    std::sort(all.begin(), all.end(),
+              [](const KeyValue& one, const KeyValue& other) { return one.key < other.key; });
+    read_next(errand);
+  });
+}
+
+void Website::decide(const std::shared_ptr<Errand>& errand) {
+  if (auto refused = why_not_enrolled(errand->request.visitor)) {
+    return answer(errand->number, std::move(*refused));  // revoked meanwhile
+  }
+  errand->decision =
+      decide_config(errand->request, errand->rest, errand->reading, moment(new_trace()));
+  const bool writes = errand->decision.transaction || errand->decision.creation;
+  if (!writes) return answer(errand->number, errand->decision.response);
+  if (!world_.health.follows) {
+    return answer(errand->number, problem(503, "the store: " + world_.health.trouble));
+  }
+  if (errand->decision.creation) return go_on(errand);
+  const std::weak_ptr<char> alive = alive_;
+  Transaction& transaction = *errand->decision.transaction;
+  for (Compare& compare : still_enrolled(errand->request))
+    transaction.compares.push_back(std::move(compare));
+  world_.store.commit(transaction, [this, alive, errand](const Outcome& outcome) {
+    if (!alive.expired()) take_outcome(errand, outcome);
+  });
+}
+
+// A rollout takes several transactions, each decided on what stands there after the one before.
+void Website::go_on(const std::shared_ptr<Errand>& errand) {
+  const std::weak_ptr<char> alive = alive_;
+  const std::string key = errand->decision.creation->key();
+  world_.store.read({key}, [this, alive, errand, key](const Reply<Reading>& reply) {
+    if (alive.expired()) return;
+    if (const auto* trouble = std::get_if<Trouble>(&reply)) {
+      return answer(errand->number,
+                    problem(503,
+                            "it cannot be known how much of it was written; it does not "
+                            "begin half: " +
+                                trouble->reason));
+    }
+    const KeyValue* found = std::get<Reading>(reply).find(key);
+    auto next = errand->decision.creation->next(found, errand->last ? &*errand->last : nullptr);
+    auto* transaction = std::get_if<Transaction>(&next);
+    if (transaction == nullptr) {
+      Response response = creation_answer(errand->decision, next, found);
+      if (!std::holds_alternative<Creation::Begun>(next)) return answer(errand->number, response);
+      return record_creation(errand, response);
+    }
+    if (auto refused = why_not_enrolled(errand->request.visitor)) {
+      return answer(errand->number, std::move(*refused));
+    }
+    for (Compare& compare : still_enrolled(errand->request))
+      transaction->compares.push_back(std::move(compare));
+    world_.store.commit(*transaction, [this, alive, errand](const Outcome& outcome) {
+      if (alive.expired()) return;
+      errand->last = outcome;
+      go_on(errand);
+    });
+  });
+}
+
+// Others may write events at the same moment, and take the number. The rollout has begun, and its
+// record says by whom, so that the answer is the same where the event cannot be written.
+void Website::record_creation(const std::shared_ptr<Errand>& errand, const Response& response) {
+  const std::weak_ptr<char> alive = alive_;
+  const std::string trace = errand->decision.creation->trace();
+  const Transaction event = order_event(errand->request, errand->rest, moment(trace));
+  world_.store.commit(event, [this, alive, errand, response](const Outcome& outcome) {
+    if (alive.expired()) return;
+    const bool is_number_taken = std::holds_alternative<Refused>(outcome);
+    if (!is_number_taken || ++errand->tries == tries_max) return answer(errand->number, response);
+    retries_[errand->number] = world_.timers.after(again_time, [this, errand, response] {
+      const auto timer = retries_.extract(errand->number);  // lives until we are done
+      record_creation(errand, response);
+    });
+  });
+}
+
+void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome& outcome) {
+  if (auto response = config_answer(errand->decision, outcome)) {
+    return answer(errand->number, std::move(*response));
+  }
+  if (++errand->tries == tries_max) {
+    return answer(errand->number, problem(503, errand->rest + " is written all the time"));
+  }
+  retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
+    errand->reading = {};
+    errand->unread = config_reads(errand->request, errand->rest);
+    const auto timer = retries_.extract(errand->number);  // lives until we are done
+    read_next(errand);
+  });
+}
+
+ConfigMoment Website::moment(const std::string& trace) const {
+  return {.time = time_text(), .trace = trace, .next_event = next_event()};
+}
+
+std::uint64_t Website::next_event() const {
+  const std::string below = prefix_of(KeyKind::event);
+  const auto& records = world_.mirror.records();
+  for (auto at = records.upper_bound(below + "~"); at != records.begin();) {
+    --at;
+    if (!at->first.starts_with(below)) break;
+    const auto key = parse_key(at->first);
+    // What else somebody has written there is no event.
+    if (key && key->kind == KeyKind::event) return key->number() + 1;
+  }
+  return 1;
+}
+
+}  // namespace fleet

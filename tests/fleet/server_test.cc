@@ -1,0 +1,191 @@
+// The server itself, on real sockets and a clock that a test moves: how long a connection may take,
+// and how much of what is not read stays in memory.
+#include "fleet/http/server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "fleet/store/virtual_time.h"
+
+namespace {
+
+using namespace fleet;
+using std::chrono::seconds;
+
+// Turns of the loop, each of at most a millisecond, after which a test gives up.
+constexpr int turns_max = 20'000;
+
+// A client whose descriptor is closed with it.
+class Client {
+ public:
+  explicit Client(std::uint16_t port, int buffer = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (buffer > 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+    REQUIRE(::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    ::fcntl(socket_, F_SETFL, O_NONBLOCK);
+  }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client() { close(); }
+
+  void say(std::string_view text) {
+    REQUIRE(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
+            static_cast<ssize_t>(text.size()));
+  }
+  void close() {
+    if (socket_ >= 0) ::close(socket_);
+    socket_ = -1;
+  }
+  // All that has come.
+  const std::string& heard() {
+    char bytes[4'096];
+    ssize_t size = 0;
+    while ((size = ::recv(socket_, bytes, sizeof bytes, 0)) > 0)
+      heard_.append(bytes, static_cast<std::size_t>(size));
+    is_shut_ = is_shut_ || size == 0 || (size < 0 && errno != EAGAIN);
+    return heard_;
+  }
+  [[nodiscard]] bool is_shut() {
+    heard();
+    return is_shut_;
+  }
+
+ private:
+  int socket_;
+  std::string heard_;
+  bool is_shut_ = false;
+};
+
+struct Bench {
+  uv_loop_t loop{};
+  VirtualTime time;
+  std::vector<HttpServer::Number> asked;
+  std::vector<HttpServer::Number> ended;
+  std::unique_ptr<HttpServer> server;
+
+  Bench() {
+    REQUIRE(uv_loop_init(&loop) == 0);
+    server = std::make_unique<HttpServer>(HttpServer::Settings{
+        .loop = loop,
+        .timers = time,
+        .host = "127.0.0.1",
+        .asked = [this](HttpServer::Number number, const Request&) { asked.push_back(number); },
+        .stream_ended = [this](HttpServer::Number number) { ended.push_back(number); }});
+    REQUIRE(server->error().empty());
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+  ~Bench() {
+    server = nullptr;
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+  }
+
+  // The clock stands still but for what is due at this moment.
+  template <class Condition>
+  void until(const char* what, const Condition& is_so) {
+    for (int turn = 0; turn < turns_max; ++turn) {
+      for (int due = 0; due < 100 && time.run_next_until(time.now()); ++due) {
+      }
+      uv_run(&loop, UV_RUN_NOWAIT);
+      if (is_so()) return;
+      ::poll(nullptr, 0, 1);
+    }
+    FAIL("waited in vain for " << what);
+  }
+  void pass(std::chrono::milliseconds span) {
+    const auto end = time.now() + span;
+    while (time.run_next_until(end))
+      uv_run(&loop, UV_RUN_NOWAIT);
+    bool is_over = false;
+    const auto last = time.after(end - time.now(), [&] { is_over = true; });
+    while (!is_over && time.run_next()) {
+    }
+  }
+  HttpServer::Number stream(Client& client) {
+    const std::size_t before = asked.size();
+    client.say("GET /v1/changes HTTP/1.1\r\nHost: x\r\n\r\n");
+    until("the request", [&] { return asked.size() > before; });
+    server->stream(asked.back());
+    return asked.back();
+  }
+};
+
+TEST_CASE("a head that never ends, and a body that never ends, end the connection in their time") {
+  for (const char* part :
+       {"", "GET / HTTP/1.1\r\nHost:", "PUT / HTTP/1.1\r\nContent-Length: 9\r\n\r\n"}) {
+    Bench bench;
+    Client client(bench.server->port());
+    client.say(part);
+    Client other(bench.server->port());
+    other.say("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    bench.until("the other's request", [&] { return bench.asked.size() == 1; });
+
+    bench.pass(request_time - seconds(2));
+    bench.until("a turn", [] { return true; });
+    CHECK_FALSE(client.is_shut());
+    bench.pass(seconds(4));
+    bench.until("its end", [&] { return client.is_shut(); });
+
+    // One whose request has come waits for its answer.
+    CHECK_FALSE(other.is_shut());
+    bench.server->answer(bench.asked.front(), {.body = "here"});
+    bench.until("the answer", [&] { return other.heard().ends_with("here"); });
+  }
+}
+
+TEST_CASE("a stream whose client has closed is noticed, though nothing is sent") {
+  Bench bench;
+  Client client(bench.server->port());
+  const auto number = bench.stream(client);
+  bench.until("the head", [&] { return client.heard().find("event-stream") != std::string::npos; });
+
+  client.close();
+  bench.pass(seconds(2));
+
+  bench.until("the end of the stream", [&] { return !bench.ended.empty(); });
+  CHECK(bench.ended == std::vector{number});
+}
+
+TEST_CASE("a stream lasts for as long as its client stays, and is let go when it does not read") {
+  Bench bench;
+  Client client(bench.server->port(), 4'096);
+  const auto number = bench.stream(client);
+  bench.pass(answer_time + request_time + seconds(5));
+  bench.until("a turn", [] { return true; });
+  CHECK(bench.ended.empty());
+
+  CHECK(bench.server->push(number, std::string(unread_bytes_max / 2, 'x')));
+  CHECK_FALSE(bench.server->push(number, std::string(unread_bytes_max, 'x')));
+  bench.until("the end of the stream", [&] { return !bench.ended.empty(); });
+}
+
+TEST_CASE("of many that do not read those are let go who are furthest behind") {
+  Bench bench;
+  const std::string part(unread_bytes_max - 1'000, 'x');
+  std::vector<std::unique_ptr<Client>> clients;
+  std::vector<HttpServer::Number> numbers;
+  const std::size_t fit = unread_total_max / part.size();
+  for (std::size_t i = 0; i <= fit; ++i) {
+    clients.push_back(std::make_unique<Client>(bench.server->port(), 4'096));
+    numbers.push_back(bench.stream(*clients.back()));
+  }
+
+  for (std::size_t i = 0; i < fit; ++i)
+    CHECK(bench.server->push(numbers[i], part));
+  bench.server->push(numbers[fit], part);
+
+  bench.until("the end of one", [&] { return !bench.ended.empty(); });
+  CHECK(bench.ended.size() == 1);
+}
+
+}  // namespace
