@@ -1,6 +1,8 @@
 // What the page reads: the cell's state once, then its changes; and draws again what they touch.
 'use strict';
 
+const refusedTime = 10000;
+
 let nodes = null;  // all nodes' records, where somebody looks at them
 
 async function loadNodes() {
@@ -46,6 +48,7 @@ const loadCellSoon = atMostEach(500, async () => {
 
 async function loadAll() {
   rollouts.clear();
+  loading.clear();
   events.clear();
   const found = await get('/v1/state/event?limit=' + eventsShown);
   for (const [number, event] of Object.entries(found || {})) events.set(number, event);
@@ -58,9 +61,10 @@ async function loadAll() {
 function takeRecord(key, record) {
   const [kind, name, ...rest] = key.split('/');
   if (kind === 'event' && record) events.set(name, record);
+  const below = rest.join('/');
+  if (kind === 'rollout' && loading.has(name)) loading.get(name)[below] = record;
   if (kind !== 'rollout' || !rollouts.has(name)) return;
   const records = rollouts.get(name);
-  const below = rest.join('/');
   if (record) records[below] = record;
   else delete records[below];
   if (!record && below === '') rollouts.delete(name);
@@ -85,16 +89,20 @@ function follow() {
   source.addEventListener('hello', event => {
     const followed = JSON.parse(event.data).follows;
     showLive(followed ? 'live' : 'no store', followed ? 'good' : 'bad');
-    if (followed) loadAll().catch(error => showTrouble(error.message));
-    else showTrouble('the controller has not read it yet');
+    if (followed) loadAll().catch(showError);
+    else showTrouble(storeTrouble('the controller has not read it yet'));
   });
   source.addEventListener('changes', event => takeChanges(JSON.parse(event.data)));
   source.addEventListener('trouble', event => {
     showLive('no store', 'bad');
-    showTrouble(JSON.parse(event.data).reason);
+    showTrouble(storeTrouble(JSON.parse(event.data).reason));
   });
-  // The browser asks again by itself; whoever was let go for being slow begins anew.
-  source.onerror = () => showLive('not connected', 'bad');
+  // The browser asks again by itself, but where it was refused: too many follow, or the certificate
+  // is let in no longer.
+  source.onerror = () => {
+    showLive('not connected', 'bad');
+    if (source.readyState === EventSource.CLOSED) setTimeout(follow, refusedTime);
+  };
 }
 
 function takeAddress() {

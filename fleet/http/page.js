@@ -11,6 +11,7 @@ const rolloutsShown = 10;
 
 let cell = null;             // the summary
 const rollouts = new Map();  // name: its records, by what stands behind it in their keys
+const loading = new Map();   // name of a rollout that is being read: what has changed meanwhile
 const events = new Map();    // number: record
 let asked = '';              // the node, or the rollout, that the address names
 
@@ -32,11 +33,18 @@ const quiet = text => make('div', {class: 'quiet'}, text);
 const size = bytes => bytes < 1048576 ? `${Math.ceil(bytes / 1024)} KiB`
   : `${(bytes / 1048576).toFixed(1)} MiB`;
 
+// An error whose message says who has failed at what; any other is a fault of the page.
+class Told extends Error {}
+
+const storeTrouble = reason => `The store cannot be heard: ${reason}`;
+
 async function get(path) {
-  const response = await fetch(path);
+  const told = words => error => { throw new Told(`${words}: ${error.message}`); };
+  const response = await fetch(path).catch(told('The controller cannot be reached'));
   if (response.status === 404) return null;
-  const body = await response.json();
-  if (!response.ok) throw new Error(body.reason);
+  const body = await response.json().catch(told(`The answer to ${path} cannot be read`));
+  if (response.status === 503) throw new Told(storeTrouble(body.reason));
+  if (!response.ok) throw new Told(`The controller refuses ${path}: ${body.reason}`);
   return body;
 }
 
@@ -47,16 +55,20 @@ function atMostEach(ms, call) {
   return function ask() {
     if (timer) { again = true; return; }
     timer = setTimeout(async () => {
-      try { await call(); } catch (error) { showTrouble(error.message); }
+      try { await call(); } catch (error) { showError(error); }
       timer = 0;
       if (again) { again = false; ask(); }
     }, ms);
   };
 }
 
-function showTrouble(reason) {
+function showError(error) {
+  showTrouble(error instanceof Told ? error.message : `The page has failed: ${error.message}`);
+}
+
+function showTrouble(trouble) {
   const stop = cell && cell.stop;
-  const text = reason ? `The store cannot be heard: ${reason}. What is shown may be old.`
+  const text = trouble ? `${trouble}. What is shown may be old.`
     : stop ? `Nothing begins: stopped by ${stop.who || '?'} since ${stop.since || '?'}` +
       (stop.why ? `, ${stop.why}` : '') : '';
   at('banner').textContent = text;
@@ -211,17 +223,31 @@ function shownRollouts() {
 }
 
 function drawRollouts() {
+  if (!cell) return at('rollouts').replaceChildren(quiet('not read yet'));
   const cards = shownRollouts().map(([name, summary]) => rolloutCard(name, summary));
   at('rollouts').replaceChildren(...(cards.length ? cards : [quiet('none yet')]));
+}
+
+// What changes while a rollout is read may be newer than what the answers hold, so it is laid over
+// them.
+async function loadRollout(name) {
+  const changed = {};
+  loading.set(name, changed);
+  try {
+    const found = await get('/v1/state/rollout/' + name + '/');
+    const self = await get('/v1/state/rollout/' + name);
+    const records = {...found, '': self, ...changed};
+    for (const [below, record] of Object.entries(records)) if (!record) delete records[below];
+    if (records[''] && loading.get(name) === changed) rollouts.set(name, records);
+  } finally {
+    if (loading.get(name) === changed) loading.delete(name);
+  }
 }
 
 async function loadRollouts() {
   for (const [index, [name, one]] of shownRollouts().entries()) {
     const wanted = index === 0 || running.includes(one.state) || asked === 'rollout/' + name;
-    if (!wanted || rollouts.has(name)) continue;
-    const found = await get('/v1/state/rollout/' + name + '/');
-    const self = await get('/v1/state/rollout/' + name);
-    if (self) rollouts.set(name, {...found, '': self});
+    if (wanted && !rollouts.has(name)) await loadRollout(name);
   }
 }
 
