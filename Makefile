@@ -100,7 +100,7 @@ help:
 	@echo 'make bench-fleet        what a rollout itself costs, and how soon it has a new driver'
 	@echo 'make rows       what was asked for, row by row, and the tests that show it'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
-	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|armhf)'
+	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|...)'
 	@echo 'make check-static   the integration tests on it; or upgrades in an emulator'
 	@echo 'make size       hold it to its bars; the figures go into README.md'
 	@echo 'make install    honours PREFIX and DESTDIR; make uninstall takes it back'

@@ -1,7 +1,7 @@
-# make static, make check-static [ARCH=amd64|arm64|armhf]: the upgrader as one small file without
-# any library, from Debian's packages alone: musl and libuv compiled from their source packages, and
-# the headers of libstdc++ with a run-time of our own (run_time.cc). The build with glibc stays the
-# reference.
+# make static, make check-static [ARCH=amd64|arm64|armhf|i386|mips|mipsel|riscv64|s390x]: the
+# upgrader as one small file without any library, from Debian's packages alone: musl and libuv
+# compiled from their source packages, and the headers of libstdc++ with a run-time of our own
+# (run_time.cc). The build with glibc stays the reference.
 
 ARCH ?= amd64
 static := $(BUILD)/static/$(ARCH)
@@ -10,12 +10,15 @@ upgrader_static := $(static)/upgrader
 static_triplet_amd64 = x86_64-linux-gnu
 static_triplet_arm64 = aarch64-linux-gnu
 static_triplet_armhf = arm-linux-gnueabihf
+static_triplet_i386 = i686-linux-gnu
+static_triplet_mips = mips-linux-gnu
+static_triplet_mipsel = mipsel-linux-gnu
+static_triplet_riscv64 = riscv64-linux-gnu
+static_triplet_s390x = s390x-linux-gnu
 static_triplet := $(static_triplet_$(ARCH))
 
-static_compiler_amd64 = g++
-static_compiler_arm64 = g++-aarch64-linux-gnu
-static_compiler_armhf = g++-arm-linux-gnueabihf
-static_packages = dpkg-dev libcereal-dev $(static_compiler_$(ARCH))
+static_compiler = $(if $(filter amd64,$(ARCH)),g++,g++-$(static_triplet))
+static_packages = dpkg-dev libcereal-dev $(static_compiler)
 
 # Fetched once, and unpacked: nothing of another machine is installed.
 static_libuv := $(BUILD)/static/libuv
@@ -43,9 +46,13 @@ static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-thr
   -nostdinc++ -isystem static/shims -isystem $(static)/include $(static_c++:%=-isystem %) -I.
 static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_types) \
   -I$(static_libuv)/include
+# Other processors have sections that static/layout.ld does not know: there the linker's own layout
+# has to do, which makes the file some tens of kilobytes larger.
+static_small_layout = -Wl,-T,static/layout.ld -Wl,--orphan-handling=error
+static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
 # -Wno-odr: what stands in run_time.cc for tables of types is no type.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
-  -Wl,--sort-section=alignment -Wl,-T,static/layout.ld -Wl,--orphan-handling=error \
+  -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
 # The upgrader's addresses are packed: see run_time.cc. Debian's linker can for this machine alone.
 static_packed = $(static_packed_$(ARCH))
@@ -148,7 +155,10 @@ $(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(
 
 static_emulator_arm64 = qemu-aarch64
 static_emulator_armhf = qemu-arm
-static_emulator = $(static_emulator_$(ARCH))
+# Without floating point, as in many routers: the program must have none.
+static_emulator_mips = qemu-mips -cpu 24Kc
+static_emulator_mipsel = qemu-mipsel -cpu 24Kc
+static_emulator = $(if $(filter amd64,$(ARCH)),,$(or $(static_emulator_$(ARCH)),qemu-$(ARCH)))
 
 # What tests/static tries: see there.
 static_link_c++ = $(static_triplet)-g++ $(static_flags) $(static_cxx_flags) $(static_link_flags) \
