@@ -62,6 +62,11 @@ fleet::Reply<fleet::Lease> Asker::lease(std::chrono::seconds ttl) {
   return answer_to<fleet::Reply<fleet::Lease>>([&](auto then) { store_->grant(ttl, then); });
 }
 
+void Asker::end_lease(fleet::LeaseId lease) {
+  static_cast<void>(
+      answer_to<fleet::Reply<fleet::LeaseState>>([&](auto then) { store_->revoke(lease, then); }));
+}
+
 void Asker::rest() {
   fleet::UvTimers timers(loop_);
   bool is_over = false;

@@ -28,6 +28,8 @@ class Asker {
   [[nodiscard]] std::optional<fleet::Trouble> grant(const fleet::Permissions& permissions);
   [[nodiscard]] std::optional<fleet::Trouble> revoke(const std::string& user);
   [[nodiscard]] fleet::Reply<fleet::Lease> lease(std::chrono::seconds ttl);
+  // One that cannot be ended now ends by itself.
+  void end_lease(fleet::LeaseId lease);
   // Before the next look at what changes.
   void rest();
 

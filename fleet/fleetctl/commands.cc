@@ -11,6 +11,7 @@
 #include "fleet/agent/identity.h"
 #include "fleet/agent/text_file.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/going_down.h"
 #include "fleet/fleetctl/one_record.h"
 #include "fleet/fleetctl/release_found.h"
 #include "fleet/model/keys.h"
@@ -196,6 +197,10 @@ int desire(const Options& options, Asker& asker) {
   ReleaseFound found;
   const int found_status = find_release(asker, options.component, options.version, found);
   if (found_status != exit_done) return found_status;
+  if (!options.downgrade) {
+    const int status = look_for_newer(asker, options.node, options.component, options.version);
+    if (status != exit_done) return status;
+  }
   const std::string key =
       options.node.empty()
           ? fleet::key_of(KeyKind::desired, {options.component})

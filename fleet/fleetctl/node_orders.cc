@@ -2,6 +2,7 @@
 #include "fleet/agent/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/going_down.h"
 #include "fleet/fleetctl/release_found.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/ids.h"
@@ -20,6 +21,10 @@ int fill(const Options& options, Asker& asker, fleet::Command& command) {
     complain("a VERSION is needed");
     return exit_usage;
   }
+  if (!options.downgrade && options.action != CommandAction::reboot) {
+    const int newer = look_for_newer(asker, options.node, options.component, options.version);
+    if (newer != exit_done) return newer;
+  }
   ReleaseFound found;
   const int status = find_release(asker, options.component, options.version, found);
   command.version = options.version;
@@ -29,10 +34,7 @@ int fill(const Options& options, Asker& asker, fleet::Command& command) {
 }
 
 // Nobody else moves the node meanwhile: its claim stands on the same lease.
-int send(const Options& options, Asker& asker, const fleet::Command& command) {
-  const auto lease = asker.lease(std::chrono::seconds(options.not_after_s));
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&lease)) return unreachable(*trouble);
-  const fleet::LeaseId id = std::get<fleet::Lease>(lease).id;
+int send(const Options& options, Asker& asker, const fleet::Command& command, fleet::LeaseId id) {
   const std::string key = fleet::key_of(KeyKind::node_command, {options.node, options.component});
   const std::string claim = fleet::key_of(KeyKind::node_claim, {options.node, options.component});
   const fleet::Outcome outcome = asker.commit(
@@ -48,7 +50,14 @@ int send(const Options& options, Asker& asker, const fleet::Command& command) {
   return not_committed(outcome);
 }
 
-// When the command is gone without an answer its time is over, and nobody can tell what came of it.
+// When the command is gone without an answer, or another stands in its place, its time is over, and
+// nobody can tell what came of it.
+bool is_still_there(const fleet::Reading& reading, const std::string& key, const std::string& id) {
+  const fleet::KeyValue* found = reading.find(key);
+  const auto command = fleet::read_record<fleet::Command>(found == nullptr ? "{}" : found->value);
+  return command && command.value().id == id;
+}
+
 int wait_for_answer(const Options& options, Asker& asker, const std::string& id) {
   const std::string answer_key =
       fleet::key_of(KeyKind::node_answer, {options.node, options.component});
@@ -69,19 +78,12 @@ int wait_for_answer(const Options& options, Asker& asker, const std::string& id)
       return result == fleet::result_done || result == fleet::result_reboot_required ? exit_done
                                                                                      : exit_failed;
     }
-    if (std::get<fleet::Reading>(command).found.empty()) {
+    if (!is_still_there(std::get<fleet::Reading>(command), command_key, id)) {
       complain(options.node + ": it has not answered in time; fleetctl show says what runs");
       return exit_unknown;
     }
     asker.rest();
   }
-}
-
-// What was answered, or not, is over: nobody is to find the order later.
-void take_back(const Options& options, Asker& asker) {
-  static_cast<void>(asker.commit(
-      {.erases = {{fleet::key_of(KeyKind::node_command, {options.node, options.component})},
-                  {fleet::key_of(KeyKind::node_claim, {options.node, options.component})}}}));
 }
 
 }  // namespace
@@ -94,10 +96,16 @@ int order_node(const Options& options, Asker& asker) {
                          .reason = options.why,
                          .trace = trace};
   if (const int status = fill(options, asker, command); status != exit_done) return status;
-  if (const int status = send(options, asker, command); status != exit_done) return status;
-  say(options.node + ": " + command.id);
-  const int status = wait_for_answer(options, asker, command.id);
-  take_back(options, asker);
+  const auto lease = asker.lease(std::chrono::seconds(options.not_after_s));
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&lease)) return unreachable(*trouble);
+  const fleet::LeaseId id = std::get<fleet::Lease>(lease).id;
+  int status = send(options, asker, command, id);
+  if (status == exit_done) {
+    say(options.node + ": " + command.id);
+    status = wait_for_answer(options, asker, command.id);
+  }
+  // The order is over: what stands on its lease goes, and nothing that others have written since.
+  asker.end_lease(id);
   return status;
 }
 

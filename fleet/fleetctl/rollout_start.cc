@@ -1,8 +1,12 @@
 // fleetctl rollout start and plan: which nodes, in which batches; then all of it is written.
+#include <algorithm>
+#include <iterator>
+
 #include "fleet/agent/identity.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/going_down.h"
 #include "fleet/fleetctl/release_found.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/rollout_creation.h"
@@ -44,7 +48,15 @@ int add_nodes(Asker& asker, Plan& plan) {
     return exit_refused;
   }
   plan.draft = draft.value();
-  return exit_done;
+  if (terms.downgrade) return exit_done;
+  std::vector<NodeView> taken;
+  for (const auto& batch : plan.draft.batches) {
+    const auto is_taken = [&batch](const NodeView& node) {
+      return std::ranges::find(batch, node.id) != batch.end();
+    };
+    std::ranges::copy_if(nodes, std::back_inserter(taken), is_taken);
+  }
+  return look_for_newer(taken, terms.component, terms.version);
 }
 
 std::string in_one_line(const std::vector<std::string>& names) {

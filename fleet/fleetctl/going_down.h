@@ -1,0 +1,20 @@
+// An order for an older version than the one that runs is refused here, too, unless it says
+// --downgrade: each node would refuse it by itself, and count it as the release's failure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fleet/fleetctl/asker.h"
+#include "fleet/model/node_view.h"
+
+namespace fleetctl {
+
+// The exit status; the nodes that run a newer one have been named.
+[[nodiscard]] int look_for_newer(const std::vector<fleet::NodeView>& nodes,
+                                 const std::string& component, const std::string& version);
+// The same for a wish of one node; of all nodes that no person has pinned, where it is empty.
+[[nodiscard]] int look_for_newer(Asker& asker, const std::string& node,
+                                 const std::string& component, const std::string& version);
+
+}  // namespace fleetctl
