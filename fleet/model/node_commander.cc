@@ -192,7 +192,10 @@ void NodeCommander::tell_upgrader() {
 
 void NodeCommander::answer(const std::string& id, std::string_view result) {
   ledger_.answer(id, brief(result), identity_.instance);
-  repeated_ = id;
+  // Somebody waits for the answer to the order that stands in the store.
+  const bool another_stands =
+      seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
+  if (!another_stands) repeated_ = id;
   if (job_ && job_->command.id == id) job_.reset();
 }
 
