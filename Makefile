@@ -97,6 +97,7 @@ help:
 	@echo 'make fleet-check       many machines: all that is promised of them, on real members of etcd'
 	@echo 'make fleet-kill         drivers and fleet-agents killed behind 1,000 transactions (KILLS=N)'
 	@echo 'make fleet-hour         the same for an hour, members of etcd killed, too (SECONDS=N)'
+	@echo 'make fuzz-records       records that somebody writes by chance (SECONDS=N; SEED=N)'
 	@echo 'make bench-fleet        what a rollout itself costs, and how soon it has a new driver'
 	@echo 'make rows       what was asked for, row by row, and the tests that show it'
 	@echo 'make bench      measure, as ratios to other programs in the same run'

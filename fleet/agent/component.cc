@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <utility>
 
+#include "fleet/agent/log_line.h"
 #include "fleet/agent/release_digest.h"
 
 namespace fleet {
@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds save_again{1'000};
 }  // namespace
 
 void NodeDesk::log(const std::string& text) const {
-  std::fprintf(stderr, "fleet-agent: %s\n", text.c_str());
+  log_line("fleet-agent", text);
 }
 
 void NodeDesk::set_trouble(const std::string& component, const std::string& why) {

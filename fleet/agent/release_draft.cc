@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fleet/agent/release_digest.h"
+#include "fleet/model/record_text.h"
 #include "node/releases/core/manifest.h"
 
 namespace fleet {
@@ -52,6 +53,9 @@ agent_protocol::Result<Release> ReleaseDraft::release(std::string_view component
     }
   }
   release.digest = release_digest(release);
+  // What is published is never changed: it must be a record that everybody can read.
+  const auto read = read_record<Release>(write_record(release));
+  if (!read) return agent_protocol::Refusal{"its record " + read.reason()};
   return release;
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <ctime>
 #include <functional>
 #include <utility>
 
+#include "fleet/agent/log_line.h"
 #include "fleet/agent/zone_file.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/desired_driver.h"
@@ -23,7 +23,7 @@ namespace {
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 void log(const std::string& line) {
-  std::fprintf(stderr, "fleet-controller: %s\n", line.c_str());
+  log_line("fleet-controller", line);
 }
 
 }  // namespace

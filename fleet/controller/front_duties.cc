@@ -1,10 +1,10 @@
 // What one controller of the cell does for all: writes the history, tells people of it, and follows
 // sources of releases.
 #include <algorithm>
-#include <cstdio>
 #include <ctime>
 
 #include "fleet/agent/identity.h"
+#include "fleet/agent/log_line.h"
 #include "fleet/agent/renewal_answer.h"
 #include "fleet/agent/text_file.h"
 #include "fleet/controller/front.h"
@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds settle_time{200};
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 void log(const std::string& line) {
-  std::fprintf(stderr, "fleet-controller: %s\n", line.c_str());
+  log_line("fleet-controller", line);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fleet/agent/identity.h"
+#include "fleet/agent/log_line.h"
 #include "fleet/controller/controller.h"
 #include "fleet/controller/front.h"
 #include "fleet/controller/options.h"
@@ -51,11 +52,11 @@ int perform(int argc, char** argv) {
   }
   const auto front = front_of(options);
   if (const std::string why = front->error(); !why.empty()) {
-    std::fprintf(stderr, "fleet-controller: --http: %s\n", why.c_str());
+    log_line("fleet-controller", "--http: " + why);
     return 1;
   }
   if (!options.http.empty()) {
-    std::fprintf(stderr, "fleet-controller: serves port %d\n", front->port());
+    log_line("fleet-controller", "serves port " + std::to_string(front->port()));
   }
   front->start();
   Controller controller(loop, options);

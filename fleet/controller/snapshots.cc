@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "fleet/agent/log_line.h"
 #include "fleet/model/snapshot_files.h"
 
 namespace fleet {
@@ -20,7 +21,7 @@ namespace {
 constexpr const char* fresh_name = "cell.snapshot.new";
 
 void log(const std::string& line) {
-  std::fprintf(stderr, "fleet-controller: %s\n", line.c_str());
+  log_line("fleet-controller", line);
 }
 
 std::vector<std::string> files_in(const std::string& directory) {

@@ -17,11 +17,19 @@ constexpr std::chrono::milliseconds rest_time{500};
 
 Asker::Asker(const Options& options) : options_(options) {
   UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
-  store_ = open(options_.store.endpoints, deadline);
+  etcd_ = open(options_.store.endpoints, deadline);
+  store_ = etcd_.get();
+}
+
+Asker::Asker(const Options& options, const OpenStore& open_store) : options_(options) {
+  UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
+  other_ = open_store(loop_);
+  store_ = other_.get();
 }
 
 Asker::~Asker() {
-  store_ = nullptr;
+  etcd_ = nullptr;
+  other_ = nullptr;
   uv_run(&loop_, UV_RUN_DEFAULT);  // lets what was closed be freed
   uv_loop_close(&loop_);
 }
@@ -77,13 +85,13 @@ void Asker::rest() {
 }
 
 std::optional<fleet::Trouble> Asker::grant(const fleet::Permissions& permissions) {
-  fleet::EtcdAdmin admin(store_->line());
+  fleet::EtcdAdmin admin(etcd_->line());
   return answer_to<std::optional<fleet::Trouble>>(
       [&](auto then) { admin.grant(permissions, then); });
 }
 
 std::optional<fleet::Trouble> Asker::revoke(const std::string& user) {
-  fleet::EtcdAdmin admin(store_->line());
+  fleet::EtcdAdmin admin(etcd_->line());
   return answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.revoke(user, then); });
 }
 

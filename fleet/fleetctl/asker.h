@@ -3,6 +3,7 @@
 
 #include <uv.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@ namespace fleetctl {
 class Asker {
  public:
   explicit Asker(const Options& options);
+  // On a store of somebody else's, which answers on this loop. Members of etcd are not asked then.
+  using OpenStore = std::function<std::unique_ptr<fleet::Store>(uv_loop_t& loop)>;
+  Asker(const Options& options, const OpenStore& open_store);
   Asker(const Asker&) = delete;
   Asker& operator=(const Asker&) = delete;
   ~Asker();
@@ -41,7 +45,9 @@ class Asker {
 
   const Options& options_;
   uv_loop_t loop_{};
-  std::unique_ptr<fleet::EtcdStore> store_;
+  std::unique_ptr<fleet::EtcdStore> etcd_;
+  std::unique_ptr<fleet::Store> other_;
+  fleet::Store* store_ = nullptr;  // the one of these that there is
 };
 
 }  // namespace fleetctl

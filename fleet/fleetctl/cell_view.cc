@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "agent-protocol/wire/escape.h"
-#include "agent-protocol/wire/json_line.h"
+#include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
-#include "node/upgraderctl/core/table.h"
+#include "fleet/model/record_tree.h"
 
 namespace fleetctl {
 namespace {
@@ -55,7 +55,7 @@ std::vector<std::string> node_table(const std::vector<NodeView>& nodes) {
     rows.push_back(
         {node.id, state_of(node), versions_words(node), why.empty() ? news_of(node) : why});
   }
-  return upgraderctl::in_columns(rows);
+  return table(rows);
 }
 
 std::vector<std::string> node_page(const NodeView& node) {
@@ -84,7 +84,7 @@ std::vector<std::string> node_page(const NodeView& node) {
   for (const auto& [key, why] : node.damage) {
     rows.push_back({"  damaged", key + " " + why});
   }
-  for (const std::string& line : upgraderctl::in_columns(rows)) {
+  for (const std::string& line : table(rows)) {
     lines.push_back(line);
   }
   return lines;
@@ -101,7 +101,7 @@ std::vector<std::string> version_table(const std::vector<NodeView>& nodes) {
   for (const auto& [what, count] : counts) {
     rows.push_back({what.first, what.second, std::to_string(count)});
   }
-  return upgraderctl::in_columns(rows);
+  return table(rows);
 }
 
 std::string as_json(const fleet::Reading& reading) {
@@ -112,8 +112,8 @@ std::string as_json(const fleet::Reading& reading) {
     if (!key) continue;
     json += is_first ? "\n" : ",\n";
     is_first = false;
-    // What is no JSON object must not break those around it.
-    const bool is_object = static_cast<bool>(agent_protocol::JsonLine::parse(found.value));
+    // What is no JSON object, or has a member twice, must not break those around it.
+    const bool is_object = static_cast<bool>(fleet::parse_foreign_tree(found.value));
     json += quoted(found.key.substr(fleet::key_root.size())) + ":" +
             (is_object ? found.value : quoted(found.value));
   }

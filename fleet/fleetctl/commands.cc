@@ -14,8 +14,10 @@
 #include "fleet/fleetctl/going_down.h"
 #include "fleet/fleetctl/one_record.h"
 #include "fleet/fleetctl/release_found.h"
+#include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "node/upgraderctl/wire/shown.h"
 
 namespace fleetctl {
 
@@ -82,11 +84,19 @@ bool is_name(std::string_view text) {
 
 int perform(const Options& options) {
   Asker asker(options);
+  return perform(options, asker);
+}
+
+int perform(const Options& options, Asker& asker) {
   return deeds[static_cast<std::size_t>(options.command)].perform(options, asker);
 }
 
 void say(const std::string& line) {
-  std::printf("%s\n", line.c_str());
+  std::printf("%s\n", upgraderctl::shown(line).c_str());
+}
+
+void say_json(const std::string& json) {
+  std::printf("%s\n", shown_json(json).c_str());
 }
 
 void say_all(const std::vector<std::string>& lines) {
@@ -106,7 +116,7 @@ std::string who_asks(const Options& options) {
 }
 
 void complain(const std::string& line) {
-  std::fprintf(stderr, "fleetctl: %s\n", line.c_str());
+  std::fprintf(stderr, "fleetctl: %s\n", upgraderctl::shown(line).c_str());
 }
 
 int unreachable(const fleet::Trouble& trouble) {

@@ -11,6 +11,7 @@
 namespace fleetctl {
 
 [[nodiscard]] int perform(const Options& options);
+[[nodiscard]] int perform(const Options& options, Asker& asker);
 
 // ---- questions
 [[nodiscard]] int show_status(const Options& options, Asker& asker);
@@ -59,8 +60,9 @@ namespace fleetctl {
 [[nodiscard]] int set_setting(const Options& options, Asker& asker);
 [[nodiscard]] int unset_setting(const Options& options, Asker& asker);
 
-// ---- what all say
+// ---- what all say: here, and nowhere else, is it escaped for a terminal (table.h)
 void say(const std::string& line);
+void say_json(const std::string& json);
 void say_all(const std::vector<std::string>& lines);
 void complain(const std::string& line);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);

@@ -4,10 +4,10 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/table.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
-#include "node/upgraderctl/core/table.h"
 
 namespace fleetctl {
 
@@ -28,7 +28,7 @@ int show_events(const Options& options, Asker& asker) {
   reading.found.erase(reading.found.begin(),
                       reading.found.end() - static_cast<std::ptrdiff_t>(count));
   if (options.json) {
-    say(as_json(reading));
+    say_json(as_json(reading));
     return exit_done;
   }
   std::vector<upgraderctl::Row> rows{{"NUMBER", "TIME", "SUBJECT", "WHAT", "TRACE"}};
@@ -42,7 +42,7 @@ int show_events(const Options& options, Asker& asker) {
     const fleet::FleetEvent& one = event.value();
     rows.push_back({number, one.time, one.subject, one.text, one.trace});
   }
-  say_all(upgraderctl::in_columns(rows));
+  say_all(table(rows));
   return exit_done;
 }
 

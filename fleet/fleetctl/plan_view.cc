@@ -1,7 +1,7 @@
 #include "fleet/fleetctl/plan_view.h"
 
+#include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"
-#include "node/upgraderctl/core/table.h"
 
 namespace fleetctl {
 namespace {
@@ -36,7 +36,7 @@ std::vector<std::string> plan_page(const fleet::PlanView& view) {
                                      {"  driver", plan.driver},
                                      {"  begun by", plan.who}};
   if (!plan.lock.empty()) rows.push_back({"  its turn", plan.lock});
-  for (const std::string& line : upgraderctl::in_columns(rows)) {
+  for (const std::string& line : table(rows)) {
     lines.push_back(line);
   }
   std::vector<upgraderctl::Row> members{{"  MEMBER", "STEP", "PHASE", "LAST WORD"}};
@@ -45,7 +45,7 @@ std::vector<std::string> plan_page(const fleet::PlanView& view) {
     members.push_back(
         row_of(plan, id, found == view.members.end() ? fleet::MemberSight{} : found->second));
   }
-  for (const std::string& line : upgraderctl::in_columns(members)) {
+  for (const std::string& line : table(members)) {
     lines.push_back(line);
   }
   return lines;

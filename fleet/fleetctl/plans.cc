@@ -4,10 +4,10 @@
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/plan_sight.h"
 #include "fleet/fleetctl/plan_view.h"
+#include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
-#include "node/upgraderctl/core/table.h"
 
 namespace fleetctl {
 
@@ -46,7 +46,7 @@ int list_plans(const Options& options, Asker& asker) {
     return !key || key->kind != KeyKind::plan;
   });
   if (options.json) {
-    say(as_json(reading));
+    say_json(as_json(reading));
     return exit_done;
   }
   std::vector<upgraderctl::Row> rows{{"PLAN", "BRINGS", "STATE", "STEP", "REASON"}};
@@ -61,7 +61,7 @@ int list_plans(const Options& options, Asker& asker) {
     rows.push_back(
         {name, plan.version, std::string(text_of(plan.state)), progress(plan), plan.error});
   }
-  say_all(upgraderctl::in_columns(rows));
+  say_all(table(rows));
   return exit_done;
 }
 
@@ -70,7 +70,7 @@ int show_plan(const Options& options, Asker& asker) {
   if (const int* status = std::get_if<int>(&seen)) return *status;
   const auto& sight = std::get<PlanSight>(seen);
   if (options.json) {
-    say(as_json(sight.reading));
+    say_json(as_json(sight.reading));
     return exit_done;
   }
   if (!sight.view.damage.empty()) {

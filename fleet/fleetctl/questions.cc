@@ -8,9 +8,9 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
-#include "node/upgraderctl/core/table.h"
 
 namespace fleetctl {
 namespace {
@@ -62,14 +62,14 @@ int show_status(const Options& options, Asker& asker) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (options.json) {
     if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-    say(as_json(std::get<fleet::Reading>(reply)));
+    say_json(as_json(std::get<fleet::Reading>(reply)));
     return exit_done;
   }
   const std::size_t all = options.store.endpoints.size();
   say("store: " + std::to_string(good) + " of " + std::to_string(all) +
       " members answer and have a leader" +
       (2 * good > all ? "" : ": without a majority nothing can be written"));
-  say_all(upgraderctl::in_columns(rows));
+  say_all(table(rows));
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
   const auto nodes = nodes_in(reading);
@@ -123,7 +123,7 @@ int show_nodes(const Options& options, Asker& asker) {
     });
   }
   if (options.json) {
-    say(as_json(shown));
+    say_json(as_json(shown));
   } else {
     say_all(node_table(nodes));
   }
@@ -137,7 +137,7 @@ int show_node(const Options& options, Asker& asker) {
   const auto nodes = nodes_in(reading);
   if (nodes.empty()) return no_such_node(options);
   if (options.json) {
-    say(as_json(reading));
+    say_json(as_json(reading));
   } else {
     say_all(node_page(nodes.front()));
   }
@@ -156,7 +156,7 @@ int show_versions(const Options& options, Asker& asker) {
     const auto key = fleet::parse_key(found.key);
     return !key || key->kind != KeyKind::node_versions;
   });
-  say(as_json(reading));
+  say_json(as_json(reading));
   return exit_done;
 }
 
@@ -167,7 +167,7 @@ int list_releases(const Options& options, Asker& asker) {
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
   if (options.json) {
-    say(as_json(reading));
+    say_json(as_json(reading));
     return exit_done;
   }
   std::vector<upgraderctl::Row> rows{{"COMPONENT", "VERSION", "CHANNEL", "ARCH", "PUBLISHED"}};
@@ -182,7 +182,7 @@ int list_releases(const Options& options, Asker& asker) {
     }
     rows.push_back({key->names[0], key->names[1], value.channel, archs, value.published});
   }
-  say_all(upgraderctl::in_columns(rows));
+  say_all(table(rows));
   return exit_done;
 }
 

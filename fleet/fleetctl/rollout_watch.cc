@@ -8,6 +8,7 @@
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/rollout_bars.h"
 #include "fleet/model/keys.h"
+#include "node/upgraderctl/wire/shown.h"
 
 namespace fleetctl {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 void draw(const std::vector<std::string>& lines, std::size_t before) {
   if (before > 0) std::printf("\x1b[%zuA", before);
   for (const std::string& line : lines) {
-    std::printf("\x1b[2K%s\n", line.c_str());
+    std::printf("\x1b[2K%s\n", upgraderctl::shown(line).c_str());
   }
   std::fflush(stdout);
 }

@@ -2,11 +2,11 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_wish.h"
-#include "node/upgraderctl/core/table.h"
 
 namespace fleetctl {
 namespace {
@@ -36,7 +36,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
     if (node && !node.value().error.empty()) words += ": " + node.value().error;
     rows.push_back({"  node", key->names[1] + " " + words});
   }
-  for (const std::string& line : upgraderctl::in_columns(rows)) {
+  for (const std::string& line : table(rows)) {
     lines.push_back(line);
   }
   return lines;
@@ -80,7 +80,7 @@ int list_rollouts(const Options& options, Asker& asker) {
     return !key || key->kind != KeyKind::rollout;
   });
   if (options.json) {
-    say(as_json(reading));
+    say_json(as_json(reading));
     return exit_done;
   }
   std::vector<upgraderctl::Row> rows{{"ROLLOUT", "RUNS", "STATE", "BATCHES", "FAILED", "REASON"}};
@@ -96,7 +96,7 @@ int list_rollouts(const Options& options, Asker& asker) {
                     std::string(text_of(one.state)), progress(one), std::to_string(one.failed),
                     one.reason});
   }
-  say_all(upgraderctl::in_columns(rows));
+  say_all(table(rows));
   return exit_done;
 }
 
@@ -116,7 +116,7 @@ int show_rollout(const Options& options, Asker& asker) {
   }
   const auto record = fleet::read_record<fleet::Rollout>(found->value);
   if (options.json) {
-    say(as_json(reading));
+    say_json(as_json(reading));
   } else if (record) {
     say_all(rollout_page(options.rollout, record.value(), reading));
   } else {

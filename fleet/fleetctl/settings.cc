@@ -5,8 +5,8 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"
+#include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
-#include "node/upgraderctl/core/table.h"
 
 namespace fleetctl {
 namespace {
@@ -39,14 +39,14 @@ int list_settings(const Options& options, Asker& asker) {
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
   if (options.json) {
-    say(fleet::write_record(*set.record));
+    say_json(fleet::write_record(*set.record));
     return exit_done;
   }
   std::vector<upgraderctl::Row> rows{{"NAME", "VALUE"}};
   for (const auto& [name, value] : set.record->values) {
     rows.push_back({name, value});
   }
-  say_all(upgraderctl::in_columns(rows));
+  say_all(table(rows));
   return exit_done;
 }
 

@@ -7,9 +7,9 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
-#include "node/upgraderctl/core/table.h"
 
 namespace fleetctl {
 namespace {
@@ -67,7 +67,7 @@ int list_windows(const Options& options, Asker& asker) {
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
   if (options.json) {
-    say(as_json(reading));
+    say_json(as_json(reading));
     return exit_done;
   }
   std::vector<upgraderctl::Row> rows{{"GROUP", "DAYS", "START", "FOR", "TIME ZONE", "NEXT"}};
@@ -80,7 +80,7 @@ int list_windows(const Options& options, Asker& asker) {
                     fleet::countdown(window.duration_s), window.time_zone,
                     record ? next_of(window) : "closed: " + record.reason()});
   }
-  say_all(upgraderctl::in_columns(rows));
+  say_all(table(rows));
   return exit_done;
 }
 

@@ -75,7 +75,9 @@ void ChronicleTask::forget_event(std::uint64_t number) {
 // Its end is told by an event of its own, which needs to know that this one was told.
 bool ChronicleTask::has_an_end(const FleetEvent& event) const {
   if (event.kind == "stopped") return true;
-  return event.kind == "silent" && instances_.contains(event.subject.substr(node_subject.size()));
+  const bool is_nodes = event.subject.starts_with(node_subject);
+  return event.kind == "silent" && is_nodes &&
+         instances_.contains(event.subject.substr(node_subject.size()));
 }
 
 // What waits to be written counts as told.
@@ -147,8 +149,11 @@ void ChronicleTask::take_all(const Reading& reading) {
     if (!record.key.starts_with(prefix_of(KeyKind::event))) continue;
     take(record);
   }
-  for (const auto& [subject, told] : told_)
-    told_until = std::max(told_until, told.event.revision);
+  for (const auto& [subject, told] : told_) {
+    // One that tells of a change that is still to come was written by somebody else.
+    if (told.event.revision <= reading.revision)
+      told_until = std::max(told_until, told.event.revision);
+  }
   for (const KeyValue& record : reading.found) {
     if (record.key.starts_with(prefix_of(KeyKind::event))) continue;
     takes_old_ = record.modified < told_until;

@@ -170,12 +170,15 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
   const std::string component = std::exchange(under_way_, "");
   const auto watched = watched_.find(component);
   if (watched == watched_.end()) return "";
-  if (release) {
+  // What is published is never changed: it must be a record that everybody can read.
+  const auto read = release ? read_record<Release>(write_record(release.value())) : release;
+  if (read) {
     watched->second.release = release.value();
     return "";
   }
   const std::string version = std::exchange(watched->second.version, "");
-  return component + " " + version + " is not taken: " + release.reason();
+  return component + " " + version + " is not taken: " + (release ? "its record " : "") +
+         read.reason();
 }
 
 // None: there is nothing left to do for it.

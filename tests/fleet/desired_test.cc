@@ -343,6 +343,10 @@ TEST_CASE("a node that does not come to its gate in time is told back, and has f
   cell.wish("2");
   cell.settle();
   CHECK(cell.begun() == std::vector<int>{0});
+  // To what is no version it is not told back.
+  cell.put(KeyKind::node_versions, "n100", "", R"({"agent":"1.0 of Debian"})");
+  cell.wait(cell.settings.staging_ms);
+  CHECK(cell.order(0)->version == "2");
 }
 
 TEST_CASE("a node that something else has claimed, or that does not report, is left alone") {
@@ -488,27 +492,6 @@ TEST_CASE("canary: a controller that believes what the node says of itself is fo
                 .value = write_record(
                     Command{.id = "desired-5.stop.1", .action = CommandAction::stop})}}};
   CHECK(judge(cell, blind, 1) == "stopped without a successor");
-}
-
-TEST_CASE("a wish that names no version is none, and ends no controller") {
-  Cell cell(3);
-  cell.store.put(key_of(KeyKind::desired, {component}), R"({"version":"1.1 final"})");
-  cell.settle();
-  CHECK(cell.begun().empty());
-  cell.wish("2");
-  cell.settle();
-  CHECK(cell.begun() == std::vector<int>{0});
-}
-
-TEST_CASE("a node that reports what is no version is not told back to that") {
-  Cell cell(3);
-  cell.wish("2");
-  cell.settle();
-  REQUIRE(cell.begun() == std::vector<int>{0});
-  cell.put(KeyKind::node_versions, "n100", "", R"({"agent":"1.0 of Debian"})");
-  cell.wait(cell.settings.staging_ms);
-
-  CHECK(cell.order(0)->version == "2");
 }
 
 }  // namespace

@@ -270,4 +270,17 @@ TEST_CASE("a plan that waits in vain for thousands names the first of them, and 
         std::string::npos);
 }
 
+TEST_CASE("a wish that names no version is none, and ends no controller") {
+  Bench bench(DesiredDriver("c1", {"agent"}, {}, 100));
+  bench.store.put(key_of(KeyKind::node_versions, {"n"}), write_record(Versions{{{"agent", "1"}}}));
+  bench.store.put(key_of(KeyKind::node_active, {"n"}), write_record(Active{.instance = "old"}));
+  bench.store.put(key_of(KeyKind::node_instance, {"n", "old"}), R"({"version":"1","ready":true})");
+  bench.tell(BeginDriving{});
+  bench.settle();
+  bench.put(key_of(KeyKind::desired, {"agent"}), R"({"version":"1.1 final"})");
+  CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
+  bench.put(key_of(KeyKind::desired, {"agent"}), R"({"version":"1.1"})");
+  CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) != nullptr);
+}
+
 }  // namespace

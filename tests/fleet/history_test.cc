@@ -455,4 +455,27 @@ TEST_CASE("a key among the events that is none ends no notices, and the others a
   CHECK(told.post() == 2);
 }
 
+TEST_CASE("an event that tells of a change to come does not silence whoever takes over") {
+  Bench bench;
+  bench.put("event/000000000001",
+            R"({"subject":"rollout/r0","class":"x","revision":999999999999999999})");
+  bench.put("rollout/r1", rollout("rolling"));
+  bench.take_over();
+  bench.write();
+
+  CHECK(bench.events().back() == "2 rollout/r1 rollout-rolling");
+}
+
+TEST_CASE("a silence of somebody who is no node ends nobody when it is forgotten") {
+  Bench bench;
+  bench.put("event/000000000001", R"({"subject":"x","class":"silent"})");
+  bench.put("rollout/r1", rollout("rolling"));
+  bench.write();
+  bench.erase("event/000000000001");
+  bench.put("rollout/r1", rollout("completed"));
+  bench.write();
+
+  CHECK(bench.events() == Lines{"2 rollout/r1 rollout-rolling", "3 rollout/r1 rollout-completed"});
+}
+
 }  // namespace

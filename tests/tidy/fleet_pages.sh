@@ -85,7 +85,7 @@ canary_fleet_statuses() {
 # The page writes ID, UUID, RID, N and the like where keys.cc has a place for a name.
 check_fleet_records() {
   sed -nE 's/.*KeyKind::[a-z_]+, "([^"]+)".*/\1/p' fleet/model/keys.cc |
-    sed -E ':again; s/(^|\/)[*cV#](\/|$)/\1NAME\2/; t again' >"$scratch/code"
+    sed -E ':again; s/(^|\/)[*cV#E](\/|$)/\1NAME\2/; t again' >"$scratch/code"
   section man/fleet.7 RECORDS | sed -nE 's/^\.It Pa //p' | sed 's/ , /\n/g' |
     sed -E 's/\b[A-Z]+\b/NAME/g' >"$scratch/page"
   differ fleet/model/keys.cc "$scratch/code" man/fleet.7 "$scratch/page"
