@@ -88,6 +88,10 @@ CLI::App& add_rollout_name(CLI::App& app, Options& options) {
   return app;
 }
 
+// As the setting of a watch has it.
+constexpr std::int64_t max_failed_max = 10'000;
+constexpr std::int64_t protocol_max = 1'000'000;
+
 // N, or P%.
 void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
   const bool percent = text.ends_with('%');
@@ -111,20 +115,29 @@ void add_terms(CLI::App& app, fleet::RolloutTerms& terms) {
          "--batch", [&terms](const std::string& text) { take_batch(terms, text); },
          "nodes at a time, or a percentage of them")
       ->type_name("N|P%");
-  app.add_option("--canary", terms.canary, "nodes of a first batch")->type_name("N");
+  // A number that is too large for its type would be cut to the largest without a word.
+  const auto number = [](std::int64_t least, std::int64_t most) {
+    return CLI::Range(least, most).description("");
+  };
+  app.add_option("--canary", terms.canary, "nodes of a first batch")
+      ->type_name("N")
+      ->check(number(0, fleet::batch_nodes_max));
   app.add_option("--soak", terms.soak_ms, "how long the new version is watched")
       ->type_name("TIME")
       ->transform(time);
   app.add_option("--pause", terms.pause_ms, "between two batches")
       ->type_name("TIME")
       ->transform(time);
-  app.add_option("--max-failed", terms.max_failed, "so many failures abort it")->type_name("N");
+  app.add_option("--max-failed", terms.max_failed, "so many failures abort it")
+      ->type_name("N")
+      ->check(number(1, max_failed_max));
   app.add_option("--confirm", terms.confirm_ms,
                  "a node that nobody confirms for so long goes back by itself")
       ->type_name("TIME")
       ->transform(time);
   app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(number(0, protocol_max));
   app.add_flag("--downgrade", terms.downgrade, "also to an older version");
   app.add_flag("--ignore-window", terms.ignore_window, "begin at any time");
 }

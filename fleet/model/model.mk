@@ -4,8 +4,9 @@ build_packages += libpcre2-dev
 fleet_model_libraries = -lpcre2-8
 
 fleet_model := $(BUILD)/libfleet-model.a
-# With what takes JSON apart, as agent-releases has it.
-$(fleet_model): $(call objects,$(wildcard fleet/model/*.cc) \
+# With what takes JSON apart, as agent-releases has it, and with its order of versions.
+$(BUILD)/objects/fleet/model/release_watch.o: CPPFLAGS += $(releases_include)
+$(fleet_model): $(call objects,$(wildcard fleet/model/*.cc) node/releases/core/version.cc \
   $(addprefix agent-protocol/wire/,json_line.cc escape.cc utf8.cc)); $(make_archive)
 
 # ---- its tests: tests/fleet/NAME_test.cc

@@ -23,10 +23,11 @@ enum class Channel { production, staging };
 // the tag has no hyphen, nothing before it, or nothing behind it that may be a version.
 [[nodiscard]] std::optional<std::string> version_of_tag(std::string_view tag);
 
-// Which version is newer. Numbers count as numbers, other text by its bytes, a letter before any
-// other character but `~`, which is older than nothing; a part behind a hyphen that begins with a
-// digit is a revision (1.2-1 is newer than 1.2), one that begins with a letter is a pre-release
-// (1.2-rc1 is older than 1.2). What follows `+` says nothing.
+// Whether a release may have this version: nodes take semantic versions alone.
+[[nodiscard]] bool may_be_published(std::string_view version);
+
+// Which version is newer, by the one order of releases (agent-releases/version.h). A version that
+// no release may have is older than each that one may, and of two such the texts are compared.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view a, std::string_view b);
 
 // What is going on with the component.
@@ -37,7 +38,8 @@ struct WatchState {
 };
 
 // The newest release that is newer than what was taken, of the channel (production: no
-// pre-releases). None: nothing is new, something is under way, or a person is waited for.
+// pre-releases), and that may be published. None: nothing is new, something is under way, or a
+// person is waited for.
 [[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
                                                          Channel channel, const WatchState& state);
 

@@ -7,7 +7,9 @@
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_decision.h"
 
 namespace fleet {
 namespace {
@@ -108,14 +110,32 @@ WatchState watch_state(const CellRecords& records, const std::string& component,
   return state;
 }
 
+namespace {
+
+// FNV-1a, of 32 bits: tells names apart that would be one after they were made ids.
+std::string digits_of(std::string_view text) {
+  std::uint32_t sum = 2'166'136'261U;
+  for (const char c : text)
+    sum = (sum ^ static_cast<unsigned char>(c)) * 16'777'619U;
+  std::string digits;
+  for (int shift = 28; shift >= 0; shift -= 4)
+    digits += "0123456789abcdef"[(sum >> shift) & 0xfU];
+  return digits;
+}
+
+}  // namespace
+
 std::string watch_rollout_id(std::string_view component, std::string_view version) {
-  std::string id = "watch-" + std::string(component) + "-";
-  for (char c : version) {
+  const std::string whole = "watch-" + std::string(component) + "-" + std::string(version);
+  std::string id;
+  for (char c : whole) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     const bool may = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
     id += may ? c : '-';
   }
-  return id.substr(0, id_bytes_max);
+  if (id == whole && is_rollout_id(id)) return id;
+  const std::string digits = "-" + digits_of(whole);
+  return id.substr(0, rollout_id_bytes_max - digits.size()) + digits;
 }
 
 ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Moment& moment) {
@@ -134,7 +154,7 @@ ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Mome
         under_way_ = component;
         return std::move(*step);
       }
-      watched = {.ask_at = watched.ask_at};
+      watched = {.ask_at = watched.ask_at, .refused = watched.refused};
     }
     if (moment.now >= watched.ask_at) {
       watched.ask_at = moment.now + settings.every_ms;
@@ -144,6 +164,19 @@ ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Mome
     if (!rest.until || watched.ask_at < *rest.until) rest.until = watched.ask_at;
   }
   return rest;
+}
+
+// Once, and not each time that the source is asked.
+std::string ReleaseWatcher::complaint_of(const std::string& component,
+                                         const std::vector<FoundRelease>& releases) {
+  std::vector<std::string> refused;
+  for (const FoundRelease& one : releases) {
+    const auto version = version_of_tag(one.tag);
+    if (version && !may_be_published(*version)) refused.push_back(*version);
+  }
+  const std::string names = listed(refused);
+  if (std::exchange(watched_[component].refused, names) == names || names.empty()) return "";
+  return "the source of " + component + " has versions that no release may have: " + names;
 }
 
 std::string ReleaseWatcher::source_said(const CellRecords& records, const std::string& text) {
@@ -157,7 +190,7 @@ std::string ReleaseWatcher::source_said(const CellRecords& records, const std::s
     releases.push_back(one.release);
   const auto version = release_to_take(releases, settings->second.channel,
                                        watch_state(records, component, settings->second));
-  if (!version) return "";
+  if (!version) return complaint_of(component, releases);
   for (const IndexedRelease& one : found.value()) {
     if (version_of_tag(one.release.tag) != version) continue;
     watched_[component].version = *version;

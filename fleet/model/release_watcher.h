@@ -76,6 +76,7 @@ class ReleaseWatcher {
     std::optional<Release> release = {};  // with its manifests
     std::optional<Rollout> wanted = {};   // that is being written
     RolloutDraft draft = {};
+    std::string refused = {};  // versions of its source that were complained of
   };
 
   [[nodiscard]] std::optional<Step> take(const CellRecords& records, const std::string& component,
@@ -84,12 +85,17 @@ class ReleaseWatcher {
                                              const std::string& component, Watched& watched,
                                              const KeyValue& release, const Moment& moment);
 
+  [[nodiscard]] std::string complaint_of(const std::string& component,
+                                         const std::vector<FoundRelease>& releases);
+
   CellSettings settings_;
   std::map<std::string, Watched> watched_;  // by component
   std::string under_way_;                   // the component
 };
 
-// `watch-agent-1.2.0`: what a rollout of it is called.
+// `watch-agent-1.2.0`: what a rollout of it is called. One whose name would be too long for a
+// rollout, or hold what no id does, ends in digits that tell it apart:
+// `watch-agent-1.2.0-rc-5d2a91c0`.
 [[nodiscard]] std::string watch_rollout_id(std::string_view component, std::string_view version);
 
 }  // namespace fleet

@@ -27,7 +27,9 @@ Stand late(NodeStage stage) {
   if (stage == NodeStage::applying) {
     return {Standing::failed, "has not soaked in time to be confirmed with the others"};
   }
-  if (stage == NodeStage::confirming) return {Standing::unconfirmed, "no answer to confirm"};
+  if (stage == NodeStage::confirming)
+    return {Standing::unconfirmed,
+            "no answer to confirm came in time: it may have kept the new version"};
   return {Standing::failed, "no answer to roll-back"};
 }
 

@@ -55,12 +55,20 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
   const std::int64_t today = day_of(now + zone.offset_at(now));
   // One that began earlier may be open still; and within a week each day comes.
   const std::int64_t earliest = today - window.duration_s / day_seconds - 2;
+  std::optional<OpenWindow> next;
   for (std::int64_t day = earliest; day <= today + 8; ++day) {
     if (!is_of_day(window, day)) continue;
     const UnixSeconds begins = zone.moment_of(day * day_seconds + start);
-    if (begins + window.duration_s > now) return OpenWindow{begins, begins + window.duration_s};
+    const UnixSeconds ends = begins + window.duration_s;
+    if (next && begins > next->ends) break;
+    // What is open when the window of another day opens stays open until that ends.
+    if (next) {
+      next->ends = std::max(next->ends, ends);
+    } else if (ends > now) {
+      next = OpenWindow{begins, ends};
+    }
   }
-  return std::nullopt;
+  return next;
 }
 
 bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now,

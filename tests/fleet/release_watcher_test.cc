@@ -226,4 +226,27 @@ TEST_CASE("a source that says nonsense is complained of, and asked again") {
   CHECK(bench.look() == published);
 }
 
+TEST_CASE("a rollout of a watch has a name that rollouts may have, and each version its own") {
+  CHECK(watch_rollout_id("agent", "1.2.0") == "watch-agent-1.2.0");
+  const std::string component(50, 'c');
+  const std::string one = watch_rollout_id(component, "1.2.0");
+  CHECK(is_rollout_id(one));
+  CHECK(one != watch_rollout_id(component, "1.2.1"));
+  CHECK(watch_rollout_id("agent", "1.2.0-RC1") != watch_rollout_id("agent", "1.2.0-rc1"));
+  CHECK(watch_rollout_id("agent", "1.2.0+a") != watch_rollout_id("agent", "1.2.0-a"));
+  CHECK(is_rollout_id(watch_rollout_id("agent", "1.2.0-RC1")));
+}
+
+TEST_CASE("a version that no node takes is not published, and is complained of once") {
+  Bench bench("publish");
+  bench.index =
+      R"({"releases":[{"tag":"agent-2018.11.07-1","manifests":["http://x/agent.json"]}]})";
+  const std::string complaint =
+      "the source of agent has versions that no release may have: 2018.11.07-1";
+
+  CHECK(bench.look() == Deeds{"ask http://x/index", complaint});
+  bench.later();
+  CHECK(bench.look() == only_asked);
+}
+
 }  // namespace

@@ -149,36 +149,46 @@ TEST_CASE("a tag's version is what follows the first hyphen") {
   CHECK_FALSE(version_of_tag("release-../../x"));
 }
 
-TEST_CASE("versions are ordered by their numbers, pre-releases before, revisions behind") {
+TEST_CASE("versions have one order, which nodes have too: that of releases") {
   const std::vector<std::string> ascending = {
-      "0.9",   "1.0~rc1",      "1.0-alpha",    "1.0-rc.1",     "1.0-rc.2", "1.0-rc.10", "1.0",
-      "1.0-1", "1.0-2",        "1.0-10",       "1.0.1",        "1.2",      "1.10",      "2.0",
-      "10.0",  "2018.11.07-1", "2018.11.07-2", "2018.11.10-1", "2019.1"};
+      "1.0",         "2018.11.07-1", "unknown",    "0.9.0",       "1.2.3-1",
+      "1.2.3-alpha", "1.2.3-rc.1",   "1.2.3-rc.2", "1.2.3-rc.10", "1.2.3",
+      "1.2.10",      "1.10.0",       "10.0.0",     "2018.11.7-1", "2018.11.7"};
   for (std::size_t a = 0; a < ascending.size(); ++a) {
     for (std::size_t b = 0; b < ascending.size(); ++b) {
       CAPTURE(ascending[a], ascending[b]);
       CHECK(compare_versions(ascending[a], ascending[b]) == (a <=> b));
     }
   }
-  CHECK(compare_versions("1.0+a", "1.0+b") == std::strong_ordering::equal);
-  CHECK(compare_versions("1.01", "1.1") == std::strong_ordering::equal);
+  CHECK(compare_versions("1.0.0+a", "1.0.0+b") == std::strong_ordering::equal);
 }
 
 // N-03, N-05, N-18, N-19
 TEST_CASE(
     "the newest release of the channel is taken, where it is newer and nothing is under way") {
-  const std::vector<FoundRelease> found = {{"release-1.1", false},
-                                           {"release-1.3-rc1", true},
-                                           {"release-1.2", false},
+  const std::vector<FoundRelease> found = {{"release-1.1.0", false},
+                                           {"release-1.3.0-rc1", true},
+                                           {"release-1.2.0", false},
+                                           {"release-2018.11.07-1", false},
                                            {"nonsense", false}};
-  CHECK(release_to_take(found, Channel::production, {.current = "1.1"}) == "1.2");
-  CHECK(release_to_take(found, Channel::staging, {.current = "1.1"}) == "1.3-rc1");
-  CHECK(release_to_take(found, Channel::production, {}) == "1.2");
-  CHECK_FALSE(release_to_take(found, Channel::production, {.current = "1.2"}));
-  CHECK_FALSE(release_to_take(found, Channel::production, {.current = "1.3"}));
-  CHECK_FALSE(release_to_take(found, Channel::production, {.current = "1.1", .under_way = true}));
-  CHECK_FALSE(release_to_take(found, Channel::production, {.current = "1.1", .halted = true}));
+  CHECK(release_to_take(found, Channel::production, {.current = "1.1.0"}) == "1.2.0");
+  CHECK(release_to_take(found, Channel::staging, {.current = "1.1.0"}) == "1.3.0-rc1");
+  CHECK(release_to_take(found, Channel::production, {}) == "1.2.0");
+  CHECK_FALSE(release_to_take(found, Channel::production, {.current = "1.2.0"}));
+  CHECK_FALSE(release_to_take(found, Channel::production, {.current = "1.3.0"}));
+  CHECK_FALSE(release_to_take(found, Channel::production, {.current = "1.1.0", .under_way = true}));
+  CHECK_FALSE(release_to_take(found, Channel::production, {.current = "1.1.0", .halted = true}));
   CHECK_FALSE(release_to_take({}, Channel::staging, {}));
+}
+
+TEST_CASE("a window that is open when that of another day opens is open until that one ends") {
+  const Window window{.days = {"mon", "tue"}, .start = "00:00", .duration_s = 36 * 3'600};
+  const TimeZone utc = TimeZone::utc();
+  const UnixSeconds monday = at(2026, 7, 6, 0);
+
+  CHECK(next_window(window, utc, monday) == OpenWindow{monday, monday + 60 * 3'600});
+  CHECK(may_begin(window, utc, monday + 30 * 3'600, 20 * 3'600));
+  CHECK(next_window(window, utc, monday + 60 * 3'600)->begins == at(2026, 7, 13, 0));
 }
 
 }  // namespace
