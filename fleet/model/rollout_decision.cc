@@ -195,18 +195,29 @@ class Decider {
       rollout.reason = "unconfirmed: " + listed(unconfirmed);
       news += ", and the rollout pauses: " + rollout.reason;
     } else if (last) {
-      rollout.state = RolloutState::completed;
-      rollout.order = RolloutOrder::none;
-      news = "completed";
+      news = end(rollout);
     }
     return Write{writer.transaction(), news};
   }
 
   What complete() {
     RolloutWriter writer(view_, facts_);
-    writer.rollout().state = RolloutState::completed;
-    writer.rollout().order = RolloutOrder::none;
-    return Write{writer.transaction(), "completed"};
+    const std::string news = end(writer.rollout());
+    return Write{writer.transaction(), news};
+  }
+
+  // A rollout whose version no node has kept is not completed, though fewer have failed than may.
+  std::string end(Rollout& rollout) const {
+    const bool is_kept = std::any_of(view_.nodes.begin(), view_.nodes.end(), [](const auto& one) {
+      return one.second.node.stage == NodeStage::confirmed;
+    });
+    rollout.order = RolloutOrder::none;
+    rollout.state = RolloutState::completed;
+    if (is_kept || view_.batches.empty()) return "completed";
+    rollout.state = RolloutState::aborted;
+    rollout.reason =
+        "no node has kept " + terms().version + ": " + std::to_string(rollout.failed) + " failed";
+    return "aborted: " + rollout.reason;
   }
 
   What pause(const std::string& why) {

@@ -162,6 +162,16 @@ TEST_CASE("a whole rollout of good nodes takes fewer than 12 transactions a node
   CHECK(bench.committed.size() <= 12);  // for all fifty
 }
 
+TEST_CASE("a rollout whose version no node has kept is aborted, though fewer failed than may") {
+  Bench bench(1, {.soak_ms = second, .max_failed = 2});
+  bench.settle();
+  bench.all_answer(0, 1, UpgradePhase::failed);
+
+  CHECK(bench.rollout().state == RolloutState::aborted);
+  CHECK(bench.rollout().reason == "no node has kept 2: 1 failed");
+  CHECK(bench.driver.is_over());
+}
+
 // Rows: A-14 A-15
 TEST_CASE("the commands of a step are on one lease, which is their not-after") {
   Bench bench(2, {.soak_ms = 60 * second});

@@ -126,11 +126,13 @@ std::string RolloutWorld::wrong_end() const {
   const Rollout end = rollout();
   std::int64_t failed = 0;
   std::int64_t bad = 0;
+  std::int64_t confirmed = 0;
   for (const auto& [id, node] : nodes_) {
     const RolloutNode at = record(id).value_or(RolloutNode{});
     if (at.stage == NodeStage::failed) ++failed;
     if (at.stage == NodeStage::failed && at.applied) ++bad;
     const bool committed = at.stage == NodeStage::confirmed;
+    if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
     // Nobody hears any more from a node that was left, or that did not answer.
     const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left;
@@ -154,6 +156,9 @@ std::string RolloutWorld::wrong_end() const {
   }
   if (end.state == RolloutState::completed && failed >= setup_.max_failed) {
     return "completed although too many have failed";
+  }
+  if (end.state == RolloutState::completed && confirmed == 0 && !nodes_.empty()) {
+    return "completed although no node has kept the version";
   }
   if (store_.find(key_of(KeyKind::driver, {"r"})) != nullptr && end.state != RolloutState::paused) {
     return "its driver goes on";
