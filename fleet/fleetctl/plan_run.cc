@@ -10,7 +10,7 @@
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"
 #include "fleet/fleetctl/plan_sight.h"
-#include "fleet/fleetctl/plan_view.h"
+#include "fleet/fleetctl/plan_wait.h"
 #include "fleet/fleetctl/release_found.h"
 #include "fleet/model/desired_driver.h"
 #include "fleet/model/enum_text.h"
@@ -117,20 +117,6 @@ int make_room(Asker& asker, const std::string& name) {
   return commit_parts(asker, name, fleet::make_room(std::get<PlanSight>(seen).view));
 }
 
-int wait_for_end(Asker& asker, const std::string& name) {
-  std::string told;
-  for (;;) {
-    const auto seen = see_plan(asker, name);
-    if (const int* status = std::get_if<int>(&seen)) return *status;
-    const fleet::Plan& plan = std::get<PlanSight>(seen).view.plan;
-    const std::string now = std::string(text_of(plan.state)) + ", step " + progress(plan);
-    if (std::exchange(told, now) != now) say(now + (plan.error.empty() ? "" : ": " + plan.error));
-    if (plan.state == PlanState::completed) return exit_done;
-    if (plan.state == PlanState::halted || plan.state == PlanState::aborted) return exit_failed;
-    asker.rest();
-  }
-}
-
 }  // namespace
 
 int run_plan(const Options& options, Asker& asker) {
@@ -155,7 +141,11 @@ int run_plan(const Options& options, Asker& asker) {
   if (const int status = write_all(asker, creation); status != exit_done) return status;
   say("plan " + name + " begins with " + std::to_string(members.size()) + " members (trace " +
       plan.trace + ")");
-  return options.wait ? wait_for_end(asker, name) : exit_done;
+  if (!options.wait) return exit_done;
+  return wait_for_plan({.read = [&asker](const fleet::Keys& keys) { return asker.read(keys); },
+                        .rest = [&asker] { asker.rest(); },
+                        .say = &say},
+                       name);
 }
 
 }  // namespace fleetctl

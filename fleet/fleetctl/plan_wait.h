@@ -1,0 +1,21 @@
+// fleetctl plan run --wait: says how far a plan is until it has ended. Reads the plan's own record
+// alone, since it is looked at twice a second and its members may be thousands.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "fleet/store/store.h"
+
+namespace fleetctl {
+
+struct PlanWait {
+  std::function<fleet::Reply<fleet::Reading>(const fleet::Keys& keys)> read;
+  std::function<void()> rest;
+  std::function<void(const std::string& line)> say;
+};
+
+// The exit status.
+[[nodiscard]] int wait_for_plan(const PlanWait& way, const std::string& name);
+
+}  // namespace fleetctl
