@@ -213,6 +213,15 @@ std::optional<Validity> validity_of(const std::string& text) {
                   seconds(X509_get0_notAfter(certificate.get()))};
 }
 
+bool is_signed_by(const std::string& text, const std::string& authority) {
+  const Certificate certificate = certificate_in(text);
+  const Certificate signer = certificate_in(authority);
+  const bool is_so = certificate != nullptr && signer != nullptr &&
+                     X509_verify(certificate.get(), X509_get0_pubkey(signer.get())) == 1;
+  ERR_clear_error();
+  return is_so;
+}
+
 std::string why_not_usable(const std::string& text, const std::string& name,
                            const std::string& key_text) {
   const Certificate certificate = certificate_in(text);

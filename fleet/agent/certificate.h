@@ -53,6 +53,9 @@ struct KeyProof {
 // None: it is no certificate.
 [[nodiscard]] std::optional<Validity> validity_of(const std::string& certificate);
 
+// Whether the first of these authorities has signed the certificate, whatever the time.
+[[nodiscard]] bool is_signed_by(const std::string& certificate, const std::string& authority);
+
 // Why somebody with this key cannot use the certificate under that name; empty: he can.
 [[nodiscard]] std::string why_not_usable(const std::string& certificate, const std::string& name,
                                          const std::string& key);

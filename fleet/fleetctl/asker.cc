@@ -1,7 +1,9 @@
 #include "fleet/fleetctl/asker.h"
 
+#include <ctime>
 #include <utility>
 
+#include "fleet/fleetctl/own_certificate.h"
 #include "fleet/store/uv_timers.h"
 #include "upgrader/core/check.h"
 
@@ -52,12 +54,37 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
+// A certificate that is not good ends the handshake, in words that do not say whose is meant.
+fleet::Trouble Asker::explained(fleet::Trouble trouble) const {
+  if (trouble.kind != fleet::Trouble::Kind::unreachable) return trouble;
+  const std::string why = why_not_let_in(options_.store.certificates, std::time(nullptr));
+  if (!why.empty()) trouble.reason = why + " (" + trouble.reason + ")";
+  return trouble;
+}
+
+template <class Value>
+fleet::Reply<Value> Asker::explained(fleet::Reply<Value> reply) const {
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return explained(*trouble);
+  return reply;
+}
+
+std::optional<fleet::Trouble> Asker::explained(const std::optional<fleet::Trouble>& trouble) const {
+  if (trouble) return explained(*trouble);
+  return std::nullopt;
+}
+
 fleet::Reply<fleet::Reading> Asker::read(const fleet::Keys& keys) {
-  return answer_to<fleet::Reply<fleet::Reading>>([&](auto then) { store_->read(keys, then); });
+  return explained(
+      answer_to<fleet::Reply<fleet::Reading>>([&](auto then) { store_->read(keys, then); }));
 }
 
 fleet::Outcome Asker::commit(const fleet::Transaction& transaction) {
-  return answer_to<fleet::Outcome>([&](auto then) { store_->commit(transaction, then); });
+  auto outcome = answer_to<fleet::Outcome>([&](auto then) { store_->commit(transaction, then); });
+  if (auto* unknown = std::get_if<fleet::Unknown>(&outcome)) {
+    unknown->reason =
+        explained(fleet::Trouble{fleet::Trouble::Kind::unreachable, unknown->reason}).reason;
+  }
+  return outcome;
 }
 
 fleet::Reply<fleet::MemberStatus> Asker::status(const std::string& endpoint) {
@@ -67,7 +94,8 @@ fleet::Reply<fleet::MemberStatus> Asker::status(const std::string& endpoint) {
 }
 
 fleet::Reply<fleet::Lease> Asker::lease(std::chrono::seconds ttl) {
-  return answer_to<fleet::Reply<fleet::Lease>>([&](auto then) { store_->grant(ttl, then); });
+  return explained(
+      answer_to<fleet::Reply<fleet::Lease>>([&](auto then) { store_->grant(ttl, then); }));
 }
 
 void Asker::end_lease(fleet::LeaseId lease) {
@@ -86,13 +114,14 @@ void Asker::rest() {
 
 std::optional<fleet::Trouble> Asker::grant(const fleet::Permissions& permissions) {
   fleet::EtcdAdmin admin(etcd_->line());
-  return answer_to<std::optional<fleet::Trouble>>(
-      [&](auto then) { admin.grant(permissions, then); });
+  return explained(
+      answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.grant(permissions, then); }));
 }
 
 std::optional<fleet::Trouble> Asker::revoke(const std::string& user) {
   fleet::EtcdAdmin admin(etcd_->line());
-  return answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.revoke(user, then); });
+  return explained(
+      answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.revoke(user, then); }));
 }
 
 }  // namespace fleetctl

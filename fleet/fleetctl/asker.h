@@ -40,6 +40,12 @@ class Asker {
  private:
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
+  // Says what is wrong with the asker's own certificate, where nobody could be reached.
+  [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble) const;
+  template <class Value>
+  [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply) const;
+  [[nodiscard]] std::optional<fleet::Trouble> explained(
+      const std::optional<fleet::Trouble>& trouble) const;
   [[nodiscard]] std::unique_ptr<fleet::EtcdStore> open(std::vector<std::string> endpoints,
                                                        std::chrono::milliseconds deadline);
 
