@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
@@ -52,18 +53,36 @@ Found look_at(const fleet::Reading& reading) {
   return found;
 }
 
+bool ends_soon(UnixSeconds until, UnixSeconds now) {
+  return until < now + soon_days * day_s;
+}
+
+std::size_t ending(const Found& found, UnixSeconds now) {
+  return static_cast<std::size_t>(
+      std::count_if(found.expiries.begin(), found.expiries.end(),
+                    [now](const auto& one) { return ends_soon(one.second, now); }));
+}
+
+// Controllers and people: nobody renews theirs for them.
+std::vector<std::string> unrenewed_words(const Found& found, UnixSeconds now) {
+  std::vector<std::string> lines;
+  for (const auto& [name, until] : found.expiries) {
+    if (name.starts_with(std::string(fleet::node_kind) + ":") || !ends_soon(until, now)) continue;
+    lines.push_back("enrol " + name + " anew: its certificate is renewed by nobody, and ends: " +
+                    days_left(until, now));
+  }
+  return lines;
+}
+
 std::string enrolled_words(const Found& found, UnixSeconds now) {
   const auto first = std::min_element(
       found.expiries.begin(), found.expiries.end(),
       [](const auto& one, const auto& other) { return one.second < other.second; });
-  const auto soon =
-      std::count_if(found.expiries.begin(), found.expiries.end(),
-                    [now](const auto& one) { return one.second < now + soon_days * day_s; });
   std::string words = "enrolled: " + std::to_string(found.expiries.size());
   if (first != found.expiries.end()) {
     words += ", the first whose certificate ends is " + first->first + ": " +
-             days_left(first->second, now) + "; " + std::to_string(soon) + " within " +
-             std::to_string(soon_days) + " days";
+             days_left(first->second, now) + "; " + std::to_string(ending(found, now)) +
+             " within " + std::to_string(soon_days) + " days";
   }
   return words + "; " + std::to_string(found.revoked) + " revoked";
 }
@@ -90,6 +109,11 @@ std::string bytes_words(const std::map<std::string, std::size_t>& bytes) {
 
 }  // namespace
 
+CertificateCount certificates_in(const fleet::Reading& reading, UnixSeconds now) {
+  const Found found = look_at(reading);
+  return {found.expiries.size(), ending(found, now), found.revoked, found.waiting.size()};
+}
+
 std::vector<std::string> care_lines(const fleet::Reading& reading, const ShownCertificates& shown,
                                     UnixSeconds now) {
   const Found found = look_at(reading);
@@ -99,6 +123,8 @@ std::vector<std::string> care_lines(const fleet::Reading& reading, const ShownCe
                     "; the authority's: " + days_left(shown.authority->until, now));
   }
   if (!found.expiries.empty() || found.revoked != 0) lines.push_back(enrolled_words(found, now));
+  for (std::string& line : unrenewed_words(found, now))
+    lines.push_back(std::move(line));
   if (!found.waiting.empty()) lines.push_back(waiting_words(found.waiting));
   if (!found.bytes.empty()) lines.push_back(bytes_words(found.bytes));
   return lines;

@@ -16,6 +16,16 @@ struct ShownCertificates {
   std::optional<fleet::Validity> authority = {};
 };
 
+// Of those who were enrolled, in numbers; `ending`: whose certificate ends within 30 days.
+struct CertificateCount {
+  std::size_t enrolled = 0;
+  std::size_t ending = 0;
+  std::size_t revoked = 0;
+  std::size_t waiting = 0;  // nodes, for the next one
+};
+[[nodiscard]] CertificateCount certificates_in(const fleet::Reading& reading,
+                                               fleet::UnixSeconds now);
+
 [[nodiscard]] std::vector<std::string> care_lines(const fleet::Reading& reading,
                                                   const ShownCertificates& shown,
                                                   fleet::UnixSeconds now);

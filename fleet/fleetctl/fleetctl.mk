@@ -13,7 +13,7 @@ $(BUILD)/fleetctl: $(call objects,fleet/fleetctl/main.cc) $(fleetctl_library) \
 # ---- its tests
 
 fleet-check-here: $(BUILD)/fleetctl
-fleetctl_tests := $(BUILD)/tests/fleet/shown_test
+fleetctl_tests := $(addprefix $(BUILD)/tests/fleet/,shown_test fleetctl_parts_test)
 node_tests += $(fleetctl_tests)
 $(fleetctl_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleetctl_library) $(fleet_agent_libraries)

@@ -8,6 +8,7 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/status_view.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -62,7 +63,8 @@ int show_status(const Options& options, Asker& asker) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (options.json) {
     if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-    say_json(as_json(std::get<fleet::Reading>(reply)));
+    say_json(status_json(std::get<fleet::Reading>(reply), {options.store.endpoints.size(), good},
+                         std::time(nullptr)));
     return exit_done;
   }
   const std::size_t all = options.store.endpoints.size();

@@ -1,0 +1,193 @@
+// What fleetctl makes of what it has read, and of its own certificate: decisions beside those of
+// the records.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "fleet/fleetctl/care_view.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/own_certificate.h"
+#include "fleet/fleetctl/plan_wait.h"
+#include "fleet/fleetctl/roles.h"
+#include "fleet/fleetctl/status_view.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
+
+namespace {
+
+using namespace fleet;
+
+constexpr UnixSeconds day_s = 86'400;
+
+KeyValue record(const std::string& key, const std::string& value) {
+  return {.key = key, .value = value, .modified = 1};
+}
+
+// ---- a plan that is waited for
+
+TEST_CASE("a plan is waited for by its own record alone, until it has ended") {
+  Plan running{.version = "2",
+               .steps = {{.name = "fetch", .kind = StepClass::any, .hook = "storage"}},
+               .state = PlanState::running,
+               .step = 1};
+  Plan completed = running;
+  completed.state = PlanState::completed;
+  const std::vector<Plan> states{running, running, completed};
+  const std::string key = key_of(KeyKind::plan, {"p"});
+  std::vector<Keys> asked;
+  std::vector<std::string> said;
+  int rests = 0;
+  const int status = fleetctl::wait_for_plan(
+      {.read = [&](const Keys& keys) -> Reply<Reading> {
+         asked.push_back(keys);
+         const Plan& now = states.at(asked.size() - 1);
+         return Reading{.revision = 1, .found = {record(key, write_record(now))}};
+       },
+       .rest = [&rests] { ++rests; },
+       .say = [&said](const std::string& line) { said.push_back(line); }},
+      "p");
+  CHECK(status == fleetctl::exit_done);
+  CHECK(asked == std::vector<Keys>{{key}, {key}, {key}});
+  CHECK(rests == 2);
+  CHECK(said ==
+        std::vector<std::string>{"running, step 1 fetch of 1", "completed, step 1 fetch of 1"});
+}
+
+TEST_CASE("a plan that is not there, or halts, is not waited for any longer") {
+  const auto status_of = [](const std::vector<KeyValue>& found) {
+    return fleetctl::wait_for_plan({.read = [&found](const Keys&) -> Reply<Reading> {
+                                      return Reading{1, found};
+                                    },
+                                    .rest = [] { FAIL("it goes on waiting"); },
+                                    .say = [](const std::string&) {}},
+                                   "p");
+  };
+  const std::string key = key_of(KeyKind::plan, {"p"});
+  const Plan halted{.version = "2",
+                    .steps = {{.name = "fetch", .kind = StepClass::any, .hook = "storage"}},
+                    .state = PlanState::halted};
+  CHECK(status_of({}) == fleetctl::exit_refused);
+  CHECK(status_of({record(key, "damaged")}) == fleetctl::exit_refused);
+  CHECK(status_of({record(key, write_record(halted))}) == fleetctl::exit_failed);
+}
+
+// ---- status
+
+Reading cell_of(int nodes) {
+  Reading reading{.revision = 9};
+  const auto add = [&reading](const std::string& key, const std::string& value) {
+    reading.found.push_back(record(key, value));
+  };
+  add(key_of(KeyKind::desired, {"agent"}), R"({"version":"2"})");
+  for (int i = 1'000; i < 1'000 + nodes; ++i) {
+    const std::string id = "n" + std::to_string(i);
+    add(key_of(KeyKind::node_info, {id}), "{}");
+    if (i % 2 == 0) add(key_of(KeyKind::node_instance, {id, "a"}), "{}");
+  }
+  const auto identity = [](UnixSeconds until) {
+    return write_record(Identity{.certificates = {{.serial = "0A", .expires = until}}});
+  };
+  add(key_of(KeyKind::identity, {"node", "n1000"}), identity(10 * day_s));
+  add(key_of(KeyKind::identity, {"controller", "c1"}), identity(20 * day_s));
+  add(key_of(KeyKind::identity, {"operator", "anna"}), identity(90 * day_s));
+  return reading;
+}
+
+TEST_CASE("status for programs says in numbers what stands in the store, and no record") {
+  const std::string text = fleetctl::status_json(cell_of(10), {3, 2}, 0);
+  const auto tree = parse_tree(text);
+  REQUIRE(tree);
+  const auto number = [&tree](const char* of, const char* name) {
+    return tree.value().find(of)->find(name)->text;
+  };
+  CHECK(number("members", "all") == "3");
+  CHECK(number("members", "good") == "2");
+  CHECK(number("nodes", "all") == "10");
+  CHECK(number("nodes", "reporting") == "5");
+  CHECK(number("certificates", "ending") == "2");
+  CHECK(tree.value().find("desired")->text_of("agent") == "2");
+  CHECK_FALSE(tree.value().is_true("stopped"));
+  CHECK(fleetctl::status_json(cell_of(1'000), {3, 2}, 0).size() < text.size() + 10);
+}
+
+TEST_CASE("status names the controllers and people whose certificates end soon, and no nodes") {
+  std::vector<std::string> named;
+  for (const std::string& line : fleetctl::care_lines(cell_of(1), {}, 0))
+    if (line.starts_with("enrol ")) named.push_back(line);
+  CHECK(named == std::vector<std::string>{
+                     "enrol controller:c1 anew: its certificate is renewed by nobody, and ends: "
+                     "20 days"});
+}
+
+// ---- one's own certificate
+
+class Files {
+ public:
+  Files() {
+    std::string place = std::filesystem::temp_directory_path() / "fleetctl-XXXXXX";
+    REQUIRE(::mkdtemp(place.data()) != nullptr);
+    place_ = place;
+  }
+  Files(const Files&) = delete;
+  Files& operator=(const Files&) = delete;
+  ~Files() { std::filesystem::remove_all(place_); }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return place_ / name; }
+  // A certificate NAME.pem, its key beside it, by the authority of that name, or its own.
+  void make(const std::string& name, const std::string& authority = "") const {
+    std::string command = "cd '" + place_.string() +
+                          "' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 "
+                          "-nodes -days 2 -subj /CN=" +
+                          name + " -keyout " + name + ".key -out " + name + ".pem";
+    if (!authority.empty()) {
+      command += " && openssl x509 -in " + name + ".pem -CA " + authority + ".pem -CAkey " +
+                 authority + ".key -CAcreateserial -days 2 -out " + name + ".pem";
+    }
+    REQUIRE(std::system((command + " 2>'" + path("said") + "' >&2").c_str()) == 0);
+  }
+
+ private:
+  std::filesystem::path place_;
+};
+
+TEST_CASE("whose certificate is expired, not yet valid, foreign or none is told so in words") {
+  const Files files;
+  files.make("ca");
+  files.make("other");
+  files.make("anna", "ca");
+  files.make("berta", "other");
+  const UnixSeconds now = std::time(nullptr) + 60;
+  const auto why = [&](const std::string& who, UnixSeconds at) {
+    return fleetctl::why_not_let_in(
+        {.authority = files.path("ca.pem"), .own = files.path(who), .key = ""}, at);
+  };
+  const auto says = [](const std::string& text, const std::string& part) {
+    INFO(text);
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(why("anna.pem", now) == "");
+  CHECK(fleetctl::why_not_let_in({}, now) == "");
+  CHECK(says(why("anna.pem", now - 2 * day_s), "anna.pem begins at "));
+  CHECK(says(why("anna.pem", now + 3 * day_s), "anna.pem ended at "));
+  CHECK(says(why("berta.pem", now), "berta.pem is not signed by the authority of "));
+  CHECK(says(why("anna.key", now), "anna.key cannot be read, or is none in PEM"));
+  CHECK(says(why("absent.pem", now), "absent.pem cannot be read"));
+}
+
+// ---- roles
+
+TEST_CASE("an admin alone may do everything; a controller reads and writes records") {
+  for (const std::string kind : {"node", "viewer", "operator", "publisher", "controller"})
+    CHECK_FALSE(fleetctl::permissions_of(kind, "x").all);
+  CHECK(fleetctl::permissions_of("admin", "x").all);
+  const Permissions controller = fleetctl::permissions_of("controller", "x");
+  CHECK(controller.writes == std::vector<Keys>{{std::string(key_root), true}});
+  // In the store a later right to read would take the right to write away.
+  CHECK(controller.reads.empty());
+}
+
+}  // namespace
