@@ -53,7 +53,7 @@ void Snapshots::begin() {
   crypto_hash_sha256_init(&sum_);
   file_ = upgrader::OwnedFd(
       ::open(path(fresh_name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file_) error_ = path(fresh_name) + ": " + std::strerror(errno);
+  if (!file_) return try_later(path(fresh_name) + ": " + std::strerror(errno));
   under_way_ = std::make_unique<EtcdSnapshot>(
       line_, EtcdSnapshot::Observer{
                  .part = [this](const std::string& bytes) { take(bytes); },
@@ -89,6 +89,11 @@ void Snapshots::end(const std::optional<Trouble>& trouble) {
     return wait();
   }
   ::unlink(path(fresh_name).c_str());
+  try_later(why);
+}
+
+// Nothing was asked of the store, or nothing more is.
+void Snapshots::try_later(const std::string& why) {
   log("no snapshot is taken: " + why);
   later_ = timers_.after(std::chrono::seconds(snapshot_retry_s), [this] { begin(); });
 }
@@ -105,6 +110,10 @@ std::string Snapshots::put_in_place() {
   const bool is_there =
       ::fsync(file_.get()) == 0 && std::rename(path(fresh_name).c_str(), place.c_str()) == 0;
   if (!is_there) return place + ": " + std::strerror(errno);
+  // Without this a loss of power may leave the file without its new name.
+  const upgrader::OwnedFd directory(
+      ::open(settings_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory || ::fsync(directory.get()) != 0) return place + ": " + std::strerror(errno);
   taken_ = now;
   return "";
 }

@@ -34,6 +34,7 @@ class Snapshots {
   void begin();
   void take(const std::string& bytes);
   void end(const std::optional<Trouble>& trouble);
+  void try_later(const std::string& why);
   [[nodiscard]] std::string put_in_place();
   void remove_old();
   [[nodiscard]] std::string path(const std::string& name) const {
