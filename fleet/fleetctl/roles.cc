@@ -38,15 +38,18 @@ fleet::Permissions of_operator() {
 
 }  // namespace
 
-// etcd lets nobody have a snapshot who may not do everything, and controllers take them.
+// A controller serves people and machines, so it is not given what it does not need: the users and
+// the roles of the store, and its snapshots, which etcd gives to nobody who may not do everything.
 fleet::Permissions permissions_of(const std::string& kind, const std::string& who) {
   fleet::Permissions permissions;
   if (kind == fleet::node_kind) permissions = of_node(who);
   if (kind == "operator") permissions = of_operator();
   if (kind == "publisher") permissions.writes = {all_of(KeyKind::release)};
-  if (kind != fleet::node_kind) permissions.reads.push_back({std::string(fleet::key_root), true});
+  if (kind == "controller") permissions.writes = {{std::string(fleet::key_root), true}};
+  const bool reads_all = kind != fleet::node_kind && kind != "controller";  // which writes all
+  if (reads_all) permissions.reads.push_back({std::string(fleet::key_root), true});
   permissions.user = fleet::certificate_name(kind, who);
-  permissions.all = kind == "admin" || kind == "controller";
+  permissions.all = kind == "admin";
   return permissions;
 }
 
