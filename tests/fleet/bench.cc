@@ -132,8 +132,6 @@ class Bench {
     if (uv_loop_init(&loop_) != 0) std::abort();
     who_ = cluster_.certificates("root");
     mine_ = std::make_unique<EtcdStore>(loop_, settings(0));
-    for (std::size_t i = 0; i < count_; ++i)
-      add_node(i);
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -141,9 +139,10 @@ class Bench {
 
   void run() {
     publish();
-    for (const auto& node : nodes_)
-      node->enter();
-    until([this] { return registered_ == count_; });
+    const auto begins = Clock::now();
+    enter_all();
+    std::fprintf(stderr, "%zu nodes have entered after %.1f s\n", count_,
+                 ms_between(begins, Clock::now()) / 1e3);
     RealController controller(build_, cluster_, who_);
     const Revision before = revision();
     const auto [writes, questions] = of_nodes();
