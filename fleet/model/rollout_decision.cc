@@ -215,8 +215,7 @@ class Decider {
     rollout.state = RolloutState::completed;
     if (is_kept || view_.batches.empty()) return "completed";
     rollout.state = RolloutState::aborted;
-    rollout.reason =
-        "no node has kept " + terms().version + ": " + std::to_string(rollout.failed) + " failed";
+    rollout.reason = "no node has kept " + terms().version;
     return "aborted: " + rollout.reason;
   }
 
