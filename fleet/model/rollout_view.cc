@@ -177,6 +177,10 @@ void RolloutView::take_text(const std::string& key, const std::string* text) {
   if (parsed->kind == KeyKind::node_claim && is_ours()) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
+    // A claim that names nobody is one all the same: no other is written beside it.
+    if (text != nullptr && nodes[names[0]].claimed_by.empty()) {
+      nodes[names[0]].claimed_by = "somebody";
+    }
   }
 }
 

@@ -356,4 +356,13 @@ TEST_CASE("a thousand nodes that nobody could confirm leave a rollout that can b
   CHECK(bench.rollout().reason.ends_with(", and 980 more"));
 }
 
+TEST_CASE("a claim that names nobody leaves its node out, and the driver does not try for ever") {
+  Bench bench(2);
+  bench.store.put(key_of(KeyKind::node_claim, {bench.node(0), "agent"}), "{}");
+  bench.settle();
+
+  CHECK(bench.stage(0) == NodeStage::left);
+  CHECK(bench.stage(1) == NodeStage::preparing);
+}
+
 }  // namespace
