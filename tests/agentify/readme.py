@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Types the commands of README, "Your daemon", as they stand there, on a machine of its own: a
-network, /srv and /run that nobody else sees. What they have set up then refuses a configuration
-that `-t` does not like, and goes back from a daemon that dies. Ends with `N passed, N failed`."""
+"""Types the commands of docs/daemons.md as they stand there, on a machine of its own: a network,
+/srv and /run that nobody else sees. What they have set up then refuses a configuration that `-t`
+does not like, and goes back from a daemon that dies. Ends with `N passed, N failed`."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import BUILD, wait_until
 from services import http_get
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/daemons.md"
 
 # A release, what is wrong with it, and what the upgrader says of that.
 BAD = [("refused", "echo no_such_directive >>nginx.conf", "stays active"),
@@ -21,9 +21,8 @@ BAD = [("refused", "echo no_such_directive >>nginx.conf", "stays active"),
 
 
 def commands():
-    text = README.read_text().split("## Your daemon\n")[1].split("\n## ")[0]
     found = []
-    for line in text.splitlines():
+    for line in PAGE.read_text().splitlines():
         if line.startswith("    $ "):
             found.append(line[6:])
         elif line.startswith("        "):

@@ -97,7 +97,7 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
 // What a direct exec of the agent takes is part of every figure, and shown beside them.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
-  return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " by " +
+  return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " ÷ " +
                      fixed(median(all[other].to_start), 2) + " ms; a direct exec " +
                      fixed(median(all[0].to_start), 2) + ")"};
 }
@@ -120,19 +120,19 @@ void judge_start_up(const Place& place) {
     counting_by_tini.push_back(start_up_by(all, 4, 2));
   }
   const auto judge = [&](const std::string& other, const Figure& worst, double bar) {
-    print_bar("start-up of an agent under it, as in a service file, by " + other + "'s", worst.text,
-              "less than " + fixed(bar, 2), worst.value < bar);
+    print_bar("start-up of an agent with our service files' options ÷ the same under " + other,
+              worst.text, "less than " + fixed(bar, 2), worst.value < bar);
   };
   judge(contenders[2].name, worst_of(by_tini), of_tini_max);
   judge(contenders[3].name, worst_of(by_tini_static), of_tini_static_max);
-  print_figure("the same with --attempts, which syncs a file, by " + contenders[2].name + "'s",
+  print_figure("the same with --attempts, which syncs a file ÷ under " + contenders[2].name,
                worst_of(counting_by_tini).text, "none", "");
 }
 
 // Of all of a run: a pair at a slow start-up has too few hand-overs for a ratio of its own.
 Figure by_minimal(const HandOvers& found) {
   const double ratio = median(found.upgrader) / median(found.minimal);
-  return {ratio, fixed(ratio, 2) + " (" + fixed(median(found.upgrader), 3) + " by " +
+  return {ratio, fixed(ratio, 2) + " (" + fixed(median(found.upgrader), 3) + " ÷ " +
                      fixed(median(found.minimal), 3) + " ms)"};
 }
 
@@ -144,9 +144,9 @@ void judge_gap(const Place& place, const Gap& gap) {
       std::count_if(figures.begin(), figures.end(),
                     [](const Figure& figure) { return figure.value <= of_minimal_max; }));
   const std::string of_runs = " of " + std::to_string(gap_runs) + " runs";
-  print_bar("the gap, last tick to first, with " + std::to_string(gap.start_ms) +
-                " ms of start-up" + (gap.as_service ? ", as in a service file" : "") +
-                ", by a minimal C program's",
+  print_bar("the gap with " + std::to_string(gap.start_ms) + " ms of start-up" +
+                (gap.as_service ? " and our service files' options" : "") +
+                " ÷ a minimal C program's",
             worst_of(figures).text + " in the worst" + of_runs + ", " + std::to_string(within) +
                 " within the bar",
             "at most " + fixed(of_minimal_max, 2) + " in " + std::to_string(gap_runs_within_min) +
@@ -157,7 +157,7 @@ void judge_gap(const Place& place, const Gap& gap) {
 void show_share(const Place& place) {
   const Figure worst =
       worst_of_runs([&] { return by_minimal(shares_in_pairs(place, share_pairs)); });
-  print_figure("the upgrader's share of that, from an exit to `activate`, by a minimal C program's",
+  print_figure("the upgrader's share of it, from an exit to `activate` ÷ a minimal C program's",
                worst.text, "none", "");
 }
 

@@ -33,9 +33,9 @@ bench:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(benchmark_programs)
 	@BUILD=$(BUILD) tests/benchmark/run
 
-# What the static program is held to; written into README.md.
+# What the static program is held to; written into docs/measurements.md.
 size:
-	@tests/need-packages $(static_packages) $(build_packages) gcc tini
+	@tests/need-packages $(static_packages) $(build_packages) gcc tini python3
 	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/upgrader $(benchmark_programs)
 	@$(MAKE) --no-print-directory $(static)/stamp_agent
 	@BUILD=$(BUILD) tests/benchmark/size $(upgrader_static) $(static)/stamp_agent

@@ -77,12 +77,12 @@ completions_load() {
 
 flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }
 
-# The code between ``` lines of the language $1 on the front page, with work that is done at once.
+# The code between ``` lines of the language $1 in docs/agents.md, with work that is done at once.
 example() {
   awk -v opening="\`\`\`$1" '
     $0 == "```" { inside = 0 }
     inside
-    $0 == opening { inside = 1 }' README.md
+    $0 == opening { inside = 1 }' docs/agents.md
   echo 'void work(void) {}'
 }
 
@@ -177,14 +177,12 @@ examples_name_what_is_installed() {
   done
 }
 
-# What the front page says to do by hand: the paragraphs of commands behind "By hand", typed one
-# after the other, in an empty directory.
+# The paragraph of commands number $1 of docs/by-hand.md. They are typed one after the other, in an
+# empty directory.
 by_hand() {
   awk -v wanted="$1" '
-    /By hand/ { found = 1 }
-    found && /^    / { if (!inside) number++; inside = 1; if (number == wanted) print; next }
-    { inside = 0 }
-    found && number > wanted { exit }' README.md
+    /^    / { if (!inside) number++; inside = 1; if (number == wanted) print; next }
+    { inside = 0 }' docs/by-hand.md
 }
 
 runs_by_hand() {
@@ -218,7 +216,7 @@ builds_hello_agents() {
       "-Wl,-rpath,$root/usr/lib"
 }
 
-# As the front page types it, but there.
+# As docs/agents.md types it, but there.
 hello_agent_counts() {
   PYTHONDONTWRITEBYTECODE=1 PATH=$root/usr/bin:$PATH tests/languages/readme.py \
     "$scratch/hello/python"
@@ -253,7 +251,7 @@ check 'they name the programs where they were installed' examples_name_what_is_i
 check 'so are the hello-agents, in seven languages' copies_hello_agents
 check 'those in C and C++ are built by pkg-config alone' in_a_shell builds_hello_agents
 check 'the one in Python has its library beside it, and counts' hello_agent_counts
-check 'what the front page says to do by hand runs as printed' in_a_shell runs_by_hand
+check 'the commands of docs/by-hand.md run as printed' in_a_shell runs_by_hand
 check 'make uninstall leaves nothing, and what was there before' leaves_nothing
 check 'make uninstall takes its directories with it' leaves_no_directories
 echo "$passed passed, $failed failed"

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Types the commands of README, "In an agent", as they stand there, but for a port and a file that
-nobody else has: a hello-agent counts, is upgraded and counts on. PATH begins with the upgrader.
+"""Types the commands of docs/agents.md, "Copy a hello-agent", as they stand there, but for a port
+and a file that nobody else has: a hello-agent counts, is upgraded and counts on. PATH begins with
+the upgrader.
 
-usage: readme.py [DIRECTORY]   where the library for Python lies, if not where README says.
+usage: readme.py [DIRECTORY]   where the library for Python lies, if not where the page says.
 Ends with `N passed, N failed`."""
 
 import os
@@ -21,7 +22,8 @@ DEADLINE = 60
 
 
 def commands(port, file):
-    text = (ROOT / "README.md").read_text().split("## In an agent\n")[1].split("\n```")[0]
+    page = (ROOT / "docs/agents.md").read_text()
+    text = page.split("## Copy a hello-agent\n")[1].split("\n## ")[0]
     typed = [line.strip() for line in text.splitlines() if line.startswith("    ")]
     assert len(typed) == 4 and "7000" in typed[1] and "/tmp/count" in typed[1], typed
     if len(sys.argv) > 1:
@@ -97,7 +99,7 @@ def main():
             return 1
         finally:
             shell.end()
-    print("ok a hello-agent counts as the front page says\n1 passed, 0 failed")
+    print("ok a hello-agent counts as its page says\n1 passed, 0 failed")
     return 0
 
 

@@ -103,17 +103,18 @@ check_examples() {
   extract $page 'C++ example' | compiles "$page, C++" c++ "${CXX:-c++}" -std=c++20
   page=man/libagent-releases.3
   extract $page example | compiles "$page, C++" c++ "${CXX:-c++}" -std=c++20
-  fenced README.md c | compiles 'README.md, C' c "${CC:-cc}" -std=c11
-  fenced README.md cpp | compiles 'README.md, C++' c++ "${CXX:-c++}" -std=c++20
+  page=docs/agents.md
+  fenced $page c | compiles "$page, C" c "${CC:-cc}" -std=c11
+  fenced $page cpp | compiles "$page, C++" c++ "${CXX:-c++}" -std=c++20
 }
 
 canary_examples() {
   sed -i 's/agent_protocol_ready/agent_protocol_planted/; s/ready()/planted()/' \
-    man/agent_protocol.3 README.md
+    man/agent_protocol.3 docs/agents.md
   sed -i 's/Releases::open/Releases::planted/' man/libagent-releases.3
   echo 'man/libagent-releases.3, C++: '
   echo 'man/agent_protocol.3, C: '
   echo 'man/agent_protocol.3, C++: '
-  echo 'README.md, C: '
-  echo 'README.md, C++: '
+  echo 'docs/agents.md, C: '
+  echo 'docs/agents.md, C++: '
 }
