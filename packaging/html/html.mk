@@ -1,0 +1,10 @@
+# make html: the pages of man/, the front page and docs/ as one small site.
+
+html_packages = cmark-gfm mandoc python3
+# A tidy check makes the site, and follows its links.
+check_packages += cmark-gfm
+
+.PHONY: html
+html:
+	@tests/need-packages $(html_packages)
+	@packaging/html/site.py $(BUILD)/html

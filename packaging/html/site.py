@@ -1,0 +1,203 @@
+#!/usr/bin/python3
+"""Makes the pages of man/, the Markdown of the top folder, docs/, fleet/ and tests/ into a site:
+
+usage: site.py DIRECTORY           makes it there; what was there before goes
+       site.py --check DIRECTORY   prints each link of the site there that leads nowhere
+
+Markdown becomes HTML by cmark-gfm, pages by mandoc. A file or folder of the tree that a page links
+to, and that is no page itself, is shown as text below source/."""
+
+import html
+import html.parser
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+MENU = (("README.md", "upgrader"), ("docs/README.md", "docs"), ("man/upgrader.8", "upgrader(8)"),
+        ("man/agent-protocol.7", "agent-protocol(7)"), ("ARCHITECTURE.md", "architecture"))
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="stylesheet" href="{up}style.css">
+</head>
+<body>
+<nav>{menu}</nav>
+<main class="{kind}">
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def run(*words, text=None):
+    return subprocess.run(words, input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def pages():
+    """The files that become pages, by their paths in the tree."""
+    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("man/*.[1378]"),
+             *ROOT.glob("fleet/*.md"), *ROOT.glob("tests/*.md"),
+             *ROOT.glob("agent-protocol/*/README.md")]
+    return sorted(str(file.relative_to(ROOT)) for file in found)
+
+
+def place_of(path):
+    """Where a page of the tree stands in the site."""
+    if path == "README.md":
+        return "index.html"
+    return (path if path.startswith("man/") else path.removesuffix(".md")) + ".html"
+
+
+class Site:
+    def __init__(self, directory):
+        self.directory, self.pages, self.shown = pathlib.Path(directory), set(pages()), set()
+
+    def write(self, place, title, kind, body):
+        up = "../" * place.count("/")
+        menu = " ".join(f'<a href="{up}{place_of(path)}">{name}</a>' for path, name in MENU)
+        file = self.directory / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(PAGE.format(title=html.escape(title), up=up, menu=menu, kind=kind,
+                                    body=body))
+
+    def place_of_target(self, path):
+        """Where the site has this path of the tree; makes what it has not yet."""
+        if path in self.pages:
+            return place_of(path)
+        file = ROOT / path
+        if file.suffix == ".svg":
+            target = self.directory / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+            return path
+        if file.is_dir():
+            if f"{path}/README.md" in self.pages:
+                return place_of(f"{path}/README.md")
+            return self.show_folder(path)
+        return self.show_file(path) if file.is_file() else None
+
+    def show_file(self, path):
+        place = f"source/{path}.html"
+        if path not in self.shown:
+            self.shown.add(path)
+            text = (ROOT / path).read_text(errors="replace")
+            self.write(place, path, "source",
+                       f"<h1>{path}</h1>\n<pre>{html.escape(text)}</pre>")
+        return place
+
+    def show_folder(self, path):
+        place = f"source/{path}/index.html"
+        if path not in self.shown:
+            self.shown.add(path)
+            items = []
+            for file in sorted((ROOT / path).iterdir()):
+                inside = str(file.relative_to(ROOT))
+                target = self.place_of_target(inside)
+                items.append(f'<li><a href="{os.path.relpath(target, os.path.dirname(place))}">'
+                             f"{html.escape(file.name)}</a></li>")
+            self.write(place, path, "source", f"<h1>{path}/</h1>\n<ul>{''.join(items)}</ul>")
+        return place
+
+    def link(self, path, target):
+        """The target of a link on the page of `path`, as the site has it."""
+        if re.match(r"[a-z]+:|#", target):
+            return target
+        inside, mark, fragment = target.partition("#")
+        inside = os.path.normpath(os.path.join(os.path.dirname(path), inside))
+        place = self.place_of_target(inside)
+        if place is None:
+            return target
+        return os.path.relpath(place, os.path.dirname(place_of(path)) or ".") + mark + fragment
+
+    def markdown(self, path):
+        body = run("cmark-gfm", "-e", "table", "-e", "autolink", text=(ROOT / path).read_text())
+        body = body.replace("<!-- raw HTML omitted -->\n", "")
+        body = re.sub(r'(href|src)="([^"]*)"',
+                      lambda found: f'{found[1]}="{self.link(path, found[2])}"', body)
+        body = re.sub(r"<(h[1-6])>(.*?)</\1>", with_name, body)
+        body = body.replace("<table>", '<div class="wide"><table>')
+        body = body.replace("</table>", "</table></div>")
+        title = re.search(r"^# (.*)", (ROOT / path).read_text(), re.MULTILINE)
+        self.write(place_of(path), title[1] if title else path, "markdown", body)
+
+    def manual(self, path):
+        body = run("mandoc", "-T", "html", "-O", "fragment,man=%N.%S.html", str(ROOT / path))
+        # Pages of other projects have no file here.
+        body = re.sub(r'<a class="Xr" href="([^"]*)\.html">(.*?)</a>',
+                      lambda found: found[0] if "man/" + found[1] in self.pages else found[2],
+                      body, flags=re.DOTALL)
+        name, section = path.removeprefix("man/").rsplit(".", 1)
+        self.write(place_of(path), f"{name}({section})", "manual", body)
+
+    def make(self):
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.directory.mkdir(parents=True)
+        shutil.copyfile(HERE / "style.css", self.directory / "style.css")
+        for path in sorted(self.pages):
+            (self.manual if path.startswith("man/") else self.markdown)(path)
+
+
+def with_name(found):
+    """A heading with the name that GitHub gives it, for links into the page."""
+    words = html.unescape(re.sub(r"<[^>]*>", "", found[2])).lower()
+    name = re.sub(r"[^\w -]", "", words).replace(" ", "-")
+    return f'<{found[1]} id="{name}">{found[2]}</{found[1]}>'
+
+
+class Links(html.parser.HTMLParser):
+    """The links of a page, and the names of its places."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.names = [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name in ("href", "src"):
+                self.links.append(value)
+            elif name == "id":
+                self.names.add(value)
+
+
+def dead_links(directory):
+    """Lines `PAGE: LINK` for what leads to no file of the site, or to no place in its page."""
+    read = {file: Links(file.read_text()) for file in pathlib.Path(directory).rglob("*.html")}
+    for file, page in sorted(read.items()):
+        for link in page.links:
+            if re.match(r"[a-z]+:", link):
+                continue
+            inside, _, fragment = link.partition("#")
+            target = pathlib.Path(os.path.normpath(file.parent / inside)) if inside else file
+            there = target.is_file()
+            if there and fragment and target in read:
+                there = fragment in read[target].names
+            if not there:
+                yield f"{file.relative_to(directory)}: leads nowhere: {link}"
+    if not read:
+        yield f"{directory}: no page"
+
+
+def main(words):
+    if len(words) == 2 and words[0] == "--check":
+        dead = list(dead_links(words[1]))
+        print("\n".join(dead), end="\n" if dead else "")
+        return 1 if dead else 0
+    if len(words) != 1:
+        sys.exit("usage: site.py [--check] DIRECTORY")
+    Site(words[0]).make()
+    print(f"{words[0]}/index.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
