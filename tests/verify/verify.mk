@@ -23,7 +23,7 @@ lines:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader
 	@BUILD=$(BUILD) CXX='$(CXX)' tests/verify/lines
 
-# Every target of `make help`, each by itself in a clone of its own. TARGETS: only these.
+# Every target of `make help-all`, each by itself in a clone of its own. TARGETS: only these.
 check-targets:
 	@tests/need-packages git
 	@tests/verify/targets $(TARGETS)
