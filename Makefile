@@ -1,5 +1,5 @@
 # upgrader: replaces a running agent by its next version, and falls back by itself.
-# `make help` lists the targets.
+# `make help` shows ten targets, `make help-all` all of them.
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -59,8 +59,8 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .SUFFIXES:
 .PRECIOUS: $(BUILD)/objects/%.o
 .DELETE_ON_ERROR:
-.PHONY: all programs samples demo check check-here quick install uninstall clean help packages \
-  dist deb
+.PHONY: all programs samples demo check check-here quick install uninstall clean help \
+  help-all packages dist deb
 
 # The programs that stand beside the upgrader on one machine: each has a directory below node/, with
 # a .mk that adds to these lists. Programs and libraries are built by `make` and installed; tests
@@ -79,15 +79,28 @@ check_packages += $(node_packages)
 
 # What a directory of tests adds: programs, targets of its own, tests for `make check`.
 include $(wildcard tests/*/*.mk)
+include packaging/html/html.mk
 
 all: programs samples
 
+# The ten that most people need; `make help-all` has the others, too.
 help:
 	@echo 'make            build all that is installed, into $(BUILD)/'
 	@echo 'make demo       install what is missing, build, and watch live upgrades, good and bad'
-	@echo 'make check      install what is missing, build and run all tests'
 	@echo 'make quick      what a change of the decisions needs: units, scenarios, every state'
+	@echo 'make check      install what is missing, build and run all tests'
+	@echo 'make install    honours PREFIX and DESTDIR; make uninstall takes it back'
+	@echo 'make html       the pages and docs/ as one small site, in $(BUILD)/html'
+	@echo 'make deb        packages for Debian in $(BUILD)/deb/, tried in a Debian of their own'
+	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|...)'
 	@echo 'make verify     every layer of verification; its figures go into tests/VERIFICATION.md'
+	@echo 'make clean      remove $(BUILD)/'
+	@echo
+	@echo 'make help-all shows all other targets.'
+
+help-all:
+	@$(MAKE) -s help | sed '/^$$/,$$d'
+	@echo
 	@echo 'make check-daemons     real daemons under agentify; the figures go into its page'
 	@echo 'make kill-agentify     agentify and what is around it, killed at every step'
 	@echo 'make fault-agentify    system calls of agentify that fail, one a life'
@@ -101,14 +114,10 @@ help:
 	@echo 'make bench-fleet        what a rollout itself costs, and how soon it has a new driver'
 	@echo 'make rows       what was asked for, row by row, and the tests that show it'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
-	@echo 'make static     one small file without any library, by musl (ARCH=amd64|arm64|...)'
 	@echo 'make check-static   the integration tests on it; or upgrades in an emulator'
-	@echo 'make size       hold it to its bars; the figures go into README.md'
-	@echo 'make install    honours PREFIX and DESTDIR; make uninstall takes it back'
-	@echo 'make deb        packages for Debian in $(BUILD)/deb/, tried in a Debian of their own'
+	@echo 'make size       hold it to its bars; the figures go into docs/measurements.md'
 	@echo 'make dist       the release archive; make check-dist builds it without network and git'
 	@echo 'make check-targets   each of these targets alone, in a fresh clone (TARGETS="quick size")'
-	@echo 'make clean      remove $(BUILD)/'
 	@echo
 	@echo 'The layers of make verify, each by itself; short, or with LONG=1 to the full bar:'
 	@echo 'make explore    every state of the supervisor, and a second table along the way'

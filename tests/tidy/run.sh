@@ -31,6 +31,7 @@ trap 'exit 1' HUP INT TERM
 . tests/tidy/protocol_pages.sh
 . tests/tidy/living_pages.sh
 . tests/tidy/fleet_pages.sh
+. tests/tidy/front_pages.sh
 
 passed=0
 failed=0
@@ -97,7 +98,7 @@ try_canary() {
 
 # shellcheck disable=SC2086  # lists of names
 [ $# -gt 0 ] || set -- $layer_checks $shape_checks $word_checks $page_checks $protocol_checks \
-  $living_checks $fleet_checks
+  $living_checks $fleet_checks $front_checks
 for name in "$@"; do
   try_check "$name"
   [ $? = 77 ] || try_canary "$name"

@@ -120,6 +120,7 @@ check_heads() {
     case $file in
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/scenario/*.txt) continue ;;  # its name says it
+      docs/*.svg) continue ;;  # its title says it
       agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;  # npm's, cargo's
       agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
       debian/rules) opening='^# *[A-Za-z]' ;;
@@ -192,7 +193,7 @@ canary_format() {
   echo 'upgrader/planted.cc:2: not as clang-format'
 }
 
-# What `make help` shows is tried by `make check-targets`, which knows how.
+# What `make help-all` shows is tried by `make check-targets`, which knows how.
 check_targets() { tests/verify/targets --compare 2>&1; }
 
 canary_targets() {
