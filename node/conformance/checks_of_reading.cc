@@ -199,8 +199,7 @@ Check escaped_names() {
               "\\u0073top. The upgrader of today writes no such thing.",
           .expected = "It understands them, and says stopped.",
           .quotes = {{"LINES",
-                      "Whoever reads accepts every escape of RFC 8259, in names of members as "
-                      "well"}},
+                      "A reader accepts every escape of RFC 8259, in names of members as well"}},
           .needs = {"stop"},
           .script =
               [](const Terms&) {

@@ -12,7 +12,7 @@ using What = Step::What;
 
 constexpr Quote held_quote{
     "ROLES",
-    "Every agent begins held: it does nothing that has an effect outside itself until it is told "
+    "Every agent begins held: it does nothing that has an effect outside itself until it is sent "
     "activate."};
 
 Judgement judge_held_pipes(const Lives& lives, Time) {

@@ -96,7 +96,7 @@ std::vector<Check> checks_of_state() {
       with_state(
           "state-escapes",
           "It is made active with a state that is spelled with every escape of JSON.",
-          {{"LINES", "Whoever reads accepts every escape of RFC 8259, in names of members as well"},
+          {{"LINES", "A reader accepts every escape of RFC 8259, in names of members as well"},
            unread},
           every_escape),
   };

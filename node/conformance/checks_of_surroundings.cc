@@ -172,7 +172,7 @@ Check alone() {
               "SIGTERM.",
           .expected = "It works, writes no message, and SIGTERM ends it.",
           .quotes = {{"CHANNEL",
-                      "Where AGENT_PROTOCOL is absent there is no upgrader: the same program runs "
+                      "If AGENT_PROTOCOL is absent there is no upgrader: the same program runs "
                       "alone, and its input and output are its own."}},
           .needs = {},
           .script = [](const Terms& terms) -> Script {

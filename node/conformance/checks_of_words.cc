@@ -26,13 +26,14 @@ std::vector<Check> checks_of_words() {
        .expected =
            "Every line that it writes is a message: no print of the program, or of one that "
            "it starts, gets among them.",
-       .quotes = {{"LINES",
-                   "A line is stray output if it is no JSON object with a text as its type, if it "
-                   "nests deeper than 32 levels, the message itself being the first, if it is "
-                   "longer than the limit, or if the end of the output cuts it off."},
-                  {"CHANNEL",
-                   "An agent keeps the pipes from its own children and from stray "
-                   "prints."}},
+       .quotes =
+           {{"LINES",
+             "A line is stray output if it is not a JSON object with a text as its type, nests "
+             "deeper than 32 levels, is longer than the limit, or is cut off by the end of the "
+             "output."},
+            {"CHANNEL",
+             "An agent keeps the pipes from its own children and from stray "
+             "prints."}},
        .needs = {"exit"},
        .script = whole_life,
        .rules = rule_stray},

@@ -109,7 +109,7 @@ Check heartbeats() {
               "It sends heartbeat at least every half of that time. The kit complains where "
               "less than half of them have come.",
           .quotes = {{"GROWTH",
-                      "Where welcome has watchdog_ms, an active agent sends heartbeat at least "
+                      "If welcome has watchdog_ms, an active agent sends heartbeat at least "
                       "every half of that time, from activate until it says stopped or is told to "
                       "stop with the reason rollback."}},
           .needs = {"activate"},
