@@ -125,6 +125,8 @@ class Site:
                       lambda found: f'{found[1]}="{self.link(path, found[2])}"', body)
         body = re.sub(r"<(h[1-6])>(.*?)</\1>", with_name, body)
         body = re.sub(r"<code>([^<\n]{1,24})</code>", r'<code class="short">\1</code>', body)
+        # A log is read as sentences; other code keeps its lines.
+        body = re.sub(r"<pre>(<code>[^<]*\nupgrader: )", r'<pre class="log">\1', body)
         body = body.replace("<table>", '<div class="wide"><table>')
         body = body.replace("</table>", "</table></div>")
         title = re.search(r"^# (.*)", (ROOT / path).read_text(), re.MULTILINE)
