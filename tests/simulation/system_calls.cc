@@ -285,7 +285,7 @@ std::string ControlDirectory::open(std::string path) {
   return "";
 }
 
-int ControlDirectory::lock() const {
+int ControlDirectory::lock() {
   return 0;
 }
 
