@@ -27,6 +27,7 @@ trap 'exit 1' HUP INT TERM
 . tests/tidy/layers.sh
 . tests/tidy/shape.sh
 . tests/tidy/words.sh
+. tests/tidy/sentences.sh
 . tests/tidy/pages.sh
 . tests/tidy/protocol_pages.sh
 . tests/tidy/living_pages.sh
@@ -97,8 +98,8 @@ try_canary() {
 }
 
 # shellcheck disable=SC2086  # lists of names
-[ $# -gt 0 ] || set -- $layer_checks $shape_checks $word_checks $page_checks $protocol_checks \
-  $living_checks $fleet_checks $front_checks
+[ $# -gt 0 ] || set -- $layer_checks $shape_checks $word_checks $sentence_checks $page_checks \
+  $protocol_checks $living_checks $fleet_checks $front_checks
 for name in "$@"; do
   try_check "$name"
   [ $? = 77 ] || try_canary "$name"
