@@ -179,6 +179,10 @@ int uv_loop_close(uv_loop_t*) {
   return handles.empty() ? 0 : UV_EBUSY;
 }
 
+int uv_backend_fd(const uv_loop_t*) {
+  return -1;  // only for epoll_wait, which finds nothing here
+}
+
 void uv_update_time(uv_loop_t*) {
   loop_time = the_machine->now();
 }

@@ -1,7 +1,7 @@
 # make simulate: the real loop, supervisor, session and codec on a simulated machine.
 
 simulation_directory := tests/simulation
-simulation_calls := read write close ioctl clock_gettime signalfd sendto
+simulation_calls := read write close ioctl clock_gettime epoll_wait signalfd sendto
 simulation_wraps := $(foreach call,$(simulation_calls),-Wl,--wrap=$(call))
 
 # The loop with a seat for the judge between it and its supervisor.

@@ -1,6 +1,7 @@
 // What the real shell calls, answered by the simulated machine: the few system calls of loop.cc,
 // agents.cc and channel.cc (the linker sends them here), and in place of process.cc, program.cc,
 // link.cc and lock.cc their whole interfaces.
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -145,6 +146,11 @@ ssize_t __wrap_sendto(int, const void* bytes, size_t size, int, const sockaddr*,
   return static_cast<ssize_t>(size);
 }
 
+// Called once, to see whether it may be called: the loop itself is libuv_double's.
+int __wrap_epoll_wait(int, epoll_event*, int, int) {
+  return 0;
+}
+
 int __wrap_signalfd(int, const sigset_t*, int) {
   return the_machine->open({Descriptor::What::signals, nullptr});
 }
@@ -276,6 +282,14 @@ int Link::restore(const BeforeSync& before_sync) const {
   before_sync();
   if (!the_judge->awaits_link_back()) return 0;
   return the_judge->next_outcome(World::link_back) == World::link_stays ? EIO : 0;
+}
+
+bool Link::is_read_only() const {
+  return false;
+}
+
+int Link::previous_stays() const {
+  return 0;
 }
 
 // ---- control_directory.h: nobody else is in it
