@@ -165,7 +165,7 @@ examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in
       */agentify) programs='upgrader' ;;  # and agentify, which it finds beside itself by PATH
-      */hello-agent) programs= ;;
+      */hello-agent | */procd) programs= ;;  # OpenWrt's package puts programs into /usr/sbin
       */fleet) programs='upgrader fleet-agent fleet-controller' ;;
       *) programs='upgrader sample-agent' ;;
     esac

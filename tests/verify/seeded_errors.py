@@ -72,8 +72,8 @@ ERRORS = [
     # ---- what an operator asks
     (
         "missing refusal: an operator cancels an upgrade after the stop has been sent",
-        '      if (at_the_gate || phase == Phase::preparing) return "";\n',
-        '      return "";\n',
+        'if (phase == Phase::preparing || phase == Phase::confirming) return "";',
+        'return "";',
     ),
     (
         "missing refusal: an operator confirms what does not wait to be confirmed",
@@ -139,7 +139,8 @@ ERRORS = [
     ),
     (
         "wrong end: a way back on trial that does not say that it works is killed at once",
-        "  if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);\n  if (state_.upgrade)",
-        "  if (state_.upgrade)",
+        "  if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);\n"
+        "  restore_link_for_signal();",
+        "  restore_link_for_signal();",
     ),
 ]
