@@ -12,12 +12,15 @@ DOCDIR ?= $(PREFIX)/share/doc/upgrader
 
 CXX ?= g++
 CXXFLAGS ?= -O2
-CPPFLAGS += -I.
+# Public headers of node/ lie where they will be installed: <agent-releases/NAME.h>.
+CPPFLAGS += -I. -Inode/releases/include
 # Offsets in files and times have 64 bits on every machine, also where glibc's default is 32.
 wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC $(wide_types) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
-LINK = $(CXX) $(CXXFLAGS) $(LDFLAGS)
+# Of a unit a program takes the functions that it calls.
+COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC -ffunction-sections -fdata-sections $(wide_types) \
+  $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
+LINK = $(CXX) $(CXXFLAGS) -Wl,--gc-sections $(LDFLAGS)
 
 version := $(shell sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' upgrader/version.h)
 soname := libagent-protocol.so.1
@@ -32,10 +35,31 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Objects lie apart: $(BUILD)/upgrader is the program.
 objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
-protocol_objects := $(call objects, \
-  $(wildcard $(addsuffix /*.cc,$(addprefix agent-protocol/,wire session agent))))
-upgrader_objects := $(call objects, \
-  $(wildcard $(addsuffix /*.cc,$(addprefix upgrader/,wire core shell))))
+
+# Most of what it takes to compile a file is to read headers. So sources are compiled some dozens at
+# once: $(call unit,NAME,SOURCES) is the object of a file that includes them all. SINGLE=1 makes an
+# object of each of them, for what looks at objects, or exchanges one: give it a BUILD of its own.
+unit = $(eval unit_$(1) := $(2))$(if $(SINGLE),$(call objects,$(2)),$(BUILD)/objects/units/$(1).o)
+single := $(BUILD)/single
+make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
+
+# It stands in archives of other libraries, too, and for itself.
+json_parts := $(addprefix agent-protocol/wire/,json_line.cc escape.cc utf8.cc)
+json_unit := $(call unit,agent-protocol/json,$(json_parts))
+protocol_objects := $(json_unit) \
+  $(call unit,agent-protocol/wire, \
+    $(filter-out $(json_parts),$(wildcard agent-protocol/wire/*.cc))) \
+  $(call unit,agent-protocol/session,$(wildcard agent-protocol/session/*.cc)) \
+  $(call unit,agent-protocol/agent,$(wildcard agent-protocol/agent/*.cc))
+# What takes a command line apart is all that the programs of node/ have of it; and the simulation
+# has a loop of its own.
+upgrader_words := $(addprefix upgrader/core/,argument.cc duration.cc number.cc)
+upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
+upgrader_objects := $(call unit,upgrader/words,$(upgrader_words)) \
+  $(call unit,upgrader/core,$(filter-out $(upgrader_words), \
+    $(wildcard upgrader/wire/*.cc upgrader/core/*.cc))) \
+  $(call unit,upgrader/loop,$(upgrader_loop)) \
+  $(call unit,upgrader/shell,$(filter-out $(upgrader_loop),$(wildcard upgrader/shell/*.cc)))
 support_objects := $(call objects,$(filter-out %_test.cc %/puppet.cc, \
   $(wildcard tests/support/*.cc tests/explore/*.cc tests/integration/*.cc)))
 protocol_library := $(BUILD)/libagent-protocol.a
@@ -57,9 +81,9 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
 .DEFAULT_GOAL := all
 .SUFFIXES:
-.PRECIOUS: $(BUILD)/objects/%.o
+.PRECIOUS: $(BUILD)/objects/%.o $(BUILD)/units/%.cc
 .DELETE_ON_ERROR:
-.PHONY: all programs samples demo check check-here quick install uninstall clean help \
+.PHONY: always all programs samples demo check check-here quick install uninstall clean help \
   help-all packages dist deb
 
 # The programs that stand beside the upgrader on one machine: each has a directory below node/, with
@@ -145,6 +169,17 @@ help-all:
 # ---- programs and libraries
 
 $(BUILD)/objects/%.o: %.cc
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+
+# Written anew when the list has changed. (A name in it stands for a file from the top.)
+$(BUILD)/units/%.cc: always
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(unit_$*) | cmp -s - $@ || printf '#include "%s"\n' $(unit_$*) >$@
+# Files that lie side by side there have names in common that shadow nothing where they stand; make
+# analyze looks at each by itself.
+$(BUILD)/objects/units/%.o: WARNINGS += -Wno-shadow -Wno-subobject-linkage -Wno-maybe-uninitialized
+$(BUILD)/objects/units/%.o: $(BUILD)/units/%.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 

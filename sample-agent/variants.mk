@@ -6,7 +6,6 @@ sample_parts := $(filter-out %/main.cc %/variant.cc,$(wildcard sample-agent/*.cc
 sample_objects := $(BUILD)/objects/sample-agent
 sample_library := $(BUILD)/libsample-agent.a
 sample_agent := $(BUILD)/sample-agent/sample-agent
-$(sample_objects)/%.o: CPPFLAGS += $(releases_include)
 
 sample_variants := 1.0.0 2.0.0 3.0.0-crash_at_start 4.0.0-hang_at_start 5.0.0-crash_on_trial 6.0.0 \
   7.0.0 1.0.1-slow_to_stop 1.0.2-never_stops 1.0.3-writes_too_early
@@ -15,7 +14,7 @@ sample_variant_files := $(sample_variants:%=$(BUILD)/sample-agent/variants/%)
 # 1 up to version 1.x, 2 from 2.0.0 on.
 position_format = $(if $(filter 1,$(firstword $(subst ., ,$(1)))),1,2)
 
-$(sample_library): $(call objects,$(sample_parts))
+$(sample_library): $(call unit,sample-agent/sample-agent,$(sample_parts))
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -43,7 +42,7 @@ $(sample_variant_files): $(BUILD)/%: $(BUILD)/objects/%.o \
 demo_library := $(BUILD)/tests/libdemo.a
 demo_programs := $(BUILD)/tests/demo/live_demo $(BUILD)/tests/demo/check_lines
 
-$(demo_library): $(call objects,$(filter-out %/live_demo.cc %/check_lines.cc, \
+$(demo_library): $(call unit,tests/demo,$(filter-out %/live_demo.cc %/check_lines.cc, \
   $(wildcard tests/demo/*.cc)))
 	@mkdir -p $(@D)
 	@rm -f $@

@@ -4,10 +4,7 @@ build_packages += libssl-dev
 fleet_agent_parts := $(filter-out fleet/agent/main.cc fleet/agent/version.cc, \
   $(wildcard fleet/agent/*.cc))
 fleet_agent_library := $(BUILD)/libfleet-agent.a
-$(fleet_agent_library): $(call objects,$(fleet_agent_parts)); $(make_archive)
-$(BUILD)/objects/fleet/agent/%.o: CPPFLAGS += $(releases_include)
-# CLI11 2.1.2 shadows its own names.
-$(BUILD)/objects/fleet/agent/%options.o: WARNINGS += -Wno-shadow
+$(fleet_agent_library): $(call unit,fleet/agent,$(fleet_agent_parts)); $(make_archive)
 
 fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a \
   libagent-releases.a libupgraderctl.a) $(upgrader_library) $(protocol_library)

@@ -35,7 +35,7 @@ Bio reading(const std::string& text) {
   return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-Signed refused(const std::string& why) {
+Signed not_signed(const std::string& why) {
   ERR_clear_error();
   return {.error = why};
 }
@@ -138,20 +138,20 @@ bool add_revoked(X509_CRL* list, const std::string& serial, ASN1_TIME* now) {
 Signed sign(const Signing& signing) {
   const Request request(
       PEM_read_bio_X509_REQ(reading(signing.request).get(), nullptr, nullptr, nullptr));
-  if (request == nullptr) return refused("the request is none in PEM");
+  if (request == nullptr) return not_signed("the request is none in PEM");
   EVP_PKEY* key = X509_REQ_get0_pubkey(request.get());
   if (key == nullptr || X509_REQ_verify(request.get(), key) != 1)
-    return refused("the request is not signed by its own key");
+    return not_signed("the request is not signed by its own key");
   if (signing.only_renews && common_name(X509_REQ_get_subject_name(request.get())) != signing.name)
-    return refused("the request is not for " + signing.name);
+    return not_signed("the request is not for " + signing.name);
   const Certificate signer = certificate_in(signing.signer.certificate);
   const Key signer_key = key_in(signing.signer.key);
   if (const std::string why = why_no_signer(signer.get(), signer_key.get()); !why.empty())
-    return refused(why);
+    return not_signed(why);
   const Certificate certificate(X509_new());
   if (certificate == nullptr || !fill(certificate.get(), signer.get(), key, signing) ||
       X509_sign(certificate.get(), signer_key.get(), EVP_sha256()) == 0)
-    return refused("the certificate cannot be made");
+    return not_signed("the certificate cannot be made");
   return {
       .certificate = written([&](BIO* out) { return PEM_write_bio_X509(out, certificate.get()); }),
       .issued = {.serial = hexadecimal(certificate.get()),
@@ -240,11 +240,11 @@ RevocationList with_revoked(const std::string& before, const std::vector<std::st
   const Certificate certificate = certificate_in(signer.certificate);
   const Key key = key_in(signer.key);
   if (const std::string why = why_no_signer(certificate.get(), key.get()); !why.empty())
-    return {.error = refused(why).error};
+    return {.error = not_signed(why).error};
   const List list(before.empty()
                       ? X509_CRL_new()
                       : PEM_read_bio_X509_CRL(reading(before).get(), nullptr, nullptr, nullptr));
-  if (list == nullptr) return {.error = refused("the list is none in PEM").error};
+  if (list == nullptr) return {.error = not_signed("the list is none in PEM").error};
   const Time now(X509_gmtime_adj(nullptr, 0));
   const Time next(X509_gmtime_adj(nullptr, days * day_s));
   bool good = X509_CRL_set_version(list.get(), X509_CRL_VERSION_2) == 1 &&
@@ -256,7 +256,7 @@ RevocationList with_revoked(const std::string& before, const std::vector<std::st
   }
   good = good && X509_CRL_sort(list.get()) == 1 &&
          X509_CRL_sign(list.get(), key.get(), EVP_sha256()) != 0;
-  if (!good) return {.error = refused("the list cannot be made").error};
+  if (!good) return {.error = not_signed("the list cannot be made").error};
   return {.list = written([&](BIO* out) { return PEM_write_bio_X509_CRL(out, list.get()); })};
 }
 

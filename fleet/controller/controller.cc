@@ -6,8 +6,8 @@
 #include <functional>
 #include <utility>
 
-#include "fleet/agent/log_line.h"
 #include "fleet/agent/zone_file.h"
+#include "fleet/controller/log.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/desired_driver.h"
 #include "fleet/model/keys.h"
@@ -21,10 +21,6 @@ namespace {
 
 // How long the store has to take back the keys of a controller that ends.
 constexpr std::chrono::milliseconds leave_time{2'000};
-
-void log(const std::string& line) {
-  log_line("fleet-controller", line);
-}
 
 }  // namespace
 

@@ -1,9 +1,8 @@
 # fleet-controller: drives rollouts and desired versions on the store, by the model's drivers.
 fleet_controller_parts := $(filter-out fleet/controller/main.cc,$(wildcard fleet/controller/*.cc))
 fleet_controller_library := $(BUILD)/libfleet-controller.a
-$(fleet_controller_library): $(call objects,$(fleet_controller_parts)); $(make_archive)
-# CLI11 2.1.2 shadows its own names.
-$(BUILD)/objects/fleet/controller/options.o: WARNINGS += -Wno-shadow
+$(fleet_controller_library): $(call unit,fleet/controller,$(fleet_controller_parts))
+	$(make_archive)
 
 # Libraries that use others stand before them.
 $(BUILD)/fleet-controller: $(call objects,fleet/controller/main.cc) $(fleet_controller_library) \

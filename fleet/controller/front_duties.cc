@@ -4,10 +4,10 @@
 #include <ctime>
 
 #include "fleet/agent/identity.h"
-#include "fleet/agent/log_line.h"
 #include "fleet/agent/renewal_answer.h"
 #include "fleet/agent/text_file.h"
 #include "fleet/controller/front.h"
+#include "fleet/controller/log.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/driver.h"
 
@@ -17,11 +17,7 @@ namespace {
 // Until the copy of the records holds what was just written.
 constexpr std::chrono::milliseconds settle_time{200};
 // Whoever follows waits for the lease where the store has not answered by then.
-constexpr std::chrono::milliseconds leave_time{2'000};
-
-void log(const std::string& line) {
-  log_line("fleet-controller", line);
-}
+constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
 
@@ -78,7 +74,7 @@ void Front::leave() {
   for (const auto& [id, duty] : duties_) {
     if (!duty->is_over()) duty->leave();
   }
-  left_ = timers_->after(leave_time, [this] { end(); });
+  left_ = timers_->after(leases_time, [this] { end(); });
   look_soon();
 }
 

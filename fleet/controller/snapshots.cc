@@ -12,17 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/agent/log_line.h"
+#include "fleet/controller/log.h"
 #include "fleet/model/snapshot_files.h"
 
 namespace fleet {
 namespace {
 
 constexpr const char* fresh_name = "cell.snapshot.new";
-
-void log(const std::string& line) {
-  log_line("fleet-controller", line);
-}
 
 std::vector<std::string> files_in(const std::string& directory) {
   std::vector<std::string> names;

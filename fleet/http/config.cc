@@ -12,10 +12,6 @@ ConfigDecision answered(Response response) {
   return {.response = std::move(response)};
 }
 
-ConfigDecision refused(int status, const std::string& reason) {
-  return answered(problem(status, reason));
-}
-
 std::string key_text(const std::string& rest) {
   return std::string(key_root) + rest;
 }
@@ -69,7 +65,7 @@ void record_order(const Request& request, const std::string& rest, const ConfigM
   transaction.puts.push_back({key, write_record(event)});
 }
 
-std::optional<std::string> why_no_query(const Request& request) {
+std::optional<std::string> why_no_change(const Request& request) {
   const auto validate = request.query.find("validate");
   if (validate == request.query.end() || validate->second == "true") return std::nullopt;
   return "validate may be true, and nothing else";
@@ -105,6 +101,10 @@ ConfigDecision write(const Request& request, const std::string& rest, const KeyV
 
 }  // namespace
 
+ConfigDecision refused(int status, const std::string& reason) {
+  return answered(problem(status, reason));
+}
+
 std::vector<std::string> config_reads(const Request& request, const std::string& rest) {
   const auto key = config_record(rest);
   if (!key) return {rest.empty() ? std::string(key_root) : key_below(key_text(rest))};
@@ -124,7 +124,7 @@ std::vector<std::string> config_reads(const Request& request, const std::string&
 ConfigDecision decide_config(const Request& request, const std::string& rest,
                              const Reading& reading, const ConfigMoment& moment) {
   if (request.too_long) return refused(400, "the body is too long for a record");
-  if (const auto why = why_no_query(request)) return refused(400, *why);
+  if (const auto why = why_no_change(request)) return refused(400, *why);
   const bool looks = request.method == Method::get || request.method == Method::head;
   if (!config_record(rest)) {
     if (looks && is_config_list(rest)) return list(request, reading);

@@ -31,6 +31,9 @@ struct ConfigDecision {
   std::optional<RolloutCreation> creation = {};  // a rollout is written, in place of a transaction
 };
 
+// Nothing is written.
+[[nodiscard]] ConfigDecision refused(int status, const std::string& reason);
+
 // `reading` is all that was asked for. A request with `validate=true` is answered as if it were
 // done, and is not.
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,

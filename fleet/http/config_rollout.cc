@@ -16,10 +16,6 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-ConfigDecision refused(int status, const std::string& reason) {
-  return {.response = problem(status, reason)};
-}
-
 // The one member that the body has.
 Result<JsonTree> only_member(const Request& request, const std::string& name) {
   const auto body = parse_tree(request.body.empty() ? "{}" : request.body);

@@ -23,9 +23,8 @@ $(BUILD)/objects/generated/page.o: $(fleet_page)
 	$(COMPILE) -c -o $@ $<
 
 fleet_http := $(BUILD)/libfleet-http.a
-$(fleet_http): $(call objects,$(wildcard fleet/http/*.cc)) $(BUILD)/objects/generated/page.o
+$(fleet_http): $(call unit,fleet/http,$(wildcard fleet/http/*.cc)) $(BUILD)/objects/generated/page.o
 	$(make_archive)
-$(BUILD)/objects/fleet/http/%.o: CPPFLAGS += $(releases_include)
 fleet_http_libraries := -lmicrohttpd -lgnutls
 
 # ---- its tests

@@ -132,7 +132,7 @@ Response list(const Request& request, const std::string& rest, const StateView& 
   return response;
 }
 
-std::optional<std::string> why_no_query(const Request& request) {
+std::optional<std::string> why_no_look(const Request& request) {
   const std::string content = param(request, "content");
   if (!content.empty() && content != "config" && content != "nonconfig") {
     return "content may be config or nonconfig";
@@ -146,7 +146,7 @@ std::optional<std::string> why_no_query(const Request& request) {
 
 Response state_answer(const Request& request, const std::string& rest, const StateView& view,
                       const StateMoment& moment) {
-  if (const auto why = why_no_query(request)) return problem(400, *why);
+  if (const auto why = why_no_look(request)) return problem(400, *why);
   if (!view.health.follows) {
     return problem(503, "the store cannot be reached: " + view.health.trouble);
   }

@@ -14,10 +14,10 @@ namespace {
 // fleet-agent itself, whose instances report; of others their upgrader does.
 constexpr std::string_view own_component = "agent";
 
-class Decider {
+class DesiredDecider {
  public:
-  Decider(const DesiredView& view, const DesiredSettings& settings, const DesiredMarks& marks,
-          Revision fence, LeaseId lease, Ms now)
+  DesiredDecider(const DesiredView& view, const DesiredSettings& settings,
+                 const DesiredMarks& marks, Revision fence, LeaseId lease, Ms now)
       : view_(view),
         settings_(settings),
         marks_(marks),
@@ -249,7 +249,7 @@ void look(const DesiredView& view, DesiredMarks& marks, Ms now) {
 
 DesiredDecision decide_desired(const DesiredView& view, const DesiredSettings& settings,
                                const DesiredMarks& marks, Revision fence, LeaseId lease, Ms now) {
-  return Decider(view, settings, marks, fence, lease, now).decide();
+  return DesiredDecider(view, settings, marks, fence, lease, now).decide();
 }
 
 }  // namespace fleet

@@ -4,10 +4,12 @@ build_packages += libpcre2-dev
 fleet_model_libraries = -lpcre2-8
 
 fleet_model := $(BUILD)/libfleet-model.a
+fleet_model_rollouts := $(wildcard fleet/model/rollout*.cc fleet/model/n*.cc)
 # With what takes JSON apart, as agent-releases has it, and with its order of versions.
-$(BUILD)/objects/fleet/model/release_watch.o: CPPFLAGS += $(releases_include)
-$(fleet_model): $(call objects,$(wildcard fleet/model/*.cc) node/releases/core/version.cc \
-  $(addprefix agent-protocol/wire/,json_line.cc escape.cc utf8.cc)); $(make_archive)
+$(fleet_model): $(json_unit) $(version_unit) \
+    $(call unit,fleet/model,$(filter-out $(fleet_model_rollouts),$(wildcard fleet/model/*.cc))) \
+    $(call unit,fleet/model-rollouts,$(fleet_model_rollouts))
+	$(make_archive)
 
 # ---- its tests: tests/fleet/NAME_test.cc
 

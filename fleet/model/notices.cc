@@ -11,13 +11,8 @@
 namespace fleet {
 namespace {
 
-const KeyValue* find(const Notices::Records& records, const std::string& key) {
-  const auto at = records.find(key);
-  return at == records.end() ? nullptr : &at->second;
-}
-
 std::string webhook_in(const Notices::Records& records) {
-  const KeyValue* found = find(records, key_of(KeyKind::settings));
+  const KeyValue* found = record_at(records, key_of(KeyKind::settings));
   if (found == nullptr) return "";
   const auto settings = read_record<Settings>(found->value);
   return settings ? cell_settings(settings.value()).webhook : "";
@@ -63,7 +58,7 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   const std::string webhook = webhook_in(records);
   if (!ours) looked_until_ = 0;
   if (under_way_ || !ours || webhook.empty()) return Rest{};
-  const KeyValue* found = find(records, key_of(KeyKind::notified));
+  const KeyValue* found = record_at(records, key_of(KeyKind::notified));
   const auto read =
       found == nullptr ? read_record<Notified>("{}") : read_record<Notified>(found->value);
   const Notified before = read ? read.value() : Notified{};

@@ -11,9 +11,9 @@
 namespace fleet {
 namespace {
 
-class Decider {
+class PlanDecider {
  public:
-  Decider(const PlanView& view, const PlanFacts& facts, Ms now)
+  PlanDecider(const PlanView& view, const PlanFacts& facts, Ms now)
       : view_(view), plan_(view.plan), next_(view.plan), facts_(facts), now_(now) {
     next_.driver = facts.controller;
     transaction_.compares = {
@@ -294,7 +294,7 @@ PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now) {
   if (view.plan.steps.empty() || view.ids.empty()) {
     return {.news = "a plan without steps or members", .over = true};
   }
-  return Decider(view, facts, now).decide();
+  return PlanDecider(view, facts, now).decide();
 }
 
 }  // namespace fleet

@@ -13,13 +13,8 @@
 namespace fleet {
 namespace {
 
-const KeyValue* find(const CellRecords& records, const std::string& key) {
-  const auto at = records.find(key);
-  return at == records.end() ? nullptr : &at->second;
-}
-
 CellSettings settings_in(const CellRecords& records) {
-  const KeyValue* found = find(records, key_of(KeyKind::settings));
+  const KeyValue* found = record_at(records, key_of(KeyKind::settings));
   if (found == nullptr) return {};
   const auto settings = read_record<Settings>(found->value);
   return settings ? cell_settings(settings.value()) : CellSettings{};
@@ -93,14 +88,14 @@ WatchState watch_state(const CellRecords& records, const std::string& component,
     });
     return state;
   }
-  state.under_way = find(records, key_of(KeyKind::stop)) != nullptr;
+  state.under_way = record_at(records, key_of(KeyKind::stop)) != nullptr;
   take_rollouts(records, component, state);
   each_below(records, prefix_of(KeyKind::plan), [&](const ParsedKey& key, const KeyValue& at) {
     if (key.kind != KeyKind::plan) return;
     const auto plan = read_record<Plan>(at.value);
     if (plan && runs(plan.value().state)) state.under_way = true;
   });
-  const KeyValue* wish = find(records, key_of(KeyKind::desired, {component}));
+  const KeyValue* wish = record_at(records, key_of(KeyKind::desired, {component}));
   const auto desired =
       wish == nullptr ? read_record<Desired>("{}") : read_record<Desired>(wish->value);
   const std::string version = desired ? desired.value().version : "";
@@ -195,7 +190,7 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& reco
                       .of = Compare::Of::created,
                       .revision = moment.fence};
   const std::string key = key_of(KeyKind::release, {component, watched.version});
-  const KeyValue* there = find(records, key);
+  const KeyValue* there = record_at(records, key);
   if (there == nullptr) {
     watched.release->prerelease = watched.offer->release.prerelease;
     watched.release->channel = watched.release->prerelease ? "staging" : "production";
@@ -213,7 +208,7 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& reco
   const WatchState state = watch_state(records, component, settings);
   if (state.under_way || state.halted || state.current == watched.version) return std::nullopt;
   const std::string wish = key_of(KeyKind::desired, {component});
-  const KeyValue* before = find(records, wish);
+  const KeyValue* before = record_at(records, wish);
   const Desired desired{.version = watched.version,
                         .digest = published.value().digest,
                         .why = "the newest at its source",
@@ -236,7 +231,7 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
                       .revision = moment.fence};
   const std::string id = watch_rollout_id(component, watched.version);
   const std::string key = key_of(KeyKind::rollout, {id});
-  const KeyValue* there = find(records, key);
+  const KeyValue* there = record_at(records, key);
   std::optional<WrittenRollout> written;
   if (there != nullptr) {
     const auto rollout = read_record<Rollout>(there->value);

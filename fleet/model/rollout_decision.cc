@@ -19,9 +19,9 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
 }
 
 // One decision.
-class Decider {
+class RolloutDecider {
  public:
-  Decider(const RolloutView& view, const DriverFacts& facts, Ms now)
+  RolloutDecider(const RolloutView& view, const DriverFacts& facts, Ms now)
       : view_(view),
         facts_(facts),
         marks_(marks_of(view, facts)),
@@ -292,7 +292,7 @@ std::string_view text_of(RolloutStep step) {
 RolloutDecision decide(const RolloutView& view, const DriverFacts& facts, Ms now) {
   if (!view.damage.empty()) return {Over{view.damage}, facts.marks};
   if (!view.rollout) return {Over{"it is not there"}, facts.marks};
-  Decider decider(view, facts, now);
+  RolloutDecider decider(view, facts, now);
   What what = decider.decide();
   return {std::move(what), decider.marks()};
 }

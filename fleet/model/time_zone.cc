@@ -11,8 +11,6 @@ using std::chrono::sys_days;
 using std::chrono::year;
 using std::chrono::year_month_day;
 
-constexpr std::int64_t day_seconds = 86'400;
-
 // Reads big-endian numbers from bytes that may end too early.
 class Bytes {
  public:

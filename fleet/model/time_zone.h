@@ -13,6 +13,8 @@
 
 namespace fleet {
 
+inline constexpr std::int64_t day_seconds = 86'400;
+
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +41,13 @@ struct KeyValue {
 
   bool operator==(const KeyValue&) const = default;
 };
+
+// The record of a key, among all that there are; null where there is none.
+[[nodiscard]] inline const KeyValue* record_at(
+    const std::map<std::string, KeyValue, std::less<>>& records, std::string_view key) {
+  const auto at = records.find(key);
+  return at == records.end() ? nullptr : &at->second;
+}
 
 // Everything that was read at one revision, in the order of the keys.
 struct Reading {

@@ -7,7 +7,6 @@
 namespace fleet {
 namespace {
 
-constexpr std::int64_t day_seconds = 86'400;
 constexpr std::array<std::string_view, 7> day_names = {"sun", "mon", "tue", "wed",
                                                        "thu", "fri", "sat"};
 

@@ -16,7 +16,10 @@ $(etcd_messages): | $(etcd_proto).h
 
 fleet_store := $(BUILD)/libfleet-store.a
 fleet_store_libraries := -lcurl -lssl -lcrypto -lprotobuf-lite -luv
-$(fleet_store): $(call objects,$(wildcard fleet/store/*.cc)) $(etcd_proto).o; $(make_archive)
+$(fleet_store): \
+    $(call unit,fleet/store,$(filter-out %/etcd_messages.cc,$(wildcard fleet/store/*.cc))) \
+    $(etcd_messages) $(etcd_proto).o
+	$(make_archive)
 
 # ---- its tests: tests/fleet/store_*; those that every store passes are linked with a bed
 

@@ -10,7 +10,6 @@ namespace {
 // As a shell has them.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
-constexpr int exit_failed = 1;
 
 // So many heartbeats are sent in the time in which one is wanted.
 constexpr int heartbeats_in_watchdog = 3;

@@ -52,6 +52,8 @@ struct Terms {
 
 // Between two questions to a daemon that is not ready yet.
 inline constexpr Duration ready_interval{100};
+// With which agentify ends where it has failed itself.
+inline constexpr int exit_failed = 1;
 
 // So long before the end of its trial a daemon is judged: a tenth of it, and at most this.
 inline constexpr Duration trial_margin_max{2'000};

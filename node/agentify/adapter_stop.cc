@@ -5,11 +5,6 @@
 #include "node/agentify/adapter.h"
 
 namespace agentify {
-namespace {
-
-constexpr int exit_failed = 1;
-
-}  // namespace
 
 void Adapter::on(const StopAsked& event) {
   if (stop_asked_) return;

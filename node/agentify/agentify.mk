@@ -2,15 +2,13 @@
 
 node_programs += $(BUILD)/agentify
 agentify_library := $(BUILD)/libagentify.a
-agentify_objects := $(call objects,$(filter-out node/agentify/main.cc, \
+agentify_objects := $(call unit,node/agentify,$(filter-out node/agentify/main.cc, \
   $(wildcard node/agentify/*.cc)))
 $(agentify_library): $(agentify_objects); $(make_archive)
 
 # --follow is libagent-releases'; of that it links what reads and verifies, nothing that fetches.
 agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(upgrader_library) \
   $(protocol_library)
-$(BUILD)/objects/node/agentify/%.o $(BUILD)/objects/tests/agentify/%.o: \
-  CPPFLAGS += -Inode/releases/include
 
 $(BUILD)/agentify: $(BUILD)/objects/node/agentify/main.o $(agentify_libraries)
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv -lsodium

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "node/agentify/close_directory.h"
 #include "upgrader/core/errno_name.h"
 #include "upgrader/shell/lock.h"
 #include "upgrader/shell/owned_fd.h"
@@ -28,10 +29,6 @@ using Found = std::variant<std::string, NoDirectory>;
 constexpr int names_max = 10'000;
 
 constexpr mode_t others = S_IRWXG | S_IRWXO;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 std::vector<std::string> names_in(const std::string& directory) {
   std::vector<std::string> names;

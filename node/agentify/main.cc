@@ -25,7 +25,6 @@
 namespace agentify {
 namespace {
 
-constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
 constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t status_bytes_max = 256;
 constexpr std::size_t reason_bytes_max = 1024;
-constexpr std::size_t version_bytes_max = 128;
 
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;

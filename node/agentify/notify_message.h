@@ -25,6 +25,8 @@ struct NotifyMessage {
 
 // A longer datagram is cut, and its last line is then lost.
 inline constexpr std::size_t notify_bytes_max = 8192;
+// What a `hello` has room for.
+inline constexpr std::size_t version_bytes_max = 128;
 
 // Lines that mean nothing here are passed over; of two that say the same the last one counts.
 [[nodiscard]] NotifyMessage parse_notify_message(std::string_view text);

@@ -4,14 +4,12 @@
 #include <string_view>
 #include <utility>
 
+#include "node/agentify/notify_message.h"
 #include "upgrader/core/argument.h"
 #include "upgrader/version.h"
 
 namespace agentify {
 namespace {
-
-// What a `hello` has room for.
-constexpr std::size_t version_bytes_max = 128;
 
 using upgrader::Argument;
 using upgrader::is_given;

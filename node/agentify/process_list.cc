@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "node/agentify/close_directory.h"
 #include "upgrader/shell/owned_fd.h"
 
 namespace agentify {
@@ -26,10 +27,6 @@ constexpr std::size_t stat_bytes_max = 1024;
 
 // A line of parents that is longer has been changing while it was looked at.
 constexpr int parents_max = 4096;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 std::optional<Process> look_at(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";

@@ -6,7 +6,7 @@ namespace agentify {
 namespace {
 
 // The file, its directory, and those above it as far as a release may reach.
-constexpr std::size_t names_max = 4;
+constexpr std::size_t named_releases_max = 4;
 
 bool is_digit(char byte) {
   return byte >= '0' && byte <= '9';
@@ -19,7 +19,7 @@ bool looks_like_version(std::string_view name) {
 
 std::vector<std::string_view> last_names(std::string_view path) {
   std::vector<std::string_view> names;
-  while (names.size() < names_max && !path.empty()) {
+  while (names.size() < named_releases_max && !path.empty()) {
     const std::size_t slash = path.rfind('/');
     const std::size_t begin = slash == std::string_view::npos ? 0 : slash + 1;
     if (begin < path.size()) names.push_back(path.substr(begin));

@@ -20,4 +20,9 @@ namespace conformance {
 [[nodiscard]] std::vector<Check> checks_of_surroundings();
 [[nodiscard]] std::vector<Check> checks_of_hand_overs();
 
+// The page on how an agent stops.
+inline constexpr Quote stop_quote{
+    "MESSAGES TO AN AGENT",
+    "The agent finishes, gives everything up, says stopped and exits with status 0."};
+
 }  // namespace conformance

@@ -12,10 +12,6 @@ namespace {
 
 using What = Step::What;
 
-constexpr Quote stop_quote{
-    "MESSAGES TO AN AGENT",
-    "The agent finishes, gives everything up, says stopped and exits with status 0."};
-
 Check commits() {
   return {
       .name = "committed",

@@ -10,9 +10,6 @@ namespace {
 
 using What = Step::What;
 
-constexpr Quote stop_quote{
-    "MESSAGES TO AN AGENT",
-    "The agent finishes, gives everything up, says stopped and exits with status 0."};
 constexpr Quote stopped_quote{
     "MESSAGES FROM AN AGENT",
     "From an active agent that was sent stop, once: it has finished its work and given up all that "

@@ -6,7 +6,7 @@ namespace conformance {
 
 namespace {
 
-Script whole_life(const Terms& terms) {
+Script held_life(const Terms& terms) {
   return join({held(),
                {watch(terms.watch), tell_activate(0, "{\"type\":\"activate\",\"clean\":false}\n"),
                 watch(terms.watch * 2)},
@@ -14,7 +14,7 @@ Script whole_life(const Terms& terms) {
                {await(0, Step::What::exit)}});
 }
 
-constexpr std::string_view whole_life_in_words =
+constexpr std::string_view held_life_in_words =
     "It is started, held for a while, works for a while, is told to stop, and exits.";
 
 }  // namespace
@@ -22,7 +22,7 @@ constexpr std::string_view whole_life_in_words =
 std::vector<Check> checks_of_words() {
   return {
       {.name = "stray-output",
-       .doing = whole_life_in_words,
+       .doing = held_life_in_words,
        .expected =
            "Every line that it writes is a message: no print of the program, or of one that "
            "it starts, gets among them.",
@@ -35,10 +35,10 @@ std::vector<Check> checks_of_words() {
              "An agent keeps the pipes from its own children and from stray "
              "prints."}},
        .needs = {"exit"},
-       .script = whole_life,
+       .script = held_life,
        .rules = rule_stray},
       {.name = "well-formed",
-       .doing = whole_life_in_words,
+       .doing = held_life_in_words,
        .expected = "Every message is of a type that an agent has, with the members that it needs, "
                    "within their limits.",
        .quotes = {{"LINES",
@@ -48,16 +48,16 @@ std::vector<Check> checks_of_words() {
                    "A known type that is malformed, one that its sender may not send now, "
                    "and an unknown type are answered with error and change nothing."}},
        .needs = {"exit"},
-       .script = whole_life,
+       .script = held_life,
        .rules = rule_form},
       {.name = "in-turn",
-       .doing = whole_life_in_words,
+       .doing = held_life_in_words,
        .expected = "It says nothing that it may not say at that moment.",
        .quotes = {{"LINES",
                    "A known type that is malformed, one that its sender may not send now, "
                    "and an unknown type are answered with error and change nothing."}},
        .needs = {"exit"},
-       .script = whole_life,
+       .script = held_life,
        .rules = rule_turn},
   };
 }

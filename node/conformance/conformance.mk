@@ -3,7 +3,8 @@
 # Its tests are in tests/conformance.
 conformance := $(BUILD)/agent-conformance
 conformance_library := $(BUILD)/libconformance.a
-conformance_objects := $(call objects,$(filter-out %/main.cc,$(wildcard node/conformance/*.cc)))
+conformance_objects := $(call unit,node/conformance, \
+  $(filter-out %/main.cc,$(wildcard node/conformance/*.cc)))
 
 node_programs += $(conformance)
 

@@ -42,9 +42,9 @@ constexpr Member duration(const char* name, std::int64_t least) {
   return {name, Form::integer, false, least, day_ms};
 }
 
-constexpr std::array hello{Member{"protocol", Form::integer, true, 1, 2'147'483'647},
-                           Member{"version", Form::text, false, 0, 128},
-                           Member{"features", Form::texts, false, 16, 32}};
+constexpr std::array greeting{Member{"protocol", Form::integer, true, 1, 2'147'483'647},
+                              Member{"version", Form::text, false, 0, 128},
+                              Member{"features", Form::texts, false, 16, 32}};
 constexpr std::array unfit{Member{"reason", Form::text, true, 0, 1'024}};
 constexpr std::array upgrade{
     id_member,
@@ -66,7 +66,7 @@ constexpr std::array stopped{
 constexpr std::array extend{Member{"ms", Form::integer, true, 1, day_ms}};
 constexpr std::array status{Member{"text", Form::text, true, 0, 256}};
 
-const std::array<Grammar, 11> grammars{{{"hello", hello},
+const std::array<Grammar, 11> grammars{{{"hello", greeting},
                                         {"ready", {}},
                                         {"unfit", unfit},
                                         {"upgrade", upgrade},

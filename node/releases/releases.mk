@@ -4,8 +4,6 @@ node_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev 
   xz-utils zstd
 build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 
-# Public headers lie where they will be installed: agents write <agent-releases/NAME.h>.
-releases_include = -Inode/releases/include
 releases_headers := $(wildcard node/releases/include/agent-releases/*.h)
 # What the program alone has; all else is the library's.
 releases_program_parts := $(addprefix node/releases/,main.cc shell/commands.cc shell/options.cc \
@@ -15,16 +13,28 @@ releases_parts := $(filter-out $(releases_program_parts), \
 releases_library := $(BUILD)/libagent-releases.a
 releases_program := $(BUILD)/agent-releases
 releases_libraries = -lcurl -larchive -lsodium
-$(BUILD)/objects/node/releases/%.o: CPPFLAGS += $(releases_include)
 
+# What follows a directory of releases stands apart from what fetches: agents that only follow need
+# neither libcurl nor libarchive.
+releases_following := $(addprefix node/releases/shell/,directory.cc follower.cc \
+  follower_notes.cc follower_wakeups.cc follower_work.cc ledger_file.cc lock.cc releases.cc \
+  self_test.cc store.cc trust.cc tree.cc verification.cc)
+releases_core := $(wildcard node/releases/*.cc node/releases/core/*.cc)
+version_parts := node/releases/core/version.cc
+version_unit := $(call unit,node/releases-version,$(version_parts))
 # With what takes JSON apart, so that it stands beside the shared libagent-protocol, too.
-json_parts := $(addprefix agent-protocol/wire/,json_line.cc escape.cc utf8.cc)
-$(releases_library): $(call objects,$(releases_parts) $(json_parts))
+$(releases_library): $(json_unit) \
+    $(version_unit) \
+    $(call unit,node/releases, \
+      $(filter-out $(version_parts),$(filter $(releases_core),$(releases_parts)))) \
+    $(call unit,node/releases-following,$(filter $(releases_following),$(releases_parts))) \
+    $(call unit,node/releases-fetching, \
+      $(filter-out $(releases_core) $(releases_following),$(releases_parts)))
 	@mkdir -p $(@D)
 	@rm -f $@
 	ar rcs $@ $^
 
-$(releases_program): $(call objects,$(releases_program_parts)) $(releases_library)
+$(releases_program): $(call unit,node/agent-releases,$(releases_program_parts)) $(releases_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
 
@@ -35,7 +45,6 @@ node_headers += $(releases_headers)
 # ---- tests
 
 releases_unit_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/releases/*_test.cc))
-$(BUILD)/objects/tests/%.o $(BUILD)/fuzz/objects/%.o: CPPFLAGS += $(releases_include)
 $(BUILD)/objects/tests/releases/%.o: CXXFLAGS += -O0
 # It walks through all choices: half a minute of the processor's time where it is not optimized.
 $(BUILD)/objects/tests/releases/choice_test.o: CXXFLAGS += -O1
@@ -92,7 +101,6 @@ endurance-releases:
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(json_parts) \
   $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
   $(releases_parts)) $(addprefix tests/releases/,fuzzer.cc target.cc tar_mutation.cc))
-$(releases_fuzzed): CPPFLAGS += $(releases_include)
 $(BUILD)/tests/releases/fuzzer: $(releases_fuzzed)
 	@mkdir -p $(@D)
 	clang++-14 $(fuzz_sanitizers) -fsanitize=fuzzer -o $@ $^ $(releases_libraries)

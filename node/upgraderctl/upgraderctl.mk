@@ -3,12 +3,12 @@
 node_programs += $(BUILD)/upgraderctl
 build_packages += libcli11-dev
 
-upgraderctl_objects := $(call objects,$(wildcard node/upgraderctl/*/*.cc))
+# The fleet's programs have a use for all but the shell.
+upgraderctl_objects := \
+  $(call unit,node/upgraderctl,$(wildcard $(addprefix node/upgraderctl/,wire/*.cc core/*.cc))) \
+  $(call unit,node/upgraderctl-shell,$(wildcard node/upgraderctl/shell/*.cc))
 upgraderctl_library := $(BUILD)/libupgraderctl.a
 $(upgraderctl_library): $(upgraderctl_objects); $(make_archive)
-
-# CLI11 2.1.2 shadows its own names.
-$(BUILD)/objects/node/upgraderctl/shell/options.o: WARNINGS += -Wno-shadow
 
 $(BUILD)/upgraderctl: $(BUILD)/objects/node/upgraderctl/main.o $(upgraderctl_library) \
     $(upgrader_library) $(protocol_library)

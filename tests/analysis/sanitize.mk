@@ -25,13 +25,14 @@ $(planted_faults): tests/analysis/faults.cc
 sanitize:
 	@tests/need-packages $(check_packages)
 ifeq ($(LONG),1)
-	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/sanitize-all SANITIZE=1 sanitize-build
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/sanitize-all SANITIZE=1 LONG=1 sanitize-run
+	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/sanitize-all SINGLE=1 SANITIZE=1 \
+	  sanitize-build
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/sanitize-all SINGLE=1 SANITIZE=1 LONG=1 sanitize-run
 else
-	@$(MAKE) $(jobs) --no-print-directory instrumentable
-	@tests/analysis/borrow $(BUILD) $(BUILD)/sanitize
-	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/sanitize SANITIZE=1 sanitize-build
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/sanitize SANITIZE=1 sanitize-run
+	@$(make_single) instrumentable
+	@tests/analysis/borrow $(single) $(BUILD)/sanitize
+	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/sanitize SINGLE=1 SANITIZE=1 sanitize-build
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/sanitize SINGLE=1 SANITIZE=1 sanitize-run
 endif
 
 # In two steps: the first is linked whole into all of the second.
@@ -58,7 +59,7 @@ tests_when_instrumented = $(sort $(filter \
   $(filter-out $(if $(filter 1,$(LONG)),,$(slow_tests) $(tests_of_samples)), \
     $(unit_tests) $(integration_tests))))
 
-# The objects of these tests, as they are; whoever ran `make check` has them.
+# The objects of these tests, as they are.
 .PHONY: instrumentable
 instrumentable:
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) $(puppet)

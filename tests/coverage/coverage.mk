@@ -29,10 +29,10 @@ tests_when_counted = $(filter-out $(tests_of_samples),$(tests_when_instrumented)
 
 coverage:
 	@tests/need-packages $(check_packages) gcovr
-	@$(MAKE) $(jobs) --no-print-directory instrumentable
-	@tests/analysis/borrow $(BUILD) $(BUILD)/coverage
-	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/coverage COVERAGE=1 coverage-build
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage COVERAGE=1 coverage-run
+	@$(make_single) instrumentable
+	@tests/analysis/borrow $(single) $(BUILD)/coverage
+	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-build
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-run
 
 # In two steps: the first is linked whole into all of the second. What does not name it there would
 # keep the one before, whose counts do not go with today's.

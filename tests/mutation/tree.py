@@ -140,7 +140,7 @@ class Tree:
         """What the compiler said, if it was not content."""
         command = ['make', '-k', f'-j{os.cpu_count()}', '--no-print-directory', '-C', self.root,
                    *(f'build/{target}' for target in targets)]
-        environment = dict(os.environ, BUILD='build', CXXFLAGS=FLAGS, LC_ALL='C')
+        environment = dict(os.environ, BUILD='build', SINGLE='1', CXXFLAGS=FLAGS, LC_ALL='C')
         for name in ('MAKEFLAGS', 'MAKELEVEL', 'MFLAGS', 'MAKEOVERRIDES'):
             environment.pop(name, None)
         done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL,

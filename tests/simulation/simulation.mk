@@ -38,10 +38,10 @@ $(BUILD)/canaries/%/simulate: tests/simulation/canaries.table tests/simulation/b
 	@COMPILE='$(COMPILE)' LINK='$(LINK) $(simulation_wraps)' tests/simulation/build_canary $* $@ \
 	  $(filter %.o %.a,$^)
 
-.PHONY: simulate
+.PHONY: simulate simulate-here
 simulate:
 	@tests/need-packages $(build_packages)
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/simulation/simulate \
-	  $(if $(SEED),,$(simulation_canaries))
+	@$(make_single) simulate-here
+simulate-here: $(BUILD)/tests/simulation/simulate $(if $(SEED),,$(simulation_canaries))
 	@BUILD='$(BUILD)' LONG='$(LONG)' SEED='$(SEED)' SEEDS='$(SEEDS)' TRACE='$(TRACE)' \
 	  tests/simulation/run

@@ -4,10 +4,11 @@
 seeded_programs := $(addprefix $(BUILD)/tests/,explore/explore_test explore/second_table_test \
   scenario/scenario_test unit/supervisor_test simulation/simulation_test)
 
-.PHONY: verify seeded lines check-targets
+.PHONY: verify seeded seeded-here lines lines-here check-targets
 seeded:
 	@tests/need-packages $(check_packages) python3
-	@$(MAKE) $(jobs) --no-print-directory $(seeded_programs)
+	@$(make_single) seeded-here
+seeded-here: $(seeded_programs)
 	@BUILD=$(BUILD) CXX='$(CXX)' \
 	  ONLY='$(ONLY)' SIMULATION='$(simulation_wraps) $(simulation_objects) $(seated) -pthread' \
 	  tests/verify/seeded
@@ -20,7 +21,8 @@ verify:
 # How much there is to be read of the program.
 lines:
 	@tests/need-packages $(build_packages)
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader
+	@$(make_single) lines-here
+lines-here: $(BUILD)/upgrader
 	@BUILD=$(BUILD) CXX='$(CXX)' tests/verify/lines
 
 # Every target of `make help-all`, each by itself in a clone of its own. TARGETS: only these.

@@ -22,7 +22,7 @@ namespace upgrader {
 namespace {
 
 // FILE may be replaced while we open it, but not for ever.
-constexpr int attempts_max = 8;
+constexpr int locking_attempts_max = 8;
 
 // More than two numbers and what stands between them need: what is longer is no lock's.
 constexpr std::size_t holder_bytes_max = 64;
@@ -129,7 +129,7 @@ int Lock::open_file() {
 }
 
 int Lock::try_lock() {
-  for (int attempt = 0; attempt < attempts_max; ++attempt) {
+  for (int attempt = 0; attempt < locking_attempts_max; ++attempt) {
     if (!has_file()) {
       if (const int error = open_file(); error != 0) return error;
     }

@@ -3,18 +3,12 @@
 #include <optional>
 #include <utility>
 
+#include "node/releases/core/cut_off.h"
 #include "node/releases/core/manifest.h"
 #include "node/releases/core/member.h"
 
 namespace agent_releases {
 namespace {
-
-std::string_view cut_off(std::string_view& text, char separator) {
-  const std::size_t end = text.find(separator);
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return part;
-}
 
 std::optional<Listed> parse_line(std::string_view line) {
   const std::string_view mode = cut_off(line, ' ');

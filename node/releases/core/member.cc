@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "agent-protocol/wire/utf8.h"
+#include "node/releases/core/names.h"
 
 namespace agent_releases {
 namespace {
-
-constexpr std::size_t component_bytes_max = 255;
 
 Outcome check_bytes(std::string_view text) {
   constexpr unsigned char first_printable = 0x20;
@@ -23,7 +22,7 @@ Outcome check_bytes(std::string_view text) {
   return std::monostate{};
 }
 
-std::string_view cut_off(std::string_view& path) {
+std::string_view cut_component(std::string_view& path) {
   const std::size_t end = path.find('/');
   const std::string_view component = path.substr(0, end);
   path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
@@ -38,7 +37,7 @@ Result<std::vector<std::string>> member_path(std::string_view path) {
   if (path.starts_with('/')) return Refusal{"is absolute"};
   std::vector<std::string> components;
   while (!path.empty()) {
-    const std::string_view component = cut_off(path);
+    const std::string_view component = cut_component(path);
     if (component.empty() || component == ".") continue;
     if (component == "..") return Refusal{"leads out of its directory by `..`"};
     if (component.size() > component_bytes_max) return Refusal{"is too long"};
@@ -54,7 +53,7 @@ Outcome check_link_target(std::string_view target, std::size_t depth) {
   if (target.starts_with('/')) return Refusal{"is absolute"};
   bool below_a_name = false;
   while (!target.empty()) {
-    const std::string_view component = cut_off(target);
+    const std::string_view component = cut_component(target);
     if (component.empty() || component == ".") continue;
     if (component != "..") {
       below_a_name = true;

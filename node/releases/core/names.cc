@@ -12,8 +12,6 @@ bool is_plain(char c) {
          c == '_' || c == '-' || c == '+';
 }
 
-constexpr std::size_t component_bytes_max = 255;  // as file systems have it
-
 }  // namespace
 
 Outcome check_name(std::string_view name) {

@@ -31,6 +31,9 @@ inline constexpr std::string_view partial_ending = ".part";
 inline constexpr std::size_t name_bytes_max = 64;
 inline constexpr std::size_t entry_bytes_max = 1'024;
 
+// Of a path, as file systems have it.
+inline constexpr std::size_t component_bytes_max = 255;
+
 // Says what is wrong with it as the NAME of releases, or as the version of one.
 [[nodiscard]] Outcome check_name(std::string_view name);
 [[nodiscard]] Outcome check_version(const Version& version);

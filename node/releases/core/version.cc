@@ -1,5 +1,6 @@
 // How versions are read, written and compared.
 #include "agent-releases/version.h"
+#include "node/releases/core/cut_off.h"
 
 #include <algorithm>
 #include <charconv>
@@ -23,13 +24,6 @@ bool is_identifier(std::string_view text) {
 
 bool is_numeric(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, is_digit);
-}
-
-std::string_view cut_off(std::string_view& text, char separator) {
-  const std::size_t end = text.find(separator);
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return part;
 }
 
 bool parse_number(std::string_view text, std::uint64_t& number) {

@@ -10,6 +10,7 @@
 #include "node/releases/core/recovery.h"
 #include "node/releases/shell/download.h"
 #include "node/releases/shell/fetch.h"
+#include "node/releases/shell/modes.h"
 #include "node/releases/shell/publication.h"
 #include "node/releases/shell/store.h"
 #include "node/releases/shell/tree.h"
@@ -18,8 +19,6 @@
 
 namespace agent_releases {
 namespace {
-
-constexpr mode_t release_mode = 0555;
 
 class Addition {
  public:

@@ -12,15 +12,13 @@
 #include "node/releases/core/manifest.h"
 #include "node/releases/core/names.h"
 #include "node/releases/shell/hash.h"
+#include "node/releases/shell/modes.h"
 #include "node/releases/shell/real_path.h"
 #include "node/releases/shell/store.h"
 #include "node/releases/shell/verification.h"
 
 namespace agent_releases {
 namespace {
-
-constexpr mode_t release_mode = 0555;
-constexpr mode_t executable_bits = 0111;
 
 class Adoption {
  public:

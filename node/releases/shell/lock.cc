@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "node/releases/shell/modes.h"
+
 namespace agent_releases {
 namespace {
 
@@ -18,8 +20,6 @@ using Clock = std::chrono::steady_clock;
 // A lock is held for moments, but by whoever unpacks or fetches.
 constexpr auto shortest_pause = 2ms;
 constexpr auto longest_pause = 100ms;
-
-constexpr mode_t permission_bits = 07777;
 
 }  // namespace
 

@@ -12,16 +12,14 @@
 
 #include "node/releases/core/names.h"
 #include "node/releases/core/recovery.h"
+#include "node/releases/shell/modes.h"
 #include "node/releases/shell/real_path.h"
 #include "node/releases/shell/trust.h"
 
 namespace agent_releases {
 namespace {
 
-constexpr mode_t directory_mode = 0755;
-constexpr mode_t executable_bits = 0111;
 constexpr std::size_t small_file_bytes_max = 4'096;
-constexpr std::int64_t block_bytes = 512;
 constexpr std::chrono::milliseconds claim_pause{100};
 
 Outcome make_directory(const std::string& path) {
@@ -119,7 +117,7 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   Release release{.version = version, .path = directory_.path_of(name)};
   release.executable = release.path;
   release.is_directory = S_ISDIR(status.st_mode);
-  release.bytes = status.st_blocks * block_bytes;
+  release.bytes = status.st_blocks * disk_block_bytes;
   release.added = status.st_ctim.tv_sec;
   release.writing = writing_of(status);
   const bool is_program = S_ISREG(status.st_mode) && (status.st_mode & executable_bits) != 0;

@@ -6,13 +6,10 @@
 #include <string_view>
 
 #include "node/releases/shell/hash.h"
+#include "node/releases/shell/modes.h"
 
 namespace agent_releases {
 namespace {
-
-constexpr mode_t permission_bits = 07777;
-constexpr mode_t directory_mode = 0755;
-constexpr std::int64_t block_bytes = 512;
 
 using Entries = std::map<std::string, Listed, std::less<>>;
 
@@ -87,7 +84,7 @@ std::int64_t bytes_on_disk(const Directory& directory) {
     const auto found = directory.status(name);
     if (!found || !found.value()) continue;
     const struct stat& status = *found.value();
-    bytes += status.st_blocks * block_bytes;
+    bytes += status.st_blocks * disk_block_bytes;
     if (!S_ISDIR(status.st_mode)) continue;
     const auto below = directory.subdirectory(name);
     if (below) bytes += bytes_on_disk(below.value());

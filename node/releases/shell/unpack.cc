@@ -23,8 +23,8 @@
 namespace agent_releases {
 namespace {
 
-constexpr std::size_t block_bytes = 262'144;
-constexpr std::size_t list_bytes_max = 16'777'216;
+constexpr std::size_t read_bytes = 262'144;
+constexpr std::size_t unpacked_list_bytes_max = 16'777'216;
 
 struct FreeArchive {
   void operator()(archive* reader) const { archive_read_free(reader); }
@@ -87,7 +87,7 @@ Refusal Unpacking::broken() const {
 Outcome Unpacking::note(Listed listed) {
   list_ += to_line(listed);
   if (listed.kind == Listed::Kind::file) files_.emplace(listed.path, listed);
-  if (list_.size() <= list_bytes_max) return std::monostate{};
+  if (list_.size() <= unpacked_list_bytes_max) return std::monostate{};
   return Refusal{"the archive's names have more than 16,777,216 bytes"};
 }
 
@@ -273,7 +273,7 @@ Result<std::string> unpack(int archive, std::int64_t archive_bytes, const Direct
   archive_read_support_filter_xz(reader.get());
   archive_read_support_filter_zstd(reader.get());
   if (::lseek(archive, 0, SEEK_SET) != 0) return refusal_from_errno("read", "the archive");
-  if (archive_read_open_fd(reader.get(), archive, block_bytes) != ARCHIVE_OK) {
+  if (archive_read_open_fd(reader.get(), archive, read_bytes) != ARCHIVE_OK) {
     const char* why = archive_error_string(reader.get());
     return Refusal{std::string("the archive cannot be read: ") +
                    (why != nullptr ? why : "damaged")};

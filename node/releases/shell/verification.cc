@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "node/releases/core/names.h"
+#include "node/releases/shell/modes.h"
 
 namespace agent_releases {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 constexpr std::size_t step_bytes = 1'048'576;
 constexpr std::size_t piece_bytes = 65'536;
 constexpr std::size_t list_bytes_max = 33'554'432;
-constexpr mode_t permission_bits = 07777;
-constexpr mode_t release_mode = 0555;
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 
 #include "node/upgraderctl/core/exit_status.h"
 #include "node/upgraderctl/shell/news.h"
+#include "node/upgraderctl/shell/wall_clock.h"
 #include "upgrader/shell/uv_handle.h"
 
 namespace upgraderctl {
@@ -17,10 +18,6 @@ namespace {
 
 // How often a terminal's line is painted anew.
 constexpr std::uint64_t repaint_ms = 200;
-
-Moment wall_clock() {
-  return std::chrono::floor<Duration>(std::chrono::system_clock::now());
-}
 
 class Runner {
  public:

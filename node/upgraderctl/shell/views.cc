@@ -12,15 +12,12 @@
 #include "node/upgraderctl/core/status_page.h"
 #include "node/upgraderctl/shell/control_directory.h"
 #include "node/upgraderctl/shell/process_age.h"
+#include "node/upgraderctl/shell/wall_clock.h"
 #include "node/upgraderctl/shell/watch.h"
 #include "node/upgraderctl/wire/status_reader.h"
 
 namespace upgraderctl {
 namespace {
-
-Moment wall_clock() {
-  return std::chrono::floor<Duration>(std::chrono::system_clock::now());
-}
 
 void print(Terminal& terminal, const std::vector<std::string>& lines) {
   for (const std::string& line : lines)

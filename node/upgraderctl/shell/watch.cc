@@ -12,15 +12,12 @@
 #include "node/upgraderctl/shell/control_directory.h"
 #include "node/upgraderctl/shell/news.h"
 #include "node/upgraderctl/shell/process_age.h"
+#include "node/upgraderctl/shell/wall_clock.h"
 #include "node/upgraderctl/wire/status_reader.h"
 #include "upgrader/shell/uv_handle.h"
 
 namespace upgraderctl {
 namespace {
-
-Moment wall_clock() {
-  return std::chrono::floor<Duration>(std::chrono::system_clock::now());
-}
 
 class Watch {
  public:

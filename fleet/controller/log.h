@@ -1,0 +1,14 @@
+// A line of the controller's own.
+#pragma once
+
+#include <string>
+
+#include "fleet/agent/log_line.h"
+
+namespace fleet {
+
+inline void log(const std::string& line) {
+  log_line("fleet-controller", line);
+}
+
+}  // namespace fleet
