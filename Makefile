@@ -51,15 +51,19 @@ protocol_objects := $(json_unit) \
     $(filter-out $(json_parts),$(wildcard agent-protocol/wire/*.cc))) \
   $(call unit,agent-protocol/session,$(wildcard agent-protocol/session/*.cc)) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/agent/*.cc))
-# What takes a command line apart is all that the programs of node/ have of it; and the simulation
-# has a loop of its own.
+# What takes a command line apart is all that the programs of node/ have of it. The simulation has a
+# loop of its own, and of the shell those alone that stand around the loop.
 upgrader_words := $(addprefix upgrader/core/,argument.cc duration.cc number.cc)
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
+upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents agents_end attempts_file channel check \
+  control control_fifo init_system link_place log no_wait programs readiness)
 upgrader_objects := $(call unit,upgrader/words,$(upgrader_words)) \
   $(call unit,upgrader/core,$(filter-out $(upgrader_words), \
     $(wildcard upgrader/wire/*.cc upgrader/core/*.cc))) \
   $(call unit,upgrader/loop,$(upgrader_loop)) \
-  $(call unit,upgrader/shell,$(filter-out $(upgrader_loop),$(wildcard upgrader/shell/*.cc)))
+  $(call unit,upgrader/life,$(upgrader_life)) \
+  $(call unit,upgrader/shell, \
+    $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
 support_objects := $(call objects,$(filter-out %_test.cc %/puppet.cc, \
   $(wildcard tests/support/*.cc tests/explore/*.cc tests/integration/*.cc)))
 protocol_library := $(BUILD)/libagent-protocol.a
@@ -220,7 +224,8 @@ $(addprefix $(BUILD)/objects/tests/,explore/second_table.o explore/explore_test.
   fuzz/replay_test.o model/phase_names_test.o scenario/scenario_test.o scenario/log_test.o): \
   CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 # Tests are compiled more often than they run, but for those that walk every state.
-$(BUILD)/objects/tests/unit/%.o $(BUILD)/objects/tests/integration/%.o: CXXFLAGS += -O0
+$(BUILD)/objects/tests/unit/%.o $(BUILD)/objects/tests/integration/%.o \
+  $(BUILD)/objects/units/tests/unit/%.o $(BUILD)/objects/units/tests/integration/%.o: CXXFLAGS += -O0
 # Catch's main is not: its copies of the library's templates are those that all tests run.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
 
@@ -228,6 +233,55 @@ $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/ca
     $(support_library) $(upgrader_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
+
+# The tests of a wing are compiled as a few units, and linked once. Of this program, `wing`, a test
+# is a link, which runs what its own file has: catch_main.cc. $(call wing,DIRECTORY,PROGRAM,FILES)
+# makes links of FILES; what the program is linked of, its own rule says.
+define wing_links
+ifndef SINGLE
+$(patsubst %.cc,$(BUILD)/%,$(3)): $(BUILD)/tests/$(1)/$(2)
+	@ln -sf $(2) $$@
+endif
+endef
+wing = $(eval $(call wing_links,$(1),$(2),$(3)))
+link_wing = @mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^)
+catch_main := $(BUILD)/objects/tests/catch_main.o
+
+# It adds to a namespace of the product, and is by itself. What counts memory has one `new`.
+lone_tests := tests/unit/stock_archive_test.cc
+unit_files := $(filter-out $(lone_tests),$(wildcard tests/unit/*_test.cc))
+failing_files := $(filter tests/unit/failing_%,$(unit_files))
+sample_files := $(filter tests/unit/sample_%,$(unit_files))
+counting_files := $(addprefix tests/unit/,channel_test.cc json_line_test.cc line_reader_test.cc)
+plain_files := $(filter-out $(failing_files) $(sample_files) $(counting_files),$(unit_files))
+early_files := $(filter $(wildcard tests/unit/[a-e]*),$(plain_files))
+$(call wing,unit,wing,$(early_files) $(counting_files) $(filter-out $(early_files),$(plain_files)))
+$(BUILD)/tests/unit/wing: $(call unit,tests/unit/early,$(early_files)) \
+    $(call unit,tests/unit/late,$(counting_files) $(filter-out $(early_files),$(plain_files))) \
+    $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
+	$(link_wing) -luv
+$(call wing,unit,failing,$(failing_files))
+$(BUILD)/tests/unit/failing: $(call unit,tests/unit/failing,$(failing_files)) \
+    $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
+	$(link_wing) -luv
+$(call wing,unit,samples,$(sample_files))
+$(BUILD)/tests/unit/samples: $(call unit,tests/unit/samples,$(sample_files)) $(catch_main) \
+    $(demo_library) $(sample_library) $(support_library) $(upgrader_library) $(protocol_library)
+	$(link_wing) -luv
+
+integration_files := $(wildcard tests/integration/*_test.cc tests/regression/*_test.cc)
+early_integration := $(filter $(wildcard tests/integration/[a-l]*),$(integration_files))
+$(call wing,integration,wing,$(filter tests/integration/%,$(integration_files)))
+$(BUILD)/tests/integration/wing: $(call unit,tests/integration/early,$(early_integration)) \
+    $(call unit,tests/integration/late,$(filter-out $(early_integration),$(integration_files))) \
+    $(catch_main) $(demo_library) $(sample_library) $(support_library) $(upgrader_library) \
+    $(protocol_library)
+	$(link_wing) -luv
+ifndef SINGLE
+$(BUILD)/tests/regression/%_test: $(BUILD)/tests/integration/wing
+	@mkdir -p $(@D)
+	@ln -sf ../integration/wing $@
+endif
 
 # The C interface is used from C, too.
 unit_tests += $(BUILD)/tests/unit/c_interface_test

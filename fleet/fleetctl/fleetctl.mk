@@ -24,7 +24,6 @@ node_tests += $(fleet_fuzz)
 fleet_fuzz_parts := $(addprefix tests/fleet/,record_maker.cc record_world.cc \
   record_world_duties.cc record_shows.cc record_agent.cc test_store.cc)
 $(call objects,$(fleet_fuzz_parts)): CXXFLAGS += -O1
-$(BUILD)/objects/tests/fleet/record_%.o: CPPFLAGS += $(releases_include)
 $(fleet_fuzz): $(call objects,tests/fleet/fuzz_records_test.cc $(fleet_fuzz_parts)) \
     $(BUILD)/objects/tests/catch_main.o $(fleetctl_library) $(BUILD)/libfleet-controller.a \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)

@@ -17,7 +17,7 @@ Texts odd_arguments() {
 std::string array_of(const Texts& texts) {
   std::string array = "[";
   for (const std::string& text : texts)
-    array += (array.size() > 1 ? "," : "") + quoted(text);
+    array += (array.size() > 1 ? "," : "") + json_quoted(text);
   return array + "]";
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("a malformed cancel is answered with error, and the upgrade goes on") 
   World world;
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old);
-  const std::string long_reason = quoted(std::string(1'025, 'x'));
+  const std::string long_reason = json_quoted(std::string(1'025, 'x'));
   for (const std::string& members : std::initializer_list<std::string>{
            "", R"("id":5)", R"("id":"u1","id":"u1")", R"("id":"u1","reason":null)",
            "\"id\":\"u1\",\"reason\":" + long_reason}) {
@@ -86,7 +86,7 @@ TEST_CASE("an agent that took the work back after stop may be told to stop again
     old.expect("accepted");
     if (mode == "parallel") world.candidate().ready();
     CHECK(old.expect("stop").text("id") == id);
-    old.say_type("cancel", "\"id\":" + quoted(id));
+    old.say_type("cancel", "\"id\":" + json_quoted(id));
     CHECK(old.expect("upgrade_failed").text("id") == id);
   }
 

@@ -82,7 +82,7 @@ TEST_CASE("a candidate that closed its input is not committed, however short its
   const std::string mode = GENERATE("parallel", "sequential");
   World world;
   Puppet old = world.first();
-  old.request_upgrade("u1", "\"mode\":" + quoted(mode) + ",\"trial_ms\":" + std::to_string(trial));
+  old.request_upgrade("u1", "\"mode\":" + json_quoted(mode) + ",\"trial_ms\":" + std::to_string(trial));
   old.expect("accepted");
   if (mode == "sequential") old.stop_cleanly(R"("state":"from old")");
   close_input(world.candidate());

@@ -45,7 +45,7 @@ std::string program_of_other_class() {
 void expect_refused(World& world, const std::string& executable, const std::string& errno_name) {
   Puppet active = world.first();
   for (const char* mode : {"parallel", "sequential"}) {
-    active.request_upgrade("u1", "\"mode\":" + quoted(mode), executable);
+    active.request_upgrade("u1", "\"mode\":" + json_quoted(mode), executable);
     const Json failed = active.expect("upgrade_failed");
     CHECK(failed.text("id") == "u1");
     CHECK(failed.text("stage") == "request");

@@ -12,7 +12,7 @@ namespace {
 
 // The old agent has been told to stop. In a parallel upgrade the candidate is ready by then.
 void reach_stop(World& world, Puppet old, const std::string& mode) {
-  old.request_upgrade("u1", "\"mode\":" + quoted(mode));
+  old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");
   if (mode == "parallel") world.candidate().ready();
   old.expect("stop");

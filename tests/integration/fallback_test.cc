@@ -9,7 +9,7 @@ namespace {
 
 // The new agent is on trial, and the old one has gone.
 Puppet reach_trial(World& world, Puppet old, const std::string& mode) {
-  old.request_upgrade("u1", "\"mode\":" + quoted(mode));
+  old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");
   if (mode == "sequential") old.stop_cleanly(R"("state":"from old")");
   Puppet next = world.candidate();

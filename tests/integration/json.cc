@@ -170,7 +170,7 @@ std::vector<std::string> Json::members() const {
   return names;
 }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   static constexpr std::string_view bytes = "\"\\\b\f\n\r\t";
   static constexpr std::string_view names = "\"\\bfnrt";
   std::string result = "\"";

@@ -46,7 +46,7 @@ class Json {
 };
 
 // Writes a text as JSON does, with its quotes, in the shortest form.
-std::string quoted(std::string_view text);
+std::string json_quoted(std::string_view text);
 
 // True if the bytes are well-formed UTF-8.
 bool is_utf8(std::string_view bytes);

@@ -9,7 +9,7 @@ namespace {
 
 // A message whose line has this many bytes with its newline.
 std::string padded(const std::string& type, std::size_t bytes) {
-  const std::string line = "{\"type\":" + quoted(type) + R"(,"pad":""})";
+  const std::string line = "{\"type\":" + json_quoted(type) + R"(,"pad":""})";
   std::string result = line;
   result.insert(line.size() - 2, std::string(bytes - 1 - line.size(), 'p'));
   return result;
@@ -17,7 +17,7 @@ std::string padded(const std::string& type, std::size_t bytes) {
 
 // A message with a member that nests so deep that the whole has this many levels.
 std::string nested(const std::string& type, std::size_t levels) {
-  return "{\"type\":" + quoted(type) + ",\"x\":" + std::string(levels - 1, '[') +
+  return "{\"type\":" + json_quoted(type) + ",\"x\":" + std::string(levels - 1, '[') +
          std::string(levels - 1, ']') + "}";
 }
 
@@ -123,8 +123,8 @@ TEST_CASE("a malformed member makes the message malformed: an error, and nothing
   World world;
   Puppet first = world.agent();
   first.hello();
-  const std::string long_text = "\"reason\":" + quoted(std::string(1'025, 'x'));
-  const std::string long_status = "\"text\":" + quoted(std::string(257, 'x'));
+  const std::string long_text = "\"reason\":" + json_quoted(std::string(1'025, 'x'));
+  const std::string long_status = "\"text\":" + json_quoted(std::string(257, 'x'));
   for (const Row& row : std::initializer_list<Row>{
            {"extend", ""},
            {"extend", R"("ms":"5")"},
@@ -170,10 +170,10 @@ TEST_CASE("a text is as long as its bytes are, unescaped") {
   for (int count = 0; count < 128; ++count)
     fits += "\u00e9", over += "\u00e9";
 
-  first.say_type("status", "\"text\":" + quoted(fits));
-  first.say_type("status", "\"text\":" + quoted(std::string(256, '\n')));
+  first.say_type("status", "\"text\":" + json_quoted(fits));
+  first.say_type("status", "\"text\":" + json_quoted(std::string(256, '\n')));
   first.expect_silence();
-  first.say_type("status", "\"text\":" + quoted(over));
+  first.say_type("status", "\"text\":" + json_quoted(over));
 
   first.expect_error("status");
 }
@@ -190,7 +190,7 @@ TEST_CASE("an unknown type is answered with error, its name cut to 64 bytes") {
   first.expect_error(std::string(64, 'n'));
   first.say("{\"type\":\"\"}");
   first.expect("error");
-  first.say("{\"type\":" + quoted(std::string(63, 'n') + "\u00e9") + "}");
+  first.say("{\"type\":" + json_quoted(std::string(63, 'n') + "\u00e9") + "}");
 
   // Between characters.
   first.expect_error(std::string(63, 'n'));

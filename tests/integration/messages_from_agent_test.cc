@@ -39,7 +39,7 @@ TEST_CASE("hello may say any protocol from 1 on, and both use the lower") {
 TEST_CASE("a malformed hello is answered with error, and may be said again") {
   World world;
   Puppet first = world.agent();
-  const std::string long_version = quoted(std::string(129, 'v'));
+  const std::string long_version = json_quoted(std::string(129, 'v'));
   std::string many = "\"f\"";
   for (int count = 1; count < 17; ++count)
     many += ",\"f\"";
@@ -52,7 +52,7 @@ TEST_CASE("a malformed hello is answered with error, and may be said again") {
            "\"protocol\":1,\"version\":" + long_version, R"("protocol":1,"features":"x")",
            R"("protocol":1,"features":[1])", R"("protocol":1,"features":{})",
            "\"protocol\":1,\"features\":[" + many + "]",
-           "\"protocol\":1,\"features\":[" + quoted(std::string(33, 'f')) + "]"}) {
+           "\"protocol\":1,\"features\":[" + json_quoted(std::string(33, 'f')) + "]"}) {
     INFO(members);
     first.say_type("hello", members);
     first.expect_error("hello");
@@ -64,11 +64,11 @@ TEST_CASE("a malformed hello is answered with error, and may be said again") {
 TEST_CASE("a hello at its limits is well formed") {
   World world;
   Puppet first = world.agent();
-  std::string features = quoted(std::string(32, 'f'));
+  std::string features = json_quoted(std::string(32, 'f'));
   for (int count = 1; count < 16; ++count)
     features += ",\"\"";
 
-  first.say_type("hello", "\"protocol\":1,\"version\":" + quoted(std::string(128, 'v')) +
+  first.say_type("hello", "\"protocol\":1,\"version\":" + json_quoted(std::string(128, 'v')) +
                               ",\"features\":[" + features + "]");
 
   CHECK(first.expect("welcome").array("features").size() == 0);
@@ -116,7 +116,7 @@ TEST_CASE("unfit of a held candidate fails its start, with its reason") {
   }
   const std::string reason = std::string(900, 'r');
 
-  next.say_type("unfit", "\"reason\":" + quoted(reason));
+  next.say_type("unfit", "\"reason\":" + json_quoted(reason));
 
   const Json failed = active.expect("upgrade_failed");
   CHECK(failed.text("stage") == "start");
@@ -133,7 +133,7 @@ TEST_CASE("an unfit with the longest reason is told with a reason within its lim
   for (int count = 0; count < 512; ++count)
     reason += "\u00e9";
 
-  next.say_type("unfit", "\"reason\":" + quoted(reason));
+  next.say_type("unfit", "\"reason\":" + json_quoted(reason));
 
   const std::string told = active.expect("upgrade_failed").text("reason");
   CHECK(told.size() <= 1'024);

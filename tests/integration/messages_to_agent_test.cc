@@ -90,7 +90,7 @@ TEST_CASE("stop for an upgrade names it, and says how much time there is") {
   const std::string mode = GENERATE("parallel", "sequential");
   World world;
   Puppet active = world.first();
-  active.request_upgrade("an id !~", R"("stop_timeout_ms":20000,"mode":)" + quoted(mode));
+  active.request_upgrade("an id !~", R"("stop_timeout_ms":20000,"mode":)" + json_quoted(mode));
   active.expect("accepted");
   if (mode == "parallel") world.candidate().ready();
 

@@ -49,10 +49,10 @@ TEST_CASE("a request that starts nothing takes no generation") {
   World world;
   Puppet active = world.first();
   const std::string mode = GENERATE("parallel", "sequential");
-  active.request_upgrade("u1", "\"mode\":" + quoted(mode), world.path("missing"));
+  active.request_upgrade("u1", "\"mode\":" + json_quoted(mode), world.path("missing"));
   active.expect("upgrade_failed");
 
-  active.request_upgrade("u2", "\"mode\":" + quoted(mode));
+  active.request_upgrade("u2", "\"mode\":" + json_quoted(mode));
 
   CHECK(active.expect("accepted").number("generation") == 2);
 }

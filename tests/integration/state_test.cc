@@ -14,7 +14,7 @@ std::string line_after(const std::string& state) {
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old);
   next.ready();
-  old.stop_cleanly("\"state\":" + quoted(state));
+  old.stop_cleanly("\"state\":" + json_quoted(state));
   return next.next_line();
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("a state goes to the next agent unread, byte for byte") {
 
   CHECK(Json::parse(line)->text("state") == state);
   // Written in the shortest form, and only what must be is escaped.
-  CHECK(line.find("\"state\":" + quoted(state)) != std::string::npos);
+  CHECK(line.find("\"state\":" + json_quoted(state)) != std::string::npos);
 }
 
 TEST_CASE("an escape that the writer need not have used is read like any other") {
@@ -66,7 +66,7 @@ TEST_CASE("a state may be as large as the page says") {
   SECTION("65,000 bytes as it is written") {
     // Six bytes a character as written, and two for the last ones.
     const std::string state = std::string(10'833, '\x01') + "\n";
-    REQUIRE(quoted(state).size() == 65'000 + 2);
+    REQUIRE(json_quoted(state).size() == 65'000 + 2);
     CHECK(Json::parse(line_after(state))->text("state") == state);
   }
 }
@@ -79,18 +79,18 @@ TEST_CASE("a state over its limit is malformed: the stop is not confirmed by it"
   old.expect("stop");
 
   SECTION("32,769 bytes") {
-    old.say_type("stopped", "\"state\":" + quoted(std::string(32'769, 'x')));
+    old.say_type("stopped", "\"state\":" + json_quoted(std::string(32'769, 'x')));
   }
   SECTION("32,769 bytes of characters that take two each") {
     std::string state = "x";
     for (int count = 0; count < 16'384; ++count)
       state += "\u00e9";
-    old.say_type("stopped", "\"state\":" + quoted(state));
+    old.say_type("stopped", "\"state\":" + json_quoted(state));
   }
   SECTION("65,001 bytes as it is written") {
     const std::string state = std::string(10'833, '\x01') + "\nx";
-    REQUIRE(quoted(state).size() == 65'001 + 2);
-    old.say_type("stopped", "\"state\":" + quoted(state));
+    REQUIRE(json_quoted(state).size() == 65'001 + 2);
+    old.say_type("stopped", "\"state\":" + json_quoted(state));
   }
 
   old.expect_error("stopped");

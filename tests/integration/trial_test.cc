@@ -43,7 +43,7 @@ TEST_CASE("a trial of 0 commits at once") {
 TEST_CASE("healthy commits at once, whatever the commit rule") {
   const std::string rule = GENERATE("survive", "healthy");
   World world;
-  Puppet next = world.hand_over(world.first(), "\"trial_ms\":60000,\"commit\":" + quoted(rule));
+  Puppet next = world.hand_over(world.first(), "\"trial_ms\":60000,\"commit\":" + json_quoted(rule));
 
   next.say_type("healthy");
 

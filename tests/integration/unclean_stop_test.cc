@@ -8,7 +8,7 @@ using namespace integration;
 namespace {
 
 void ask(World& world, Puppet old, const std::string& mode, const std::string& policy) {
-  old.request_upgrade("u1", "\"mode\":" + quoted(mode) + ",\"on_unclean_stop\":" + quoted(policy) +
+  old.request_upgrade("u1", "\"mode\":" + json_quoted(mode) + ",\"on_unclean_stop\":" + json_quoted(policy) +
                                 ",\"stop_timeout_ms\":300");
   old.expect("accepted");
   if (mode == "parallel") world.candidate().ready();
@@ -52,7 +52,7 @@ TEST_CASE("unclean, continue: the candidate is activated, and told that it was n
   const std::string mode = GENERATE("parallel", "sequential");
   World world({"--trial=0"});
   Puppet old = world.first();
-  old.request_upgrade("u1", "\"mode\":" + quoted(mode) + R"(,"on_unclean_stop":"continue",)" +
+  old.request_upgrade("u1", "\"mode\":" + json_quoted(mode) + R"(,"on_unclean_stop":"continue",)" +
                                 R"("stop_timeout_ms":300)");
   old.expect("accepted");
   Puppet next = old;

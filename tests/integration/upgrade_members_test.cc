@@ -34,12 +34,12 @@ void expect_accepted(World& world, Puppet active, const std::string& members) {
 TEST_CASE("an upgrade without a well-formed id is answered with error") {
   World world;
   Puppet active = world.first();
-  const std::string executable = "\"executable\":" + quoted(World::puppet());
+  const std::string executable = "\"executable\":" + json_quoted(World::puppet());
 
   for (const std::string& id : std::initializer_list<std::string>{
            "", R"("id":"",)", R"("id":5,)", R"("id":null,)", R"("id":"caf\u00e9",)",
            R"("id":"a\u007f",)", R"("id":"a\nb",)", R"("id":"a\u0000",)", R"("id":"a","id":"a",)",
-           "\"id\":" + quoted(std::string(65, 'i')) + ","}) {
+           "\"id\":" + json_quoted(std::string(65, 'i')) + ","}) {
     INFO(id);
     active.say_type("upgrade", id + executable);
     active.expect_error("upgrade");
@@ -68,8 +68,8 @@ TEST_CASE("an executable is required, absolute, and of at most 4,095 bytes") {
   for (const std::string& member : std::initializer_list<std::string>{
            "", R"(,"executable":"")", R"(,"executable":"puppet")", R"(,"executable":"./puppet")",
            R"(,"executable":null)", R"(,"executable":["/bin/sh"])", R"(,"executable":"/a\u0000b")",
-           ",\"executable\":" + quoted("/" + longest),
-           ",\"executable\":" + quoted(longest) + ",\"executable\":" + quoted(longest)}) {
+           ",\"executable\":" + json_quoted("/" + longest),
+           ",\"executable\":" + json_quoted(longest) + ",\"executable\":" + json_quoted(longest)}) {
     INFO(member);
     active.say_type("upgrade", "\"id\":\"u1\"" + member);
     CHECK(active.expect("upgrade_failed").text("stage") == "request");
@@ -121,7 +121,7 @@ TEST_CASE("a timeout is a whole number of milliseconds, up to a day") {
        {"start_timeout_ms", "confirm_timeout_ms", "stop_timeout_ms", "trial_ms"}) {
     for (const char* value : {"-1", "86400001", "1.5", "1.0", "1e3", "\"5\"", "null", "true", "[]",
                               "18446744073709551616", "-9223372036854775809"}) {
-      expect_malformed(world, active, quoted(name) + ":" + value);
+      expect_malformed(world, active, json_quoted(name) + ":" + value);
     }
   }
   expect_malformed(world, active, R"("stop_timeout_ms":0)");

@@ -68,11 +68,11 @@ TEST_CASE("what a long state leaves no room for is left out of the failure") {
   Trial trial = reach_trial(world, world.first());
   trial.standby.hello();
   trial.standby.ready();
-  trial.next.say_type("unfit", "\"reason\":" + quoted(std::string(1'000, 'r')));
+  trial.next.say_type("unfit", "\"reason\":" + json_quoted(std::string(1'000, 'r')));
   trial.next.expect("stop");
   const std::string state(32'500, '"');
 
-  trial.next.say_type("stopped", "\"state\":" + quoted(state));
+  trial.next.say_type("stopped", "\"state\":" + json_quoted(state));
   trial.next.exit(0);
 
   const Json activate = trial.standby.expect("activate");

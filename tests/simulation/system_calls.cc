@@ -272,6 +272,14 @@ int Link::prove(const Program&, const BeforeSync& before_sync) const {
   return the_judge->next_outcome(World::proof) == World::proof_fails ? EIO : 0;
 }
 
+bool Link::is_read_only() const {
+  return false;
+}
+
+int Link::previous_stays() const {
+  return 0;
+}
+
 int Link::commit(const Program&, const BeforeSync& before_sync, bool) {
   before_sync();
   the_machine->jostle();

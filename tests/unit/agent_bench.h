@@ -25,7 +25,7 @@
 namespace bench {
 
 // Nothing here takes long: whoever waits so long waits for ever.
-inline constexpr int patience_ms = 30'000;
+inline constexpr int agent_patience_ms = 30'000;
 
 // ---- inside the agent
 
@@ -151,7 +151,7 @@ class Lines {
         return line;
       }
       pollfd watched{.fd = fd, .events = POLLIN, .revents = 0};
-      const int ready = ::poll(&watched, 1, patience_ms);
+      const int ready = ::poll(&watched, 1, agent_patience_ms);
       if (ready == 0) FAIL("no line came; unfinished: " << bytes_);
       char buffer[4096];
       const ssize_t count = ::read(fd, buffer, sizeof buffer);
@@ -217,7 +217,7 @@ class Upgrader {
     std::string_view left = bytes;
     while (!left.empty()) {
       pollfd watched{.fd = input_.writer(), .events = POLLOUT, .revents = 0};
-      if (::poll(&watched, 1, patience_ms) != 1) FAIL("the agent does not read");
+      if (::poll(&watched, 1, agent_patience_ms) != 1) FAIL("the agent does not read");
       const ssize_t count =
           ::write(input_.writer(), left.data(), std::min<std::size_t>(left.size(), 4096));
       REQUIRE(count > 0);
@@ -248,7 +248,7 @@ class Upgrader {
     const int process = static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0));
     REQUIRE(process >= 0);
     pollfd watched{.fd = process, .events = POLLIN, .revents = 0};
-    const int ready = ::poll(&watched, 1, patience_ms);
+    const int ready = ::poll(&watched, 1, agent_patience_ms);
     ::close(process);
     if (ready != 1) FAIL("the agent does not exit");
     int status = 0;

@@ -195,7 +195,7 @@ TEST_CASE("what is there is told without waiting, in C++") {
     Agent agent = active_agent();
     report(agent.next() ? "an event" : "nothing");
     pollfd watched{.fd = agent.fd(), .events = POLLIN, .revents = 0};
-    ::poll(&watched, 1, patience_ms);
+    ::poll(&watched, 1, agent_patience_ms);
     const std::optional<Agent::Event> event = agent.next();
     report(event && std::holds_alternative<Agent::Error>(*event) ? "an error" : "something else");
     return 0;

@@ -10,8 +10,6 @@
 #include "agent-protocol/agent_protocol.h"
 #include "tests/unit/agent_bench.h"
 
-extern char** environ;
-
 using namespace bench;
 
 namespace {

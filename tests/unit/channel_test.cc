@@ -111,7 +111,7 @@ TEST_CASE("what has been sent takes no memory, though something is always unsent
   Bench bench;
   const std::string line = bytes_of(bench.pipe_bytes);
   REQUIRE(bench.channel->send(line + line));
-  const agent_protocol::test::CountedMemory memory;
+  const agent_protocol::wire_test::CountedMemory memory;
 
   for (int i = 0; i < 500; ++i) {
     REQUIRE(bench.take() > 0);

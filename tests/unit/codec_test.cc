@@ -13,16 +13,16 @@ using namespace agent_protocol;
 
 namespace {
 
-Decoded<AgentMessage> decoded(const test::Sample<AgentMessage>& sample) {
+Decoded<AgentMessage> decoded(const wire_test::Sample<AgentMessage>& sample) {
   return decode_agent_message(sample.line);
 }
 
-Decoded<UpgraderMessage> decoded(const test::Sample<UpgraderMessage>& sample) {
+Decoded<UpgraderMessage> decoded(const wire_test::Sample<UpgraderMessage>& sample) {
   return decode_upgrader_message(sample.line);
 }
 
 template <class Message>
-void check_both_ways(const test::Sample<Message>& sample) {
+void check_both_ways(const wire_test::Sample<Message>& sample) {
   CAPTURE(sample.line);
 
   const Result<std::string> line = encode(sample.message);
@@ -45,7 +45,7 @@ std::string refusal(const UpgraderMessage& message) {
 }
 
 template <class Message>
-std::size_t types_among(const std::vector<test::Sample<Message>>& samples) {
+std::size_t types_among(const std::vector<wire_test::Sample<Message>>& samples) {
   std::set<std::size_t> types;
   for (const auto& sample : samples)
     types.insert(sample.message.index());
@@ -55,22 +55,22 @@ std::size_t types_among(const std::vector<test::Sample<Message>>& samples) {
 }  // namespace
 
 TEST_CASE("every message from an agent is written as the page says, and read back the same") {
-  REQUIRE(types_among(test::agent_samples()) == std::variant_size_v<AgentMessage>);
-  for (const auto& sample : test::agent_samples())
+  REQUIRE(types_among(wire_test::agent_samples()) == std::variant_size_v<AgentMessage>);
+  for (const auto& sample : wire_test::agent_samples())
     check_both_ways(sample);
 }
 
 TEST_CASE("every message to an agent is written as the page says, and read back the same") {
-  REQUIRE(types_among(test::upgrader_samples()) == std::variant_size_v<UpgraderMessage>);
-  for (const auto& sample : test::upgrader_samples())
+  REQUIRE(types_among(wire_test::upgrader_samples()) == std::variant_size_v<UpgraderMessage>);
+  for (const auto& sample : wire_test::upgrader_samples())
     check_both_ways(sample);
 }
 
 TEST_CASE("a message's type has the name that stands on the wire") {
-  for (const auto& sample : test::agent_samples()) {
+  for (const auto& sample : wire_test::agent_samples()) {
     CHECK(sample.line.starts_with(R"({"type":")" + std::string(type_name(sample.message)) + '"'));
   }
-  for (const auto& sample : test::upgrader_samples()) {
+  for (const auto& sample : wire_test::upgrader_samples()) {
     CHECK(sample.line.starts_with(R"({"type":")" + std::string(type_name(sample.message)) + '"'));
   }
 }
@@ -129,11 +129,11 @@ TEST_CASE("why a line is stray is said where it begins as a message does, and of
 }
 
 TEST_CASE("a type that only the other direction has is unknown") {
-  for (const auto& sample : test::agent_samples()) {
+  for (const auto& sample : wire_test::agent_samples()) {
     const std::string type(type_name(sample.message));
     CHECK(decode_upgrader_message(sample.line) == Decoded<UpgraderMessage>(Unknown{type}));
   }
-  for (const auto& sample : test::upgrader_samples()) {
+  for (const auto& sample : wire_test::upgrader_samples()) {
     const std::string type(type_name(sample.message));
     CHECK(decode_agent_message(sample.line) == Decoded<AgentMessage>(Unknown{type}));
   }
@@ -193,7 +193,7 @@ TEST_CASE("what breaks a rule is not written") {
         R"(an element of "features" is longer than 32 bytes)");
   CHECK(refusal(Activate{.state = std::string(10'834, '\x01'), .clean = true}) ==
         R"("state" is longer than 65000 bytes when it is escaped)");
-  CHECK(refusal(UpgradeFailed{test::sample_failure(static_cast<Stage>(99))})
+  CHECK(refusal(UpgradeFailed{wire_test::sample_failure(static_cast<Stage>(99))})
             .starts_with(R"("stage" must be "request", "spawn", )"));
   CHECK(
       refusal(Stop{.reason = StopReason::upgrade, .deadline_ms = 1, .id = "u", .generation = {}}) ==
@@ -201,7 +201,7 @@ TEST_CASE("what breaks a rule is not written") {
 }
 
 TEST_CASE("what is wrong first is what a refusal tells") {
-  Failure failure = test::sample_failure(Stage::start);
+  Failure failure = wire_test::sample_failure(Stage::start);
   failure.id = "";
   failure.reason = "\xff";
   Welcome welcome{.protocol = 1,

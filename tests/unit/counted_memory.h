@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace agent_protocol::test {
+namespace agent_protocol::wire_test {
 
 inline std::size_t taken_bytes = 0;
 
@@ -18,10 +18,10 @@ class CountedMemory {
   std::size_t base_ = taken_bytes;
 };
 
-}  // namespace agent_protocol::test
+}  // namespace agent_protocol::wire_test
 
 void* operator new(std::size_t size) {
-  agent_protocol::test::taken_bytes += size;
+  agent_protocol::wire_test::taken_bytes += size;
   void* const memory = std::malloc(size > 0 ? size : 1);
   if (memory == nullptr) std::abort();
   return memory;

@@ -263,7 +263,7 @@ TEST_CASE("a stop that is there, but has not been told, is confirmed too") {
     ::raise(SIGTERM);
     report(words(agent_protocol_wait(agent, -1)));
     pollfd watched{.fd = agent_protocol_fd(agent), .events = POLLIN, .revents = 0};
-    ::poll(&watched, 1, patience_ms);
+    ::poll(&watched, 1, agent_patience_ms);
     report_call(agent, "stopped", agent_protocol_stopped(agent, "the end"));
     return 0;
   });

@@ -37,7 +37,7 @@ Agent active_agent() {
   return *std::move(agent);
 }
 
-void report(const std::optional<Agent::Event>& event) {
+void report_event(const std::optional<Agent::Event>& event) {
   bench::report(event ? "an event" : "nothing");
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("a wait without limit is one wait without limit, in C++ too") {
   Upgrader upgrader([] {
     Agent agent = active_agent();
     report_waits();
-    report(agent.wait());
+    report_event(agent.wait());
     return 0;
   });
 
@@ -92,7 +92,7 @@ TEST_CASE("a wait until a moment that has passed is over at once, in C++") {
     Agent agent = active_agent();
     report_waits();
     for (const Agent::Milliseconds late : {-1ms, -2ms, Agent::Milliseconds::min()})
-      report(agent.wait(late));
+      report_event(agent.wait(late));
     return 0;
   });
 
@@ -135,7 +135,7 @@ TEST_CASE("more time than an int holds is as long as one holds, in C++") {
   Upgrader upgrader([] {
     Agent agent = active_agent();
     report_waits();
-    report(agent.wait(1'000h));
+    report_event(agent.wait(1'000h));
     return 0;
   });
 

@@ -121,7 +121,7 @@ TEST_CASE("a line of any content is decoded in memory of a small multiple of its
   REQUIRE(array.size() <= line_max);
   REQUIRE(members.size() <= line_max);
 
-  const test::CountedMemory memory;
+  const wire_test::CountedMemory memory;
   const bool array_is_taken = std::holds_alternative<AgentMessage>(decode_agent_message(array));
   const std::size_t array_bytes = memory.taken();
   const bool members_are_taken =
@@ -137,7 +137,7 @@ TEST_CASE("a line of any content is decoded in memory of a small multiple of its
 TEST_CASE("a short line takes little memory") {
   const std::string line = R"({"type":"heartbeat"})";
 
-  const test::CountedMemory memory;
+  const wire_test::CountedMemory memory;
   const Decoded<AgentMessage> decoded = decode_agent_message(line);
 
   CHECK(std::holds_alternative<AgentMessage>(decoded));

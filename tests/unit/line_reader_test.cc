@@ -177,7 +177,7 @@ TEST_CASE("a reader that has told the end reads on") {
 TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
   LineReader reader;
   REQUIRE(reader.space().size() == line_bytes_max);  // now the buffer is there
-  const test::CountedMemory memory;
+  const wire_test::CountedMemory memory;
   std::size_t lines = 0;
   const auto feed = [&reader, &lines](char c, std::size_t bytes) {
     while (bytes > 0) {

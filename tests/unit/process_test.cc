@@ -442,10 +442,10 @@ TEST_CASE("signals go to one process or none") {
 }
 
 TEST_CASE("endings in words and as exit statuses") {
-  CHECK(in_words({Ending::How::exited, 3}) == "exited with status 3");
-  CHECK(in_words({Ending::How::signalled, 11}) == "was killed by signal 11 (SIGSEGV)");
-  CHECK(in_words({Ending::How::signalled, 40}) == "was killed by signal 40");
-  CHECK(in_words({}) == "ended in an unknown way");
+  CHECK(in_words(Ending{Ending::How::exited, 3}) == "exited with status 3");
+  CHECK(in_words(Ending{Ending::How::signalled, 11}) == "was killed by signal 11 (SIGSEGV)");
+  CHECK(in_words(Ending{Ending::How::signalled, 40}) == "was killed by signal 40");
+  CHECK(in_words(Ending{}) == "ended in an unknown way");
   CHECK(exit_status_of({Ending::How::exited, 3}) == 3);
   CHECK(exit_status_of({Ending::How::signalled, 9}) == 137);
   CHECK(exit_status_of({}) == 125);

@@ -10,7 +10,7 @@
 
 #include "agent-protocol/wire/message.h"
 
-namespace agent_protocol::test {
+namespace agent_protocol::wire_test {
 
 template <class Message>
 struct Sample {
@@ -189,4 +189,4 @@ inline std::vector<Sample<UpgraderMessage>> upgrader_samples() {
   return samples;
 }
 
-}  // namespace agent_protocol::test
+}  // namespace agent_protocol::wire_test

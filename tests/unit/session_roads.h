@@ -6,6 +6,14 @@
 
 #include "agent-protocol/session/session.h"
 
+namespace agent_protocol {
+
+inline std::ostream& operator<<(std::ostream& out, const Session& session) {
+  return out << session.describe();
+}
+
+}  // namespace agent_protocol
+
 namespace session_roads {
 
 using namespace agent_protocol;

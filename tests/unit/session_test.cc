@@ -11,14 +11,6 @@
 
 using namespace session_roads;
 
-namespace agent_protocol {
-
-static std::ostream& operator<<(std::ostream& out, const Session& session) {
-  return out << session.describe();
-}
-
-}  // namespace agent_protocol
-
 namespace {
 
 std::string refusal(Session session, const AgentMessage& message) {

@@ -77,7 +77,7 @@ TEST_CASE("an ending of a boot says what failed, and what was there instead") {
   bench->start();
   bench->hello(1, "2.0");
   bench->exit(1, 1);
-  bench->say(2, agent_protocol::Hello{.version = "1.0"});
+  bench->say(2, agent_protocol::Hello{.version = "1.0", .features = {}});
   bench->say(2, agent_protocol::Ready{});
   bench->wait(30s);
 

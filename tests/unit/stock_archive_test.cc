@@ -80,6 +80,8 @@ void load(cereal::JSONInputArchive& archive, cereal::NameValuePair<Member<Rule, 
 
 }  // namespace agent_protocol
 
+namespace stock_archive_test {
+
 using namespace agent_protocol;
 
 namespace {
@@ -135,7 +137,7 @@ Decoded<UpgraderMessage> decoded(const std::string& line, const UpgraderMessage&
 }
 
 template <class Message>
-void check_agreement(const test::Sample<Message>& sample) {
+void check_agreement(const wire_test::Sample<Message>& sample) {
   CAPTURE(sample.line);
 
   const std::string stock = written_by_stock(sample.message);
@@ -149,11 +151,13 @@ void check_agreement(const test::Sample<Message>& sample) {
 }  // namespace
 
 TEST_CASE("cereal's own archives write what is read, and read what is written, from an agent") {
-  for (const auto& sample : test::agent_samples())
+  for (const auto& sample : wire_test::agent_samples())
     check_agreement(sample);
 }
 
 TEST_CASE("cereal's own archives write what is read, and read what is written, to an agent") {
-  for (const auto& sample : test::upgrader_samples())
+  for (const auto& sample : wire_test::upgrader_samples())
     check_agreement(sample);
 }
+
+}  // namespace stock_archive_test
