@@ -7,8 +7,8 @@
 
 namespace {
 
-// Of a program that holds the tests of many files, those of one file are run by a link to it that is
-// called as the file is: NAME_test. Without it there are no other tests: neither their names nor
+// Of a program that holds the tests of many files, those of one file are run by a link to it that
+// is called as the file is: NAME_test. Without it there are no other tests: neither their names nor
 // their tags count.
 void keep_tests_of(const std::string& file) {
   const auto& all = Catch::getRegistryHub().getTestCaseRegistry().getAllTests();

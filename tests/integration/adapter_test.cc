@@ -9,6 +9,8 @@
 #include "tests/integration/releases.h"
 #include "tests/integration/world.h"
 
+namespace adapter_test {
+
 using namespace integration;
 
 namespace {
@@ -256,3 +258,5 @@ TEST_CASE("with a lock the adapter has its descriptor, too") {
   CHECK(report.value("fd:" + report.variable("AGENT_PROTOCOL_PROGRAM_FD")) == daemon);
   CHECK(report.keys("fd:").size() == 5);
 }
+
+}  // namespace adapter_test

@@ -4,6 +4,8 @@
 
 #include "tests/integration/world.h"
 
+namespace arguments_test {
+
 using namespace integration;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("what follows AGENT on the command line is the agent's") {
 
   CHECK(world.agent().argv() == Texts{World::puppet(), "--trial=0", "--nonsense", "--", "-h"});
 }
+
+}  // namespace arguments_test

@@ -6,6 +6,8 @@
 #include "tests/integration/json.h"
 #include "tests/integration/releases.h"
 
+namespace boot_test {
+
 using namespace integration;
 
 namespace {
@@ -387,3 +389,5 @@ TEST_CASE("a count that cannot be written is told, at the start and when it is t
     world.expect_exit(0);
   }
 }
+
+}  // namespace boot_test

@@ -10,6 +10,8 @@
 #include "tests/integration/puppet_rules.h"
 #include "tests/integration/world.h"
 
+namespace canary_test {
+
 using namespace integration;
 
 namespace {
@@ -137,3 +139,5 @@ TEST_CASE("the reader of lines is strict") {
     CHECK_FALSE(Json::parse(wrong));
   }
 }
+
+}  // namespace canary_test

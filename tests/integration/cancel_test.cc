@@ -4,6 +4,8 @@
 
 #include "tests/integration/world.h"
 
+namespace cancel_test {
+
 using namespace integration;
 
 TEST_CASE("a cancel kills the candidate and leaves the active agent as it was") {
@@ -139,3 +141,5 @@ TEST_CASE("the stop timeout of an upgrade that was cancelled does not run on") {
 
   old.expect_silence();
 }
+
+}  // namespace cancel_test

@@ -6,6 +6,8 @@
 #include "tests/integration/process_table.h"
 #include "tests/integration/world.h"
 
+namespace channel_test {
+
 using namespace integration;
 
 namespace {
@@ -226,3 +228,5 @@ TEST_CASE("descriptors of the upgrader are back at their number after upgrades, 
   active.expect_silence();
   CHECK(descriptors_of(world.upgrader().pid()).size() == before);
 }
+
+}  // namespace channel_test

@@ -8,6 +8,8 @@
 
 #include "tests/integration/control.h"
 
+namespace control_requests_test {
+
 using namespace integration;
 
 namespace fs = std::filesystem;
@@ -222,3 +224,5 @@ TEST_CASE("an upgrade that cannot begin is refused with the reason") {
   CHECK(scene.person.shows("/nonexistent/agent"));
   scene.first->expect_silence();
 }
+
+}  // namespace control_requests_test

@@ -14,6 +14,8 @@
 #include "tests/integration/json.h"
 #include "tests/integration/world.h"
 
+namespace control_status_test {
+
 using namespace integration;
 
 namespace {
@@ -303,3 +305,5 @@ TEST_CASE("agents inherit nothing of the control directory") {
     CHECK(fs::read_symlink(entry, gone).string().find("/ctl") == std::string::npos);
   }
 }
+
+}  // namespace control_status_test

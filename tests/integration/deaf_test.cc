@@ -7,6 +7,8 @@
 #include "tests/integration/notify_socket.h"
 #include "tests/integration/world.h"
 
+namespace deaf_test {
+
 using namespace integration;
 
 namespace {
@@ -82,7 +84,8 @@ TEST_CASE("a candidate that closed its input is not committed, however short its
   const std::string mode = GENERATE("parallel", "sequential");
   World world;
   Puppet old = world.first();
-  old.request_upgrade("u1", "\"mode\":" + json_quoted(mode) + ",\"trial_ms\":" + std::to_string(trial));
+  old.request_upgrade("u1",
+                      "\"mode\":" + json_quoted(mode) + ",\"trial_ms\":" + std::to_string(trial));
   old.expect("accepted");
   if (mode == "sequential") old.stop_cleanly(R"("state":"from old")");
   close_input(world.candidate());
@@ -133,3 +136,5 @@ TEST_CASE("an activate that was not read by the end of the trial is taken back")
 
   next.expect_gone();
 }
+
+}  // namespace deaf_test

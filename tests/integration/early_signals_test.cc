@@ -15,6 +15,8 @@
 #include "tests/integration/sanitizer.h"
 #include "tests/integration/world.h"
 
+namespace early_signals_test {
+
 using namespace integration;
 
 namespace {
@@ -89,3 +91,5 @@ TEST_CASE("a signal that comes before main() has done anything does not end the 
   CHECK(WIFEXITED(upgrader.status()));
   CHECK(WEXITSTATUS(upgrader.status()) == 0);
 }
+
+}  // namespace early_signals_test

@@ -12,6 +12,8 @@
 
 #include "tests/integration/world.h"
 
+namespace environment_test {
+
 using namespace integration;
 
 namespace {
@@ -257,3 +259,5 @@ TEST_CASE("sockets that init has passed to another process do not reach an agent
 
   CHECK(world.agent().report().keys("fd:") == Texts{"fd:0", "fd:1", "fd:2"});
 }
+
+}  // namespace environment_test

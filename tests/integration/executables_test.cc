@@ -14,6 +14,8 @@
 #include "tests/integration/process_table.h"
 #include "tests/integration/world.h"
 
+namespace executables_test {
+
 using namespace integration;
 
 namespace {
@@ -205,3 +207,5 @@ TEST_CASE("a candidate may be a script") {
 
   CHECK(next.argv() == Texts{World::puppet(), script, "a"});
 }
+
+}  // namespace executables_test

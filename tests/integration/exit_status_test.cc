@@ -9,6 +9,8 @@
 #include "tests/integration/process_table.h"
 #include "tests/integration/world.h"
 
+namespace exit_status_test {
+
 using namespace integration;
 
 TEST_CASE("the active agent's exit status is the upgrader's") {
@@ -194,3 +196,5 @@ TEST_CASE("the status after a fallback is that of the fallback") {
 
   world.expect_exit(12);
 }
+
+}  // namespace exit_status_test

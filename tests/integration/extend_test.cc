@@ -5,6 +5,8 @@
 
 #include "tests/integration/world.h"
 
+namespace extend_test {
+
 using namespace integration;
 
 namespace {
@@ -164,3 +166,5 @@ TEST_CASE("the exit grace runs from stopped, and is not the stop timeout's rest"
   CHECK(next.expect("activate").boolean("clean"));
   old.expect_gone();
 }
+
+}  // namespace extend_test

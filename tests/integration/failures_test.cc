@@ -6,6 +6,8 @@
 #include "tests/integration/process_table.h"
 #include "tests/integration/world.h"
 
+namespace failures_test {
+
 using namespace integration;
 
 namespace {
@@ -259,3 +261,5 @@ TEST_CASE("a fallback has no trial, and the upgrade is never tried again") {
     world.hand_over(back).expect("committed");
   }
 }
+
+}  // namespace failures_test

@@ -3,6 +3,8 @@
 
 #include "tests/integration/world.h"
 
+namespace fallback_test {
+
 using namespace integration;
 
 namespace {
@@ -97,3 +99,5 @@ TEST_CASE("a fallback that cannot start either leaves it to init: 125") {
   world.expect_exit(125);
   CHECK(world.agents_started() == 3);
 }
+
+}  // namespace fallback_test

@@ -8,6 +8,8 @@
 #include "tests/integration/sanitizer.h"
 #include "tests/integration/world.h"
 
+namespace flow_test {
+
 using namespace integration;
 
 namespace {
@@ -234,3 +236,5 @@ TEST_CASE("a candidate that closes its input can still fail or be given up") {
   CHECK(active.expect("upgrade_failed").text("stage") == "cancel");
   next.expect_gone();
 }
+
+}  // namespace flow_test

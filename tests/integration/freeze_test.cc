@@ -4,6 +4,8 @@
 
 #include "tests/integration/world.h"
 
+namespace freeze_test {
+
 using namespace integration;
 
 namespace {
@@ -57,3 +59,5 @@ TEST_CASE("what does not stop after a freeze either is killed") {
   world.fallback();
   old.expect_gone();
 }
+
+}  // namespace freeze_test

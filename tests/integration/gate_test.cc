@@ -3,6 +3,8 @@
 
 #include "tests/integration/world.h"
 
+namespace gate_test {
+
 using namespace integration;
 
 namespace {
@@ -136,3 +138,5 @@ TEST_CASE("a confirm where there is no gate is answered with error") {
   old.expect_error("confirm");
   next.expect_silence();
 }
+
+}  // namespace gate_test

@@ -3,6 +3,8 @@
 
 #include "tests/integration/world.h"
 
+namespace growth_test {
+
 using namespace integration;
 
 TEST_CASE("an agent of a later version is spoken to in version 1") {
@@ -49,3 +51,5 @@ TEST_CASE("heartbeats are borne though none are wanted") {
 
   first.expect_silence();
 }
+
+}  // namespace growth_test

@@ -7,6 +7,8 @@
 #include "tests/integration/notify_socket.h"
 #include "tests/integration/world.h"
 
+namespace init_system_test {
+
 using namespace integration;
 
 TEST_CASE("init is told READY=1 once, when the first agent is active, and STOPPING=1 at the end") {
@@ -189,3 +191,5 @@ TEST_CASE(
   CHECK(init.count("READY=1") == 0);
   world.wait_for_log("generation 1 failed: did not say healthy within 1s; ");
 }
+
+}  // namespace init_system_test

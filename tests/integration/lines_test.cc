@@ -3,6 +3,8 @@
 
 #include "tests/integration/world.h"
 
+namespace lines_test {
+
 using namespace integration;
 
 namespace {
@@ -207,3 +209,5 @@ TEST_CASE("a line that the end of the output cuts off is stray, however whole it
 
   world.expect_exit(3);
 }
+
+}  // namespace lines_test

@@ -10,6 +10,8 @@
 #include "tests/integration/process_table.h"
 #include "tests/integration/world.h"
 
+namespace lock_test {
+
 using namespace integration;
 
 namespace {
@@ -266,3 +268,5 @@ TEST_CASE("a lock that cannot be had at all: 125") {
   CHECK_FALSE(world.log().empty());
   CHECK(world.agents_started() == 0);
 }
+
+}  // namespace lock_test

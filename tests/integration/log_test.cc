@@ -7,6 +7,8 @@
 
 #include "tests/integration/world.h"
 
+namespace log_test {
+
 using namespace integration;
 
 namespace {
@@ -188,3 +190,5 @@ TEST_CASE("the log says that an agent has taken its work back, and why") {
       "upgrader: generation 1 (version 1.0) has taken its work back, and stays active: my files "
       "are still open\n");
 }
+
+}  // namespace log_test

@@ -4,6 +4,8 @@
 
 #include "tests/integration/world.h"
 
+namespace messages_from_agent_test {
+
 using namespace integration;
 
 TEST_CASE("before hello everything else is answered with error, and changes nothing") {
@@ -284,3 +286,5 @@ TEST_CASE("status is for any agent after hello, and is shown in the log") {
 
   CHECK(world.log().find('\x1b') == std::string::npos);
 }
+
+}  // namespace messages_from_agent_test

@@ -3,6 +3,8 @@
 
 #include "tests/integration/world.h"
 
+namespace messages_to_agent_test {
+
 using namespace integration;
 
 TEST_CASE("welcome to a first agent") {
@@ -179,3 +181,5 @@ TEST_CASE("no upgrade ends twice") {
   if (next_news.text("about") == "cancel") active.expect_error("question");
   world.hand_over(active, R"("trial_ms":0)").expect("committed");
 }
+
+}  // namespace messages_to_agent_test

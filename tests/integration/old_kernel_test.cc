@@ -12,6 +12,8 @@
 
 #include "tests/integration/world.h"
 
+namespace old_kernel_test {
+
 using namespace integration;
 
 namespace {
@@ -112,3 +114,5 @@ TEST_CASE("on an old kernel there is no way back to a file that was deleted") {
 
   world.expect_exit(125);
 }
+
+}  // namespace old_kernel_test

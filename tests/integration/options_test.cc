@@ -7,6 +7,8 @@
 
 #include "tests/integration/world.h"
 
+namespace options_test {
+
 using namespace integration;
 
 namespace {
@@ -248,3 +250,5 @@ TEST_CASE("a service that exits with status 0 is a warning, and a first agent's 
         "upgrader: error: generation 1 failed: exited with status 0 before it was ready; "
         "the upgrader ends with status 125\n");
 }
+
+}  // namespace options_test

@@ -10,6 +10,8 @@
 
 #include "tests/integration/world.h"
 
+namespace orphans_test {
+
 using namespace integration;
 
 namespace {
@@ -118,3 +120,5 @@ TEST_CASE("a listening socket that init has passed is never closed, upgrade or f
     ::close(client);
   }
 }
+
+}  // namespace orphans_test

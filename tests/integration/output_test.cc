@@ -7,6 +7,8 @@
 
 #include "tests/integration/releases.h"
 
+namespace output_test {
+
 using namespace integration;
 
 TEST_CASE("help that cannot be written is a failure") {
@@ -30,3 +32,5 @@ TEST_CASE("a link that cannot be put back is told, and the agent serves on") {
   world.wait_for_log("cannot put the link");
   active.expect_silence();
 }
+
+}  // namespace output_test

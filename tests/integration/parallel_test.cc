@@ -4,6 +4,8 @@
 #include "tests/integration/process_table.h"
 #include "tests/integration/world.h"
 
+namespace parallel_test {
+
 using namespace integration;
 
 TEST_CASE("a parallel upgrade goes from the request to the commit in the order of the page") {
@@ -138,3 +140,5 @@ TEST_CASE("the new agent serves the next upgrade with its own executable and arg
   CHECK(second.argv() == Texts{copy, "two", "three"});
   CHECK(third.argv() == Texts{World::puppet(), "two", "three"});
 }
+
+}  // namespace parallel_test

@@ -8,6 +8,8 @@
 
 #include "tests/integration/world.h"
 
+namespace pauses_test {
+
 using namespace integration;
 
 namespace {
@@ -62,3 +64,5 @@ TEST_CASE("the active agent's longest pause, with candidates good and bad") {
   active.expect("upgrade_failed");
   flooding.expect_gone();
 }
+
+}  // namespace pauses_test

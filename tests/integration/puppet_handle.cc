@@ -189,15 +189,15 @@ void Puppet::expect_gone(Where where) {
 }
 
 Json Puppet::hello(std::string_view version, Where where) {
-  say_type("hello",
-           version.empty() ? "\"protocol\":1" : "\"protocol\":1,\"version\":" + json_quoted(version));
+  say_type("hello", version.empty() ? "\"protocol\":1"
+                                    : "\"protocol\":1,\"version\":" + json_quoted(version));
   return expect("welcome", where);
 }
 
 void Puppet::request_upgrade(std::string_view id, std::string_view members,
                              std::string_view executable) {
-  std::string text = "\"id\":" + json_quoted(id) +
-                     ",\"executable\":" + json_quoted(executable.empty() ? World::puppet() : executable);
+  std::string text = "\"id\":" + json_quoted(id) + ",\"executable\":" +
+                     json_quoted(executable.empty() ? World::puppet() : executable);
   if (!members.empty()) text += "," + std::string(members);
   say_type("upgrade", text);
 }

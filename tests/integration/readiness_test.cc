@@ -8,6 +8,8 @@
 
 #include "tests/integration/world.h"
 
+namespace readiness_test {
+
 using namespace integration;
 
 namespace {
@@ -120,3 +122,5 @@ TEST_CASE("a --notify-fd that cannot be told is a usage error") {
                       }},
                  "--notify-fd=4: it is one of the sockets that init passed");
 }
+
+}  // namespace readiness_test

@@ -3,6 +3,8 @@
 
 #include "tests/integration/releases.h"
 
+namespace relink_by_signal_test {
+
 using namespace integration;
 
 TEST_CASE("a SIGUSR2 upgrade that fails puts the link back to what it named at the start") {
@@ -162,3 +164,5 @@ TEST_CASE("an upgrade by SIGUSR2 whose link cannot be put back is refused, and s
   old.expect_silence();
   rmdir(world.path("releases/.current.upgrader").c_str());
 }
+
+}  // namespace relink_by_signal_test

@@ -6,6 +6,8 @@
 
 #include "tests/integration/releases.h"
 
+namespace relink_test {
+
 using namespace integration;
 
 namespace {
@@ -222,3 +224,5 @@ TEST_CASE("a restart of the upgrader starts what was committed") {
   CHECK(std::filesystem::canonical("/proc/" + std::to_string(again.pid()) + "/exe") ==
         releases.two);
 }
+
+}  // namespace relink_test

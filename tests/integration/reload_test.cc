@@ -6,6 +6,8 @@
 #include "tests/integration/notify_socket.h"
 #include "tests/integration/world.h"
 
+namespace reload_test {
+
 using namespace integration;
 
 TEST_CASE("an upgrade by a signal is a reload to init, whether it is committed or fails") {
@@ -83,3 +85,5 @@ TEST_CASE("init is told when a first agent, or a stop, is given more time") {
   active.exit(0);
   world.expect_exit(0);
 }
+
+}  // namespace reload_test

@@ -12,6 +12,8 @@
 #include "tests/integration/sanitizer.h"
 #include "tests/integration/world.h"
 
+namespace resources_test {
+
 using namespace integration;
 
 namespace {
@@ -135,3 +137,5 @@ TEST_CASE("a log that nobody can read any more keeps the upgrader from nothing")
 
   world.hand_over(active);
 }
+
+}  // namespace resources_test

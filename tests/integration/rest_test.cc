@@ -11,6 +11,8 @@
 #include "tests/integration/process_table.h"
 #include "tests/integration/world.h"
 
+namespace rest_test {
+
 using namespace integration;
 
 namespace {
@@ -128,3 +130,5 @@ TEST_CASE("the watch sees an upgrader that is not at rest") {
 
   CHECK(strace.stop().find("question") != std::string::npos);
 }
+
+}  // namespace rest_test

@@ -3,6 +3,8 @@
 
 #include "tests/integration/world.h"
 
+namespace roles_test {
+
 using namespace integration;
 
 TEST_CASE("the first agent is generation 1, held until its ready, and has no trial") {
@@ -98,3 +100,5 @@ TEST_CASE("an agent is active until it has been reaped, not only until it has sa
   old.exit(0);
   next.expect("activate");
 }
+
+}  // namespace roles_test

@@ -10,6 +10,8 @@
 
 #include "tests/demo/stage.h"
 
+namespace sample_agent_test {
+
 using namespace std::chrono_literals;
 using demo::Proof;
 using demo::SeenEvent;
@@ -353,3 +355,5 @@ TEST_CASE("the agent runs alone, without an upgrader, through crashes") {
 
   expect_proof(stage);
 }
+
+}  // namespace sample_agent_test

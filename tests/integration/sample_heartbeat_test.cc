@@ -11,6 +11,8 @@
 
 #include "tests/unit/temporary_directory.h"
 
+namespace sample_heartbeat_test {
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("a sample agent sends no heartbeats where none are wanted") {
 
   CHECK(agent.hear().find(R"("stopped")") != std::string::npos);
 }
+
+}  // namespace sample_heartbeat_test

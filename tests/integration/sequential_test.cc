@@ -4,6 +4,8 @@
 #include "tests/integration/process_table.h"
 #include "tests/integration/world.h"
 
+namespace sequential_test {
+
 using namespace integration;
 
 TEST_CASE("a sequential upgrade starts the candidate when the old agent has gone") {
@@ -144,3 +146,5 @@ TEST_CASE("the generation of a sequential upgrade is taken at accepted") {
 
   CHECK(old.expect("accepted").number("generation") == 3);
 }
+
+}  // namespace sequential_test

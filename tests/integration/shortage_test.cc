@@ -7,6 +7,8 @@
 #include "tests/integration/sanitizer.h"
 #include "tests/integration/world.h"
 
+namespace shortage_test {
+
 using namespace integration;
 
 TEST_CASE("where there are too few descriptors to start AGENT, that is no fault of AGENT's") {
@@ -32,3 +34,5 @@ TEST_CASE("where there are too few descriptors to start AGENT, that is no fault 
   }
   CHECK(served);
 }
+
+}  // namespace shortage_test

@@ -5,6 +5,8 @@
 
 #include "tests/integration/world.h"
 
+namespace shutdown_test {
+
 using namespace integration;
 
 TEST_CASE("a first agent that has not said hello gets SIGTERM, and none ever was active: 0") {
@@ -132,3 +134,5 @@ TEST_CASE("a ready that crosses the SIGTERM activates nobody") {
   }
   world.expect_exit(0);
 }
+
+}  // namespace shutdown_test

@@ -5,6 +5,8 @@
 
 #include "tests/integration/world.h"
 
+namespace shutdown_upgrade_test {
+
 using namespace integration;
 
 TEST_CASE("during an upgrade, before the stop: the agent is told of its end, then to stop") {
@@ -175,3 +177,5 @@ TEST_CASE("a held candidate of a sequential upgrade gets SIGKILL: the last stop 
   next.expect_gone();
   CHECK(world.log().find("u1") != std::string::npos);
 }
+
+}  // namespace shutdown_upgrade_test

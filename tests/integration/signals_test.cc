@@ -6,6 +6,8 @@
 
 #include "tests/integration/world.h"
 
+namespace signals_test {
+
 using namespace integration;
 
 TEST_CASE("SIGQUIT kills all at once, and the upgrader exits with 131") {
@@ -246,3 +248,5 @@ TEST_CASE("SIGUSR2 to an AGENT that is not there any more changes nothing") {
   first.expect_silence();
   CHECK(world.agents_started() == 1);
 }
+
+}  // namespace signals_test

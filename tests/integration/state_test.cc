@@ -4,6 +4,8 @@
 #include "tests/integration/process_table.h"
 #include "tests/integration/world.h"
 
+namespace state_test {
+
 using namespace integration;
 
 namespace {
@@ -185,3 +187,5 @@ TEST_CASE("a fallback gets the failed agent's state if that confirmed its stop")
     CHECK_FALSE(activate.boolean("clean"));
   }
 }
+
+}  // namespace state_test

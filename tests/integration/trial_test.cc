@@ -5,6 +5,8 @@
 
 #include "tests/integration/world.h"
 
+namespace trial_test {
+
 using namespace integration;
 
 TEST_CASE("an agent that survives its trial is committed") {
@@ -43,7 +45,8 @@ TEST_CASE("a trial of 0 commits at once") {
 TEST_CASE("healthy commits at once, whatever the commit rule") {
   const std::string rule = GENERATE("survive", "healthy");
   World world;
-  Puppet next = world.hand_over(world.first(), "\"trial_ms\":60000,\"commit\":" + json_quoted(rule));
+  Puppet next =
+      world.hand_over(world.first(), "\"trial_ms\":60000,\"commit\":" + json_quoted(rule));
 
   next.say_type("healthy");
 
@@ -170,3 +173,5 @@ TEST_CASE("the trial runs from activate, not from the request") {
 
   next.expect("committed");
 }
+
+}  // namespace trial_test

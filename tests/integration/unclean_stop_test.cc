@@ -3,13 +3,15 @@
 
 #include "tests/integration/world.h"
 
+namespace unclean_stop_test {
+
 using namespace integration;
 
 namespace {
 
 void ask(World& world, Puppet old, const std::string& mode, const std::string& policy) {
-  old.request_upgrade("u1", "\"mode\":" + json_quoted(mode) + ",\"on_unclean_stop\":" + json_quoted(policy) +
-                                ",\"stop_timeout_ms\":300");
+  old.request_upgrade("u1", "\"mode\":" + json_quoted(mode) + ",\"on_unclean_stop\":" +
+                                json_quoted(policy) + ",\"stop_timeout_ms\":300");
   old.expect("accepted");
   if (mode == "parallel") world.candidate().ready();
   old.expect("stop");
@@ -161,3 +163,5 @@ TEST_CASE("a candidate that became ready before its time was up is not late") {
 
   CHECK(old.expect("stop").text("reason") == "upgrade");
 }
+
+}  // namespace unclean_stop_test

@@ -3,6 +3,8 @@
 
 #include "tests/integration/world.h"
 
+namespace upgrade_members_test {
+
 using namespace integration;
 
 namespace {
@@ -200,3 +202,5 @@ TEST_CASE("an upgrade that was refused may be asked for again, better") {
 
   expect_accepted(world, active, R"("mode":"parallel")");
 }
+
+}  // namespace upgrade_members_test

@@ -3,6 +3,8 @@
 
 #include "tests/integration/world.h"
 
+namespace warm_test {
+
 using namespace integration;
 
 namespace {
@@ -132,3 +134,5 @@ TEST_CASE("an upgrade without a trial has no standby") {
   // A standby would have had this generation.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
+
+}  // namespace warm_test

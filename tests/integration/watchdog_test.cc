@@ -6,6 +6,8 @@
 #include "tests/integration/notify_socket.h"
 #include "tests/integration/world.h"
 
+namespace watchdog_test {
+
 using namespace integration;
 
 namespace {
@@ -110,3 +112,5 @@ TEST_CASE("agents are asked for heartbeats also where init has no socket to hear
 
   CHECK(world.agent().hello().number("watchdog_ms") == 60'000);
 }
+
+}  // namespace watchdog_test

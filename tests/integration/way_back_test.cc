@@ -9,6 +9,8 @@
 #include "tests/integration/process_table.h"
 #include "tests/integration/world.h"
 
+namespace way_back_test {
+
 using namespace integration;
 
 namespace {
@@ -199,3 +201,5 @@ TEST_CASE("an agent's program is shown by its own name in the process table") {
 
   CHECK(read_file("/proc/" + std::to_string(first.pid()) + "/comm") == "my-agent\n");
 }
+
+}  // namespace way_back_test

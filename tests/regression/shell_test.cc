@@ -11,6 +11,8 @@
 #include "tests/integration/releases.h"
 #include "tests/integration/world.h"
 
+namespace shell_test {
+
 using namespace integration;
 
 TEST_CASE("a log file at its limit costs log lines, not the agent") {
@@ -139,3 +141,5 @@ TEST_CASE("an agent on trial that exits with its replies unread has exited") {
   const Json welcome = fallback.expect("welcome");
   CHECK(welcome.object("failure").number("exit_status") == 3);
 }
+
+}  // namespace shell_test

@@ -6,6 +6,8 @@
 #include "tests/support/bench.h"
 #include "upgrader/core/words.h"
 
+namespace activate_test {
+
 namespace {
 
 using namespace upgrader;
@@ -215,3 +217,5 @@ TEST_CASE("an agent whose activate waits may close its output, and is activated 
 
   CHECK(bench.phase() == Phase::running);
 }
+
+}  // namespace activate_test

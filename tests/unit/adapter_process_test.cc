@@ -13,6 +13,8 @@
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/process.h"
 
+namespace adapter_process_test {
+
 using namespace upgrader;
 
 namespace {
@@ -160,3 +162,5 @@ TEST_CASE("an adapter whose file was replaced is started as it was; a script is 
     CHECK(std::get<StartFailed>(result) == StartFailed{StartFailed::Where::exec, ESTALE});
   }
 }
+
+}  // namespace adapter_process_test

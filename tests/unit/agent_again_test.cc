@@ -11,6 +11,8 @@
 #include "agent-protocol/agent_protocol.h"
 #include "tests/unit/agent_bench.h"
 
+namespace agent_again_test {
+
 using namespace bench;
 
 namespace {
@@ -256,3 +258,5 @@ TEST_CASE("alone, a program's environment is left as it is") {
 
   CHECK(nobody.is_reported() == "mark ''");
 }
+
+}  // namespace agent_again_test

@@ -6,6 +6,8 @@
 #include "agent-protocol/agent_protocol.h"
 #include "tests/unit/agent_bench.h"
 
+namespace agent_alone_test {
+
 using namespace bench;
 
 namespace {
@@ -130,3 +132,5 @@ TEST_CASE("alone, SIGTERM ends an agent that is not ready") {
 
   CHECK(nobody.exit_status() == 143);
 }
+
+}  // namespace agent_alone_test

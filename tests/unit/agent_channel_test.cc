@@ -10,6 +10,8 @@
 
 #include "tests/unit/agent_bench.h"
 
+namespace agent_channel_test {
+
 using namespace agent_protocol;
 
 namespace {
@@ -139,3 +141,5 @@ TEST_CASE("it is not over while there are more messages than are kept") {
   ends.channel.exchange();
   CHECK(ends.channel.over());
 }
+
+}  // namespace agent_channel_test

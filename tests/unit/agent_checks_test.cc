@@ -7,6 +7,8 @@
 #include "agent-protocol/agent_protocol.h"
 #include "tests/unit/agent_bench.h"
 
+namespace agent_checks_test {
+
 using namespace bench;
 
 namespace {
@@ -184,3 +186,5 @@ TEST_CASE("a check needs a name and a function") {
   CHECK(upgrader.is_reported() == "-1 cannot add a check: it needs a name and a function");
   CHECK(upgrader.exit_status() == 255);
 }
+
+}  // namespace agent_checks_test

@@ -5,6 +5,8 @@
 #include "agent-protocol/agent.h"
 #include "tests/unit/agent_bench.h"
 
+namespace agent_cpp_calls_test {
+
 using namespace bench;
 using agent_protocol::Agent;
 using namespace std::chrono_literals;
@@ -229,3 +231,5 @@ TEST_CASE("features are said, and those that both have are told, in C++") {
   CHECK(upgrader.is_reported() == "nothing");
   CHECK(upgrader.exit_status() == 0);
 }
+
+}  // namespace agent_cpp_calls_test

@@ -10,6 +10,8 @@
 
 #include "tests/unit/agent_bench.h"
 
+namespace agent_cpp_test {
+
 using namespace bench;
 using agent_protocol::Agent;
 using namespace std::chrono_literals;
@@ -247,3 +249,5 @@ TEST_CASE("a fallback agent is told what made it necessary, in C++") {
 
   CHECK(upgrader.is_reported() == "welcome 3 3 none none u1 spawn r 2 ENOENT none none");
 }
+
+}  // namespace agent_cpp_test

@@ -5,6 +5,8 @@
 #include "agent-protocol/agent_protocol.h"
 #include "tests/unit/agent_bench.h"
 
+namespace agent_pipes_test {
+
 using namespace bench;
 
 namespace {
@@ -281,3 +283,5 @@ TEST_CASE("the pipes stay blocking, whatever passes through them") {
 
   CHECK(upgrader.is_reported() == "blocking");
 }
+
+}  // namespace agent_pipes_test

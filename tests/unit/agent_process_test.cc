@@ -10,6 +10,8 @@
 #include "agent-protocol/agent_protocol.h"
 #include "tests/unit/agent_bench.h"
 
+namespace agent_process_test {
+
 using namespace bench;
 
 namespace {
@@ -205,3 +207,5 @@ TEST_CASE("an agent whose pipes are not there cannot be opened, and keeps what i
   CHECK(with_a_file.is_reported() == "0 is the file");
   CHECK(with_a_file.hears() == "out");
 }
+
+}  // namespace agent_process_test

@@ -8,6 +8,8 @@
 #include "agent-protocol/agent_protocol.h"
 #include "tests/unit/agent_bench.h"
 
+namespace agent_signals_test {
+
 using namespace bench;
 
 TEST_CASE("SIGTERM ends a held agent at once, wherever it is") {
@@ -254,3 +256,5 @@ TEST_CASE("after the end of the conversation SIGTERM does what it did before") {
 
   CHECK(upgrader.exit_status() == 1000 + SIGTERM);
 }
+
+}  // namespace agent_signals_test

@@ -6,6 +6,8 @@
 #include "agent-protocol/agent_protocol.h"
 #include "tests/unit/agent_bench.h"
 
+namespace agent_test {
+
 using namespace bench;
 
 namespace {
@@ -372,3 +374,5 @@ TEST_CASE("a feature whose name cannot be sent is refused, and nothing has been 
   CHECK(upgrader.is_reported() == "refused");
   CHECK(upgrader.is_reported() == "opened");
 }
+
+}  // namespace agent_test

@@ -7,6 +7,8 @@
 #include "agent-protocol/agent_protocol.h"
 #include "tests/unit/agent_bench.h"
 
+namespace agent_texts_test {
+
 using namespace bench;
 
 namespace {
@@ -293,3 +295,5 @@ TEST_CASE("what else is refused has its errno, too") {
   CHECK(upgrader.is_reported() ==
         "status EAGAIN: cannot show a status: the upgrader does not read what has been sent");
 }
+
+}  // namespace agent_texts_test

@@ -2,6 +2,8 @@
 // kept waiting by that.
 #include "tests/unit/agents_on_a_loop.h"
 
+namespace agents_end_test {
+
 using namespace test;
 
 namespace {
@@ -175,3 +177,5 @@ TEST_CASE("strangers are reaped, but no agent with them") {
 
   CHECK(ended_child() == bench.agents->pid_of(1));
 }
+
+}  // namespace agents_end_test

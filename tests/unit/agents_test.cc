@@ -4,6 +4,8 @@
 #include "tests/unit/agents_on_a_loop.h"
 #include "upgrader/shell/channel.h"
 
+namespace agents_test {
+
 using namespace test;
 using agent_protocol::Error;
 using agent_protocol::Stage;
@@ -424,3 +426,5 @@ TEST_CASE("a program that cannot be started leaves no agent behind") {
   CHECK(bench.agents->pid_of(1) == -1);
   CHECK(bench.events.empty());
 }
+
+}  // namespace agents_test

@@ -9,6 +9,8 @@
 #include "agent-protocol/wire/archive.h"
 #include "agent-protocol/wire/serialize.h"
 
+namespace archive_destinations_test {
+
 using namespace agent_protocol;
 
 namespace {
@@ -174,3 +176,5 @@ TEST_CASE("a value that has no name is not written") {
 
   CHECK(archive.refusal() == R"("mode" must be "parallel" or "sequential")");
 }
+
+}  // namespace archive_destinations_test

@@ -9,6 +9,8 @@
 
 #include "agent-protocol/wire/codec.h"
 
+namespace archive_test {
+
 using namespace agent_protocol;
 
 namespace {
@@ -388,3 +390,5 @@ TEST_CASE("of several faults the first in the order of the page is told") {
                R"("exit_status":""})")
             .starts_with("\"exit_status\" is"));
 }
+
+}  // namespace archive_test

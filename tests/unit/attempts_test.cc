@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace attempts_test {
+
 using namespace upgrader;
 
 namespace {
@@ -72,3 +74,5 @@ TEST_CASE("it is said how often, and how the last one ended") {
   CHECK(next_attempt({2, "/a", ""}, "/a", 2, there_is).worn_out ==
         "/a did not last in 2 starts in a row: nobody was left to say how the last one ended");
 }
+
+}  // namespace attempts_test

@@ -10,6 +10,8 @@
 
 #include "tests/unit/counted_memory.h"
 
+namespace channel_test {
+
 using namespace upgrader;
 
 namespace {
@@ -214,3 +216,5 @@ TEST_CASE("destroying a channel closes both ends, close_output() none") {
   char byte = 0;
   CHECK(::read(bench.agent_input.get(), &byte, 1) == 0);
 }
+
+}  // namespace channel_test

@@ -6,6 +6,8 @@
 
 #include "tests/unit/status_bench.h"
 
+namespace chronicle_spans_test {
+
 namespace {
 
 using namespace upgrader;
@@ -182,3 +184,5 @@ TEST_CASE("an upgrade is told with who asked for it: a signal, or the way back a
   CHECK(at_boot.chronicle().upgrade()->from.executable == at_boot.first);
   CHECK(at_boot.chronicle().upgrade()->to.executable == at_boot.candidate);
 }
+
+}  // namespace chronicle_spans_test

@@ -6,6 +6,8 @@
 
 #include "tests/unit/status_bench.h"
 
+namespace chronicle_test {
+
 namespace {
 
 using namespace upgrader;
@@ -107,3 +109,5 @@ TEST_CASE("a stop takes until the agent has confirmed it, however long it lives 
   const auto& spans = bench.chronicle().endings().front().spans;
   CHECK(spans[static_cast<std::size_t>(Span::stop)] == 100);
 }
+
+}  // namespace chronicle_test

@@ -10,6 +10,8 @@
 #include "agent-protocol/wire/utf8.h"
 #include "tests/unit/aborts.h"
 
+namespace codec_corners_test {
+
 using namespace agent_protocol;
 
 namespace {
@@ -174,3 +176,5 @@ TEST_CASE("what follows a failure loses its version before it loses of its reaso
   CHECK_FALSE(activate.failure->version);
   CHECK(activate.failure->failure.reason == reason);
 }
+
+}  // namespace codec_corners_test

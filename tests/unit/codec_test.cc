@@ -9,6 +9,8 @@
 
 #include "tests/unit/sample_messages.h"
 
+namespace codec_test {
+
 using namespace agent_protocol;
 
 namespace {
@@ -242,3 +244,5 @@ TEST_CASE("the largest state that an agent may leave fits the line that hands it
   CHECK(encode(AgentMessage(Stopped{.state = state})));
   CHECK(encode(UpgraderMessage(Activate{.state = state, .clean = false})));
 }
+
+}  // namespace codec_test

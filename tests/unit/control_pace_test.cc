@@ -6,6 +6,8 @@
 
 #include "tests/unit/control_desk.h"
 
+namespace control_pace_test {
+
 namespace {
 
 using namespace upgrader;
@@ -93,3 +95,5 @@ TEST_CASE("the end is written without waiting for its tenth of a second") {
         std::string::npos);
   CHECK(::access((desk.directory / "ctl/control").c_str(), F_OK) != 0);
 }
+
+}  // namespace control_pace_test

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+namespace control_request_test {
+
 namespace {
 
 using namespace upgrader;
@@ -106,3 +108,5 @@ TEST_CASE("a line that can be answered to nobody is stray") {
     CHECK(std::holds_alternative<ControlStray>(decode_control_line(line)));
   }
 }
+
+}  // namespace control_request_test

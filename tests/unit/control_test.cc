@@ -5,6 +5,8 @@
 #include "upgrader/core/control_desk.h"
 #include "upgrader/core/init_news.h"
 
+namespace control_test {
+
 namespace {
 
 using namespace upgrader;
@@ -211,3 +213,5 @@ TEST_CASE("a shutdown is a SIGTERM, and everything else is refused afterwards") 
   office.ask(request(Deed::shutdown, "r3"));
   CHECK(office.latest().ok);
 }
+
+}  // namespace control_test

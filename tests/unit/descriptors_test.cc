@@ -15,6 +15,8 @@
 
 #include "upgrader/shell/owned_fd.h"
 
+namespace descriptors_test {
+
 using namespace upgrader;
 
 namespace {
@@ -170,3 +172,5 @@ TEST_CASE("an owned descriptor is closed once, by its last owner") {
   CHECK_FALSE(OwnedFd());
   CHECK_FALSE(OwnedFd(-1));
 }
+
+}  // namespace descriptors_test

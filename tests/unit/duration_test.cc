@@ -5,6 +5,8 @@
 
 #include "upgrader/core/argument.h"
 
+namespace duration_test {
+
 using namespace std::chrono_literals;
 using namespace upgrader;
 
@@ -42,3 +44,5 @@ TEST_CASE("an option is given where it stands before the end, by its name alone"
   CHECK_FALSE(is_given("--tri", argv, 3));
   CHECK_FALSE(is_given("program", argv, 3));
 }
+
+}  // namespace duration_test

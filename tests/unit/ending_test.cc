@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
+namespace ending_test {
+
 namespace {
 
 using upgrader::Ending;
@@ -37,3 +39,5 @@ TEST_CASE("an ending is told in words, and has an exit status") {
 TEST_CASE("of an ending that nobody has filled in nothing is known") {
   CHECK(Ending{} == Ending{Ending::How::unknown, 0});
 }
+
+}  // namespace ending_test

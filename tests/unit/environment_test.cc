@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace environment_test {
+
 using namespace upgrader;
 
 namespace {
@@ -170,3 +172,5 @@ TEST_CASE("each of the sockets has to be open, from the first to the last") {
   REQUIRE(::waitpid(child, &status, 0) == child);
   CHECK(status == (closed >= 3 && closed <= 5 ? W_EXITCODE(1, 0) : 0));
 }
+
+}  // namespace environment_test

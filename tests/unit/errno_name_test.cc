@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <set>
 
+namespace errno_name_test {
+
 using namespace upgrader;
 
 TEST_CASE("an error is said in words, with its name; one without a name by its number") {
@@ -22,3 +24,5 @@ TEST_CASE("a lack of descriptors, memory or processes is a shortage, and nothing
 
   CHECK(shortages == std::set<int>{EMFILE, ENFILE, ENOMEM, EAGAIN});
 }
+
+}  // namespace errno_name_test

@@ -15,6 +15,8 @@
 #include "tests/unit/temporary_directory.h"
 #include "upgrader/shell/owned_fd.h"
 
+namespace executable_test {
+
 using namespace upgrader;
 
 namespace {
@@ -244,3 +246,5 @@ TEST_CASE("a file is said to be empty, or neither a program nor a script") {
   const std::variant<ExecutableKind, NotExecutable> judged = judge_executable(-1);
   CHECK(std::get<NotExecutable>(judged).reason == "cannot be read: Bad file descriptor (EBADF)");
 }
+
+}  // namespace executable_test

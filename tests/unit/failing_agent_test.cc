@@ -7,6 +7,8 @@
 #include "tests/unit/agent_bench.h"
 #include "tests/unit/failing_calls.h"
 
+namespace failing_agent_test {
+
 using namespace bench;
 
 namespace {
@@ -339,3 +341,5 @@ TEST_CASE("SIGPIPE is nothing to an agent, unless it has a handler of its own") 
   if (own) CHECK(upgrader.is_reported() == "its own");
   CHECK(upgrader.is_reported() == "alive");
 }
+
+}  // namespace failing_agent_test

@@ -9,6 +9,8 @@
 #include "tests/unit/agent_bench.h"
 #include "tests/unit/failing_calls.h"
 
+namespace failing_agent_waits_test {
+
 using namespace bench;
 using agent_protocol::Agent;
 using namespace std::chrono_literals;
@@ -250,3 +252,5 @@ TEST_CASE("an upgrader that has gone, but keeps a pipe that is full, is not wait
   CHECK(upgrader.is_reported() == "stopped: done");
   CHECK(upgrader.exit_status() == 0);
 }
+
+}  // namespace failing_agent_waits_test

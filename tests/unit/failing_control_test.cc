@@ -14,6 +14,8 @@
 #include "upgrader/shell/agents.h"
 #include "upgrader/shell/attempts_file.h"
 
+namespace failing_control_test {
+
 namespace {
 
 using namespace upgrader;
@@ -435,3 +437,5 @@ TEST_CASE("a request that is malformed is answered once") {
   CHECK(std::holds_alternative<Notice>(desk.control->read(line)));
   CHECK(std::holds_alternative<std::monostate>(desk.control->read(line)));
 }
+
+}  // namespace failing_control_test

@@ -10,6 +10,8 @@
 #include "upgrader/shell/execution.h"
 #include "upgrader/shell/process.h"
 
+namespace failing_exec_test {
+
 using namespace upgrader;
 using Where = StartFailed::Where;
 
@@ -176,3 +178,5 @@ TEST_CASE("what a process runs that is gone, or cannot be looked at, is not know
 
   CHECK(what_runs(::getpid(), cat.program()) == Runs::unknown);
 }
+
+}  // namespace failing_exec_test

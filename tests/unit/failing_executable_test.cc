@@ -7,6 +7,8 @@
 #include "tests/unit/temporary_directory.h"
 #include "upgrader/shell/owned_fd.h"
 
+namespace failing_executable_test {
+
 using namespace upgrader;
 
 namespace {
@@ -54,3 +56,5 @@ TEST_CASE("an interpreter that cannot be read is told as such") {
   CHECK(refusal.error == EIO);
   CHECK(refusal.reason == "its interpreter /bin/sh " + unreadable);
 }
+
+}  // namespace failing_executable_test

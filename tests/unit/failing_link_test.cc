@@ -14,6 +14,8 @@
 #include "upgrader/shell/lock_holders.h"
 #include "upgrader/shell/relink.h"
 
+namespace failing_link_test {
+
 using namespace upgrader;
 
 namespace {
@@ -446,3 +448,5 @@ TEST_CASE("a holder that cannot be written leaves nothing of an earlier one") {
   CHECK(failing.fired());
   CHECK(content_of(path).empty());
 }
+
+}  // namespace failing_link_test

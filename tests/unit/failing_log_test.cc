@@ -13,6 +13,8 @@
 #include "upgrader/core/check.h"
 #include "upgrader/shell/log.h"
 
+namespace failing_log_test {
+
 using namespace upgrader;
 
 namespace {
@@ -176,3 +178,5 @@ TEST_CASE("a broken rule is told where that takes no time, and ends the upgrader
   const std::string told = "upgrader: error: a rule of its own is broken: file.cc:7\n";
   CHECK((take(pipe.read) == told) == (!full && !unknown));
 }
+
+}  // namespace failing_log_test

@@ -16,6 +16,8 @@
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/loop.h"
 
+namespace failing_loop_test {
+
 using namespace test;
 
 namespace {
@@ -486,3 +488,5 @@ TEST_CASE("an error that has no name is told by its number") {
   CHECK(errno_name(ENOENT) == "ENOENT");
   CHECK(errno_name(9'999) == "E9999");
 }
+
+}  // namespace failing_loop_test

@@ -11,6 +11,8 @@
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/process.h"
 
+namespace failing_process_test {
+
 using namespace upgrader;
 using Where = StartFailed::Where;
 
@@ -482,3 +484,5 @@ TEST_CASE("descriptors that are marked at once are not marked one by one, too") 
 
   CHECK_FALSE(failing.fired());
 }
+
+}  // namespace failing_process_test

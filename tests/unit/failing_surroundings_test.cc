@@ -13,6 +13,8 @@
 #include "upgrader/shell/process.h"
 #include "upgrader/shell/readiness.h"
 
+namespace failing_surroundings_test {
+
 using namespace upgrader;
 
 namespace {
@@ -120,3 +122,5 @@ TEST_CASE("what init has no room for now is told it later, and what it cannot be
   bench.wake_until(owed_retry_interval);
   CHECK(bench.heard().empty() == (error == ECONNREFUSED));
 }
+
+}  // namespace failing_surroundings_test

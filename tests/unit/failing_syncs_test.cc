@@ -15,6 +15,8 @@
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/loop.h"
 
+namespace failing_syncs_test {
+
 using namespace upgrader;
 
 namespace {
@@ -186,3 +188,5 @@ TEST_CASE("an agent that had fallen silent before the syncs is not vouched for i
   CHECK(syncs > 4);
   CHECK(beats == 0);
 }
+
+}  // namespace failing_syncs_test

@@ -15,6 +15,8 @@
 #include "upgrader/shell/loop.h"
 #include "upgrader/shell/relink.h"
 
+namespace failing_way_back_test {
+
 using namespace upgrader;
 
 namespace {
@@ -215,3 +217,5 @@ TEST_CASE("AGENT that is gone is no reason not to wait for the lock, where there
   CHECK(outcome.status == 125);
   CHECK(outcome.told.find("cannot lock ") != std::string::npos);
 }
+
+}  // namespace failing_way_back_test

@@ -10,6 +10,8 @@
 
 #include "upgrader/core/words.h"
 
+namespace form_test {
+
 namespace {
 
 using agent_protocol::operator""_with;
@@ -52,3 +54,5 @@ TEST_CASE("the upgrader's own values are written as people are told of them") {
 }
 
 }  // namespace
+
+}  // namespace form_test

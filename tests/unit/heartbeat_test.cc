@@ -8,6 +8,8 @@
 #include "tests/unit/aborts.h"
 #include "upgrader/core/init_news.h"
 
+namespace heartbeat_test {
+
 namespace {
 
 using namespace upgrader;
@@ -355,3 +357,5 @@ TEST_CASE("heartbeats of an agent that is not watched break a rule") {
     state.incumbent->silent = state.incumbent->stopped = true;
   }));
 }
+
+}  // namespace heartbeat_test

@@ -5,6 +5,8 @@
 
 #include "tests/support/bench.h"
 
+namespace init_news_test {
+
 namespace {
 
 using namespace upgrader;
@@ -339,3 +341,5 @@ TEST_CASE("init is told whether what it waits for was given more time than at fi
 
   CHECK_FALSE(init_news(bench.state()).wait->extended);
 }
+
+}  // namespace init_news_test

@@ -6,6 +6,8 @@
 
 #include "tests/unit/init_bench.h"
 
+namespace init_pace_test {
+
 namespace {
 
 using namespace upgrader;
@@ -307,3 +309,5 @@ TEST_CASE("that init waits for something else is news, and not only a matter of 
 
   CHECK(bench.heard().size() == 1);
 }
+
+}  // namespace init_pace_test

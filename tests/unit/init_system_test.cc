@@ -9,6 +9,8 @@
 
 #include "tests/unit/init_bench.h"
 
+namespace init_system_test {
+
 namespace {
 
 using namespace upgrader;
@@ -344,3 +346,5 @@ TEST_CASE("a socket that is full costs the news, and is never waited for") {
   bench.tell(news("later"), 2s);
   CHECK(bench.heard() == Texts{"STATUS=later\n"});
 }
+
+}  // namespace init_system_test

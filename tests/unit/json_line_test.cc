@@ -8,6 +8,8 @@
 #include "agent-protocol/wire/message.h"
 #include "tests/unit/counted_memory.h"
 
+namespace json_line_test {
+
 using namespace agent_protocol;
 
 namespace {
@@ -227,3 +229,5 @@ TEST_CASE(
   CHECK(text("number") == "123456789012345678");
   CHECK(text("minus") == "-123456789012345678");
 }
+
+}  // namespace json_line_test

@@ -11,6 +11,8 @@
 
 #include "tests/unit/counted_memory.h"
 
+namespace line_reader_test {
+
 using namespace agent_protocol;
 
 namespace {
@@ -202,3 +204,5 @@ TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
   CHECK(lines == 20 * 100'000);
   CHECK(taken <= incomplete_bytes_max + 1);  // what is kept of an over-long line, with its NUL
 }
+
+}  // namespace line_reader_test

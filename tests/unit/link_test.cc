@@ -11,6 +11,8 @@
 
 #include "tests/unit/processes.h"
 
+namespace link_test {
+
 using namespace upgrader;
 
 namespace {
@@ -388,3 +390,5 @@ TEST_CASE("a program that may not be read is committed too") {
 
   CHECK(releases.target() == "agent-v2");
 }
+
+}  // namespace link_test

@@ -17,6 +17,8 @@
 #include "tests/unit/processes.h"
 #include "upgrader/shell/lock_holders.h"
 
+namespace lock_test {
+
 using namespace upgrader;
 
 namespace {
@@ -454,3 +456,5 @@ TEST_CASE("a process that is none, or a zombie, has no start time") {
   CHECK_FALSE(process_start_time(0x7fffffff));
   CHECK(process_start_time(::getpid()));
 }
+
+}  // namespace lock_test

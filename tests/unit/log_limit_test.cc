@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace log_limit_test {
+
 using namespace upgrader;
 using namespace std::chrono_literals;
 
@@ -189,3 +191,5 @@ TEST_CASE("the earliest status sets the deadline, of whichever agent it is") {
 
   CHECK(limit.next_deadline() == 1s);
 }
+
+}  // namespace log_limit_test

@@ -13,6 +13,8 @@
 
 #include "tests/unit/processes.h"
 
+namespace log_test {
+
 using namespace upgrader;
 
 namespace {
@@ -363,3 +365,5 @@ TEST_CASE("a named pipe whose reader goes before the first line, and comes back,
         "upgrader: warning: 1 line of this log lost: standard error did not take them\n"
         "upgrader: b\n");
 }
+
+}  // namespace log_test

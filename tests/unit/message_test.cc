@@ -8,6 +8,8 @@
 #include "agent-protocol/wire/names.h"
 #include "agent-protocol/wire/result.h"
 
+namespace message_test {
+
 using namespace agent_protocol;
 
 namespace {
@@ -70,3 +72,5 @@ TEST_CASE("a result holds a value or a reason") {
   REQUIRE_FALSE(none);
   CHECK(none.reason() == "no");
 }
+
+}  // namespace message_test

@@ -5,6 +5,8 @@
 
 #include <string>
 
+namespace number_test {
+
 namespace {
 
 using namespace upgrader;
@@ -41,3 +43,5 @@ TEST_CASE("a whole number has nothing before it, behind it, or above its limit")
 }
 
 }  // namespace
+
+}  // namespace number_test

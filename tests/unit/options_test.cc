@@ -6,6 +6,8 @@
 #include "upgrader/core/policy.h"
 #include "upgrader/version.h"
 
+namespace options_test {
+
 using namespace upgrader;
 using namespace std::chrono_literals;
 
@@ -305,3 +307,5 @@ TEST_CASE("the lock is waited for as long as a predecessor's agent may take to e
   CHECK(lock_timeout_of(options_of({"--exit-grace=0", "--lock=f", "--lock-timeout=4s"})) == 4s);
   CHECK(lock_timeout_of(options_of({"--lock=f", "--lock-timeout=0"})) == 0ms);
 }
+
+}  // namespace options_test

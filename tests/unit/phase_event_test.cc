@@ -6,6 +6,8 @@
 #include "tests/support/every_event.h"
 #include "tests/support/print.h"
 
+namespace phase_event_test {
+
 namespace {
 
 using namespace upgrader;
@@ -81,3 +83,5 @@ TEST_CASE("a supervisor can be copied, compared, hashed and printed") {
   CHECK_FALSE(one.supervisor() == other.supervisor());
   CHECK(print(one.supervisor()) != print(other.supervisor()));
 }
+
+}  // namespace phase_event_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace policy_test {
+
 using namespace upgrader;
 using namespace std::chrono_literals;
 
@@ -42,3 +44,5 @@ TEST_CASE("the gate takes as long as a start may where nobody says, and no attem
   CHECK_FALSE(policy_of(options, 0s).attempts);
   CHECK_FALSE(policy_of(options, 0s).previous);
 }
+
+}  // namespace policy_test

@@ -18,6 +18,8 @@
 #include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/vectors.h"
 
+namespace process_test {
+
 using namespace upgrader;
 
 namespace {
@@ -475,3 +477,5 @@ TEST_CASE("an agent gets SIGTERM when the upgrader dies, and comes to a subreape
   CHECK(try_reap(agent) == Ending{Ending::How::signalled, SIGTERM});
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 0) == 0);
 }
+
+}  // namespace process_test

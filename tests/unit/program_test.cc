@@ -18,6 +18,8 @@
 
 #include "tests/unit/temporary_directory.h"
 
+namespace program_test {
+
 using namespace upgrader;
 
 namespace {
@@ -475,3 +477,5 @@ TEST_CASE("AGENT keeps its name as given, whichever file was found for it") {
   CHECK(program.path().ends_with("/true"));
   CHECK(program.args() == std::vector<std::string>{"x"});
 }
+
+}  // namespace program_test

@@ -6,6 +6,8 @@
 
 #include "tests/unit/processes.h"
 
+namespace programs_test {
+
 using namespace upgrader;
 
 namespace {}  // namespace
@@ -26,3 +28,5 @@ TEST_CASE("a program is kept under the lowest free number, and closed when it is
   programs.keep_only({});
   CHECK(descriptors_of(::getpid()) == before);
 }
+
+}  // namespace programs_test

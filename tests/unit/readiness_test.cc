@@ -9,6 +9,8 @@
 
 #include "tests/unit/processes.h"
 
+namespace readiness_test {
+
 namespace {
 
 using namespace upgrader;
@@ -130,3 +132,5 @@ TEST_CASE("nobody is told anything where nobody asked") {
 
   CHECK(descriptors_of(::getpid()) == before);
 }
+
+}  // namespace readiness_test

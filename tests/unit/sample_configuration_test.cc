@@ -9,6 +9,8 @@
 #include "sample-agent/start_checks.h"
 #include "tests/unit/temporary_directory.h"
 
+namespace sample_configuration_test {
+
 using namespace sample_agent;
 
 namespace {
@@ -235,3 +237,5 @@ TEST_CASE("a position that is newer than this version, or damaged, makes unfit")
   place.directory.write("state/position", "");
   CHECK(place.first_failure(2) == "position: the position is damaged");
 }
+
+}  // namespace sample_configuration_test

@@ -9,6 +9,8 @@
 #include "tests/demo/line_proof.h"
 #include "tests/unit/temporary_directory.h"
 
+namespace sample_copier_test {
+
 using namespace sample_agent;
 namespace fs = std::filesystem;
 
@@ -388,3 +390,5 @@ TEST_CASE("through crashes, hand-overs and rotations at random, each line is cop
   CHECK(proof.lines_in > 100);
   CHECK(proof.holds());
 }
+
+}  // namespace sample_copier_test

@@ -7,6 +7,8 @@
 #include "sample-agent/rotation.h"
 #include "tests/unit/temporary_directory.h"
 
+namespace sample_follower_test {
+
 using namespace sample_agent;
 namespace fs = std::filesystem;
 
@@ -483,3 +485,5 @@ TEST_CASE("a log that cannot be read is told") {
 
   CHECK_FALSE(follower.peek(0));
 }
+
+}  // namespace sample_follower_test

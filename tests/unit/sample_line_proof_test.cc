@@ -4,6 +4,8 @@
 #include "tests/demo/line_proof.h"
 #include "tests/unit/temporary_directory.h"
 
+namespace sample_line_proof_test {
+
 using demo::Proof;
 using demo::prove;
 using demo::SeenEvent;
@@ -171,3 +173,5 @@ TEST_CASE("the longest pause is that of which a part lies in the time") {
   CHECK(demo::longest_pause_us(output, 5'000, 5'001) == 7'000);
   CHECK(demo::longest_pause_us(output, 9'500, 20'000) == 1'000);
 }
+
+}  // namespace sample_line_proof_test

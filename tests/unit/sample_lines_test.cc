@@ -5,6 +5,8 @@
 #include "sample-agent/record.h"
 #include "tests/unit/temporary_directory.h"
 
+namespace sample_lines_test {
+
 using namespace sample_agent;
 
 namespace {
@@ -163,3 +165,5 @@ TEST_CASE("what is no record is not taken for one") {
     CHECK_FALSE(parse_record(text));
   }
 }
+
+}  // namespace sample_lines_test

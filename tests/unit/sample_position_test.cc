@@ -5,6 +5,8 @@
 #include "sample-agent/position.h"
 #include "tests/unit/temporary_directory.h"
 
+namespace sample_position_test {
+
 using namespace sample_agent;
 
 namespace {
@@ -104,3 +106,5 @@ TEST_CASE("what cannot be read or replaced is told with its path") {
   REQUIRE_FALSE(replaced);
   CHECK(replaced.reason().starts_with("cannot open "));
 }
+
+}  // namespace sample_position_test

@@ -4,6 +4,8 @@
 
 #include "sample-agent/words.h"
 
+namespace sample_words_test {
+
 using namespace sample_agent;
 
 TEST_CASE("a text that an upgrader would refuse is told in short") {
@@ -13,3 +15,5 @@ TEST_CASE("a text that an upgrader would refuse is told in short") {
   CHECK(in_short("123456", 5) == "12...");
   CHECK(in_short("", 5) == "");
 }
+
+}  // namespace sample_words_test

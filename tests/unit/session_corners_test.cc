@@ -4,6 +4,8 @@
 
 #include "tests/unit/session_roads.h"
 
+namespace session_corners_test {
+
 using namespace session_roads;
 
 TEST_CASE("a welcome that comes only after the work is not told") {
@@ -67,3 +69,5 @@ TEST_CASE("what the protocol does not allow now is an error of the protocol") {
   REQUIRE_FALSE(said);
   CHECK(said.refusal().error_number == EPROTO);
 }
+
+}  // namespace session_corners_test

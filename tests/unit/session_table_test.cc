@@ -10,6 +10,8 @@
 
 #include "tests/unit/session_roads.h"
 
+namespace session_table_test {
+
 using namespace session_roads;
 
 namespace {
@@ -276,3 +278,5 @@ TEST_CASE("states differ in words where they differ") {
     }
   }
 }
+
+}  // namespace session_table_test

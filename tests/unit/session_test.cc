@@ -9,6 +9,8 @@
 
 #include "tests/unit/session_roads.h"
 
+namespace session_test {
+
 using namespace session_roads;
 
 namespace {
@@ -311,3 +313,5 @@ TEST_CASE("who has said unfit works no more, whatever its features are") {
 
   CHECK(refusal(session, Healthy{}) == "cannot say healthy: this agent has said unfit");
 }
+
+}  // namespace session_test

@@ -4,6 +4,8 @@
 #include "tests/integration/json.h"
 #include "tests/unit/status_bench.h"
 
+namespace status_corners_test {
+
 namespace {
 
 using namespace upgrader;
@@ -167,3 +169,5 @@ TEST_CASE("nothing is written while a first agent waits for its work, or soon af
   stops->reach(Phase::shutting_down);
   CHECK_FALSE(hands_over_soon(stops->state()));
 }
+
+}  // namespace status_corners_test

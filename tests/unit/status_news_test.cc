@@ -7,6 +7,8 @@
 #include "tests/integration/json.h"
 #include "tests/unit/status_bench.h"
 
+namespace status_news_test {
+
 namespace {
 
 using namespace upgrader;
@@ -320,3 +322,5 @@ TEST_CASE("a path that is all to be escaped leaves a line that fits") {
   CHECK(bench.news().size() <= status_news_bytes_max);
   CHECK(integration::Json::parse(bench.news()).has_value());
 }
+
+}  // namespace status_news_test

@@ -5,6 +5,8 @@
 
 #include "tests/support/bench.h"
 
+namespace supervisor_boot_test {
+
 namespace {
 
 using namespace upgrader;
@@ -182,3 +184,5 @@ TEST_CASE("the gate's time and the count of attempts are judged in a step each")
   CHECK(bench.phase() == Phase::abandoning);
   CHECK_FALSE(both);
 }
+
+}  // namespace supervisor_boot_test

@@ -9,6 +9,8 @@
 #include "tests/support/print.h"
 #include "tests/unit/aborts.h"
 
+namespace supervisor_corners_test {
+
 namespace {
 
 using namespace upgrader;
@@ -320,3 +322,5 @@ TEST_CASE("an operator may cancel an upgrade that waits at the gate") {
   CHECK(kills(bench.take(ControlRequested{request})) == Generations{2});
   CHECK(bench.phase() == Phase::abandoning);
 }
+
+}  // namespace supervisor_corners_test

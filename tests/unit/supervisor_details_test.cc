@@ -6,6 +6,8 @@
 
 #include "tests/support/bench.h"
 
+namespace supervisor_details_test {
+
 namespace {
 
 using namespace upgrader;
@@ -305,3 +307,5 @@ TEST_CASE("reasons that an agent gives are cut to what a message may hold") {
   REQUIRE(told);
   CHECK(told->failure.reason.size() == reason_bytes_max);
 }
+
+}  // namespace supervisor_details_test

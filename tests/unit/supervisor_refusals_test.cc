@@ -3,6 +3,8 @@
 
 #include "tests/support/bench.h"
 
+namespace supervisor_refusals_test {
+
 namespace {
 
 using namespace upgrader;
@@ -68,3 +70,5 @@ TEST_CASE("what is in the memory that a step is lent is not ordered again") {
 
   CHECK(supervisor.step(DeadlinePassed{}, Time{1}, {Kill{1}}).empty());
 }
+
+}  // namespace supervisor_refusals_test

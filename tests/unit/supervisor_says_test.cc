@@ -6,6 +6,8 @@
 
 #include "tests/support/bench.h"
 
+namespace supervisor_says_test {
+
 namespace {
 
 using namespace upgrader;
@@ -275,3 +277,5 @@ TEST_CASE("nobody is told of the silence of an agent that is killed or was asked
   CHECK(log_of(killed.wait(6s)).empty());
   CHECK(log_of(asked.wait(6s)).empty());
 }
+
+}  // namespace supervisor_says_test

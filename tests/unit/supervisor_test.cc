@@ -6,6 +6,8 @@
 
 #include "tests/support/bench.h"
 
+namespace supervisor_test {
+
 namespace {
 
 using namespace upgrader;
@@ -497,3 +499,5 @@ TEST_CASE("nobody waits for an executable to last that the link does not name an
 
   CHECK(summary(bench.wait(std::chrono::hours(1))).empty());
 }
+
+}  // namespace supervisor_test

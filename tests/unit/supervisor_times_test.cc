@@ -4,6 +4,8 @@
 #include "agent-protocol/wire/codec.h"
 #include "tests/support/bench.h"
 
+namespace supervisor_times_test {
+
 namespace {
 
 using namespace upgrader;
@@ -301,3 +303,5 @@ TEST_CASE("an activate that tells of a failure fits its line, whatever was left 
   CHECK(agent_protocol::encode(*activate));
   CHECK(activate->failure->failure.reason.size() > 200);
 }
+
+}  // namespace supervisor_times_test

@@ -6,6 +6,8 @@
 #include "agent-protocol/wire/escape.h"
 #include "agent-protocol/wire/utf8.h"
 
+namespace text_test {
+
 using namespace agent_protocol;
 
 namespace {
@@ -123,3 +125,5 @@ TEST_CASE("a fitted text can always be sent") {
   CHECK(fitted.size() > reason_bytes_max - 4);
   CHECK(encode(UpgraderMessage(Error{.about = {}, .reason = fitted})));
 }
+
+}  // namespace text_test

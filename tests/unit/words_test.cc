@@ -7,6 +7,8 @@
 #include "tests/support/bench.h"
 #include "upgrader/core/init_news.h"
 
+namespace words_test {
+
 namespace {
 
 using namespace upgrader;
@@ -94,3 +96,5 @@ TEST_CASE("init is told of a candidate also in the moment in which it has no pro
 
   CHECK(init_news(supervisor.state()).status == "running generation 1; upgrade u1: starting");
 }
+
+}  // namespace words_test
