@@ -225,7 +225,8 @@ $(addprefix $(BUILD)/objects/tests/,explore/second_table.o explore/explore_test.
   CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 # Tests are compiled more often than they run, but for those that walk every state.
 $(BUILD)/objects/tests/unit/%.o $(BUILD)/objects/tests/integration/%.o \
-  $(BUILD)/objects/units/tests/unit/%.o $(BUILD)/objects/units/tests/integration/%.o: CXXFLAGS += -O0
+  $(BUILD)/objects/units/tests/unit/%.o $(BUILD)/objects/units/tests/integration/%.o: \
+  CXXFLAGS += -O0
 # Catch's main is not: its copies of the library's templates are those that all tests run.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
 

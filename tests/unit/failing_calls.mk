@@ -7,4 +7,5 @@ failing_calls = clone dup2 dup3 epoll_create1 epoll_ctl eventfd fcntl64 flock fs
   send sendto setenv setsid signalfd sigprocmask stat64 symlinkat sync syncfs syscall unlinkat \
   uv_idle_init uv_loop_init uv_poll_init uv_timer_init waitpid write
 
-$(BUILD)/tests/unit/failing $(BUILD)/tests/unit/failing_%_test: LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%,$(failing_calls))
+$(BUILD)/tests/unit/failing $(BUILD)/tests/unit/failing_%_test: \
+  LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%,$(failing_calls))

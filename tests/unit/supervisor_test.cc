@@ -7,14 +7,12 @@
 #include "tests/support/bench.h"
 
 namespace supervisor_test {
-
 namespace {
 
 using namespace upgrader;
 using namespace upgrader::test;
 using agent_protocol::Stage;
 using Catch::Matchers::Contains;
-
 using Types = std::vector<std::string>;
 using Generations = std::vector<Generation>;
 
@@ -499,5 +497,4 @@ TEST_CASE("nobody waits for an executable to last that the link does not name an
 
   CHECK(summary(bench.wait(std::chrono::hours(1))).empty());
 }
-
 }  // namespace supervisor_test
