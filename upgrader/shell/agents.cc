@@ -14,8 +14,8 @@
 namespace upgrader {
 namespace {
 
-// What may be lost to an agent that sends without reading: it can repeat the request. Orders and
-// the endings of upgrades that were under way are never lost.
+// Messages that may be lost to an agent that sends without reading: it can repeat the request.
+// Orders and the endings of upgrades that were under way are never lost.
 bool is_reply(const agent_protocol::UpgraderMessage& message) {
   if (std::holds_alternative<agent_protocol::Error>(message)) return true;
   const auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message);
@@ -183,7 +183,7 @@ void Agents::tell_activate_written(Running& agent) {
   sink_(ActivateWritten{agent.generation});
 }
 
-// What a turn whose budget was used up has left.
+// Handles the rest that a turn had no budget for.
 void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();

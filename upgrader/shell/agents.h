@@ -1,4 +1,4 @@
-// The agents that run: their processes and pipes. What they say and how they end becomes events;
+// The agents that run: their processes and pipes. Their messages and exits become events;
 // orders to them become lines and signals. Knows pids, and nothing of what an event means.
 #pragma once
 
@@ -30,8 +30,8 @@ inline constexpr int strangers_a_turn = 256;
 // Taken from a pipe in one look, before a deadline or an exit is judged: what a pipe holds as it
 // was made. An agent may make it hold more, and must not keep the others waiting by that.
 inline constexpr std::size_t look_bytes_max = 65'536;
-// Taken of what an agent had said when its exit was seen: what an agent without rights of its own
-// can make a pipe hold. What one look has no room for is taken in turns, and the exit told then.
+// Most bytes read of an agent's output after its exit was seen: the most that an agent without
+// privileges can make a pipe hold. They are read in turns, and the exit is reported after that.
 inline constexpr std::size_t last_words_bytes_max = 1'048'576;
 
 class Agents {
@@ -62,8 +62,8 @@ class Agents {
   // The bytes that an agent has written and nobody has read.
   [[nodiscard]] std::size_t unread(Generation generation) const;
 
-  // Takes in the exits that the kernel has to tell, each after what its pipe held then. Where that
-  // is more than a look has room for, the exit is told some turns later.
+  // Takes in the exits that the kernel has to tell, each after the contents of its pipe. If the
+  // pipe holds more than one look reads, the exit is reported some turns later.
   void take_in_exits();
   // Reaps what has ended and was never an agent: orphans that we were given as process 1 or as a
   // subreaper, children of whoever executed us. For when all exits of agents have been taken in.

@@ -15,7 +15,7 @@ class AttemptsFile {
   // cannot be opened.
   [[nodiscard]] static std::variant<AttemptsFile, int> open(const std::string& path);
 
-  // What it says. Nothing of a file that cannot be read, is damaged, or is a symbolic link.
+  // Returns the file's contents; no attempts if it cannot be read, is damaged, or is a link.
   [[nodiscard]] Attempts read() const;
 
   // Makes it say this, durably unless `hurried`. Returns 0 or an errno value; then it is as it was.

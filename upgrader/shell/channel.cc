@@ -74,7 +74,7 @@ bool Channel::flush() {
     close_input();
     return false;
   }
-  // What has been sent goes once it is the larger part: each byte is moved at most once.
+  // The sent bytes are erased when they are the larger part, so each byte is moved at most once.
   if (sent_ * 2 >= unsent_.size()) {
     unsent_.erase(0, sent_);
     sent_ = 0;

@@ -47,7 +47,7 @@ class Channel {
   [[nodiscard]] std::uint64_t written() const { return written_; }  // bytes, in all
   // Writes what can be written of the unsent output. False as above.
   [[nodiscard]] bool flush();
-  // Closes the agent's input for good. What is unsent is dropped.
+  // Closes the agent's input for good, and drops the unsent bytes.
   void close_input();
 
   enum class Read { bytes, nothing, end };

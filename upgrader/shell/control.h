@@ -1,5 +1,5 @@
-// What --control adds to the loop: status.json, written as often as it may be, and requests, read
-// from the FIFO. Decides nothing of what is in them. Without the option there is none of this.
+// The part of the loop for --control: writes status.json, as often as allowed, and reads requests
+// from the FIFO. Does not decide their contents. Without the option the loop has no Control.
 #pragma once
 
 #include <optional>
@@ -32,16 +32,16 @@ class Control {
   // Both must outlive it.
   Control(Logbook& logbook, const Programs& programs) : logbook_(logbook), programs_(programs) {}
 
-  // Looks at DIR. Empty: it may be used; otherwise why not.
+  // Checks DIR. Returns why it cannot be used, or an empty text.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
   // Takes DIR. From the first settle() on, `sink` is called for every line of a request, and, once
   // a turn of the loop, `turn_over` after them. False if another upgrader has DIR, which may be
-  // tried again. Where it cannot be locked for another reason, such as a full disk, the log has a
-  // line, and that is tried again later.
+  // tried again. If it cannot be locked for another reason, such as a full disk, the log has a
+  // line, and the lock is tried again later.
   [[nodiscard]] bool take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
-  // What a line is: an event, a line for the log, or neither.
+  // Reads a line: it is an event, a line for the log, or neither.
   using Read = std::variant<std::monostate, ControlRequested, Notice>;
   [[nodiscard]] Read read(const agent_protocol::Line& line);
 
@@ -54,7 +54,7 @@ class Control {
   // When to write status.json, or to try again to open the FIFO. Nothing while a hand-over keeps
   // status.json from being written: the turn of the loop that ends the hand-over calls settle().
   [[nodiscard]] std::optional<Time> next_deadline() const;
-  // What a turn of the loop had no room for.
+  // Reads the lines that a turn of the loop had no room for.
   void take_backlog() {
     if (fifo_ && fifo_->pending()) fifo_->take_lines();
   }

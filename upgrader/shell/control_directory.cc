@@ -66,7 +66,7 @@ int ControlDirectory::lock() {
   OwnedFd file(::openat(fd, lock_name, O_RDWR | O_CREAT | flags, 0600));
   if (!file && errno == EROFS) file.reset(::openat(fd, lock_name, O_RDONLY | flags));
   if (!file) return errno;
-  // Whoever can open it can lock it. One that is left over may have had another mode.
+  // A user who can open the file can lock it. A file from before may have another mode.
   struct stat status {};
   const bool is_ours = ::fstat(file.get(), &status) == 0 && (status.st_mode & 0777) == 0600;
   if (!is_ours && ::fchmod(file.get(), 0600) != 0) return errno;

@@ -1,5 +1,6 @@
 // The directory of --control: looked at, taken, and files replaced in it. Everything in it is
-// reached from one descriptor, and no link is followed. What status.json says is in status_news.h.
+// reached from one descriptor, and no link is followed. The contents of status.json are in
+// status_news.h.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace upgrader {
 
 class ControlDirectory {
  public:
-  // Makes it where there is none. Empty: it can be used. Otherwise a sentence that says why not.
+  // Makes it if it does not exist. Returns why it cannot be used, or an empty text.
   [[nodiscard]] std::string open(std::string path);
 
   // Locks it against other upgraders, by a file in it that nobody else can open. Returns 0 or an

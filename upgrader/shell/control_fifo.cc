@@ -48,7 +48,7 @@ void ControlFifo::take_lines() {
   turn_over_();
 }
 
-// The last writer has gone. Where it cannot be opened anew, that is tried again after the turn.
+// The last writer has gone. If the FIFO cannot be opened again, that is retried after the turn.
 void ControlFifo::take_end() {
   if (const auto rest = lines_.rest()) sink_(*rest);
   static_cast<void>(open());

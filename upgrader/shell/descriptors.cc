@@ -16,7 +16,7 @@
 namespace upgrader {
 namespace {
 
-// Where there is no limit, or one beyond all measure, so many are looked at.
+// Most descriptors that are looked at, if the limit of the process is larger or infinite.
 constexpr int descriptors_looked_at_max = 1 << 20;
 
 void mark(int fd) {
@@ -83,8 +83,8 @@ void mark_one_by_one(int first) {
 int put_signals_right() {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
-  // What a log that cannot be written would otherwise do to us: a pipe without a reader, a file at
-  // its limit, a terminal that is another's.
+  // These signals come if the log cannot be written: its pipe has no reader, its file is at its
+  // limit, its terminal is another's.
   // SIGIO comes of a descriptor that an agent has set to tell us, by F_SETOWN.
   for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU, SIGIO}) {
     ::sigaction(signal_number, &action, nullptr);

@@ -15,7 +15,7 @@
 
 namespace upgrader {
 
-// What init passes begins here: its sockets, and the lock's descriptor behind them.
+// The first descriptor that init passes: its sockets, and the lock's descriptor behind them.
 inline constexpr int first_passed_descriptor = 3;
 
 // Opens /dev/null on each of 0, 1, 2 that is closed. Returns 0 or an errno value.

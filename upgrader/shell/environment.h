@@ -19,8 +19,8 @@ namespace upgrader {
 [[nodiscard]] std::optional<int> passed_sockets(const char* const* inherited, pid_t own_pid);
 
 // How far apart init wants WATCHDOG=1: WATCHDOG_USEC, in whole milliseconds, at least one and at
-// most a day. Zero where it wants none, or wants it from another process (WATCHDOG_PID). Where the
-// variables make no sense there is a complaint.
+// most a day. Zero if it wants none, or wants it from another process (WATCHDOG_PID). The complaint
+// says that the variables are invalid.
 struct WatchdogWish {
   Duration time{};
   std::string complaint;
@@ -36,8 +36,8 @@ struct Environment {
   std::optional<int> lock_descriptor{};     // the child is told it by one more entry at the end
 };
 
-// Without sockets the LISTEN variables are left out. What is kept is kept byte for byte: the
-// entries are those of `inherited`, which must outlive whatever is started with them.
+// Without sockets the LISTEN variables are left out. The other entries are those of
+// `inherited`, byte for byte; `inherited` must outlive the processes started with them.
 [[nodiscard]] Environment agent_environment(const char* const* inherited,
                                             std::optional<int> sockets,
                                             std::optional<int> lock_descriptor);

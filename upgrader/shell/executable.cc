@@ -43,7 +43,7 @@ Judgement refuse(int error, std::string reason) {
   return NotExecutable{.error = error, .reason = std::move(reason)};
 }
 
-// What a file can lack; put together into a refusal only where it does.
+// A reason why a file cannot be executed. Only a refusal makes a text of it.
 struct Flaw {
   int error;
   const char* reason;

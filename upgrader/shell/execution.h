@@ -1,5 +1,5 @@
-// What a process runs. Between the last look at a path and its execution the path may come to name
-// another file, so whoever executes a path looks again when it is done.
+// Finds out which file a process runs. Between the check of a path and its execution the path may
+// come to name another file, so the caller checks again after the exec.
 #pragma once
 
 #include <sys/types.h>

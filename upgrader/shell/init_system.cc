@@ -94,8 +94,8 @@ void InitSystem::owe(Owed what) {
   if (!socket_) return;
   owed_retry_.reset();
   if (what == Owed::stopping) owed_.clear();
-  // Where two are owed before a reload they are another one, of which init has heard nothing, and
-  // its end: to init both are one that goes on.
+  // The queue already holds RELOADING=1 and READY=1 of an earlier reload that init has not heard
+  // of. Drop that READY=1: init then sees one longer reload.
   if (what == Owed::reloading && owed_.size() >= 2) {
     owed_.pop_back();
   } else {

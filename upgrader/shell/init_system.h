@@ -1,9 +1,9 @@
-// Tells init how things stand, by systemd's notification protocol, without its library: READY=1
-// once an agent is active, STATUS= in words, STOPPING=1, RELOADING=1 and READY=1 around an upgrade
-// by a signal, EXTEND_TIMEOUT_USEC= when an agent that init waits for was given more time, and
-// WATCHDOG=1 while all is well. And by one newline on a descriptor: readiness.h. What has vanished
-// costs the news, never service. Where the socket is full, READY=1 and STOPPING=1 stay owed and are
-// tried again; all else is in the next news. Whatever agents do, init hears at most ten a second.
+// Notifies init of the upgrader's state, by systemd's notification protocol, without its library:
+// READY=1 once an agent is active, STATUS= in words, STOPPING=1, RELOADING=1 and READY=1 around an
+// upgrade by a signal, EXTEND_TIMEOUT_USEC= when an agent that init waits for was given more time,
+// and WATCHDOG=1 while all is well. And by one newline on a descriptor: readiness.h. A socket that
+// has vanished loses the messages, without other effects. If the socket is full, READY=1 and
+// STOPPING=1 are tried again; other messages wait for the next one. Init gets at most ten a second.
 #pragma once
 
 #include <sys/socket.h>
@@ -26,8 +26,8 @@ namespace upgrader {
 inline constexpr Duration time_news_interval{1'000};
 // How long what is owed waits for room in a full socket, or pipe, until it is tried again.
 inline constexpr Duration owed_retry_interval{100};
-// What init is asked to wait beyond a deadline that was put off: for the end of the upgrader that
-// follows it, and for news of it, which may be a second old.
+// Time that init is asked to wait beyond an extended deadline: for the end of the upgrader that
+// follows it, and for the message about it, which may be a second old.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 
 // Minimum time between two WATCHDOG=1 that are sent before they are due.
@@ -51,7 +51,7 @@ class InitSystem {
   void tell_what_is_due(Time now);
   // Sends it before it is due, for a caller who is about to do something that may take long.
   void keep_alive_early(Time now);
-  // When something will be due. Nothing: no need to wake.
+  // The time of the next due message; nothing if there is none.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
   // Adds what an agent says of itself to the status, until one says something else or it has gone.
@@ -59,7 +59,7 @@ class InitSystem {
   void forget_agent(Generation generation);
 
  private:
-  // What init acts on, and so must not miss, in the order in which it must hear it.
+  // Messages that init acts on and must not miss, in the order in which it must get them.
   enum class Owed { ready, reloading, stopping };
 
   void tell_news_due(Time now);

@@ -1,5 +1,5 @@
-// Where a symbolic link is, or may come to be: a directory that is kept open, and a name in it.
-// What is made there takes the place of what was there in one step.
+// The place of a symbolic link, which need not exist yet: a directory that is kept open, and a name
+// in it. A new link replaces the old one in one step.
 #pragma once
 
 #include <string>

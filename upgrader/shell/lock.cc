@@ -37,8 +37,8 @@ constexpr std::size_t stat_bytes_max = 2'048;
 constexpr int careful = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 struct Holder {
-  pid_t pid = 0;                // 0: a number that no process has
-  std::int64_t start_time = 0;  // 0: not known
+  pid_t pid = 0;                // 0 if the number is none of a process
+  std::int64_t start_time = 0;  // 0 if it is not known
 };
 
 bool take(std::string_view& text, char character) {
@@ -48,7 +48,7 @@ bool take(std::string_view& text, char character) {
 }
 
 // Two decimal numbers, however large, separated by a blank, with or without a newline at the end.
-// Nothing: no lock has written this.
+// Returns nothing if no lock has written the text.
 std::optional<Holder> parse_holder(std::string_view text) {
   if (text.size() >= holder_bytes_max) return std::nullopt;
   const auto pid = take_number(text);
@@ -113,7 +113,7 @@ bool Lock::has_file() const {
          ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-// What is no regular file is not even opened: that may have an effect on a device.
+// A file that is not regular is not even opened: an open may have an effect on a device.
 int Lock::open_file() {
   struct stat named {};
   if (::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -161,7 +161,7 @@ OwnedFd Lock::open_for_text() const {
 }
 
 // Not 0 if FILE holds what no lock has written. Nobody else writes to a lock's while it is ours.
-// What an earlier holder has written must not stay; whether that succeeds does not matter either.
+// Clears the previous holder's text. A failure is harmless: write_holder() truncates again.
 int Lock::empty_file() const {
   char bytes[holder_bytes_max];
   const std::string_view text = read_at_start(descriptor_.get(), bytes);
@@ -171,8 +171,8 @@ int Lock::empty_file() const {
   return 0;
 }
 
-// Whether it can be written does not matter to the lock: a full disk must not keep an agent from
-// its work. Whoever is killed on the way must leave a file that the next one takes for a lock's.
+// A failure does not matter to the lock: a full disk must not keep an agent from its work. If the
+// upgrader is killed on the way, the next one must still accept the file as a lock's.
 void Lock::write_holder() {
   if (std::exchange(written_, true)) return;
   const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));

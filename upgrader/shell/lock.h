@@ -21,11 +21,11 @@ class Lock {
   // lock will be at descriptor `number`, which is kept for it: whatever is there is closed.
   Lock(std::string path, int number);
 
-  // 0: it is ours, and FILE is empty. EWOULDBLOCK: it is held; ask again later. Otherwise why FILE
-  // cannot be opened or locked, as an errno value; EINVAL: it is no regular file; ELOOP: it is a
-  // symbolic link; EEXIST: it holds what no lock has written, which stays. A FILE that is made is
-  // readable by its owner only: whoever can open it can lock it. One that is there is locked on a
-  // read-only file system, too, and keeps what it says.
+  // Returns 0 if the lock is ours, and FILE is empty. EWOULDBLOCK: it is held; ask again later.
+  // Otherwise why FILE cannot be opened or locked, as an errno value; EINVAL: not a regular file;
+  // ELOOP: it is a symbolic link; EEXIST: it holds what no lock has written, which stays. A FILE
+  // that is made is readable by its owner only: whoever can open it can lock it. One that is there
+  // is locked on a read-only file system, too, and keeps what it says.
   [[nodiscard]] int try_lock();
 
   // Makes FILE say that it is ours, unless it says so already. Looking up our own start time takes
@@ -35,7 +35,7 @@ class Lock {
   // Such a value in words.
   [[nodiscard]] static std::string refusal_in_words(int error);
 
-  // Who holds it, by what FILE and /proc say, as a sentence without a full stop: "process 4711
+  // Names the holder, by FILE and /proc, as a sentence without a full stop: "process 4711
   // (upgrader) holds it"; "process 4711, which FILE names, is gone: one of its agents still holds
   // it: process 4712 (agent)".
   [[nodiscard]] std::string holder_in_words() const;

@@ -93,7 +93,8 @@ std::string Logbook::line(LogLevel level, std::string_view text) const {
   return whole;
 }
 
-// False if not even the beginning was taken. What of a line is left goes before the next one.
+// Returns false if nothing of the line could be written. The rest of a line that was written in
+// part is kept in tail_, and is written before the next line.
 bool Logbook::deliver(const std::string& line) {
   tail_.erase(0, put(tail_));
   if (!tail_.empty()) return false;

@@ -42,7 +42,7 @@ Loop::~Loop() {
 int Loop::set_up(ChildSetting setting) {
   if (const int error = uv_loop_init(&loop_); error != 0) return -error;
   loop_made_ = true;
-  // Where a filter of system calls forbids to wait, libuv would abort without a word.
+  // If a filter of system calls forbids to wait, libuv would abort without a message.
   epoll_event unread;
   const bool waits = ::epoll_wait(uv_backend_fd(&loop_), &unread, 1, 0) >= 0 || errno == EINTR;
   if (!waits) return errno;
@@ -113,7 +113,8 @@ void Loop::on_timer() {
   for (const Notice& notice : log_limit_.due(now()))
     show(notice);
   if (control_) control_->take_backlog();
-  // What an agent did comes first, so a deadline is judged as of the moment before the look.
+  // An agent's messages and exit come first, so a deadline is judged as of the moment before the
+  // look.
   const Time looked = now();
   const auto is_due = [&] {
     const std::optional<Time> deadline = supervisor_.next_deadline();
@@ -156,7 +157,7 @@ void Loop::take(Event event) {
   stepping_ = false;
 }
 
-// What follows from events, once a turn of the loop: an agent may cause as many as it likes.
+// The consequences of events, once a turn of the loop: an agent may cause any number of events.
 void Loop::settle() {
   programs_.keep_only(supervisor_.programs());
   init_system_.tell(init_news(supervisor_.state()), now());

@@ -1,5 +1,5 @@
-// The loop's other half: what the supervisor orders, carried out. What has an outcome goes back to
-// the supervisor at once, before anything else.
+// The loop's other half: performs the supervisor's actions. An outcome goes back to the supervisor
+// at once, before anything else.
 #include <csignal>
 #include <utility>
 
@@ -34,8 +34,8 @@ void Loop::perform(const Check& check) {
   feed(Checked{programs_.add(std::get<Program>(std::move(checked))), way_back});
 }
 
-// What LINK of --previous names, unless that cannot be started or is `first`. Executables are told
-// apart by their resolved paths: releases may share one file by hard links, and the same file
+// The program of LINK of --previous, unless it cannot be started or is `first`. Executables are
+// told apart by their resolved paths: releases may share one file by hard links, and the same file
 // beside another configuration is another executable.
 std::variant<Program, std::string> Loop::find_way_back(const Program* first) const {
   auto checked = check_program(*options_.previous, options_.agent, options_.args);
@@ -86,7 +86,7 @@ void Loop::perform(const Spawn& spawn) {
   feed(Spawned{spawn.generation});
 }
 
-// What becomes of a message that is no `activate` the core does not ask.
+// The core asks for the outcome of `activate` alone.
 void Loop::perform(const Send& send) {
   sent_ = {send.generation, agents_->send(send.generation, send.message)};
 }
@@ -114,9 +114,9 @@ void Loop::signal(Generation generation, int signal_number) {
                                                                     SystemError{error}));
 }
 
-// For init's watchdog, before each of several syncs. Nothing that agents write is read meanwhile,
-// so that an active agent has more unread than before is taken for a heartbeat. What it was is
-// judged when the syncs are over.
+// For init's watchdog, before each of several syncs. While we sync nobody reads the agents'
+// pipes. If the active agent's pipe holds more bytes than before, we assume a heartbeat; the
+// messages are read afterwards.
 BeforeSync Loop::vouch_before_sync() {
   const Agent active = supervisor_.state().incumbent.value_or(Agent{});
   if (active.silent) return [] {};
@@ -174,8 +174,8 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
-  // What cannot be written now costs the next start a reason, not its count. Where this start has
-  // not been counted, the file says how an earlier one ended, and is not written again.
+  // If this write fails, the next start lacks the reason, not the count. If this start has not been
+  // counted, the file holds the ending of an earlier start, and is not written again.
   if (attempts_ && attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);
     static_cast<void>(attempts_->write(attempt_, true));

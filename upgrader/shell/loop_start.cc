@@ -64,7 +64,7 @@ void Loop::try_lock() {
     return;
   }
   if (!lock_retry_) {
-    // What cannot ever start is told before anything is waited for.
+    // An agent that can never start is refused before the wait for the lock.
     const auto looked = look_at_agent();
     const auto* refused = std::get_if<ProgramRefused>(&looked);
     if (refused != nullptr && !options_.previous) cannot_start(*refused);
@@ -170,7 +170,7 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
   return std::nullopt;
 }
 
-// What status.json says of the next start.
+// Records the facts about the next start for status.json.
 void Loop::note_boot() {
   if (!control_) return;
   BootFacts facts{options_.previous, std::nullopt};

@@ -95,9 +95,9 @@ int execute_descriptor(const Program& program, const Vectors& vectors) {
   return errno;
 }
 
-// Returns only with a failure. Where the one way fails for reasons of its own the other is taken:
-// if the path has come to name another file, or none; if the kernel, a filter of system calls or
-// what runs programs of another machine does not execute descriptors.
+// Returns only after a failure. If one way fails for a reason of its own, the other is tried: if
+// the path has come to name another file, or none; or if the kernel, a filter of system calls or an
+// emulator of another machine does not execute descriptors.
 int execute(const Program& program, const Vectors& vectors, By by) {
   if (by == By::path) {
     const int error = execute_path(program, vectors);
@@ -109,8 +109,8 @@ int execute(const Program& program, const Vectors& vectors, By by) {
   return no_such_way && program.path_changed() == 0 ? execute_path(program, vectors) : error;
 }
 
-// SIGTERM when the upgrader dies; a kernel that knows no such thing refuses. Where it has died
-// before the kernel knew, nobody would ever tell: then there is nobody to start for.
+// SIGTERM when the upgrader dies; kernels without PR_SET_PDEATHSIG refuse. If the upgrader died
+// before the call, no signal will come: then returns false, and nothing is started.
 bool follow_into_death(pid_t upgrader) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   return ::getppid() == upgrader;

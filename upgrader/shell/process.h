@@ -16,11 +16,11 @@
 
 namespace upgrader {
 
-// What is the same for every agent.
+// Everything besides the program that start_process() needs; the same for every agent.
 struct ChildSetting {
   Environment environment;
   int passed = 0;  // descriptors 3 to 2 + passed go to it at these numbers: sockets, then the lock
-  // What is executed instead of the agent's program, which it is given to run; or nothing.
+  // The adapter, which is executed in the place of the agent's program and runs it; or nothing.
   std::optional<Program> adapter{};
 };
 

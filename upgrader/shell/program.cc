@@ -22,7 +22,7 @@ constexpr int looks_max = 8;
 // The kernel, too, follows no more.
 constexpr int links_max = 40;
 
-// What PATH is where it is not set.
+// Used if PATH is not set.
 constexpr const char* default_search_path = "/bin:/usr/bin";
 
 ProgramRefused refuse(const std::string& path, int error, std::string_view reason) {
@@ -81,7 +81,7 @@ struct Opened {
 };
 
 // First O_PATH, then for reading: a device must not even be opened, and a file that may be executed
-// but not read is a program all the same. Nothing: the path changed between the two.
+// but not read is still a program. Returns nothing if the path changed between the two.
 std::optional<std::variant<Opened, ProgramRefused>> open_once(const std::string& path) {
   Opened opened;
   opened.descriptor.reset(::open(path.c_str(), O_PATH | O_CLOEXEC));

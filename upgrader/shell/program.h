@@ -1,5 +1,5 @@
-// A program that has been checked and is kept open: what was checked is what is executed, even
-// after its path has changed. What makes a file a program is in executable.h.
+// A program that has been checked and is kept open: the checked file is executed, even after its
+// path has changed. The conditions for a program are in executable.h.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace upgrader {
 
-// Move-only. Where several need one: std::shared_ptr<const Program>.
+// Move-only; several owners share a std::shared_ptr<const Program>.
 class Program {
  public:
   Program(std::string name, std::vector<std::string> args, std::string path, OwnedFd descriptor,
@@ -63,13 +63,13 @@ struct ProgramRefused {
                                                                 std::vector<std::string> args);
 
 // The first executable regular file called `name` in the directories of `search_path` (null: the
-// system's default). An empty directory is the present one. What has a slash is given back as it
-// is.
+// system's default). An empty directory is the current one. A name with a slash is returned
+// unchanged.
 [[nodiscard]] std::variant<std::string, ProgramRefused> find_in_path(std::string_view name,
                                                                      const char* search_path);
 
-// False if a fallback to this program could not be started: a script whose path has changed. What
-// is no script is started from the open descriptor, whatever has become of its path.
+// False if a fallback to this program could not be started: a script whose path has changed.
+// Other programs are started from the open descriptor, whatever their path names by now.
 [[nodiscard]] bool can_start_again(const Program& program);
 
 }  // namespace upgrader

@@ -60,8 +60,8 @@ int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& b
   return EACCES;
 }
 
-// The executable and the directories that lead to it. What may not be opened for reading is synced
-// with all else on its file system.
+// Syncs the executable and the directories that lead to it. If a file may not be opened for
+// reading, its whole file system is synced.
 int sync_release(const Program& program, const BeforeSync& before_sync) {
   std::vector<std::string> way;
   if (const int error = find_way_to(program, way); error != 0) return error;
@@ -145,8 +145,8 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   return sync_release(program, before_sync);
 }
 
-// Makes the link of --previous name what was committed before `program`. Where both are one path
-// there is nothing to go back to, and that link stays as it is.
+// Makes the link of --previous name the executable committed before `program`. If both have one
+// path there is no way back, and that link stays as it is.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(place_.given_directory(), committed_) : committed_;
@@ -154,7 +154,7 @@ int Link::move_previous(const Program& program, const BeforeSync& before_sync) c
   if (::realpath(old.c_str(), resolved) != nullptr) old = resolved;
   if (old == program.path()) return 0;
   const std::string target = relative ? previous_->way_to(old) : old;
-  // Where it names that already, an upgrader that was killed may have left it so, without the sync.
+  // If the link already has this target, a killed upgrader may have left it so, without the sync.
   if (previous_->read() != target) {
     if (const int error = previous_->replace(target); error != 0) return error;
   }

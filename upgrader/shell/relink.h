@@ -25,11 +25,11 @@ using BeforeSync = std::function<void()>;
 
 class Link {
  public:
-  // `path` must be a symbolic link. What it names now counts as committed.
+  // `path` must be a symbolic link. Its present target counts as committed.
   [[nodiscard]] static std::variant<Link, LinkRefused> open(const std::string& path);
 
-  // From now on a commit makes the link at `path` name what was committed before. That link need
-  // not exist yet. Refused where something that is no symbolic link stands there.
+  // From now on a commit makes the link at `path` name the previously committed executable. That
+  // link need not exist yet. Refused if another kind of file stands there.
   [[nodiscard]] std::optional<LinkRefused> keep_previous(const std::string& path);
 
   // 0, or why the directory of that link cannot be written (EROFS: a disk that has become

@@ -1,5 +1,4 @@
-// What a program is executed with, argv and envp: made before there is a child, which must not
-// allocate.
+// argv and envp of a program: made before there is a child, since the child must not allocate.
 #pragma once
 
 #include <sys/types.h>
