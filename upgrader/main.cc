@@ -53,7 +53,7 @@ int report_usage(const std::string& reason) {
   return exit_own_failure;
 }
 
-// What --notify-fd names, or why that cannot be. Below `lock_number` are the sockets.
+// The descriptor of --notify-fd, or why it cannot be used. Below `lock_number` are the sockets.
 std::variant<Readiness, std::string> readiness_for(const Options& options, int lock_number) {
   if (!options.notify_fd) return Readiness{};
   const auto refused_since = [&](std::string_view why) {

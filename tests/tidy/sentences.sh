@@ -63,7 +63,8 @@ PAGE
 
 # The directories whose comments have been read for this. The others have old sentences of the kind;
 # a directory that has none left is added here.
-plain_directories='upgrader/shell tests/regression tests/static static/shims/bits'
+plain_directories='upgrader upgrader/core upgrader/shell upgrader/wire static/shims/bits
+  tests/regression tests/static'
 
 check_comment_sentences() {
   for directory in $plain_directories; do

@@ -1,5 +1,5 @@
-// What the supervisor wants done, as plain data, to be carried out in order. Orders to an agent go
-// by its generation; the shell drops those for a process that has been reaped.
+// The supervisor's orders, as plain data, to be performed in order. An order to an agent names its
+// generation; the shell drops orders for a process that has been reaped.
 #pragma once
 
 #include <cstddef>
@@ -114,13 +114,13 @@ struct Log {
 // at most one of each kind a second is shown (log_limit.h).
 enum class NoticeKind { stray, status, error, refusal, request };
 struct Notice {
-  Generation generation = 0;  // 0: the control directory
+  Generation generation = 0;  // 0 for the control directory
   NoticeKind kind = NoticeKind::stray;
   std::string text;
   bool operator==(const Notice&) const = default;
 };
 
-// What becomes of an operator's request, to stand under its name.
+// The answer to an operator's request, published under the request's name.
 struct Answer {
   std::string name;
   Deed deed = Deed::shutdown;

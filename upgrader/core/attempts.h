@@ -1,5 +1,5 @@
-// How often an executable has been started in a row without lasting: --attempts. What the file
-// says, and what follows from it. The contract is upgrader(8).
+// --attempts counts the starts in a row in which an executable did not last. This is the text of
+// its file, and the decision what to start next. The contract is upgrader(8).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Attempts {
   bool operator==(const Attempts&) const = default;
 };
 
-// The text of the file, and back. What cannot be read is no attempt at all.
+// The text of the file, and back. A text that cannot be read counts as no attempt.
 [[nodiscard]] std::string print(const Attempts& attempts);
 [[nodiscard]] Attempts read_attempts(std::string_view text);
 

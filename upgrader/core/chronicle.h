@@ -70,7 +70,7 @@ struct UpgraderEnd {
   Stamp at;
 };
 
-// What became of an operator's request.
+// An operator's request and its answer.
 struct PastRequest {
   std::string name;
   std::string type;
@@ -83,8 +83,8 @@ class Chronicle {
   // The upgrader begins.
   void begin(const Stamp& now);
 
-  // What the shell knows beside the events: which file was checked to be started, and which
-  // process has been started from which file. Before the event that tells of it.
+  // Facts that the shell knows beside the events: the file that was checked for a start, and the
+  // process that was started from it. Called before the event that reports them.
   void note_checked(std::string executable) { checked_ = std::move(executable); }
   void note_started(Generation generation, int pid, std::string executable, const Stamp& now);
 
@@ -105,7 +105,7 @@ class Chronicle {
   [[nodiscard]] const std::vector<UpgradePast>& endings() const { return endings_; }
   [[nodiscard]] const std::vector<PastRequest>& requests() const { return requests_; }
   [[nodiscard]] bool has_answered(const std::string& name) const;
-  // Of the upgrade with this id: "under way", or how it ended. Empty: it is not known.
+  // Of the upgrade with this id: "under way", or how it ended; empty if the id is not known.
   [[nodiscard]] std::string what_became_of(const std::string& id) const;
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }

@@ -1,5 +1,5 @@
-// What comes of a line of the control directory's FIFO before the supervisor sees it: a request
-// whose name has been answered is not obeyed again, and neither is an upgrade that is known.
+// Handles a request of the control directory's FIFO before the supervisor sees it: a request whose
+// name has been answered is not obeyed again, and neither is an upgrade whose id is known.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace upgrader {
 
 class ControlDesk {
  public:
-  // The event for the supervisor. Nothing: it need not see the request, whose answer has just been
-  // put into the chronicle, or stood there already.
+  // Returns the event for the supervisor; or nothing if the request has been answered here, because
+  // its name or its upgrade is known.
   [[nodiscard]] std::optional<ControlRequested> take(ControlRequest request, Chronicle& chronicle);
 
  private:

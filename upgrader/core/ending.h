@@ -17,7 +17,7 @@ struct Ending {
 // "exited with status 3", "was killed by signal 11 (SIGSEGV)", "ended in an unknown way".
 [[nodiscard]] std::string in_words(const Ending& ending);
 
-// What the upgrader exits with after such an ending: the status, 128 + the signal's number, or 125.
+// The upgrader's exit status after such an ending: the status, 128 + the signal's number, or 125.
 [[nodiscard]] int exit_status_of(const Ending& ending);
 
 }  // namespace upgrader

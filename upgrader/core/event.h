@@ -1,5 +1,5 @@
-// What may happen to the upgrader, as plain data. The shell makes events; the supervisor judges
-// them. An event that carries a generation is about that agent's process and no other.
+// The events that the upgrader can meet, as plain data. The shell makes events; the supervisor
+// judges them. An event that carries a generation is about that agent's process and no other.
 #pragma once
 
 #include <cstdint>

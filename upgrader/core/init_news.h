@@ -1,4 +1,4 @@
-// What init is to know of a state, as plain data. Telling it is init_system's.
+// The facts of a state that init is notified of, as plain data. init_system sends them.
 #pragma once
 
 #include <cstdint>

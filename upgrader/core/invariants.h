@@ -1,4 +1,4 @@
-// What holds after every step of the supervisor, whatever has happened: checked in every build.
+// The invariants that hold after every step of the supervisor: checked in every build.
 #pragma once
 
 #include "upgrader/core/action.h"

@@ -1,4 +1,4 @@
-// How loud a log line is. Who shows which is in log.h.
+// The level of a log line. log.h says which levels are shown.
 #pragma once
 
 #include "agent-protocol/wire/names.h"

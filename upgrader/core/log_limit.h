@@ -1,7 +1,6 @@
 // Keeps an agent from flooding the log: of each kind of notice at most one line a second for each
-// agent. What is held back is counted, and the count told with the next line of that kind; of
-// held-back statuses the latest is shown when the second is over. Decides only: see log.h for the
-// writing.
+// agent. Held-back lines are counted, and the next line of that kind has the count; the latest
+// held-back status is shown when the second is over. Only decides: log.h writes.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +21,8 @@ inline constexpr Duration log_limit_period{1'000};
 
 class LogLimit {
  public:
-  // What to log now: the notice's text, with the count of those held back before it. Nothing: it is
-  // held back.
+  // Returns the text to log now: the notice's, with the count of notices held back before it; or
+  // nothing if this notice is held back.
   [[nodiscard]] std::optional<std::string> admit(const Notice& notice, Time now);
 
   // When due() will next have something. Nothing while no status is held back: no need to wake.

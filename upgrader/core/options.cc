@@ -19,7 +19,7 @@ using agent_protocol::operator""_with;
 // Behind standard input, output and error.
 constexpr int first_free_descriptor = 3;
 
-// Empty: the argument was well formed. Otherwise what is wrong with it.
+// The fault of an argument; empty if the argument is well formed.
 using Complaint = std::string;
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_zero) {
@@ -134,7 +134,7 @@ Complaint set_option(const Argument& argument, Options& options) {
       "no such option; one of the adapter's is given as --adapter={}"_with(argument.whole));
 }
 
-// What no option by itself can be wrong with.
+// Faults that no option has by itself.
 Complaint judge_together(const Options& options) {
   if (options.lock_timeout && !options.lock_file) {
     return "--lock-timeout: needs --lock=FILE";

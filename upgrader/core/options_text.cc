@@ -1,4 +1,4 @@
-// What --help and --version print.
+// The texts of --help and --version.
 #include "agent-protocol/wire/form.h"
 #include "upgrader/core/options.h"
 #include "upgrader/version.h"

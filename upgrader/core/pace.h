@@ -16,7 +16,7 @@ inline constexpr std::size_t datagrams_kept = 2;
 
 class Pace {
  public:
-  // When the next one that may wait may go. Nothing: at once.
+  // The time at which the next message that may wait can be sent; nothing if at once.
   [[nodiscard]] std::optional<Time> next() const {
     const std::optional<Time>& oldest = last_[oldest_];
     if (!oldest) return std::nullopt;

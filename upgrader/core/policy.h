@@ -1,4 +1,4 @@
-// What the command line fixes for the supervisor's whole life.
+// The supervisor's settings from the command line, which never change.
 #pragma once
 
 #include "upgrader/core/options.h"

@@ -1,5 +1,5 @@
-// What the supervisor knows, as plain data: the facts, and the phases that are names for
-// combinations of them. What changes them is in supervisor.h, with the table of phases.
+// The facts that the supervisor knows, as plain data, and the phases, which are names for
+// combinations of them. supervisor.h changes the facts, and has the table of phases.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace upgrader {
 
-// What the command line fixes for the upgrader's whole life.
+// The settings from the command line, which never change.
 struct Policy {
   Terms defaults;  // for upgrades that do not say; its stop timeout is a shutdown's, too
   Duration exit_grace{};
@@ -26,7 +26,7 @@ struct Policy {
   bool operator==(const Policy&) const = default;
 };
 
-// What an agent's deadline is for.
+// The event that an agent's deadline waits for.
 enum class Awaited {
   ready,
   activate,  // to have taken it, where its pipe was full
@@ -113,7 +113,7 @@ struct UpgradeUnderWay {
   bool operator==(const UpgradeUnderWay&) const = default;
 };
 
-// What the agent that was active last has left for the one that is activated next.
+// The facts about the last active agent that matter for the next one.
 struct Legacy {
   bool clean = false;                // it confirmed its stop
   std::optional<std::string> state;  // its `state`, which goes into `activate` unread
@@ -165,7 +165,7 @@ struct State {
 
 [[nodiscard]] Phase phase_of(const State& state);
 
-// By when what the phase waits for must have happened. Nothing: no time limits it.
+// The latest end of the phase; nothing if the phase has no time limit.
 [[nodiscard]] std::optional<Time> awaited_until(const State& state);
 
 }  // namespace upgrader

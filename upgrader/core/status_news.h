@@ -1,6 +1,5 @@
-// What status.json in the control directory says: a pure function of the supervisor's state and of
-// what has been noted of the past. Writing it is the control directory's. Its members are on the
-// page upgrader(8).
+// The text of status.json in the control directory: a pure function of the supervisor's state and
+// of the chronicle. The control directory writes it. Its members are on the page upgrader(8).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@ inline constexpr std::size_t status_news_bytes_max = 65'536;
 // The arguments of a program that an agent runs, or null if they are not known.
 using ArgumentsOf = const std::vector<std::string>* (*)(const void* programs, ProgramId program);
 
-// What may be started at the next boot.
+// Facts about the next start of the upgrader.
 struct BootFacts {
   std::optional<std::string> previous;   // LINK of --previous, as it was given
   std::optional<std::int64_t> attempts;  // what --attempts has counted, if it counts
@@ -33,7 +32,7 @@ struct StatusFacts {
   ArgumentsOf arguments_of = nullptr;
 };
 
-// One line with its newline. Where it would be too long the arguments are left out first, then the
+// One line with its newline. If it would be too long the arguments are left out first, then the
 // oldest endings. Everything else is bounded, and always fits.
 [[nodiscard]] std::string status_news(const State& state, const Chronicle& chronicle,
                                       const StatusFacts& facts);

@@ -19,7 +19,7 @@ namespace upgrader {
 inline constexpr std::size_t text_written_max = 1'024;
 inline constexpr std::size_t path_written_max = 4'095;
 
-// Writes members one after the other. What is absent is not written.
+// Writes members one after the other. Absent members are not written.
 class StatusPaper {
  public:
   void open(const char* name, char bracket) {

@@ -1,9 +1,9 @@
 // One step of the supervisor: one event, taken to its end. Every change of the state is made here.
-// What the functions are about says which file has them: step_messages.cc, what agents say;
-// step_agents.cc, agents that come and go; step_activate.cc, agents that get the work;
-// step_upgrade.cc, the way of an upgrade; step_failure.cc, how it fails, and what it goes back to;
-// step_boot.cc, a first agent that fails; step_control.cc, what an operator asks;
-// step_deadlines.cc; step_end.cc, the end of the upgrader; step.cc, the rest.
+// The functions stand in files by subject: step_messages.cc, messages of agents; step_agents.cc,
+// starts and exits of agents; step_activate.cc, activations; step_upgrade.cc, the steps of an
+// upgrade; step_failure.cc, its failure and the fall-back; step_boot.cc, a first agent that fails;
+// step_control.cc, requests of operators; step_deadlines.cc; step_end.cc, the end of the upgrader;
+// step.cc, the rest.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ class Step {
   Step(const Policy& policy, State& state, Time now, Actions& actions)
       : policy_(policy), state_(state), now_(now), actions_(actions) {}
 
-  // What may happen: each event is handed to the one that takes its kind.
+  // One function for each kind of event.
   void take(const StartRequested& event);
   void take(const StartRefused& event);
   void take(const WayBackFound& event);

@@ -20,7 +20,7 @@ void Step::take(const StartRefused& event) {
                event.exit_status);
 }
 
-// Whatever it failed of, what follows depends on whether there is anything else to start.
+// After any failure of a first agent: if there is a way back, it is started.
 void Step::first_failed(Stage stage, const std::string& reason, std::string_view errno_name,
                         const Ending* ending, int status,
                         const std::optional<std::string>& version) {

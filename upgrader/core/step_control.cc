@@ -26,7 +26,7 @@ void Step::upgrade_by_control(const ControlRequest& request) {
   begin_upgrade(request.upgrade, Origin::control, request.name);
 }
 
-// Empty: it can be obeyed.
+// Returns why the request cannot be obeyed, or an empty text.
 std::string Step::why_not(const ControlRequest& request) const {
   if (request.deed == Deed::shutdown) return "";
   if (shutting_down()) return *why_busy();
@@ -85,7 +85,7 @@ void Step::answer(const std::string& name, Deed deed, std::string_view refusal) 
   notice(0, NoticeKind::request, words::request_refused(name, name_of(deed), refusal));
 }
 
-// Where the upgrade under way is an operator's, and has had no answer yet.
+// Answers the operator's request for the upgrade under way, unless it has been answered.
 void Step::answer_upgrade(std::string_view refusal) {
   const std::string name = std::exchange(state_.upgrade->unanswered_name, {});
   if (!name.empty()) answer(name, Deed::upgrade, refusal);

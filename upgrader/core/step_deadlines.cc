@@ -41,8 +41,8 @@ bool Step::has_passed(const std::optional<Time>& deadline) const {
   return deadline && *deadline <= passed_by_;
 }
 
-// Who was as frozen as the upgrader has as much time again as it lost. Once: however often the
-// upgrader does not run, every deadline is judged in the end.
+// An agent that was frozen with the upgrader gets the lost time again. Each deadline is put off
+// only once, so that every deadline is judged in the end, however often the upgrader is frozen.
 void Step::put_off_what_is_late() {
   std::erase_if(state_.put_off, [&](Time before) {
     bool is_set = false;

@@ -113,7 +113,7 @@ void Step::standby_lost(const std::string& who, const std::string& reason) {
           who, reason));
 }
 
-// Nobody has the work any more. Where a standby lives, it gets the work, or will at its `ready`.
+// No agent has the work any more. A living standby gets it now, or at its `ready`.
 void Step::fall_back() {
   if (!state_.candidate) {
     return order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
@@ -122,7 +122,7 @@ void Step::fall_back() {
   if (state_.incumbent->ready && !has_closed(*state_.incumbent)) activate_incumbent();
 }
 
-// What is known of how the upgrade under way ended, where it was accepted.
+// Records how the upgrade under way ended, if it was accepted.
 void Step::record_ending(Outcome outcome, std::string_view reason) {
   if (!state_.upgrade || !state_.upgrade->generation) return;
   RecordEnding ending{outcome, state_.upgrade->failure};

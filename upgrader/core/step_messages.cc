@@ -186,8 +186,8 @@ void Step::hear(Agent& agent, const agent_protocol::Heartbeat&) {
   await_heartbeat(agent);
 }
 
-// What a process that is dead, or as good as dead, said: a stop that it confirmed counts, and a
-// reason is worth knowing. Everything else is too late.
+// A message of a process that has died or is being killed: a confirmed stop counts, and a reason is
+// recorded. Other messages are too late.
 void Step::take_last_words(Agent& agent, const AgentMessage& message) {
   const auto* hello = std::get_if<agent_protocol::Hello>(&message);
   if (hello != nullptr && !agent.greeted) note_hello(agent, *hello);

@@ -132,7 +132,7 @@ void Step::wait_for_confirm() {
   upgrade.deadline = deadline_after(now_, upgrade.terms.confirm_timeout);
   log(LogLevel::info,
       "{} is ready; upgrade {} waits to be confirmed"_with(*state_.candidate, upgrade.id));
-  // What an operator asked for is his to confirm.
+  // The operator who has requested the upgrade confirms it.
   if (upgrade.origin == Origin::control) return;
   upgrade.known_to_agent = true;
   send(*state_.incumbent,

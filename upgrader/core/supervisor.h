@@ -68,9 +68,9 @@
 //   ended         -                     -                 nothing
 // clang-format on
 //
-// Where init watches the upgrader, an active agent sends heartbeats from its activation until it
-// has stopped or is rolled back. One that is silent is rolled back on trial; in every other phase
-// it goes on as it was, and is not vouched for (init_news.h).
+// If init watches the upgrader, an active agent sends heartbeats from its activation until it has
+// stopped or is rolled back. An agent that is silent on trial is rolled back; in every other phase
+// a silent agent continues, and the upgrader does not vouch for it (init_news.h).
 //
 // A deadline that is judged much too late, after a freeze, is put off once, and has no effect
 // before its new time. While a machine is suspended the clock of the deadlines stands still.
@@ -84,10 +84,10 @@
 // when needed.
 //
 // A candidate becomes the incumbent when it is activated, which it is when its `activate` has been
-// written whole. Where the agent does not read, that may take a while: until then it is held, and
-// the work is promised to it; nobody else can get it before that one has been reaped. At most two
-// agents exist, and at most one is active. Tests compare the last column with every step that there
-// is (tests/explore) and with the scenarios.
+// written whole. If the agent does not read, that may take a while: until then it is held, and the
+// work is promised to it; no other agent can get the work before this one has been reaped. At most
+// two agents exist, and at most one is active. Tests compare the last column with every step that
+// there is (tests/explore) and with the scenarios.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What the shell asks of a supervisor between two steps: when to come back, whom to look at first,
-// and which programs are still needed.
+// The shell's questions to a supervisor between two steps: when to come back, which agents to look
+// at first, and which programs are still needed.
 #include <algorithm>
 #include <iterator>
 #include <tuple>

@@ -23,9 +23,9 @@ struct Terms {
   bool operator==(const Terms&) const = default;
 };
 
-// What `request` asks for, and `defaults` for the rest, but: in an upgrade that the agent asked for
-// (`by_agent`) the gate has no limit by default; a sequential one has no gate by default, and its
-// fallback is always cold.
+// The terms of `request`, with `defaults` for the rest. Two exceptions: in an upgrade that the
+// agent requested (`by_agent`) the gate has no limit by default; a sequential upgrade has no gate
+// by default, and its fallback is always cold.
 [[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults,
                              bool by_agent);
 

@@ -1,4 +1,4 @@
-// What the supervisor says to people: sentences for the log and for `reason`. Decides nothing.
+// The supervisor's texts for people: sentences for the log and for `reason`. Decides nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What an operator may ask by the control directory, as plain data, and how a line of its FIFO is
-// read. What comes of a request is decided by the control desk and the supervisor. The contract is
+// An operator's requests by the control directory, as plain data, and how a line of its FIFO is
+// read. The control desk and the supervisor decide the answer. The contract is
 // upgrader(8), CONTROL DIRECTORY.
 #pragma once
 
