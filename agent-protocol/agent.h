@@ -1,4 +1,4 @@
-// What an agent calls, in C++: a thin owner of the C interface, whose comments are the contract.
+// The agent's interface in C++: a thin owner of the C interface, whose comments are the contract.
 // Stands on agent_protocol.h and the standard library alone, and throws nothing.
 #pragma once
 
@@ -39,7 +39,7 @@ class Agent {
     signal = AGENT_PROTOCOL_STOP_SIGNAL,
     end_of_input = AGENT_PROTOCOL_STOP_END_OF_INPUT
   };
-  // What passes the trial of an upgrade: to survive it, or to say healthy before it ends.
+  // The condition for passing a trial: to survive it, or to say healthy before it ends.
   enum class CommitRule { survive, healthy };
 
   // ---- what has happened
@@ -258,7 +258,7 @@ class Agent {
     if (name == nullptr) return std::nullopt;
     return std::string_view(name) == "healthy" ? CommitRule::healthy : CommitRule::survive;
   }
-  // What is not there is -1. A negative time is refused as out of range, whatever it is.
+  // An absent time is -1. Every negative time is refused as out of range.
   static std::int64_t ms_from(std::optional<Milliseconds> time) {
     if (!time) return -1;
     return time->count() == -1 ? -2 : time->count();

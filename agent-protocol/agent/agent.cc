@@ -1,6 +1,6 @@
 // The C interface, whose contract is agent_protocol.h: texts and numbers into messages, refusals
-// into -1 and a sentence. What follows from a call is decided and done behind it: see
-// agent_conversation.h.
+// into -1 and a sentence. agent_conversation.h decides and performs the
+// consequences of a call.
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -36,7 +36,7 @@ std::string_view text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-// What is wrong, as it can be sent, and the errno of ready() then.
+// A failed check: the reason in a form that can be sent, and the errno for ready().
 struct Wrong {
   std::string reason;
   int error_number = ECANCELED;

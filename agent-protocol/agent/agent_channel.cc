@@ -65,7 +65,7 @@ bool Channel::turn(int timeout_ms) {
     if (ends[1].revents != 0) write_some();
     return true;
   }
-  // Nobody reads the output any more. What the input holds still counts, and comes first.
+  // Nobody reads the output any more. Unread input still counts, and is handled first.
   unsent_.clear();
   if (ends[0].revents == 0 && !full()) over_ = true;
   return ends[0].revents != 0;

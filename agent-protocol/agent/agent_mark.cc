@@ -16,8 +16,8 @@ namespace agent_protocol {
 
 namespace {
 
-// Holds the number of the process and the time of its start, a blank between them. What the agent
-// starts inherits the variable, and is another process.
+// Holds the number of the process and the time of its start, a blank between them. Processes
+// that the agent starts inherit the variable, and have other numbers.
 constexpr const char* mark_variable = "LIBAGENT_PROTOCOL_PROCESS";
 constexpr const char* unknown_start = "0";
 

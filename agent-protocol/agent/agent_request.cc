@@ -32,8 +32,8 @@ std::optional<std::int64_t> time_from(std::int64_t ms) {
 // interface's first version, which ended here.
 constexpr std::size_t size_min = offsetof(agent_protocol_upgrade, fallback);
 
-// What is asked. Members that lie behind the `size` that the program gave are those that it does
-// not know: they count as not given, and their memory is not read.
+// The members of the request that the program knows. Members beyond the `size` that it gave count
+// as absent, and their memory is not read.
 agent_protocol_upgrade known_of(const agent_protocol_upgrade* given) {
   agent_protocol_upgrade known = AGENT_PROTOCOL_UPGRADE_INIT;
   std::memcpy(&known, given, std::min(given->size, sizeof known));

@@ -1,4 +1,4 @@
-// What the upgrader has put into the process, taken away from the program.
+// Takes the upgrader's variables and descriptors away from the program.
 #include "agent-protocol/agent/agent_surroundings.h"
 
 #include <cerrno>
@@ -58,7 +58,7 @@ void keep_lock_private() {
   if (text == nullptr) return;
   int number = -1;
   const char* end = text + std::strlen(text);
-  // What is no number, or too large, leaves it as it is.
+  // A text that is not a number, or too large a number, leaves `number` as it is.
   if (std::from_chars(text, end, number).ptr != end || number <= STDERR_FILENO) return;
   ::fcntl(number, F_SETFD, FD_CLOEXEC);
 }

@@ -1,5 +1,5 @@
-// What the upgrader has put into the process: variables of the environment, the pipes as
-// descriptors 0 and 1, the lock's descriptor. Takes all of it away from the program.
+// Takes away from the program everything that the upgrader has put into the process: variables of
+// the environment, the pipes as descriptors 0 and 1, the lock's descriptor.
 #pragma once
 
 #include <optional>

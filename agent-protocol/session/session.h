@@ -4,7 +4,7 @@
 //
 // An agent is `silent` until it has said hello, then held: `starting`, and `ready` once it has said
 // so. `activate` makes it `active`; a stop, whoever asks for it, makes it `stopping`, and a cancel
-// takes the upgrader's stop for an upgrade back. Where both sides have the feature `readiness` an
+// takes the upgrader's stop for an upgrade back. If both sides have the feature `readiness`, an
 // active agent may say healthy in every role, and extend until it has. `stopped` follows its own
 // word. `ended` is a held agent that has said unfit or must exit at once.
 //
@@ -42,7 +42,7 @@ struct StopAsked {
   bool operator==(const StopAsked&) const = default;
 };
 
-// What the program is told.
+// The events that the program gets.
 using SessionEvent = std::variant<Welcome, Activate, StopAsked, Accepted, CandidateReady,
                                   CandidateLost, UpgradeFailed, Committed, Error>;
 
@@ -61,11 +61,11 @@ struct ExitAtOnce {
   bool operator==(const ExitAtOnce&) const = default;
 };
 
-// What is to be done, in order.
+// The actions to perform, in order.
 using SessionAction = std::variant<Send, Deliver, ExitAtOnce>;
 using SessionActions = std::vector<SessionAction>;
 
-// What saying `message` is called in a sentence, such as "confirm upgrade u1".
+// The name of sending `message` in a sentence, such as "confirm upgrade u1".
 [[nodiscard]] std::string deed(const AgentMessage& message);
 
 class Session {

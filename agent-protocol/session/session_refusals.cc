@@ -1,4 +1,5 @@
-// What a session refuses to say, and in which words. The states are told at the head of session.h.
+// The messages that a session refuses to send, and the reasons in words. The states stand at the
+// head of session.h.
 #include "agent-protocol/session/session.h"
 
 namespace agent_protocol {

@@ -19,7 +19,7 @@
 
 namespace agent_protocol {
 
-// What both archives share: which object and member they are at, and the first refusal.
+// The common part of both archives: the present object and member, and the first refusal.
 class Refusals {
  public:
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
@@ -114,8 +114,8 @@ class WritingArchive : public Refusals {
   std::string line_;
 };
 
-// Reads the members of a message from a line. Members that nobody asks for are not looked at. What
-// is refused leaves its destination as it was; the rest is read all the same.
+// Reads the members of a message from a line. Members that nobody asks for are ignored. A refused
+// member leaves its destination unchanged; the other members are read nevertheless.
 class ReadingArchive : public Refusals {
  public:
   // The line must outlive the archive.

@@ -27,8 +27,8 @@ bool read_message(std::string_view type, ReadingArchive& archive, Variant& messa
   return false;
 }
 
-// What an answer to a malformed message can name. The archive leaves what is not well formed as it
-// was: empty, which no identifier is.
+// The id that an answer to a malformed message can name. The archive leaves a malformed id empty,
+// and no valid id is empty.
 std::optional<std::string> id_of(const AgentMessage& message) {
   const auto* const upgrade = std::get_if<Upgrade>(&message);
   if (upgrade == nullptr || upgrade->id.empty()) return std::nullopt;

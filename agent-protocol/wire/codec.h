@@ -40,7 +40,7 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 [[nodiscard]] Decoded<AgentMessage> decode_agent_message(std::string_view line);
 [[nodiscard]] Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line);
 
-// What the first bytes of a line are that no newline has ended within line_bytes_max bytes.
+// Judges the first bytes of a line that no newline has ended within line_bytes_max bytes.
 [[nodiscard]] Stray without_newline(std::string_view line);
 
 // Gives the line with its newline, or says which member is over its limit, out of its range or no

@@ -19,7 +19,7 @@
 
 namespace agent_protocol {
 
-// What stands in a form in the place of a value is a byte that says of which kind it is: less than
+// A form has a byte in the place of each value, which says the kind of the value. It is less than
 // all bytes that a text is written with.
 enum class ValueKind : char { text = 1, view, c_text, number, told };
 
@@ -90,7 +90,7 @@ struct ValueInWords {
 // `form` with the values behind it, each as the byte in its place says.
 [[nodiscard]] std::string filled(const char* form, ...);
 
-// What the compiler sees between quotes.
+// A literal as the compiler sees it.
 template <std::size_t size>
 struct Written {
   // Not explicit: it is what a literal becomes.

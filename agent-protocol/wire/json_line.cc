@@ -1,7 +1,7 @@
 // JSON by the letter of RFC 8259, in one pass over a copy of the line: without recursion, and
-// without floating point, which not every machine has: a number stays a text. Where JSON can spell
-// more than the protocol takes (a lone surrogate, a number that is no short integer), that makes
-// trouble only where a message wants such a value, and not in a member that nobody knows.
+// without floating point, which not every machine has: a number stays a text. JSON can spell
+// values that the protocol does not accept (a lone surrogate, a number that is not a short
+// integer). They are refused only in a member that a message reads, and not in an unknown member.
 #include "agent-protocol/wire/json_line.h"
 
 #include <array>
@@ -32,7 +32,7 @@ bool is_low_surrogate(int value) {
   return value >= 0xdc00 && value <= 0xdfff;
 }
 
-// What a backslash before `c` stands for; NUL where JSON knows no such escape.
+// The character that a backslash before `c` stands for; NUL if JSON has no such escape.
 char escaped(char c) {
   constexpr std::string_view letters = "\"\\/bfnrt";
   constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";

@@ -25,8 +25,8 @@ class LineReader {
  public:
   explicit LineReader(std::size_t bytes_max = line_bytes_max);  // of a line with its newline
 
-  // Where the next bytes may be written: never empty once next() has answered nullopt. Tell
-  // written() how many have been.
+  // The space for the next bytes: never empty once next() has returned nullopt. Call written() with
+  // the number of bytes that were written there.
   [[nodiscard]] std::span<char> space();
   void written(std::size_t count);
 

@@ -1,5 +1,5 @@
-// What a member of a message may hold: its value, and the rule for it. serialize.h says which
-// member has which; the archives apply the rules, to what is read and to what is written alike.
+// The values of members of messages, and their rules. serialize.h says which member has which rule;
+// the archives apply the rules both when they read and when they write.
 #pragma once
 
 #include <cstddef>

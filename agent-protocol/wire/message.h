@@ -1,6 +1,6 @@
 // The messages: the whole vocabulary of the agent protocol, version 1, as plain data.
-// What a member means is on the page agent-protocol(7); how a message looks on the wire is in
-// serialize.h (names and limits) and codec.h (lines).
+// The page agent-protocol(7) has the meaning of each member; serialize.h (names and limits) and
+// codec.h (lines) have the form of a message on the wire.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +39,7 @@ enum class Mode { parallel, sequential };
 enum class Gate { none, confirm };
 enum class CommitRule { survive, healthy };
 enum class UncleanStop { fall_back, carry_on };  // on the wire "fallback" and "continue"
-// What runs again after a failed upgrade is started when that has failed, or stands by during the
-// trial.
+// The previous program is started when the upgrade has failed, or stands by during the trial.
 enum class FallbackMode { cold, warm };
 enum class StopReason { upgrade, rollback, shutdown };
 enum class Stage { request, spawn, start, confirm, cancel, stop, trial, commit, shutdown, boot };
@@ -130,7 +129,7 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
-// What a fallback agent is told of the upgrade that made it necessary.
+// The failed upgrade, as a fallback agent is told of it.
 struct PastFailure {
   Failure failure;
   std::optional<std::string> version;  // the failed agent's, if known

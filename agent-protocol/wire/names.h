@@ -1,4 +1,4 @@
-// What the enumerations of message.h are called on the wire, in the log and on the command line.
+// The names of the enumerations of message.h on the wire, in the log and on the command line.
 #pragma once
 
 #include <array>

@@ -61,9 +61,10 @@ PAGE
   echo 'planted.md:10: is no sentence: Empty:'
 }
 
-# The directories whose comments have been read for this. The others have old sentences of the kind;
+# The directories without such comments. The others still have old ones;
 # a directory that has none left is added here.
-plain_directories='upgrader upgrader/core upgrader/shell upgrader/wire static/shims/bits
+plain_directories='agent-protocol agent-protocol/agent agent-protocol/session agent-protocol/wire
+  upgrader upgrader/core upgrader/shell upgrader/wire static/shims/bits
   tests/regression tests/static'
 
 check_comment_sentences() {
