@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   Terminal terminal;
   const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);
-  // Whoever reads no further has what he wanted; anything else has cost him facts.
+  // A reader that stops reading has what it wanted; after any other error facts are missing.
   if (!terminal.is_broken() || terminal.error_number() == EPIPE || status != exit_done) {
     return status;
   }

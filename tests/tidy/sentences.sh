@@ -64,6 +64,7 @@ PAGE
 # The directories without such comments. The others still have old ones;
 # a directory that has none left is added here.
 plain_directories='agent-protocol agent-protocol/agent agent-protocol/session agent-protocol/wire
+  node/upgraderctl node/upgraderctl/core node/upgraderctl/shell node/upgraderctl/wire
   upgrader upgrader/core upgrader/shell upgrader/wire static/shims/bits
   tests/regression tests/static'
 

@@ -25,7 +25,7 @@
 
 namespace upgraderctl {
 
-// What is wanted.
+// The goal of a command, with the facts that are needed to judge it.
 struct Errand {
   enum class Goal {
     answer,     // that the request has been begun
@@ -64,7 +64,7 @@ class Conversation : public Decider {
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
   // A deadline of the upgrader's that is so late is told of.
   static constexpr Duration late_grace = std::chrono::seconds{5};
-  // Whoever leaves a rehearsal early waits so long for its cancel.
+  // The longest wait for the cancel of a rehearsal that is left early.
   static constexpr Duration leaving_grace = std::chrono::seconds{5};
 
   explicit Conversation(Errand errand) : errand_(std::move(errand)) {}

@@ -1,5 +1,5 @@
-// What somebody who waits beside a control directory may see, and what may be done about it.
-// Whoever decides is a Decider, and pure; errand_runner.h sees and does.
+// The events and orders of a command that waits beside a control directory. A Decider decides, and
+// is pure; errand_runner.h watches and acts.
 #pragma once
 
 #include <cstdint>

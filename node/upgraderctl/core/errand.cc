@@ -16,7 +16,7 @@ using Goal = Errand::Goal;
 // A rehearsal that loses its upgraderctl is over after so long at the gate.
 constexpr std::int64_t rehearsal_gate_ms = 60'000;
 
-// What every errand has.
+// The common part of all errands.
 Errand errand_with(Goal goal, const Options& options, const Seen& seen) {
   const Status& status = seen.status;
   const std::string& command = seen.command;
@@ -65,8 +65,8 @@ std::optional<NoErrand> ended_before(const Options& options,
                             ending_sentence(*ending)};
 }
 
-// What the executable of an upgrade that has the same id is compared with. Nothing is compared
-// where the file is not to be found here, since the upgrader may see another file system; nor with
+// The executable to compare with that of an upgrade with the same id. Nothing is compared if the
+// file cannot be found here, since the upgrader may see another file system; nor with
 // --previous, since the next commit makes that link name another executable.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
@@ -142,7 +142,7 @@ Request deed_request(const Options& options, const std::string& name, const std:
   return RollbackRequest{name, id, options.reason};
 }
 
-// Where a command has no ID and the status no upgrade. A status that may be old is no answer.
+// For a command without ID, if the status has no upgrade. A status that may be old is no answer.
 NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
   if (is_behind(seen.hearing)) {
     return {exit_unknown, std::string(name_of(options.command)) +

@@ -17,7 +17,7 @@ namespace upgraderctl {
 // The command's end without a request.
 using NoErrand = Finish;
 
-// What was seen before anything is asked.
+// The state that was seen before a request is sent.
 struct Seen {
   Status status;
   Hearing hearing = Hearing::listens;

@@ -16,8 +16,8 @@ enum class Hearing {
   unknown,  // its process is there, and its FIFO may not be asked
 };
 
-// What tells of it. The FIFO is looked at before the status is read that names the process: an
-// upgrader puts another's status aside before it makes its FIFO.
+// The signs of a Hearing. The FIFO is looked at before the status that names the process is read:
+// an upgrader puts another's status aside before it makes its FIFO.
 struct Signs {
   int fifo_error = 0;                 // errno of opening the FIFO for writing; 0: it has a reader
   std::optional<bool> process_there;  // where the status names one
@@ -30,13 +30,13 @@ struct Signs {
   return hearing == Hearing::gone || hearing == Hearing::unseen;
 }
 
-// What stands in status.json may be old.
+// Whether status.json may be old.
 [[nodiscard]] inline bool is_behind(Hearing hearing) {
   return hearing == Hearing::stopped || hearing == Hearing::full;
 }
 
-// What is to be said of an upgrader that has not written its end, behind "it" or "the upgrader":
-// "is stopped: ...". Empty where there is nothing.
+// A clause about an upgrader that has not written its end, to stand after "it" or "the upgrader":
+// "is stopped: ...". Empty if there is nothing to say.
 [[nodiscard]] std::string hearing_clause(Hearing hearing);
 
 }  // namespace upgraderctl

@@ -14,9 +14,9 @@ struct Executable {
   std::string resolved;
 };
 
-// Where the upgrade called `id` is one to another executable than `asked`, a clause that says so,
-// for the middle of a sentence. Nothing where the status knows no upgrade of that id, or where the
-// path in it cannot be compared, since bytes of it that are no UTF-8 are shown there as U+FFFD.
+// If the upgrade called `id` is to another executable than `asked`, returns a clause that says so,
+// for the middle of a sentence. Returns nothing if the status knows no upgrade of that id, or if
+// the path in it cannot be compared, since bytes of it that are no UTF-8 are shown there as U+FFFD.
 [[nodiscard]] std::optional<std::string> other_executable(const Executable& asked,
                                                           const std::string& id,
                                                           const Status& status);

@@ -59,7 +59,7 @@ using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>
 
 [[nodiscard]] std::string version_text();
 
-// What a command is called, and what it is about.
+// The name of a command.
 [[nodiscard]] std::string_view name_of(Command command);
 
 }  // namespace upgraderctl

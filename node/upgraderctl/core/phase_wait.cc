@@ -62,8 +62,8 @@ Orders PhaseWait::take(const Look& look) {
   return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
 }
 
-// No status could be read. Where rights are missing, waiting does not help. A damaged file may be
-// replaced by a good one, which is waited for, as an upgrader is that does not run yet.
+// No status could be read. If rights are missing, waiting does not help. Otherwise a good file may
+// still replace a damaged one, or an upgrader may start, so the wait goes on.
 Orders PhaseWait::no_status(const Look& look) {
   if (look.error_number == EACCES || look.error_number == EPERM) {
     return finish(exit_refused, look.trouble);

@@ -9,7 +9,7 @@
 
 namespace upgraderctl {
 
-// Where upgraders have their control directories, each below its name.
+// The directory of the control directories of upgraders, each below its name.
 inline constexpr char default_base[] = "/run/upgrader";
 
 // Names another base.

@@ -19,7 +19,7 @@ class Progress {
   // The steps that this status has and none before it had, a line each.
   [[nodiscard]] std::vector<std::string> take(const Status& status);
 
-  // What is waited for now, with a bar where it has a deadline; at most `columns` wide.
+  // The step that is waited for, with a bar if it has a deadline; at most `columns` wide.
   [[nodiscard]] static std::string line(const Status& status, Moment now, std::size_t columns);
 
  private:

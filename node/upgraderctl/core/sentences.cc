@@ -29,8 +29,8 @@ bool names_version(std::string_view part) {
   return false;
 }
 
-// What a release is called by whoever keeps releases in directories: the part of its path that
-// names a version, the last one of several. Programs in them are often called alike: v1/run,
+// The name of a release that is a directory: the part of its path that names a version, the last
+// one of several. Programs in them are often called alike: v1/run,
 // v2/run.
 std::string_view release_part(std::string_view path) {
   const std::string_view last = last_part(path);
@@ -48,7 +48,7 @@ std::string name_or(const std::optional<AgentStatus>& agent, std::string_view ot
   return agent ? agent_name(*agent) : std::string(otherwise);
 }
 
-// Who is active while an upgrade is under way.
+// Names the active agent while an upgrade is under way.
 std::string sentence_of_switching(const Status& status) {
   if (!status.active) return "the old agent has stopped and has yet to be followed";
   return agent_name(*status.active) + " is told to stop";
@@ -68,8 +68,8 @@ std::string stage_clause(const std::string& stage) {
   return "at stage " + shown(stage);
 }
 
-// What it took, as far as it is known: "ready after 400 ms, handed over in 24 us". That is the time
-// between two agents; an adapter's daemon may begin to serve later.
+// The times of an upgrade, as far as they are known: "ready after 400 ms, handed over in 24 us".
+// That is the time between two agents; an adapter's daemon may begin to serve later.
 std::string took_clause(const Ending& ending) {
   std::string clause;
   if (ending.start_ms) clause += "ready after " + show_duration(Duration{*ending.start_ms});

@@ -1,4 +1,4 @@
-// What a status says, in words: agents, phases, endings. Texts that come from the status are
+// The contents of a status in words: agents, phases, endings. Texts that come from the status are
 // escaped here, so that whatever these functions return is fit for a terminal.
 #pragma once
 
@@ -26,7 +26,7 @@ inline constexpr std::array<std::string_view, 12> phase_names{
 // The same for a table: "1.1".
 [[nodiscard]] std::string side_cell(const Side& side);
 
-// What the upgrader is about in this phase: "generation 2 (version 1.1) is on trial".
+// The activity of the upgrader in this phase: "generation 2 (version 1.1) is on trial".
 [[nodiscard]] std::string phase_sentence(const Status& status);
 
 // The phase, how long it has lasted, and how long it may: "trial for 12 s, 18 s left".

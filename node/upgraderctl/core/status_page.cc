@@ -93,7 +93,7 @@ std::string state_text(const Status& status, Moment now) {
   return phase_clause(status, now) + ": " + phase_sentence(status);
 }
 
-// What a table says of the last upgrade.
+// The field of a table about the last upgrade.
 std::string last_cell(const Status& status, Moment now) {
   if (status.endings.empty()) return "-";
   const Ending& last = status.endings.front();

@@ -1,4 +1,4 @@
-// What people read of an upgrader: the page of `status`, and the tables of `list` and `history`.
+// Texts about an upgrader for people: the page of `status`, the tables of `list` and `history`.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace upgraderctl {
 // The same in one line, for a change: what runs and what is under way.
 [[nodiscard]] std::string status_line(const Status& status, Hearing hearing, Moment now);
 
-// What must differ for the next such line to be shown.
+// A key of the shown facts: the next such line is shown only if its key differs.
 [[nodiscard]] std::string change_key(const Status& status, Hearing hearing);
 
 struct Listed {

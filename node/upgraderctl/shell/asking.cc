@@ -87,7 +87,7 @@ std::variant<Status, Finish> meet(const ControlDirectory& directory,
                     file.trouble + "): nothing was sent"};
 }
 
-// Where LINK of --previous leads.
+// The program that LINK of --previous leads to.
 std::variant<std::string, Finish> previous_program(const Status& status) {
   if (!status.boot || status.boot->previous.empty()) {
     return Finish{exit_refused,
@@ -105,8 +105,8 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
                 "--previous: " + shown(status.boot->previous) + ": " + error.message()};
 }
 
-// EXECUTABLE as the upgrader wants it: absolute, and nothing else is done to it. What it leads to
-// is looked up beside it, to be compared.
+// Makes EXECUTABLE absolute, as the upgrader requires, and changes nothing else. The file that it
+// leads to is looked up separately, to be compared.
 std::optional<Finish> complete(Options& options, const Status& status) {
   if (options.previous) {
     std::variant<std::string, Finish> program = previous_program(status);
@@ -149,7 +149,7 @@ int ask(const Options& given, const Place& place, Terminal& terminal) {
   Options options = given;
   ControlDirectory directory(place.path);
   const int error = directory.open();
-  // Who may read the status and not write to the FIFO can still wait.
+  // A caller who may read the status but not write to the FIFO can still wait.
   if (error != 0 && !(options.command == Command::wait && error == EACCES)) {
     return end_by(not_listening(directory, error), terminal);
   }

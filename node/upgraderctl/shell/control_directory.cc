@@ -59,7 +59,7 @@ int read_file(const std::string& path, std::string& text) {
   return read_whole(file.get(), text);
 }
 
-// What stands behind a label in /proc/PID/status, and all that follows it. Empty: nobody tells.
+// The text after a label in /proc/PID/status, to the end of the file; empty if it is not known.
 std::string process_fact(std::int64_t pid, std::string_view label) {
   std::string text;
   if (read_file("/proc/" + std::to_string(pid) + "/status", text) != 0) return "";

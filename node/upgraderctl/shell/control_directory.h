@@ -11,7 +11,7 @@
 
 namespace upgraderctl {
 
-// What was found of one of its files.
+// One of its files, as far as it could be read.
 struct StatusFile {
   std::string text;              // as it is
   std::optional<Status> status;  // if it could be read

@@ -15,7 +15,7 @@ namespace upgraderctl {
 class News {
  public:
   static constexpr std::uint64_t poll_ms = 1'000;
-  // Where there is no inotify: no more watches, or no directory yet.
+  // Used without inotify: no watch is left, or the directory does not exist yet.
   static constexpr std::uint64_t poll_alone_ms = 200;
 
   News(uv_loop_t* loop, std::string directory, std::function<void()> changed);

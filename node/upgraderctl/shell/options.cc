@@ -1,4 +1,4 @@
-// What core/options.h promises, by CLI11, which brings files and streams with it.
+// Implements core/options.h by CLI11, which brings files and streams with it.
 #include "node/upgraderctl/core/options.h"
 
 #include <CLI/CLI.hpp>
@@ -161,7 +161,7 @@ void set_up(CLI::App& app, Options& options) {
   }
 }
 
-// What is wrong with options that are each well formed.
+// Faults of options that are each well formed.
 std::optional<UsageError> judge_together(const Options& options) {
   if (options.directory && options.name) {
     return UsageError{"--dir=" + *options.directory + " and " + *options.name +
@@ -215,7 +215,7 @@ std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-// What CLI11 says of it, and for a NAME without a command what may have been meant.
+// The text of CLI11's error; for a NAME without a command, with a guess what was meant.
 UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string text = error.what();

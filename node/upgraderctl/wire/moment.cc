@@ -40,7 +40,7 @@ std::optional<Duration> take_fraction(std::string_view& text) {
   return Duration{milliseconds};
 }
 
-// What is to be taken off for UTC: all that is left of `text`.
+// The offset to subtract for UTC; reads the rest of `text`.
 std::optional<Duration> take_offset(std::string_view text) {
   if (text == "Z" || text == "z") return Duration{0};
   const bool east = take(text, '+');

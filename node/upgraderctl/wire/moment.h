@@ -27,7 +27,7 @@ using upgrader::Duration;
 using upgrader::parse_duration;  // on the command line
 
 // The two largest units, of which the second is left out where it is 0: 12 ms, 4.2 s, 3 min 4 s,
-// 2 h 13 min, 5 d 1 h. What is negative counts as 0.
+// 2 h 13 min, 5 d 1 h. A negative duration counts as 0.
 [[nodiscard]] std::string show_duration(Duration duration);
 
 // Microseconds likewise: 24 us, 3.1 ms, and from a second on as a duration.

@@ -1,4 +1,4 @@
-// What is asked of an upgrader by the control directory, as plain data.
+// A request to an upgrader by the control directory, as plain data.
 #pragma once
 
 #include <cstdint>

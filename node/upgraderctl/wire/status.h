@@ -1,6 +1,5 @@
-// What status.json says, as plain data. A member that is absent, or is not as it should be, is left
-// as it stands here: an empty text, no number, no time. What may stand in the file is in
-// status_reader.h.
+// The contents of status.json, as plain data. A member that is absent or malformed keeps its
+// default here: an empty text, no number, no time. The rules for the file are in status_reader.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the members of status.json are called. One `serialize` a structure, for any cereal archive.
+// The names of the members of status.json. One `serialize` a structure, for any cereal archive.
 #pragma once
 
 #include <cereal/cereal.hpp>
