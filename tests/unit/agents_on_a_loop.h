@@ -27,7 +27,11 @@ inline Program shell(const std::string& text) {
   return std::get<Program>(check_program("/bin/sh", "sh", {"-c", text}));
 }
 
-inline constexpr const char* does_nothing = "exec tail -f /dev/null";
+// Not by way of a shell: a program that executes another one before the upgrader has looked at it
+// is started a second time.
+inline Program does_nothing() {
+  return std::get<Program>(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}));
+}
 
 // Agents whose events are kept.
 struct Bench {
@@ -107,7 +111,7 @@ struct Bench {
 class Puppet {
  public:
   Puppet(Bench& bench, Generation generation) : bench_(bench), generation_(generation) {
-    REQUIRE_FALSE(bench.agents->start(generation, shell(does_nothing)));
+    REQUIRE_FALSE(bench.agents->start(generation, does_nothing()));
     const pid_t pid = bench.agents->pid_of(generation);
     input_.reset(open_end(pid, 0, O_RDWR));
     output_.reset(open_end(pid, 1, O_WRONLY));

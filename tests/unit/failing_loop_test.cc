@@ -147,7 +147,7 @@ TEST_CASE("an agent whose pipes cannot be watched has closed its output") {
   const int after = GENERATE(0, 1);
   {
     const Failing failing(Call::uv_poll_init, ENOMEM, after);
-    CHECK_FALSE(bench.agents->start(1, shell(does_nothing)));
+    CHECK_FALSE(bench.agents->start(1, does_nothing()));
     CHECK(failing.fired());
   }
 
@@ -180,7 +180,7 @@ TEST_CASE("what is for an agent that is not there, or is gone, is dropped") {
 
 TEST_CASE("an agent that does not read is told to have closed its input when it is too much") {
   Bench bench;
-  CHECK_FALSE(bench.agents->start(1, shell(does_nothing)));
+  CHECK_FALSE(bench.agents->start(1, does_nothing()));
 
   for (int count = 0; count < 8 && bench.count<InputClosed>() == 0; ++count)
     bench.agents->send(1, large_message());

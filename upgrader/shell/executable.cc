@@ -202,11 +202,14 @@ Judgement judge(int fd, int scripts_before) {
 }  // namespace
 
 // Old kernels do not know the call that asks for the effective user, and filters of system calls
-// answer it with EPERM or EACCES. Then access() has the say, which asks for the real user: the same
-// one, unless the upgrader is set-user-ID. The exec has the last word.
+// answer it with EPERM or EACCES. Then access() has the say, which asks for the real user. EACCES
+// may be the kernel's own answer, so access() is believed only if both users are the same, as they
+// are unless the upgrader is set-user-ID. The exec has the last word.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
-  const bool asks_again = errno == EINVAL || errno == ENOSYS || errno == EPERM || errno == EACCES;
+  const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();
+  const bool asks_again = errno == EINVAL || errno == ENOSYS || errno == EPERM ||
+                          (errno == EACCES && is_one_user);
   if (!asks_again) return errno;
   return ::access(path, how) == 0 ? 0 : errno;
 }
