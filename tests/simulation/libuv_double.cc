@@ -1,7 +1,6 @@
 // The part of libuv that the shell uses, over the simulated machine: polls, one timer, idle
 // handles. Ready descriptors come in any order; timers come before or behind them, as libuv 1.44
 // and 1.45 have it; and the loop may be held up before it looks.
-#include <sys/epoll.h>
 #include <uv.h>
 
 #include <algorithm>
@@ -169,12 +168,6 @@ bool turn() {
 }  // namespace
 
 extern "C" {
-
-// The loop asks once whether it may wait at all.
-int uv_backend_fd(const uv_loop_t*) {
-  static const int never_ready = ::epoll_create1(EPOLL_CLOEXEC);
-  return never_ready;
-}
 
 int uv_loop_init(uv_loop_t*) {
   handles.clear();

@@ -292,14 +292,6 @@ int Link::restore(const BeforeSync& before_sync) const {
   return the_judge->next_outcome(World::link_back) == World::link_stays ? EIO : 0;
 }
 
-bool Link::is_read_only() const {
-  return false;
-}
-
-int Link::previous_stays() const {
-  return 0;
-}
-
 // ---- control_directory.h: nobody else is in it
 
 std::string ControlDirectory::open(std::string path) {
