@@ -14,11 +14,9 @@ using Names = std::set<std::string>;
 
 Names phases_of_supervisor() {
   Names names;
-  for (int number = 0;; ++number) {
-    const std::string_view name = upgrader::name_of(static_cast<upgrader::Phase>(number));
-    if (name.empty()) return names;
-    names.emplace(name);
-  }
+  for (int number = 0; number <= static_cast<int>(upgrader::Phase::ended); ++number)
+    names.emplace(upgrader::name_of(static_cast<upgrader::Phase>(number)));
+  return names;
 }
 
 // What stands between the braces of `mtype:phase = { ... }`.

@@ -208,8 +208,8 @@ Judgement judge(int fd, int scripts_before) {
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();
-  const bool asks_again = errno == EINVAL || errno == ENOSYS || errno == EPERM ||
-                          (errno == EACCES && is_one_user);
+  const bool asks_again =
+      errno == EINVAL || errno == ENOSYS || errno == EPERM || (errno == EACCES && is_one_user);
   if (!asks_again) return errno;
   return ::access(path, how) == 0 ? 0 : errno;
 }
