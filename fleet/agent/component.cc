@@ -169,7 +169,7 @@ void Component::perform(const BeginUpgrade& begin) {
   });
 }
 
-// Whoever follows the directory begins with the commit, and would go back to the version before if
+// A follower of the directory begins with the commit, and would go back to the version before if
 // that were desired still.
 void Component::perform(const SendCommit& commit) {
   desired_ = commit.upgrade;

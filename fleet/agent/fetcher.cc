@@ -91,7 +91,7 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Orde
                                                   .keys = settings.keys,
                                                   .make = true});
   if (!releases) return refused(releases.reason());
-  // Whoever follows the directory takes the newest in it where it does not say what it desires.
+  // A follower takes the newest release of a directory that has no `desired`.
   if (const auto running = agent_releases::Version::parse(order.running)) {
     if (const auto held = releases.value().hold(*running); !held) return refused(held.reason());
   }

@@ -58,7 +58,7 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
   tell_all(EpochDiffers{desk_.is_doubtful});
 }
 
-// What was seen is kept now and then: on disk it may be behind, and is never ahead.
+// The times seen are kept now and then: on disk they may be behind, and are never ahead.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));

@@ -53,7 +53,7 @@ agent_protocol::Result<Release> ReleaseDraft::release(std::string_view component
     }
   }
   release.digest = release_digest(release);
-  // What is published is never changed: it must be a record that everybody can read.
+  // A published release is never changed: it must be a record that everybody can read.
   const auto read = read_record<Release>(write_record(release));
   if (!read) return agent_protocol::Refusal{"its record " + read.reason()};
   return release;

@@ -68,7 +68,7 @@ void complain(const std::string& line);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 
-// Who asks, for the records: the name in the certificate, or that of the user.
+// The name of the asker for the records: that in the certificate, or that of the user.
 [[nodiscard]] std::string who_asks(const Options& options);
 
 // Writes one record, which was read at that revision (0: it was absent). An answer that did not

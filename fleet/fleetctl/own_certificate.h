@@ -9,7 +9,7 @@
 
 namespace fleetctl {
 
-// Empty: his certificate is good by this machine's clock, or he shows none.
+// Returns nothing if the certificate is good by this machine's clock, or none is shown.
 [[nodiscard]] std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now);
 
 }  // namespace fleetctl

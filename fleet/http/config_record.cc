@@ -58,7 +58,7 @@ Result<ConfigWritten> window(const Asked& asked) {
   return ConfigWritten{written(record.value(), kept)};
 }
 
-// Whoever writes what was read has the webhook as it was shown, and leaves it as it is.
+// A client that writes back the shortened webhook that it has read leaves the webhook as it is.
 void keep_secret(Settings& set, const std::string& webhook) {
   const auto given = set.values.find("webhook");
   if (given != set.values.end() && !webhook.empty() && given->second == shown_url(webhook)) {

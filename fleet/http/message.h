@@ -17,7 +17,7 @@ inline constexpr std::size_t request_bytes_max = 65'536;
 
 enum class Method { get, head, put, patch, erase, other };
 
-// Whom a client's certificate names, where it was verified.
+// The name in a client's certificate, if that was verified.
 struct Visitor {
   std::string name = {};     // ROLE:WHO
   std::string serial = {};   // of the certificate, as records have it

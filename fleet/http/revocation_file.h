@@ -11,7 +11,7 @@ namespace fleet {
 
 class RevocationFile {
  public:
-  // Empty: there is no list.
+  // Empty if there is no list.
   explicit RevocationFile(std::string path);
 
   // Looks at the file; true: another list is in force since.

@@ -160,7 +160,7 @@ void Website::end_streams_of_revoked() {
   }
 }
 
-// Whoever follows, and is still let in, begins anew.
+// A follower that is still let in begins anew.
 void Website::look_at_revocations() {
   const std::string before = revocations_.trouble();
   const bool is_another = revocations_.look();

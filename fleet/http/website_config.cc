@@ -166,7 +166,7 @@ std::uint64_t Website::next_event() const {
     --at;
     if (!at->first.starts_with(below)) break;
     const auto key = parse_key(at->first);
-    // What else somebody has written there is no event.
+    // Anything else that stands there is not an event.
     if (key && key->kind == KeyKind::event) return key->number() + 1;
   }
   return 1;

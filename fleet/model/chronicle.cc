@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t events_at_once = 50;
 static_assert(events_at_once * (key_bytes_max + 4 * text_bytes_max) < transaction_bytes_max);
 
-// What the subject of a node's silence begins with.
+// The beginning of the subject of a node's silence.
 constexpr std::string_view node_subject = "node/";
 
 // What HTTP and others write about a subject is no news of ours.

@@ -18,7 +18,7 @@ std::string webhook_in(const Notices::Records& records) {
   return settings ? cell_settings(settings.value()).webhook : "";
 }
 
-// None: somebody has written another key there, which is no event.
+// Returns none for another key that somebody has written there, which is not an event.
 std::optional<std::int64_t> event_number(const std::string& text) {
   const auto key = parse_key(text);
   if (!key || key->kind != KeyKind::event) return std::nullopt;

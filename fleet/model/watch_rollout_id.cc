@@ -1,4 +1,4 @@
-// What the rollout of a watched release is called: see release_watcher.h.
+// The name of the rollout of a watched release: see release_watcher.h.
 #include <cstdint>
 
 #include "fleet/model/release_watcher.h"

@@ -60,7 +60,7 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
     const UnixSeconds begins = zone.moment_of(day * day_seconds + start);
     const UnixSeconds ends = begins + window.duration_s;
     if (next && begins > next->ends) break;
-    // What is open when the window of another day opens stays open until that ends.
+    // A window that is open when that of another day opens stays open until that one ends.
     if (next) {
       next->ends = std::max(next->ends, ends);
     } else if (ends > now) {

@@ -25,7 +25,7 @@ struct NotifyMessage {
 
 // A longer datagram is cut, and its last line is then lost.
 inline constexpr std::size_t notify_bytes_max = 8192;
-// What a `hello` has room for.
+// The most that a `hello` has room for.
 inline constexpr std::size_t version_bytes_max = 128;
 
 // Lines that mean nothing here are passed over; of two that say the same the last one counts.

@@ -1,4 +1,4 @@
-// What this process writes to standard output and standard error, kept from whoever reads those.
+// Catches the output and the errors of this process, so that nobody else reads them.
 #pragma once
 
 #include <sys/mman.h>

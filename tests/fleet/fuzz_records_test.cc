@@ -45,7 +45,7 @@ std::string lived(std::uint64_t seed, Planted planted) {
   ::_exit(0);
 }
 
-// What was wrong with the life; empty: nothing.
+// The fault of the life, or empty.
 std::string wrong_of(std::uint64_t seed, Planted planted = Planted::none) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";

@@ -1,4 +1,4 @@
-// What fleet-agent does of records that somebody has written for its node: a component with its
+// Shows fleet-agent records that somebody has written for its node: a component with its
 // commander and its wishes, on a store in memory and a clock of its own, and its part in plans.
 #include <unistd.h>
 
@@ -155,7 +155,7 @@ std::string wrong_in_component(const TestStore& store, RecordMaker& maker) {
   return agent.wrong;
 }
 
-// What its fleet-agent is shown of a plan, as PlanDesk shows it.
+// The part of a plan that fleet-agent is shown, as PlanDesk shows it.
 PlanSeen seen(const TestStore& store, const std::string& plan) {
   PlanSeen seen{.as_of = store.revision(), .active = 1};
   const KeyValue* record = store.find(key_of(KeyKind::plan, {plan}));

@@ -62,7 +62,7 @@ class CopiedStore : public Store {
 
 using fleetctl::Command;
 
-// What fleetctl prints for this, on a copy of the store.
+// The output of fleetctl for these words, on a copy of the store.
 std::string said(const TestStore& store, fleetctl::Options options) {
   const Caught caught;
   fleetctl::Asker asker(

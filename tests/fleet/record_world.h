@@ -24,7 +24,7 @@ class RecordWorld {
 
   // Its whole life.
   void live();
-  // What was found to be wrong; empty: nothing.
+  // The first fault that was found, or empty.
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
 
  private:

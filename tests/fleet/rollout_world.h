@@ -87,7 +87,7 @@ class RolloutWorld {
   [[nodiscard]] std::vector<Step> steps() const;
   void make(const Step& step);
 
-  // What was found to be wrong; empty: nothing.
+  // The first fault that was found, or empty.
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
   // How it has ended.
   [[nodiscard]] std::string end() const;

@@ -1,4 +1,4 @@
-// What is shown of texts that others have written: in fleetctl's tables and JSON, and in logs.
+// Texts that others have written, as they are shown in fleetctl's tables and JSON, and in logs.
 #include <catch2/catch.hpp>
 
 #include "fleet/agent/log_line.h"

@@ -24,7 +24,7 @@ struct Present {
   std::string_view which;
 };
 
-// What is known of the versions of a directory and its agent.
+// The facts known of the versions of a directory and its agent.
 struct Versions {
   std::optional<Version> running;  // as the caller says
   std::optional<Version> current;  // what `current` names

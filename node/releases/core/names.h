@@ -42,7 +42,7 @@ inline constexpr std::size_t component_bytes_max = 255;
 // name, none is `.` or `..`.
 [[nodiscard]] Outcome check_entry(std::string_view entry);
 
-// What is locked in .staging by whoever makes the release NAME-v1.2.3. No release is called so.
+// The file in .staging that the maker of release NAME-v1.2.3 locks. No release is called so.
 [[nodiscard]] std::string claim_name(std::string_view name, const Version& version);
 
 // NAME-v1.2.3

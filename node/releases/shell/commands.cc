@@ -20,7 +20,7 @@ void print(const std::string& text) {
 }
 
 Result<Fact> fact_of(const Releases& releases, Release release) {
-  // Whoever may not read the ledger is shown the releases without what became of them.
+  // A user who may not read the ledger sees the releases, but not how their upgrades ended.
   const Directory& place = releases.store().directory();
   const auto ledger = may_read_ledger(place) ? read_ledger(place) : std::vector<Entry>{};
   if (!ledger) return ledger.refusal();

@@ -184,7 +184,7 @@ void Fetcher::prepare(const std::string& url) {
   curl_easy_reset(handle);
   curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  // What began in secret ends in secret.
+  // A transfer that began by https stays with https.
   curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR,
                    scheme_of(url) == "https" ? "https" : "http,https");
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
