@@ -12,8 +12,8 @@ DOCDIR ?= $(PREFIX)/share/doc/upgrader
 
 CXX ?= g++
 CXXFLAGS ?= -O2
-# Public headers of node/ lie where they will be installed: <agent-releases/NAME.h>.
-CPPFLAGS += -I. -Inode/releases/include
+# Public headers of tools/ lie where they will be installed: <agent-releases/NAME.h>.
+CPPFLAGS += -I. -Itools/agent-releases/include
 # Offsets in files and times have 64 bits on every machine, also where glibc's default is 32.
 wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -44,14 +44,14 @@ single := $(BUILD)/single
 make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
 # It stands in archives of other libraries, too, and for itself.
-json_parts := $(addprefix agent-protocol/wire/,json_line.cc escape.cc utf8.cc)
+json_parts := $(addprefix agent-protocol/cpp/wire/,json_line.cc escape.cc utf8.cc)
 json_unit := $(call unit,agent-protocol/json,$(json_parts))
 protocol_objects := $(json_unit) \
   $(call unit,agent-protocol/wire, \
-    $(filter-out $(json_parts),$(wildcard agent-protocol/wire/*.cc))) \
-  $(call unit,agent-protocol/session,$(wildcard agent-protocol/session/*.cc)) \
-  $(call unit,agent-protocol/agent,$(wildcard agent-protocol/agent/*.cc))
-# What takes a command line apart is all that the programs of node/ have of it. The simulation has a
+    $(filter-out $(json_parts),$(wildcard agent-protocol/cpp/wire/*.cc))) \
+  $(call unit,agent-protocol/session,$(wildcard agent-protocol/cpp/session/*.cc)) \
+  $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
+# What takes a command line apart is all that the programs of tools/ have of it. The simulation has a
 # loop of its own, and of the shell those alone that stand around the loop.
 upgrader_words := $(addprefix upgrader/core/,argument.cc duration.cc number.cc)
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
@@ -65,22 +65,22 @@ upgrader_objects := $(call unit,upgrader/words,$(upgrader_words)) \
   $(call unit,upgrader/shell, \
     $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
 support_objects := $(call objects,$(filter-out %_test.cc %/puppet.cc, \
-  $(wildcard tests/support/*.cc tests/explore/*.cc tests/integration/*.cc)))
+  $(wildcard tests/support/*.cc tests/decisions/explore/*.cc tests/together/integration/*.cc)))
 protocol_library := $(BUILD)/libagent-protocol.a
 upgrader_library := $(BUILD)/libupgrader.a
 support_library := $(BUILD)/tests/libsupport.a
 
 unit_tests := $(patsubst %.cc,$(BUILD)/%, \
-  $(wildcard tests/unit/*_test.cc tests/scenario/*_test.cc tests/explore/*_test.cc))
+  $(wildcard tests/decisions/unit/*_test.cc tests/decisions/scenario/*_test.cc tests/decisions/explore/*_test.cc))
 integration_tests := $(patsubst %.cc,$(BUILD)/%, \
-  $(wildcard tests/integration/*_test.cc tests/regression/*_test.cc))
+  $(wildcard tests/together/integration/*_test.cc tests/together/regression/*_test.cc))
 # What the later layers of verification give to `make check`; their files add to it.
 layer_tests :=
 # Those that take longest, which are begun first, so that none is waited for at the end.
-slow_tests = $(addprefix $(BUILD)/tests/,explore/second_table_test explore/explore_test \
-  integration/sample_agent_test integration/freeze_test)
+slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test decisions/explore/explore_test \
+  together/integration/sample_agent_test together/integration/freeze_test)
 # The scripted agent of the integration tests: no code of what is tested.
-puppet := $(BUILD)/tests/integration/puppet
+puppet := $(BUILD)/tests/together/integration/puppet
 programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
 .DEFAULT_GOAL := all
@@ -90,23 +90,23 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .PHONY: always all programs samples demo check check-here quick install uninstall clean help \
   help-all packages dist deb
 
-# The programs that stand beside the upgrader on one machine: each has a directory below node/, with
+# The programs that stand beside the upgrader on one machine: each has a directory below tools/, with
 # a .mk that adds to these lists. Programs and libraries are built by `make` and installed; tests
 # are what tests/run can run, for `make check`; packages are what those need of Debian. What the
 # programs themselves need is added to build_packages.
-node_programs :=
-node_libraries :=
-node_headers :=
-node_tests :=
-node_packages :=
-include $(wildcard node/*/*.mk)
+tool_programs :=
+tool_libraries :=
+tool_headers :=
+tool_tests :=
+tool_packages :=
+include $(wildcard tools/*/*.mk)
 # The fleet's programs, which stand on many machines, add to the same lists.
 include $(wildcard fleet/*.mk fleet/*/*.mk)
-programs += $(node_programs) $(node_libraries)
-check_packages += $(node_packages)
+programs += $(tool_programs) $(tool_libraries)
+check_packages += $(tool_packages)
 
 # What a directory of tests adds: programs, targets of its own, tests for `make check`.
-include $(wildcard tests/*/*.mk)
+include $(wildcard tests/*/*.mk tests/*/*/*.mk)
 include packaging/html/html.mk
 
 all: programs samples
@@ -211,7 +211,7 @@ $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protoc
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv
 
 include sample-agent/variants.mk
-include static/static.mk
+include packaging/static/static.mk
 programs: $(programs) $(sample_agent)
 samples: $(sample_agent) $(sample_variant_files)
 
@@ -219,13 +219,15 @@ samples: $(sample_agent) $(sample_variant_files)
 
 # Some read tables that lie beside them. Only these depend on where the tree is, so that a compiler
 # cache serves several checkouts.
-$(addprefix $(BUILD)/objects/tests/,explore/second_table.o explore/explore_test.o \
-  explore/second_table_test.o \
-  fuzz/replay_test.o model/phase_names_test.o scenario/scenario_test.o scenario/log_test.o): \
+$(addprefix $(BUILD)/objects/tests/,decisions/explore/second_table.o \
+  decisions/explore/explore_test.o \
+  decisions/explore/second_table_test.o \
+  adversity/fuzz/replay_test.o decisions/model/phase_names_test.o \
+  decisions/scenario/scenario_test.o decisions/scenario/log_test.o): \
   CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 # Tests are compiled more often than they run, but for those that walk every state.
-$(BUILD)/objects/tests/unit/%.o $(BUILD)/objects/tests/integration/%.o \
-  $(BUILD)/objects/units/tests/unit/%.o $(BUILD)/objects/units/tests/integration/%.o: \
+$(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integration/%.o \
+  $(BUILD)/objects/units/tests/decisions/unit/%.o $(BUILD)/objects/units/tests/together/integration/%.o: \
   CXXFLAGS += -O0
 # Catch's main is not: its copies of the library's templates are those that all tests run.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
@@ -249,49 +251,49 @@ link_wing = @mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^)
 catch_main := $(BUILD)/objects/tests/catch_main.o
 
 # It adds to a namespace of the product, and is by itself. What counts memory has one `new`.
-lone_tests := tests/unit/stock_archive_test.cc
-unit_files := $(filter-out $(lone_tests),$(wildcard tests/unit/*_test.cc))
-failing_files := $(filter tests/unit/failing_%,$(unit_files))
-sample_files := $(filter tests/unit/sample_%,$(unit_files))
-counting_files := $(addprefix tests/unit/,channel_test.cc json_line_test.cc line_reader_test.cc)
+lone_tests := tests/decisions/unit/stock_archive_test.cc
+unit_files := $(filter-out $(lone_tests),$(wildcard tests/decisions/unit/*_test.cc))
+failing_files := $(filter tests/decisions/unit/failing_%,$(unit_files))
+sample_files := $(filter tests/decisions/unit/sample_%,$(unit_files))
+counting_files := $(addprefix tests/decisions/unit/,channel_test.cc json_line_test.cc line_reader_test.cc)
 plain_files := $(filter-out $(failing_files) $(sample_files) $(counting_files),$(unit_files))
-early_files := $(filter $(wildcard tests/unit/[a-e]*),$(plain_files))
-$(call wing,unit,wing,$(early_files) $(counting_files) $(filter-out $(early_files),$(plain_files)))
-$(BUILD)/tests/unit/wing: $(call unit,tests/unit/early,$(early_files)) \
-    $(call unit,tests/unit/late,$(counting_files) $(filter-out $(early_files),$(plain_files))) \
+early_files := $(filter $(wildcard tests/decisions/unit/[a-e]*),$(plain_files))
+$(call wing,decisions/unit,wing,$(early_files) $(counting_files) $(filter-out $(early_files),$(plain_files)))
+$(BUILD)/tests/decisions/unit/wing: $(call unit,tests/decisions/unit/early,$(early_files)) \
+    $(call unit,tests/decisions/unit/late,$(counting_files) $(filter-out $(early_files),$(plain_files))) \
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
-$(call wing,unit,failing,$(failing_files))
-$(BUILD)/tests/unit/failing: $(call unit,tests/unit/failing,$(failing_files)) \
+$(call wing,decisions/unit,failing,$(failing_files))
+$(BUILD)/tests/decisions/unit/failing: $(call unit,tests/decisions/unit/failing,$(failing_files)) \
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
-$(call wing,unit,samples,$(sample_files))
-$(BUILD)/tests/unit/samples: $(call unit,tests/unit/samples,$(sample_files)) $(catch_main) \
+$(call wing,decisions/unit,samples,$(sample_files))
+$(BUILD)/tests/decisions/unit/samples: $(call unit,tests/decisions/unit/samples,$(sample_files)) $(catch_main) \
     $(demo_library) $(sample_library) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
 
-integration_files := $(wildcard tests/integration/*_test.cc tests/regression/*_test.cc)
-early_integration := $(filter $(wildcard tests/integration/[a-l]*),$(integration_files))
-$(call wing,integration,wing,$(filter tests/integration/%,$(integration_files)))
-$(BUILD)/tests/integration/wing: $(call unit,tests/integration/early,$(early_integration)) \
-    $(call unit,tests/integration/late,$(filter-out $(early_integration),$(integration_files))) \
+integration_files := $(wildcard tests/together/integration/*_test.cc tests/together/regression/*_test.cc)
+early_integration := $(filter $(wildcard tests/together/integration/[a-l]*),$(integration_files))
+$(call wing,together/integration,wing,$(filter tests/together/integration/%,$(integration_files)))
+$(BUILD)/tests/together/integration/wing: $(call unit,tests/together/integration/early,$(early_integration)) \
+    $(call unit,tests/together/integration/late,$(filter-out $(early_integration),$(integration_files))) \
     $(catch_main) $(demo_library) $(sample_library) $(support_library) $(upgrader_library) \
     $(protocol_library)
 	$(link_wing) -luv
 ifndef SINGLE
-$(BUILD)/tests/regression/%_test: $(BUILD)/tests/integration/wing
+$(BUILD)/tests/together/regression/%_test: $(BUILD)/tests/together/integration/wing
 	@mkdir -p $(@D)
 	@ln -sf ../integration/wing $@
 endif
 
 # The C interface is used from C, too.
-unit_tests += $(BUILD)/tests/unit/c_interface_test
-$(BUILD)/tests/unit/c_interface_test: $(BUILD)/objects/tests/unit/c_interface_test.o \
+unit_tests += $(BUILD)/tests/decisions/unit/c_interface_test
+$(BUILD)/tests/decisions/unit/c_interface_test: $(BUILD)/objects/tests/decisions/unit/c_interface_test.o \
     $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-$(puppet): $(BUILD)/objects/tests/integration/puppet.o $(support_library)
+$(puppet): $(BUILD)/objects/tests/together/integration/puppet.o $(support_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
@@ -305,22 +307,22 @@ check:
 
 # What a change of the decisions needs: units, scenarios, every state by two tables. The sample
 # agent's units wait for processes, and decide nothing of the upgrader's.
-walks = $(addprefix $(BUILD)/tests/explore/,second_table_test explore_test)
-quick_tests = $(walks) $(filter-out $(walks) $(BUILD)/tests/unit/sample_%,$(unit_tests))
+walks = $(addprefix $(BUILD)/tests/decisions/explore/,second_table_test explore_test)
+quick_tests = $(walks) $(filter-out $(walks) $(BUILD)/tests/decisions/unit/sample_%,$(unit_tests))
 quick:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(quick_tests)
 	@tests/run $(BUILD) $(quick_tests)
 
 # It knows the names of this processor's instructions alone.
-floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/analysis/floating_point)
+floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/judging/analysis/floating_point)
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
-    $(filter $(BUILD)/%,$(layer_tests) $(node_tests))
-	@tests/run $(BUILD) tests/tidy/run.sh $(slow_tests) tests/languages/run tests/install/run.sh \
-	  tests/install/procd.sh \
-	  tests/completion/run tests/completion/companions tests/abi/run.sh tests/packages/archive.sh \
-	  tests/places/run.sh $(floating_point) tests/rows/run $(filter-out $(slow_tests), \
-	    $(layer_tests) $(integration_tests) $(unit_tests) $(node_tests))
+    $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
+	@tests/run $(BUILD) tests/judging/tidy/run.sh $(slow_tests) tests/together/languages/run tests/delivery/install/run.sh \
+	  tests/delivery/install/procd.sh \
+	  tests/delivery/completion/run tests/delivery/completion/companions tests/delivery/abi/run.sh tests/delivery/packages/archive.sh \
+	  tests/delivery/places/run.sh $(floating_point) tests/judging/rows/run $(filter-out $(slow_tests), \
+	    $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
 
 demo:
 	@tests/need-packages $(build_packages) python3 minisign
@@ -330,8 +332,8 @@ demo:
 
 # ---- installation
 
-# A public header of node/ lies below a directory `include`, as it will be installed.
-installed_headers = $(foreach header,$(node_headers), \
+# A public header of tools/ lies below a directory `include`, as it will be installed.
+installed_headers = $(foreach header,$(tool_headers), \
   $(PREFIX)/include/$(lastword $(subst /include/, ,$(header))))
 
 # The directories that uninstalling leaves to others only when they are not empty.
@@ -352,14 +354,14 @@ hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-pro
   $(addprefix rust/,README.md Cargo.toml .cargo/* src/* examples/*))))
 
 # The programs whose options a shell completes.
-completed = $(patsubst completion/%.bash,%,$(wildcard completion/*.bash))
+completed = $(patsubst packaging/completion/%.bash,%,$(wildcard packaging/completion/*.bash))
 zsh_shared = upgrader_durations upgrader_by_help
 
 install: programs
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(own_directories))
-	install -m 755 $(BUILD)/upgrader $(sample_agent) $(node_programs) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(protocol_library) $(node_libraries) $(DESTDIR)$(LIBDIR)
-	for header in $(node_headers); do \
+	install -m 755 $(BUILD)/upgrader $(sample_agent) $(tool_programs) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(protocol_library) $(tool_libraries) $(DESTDIR)$(LIBDIR)
+	for header in $(tool_headers); do \
 	  install -m 644 $$header $(DESTDIR)$(PREFIX)/include/$${header##*/include/}; done
 	install -m 755 $(BUILD)/$(soname) $(DESTDIR)$(LIBDIR)
 	ln -sf $(soname) $(DESTDIR)$(LIBDIR)/libagent-protocol.so
@@ -371,13 +373,13 @@ install: programs
 	for section in 1 3 7 8; do \
 	  install -m 644 man/*.$$section $(DESTDIR)$(MANDIR)/man$$section; done
 	for name in $(completed); do \
-	  install -m 644 completion/$$name.bash $(DESTDIR)$(BASHDIR)/$$name; \
-	  install -m 644 completion/$$name.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done
-	install -m 644 completion/upgrader-words.sh $(DESTDIR)$(BASHDIR)
+	  install -m 644 packaging/completion/$$name.bash $(DESTDIR)$(BASHDIR)/$$name; \
+	  install -m 644 packaging/completion/$$name.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done
+	install -m 644 packaging/completion/upgrader-words.sh $(DESTDIR)$(BASHDIR)
 	for name in $(zsh_shared); do \
-	  install -m 644 completion/$$name.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done
+	  install -m 644 packaging/completion/$$name.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done
 	cp -R sample-agent/init/. $(DESTDIR)$(DOCDIR)/examples
-	cp -R node/agentify/init/. $(DESTDIR)$(DOCDIR)/examples/agentify
+	cp -R tools/agentify/init/. $(DESTDIR)$(DOCDIR)/examples/agentify
 	cp -R fleet/init/. $(DESTDIR)$(DOCDIR)/examples/fleet
 	cp $(hello_in_c) $(DESTDIR)$(DOCDIR)/examples/hello-agent
 	tar -c -C agent-protocol $(hello_beside_libraries:agent-protocol/%=%) | \
@@ -386,12 +388,12 @@ install: programs
 	chmod -R u=rwX,go=rX $(DESTDIR)$(DOCDIR)/examples
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,upgrader sample-agent $(notdir $(node_programs)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,upgrader sample-agent $(notdir $(tool_programs)))
 	rm -f $(DESTDIR)$(LIBDIR)/libagent-protocol.a $(DESTDIR)$(LIBDIR)/libagent-protocol.so \
 	  $(DESTDIR)$(LIBDIR)/$(soname) $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
 	rm -f $(DESTDIR)$(PREFIX)/include/agent-protocol/agent_protocol.h \
 	  $(DESTDIR)$(PREFIX)/include/agent-protocol/agent.h
-	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,$(notdir $(node_libraries))) \
+	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,$(notdir $(tool_libraries))) \
 	  $(installed_headers))
 	rm -rf $(DESTDIR)$(DOCDIR)/examples
 	for page in man/*.[1378]; do \
@@ -411,7 +413,7 @@ packed = tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
   --mode=u=rwX,go=rX --mtime=@$(archive_date)
 
 # Copies the tree as it is, without what was built, to a directory that is made.
-copy_tree = mkdir -p $(1) && . tests/tidy/files.sh && tree_files | tar -c -T - | tar -x -C $(1)
+copy_tree = mkdir -p $(1) && . tests/judging/tidy/files.sh && tree_files | tar -c -T - | tar -x -C $(1)
 
 # Of the commit; where there is no git, of the tree.
 dist:

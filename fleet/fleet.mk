@@ -1,7 +1,7 @@
 # What needs all of the fleet's programs together. It is read before the programs' own: of their
 # lists only recipes can know.
 fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleetctl)
-node_programs += $(fleet_programs)
+tool_programs += $(fleet_programs)
 
 # A fleet of six machines, to be watched: tests/demo/fleet.
 .PHONY: fleet-demo fleet-demo-here
@@ -9,20 +9,20 @@ fleet-demo:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-demo-here
 fleet-demo-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
-    $(addprefix $(BUILD)/tests/fleet/agents/,1.0.0 1.1.0)
+    $(addprefix $(BUILD)/tests/together/fleet/agents/,1.0.0 1.1.0)
 	@BUILD=$(BUILD) tests/demo/fleet
 
 # What a rollout itself costs, with 10, 100 and 1,000 nodes (NODES="N N"), and how soon another
 # controller drives it where one was killed (TIMES=N): fleet/SCALE.md has what was measured.
-fleet_bench := $(BUILD)/tests/fleet/bench
+fleet_bench := $(BUILD)/tests/together/fleet/bench
 .PHONY: bench-fleet bench-fleet-here
 bench-fleet:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory bench-fleet-here
 bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	@ulimit -n "$$(ulimit -H -n)"; $(fleet_bench) $(BUILD) $(or $(NODES),10 100 1000)
-	@BUILD=$(BUILD) tests/fleet/adoption $(or $(TIMES),10)
-$(fleet_bench): $(addprefix $(BUILD)/objects/tests/fleet/, \
+	@BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10)
+$(fleet_bench): $(addprefix $(BUILD)/objects/tests/together/fleet/, \
     bench.o sim_node.o etcd_cluster.o tcp_proxy.o) \
     $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a libupgrader.a \
     libagent-protocol.a)
@@ -39,5 +39,5 @@ fleet-kill fleet-hour:
 fleet-kill-here: export KILLS := $(or $(KILLS),1000)
 fleet-hour-here: export SECONDS := $(or $(SECONDS),3600)
 fleet-kill-here fleet-hour-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
-    $(BUILD)/tests/fleet/agents/1.0.0
-	@BUILD=$(BUILD) SEED=$(or $(SEED),1) tests/fleet/kills
+    $(BUILD)/tests/together/fleet/agents/1.0.0
+	@BUILD=$(BUILD) SEED=$(or $(SEED),1) tests/together/fleet/kills

@@ -55,6 +55,6 @@ $(demo_programs): $(BUILD)/%: $(BUILD)/objects/%.o $(demo_library) $(sample_libr
 
 samples: $(demo_programs)
 
-sample_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/unit/sample_*_test.cc) \
-  tests/integration/sample_agent_test.cc)
+sample_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/decisions/unit/sample_*_test.cc) \
+  tests/together/integration/sample_agent_test.cc)
 $(sample_tests): $(demo_library) $(sample_library) $(protocol_library)

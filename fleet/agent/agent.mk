@@ -18,25 +18,25 @@ $(BUILD)/fleet-agent: $(call objects,fleet/agent/main.cc fleet/agent/version.cc)
 # ---- its tests: versions of it, under real upgraders, beside real members of etcd
 
 fleet_agent_versions := 1.0.0 1.1.0 1.2.0
-fleet_agent_variants := $(patsubst %,$(BUILD)/tests/fleet/agents/%,$(fleet_agent_versions))
-$(BUILD)/objects/tests/fleet/agents/%.o: fleet/agent/version.cc
+fleet_agent_variants := $(patsubst %,$(BUILD)/tests/together/fleet/agents/%,$(fleet_agent_versions))
+$(BUILD)/objects/tests/together/fleet/agents/%.o: fleet/agent/version.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -DFLEET_AGENT_VERSION='"$*"' -c -o $@ $<
-$(fleet_agent_variants): $(BUILD)/tests/fleet/agents/%: $(call objects,fleet/agent/main.cc) \
-    $(BUILD)/objects/tests/fleet/agents/%.o $(fleet_agent_libraries)
+$(fleet_agent_variants): $(BUILD)/tests/together/fleet/agents/%: $(call objects,fleet/agent/main.cc) \
+    $(BUILD)/objects/tests/together/fleet/agents/%.o $(fleet_agent_libraries)
 	$(link_fleet_agent)
-.SECONDARY: $(patsubst %,$(BUILD)/objects/tests/fleet/agents/%.o,$(fleet_agent_versions))
+.SECONDARY: $(patsubst %,$(BUILD)/objects/tests/together/fleet/agents/%.o,$(fleet_agent_versions))
 
-fleet_agent_tests := $(addprefix $(BUILD)/tests/fleet/,agent_parts_test agent_loop_test \
+fleet_agent_tests := $(addprefix $(BUILD)/tests/together/fleet/,agent_parts_test agent_loop_test \
   certificate_time_test wish_machine_test)
-node_tests += $(fleet_agent_tests)
+tool_tests += $(fleet_agent_tests)
 $(fleet_agent_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleet_agent_libraries)
 	$(link_fleet_agent)
 
-# tests/fleet/node and clocks, with real upgraders.
-fleet_wall_clock := $(BUILD)/tests/fleet/wall_clock.so
-$(fleet_wall_clock): $(BUILD)/objects/tests/fleet/wall_clock.o
+# tests/together/fleet/node and clocks, with real upgraders.
+fleet_wall_clock := $(BUILD)/tests/together/fleet/wall_clock.so
+$(fleet_wall_clock): $(BUILD)/objects/tests/together/fleet/wall_clock.o
 	@mkdir -p $(@D)
 	$(LINK) -shared -o $@ $^
 fleet-check-here: $(BUILD)/upgrader $(BUILD)/agentify $(BUILD)/agent-releases \

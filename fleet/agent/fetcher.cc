@@ -10,8 +10,8 @@
 
 #include "agent-releases/processor.h"
 #include "agent-releases/releases.h"
-#include "node/releases/core/names.h"
-#include "node/releases/shell/self_test.h"
+#include "tools/agent-releases/core/names.h"
+#include "tools/agent-releases/shell/self_test.h"
 #include "upgrader/core/check.h"
 
 namespace fleet {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "fleet/agent/last_line.h"
-#include "node/releases/shell/trust.h"
+#include "tools/agent-releases/shell/trust.h"
 #include "upgrader/core/check.h"
 #include "upgrader/shell/process.h"
 

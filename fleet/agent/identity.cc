@@ -5,7 +5,7 @@
 #include <ctime>
 #include <fstream>
 
-#include "node/releases/shell/hash.h"
+#include "tools/agent-releases/shell/hash.h"
 
 namespace fleet {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "node/upgraderctl/wire/shown.h"
+#include "tools/upgraderctl/wire/shown.h"
 
 namespace fleet {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "node/upgraderctl/wire/request_line.h"
+#include "tools/upgraderctl/wire/request_line.h"
 #include "upgrader/core/check.h"
 
 namespace fleet {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "fleet/agent/component.h"
-#include "node/upgraderctl/shell/control_directory.h"
-#include "node/upgraderctl/wire/request.h"
+#include "tools/upgraderctl/shell/control_directory.h"
+#include "tools/upgraderctl/wire/request.h"
 #include "upgrader/shell/uv_handle.h"
 
 namespace fleet {

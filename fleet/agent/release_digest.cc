@@ -1,6 +1,6 @@
 #include "fleet/agent/release_digest.h"
 
-#include "node/releases/shell/hash.h"
+#include "tools/agent-releases/shell/hash.h"
 
 namespace fleet {
 

@@ -4,7 +4,7 @@
 
 #include "fleet/agent/release_digest.h"
 #include "fleet/model/record_text.h"
-#include "node/releases/core/manifest.h"
+#include "tools/agent-releases/core/manifest.h"
 
 namespace fleet {
 namespace {

@@ -9,20 +9,20 @@ $(BUILD)/fleet-controller: $(call objects,fleet/controller/main.cc) $(fleet_cont
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
 
-# ---- its tests: tests/fleet/rollouts, with real upgraders and fleet-agents
+# ---- its tests: tests/together/fleet/rollouts, with real upgraders and fleet-agents
 
 fleet-check-here: $(BUILD)/fleet-controller
-fleet_controller_tests := $(addprefix $(BUILD)/tests/fleet/,campaign_test driving_test day_test)
-node_tests += $(fleet_controller_tests)
+fleet_controller_tests := $(addprefix $(BUILD)/tests/together/fleet/,campaign_test driving_test day_test)
+tool_tests += $(fleet_controller_tests)
 $(fleet_controller_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(call objects,fleet/fleetctl/rollout_bars.cc) \
     $(fleet_controller_library) $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries)
 # With what it takes a day of rollouts; make simulate-fleet-day has all of it: HOURS=24, SEED=1.
-$(BUILD)/tests/fleet/day_test: $(call objects,tests/fleet/day_machine.cc)
-$(call objects,tests/fleet/day_test.cc tests/fleet/day_machine.cc): CXXFLAGS += -O1
+$(BUILD)/tests/together/fleet/day_test: $(call objects,tests/together/fleet/day_machine.cc)
+$(call objects,tests/together/fleet/day_test.cc tests/together/fleet/day_machine.cc): CXXFLAGS += -O1
 .PHONY: simulate-fleet-day
 simulate-fleet-day:
 	@tests/need-packages $(check_packages)
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/fleet/day_test
-	@HOURS=$(or $(HOURS),24) SEED=$(or $(SEED),1) $(BUILD)/tests/fleet/day_test
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/together/fleet/day_test
+	@HOURS=$(or $(HOURS),24) SEED=$(or $(SEED),1) $(BUILD)/tests/together/fleet/day_test

@@ -17,7 +17,7 @@
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
-#include "node/upgraderctl/wire/shown.h"
+#include "tools/upgraderctl/wire/shown.h"
 
 namespace fleetctl {
 

@@ -10,8 +10,8 @@ $(BUILD)/fleetctl: $(call objects,fleet/fleetctl/main.cc) $(fleetctl_library) \
 # ---- its tests
 
 fleet-check-here: $(BUILD)/fleetctl
-fleetctl_tests := $(addprefix $(BUILD)/tests/fleet/,shown_test fleetctl_parts_test)
-node_tests += $(fleetctl_tests)
+fleetctl_tests := $(addprefix $(BUILD)/tests/together/fleet/,shown_test fleetctl_parts_test)
+tool_tests += $(fleetctl_tests)
 $(fleetctl_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleetctl_library) $(fleet_agent_libraries)
 	$(link_fleet_agent)
@@ -19,12 +19,12 @@ $(fleetctl_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch
 # All that reads records, on records that somebody has written by chance. It links everything, so it
 # stands with what is read last of the programs' own. make fuzz-records has sanitizers, and as much
 # time as it is given: SECONDS=N, SEED=N.
-fleet_fuzz := $(BUILD)/tests/fleet/fuzz_records_test
-node_tests += $(fleet_fuzz)
-fleet_fuzz_parts := $(addprefix tests/fleet/,record_maker.cc record_world.cc \
+fleet_fuzz := $(BUILD)/tests/together/fleet/fuzz_records_test
+tool_tests += $(fleet_fuzz)
+fleet_fuzz_parts := $(addprefix tests/together/fleet/,record_maker.cc record_world.cc \
   record_world_duties.cc record_shows.cc record_agent.cc test_store.cc)
 $(call objects,$(fleet_fuzz_parts)): CXXFLAGS += -O1
-$(fleet_fuzz): $(call objects,tests/fleet/fuzz_records_test.cc $(fleet_fuzz_parts)) \
+$(fleet_fuzz): $(call objects,tests/together/fleet/fuzz_records_test.cc $(fleet_fuzz_parts)) \
     $(BUILD)/objects/tests/catch_main.o $(fleetctl_library) $(BUILD)/libfleet-controller.a \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread

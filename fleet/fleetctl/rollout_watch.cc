@@ -8,7 +8,7 @@
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/rollout_bars.h"
 #include "fleet/model/keys.h"
-#include "node/upgraderctl/wire/shown.h"
+#include "tools/upgraderctl/wire/shown.h"
 
 namespace fleetctl {
 namespace {

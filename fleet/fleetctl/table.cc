@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "agent-protocol/wire/utf8.h"
-#include "node/upgraderctl/wire/shown.h"
+#include "agent-protocol/cpp/wire/utf8.h"
+#include "tools/upgraderctl/wire/shown.h"
 
 namespace fleetctl {
 namespace {

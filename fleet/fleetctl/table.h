@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "node/upgraderctl/core/table.h"
+#include "tools/upgraderctl/core/table.h"
 
 namespace fleetctl {
 

@@ -29,9 +29,9 @@ fleet_http_libraries := -lmicrohttpd -lgnutls
 
 # ---- its tests
 
-fleet_http_tests := $(addprefix $(BUILD)/tests/fleet/,http_test server_test config_test \
+fleet_http_tests := $(addprefix $(BUILD)/tests/together/fleet/,http_test server_test config_test \
   config_rollout_test)
-node_tests += $(fleet_http_tests)
+tool_tests += $(fleet_http_tests)
 $(fleet_http_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleet_http) $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries)

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "agent-protocol/wire/escape.h"
-#include "agent-protocol/wire/utf8.h"
+#include "agent-protocol/cpp/wire/escape.h"
+#include "agent-protocol/cpp/wire/utf8.h"
 #include "fleet/model/record_tree.h"
 
 namespace fleet {

@@ -11,24 +11,24 @@ $(fleet_model): $(json_unit) $(version_unit) \
     $(call unit,fleet/model-rollouts,$(fleet_model_rollouts))
 	$(make_archive)
 
-# ---- its tests: tests/fleet/NAME_test.cc
+# ---- its tests: tests/together/fleet/NAME_test.cc
 
-fleet_model_tests := $(patsubst %,$(BUILD)/tests/fleet/%_test, \
+fleet_model_tests := $(patsubst %,$(BUILD)/tests/together/fleet/%_test, \
   transaction keys records target rollout_draft rollout_explore rollout_simulate \
   rollout_driver node_explore node_commander \
   desired plan_explore plan_simulate plan_part windows window_view store_judge driver record_tree \
   history release_watcher identities snapshot_files)
-node_tests += $(fleet_model_tests)
+tool_tests += $(fleet_model_tests)
 
-$(BUILD)/objects/tests/fleet/%.o: CXXFLAGS += -O0
+$(BUILD)/objects/tests/together/fleet/%.o: CXXFLAGS += -O0
 # Those that walk are compiled once for many steps, and so for speed.
-fleet_worlds := $(call objects,$(addprefix tests/fleet/,test_store.cc rollout_world.cc \
+fleet_worlds := $(call objects,$(addprefix tests/together/fleet/,test_store.cc rollout_world.cc \
   rollout_judge.cc node_world.cc plan_world.cc))
-$(fleet_worlds) $(call objects,tests/fleet/rollout_explore_test.cc \
-  tests/fleet/rollout_simulate_test.cc tests/fleet/node_explore_test.cc \
-  tests/fleet/desired_test.cc tests/fleet/plan_explore_test.cc \
-  tests/fleet/plan_simulate_test.cc): CXXFLAGS += -O2
-$(addprefix $(BUILD)/tests/fleet/,$(addsuffix _test,rollout_explore rollout_simulate \
+$(fleet_worlds) $(call objects,tests/together/fleet/rollout_explore_test.cc \
+  tests/together/fleet/rollout_simulate_test.cc tests/together/fleet/node_explore_test.cc \
+  tests/together/fleet/desired_test.cc tests/together/fleet/plan_explore_test.cc \
+  tests/together/fleet/plan_simulate_test.cc): CXXFLAGS += -O2
+$(addprefix $(BUILD)/tests/together/fleet/,$(addsuffix _test,rollout_explore rollout_simulate \
   rollout_driver node_explore desired plan_explore plan_simulate \
   driver)): $(fleet_worlds)
 $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
@@ -37,7 +37,7 @@ $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/ca
 	$(LINK) -o $@ $(filter %.o,$^) $(fleet_model) $(fleet_model_libraries)
 
 # What is walked exhaustively, and what was walked.
-fleet_walks := $(addprefix $(BUILD)/tests/fleet/,rollout_explore_test node_explore_test \
+fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \
   plan_explore_test)
 # Random rollouts and plans, many more of them: RUNS=N; LONG=1 has a million.
 .PHONY: explore-fleet simulate-fleet simulate-fleet-here
@@ -49,6 +49,6 @@ simulate-fleet:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory $@-here
 simulate-fleet-here: export RUNS := $(or $(RUNS),$(if $(LONG),1000000,100000))
-simulate-fleet-here: $(addprefix $(BUILD)/tests/fleet/,rollout_simulate_test plan_simulate_test)
+simulate-fleet-here: $(addprefix $(BUILD)/tests/together/fleet/,rollout_simulate_test plan_simulate_test)
 	@pids=; for program in $^; do "$$program" & pids="$$pids $$!"; done; \
 	  failed=0; for pid in $$pids; do wait "$$pid" || failed=1; done; exit $$failed

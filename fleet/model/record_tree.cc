@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "agent-protocol/wire/escape.h"
-#include "agent-protocol/wire/json_line.h"
+#include "agent-protocol/cpp/wire/escape.h"
+#include "agent-protocol/cpp/wire/json_line.h"
 
 namespace fleet {
 namespace {

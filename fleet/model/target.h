@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/wire/result.h"
+#include "agent-protocol/cpp/wire/result.h"
 #include "fleet/model/node_records.h"
 
 namespace fleet {

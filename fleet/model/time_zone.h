@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/wire/result.h"
+#include "agent-protocol/cpp/wire/result.h"
 
 namespace fleet {
 

@@ -21,22 +21,22 @@ $(fleet_store): \
     $(etcd_messages) $(etcd_proto).o
 	$(make_archive)
 
-# ---- its tests: tests/fleet/store_*; those that every store passes are linked with a bed
+# ---- its tests: tests/together/fleet/store_*; those that every store passes are linked with a bed
 
-store_tests := $(addprefix $(BUILD)/tests/fleet/store_,fake_test parts_test random_test)
+store_tests := $(addprefix $(BUILD)/tests/together/fleet/store_,fake_test parts_test random_test)
 # With real members of etcd: `make fleet-check`.
-etcd_tests := $(addprefix $(BUILD)/tests/fleet/store_,etcd_test faults_test)
-node_tests += $(store_tests)
+etcd_tests := $(addprefix $(BUILD)/tests/together/fleet/store_,etcd_test faults_test)
+tool_tests += $(store_tests)
 
-fleet_parts = $(call objects,$(addprefix tests/fleet/,$(1)) tests/catch_main.cc)
+fleet_parts = $(call objects,$(addprefix tests/together/fleet/,$(1)) tests/catch_main.cc)
 etcd_parts := etcd_cluster.cc tcp_proxy.cc
-$(BUILD)/tests/fleet/store_fake_test: \
+$(BUILD)/tests/together/fleet/store_fake_test: \
   $(call fleet_parts,store_contract.cc store_bed.cc fake_bed.cc)
-$(BUILD)/tests/fleet/store_parts_test: $(call fleet_parts,store_parts_test.cc)
-$(BUILD)/tests/fleet/store_random_test: $(call fleet_parts,store_random_test.cc register_play.cc)
-$(BUILD)/tests/fleet/store_etcd_test: \
+$(BUILD)/tests/together/fleet/store_parts_test: $(call fleet_parts,store_parts_test.cc)
+$(BUILD)/tests/together/fleet/store_random_test: $(call fleet_parts,store_random_test.cc register_play.cc)
+$(BUILD)/tests/together/fleet/store_etcd_test: \
   $(call fleet_parts,store_contract.cc store_bed.cc etcd_bed.cc $(etcd_parts))
-$(BUILD)/tests/fleet/store_faults_test: \
+$(BUILD)/tests/together/fleet/store_faults_test: \
   $(call fleet_parts,store_faults_test.cc register_play.cc $(etcd_parts))
 $(store_tests) $(etcd_tests): $(fleet_store) $(BUILD)/libfleet-model.a $(upgrader_library) \
     $(protocol_library)
@@ -51,4 +51,4 @@ fleet-check:
 	@$(MAKE) $(jobs) --no-print-directory fleet-check-here
 # What stands on the store adds its programs.
 fleet-check-here: $(etcd_tests)
-	@tests/fleet/check $(BUILD)
+	@tests/together/fleet/check $(BUILD)

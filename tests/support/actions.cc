@@ -1,6 +1,6 @@
 // What is in a list of actions, for tests to ask.
-#include "agent-protocol/wire/codec.h"
-#include "agent-protocol/wire/names.h"
+#include "agent-protocol/cpp/wire/codec.h"
+#include "agent-protocol/cpp/wire/names.h"
 #include "tests/support/bench.h"
 
 namespace upgrader::test {

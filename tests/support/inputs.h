@@ -1,4 +1,5 @@
-// Reads the inputs of a fuzz target from their text file (tests/fuzz/inputs.py writes it).
+// Reads the inputs of a fuzz target from their text file (tests/adversity/fuzz/inputs.py writes
+// it).
 #pragma once
 
 #include <string>

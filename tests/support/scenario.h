@@ -1,5 +1,5 @@
 // A scenario: a story for the supervisor as text. Events stand flush left, the actions that answer
-// them after "> ", the phase after "= ". See tests/scenario/README.md for the words.
+// them after "> ", the phase after "= ". See tests/decisions/scenario/README.md for the words.
 #pragma once
 
 #include <string>

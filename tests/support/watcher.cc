@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/cpp/wire/codec.h"
 
 namespace upgrader::test {
 

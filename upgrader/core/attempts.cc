@@ -1,6 +1,6 @@
 #include "upgrader/core/attempts.h"
 
-#include "agent-protocol/wire/form.h"
+#include "agent-protocol/cpp/wire/form.h"
 #include "upgrader/core/number.h"
 
 namespace upgrader {

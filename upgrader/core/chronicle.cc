@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "agent-protocol/wire/form.h"
+#include "agent-protocol/cpp/wire/form.h"
 
 namespace upgrader {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "agent-protocol/wire/form.h"
+#include "agent-protocol/cpp/wire/form.h"
 
 namespace upgrader {
 

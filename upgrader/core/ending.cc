@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-#include "agent-protocol/wire/form.h"
+#include "agent-protocol/cpp/wire/form.h"
 #include "upgrader/core/packed_names.h"
 
 namespace upgrader {

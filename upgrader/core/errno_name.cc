@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "agent-protocol/wire/form.h"
+#include "agent-protocol/cpp/wire/form.h"
 #include "upgrader/core/packed_names.h"
 
 namespace upgrader {

@@ -6,8 +6,8 @@
 #include <string>
 #include <variant>
 
-#include "agent-protocol/wire/codec.h"
-#include "agent-protocol/wire/message.h"
+#include "agent-protocol/cpp/wire/codec.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "upgrader/core/ending.h"
 #include "upgrader/core/time.h"
 #include "upgrader/wire/control_request.h"

@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "agent-protocol/wire/form.h"
-#include "agent-protocol/wire/names.h"
+#include "agent-protocol/cpp/wire/form.h"
+#include "agent-protocol/cpp/wire/names.h"
 #include "upgrader/core/argument.h"
 #include "upgrader/core/attempts.h"
 #include "upgrader/core/duration.h"

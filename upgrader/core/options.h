@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "agent-protocol/wire/message.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "upgrader/core/log_level.h"
 #include "upgrader/core/time.h"
 

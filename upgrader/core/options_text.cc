@@ -1,5 +1,5 @@
 // The texts of --help and --version.
-#include "agent-protocol/wire/form.h"
+#include "agent-protocol/cpp/wire/form.h"
 #include "upgrader/core/options.h"
 #include "upgrader/version.h"
 

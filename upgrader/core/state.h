@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/wire/message.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "upgrader/core/event.h"
 #include "upgrader/core/terms.h"
 #include "upgrader/core/time.h"

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "agent-protocol/wire/names.h"
+#include "agent-protocol/cpp/wire/names.h"
 #include "upgrader/core/check.h"
 #include "upgrader/core/status_paper.h"
 #include "upgrader/version.h"

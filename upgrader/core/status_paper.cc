@@ -2,8 +2,8 @@
 
 #include <chrono>
 
-#include "agent-protocol/wire/codec.h"
-#include "agent-protocol/wire/escape.h"
+#include "agent-protocol/cpp/wire/codec.h"
+#include "agent-protocol/cpp/wire/escape.h"
 
 namespace upgrader {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "agent-protocol/wire/form.h"
+#include "agent-protocol/cpp/wire/form.h"
 #include "upgrader/core/chronicle.h"
 
 namespace upgrader {

@@ -1,7 +1,7 @@
 // A step of the supervisor: the way of an upgrade.
 #include <utility>
 
-#include "agent-protocol/wire/names.h"
+#include "agent-protocol/cpp/wire/names.h"
 #include "upgrader/core/step.h"
 #include "upgrader/core/terms.h"
 #include "upgrader/core/words.h"

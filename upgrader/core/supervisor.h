@@ -87,7 +87,7 @@
 // written whole. If the agent does not read, that may take a while: until then it is held, and the
 // work is promised to it; no other agent can get the work before this one has been reaped. At most
 // two agents exist, and at most one is active. Tests compare the last column with every step that
-// there is (tests/explore) and with the scenarios.
+// there is (tests/decisions/explore) and with the scenarios.
 #pragma once
 
 #include <cstddef>

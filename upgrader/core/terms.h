@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "agent-protocol/wire/message.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "upgrader/core/time.h"
 
 namespace upgrader {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/cpp/wire/codec.h"
 #include "upgrader/core/supervisor.h"
 
 namespace upgrader {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent-protocol/wire/form.h"
+#include "agent-protocol/cpp/wire/form.h"
 #include "upgrader/core/errno_name.h"
 #include "upgrader/core/state.h"
 

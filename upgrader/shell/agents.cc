@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent-protocol/wire/codec.h"
+#include "agent-protocol/cpp/wire/codec.h"
 #include "upgrader/core/check.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/log.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent-protocol/wire/message.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "upgrader/core/event.h"
 #include "upgrader/shell/channel.h"
 #include "upgrader/shell/process.h"

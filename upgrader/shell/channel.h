@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent-protocol/wire/line_reader.h"
+#include "agent-protocol/cpp/wire/line_reader.h"
 #include "upgrader/shell/owned_fd.h"
 #include "upgrader/shell/uv_handle.h"
 

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "agent-protocol/wire/line_reader.h"
+#include "agent-protocol/cpp/wire/line_reader.h"
 #include "upgrader/shell/control_directory.h"
 #include "upgrader/shell/uv_handle.h"
 #include "upgrader/wire/control_request.h"

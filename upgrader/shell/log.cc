@@ -9,8 +9,8 @@
 #include <climits>
 #include <utility>
 
-#include "agent-protocol/wire/codec.h"
-#include "agent-protocol/wire/utf8.h"
+#include "agent-protocol/cpp/wire/codec.h"
+#include "agent-protocol/cpp/wire/utf8.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/no_wait.h"
 

@@ -2,9 +2,9 @@
 
 #include <cereal/cereal.hpp>
 
-#include "agent-protocol/wire/archive.h"
-#include "agent-protocol/wire/codec.h"
-#include "agent-protocol/wire/serialize.h"
+#include "agent-protocol/cpp/wire/archive.h"
+#include "agent-protocol/cpp/wire/codec.h"
+#include "agent-protocol/cpp/wire/serialize.h"
 
 namespace upgrader {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <variant>
 
-#include "agent-protocol/wire/message.h"
+#include "agent-protocol/cpp/wire/message.h"
 
 namespace upgrader {
 

@@ -1,0 +1,216 @@
+// The conversation as an agent has it.
+#include "agent-protocol/cpp/agent/agent_conversation.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+#include "agent-protocol/cpp/agent/agent_mark.h"
+#include "agent-protocol/cpp/wire/codec.h"
+
+namespace agent_protocol {
+
+namespace {
+
+bool control(int watch, int operation, int number, std::uint32_t events) {
+  epoll_event interest{};
+  interest.events = events;
+  return ::epoll_ctl(watch, operation, number, &interest) == 0;
+}
+
+std::int64_t now_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+}  // namespace
+
+// ---- the beginning
+
+std::unique_ptr<Conversation> Conversation::open(std::string_view version,
+                                                 std::vector<std::string> features) {
+  const bool alone = !upgrader_is_there();
+  Hello hello;
+  if (!version.empty()) hello.version = version;
+  hello.features = std::move(features);
+  if (const Result<std::string> line = encode(hello); !line) {
+    errno = line.refusal().error_number;
+    return nullptr;
+  }
+  if (alone && has_mark()) {
+    errno = ENOTCONN;
+    return nullptr;
+  }
+  const auto company = alone ? Session::Company::nobody : Session::Company::upgrader;
+  std::unique_ptr<Conversation> conversation(new Conversation(company));
+  if (!conversation->signals_.caught() || !conversation->make_watch()) return nullptr;
+  if (!alone && !conversation->take_channel()) return nullptr;
+  keep_lock_private();
+  clean_environment();
+  conversation->perform(conversation->session_.say(hello).value());
+  return conversation;
+}
+
+bool Conversation::make_watch() {
+  const Descriptor watch(::epoll_create1(EPOLL_CLOEXEC));
+  if (!watch.open()) return false;
+  watch_ = Descriptor::private_copy_of(watch.number());
+  return watch_.open() && control(watch_.number(), EPOLL_CTL_ADD, signals_.descriptor(), EPOLLIN);
+}
+
+bool Conversation::take_channel() {
+  std::optional<Pipes> pipes = take_pipes();
+  if (!pipes) return false;
+  channel_.emplace(*std::move(pipes));
+  // The output is watched for its end only, as long as nothing waits to be written.
+  watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
+                     control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0) && leave_mark();
+  if (!watches_channel_) give_back(channel_->pipes());
+  return watches_channel_;
+}
+
+// ---- what the program says
+
+std::optional<Refusal> Conversation::why_not(const AgentMessage& message) const {
+  Session asked = session_;
+  const Result<SessionActions> actions = asked.say(message);
+  if (actions) return std::nullopt;
+  return actions.refusal();
+}
+
+Result<Said> Conversation::say(const AgentMessage& message) {
+  return say(message, Limit::kept);
+}
+
+Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
+  // A stop that is there, but has not been told yet, is confirmed too.
+  const bool stopped = std::holds_alternative<Stopped>(message);
+  if (stopped && !session_.stop_ordered()) hear_what_is_there();
+  Result<Said> said = say(message, Limit::waived);
+  if (said && channel_) channel_->flush();
+  update_watch();
+  return said;
+}
+
+Result<Said> Conversation::say(const AgentMessage& message, Limit limit) {
+  Session next = session_;
+  const Result<SessionActions> actions = next.say(message);
+  if (!actions) return actions.refusal();
+  const Result<std::string> line = encode(message);
+  if (!line) {
+    return Refusal{"cannot " + deed(message) + ": " + line.reason(), line.refusal().error_number};
+  }
+  if (limit == Limit::kept && channel_ && !channel_->has_room_for(line.value())) {
+    return Refusal{"cannot " + deed(message) + ": the upgrader does not read what has been sent",
+                   EAGAIN};
+  }
+  session_ = std::move(next);
+  perform(actions.value());
+  update_watch();
+  return Said{};
+}
+
+// ---- what comes of it
+
+void Conversation::perform(const SessionActions& actions) {
+  signals_.leave_at_once(session_.held());
+  for (const SessionAction& action : actions) {
+    std::visit([this](const auto& known) { perform(known); }, action);
+  }
+  if (channel_) channel_->exchange();
+}
+
+void Conversation::perform(const Send& send) {
+  const Result<std::string> line = encode(send.message);
+  if (line && channel_) channel_->queue(line.value());
+}
+
+void Conversation::perform(const Deliver& deliver) {
+  events_.push_back(deliver.event);
+}
+
+void Conversation::perform(const ExitAtOnce& leave) {
+  ::_exit(leave.status);
+}
+
+void Conversation::hear_what_is_there() {
+  if (!channel_) return;
+  channel_->exchange();
+  for (std::size_t heard = 0; heard < messages_waiting_max; ++heard) {
+    const std::optional<UpgraderMessage> message = channel_->take();
+    if (!message) return;
+    perform(session_.hear(*message));
+  }
+}
+
+void Conversation::leave_if_over() {
+  if (!session_.held()) return;
+  if (channel_) channel_->exchange();
+  if (signals_.terminated()) perform(session_.terminated());
+  if (channel_ && channel_->over()) perform(session_.input_ended());
+}
+
+std::optional<SessionEvent> Conversation::next() {
+  signals_.drain();
+  leave_if_over();
+  if (channel_) channel_->exchange();
+  while (events_.empty() && channel_) {
+    const std::optional<UpgraderMessage> message = channel_->take();
+    if (!message) break;
+    perform(session_.hear(*message));
+  }
+  if (events_.empty() && signals_.terminated()) {
+    signals_.take_terminated();
+    perform(session_.terminated());
+  }
+  if (events_.empty() && channel_ && channel_->over() && !channel_->input_waits()) {
+    told_over_ = true;
+    perform(session_.input_ended());
+  }
+  std::optional<SessionEvent> event;
+  if (!events_.empty()) {
+    event = std::move(events_.front());
+    events_.pop_front();
+  }
+  update_watch();
+  return event;
+}
+
+bool Conversation::more() const {
+  if (!events_.empty() || signals_.terminated()) return true;
+  return channel_ && (channel_->input_waits() || (channel_->over() && !told_over_));
+}
+
+void Conversation::update_watch() {
+  if (more()) signals_.wake();
+  if (watches_channel_ && channel_->over()) {
+    control(watch_.number(), EPOLL_CTL_DEL, channel_->input(), 0);
+    control(watch_.number(), EPOLL_CTL_DEL, channel_->output(), 0);
+    watches_channel_ = false;
+  }
+  if (!watches_channel_ || watches_output_ == channel_->output_waits()) return;
+  watches_output_ = channel_->output_waits();
+  control(watch_.number(), EPOLL_CTL_MOD, channel_->output(), watches_output_ ? EPOLLOUT : 0U);
+}
+
+std::optional<SessionEvent> Conversation::wait(int timeout_ms) {
+  const std::int64_t deadline = now_ms() + timeout_ms;
+  for (;;) {
+    if (std::optional<SessionEvent> event = next()) return event;
+    std::int64_t left = without_limit;
+    if (timeout_ms != without_limit) left = deadline - now_ms();
+    if (timeout_ms != without_limit && left <= 0) return std::nullopt;
+    pollfd watched{.fd = watch_.number(), .events = POLLIN, .revents = 0};
+    ::poll(&watched, 1, static_cast<int>(left));
+  }
+}
+
+}  // namespace agent_protocol

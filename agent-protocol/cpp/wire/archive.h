@@ -1,0 +1,186 @@
+// Two archives as cereal's `serialize` functions want them, for one line of JSON, fit to face a
+// peer: they apply the rules of member.h, never throw, and remember the first member that is not as
+// it must be. They do without cereal's own base classes, which keep tables of pointers and of types
+// that no message needs.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent-protocol/cpp/wire/json_line.h"
+#include "agent-protocol/cpp/wire/member.h"
+#include "agent-protocol/cpp/wire/result.h"
+
+namespace agent_protocol {
+
+// The common part of both archives: the present object and member, and the first refusal.
+class Refusals {
+ public:
+  [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
+  [[nodiscard]] int error_number() const { return error_number_; }
+
+  void refuse(std::string reason, int error_number = EINVAL) {
+    if (refusal_) return;
+    refusal_ = std::move(reason);
+    error_number_ = error_number;
+  }
+
+ protected:
+  // Refuses: the member's name in quotes, a blank, and what is wrong.
+  void refuse_member(const char* name, std::string_view what, int error_number = EINVAL);
+
+  // Answer whether the rule is kept, and refuse if it is not.
+  bool keeps_rule(const char* name, std::string_view value, const TextRule& rule);
+  bool keeps_rule(const char* name, std::int64_t value, const RangeRule& rule);
+  bool keeps_count(const char* name, std::size_t count, const TextsRule& rule);
+
+  std::string path_;     // of the object that is read or written: empty, or its name and a dot
+  std::string element_;  // what stands before the name of an array whose element is judged
+
+ private:
+  std::optional<std::string> refusal_;
+  int error_number_ = 0;
+};
+
+// Writes a message's members behind its type: compact, and escaped as the protocol wants it.
+class WritingArchive : public Refusals {
+ public:
+  explicit WritingArchive(std::string_view type);
+
+  // Writes all members of a structure. Its `serialize` serves reading, too, and therefore takes one
+  // that may be changed: to write changes nothing.
+  template <class Structure>
+  void write_all(const Structure& from) {
+    serialize(*this, const_cast<Structure&>(from));
+  }
+
+  // cereal's way to an archive: a name-value pair is a member.
+  template <class... Pairs>
+  void operator()(const Pairs&... pairs) {
+    (write_member(pairs.name, pairs.value.value, pairs.value.rule), ...);
+  }
+
+  // The line with its newline, or the first refusal. Ends the archive's use.
+  [[nodiscard]] Result<std::string> line();
+
+  template <class Rule, class Value>
+  void write_member(const char* name, const Value& value, const Rule& rule) {
+    begin_member(name);
+    write(name, value, rule);
+  }
+
+  template <class Rule, class Value>
+  [[gnu::noinline]] void write_member(const char* name, const std::optional<Value>& value,
+                                      const Rule& rule) {
+    if (value) write_member(name, *value, rule);
+  }
+
+  void write_member(const char* name, const std::vector<std::string>& value,
+                    const TextsRule& rule) {
+    if (value.empty() && rule.may_be_absent) return;
+    begin_member(name);
+    write(name, value, rule);
+  }
+
+ private:
+  void begin_member(const char* name);
+  void write(const char* name, const std::string& value, const TextRule& rule);
+  void write(const char* name, std::int64_t value, const RangeRule& rule);
+  void write(const char* name, bool value, const TruthRule& rule);
+  void write(const char* name, const std::vector<std::string>& value, const TextsRule& rule);
+  void write_name(const char* name, std::size_t index, const NameRule& rule);
+
+  template <class Enum>
+  void write(const char* name, Enum value, const NameRule& rule) {
+    write_name(name, static_cast<std::size_t>(value), rule);
+  }
+
+  template <class Value>
+  void write(const char* name, const Value& value, const ObjectRule&) {
+    const std::size_t path_bytes = path_.size();
+    path_.append(name).append(".");
+    line_ += '{';
+    write_all(value);
+    line_ += '}';
+    path_.resize(path_bytes);
+  }
+
+  std::string line_;
+};
+
+// Reads the members of a message from a line. Members that nobody asks for are ignored. A refused
+// member leaves its destination unchanged; the other members are read nevertheless.
+class ReadingArchive : public Refusals {
+ public:
+  // The line must outlive the archive.
+  explicit ReadingArchive(const JsonLine& line) : line_(line) {}
+
+  template <class... Pairs>
+  void operator()(const Pairs&... pairs) {
+    (read_member(pairs.name, pairs.value.value, pairs.value.rule), ...);
+  }
+
+  template <class Rule, class Value>
+  void read_member(const char* name, Value& value, const Rule& rule) {
+    if (const std::optional<std::size_t> index = find(name, true)) read(name, *index, value, rule);
+  }
+
+  // One function for every kind of member, however often it is called.
+  template <class Rule, class Value>
+  [[gnu::noinline]] void read_member(const char* name, std::optional<Value>& value,
+                                     const Rule& rule) {
+    const std::optional<std::size_t> index = find(name, false);
+    if (!index) return;
+    Value present{};
+    if (read(name, *index, present, rule)) value = std::move(present);
+  }
+
+  void read_member(const char* name, std::vector<std::string>& value, const TextsRule& rule) {
+    const std::optional<std::size_t> index = find(name, !rule.may_be_absent);
+    if (index) read(name, *index, value, rule);
+  }
+
+ private:
+  // The node of the member called `name`, if there is exactly one. Refuses a member that is there
+  // twice, or that is required and absent.
+  std::optional<std::size_t> find(const char* name, bool required);
+
+  bool has_kind(const char* name, std::size_t index, JsonLine::Kind kind, std::string_view wanted);
+
+  bool read(const char* name, std::size_t index, std::string& value, const TextRule& rule);
+  bool read(const char* name, std::size_t index, std::int64_t& value, const RangeRule& rule);
+  bool read(const char* name, std::size_t index, bool& value, const TruthRule& rule);
+  bool read(const char* name, std::size_t index, std::vector<std::string>& value,
+            const TextsRule& rule);
+  std::optional<std::size_t> read_name(const char* name, std::size_t index, const NameRule& rule);
+
+  template <class Enum>
+  bool read(const char* name, std::size_t index, Enum& value, const NameRule& rule) {
+    const std::optional<std::size_t> number = read_name(name, index, rule);
+    if (number) value = static_cast<Enum>(*number);
+    return number.has_value();
+  }
+
+  template <class Value>
+  bool read(const char* name, std::size_t index, Value& value, const ObjectRule&) {
+    if (!has_kind(name, index, JsonLine::Kind::object, "an object")) return false;
+    const std::size_t outer = std::exchange(object_, index);
+    const std::size_t path_bytes = path_.size();
+    path_.append(name).append(".");
+    serialize(*this, value);
+    path_.resize(path_bytes);
+    object_ = outer;
+    return true;
+  }
+
+  const JsonLine& line_;
+  std::size_t object_ = JsonLine::root;  // the one whose members are read
+};
+
+}  // namespace agent_protocol

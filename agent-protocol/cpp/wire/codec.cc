@@ -1,0 +1,143 @@
+#include "agent-protocol/cpp/wire/codec.h"
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "agent-protocol/cpp/wire/archive.h"
+#include "agent-protocol/cpp/wire/escape.h"
+#include "agent-protocol/cpp/wire/form.h"
+#include "agent-protocol/cpp/wire/json_line.h"
+#include "agent-protocol/cpp/wire/serialize.h"
+#include "agent-protocol/cpp/wire/utf8.h"
+
+namespace agent_protocol {
+namespace {
+
+// Reads the members of the alternative that has this type, from the `index`-th on. False if there
+// is none.
+template <class Variant, std::size_t index = 0>
+bool read_message(std::string_view type, ReadingArchive& archive, Variant& message) {
+  if constexpr (index < std::variant_size_v<Variant>) {
+    using Message = std::variant_alternative_t<index, Variant>;
+    if (type != type_of<Message>) return read_message<Variant, index + 1>(type, archive, message);
+    serialize(archive, message.template emplace<index>());
+    return true;
+  }
+  return false;
+}
+
+// The id that an answer to a malformed message can name. The archive leaves a malformed id empty,
+// and no valid id is empty.
+std::optional<std::string> id_of(const AgentMessage& message) {
+  const auto* const upgrade = std::get_if<Upgrade>(&message);
+  if (upgrade == nullptr || upgrade->id.empty()) return std::nullopt;
+  return upgrade->id;
+}
+
+std::optional<std::string> id_of(const UpgraderMessage&) {
+  return std::nullopt;
+}
+
+// The value of the object's one member `type`, a text; or why it has none.
+Result<std::string_view> type_in(const JsonLine& object) {
+  const JsonLine::Found found = object.find(JsonLine::root, "type");
+  if (found.twice) return Refusal{"two types"};
+  const bool is_text = found.value != nullptr && found.value->kind == JsonLine::Kind::text;
+  if (!is_text) return Refusal{"no text as its type"};
+  return object.text(*found.value);
+}
+
+Stray stray(std::string_view line, const std::string& reason) {
+  return line.starts_with('{') ? Stray{reason} : Stray{};
+}
+
+template <class Variant>
+Decoded<Variant> decode(std::string_view line) {
+  const Result<JsonLine> parsed = JsonLine::parse(line);
+  if (!parsed) return stray(line, parsed.reason());
+  const Result<std::string_view> type_found = type_in(parsed.value());
+  if (!type_found) return stray(line, type_found.reason());
+  const std::string_view type = type_found.value();
+  ReadingArchive archive(parsed.value());
+  Variant message;
+  if (!read_message(type, archive, message)) return Unknown{std::string(type)};
+  if (!archive.refusal()) return message;
+  return Malformed{.type = std::string(type), .reason = *archive.refusal(), .id = id_of(message)};
+}
+
+template <class Variant>
+Result<std::string> encode_message(const Variant& message) {
+  WritingArchive archive(type_name(message));
+  std::visit([&archive](const auto& alternative) { archive.write_all(alternative); }, message);
+  return archive.line();
+}
+
+template <class Variant>
+std::string_view type_of_alternative(const Variant& message) {
+  return std::visit(
+      [](const auto& alternative) { return type_of<std::decay_t<decltype(alternative)>>; },
+      message);
+}
+
+}  // namespace
+
+Decoded<AgentMessage> decode_agent_message(std::string_view line) {
+  return decode<AgentMessage>(line);
+}
+
+Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line) {
+  return decode<UpgraderMessage>(line);
+}
+
+Stray without_newline(std::string_view line) {
+  return stray(line, "no newline within {} bytes"_with(line_bytes_max));
+}
+
+Result<std::string> encode(const AgentMessage& message) {
+  return encode_message(message);
+}
+
+Result<std::string> encode(const UpgraderMessage& message) {
+  return encode_message(message);
+}
+
+std::string_view type_name(const AgentMessage& message) {
+  return type_of_alternative(message);
+}
+
+std::string_view type_name(const UpgraderMessage& message) {
+  return type_of_alternative(message);
+}
+
+std::string fit_text(std::string_view text, std::size_t bytes_max) {
+  constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
+  std::string fitted;
+  while (!text.empty()) {
+    const std::size_t bytes = text.front() == '\0' ? 0 : utf8_character_bytes(text);
+    const std::string_view character = bytes == 0 ? replacement : text.substr(0, bytes);
+    if (fitted.size() + character.size() > bytes_max) break;
+    fitted.append(character);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return fitted;
+}
+
+std::string fit_escaped(std::string_view text, std::size_t bytes_max) {
+  std::string fitted = fit_text(text, bytes_max);
+  // A byte of the text is at most 6 on the line: so many of them have to go at the least.
+  while (escaped_bytes(fitted) > bytes_max)
+    fitted = fit_text(fitted, fitted.size() - (escaped_bytes(fitted) - bytes_max + 5) / 6);
+  return fitted;
+}
+
+void fit_line(Activate& activate) {
+  if (!activate.failure || encode(activate)) return;
+  activate.failure->version.reset();
+  if (encode(activate)) return;
+  const std::string reason = std::exchange(activate.failure->failure.reason, "");
+  const std::size_t room = line_bytes_max - encode(activate).value().size();
+  activate.failure->failure.reason = fit_escaped(reason, room);
+}
+
+}  // namespace agent_protocol

@@ -1,0 +1,300 @@
+// JSON by the letter of RFC 8259, in one pass over a copy of the line: without recursion, and
+// without floating point, which not every machine has: a number stays a text. JSON can spell
+// values that the protocol does not accept (a lone surrogate, a number that is not a short
+// integer). They are refused only in a member that a message reads, and not in an unknown member.
+#include "agent-protocol/cpp/wire/json_line.h"
+
+#include <array>
+
+#include "agent-protocol/cpp/wire/form.h"
+#include "agent-protocol/cpp/wire/message.h"
+#include "agent-protocol/cpp/wire/utf8.h"
+
+namespace agent_protocol {
+namespace {
+
+// Every integer of the protocol fits, and so does every such number in 64 bits.
+constexpr std::size_t integer_digits_max = 18;
+static_assert(nesting_max == 32, "Parser::open() says so");
+
+constexpr std::size_t unicode_escape_bytes = 6;  // \uXXXX
+
+constexpr const char* legal_character = "a legal character or escape";
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_high_surrogate(int value) {
+  return value >= 0xd800 && value <= 0xdbff;
+}
+bool is_low_surrogate(int value) {
+  return value >= 0xdc00 && value <= 0xdfff;
+}
+
+// The character that a backslash before `c` stands for; NUL if JSON has no such escape.
+char escaped(char c) {
+  constexpr std::string_view letters = "\"\\/bfnrt";
+  constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
+  const std::size_t found = letters.find(c);
+  return found == std::string_view::npos ? '\0' : meanings[found];
+}
+
+// Writes the values of a line down as nodes, and unescapes its texts in place. The byte behind the
+// line is a NUL, which no JSON goes on with: so one byte may be looked at before it is known
+// whether the line has it.
+class Parser {
+ public:
+  using Kind = JsonLine::Kind;
+  using Node = JsonLine::Node;
+
+  Parser(std::string& bytes, std::vector<Node>& nodes) : bytes_(bytes), nodes_(nodes) {}
+
+  // Each of these returns null, or what was expected at the byte where it stopped.
+  [[nodiscard]] const char* parse();
+  [[nodiscard]] std::size_t at() const { return at_; }
+
+ private:
+  [[nodiscard]] const char* value();
+  [[nodiscard]] const char* next_value(bool& over);
+  [[nodiscard]] const char* open(Kind kind);
+  [[nodiscard]] const char* literal(std::string_view spelling, Node node);
+  [[nodiscard]] const char* number();
+  [[nodiscard]] const char* digits();
+  [[nodiscard]] const char* text();
+  [[nodiscard]] const char* escape();
+  [[nodiscard]] int hexadecimal(std::size_t begin) const;
+  void skip_blanks();
+
+  [[nodiscard]] char here() const { return bytes_[at_]; }
+
+  std::string& bytes_;
+  std::vector<Node>& nodes_;
+  std::size_t at_ = 0;
+  std::size_t out_ = 0;                          // of a text: where its next byte is written
+  std::array<std::size_t, nesting_max> open_{};  // the arrays and objects that have not ended
+  std::size_t depth_ = 0;
+  bool empty_ = false;  // nothing is in the innermost of them yet
+};
+
+const char* Parser::parse() {
+  skip_blanks();
+  for (bool over = false; !over;) {
+    if (const char* const expected = value()) return expected;
+    if (const char* const expected = next_value(over)) return expected;
+  }
+  return at_ == bytes_.size() ? nullptr : "the end of the line";
+}
+
+// Begins a value, and ends it unless it is an array or an object.
+const char* Parser::value() {
+  switch (here()) {
+    case '{':
+      return open(Kind::object);
+    case '[':
+      return open(Kind::array);
+    case '"':
+      return text();
+    case 't':
+      return literal("true", {.size = 1, .kind = Kind::boolean});
+    case 'f':
+      return literal("false", {.kind = Kind::boolean});
+    case 'n':
+      return literal("null", {.kind = Kind::null});
+    default:
+      return number();
+  }
+}
+
+// Goes on to where the next value begins, past the ends of arrays and objects, commas, and the name
+// of a member. `over`: there is none, since the outermost has ended.
+const char* Parser::next_value(bool& over) {
+  for (;;) {
+    skip_blanks();
+    over = depth_ == 0;
+    if (over) return nullptr;
+    Node& holder = nodes_[open_[depth_ - 1]];
+    const bool is_object = holder.kind == Kind::object;
+    if (here() != (is_object ? '}' : ']')) {
+      if (!empty_ && here() != ',') return is_object ? ", or }" : ", or ]";
+      if (!empty_) ++at_;
+      empty_ = false;
+      skip_blanks();
+      if (!is_object) return nullptr;
+      if (here() != '"') return "a member's name";
+      if (const char* const expected = text()) return expected;
+      skip_blanks();
+      if (here() != ':') return "a colon";
+      ++at_;
+      skip_blanks();
+      return nullptr;
+    }
+    holder.size = static_cast<std::uint32_t>(nodes_.size() - open_[--depth_] - 1);
+    empty_ = false;
+    ++at_;
+  }
+}
+
+const char* Parser::open(Kind kind) {
+  if (depth_ == nesting_max) return "at most 32 levels";
+  open_[depth_++] = nodes_.size();
+  nodes_.push_back({.kind = kind});
+  empty_ = true;
+  ++at_;
+  return nullptr;
+}
+
+const char* Parser::literal(std::string_view spelling, Node node) {
+  for (const char c : spelling) {
+    if (here() != c) return "a value";
+    ++at_;
+  }
+  nodes_.push_back(node);
+  return nullptr;
+}
+
+const char* Parser::number() {
+  const std::size_t begin = at_;
+  if (here() == '-') ++at_;
+  const std::size_t first = at_;
+  if (here() == '0') {
+    ++at_;
+  } else if (digits() != nullptr) {
+    return "a value";
+  }
+  bool is_integer = at_ - first <= integer_digits_max;
+  if (here() == '.') {
+    ++at_;
+    is_integer = false;
+    if (const char* const expected = digits()) return expected;
+  }
+  if (here() == 'e' || here() == 'E') {
+    ++at_;
+    is_integer = false;
+    if (here() == '+' || here() == '-') ++at_;
+    if (const char* const expected = digits()) return expected;
+  }
+  std::size_t size = at_ - begin;
+  if (!is_integer) {  // in a spelling that none has
+    constexpr std::string_view spelling = "0e0";
+    bytes_.replace(first, spelling.size(), spelling);
+    size = first - begin + spelling.size();
+  }
+  nodes_.push_back({.begin = static_cast<std::uint32_t>(begin),
+                    .size = static_cast<std::uint32_t>(size),
+                    .kind = Kind::number});
+  return nullptr;
+}
+
+const char* Parser::digits() {
+  if (!is_digit(here())) return "a digit";
+  while (is_digit(here()))
+    ++at_;
+  return nullptr;
+}
+
+const char* Parser::text() {
+  const std::size_t begin = ++at_;
+  out_ = begin;
+  while (here() != '"') {
+    if (at_ == bytes_.size()) return "a closing quote";
+    if (static_cast<unsigned char>(here()) < 0x20) return legal_character;
+    if (here() == '\\') {
+      if (const char* const expected = escape()) return expected;
+      continue;
+    }
+    std::size_t count = utf8_character_bytes(std::string_view(bytes_).substr(at_));
+    if (count == 0) return "UTF-8";
+    for (; count > 0; --count)
+      bytes_[out_++] = bytes_[at_++];
+  }
+  ++at_;
+  nodes_.push_back({.begin = static_cast<std::uint32_t>(begin),
+                    .size = static_cast<std::uint32_t>(out_ - begin),
+                    .kind = Kind::text});
+  return nullptr;
+}
+
+const char* Parser::escape() {
+  if (bytes_[at_ + 1] != 'u') {
+    const char meaning = escaped(bytes_[at_ + 1]);
+    if (meaning == '\0') return legal_character;
+    bytes_[out_++] = meaning;
+    at_ += 2;
+    return nullptr;
+  }
+  int character = hexadecimal(at_ + 2);
+  if (character < 0) return legal_character;
+  at_ += unicode_escape_bytes;
+  if (is_high_surrogate(character) && here() == '\\' && bytes_[at_ + 1] == 'u') {
+    if (const int low = hexadecimal(at_ + 2); is_low_surrogate(low)) {
+      character = 0x10000 + ((character - 0xd800) << 10) + (low - 0xdc00);
+      at_ += unicode_escape_bytes;
+    }
+  }
+  const bool is_lone = is_high_surrogate(character) || is_low_surrogate(character);
+  out_ += write_utf8(is_lone ? 0 : character, &bytes_[out_]);  // shorter than its escape
+  return nullptr;
+}
+
+// The four digits that begin there, or -1.
+int Parser::hexadecimal(std::size_t begin) const {
+  int number = 0;
+  for (std::size_t i = begin; i < begin + 4; ++i) {
+    const char c = bytes_[i];
+    if (!is_digit(c) && !(c >= 'a' && c <= 'f') && !(c >= 'A' && c <= 'F')) return -1;
+    number = number * 16 + (is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+  }
+  return number;
+}
+
+void Parser::skip_blanks() {
+  while (here() == ' ' || here() == '\t' || here() == '\n' || here() == '\r')
+    ++at_;
+}
+
+}  // namespace
+
+// A node takes at least two bytes of the line, but for the brackets that are never closed.
+JsonLine::JsonLine(std::string_view line) : bytes_(line) {
+  nodes_.reserve(line.size() / 2 + nesting_max);
+}
+
+Result<JsonLine> JsonLine::parse(std::string_view line) {
+  JsonLine parsed(line);
+  Parser parser(parsed.bytes_, parsed.nodes_);
+  if (const char* const expected = parser.parse()) {
+    // Without a form: what takes JSON apart is linked by itself, too (agent-releases, the kit).
+    return Refusal{"no JSON at byte " + decimal(static_cast<std::int64_t>(parser.at()) + 1) +
+                   " (expected " + expected + ")"};
+  }
+  if (parsed.nodes_[root].kind != Kind::object) return Refusal{"no object"};
+  return parsed;
+}
+
+std::size_t JsonLine::after(std::size_t index) const {
+  const Node& node = nodes_[index];
+  const bool holds_nodes = node.kind == Kind::array || node.kind == Kind::object;
+  return index + 1 + (holds_nodes ? node.size : 0);
+}
+
+std::string_view JsonLine::text(const Node& node) const {
+  return std::string_view(bytes_).substr(node.begin, node.size);
+}
+
+JsonLine::Found JsonLine::find(std::size_t object, std::string_view name) const {
+  Found found;
+  const std::size_t end = after(object);
+  for (std::size_t index = object + 1; index < end; index = after(index + 1)) {
+    if (text(nodes_[index]) != name) continue;
+    if (found.value != nullptr) {
+      found.twice = true;
+      break;
+    }
+    found.value = &nodes_[index + 1];
+    found.index = index + 1;
+  }
+  return found;
+}
+
+}  // namespace agent_protocol

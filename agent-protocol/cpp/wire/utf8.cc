@@ -1,0 +1,65 @@
+#include "agent-protocol/cpp/wire/utf8.h"
+
+namespace agent_protocol {
+namespace {
+
+unsigned byte_at(std::string_view text, std::size_t index) {
+  return index < text.size() ? static_cast<unsigned char>(text[index]) : 0;
+}
+
+bool continues(unsigned byte) {
+  return (byte & 0xc0U) == 0x80;
+}
+
+// The range of a second byte depends on the first: that is what shuts out overlong forms,
+// surrogates and what is above U+10FFFF.
+bool fits_after(unsigned first, unsigned second) {
+  switch (first) {
+    case 0xe0:
+      return second >= 0xa0;
+    case 0xed:
+      return second < 0xa0;
+    case 0xf0:
+      return second >= 0x90;
+    case 0xf4:
+      return second < 0x90;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+std::size_t utf8_character_bytes(std::string_view text) {
+  if (text.empty()) return 0;
+  const unsigned first = byte_at(text, 0);
+  if (first < 0x80) return 1;
+  const unsigned second = byte_at(text, 1);
+  if (first < 0xc2 || first > 0xf4 || !continues(second) || !fits_after(first, second)) return 0;
+  if (first < 0xe0) return 2;
+  if (!continues(byte_at(text, 2))) return 0;
+  if (first < 0xf0) return 3;
+  return continues(byte_at(text, 3)) ? 4 : 0;
+}
+
+std::size_t utf8_bytes(std::string_view text) {
+  std::size_t bytes = 0;
+  while (const std::size_t more = utf8_character_bytes(text.substr(bytes)))
+    bytes += more;
+  return bytes;
+}
+
+bool is_utf8(std::string_view text) {
+  return utf8_bytes(text) == text.size();
+}
+
+std::size_t write_utf8(int character, char* to) {
+  const int more = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+  constexpr int first_bits[] = {0x00, 0xc0, 0xe0, 0xf0};
+  *to++ = static_cast<char>(first_bits[more] | character >> (6 * more));
+  for (int left = more; left > 0; --left)
+    *to++ = static_cast<char>(0x80 | (character >> (6 * (left - 1)) & 0x3f));
+  return static_cast<std::size_t>(more) + 1;
+}
+
+}  // namespace agent_protocol

@@ -1,0 +1,35 @@
+# make crash: what a power cut may leave of the link and of the sample agent's files, state by
+# state.
+
+crash_programs := $(addprefix $(BUILD)/tests/adversity/crash/,judge_link judge_position careless.so)
+crash_packages = $(build_packages) strace
+
+$(BUILD)/tests/adversity/crash/judge_link: $(BUILD)/objects/tests/adversity/crash/judge_link.o \
+    $(upgrader_library) $(protocol_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^
+
+$(BUILD)/tests/adversity/crash/judge_position: $(BUILD)/objects/tests/adversity/crash/judge_position.o \
+    $(BUILD)/tests/libdemo.a $(BUILD)/libsample-agent.a
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^
+
+# Never sanitized: programs that are not, such as env, load it, too.
+careless_flags := $(filter-out -fsanitize=%,$(CXXFLAGS))
+$(BUILD)/tests/adversity/crash/careless.so: CXXFLAGS = $(careless_flags)
+$(BUILD)/tests/adversity/crash/careless.so: LDFLAGS := $(filter-out -fsanitize=% -static-lib%,$(LDFLAGS))
+$(BUILD)/tests/adversity/crash/careless.so: $(BUILD)/objects/tests/adversity/crash/careless.o
+	@mkdir -p $(@D)
+	$(LINK) -shared -o $@ $^
+
+.PHONY: crash
+crash:
+	@tests/need-packages $(crash_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader \
+	  $(BUILD)/sample-agent/sample-agent $(crash_programs)
+	@BUILD=$(BUILD) tests/adversity/crash/run
+
+# Seconds, so every `make check` makes it.
+layer_tests += tests/adversity/crash/run
+slow_tests += tests/adversity/crash/run
+check-here: $(crash_programs) $(BUILD)/sample-agent/sample-agent

@@ -1,0 +1,119 @@
+# What is recorded of the way back across restarts: upgrades with --previous and --attempts, and a
+# boot into a version that has gone bad.
+import os
+import re
+import signal
+import subprocess
+
+from disk import Disk
+from recorder import Recorder
+from stories import AGENT, Broken, LinkStory, write
+
+WHOLE_COUNT = re.compile(r"\d+ (/[^\n]*)\n[^\n]*\n")
+
+
+class WayBackStory(LinkStory):
+    """The link of --previous is made to name the old version, then AGENT's link the new one."""
+
+    # Where AGENT's link is and what it names; where the link of --previous is and what it names, if
+    # it is there; the executable that AGENT's link names at the end, and how the first upgrader
+    # dies before that, if it does.
+    PLACES = {
+        "first": ("bin/agent", "/releases/agent-v1", "ways/previous", None,
+                  "releases/agent-v2", None),
+        "later": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
+                  "releases/agent-v2", None),
+        "beside": ("releases/current", "agent-v1", "releases/previous", "agent-v0",
+                   "releases/agent-v2", None),
+        # A kill loses nothing of what was not synced; the power is cut only when the upgrader that
+        # came after it has committed, or is about to.
+        "killed": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
+                   "releases/agent-v2", "death"),
+        # Without --attempts nothing else syncs that directory.
+        "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
+                             "../releases/agent-v0", "releases/agent-v2", "death"),
+        # What AGENT's link names fails at once, so that the other is started and committed.
+        "boot": ("releases/current", "agent-bad", "ways/previous", "../releases/agent-v2",
+                 "releases/agent-v2", None),
+    }
+
+    def __init__(self, name, scratch, build, careless=None):
+        self.link, target, self.previous, before, self.new, death = self.PLACES[name]
+        self.name = "back_" + name
+        root = os.path.join(scratch, "root")
+        for directory in ("bin", "releases", "ways"):
+            os.makedirs(os.path.join(root, directory))
+        for version in ("v0", "v1", "v2"):
+            path = os.path.join(root, "releases/agent-" + version)
+            write(path, AGENT.format(name=version), 0o755)
+        write(os.path.join(root, "releases/agent-bad"), "#!/bin/sh\nexit 3\n", 0o755)
+        os.symlink(root + target if target.startswith("/") else target,
+                   os.path.join(root, self.link))
+        if before:
+            os.symlink(before, os.path.join(root, self.previous))
+        self.disk = Disk(root)
+        self.old = self.named(self.disk.now, self.link)
+        self.before = self.named(self.disk.now, self.previous)
+        self.counted = not name.endswith("uncounted")
+        upgrader = [os.path.join(build, "upgrader"), "--relink", "--trial=0",
+                    "--previous=" + os.path.join(root, self.previous),
+                    "--attempts=" + ("3" if self.counted else "0"),
+                    os.path.join(root, self.link), os.path.join(root, self.new)]
+        self.tell(scratch, upgrader, careless or [], death)
+
+    def tell(self, scratch, upgrader, careless, death):
+        recorder, log = Recorder(self.disk), os.path.join(scratch, "log")
+        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "timeout": 60}
+        if death:
+            library = os.path.join(os.path.dirname(upgrader[0]), "tests", "adversity", "crash",
+                                   "careless.so")
+            dying = ["env", "LD_PRELOAD=" + library, "CARELESS=" + death]
+            if recorder.run(log, dying + upgrader, **quiet) != -signal.SIGKILL:
+                raise Broken("the upgrader was not killed")
+            if self.named(self.disk.now, self.previous) != self.old:
+                raise Broken("the upgrader was not killed behind the first of its two moves")
+        if recorder.run(log, careless + upgrader, **quiet) != 0:
+            raise Broken("the upgrader did not end well")
+        if not self.has_said(self.disk.moment, b'"committed"'):
+            raise Broken("nothing was committed")
+
+    def has_said(self, moment, text):
+        return any(text in said for said in self.disk.said(moment))
+
+    @staticmethod
+    def named(tree, link):
+        """The path of the file that a link names, None where nothing is there."""
+        number = tree.find(link, follow=True)
+        names = tree.nodes[tree.find("releases")].content
+        return next(("releases/" + name for name, node in names.items() if node == number), None)
+
+    def verdict(self, moment, tree):
+        """What the state says by itself: (which release AGENT's link names, what is wrong)."""
+        agent, previous = self.named(tree, self.link), self.named(tree, self.previous)
+        kind = "new" if agent == self.new else "old"
+        if agent not in (self.old, self.new):
+            return "nothing", "AGENT's link names " + str(agent)
+        booted = self.before == self.new
+        if previous not in (self.before, self.before if booted else self.old):
+            return kind, "the link of --previous names " + str(previous)
+        if kind == "new" and previous != (self.new if booted else self.old):
+            return kind, "AGENT's link names the new one, and that of --previous not the old one"
+        committed = self.has_said(moment, b'"committed"')
+        if committed and kind == "old":
+            return kind, "AGENT's link names the old one after `committed`"
+        # What is written at the end may be lost: it adds only how the last start ended.
+        if not committed and self.has_said(moment, b'"welcome"') and not self.counts(tree):
+            return kind, "an agent was started, and that this start was counted is not durable"
+        return kind, None
+
+    def counts(self, tree):
+        if not self.counted:
+            return True
+        number = tree.find(self.previous + ".attempts")
+        return number is not None and \
+            WHOLE_COUNT.fullmatch(tree.nodes[number].content.decode("latin-1")) is not None
+
+    def question(self, place, _moment):
+        paths = dict.fromkeys((self.link, self.old, self.new, "releases/agent-v1"))
+        return ["previous=" + os.path.join(place, self.previous),
+                *(os.path.join(place, path) for path in paths)]

@@ -1,0 +1,28 @@
+# make endurance: one upgrader through many upgrades, and the sample agent's lines through as many
+# hand-overs.
+
+endurance_programs := $(addprefix $(BUILD)/tests/adversity/endurance/,endurance leak.so)
+
+$(BUILD)/tests/adversity/endurance/endurance: $(call objects,$(filter-out tests/adversity/endurance/leak.cc, \
+    $(wildcard tests/adversity/endurance/*.cc))) $(BUILD)/objects/tests/adversity/kill/theatre.o $(support_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^
+
+$(BUILD)/tests/adversity/endurance/leak.so: $(BUILD)/objects/tests/adversity/endurance/leak.o
+	@mkdir -p $(@D)
+	$(LINK) -shared -o $@ $^ -ldl
+
+endurance_packages = $(build_packages) catch2
+HANDOVERS ?= $(if $(LONG),1000,150)
+
+# First the sample agent, whether all its lines arrive; then the scripted ones.
+.PHONY: endurance
+endurance:
+	@tests/need-packages $(endurance_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/tests/adversity/kill/actor \
+	  $(endurance_programs) samples $(BUILD)/tests/together/integration/sample_agent_test
+	@HANDOVERS=$(HANDOVERS) $(BUILD)/tests/together/integration/sample_agent_test \
+	  'hand-overs under a running writer*'
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT INT TERM && \
+	  TMPDIR=$$directory UPGRADES='$(UPGRADES)' LONG='$(LONG)' \
+	  $(BUILD)/tests/adversity/endurance/endurance tests/adversity/endurance/log_lines.table

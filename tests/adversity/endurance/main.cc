@@ -1,0 +1,242 @@
+// make endurance: many upgrades of one upgrader, three of ten bad, under a load; at the end it
+// holds what it held after the first few hundred, and has logged nothing unexpected.
+//
+// usage: endurance TABLE      UPGRADES=N, LONG=1; TABLE has the lines that the log may have
+//
+// Upgrade number N is the same in every run. Ends with the lines for the table of results, and with
+// 0 if all holds and every canary was caught.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/adversity/endurance/kinds.h"
+#include "tests/adversity/endurance/log_shapes.h"
+#include "tests/adversity/endurance/measure.h"
+#include "tests/adversity/endurance/troupe.h"
+#include "tests/adversity/kill/theatre.h"
+#include "tests/together/integration/process_table.h"
+
+namespace {
+
+using namespace endurance;
+using kill_points::with_commas;
+
+constexpr std::size_t short_upgrades = 1'000;
+constexpr std::size_t long_upgrades = 10'000;
+constexpr std::size_t canary_upgrades = 120;
+
+// Until then the allocator takes what it needs: the base is measured after this.
+constexpr std::size_t base_of_long_runs = 300;
+constexpr std::size_t measured_every = 50;
+constexpr auto rest_patience = std::chrono::seconds(5);
+
+struct Outcome {
+  std::string wrong;  // the first thing that is, or ""
+  std::size_t done = 0;
+  std::size_t bad = 0;
+  std::size_t served = 0;
+  std::size_t log_lines = 0;
+  std::size_t unexpected_lines = 0;
+  Measure base;
+  Measure last;
+};
+
+// One upgrader, and upgrades until something is wrong.
+class Run {
+ public:
+  Run(const Programs& programs, const std::string& table, const Variables& variables)
+      : troupe_(programs, variables), shapes_(table) {}
+
+  Outcome run(std::size_t upgrades, std::size_t base_after);
+
+ private:
+  void endure(std::size_t upgrades, std::size_t base_after);
+  void upgrade(std::size_t number);
+  void judge_log(std::size_t number);
+  void take_measure(bool base);
+  [[nodiscard]] bool has_ended(const Agent& before, std::size_t failures, End& end) const;
+  void fail(const std::string& what) {
+    if (outcome_.wrong.empty()) outcome_.wrong = what;
+  }
+
+  Troupe troupe_;
+  LogShapes shapes_;
+  Outcome outcome_;
+};
+
+Outcome Run::run(std::size_t upgrades, std::size_t base_after) {
+  endure(upgrades, base_after);
+  if (outcome_.wrong.empty() && troupe_.end() != 0) fail("told to stop, it did not exit with 0");
+  judge_log(outcome_.done);
+  outcome_.served = troupe_.served();
+  return outcome_;
+}
+
+void Run::endure(std::size_t upgrades, std::size_t base_after) {
+  const auto begun = [this] {
+    return troupe_.only_agent() != nullptr && troupe_.only_agent()->active;
+  };
+  if (!troupe_.wait_until(begun)) return fail("the first agent did not become active");
+  for (std::size_t number = 1; number <= upgrades; ++number) {
+    upgrade(number);
+    judge_log(number);
+    const bool base = number == base_after;
+    const bool measured = number == upgrades || number % measured_every == 0;
+    if (base || (measured && number > base_after)) take_measure(base);
+    if (measured && number > base_after && outcome_.wrong.empty()) {
+      const std::string grown = growth(outcome_.base, outcome_.last);
+      if (!grown.empty()) fail("after upgrade " + std::to_string(number) + ": " + grown);
+    }
+    if (!outcome_.wrong.empty()) return;
+  }
+}
+
+void Run::upgrade(std::size_t number) {
+  const Upgrade next = upgrade_of(number);
+  const Agent* const active = troupe_.only_agent();
+  const Agent before = *active;
+  troupe_.say(*active, next.request(troupe_.agents()));
+  End end{};
+  const bool ended = troupe_.wait_until([&] { return has_ended(before, before.failures, end); });
+  ++outcome_.done;
+  outcome_.bad += next.bad() ? 1 : 0;
+  if (!troupe_.upgrader_runs()) return fail("upgrade " + next.id + " ended the upgrader");
+  if (!ended) return fail("upgrade " + next.id + " never ended");
+  if (end != next.end()) {
+    fail("upgrade " + next.id + " ended as " + words(end) + ", not " + words(next.end()));
+  }
+  if (!troupe_.violations().empty()) fail(troupe_.violations().front());
+}
+
+// One agent is left, and has been told how the upgrade ended.
+bool Run::has_ended(const Agent& before, std::size_t failures, End& end) const {
+  const Agent* const only = troupe_.only_agent();
+  if (only == nullptr || !only->active) return false;
+  if (only->pid == before.pid) {
+    end = End::kept;
+    return only->failures > failures;
+  }
+  end = only->role == "candidate" ? End::committed : End::fallback;
+  return only->committed || only->role == "fallback";
+}
+
+void Run::judge_log(std::size_t number) {
+  for (const std::string& line : troupe_.new_log_lines()) {
+    ++outcome_.log_lines;
+    if (shapes_.has(line)) continue;
+    ++outcome_.unexpected_lines;
+    fail("about upgrade " + std::to_string(number) + " the log has an unexpected line: " + line);
+  }
+}
+
+// When the kernel has given back whoever went last, and the upgrader has put away what was theirs:
+// it rests, and holds the same at two looks. What is more than the base gets some time to go.
+void Run::take_measure(bool base) {
+  Measure before;
+  const auto rests = [&] {
+    before = std::exchange(outcome_.last, measure(troupe_.upgrader()));
+    const bool alone = outcome_.last.children == 1 && outcome_.last.zombies == 0;
+    if (!alone || integration::state_of(troupe_.upgrader()) != 'S') return false;
+    const Measure& wanted = base ? before : outcome_.base;
+    return growth(wanted, outcome_.last).empty();
+  };
+  const bool rested = troupe_.wait_until(rests, rest_patience);
+  if (base && !rested) return fail("it never rests: " + outcome_.last.text());
+  if (base) outcome_.base = outcome_.last;
+}
+
+struct Canary {
+  std::string seeded;
+  std::string reason;  // words of the reason for which it must be found
+  std::function<std::string()> found;
+};
+
+std::vector<Canary> canaries(const Programs& programs, const std::string& table,
+                             const std::string& leak) {
+  const auto seeded = [=](const Variables& variables) {
+    return Run(programs, table, variables).run(canary_upgrades, canary_upgrades / 3).wrong;
+  };
+  return {
+      {"an upgrader that loses a descriptor at every agent", "descriptors, not the",
+       [=] {
+         return seeded({"LD_PRELOAD=" + leak, "LEAK=descriptor"});
+       }},
+      {"an upgrader that loses 2 KiB at every agent", "grown by",
+       [=] {
+         return seeded({"LD_PRELOAD=" + leak, "LEAK=memory"});
+       }},
+      {"a line in the log that no page knows of", "unexpected line",
+       [=] { return seeded({"ACTOR_GOSSIPS=1"}); }},
+      {"a zombie of the process that is measured", "zombies",
+       [] {
+         const Measure base = measure(getpid());
+         const pid_t child = fork();
+         if (child == 0) _exit(0);
+         siginfo_t ended{};
+         waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+         const std::string found = growth(base, measure(getpid()));
+         waitpid(child, nullptr, 0);
+         return found;
+       }},
+  };
+}
+
+bool report(const Outcome& outcome, std::size_t wanted, bool long_run) {
+  const bool met = outcome.wrong.empty() && outcome.done == wanted;
+  std::printf("base: %s\nend:  %s\n", outcome.base.text().c_str(), outcome.last.text().c_str());
+  std::printf(
+      "result: V12 | make endurance%s | %s upgrades, %s bad, %s requests served; descriptors %zu, "
+      "were %zu; zombies %zu; RSS drift %ld KiB, private %ld KiB; %s log lines, %zu unexpected | "
+      "descriptors, zombies at base; RSS drift <= 64 KiB; 0 unexpected log lines | %s\n",
+      long_run ? " LONG=1" : "", with_commas(outcome.done).c_str(),
+      with_commas(outcome.bad).c_str(), with_commas(outcome.served).c_str(),
+      outcome.last.descriptors.size(), outcome.base.descriptors.size(), outcome.last.zombies,
+      outcome.last.rss_kb - outcome.base.rss_kb, outcome.last.private_kb - outcome.base.private_kb,
+      with_commas(outcome.log_lines).c_str(), outcome.unexpected_lines,
+      met ? "met" : ("not met: " + outcome.wrong).c_str());
+  std::fflush(stdout);
+  return met;
+}
+
+bool all_caught(const std::vector<Canary>& all) {
+  bool caught = true;
+  for (const Canary& canary : all) {
+    const std::string found = canary.found();
+    const bool this_one = found.find(canary.reason) != std::string::npos;
+    std::printf("canary: V12 | %s | %s\n", canary.seeded.c_str(),
+                this_one ? "caught" : ("MISSED: " + found).c_str());
+    caught = caught && this_one;
+  }
+  return caught;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const std::filesystem::path here = std::filesystem::canonical("/proc/self/exe").parent_path();
+  const char* const upgrader = std::getenv("UPGRADER");
+  const Programs programs = {
+      .upgrader = upgrader == nullptr ? (here / "../../../upgrader").string() : upgrader,
+      .actor = here / "../kill/actor"};
+  const char* const set = std::getenv("LONG");
+  const bool long_run = set != nullptr && *set != '\0';
+  const char* const count = std::getenv("UPGRADES");
+  const std::size_t upgrades = count != nullptr && *count != '\0' ? std::strtoul(count, nullptr, 10)
+                               : long_run                         ? long_upgrades
+                                                                  : short_upgrades;
+  const Outcome outcome =
+      Run(programs, argv[1], {}).run(upgrades, std::min(base_of_long_runs, upgrades / 2));
+  const bool met = report(outcome, upgrades, long_run);
+  const bool caught = all_caught(canaries(programs, argv[1], here / "leak.so"));
+  return met && caught ? 0 : 1;
+}

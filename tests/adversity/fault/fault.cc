@@ -1,0 +1,190 @@
+// make fault: makes the system calls of the real upgrader fail, one a run, and judges what comes of
+// it. See tracer.h for how, plays.cc for the runs, expectations.table for what is expected.
+//
+// usage: fault     UPGRADER, PUPPET, BROKEN: programs; TABLE: expectations.table
+//                  LONG=1: every fault, not a sample; SAMPLE=N, SEED=N; PLAY=NAME; JOBS=N
+//                  ONLY=PLAY:WHO:CALL:ERROR:K: that one, with its trace; OUTCOMES=1: by outcome
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <string>
+
+#include "tests/adversity/fault/plays.h"
+#include "tests/adversity/fault/workers.h"
+
+namespace fault {
+namespace {
+
+constexpr std::size_t short_sample = 3'000;
+
+// So that whoever waits sees that it goes on.
+constexpr std::size_t progress_interval = 1'000;
+
+std::string setting_of(const char* name, const char* otherwise = "") {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+std::string with_commas(std::size_t number) {
+  std::string text = std::to_string(number);
+  for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), 1, ',');
+  return text;
+}
+
+// What has been found, as the result line needs it.
+struct Figures {
+  std::size_t injected = 0;
+  std::size_t fired = 0;
+  std::size_t violations = 0;
+  std::map<std::string, std::size_t> groups;
+  std::map<std::string, std::size_t> details;
+};
+
+std::string group_of(const Judged& judged) {
+  if (judged.outcome == "usual") return "went as without it";
+  if (judged.outcome.starts_with("kept")) return "failed cleanly with the agent serving on";
+  if (judged.outcome.starts_with("back")) return "fell back";
+  if (judged.outcome == "deaf") return "served on and took no requests";
+  if (judged.outcome == "moved") return "committed on another road";
+  if (judged.outcome.starts_with("exit")) return "exited with a documented status";
+  if (judged.outcome == "abort") return "aborted with S1 kept";
+  if (judged.outcome == "killed") return "upgrader killed with S1 kept";
+  return judged.outcome;
+}
+
+void note(Figures& figures, const Fault& fault, const Judged& judged) {
+  ++figures.injected;
+  if (judged.fired) ++figures.fired;
+  if (figures.injected % progress_interval == 0) {
+    printf("%s done\n", with_commas(figures.injected).c_str());
+    fflush(stdout);
+  }
+  const std::string who = fault.who.substr(0, fault.who.find_first_of("0123456789"));
+  ++figures.details[who + " | " + fault.call + " | " + fault.what + " | " +
+                    phase_names[static_cast<int>(judged.phase)] + " | " + judged.outcome];
+  if (judged.wrong.empty()) {
+    ++figures.groups[group_of(judged)];
+    return;
+  }
+  if (judged.fired) ++figures.violations;
+  printf("VIOLATION: %s: %s\n  make fault ONLY=%s\n", fault.text().c_str(), judged.wrong.c_str(),
+         fault.text().c_str());
+  fflush(stdout);
+}
+
+int show_one(Setting setting, const std::string& text, const Expectations& expectations) {
+  const Fault fault = parse_fault(text);
+  const Play& play = play_named(fault.play);
+  printf("%s: %s\n", play.name.c_str(), play.about.c_str());
+  const Report baseline = run_baseline(setting, play);
+  setting.shows = true;
+  Run run(setting, play, fault);
+  const Report report = run.perform();
+  const std::vector<std::string> wrongs = wrongs_of(fault, report, baseline, expectations);
+  printf("without the fault: %s\nwith it:           %s\n%s: %s\n", baseline.at_end.c_str(),
+         report.at_end.c_str(), fault.text().c_str(),
+         report.fired ? outcome_of(fault, report, baseline).c_str() : "did not fire");
+  for (const std::string& wrong : wrongs)
+    printf("wrong: %s\n", wrong.c_str());
+  return wrongs.empty() ? 0 : 1;
+}
+
+// ---- canaries
+
+bool tell_canary(const std::string& seeded, bool caught) {
+  printf("canary: V7 | %s | %s\n", seeded.c_str(), caught ? "caught" : "MISSED");
+  return caught;
+}
+
+bool judged_wrong(const Setting& setting, const std::string& text, const Report& baseline,
+                  const Expectations& expectations, const std::string& about) {
+  const Judged judged = judge_fault(setting, parse_fault(text), baseline, expectations);
+  return judged.wrong.find(about) != std::string::npos;
+}
+
+// A stand-in that looks at no result, and faults that cannot fire.
+bool run_canaries(const Setting& setting, const Baselines& baselines,
+                  const Expectations& expectations) {
+  Setting broken = setting;
+  broken.upgrader = setting_of("BROKEN");
+  const Report baseline = run_baseline(broken, play_named("parallel"));
+  const auto breaks = [&](const char* fault, const char* about) {
+    return judged_wrong(broken, fault, baseline, expectations, about);
+  };
+  bool caught = tell_canary("a stand-in that activates the next whatever waitpid says (EINTR)",
+                            breaks("parallel:upgrader:wait4:EINTR:1", "two agents are active"));
+  caught &= tell_canary("a stand-in that exits with a status of its own making (EAGAIN on a read)",
+                        breaks("parallel:upgrader:read.agent:EAGAIN:2", "exit77 in phase"));
+  const auto does_not_fire = [&](const char* fault) {
+    return judged_wrong(setting, fault, baselines.at("parallel"), expectations, "it did not fire");
+  };
+  caught &= tell_canary("a fault in a call that is never made",
+                        does_not_fire("parallel:upgrader:syncfs:EIO:1"));
+  caught &= tell_canary("a fault in the 9,999th write",
+                        does_not_fire("parallel:upgrader:write.agent:EAGAIN:9999"));
+  return caught;
+}
+
+// ---- all together
+
+bool tell_result(const Figures& figures) {
+  std::string text =
+      with_commas(figures.injected) + " faults injected, " + with_commas(figures.fired) + " fired";
+  const char* separator = ": ";
+  for (const auto& [group, count] : figures.groups) {
+    text += separator + with_commas(count) + " " + group;
+    separator = ", ";
+  }
+  text += separator + with_commas(figures.violations) + " violations";
+  const bool met = figures.fired == figures.injected && figures.violations == 0;
+  const std::string reason = figures.fired != figures.injected ? "not met: not every fault fired"
+                                                               : "not met: there are violations";
+  printf("result: V7 | make fault%s | %s | every fault fired, 0 violations | %s\n",
+         setting_of("LONG").empty() ? "" : " LONG=1", text.c_str(), met ? "met" : reason.c_str());
+  return met;
+}
+
+int run_all(const Setting& setting, const Expectations& expectations) {
+  const Baselines baselines = run_baselines(setting);
+  std::vector<Planned> all = all_faults(baselines, expectations);
+  if (const std::string name = setting_of("PLAY"); !name.empty()) {
+    const Play& play = play_named(name);
+    std::erase_if(all, [&](const auto& one) { return one.fault.play != play.name; });
+  }
+  const auto seed = std::strtoull(setting_of("SEED", "1").c_str(), nullptr, 10);
+  const auto count = std::strtoull(
+      setting_of("SAMPLE", std::to_string(short_sample).c_str()).c_str(), nullptr, 10);
+  const bool whole = !setting_of("LONG").empty();
+  const std::vector<Planned> chosen = whole ? all : sample(all, count, seed);
+  printf("%zu plays, %s faults; %s of them, seed %llu\n", baselines.size(),
+         with_commas(all.size()).c_str(), with_commas(chosen.size()).c_str(), seed);
+  fflush(stdout);
+  Figures figures;
+  judge_all(setting, chosen, baselines, expectations, std::atoi(setting_of("JOBS", "2").c_str()),
+            [&](const Judged& judged) { note(figures, chosen[judged.index].fault, judged); });
+  if (!setting_of("OUTCOMES").empty()) {
+    for (const auto& [detail, times] : figures.details)
+      printf("%s | %zu\n", detail.c_str(), times);
+  }
+  const bool met = tell_result(figures);
+  const bool caught = run_canaries(setting, baselines, expectations);
+  return met && caught ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace fault
+
+int main() {
+  using namespace fault;
+  try {
+    Setting setting{.upgrader = setting_of("UPGRADER"), .puppet = setting_of("PUPPET")};
+    const Expectations expectations(setting_of("TABLE"));
+    const std::string only = setting_of("ONLY");
+    return only.empty() ? run_all(setting, expectations) : show_one(setting, only, expectations);
+  } catch (const std::exception& error) {
+    printf("fault: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,13 @@
+// The scripted runs that faults are put into, by name.
+#pragma once
+
+#include <vector>
+
+#include "tests/adversity/fault/run.h"
+
+namespace fault {
+
+[[nodiscard]] const std::vector<Play>& plays();
+[[nodiscard]] const Play& play_named(std::string_view name);  // throws if there is none
+
+}  // namespace fault

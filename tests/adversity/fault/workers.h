@@ -1,0 +1,30 @@
+// Judges many faults, in as many processes side by side as there is room for: one process can trace
+// and reap for one run at a time.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/adversity/fault/plan.h"
+
+namespace fault {
+
+struct Judged {
+  std::size_t index = 0;  // of the fault
+  bool fired = false;
+  std::string outcome;
+  Phase phase = Phase::start;
+  std::string wrong;  // "" if nothing is
+};
+
+// One fault, again if it did not fire: on a busy machine a run may take another road.
+[[nodiscard]] Judged judge_fault(const Setting& setting, const Fault& fault, const Report& baseline,
+                                 const Expectations& expectations);
+
+// Tells `take` of each as it comes. Throws if a worker died.
+void judge_all(const Setting& setting, const std::vector<Planned>& faults,
+               const Baselines& baselines, const Expectations& expectations, int workers,
+               const std::function<void(const Judged&)>& take);
+
+}  // namespace fault

@@ -1,0 +1,46 @@
+// What is fuzzed: functions that take any bytes and look whether the rules hold. The fuzzer feeds
+// them what it invents (fuzzer.cc), `make check` what has been kept (replay_test.cc).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tests/adversity/fuzz/planted_fault.h"
+
+namespace fuzz {
+
+// Bytes as they can be shown in a sentence.
+[[nodiscard]] std::string printable(std::string_view bytes);
+
+// A rule was broken; `what` says which, with what it needs to be understood. Thrown by targets.
+struct Finding {
+  std::string what;
+};
+
+inline void must(bool holds, const char* otherwise, std::string_view about = "") {
+  if (!holds)
+    throw Finding{std::string(otherwise) + (about.empty() ? "" : ": ") + printable(about)};
+}
+
+// So often a second implementation was asked, and gave the same answer.
+inline std::uint64_t comparisons = 0;
+
+struct Target {
+  std::string_view name;
+  void (*take)(std::string_view input);
+};
+
+[[nodiscard]] std::span<const Target> targets();
+// Null if there is none of that name.
+[[nodiscard]] const Target* find_target(std::string_view name);
+
+void take_codec(std::string_view input);
+void take_lines(std::string_view input);
+void take_core(std::string_view input);
+void take_session(std::string_view input);
+void take_control(std::string_view input);
+void take_words(std::string_view input);
+
+}  // namespace fuzz

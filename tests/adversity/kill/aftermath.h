@@ -1,0 +1,59 @@
+// What must hold after a signal, whatever it struck: one working agent of the right version, a
+// cooperative upgrade that works, and an orderly end with nobody left. Judged by what agents and
+// the init tell, and by the process table.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/adversity/kill/moment.h"
+#include "tests/adversity/kill/scene.h"
+#include "tests/adversity/kill/tracer.h"
+
+namespace kill_points {
+
+class Aftermath {
+ public:
+  // Who was struck.
+  struct Party {
+    int generation = -1;
+    pid_t pid = 0;
+    bool ended = false;  // and not only frozen
+  };
+
+  // Made before the signal, to know who was there.
+  Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
+
+  // What is wrong, or "". The versions are those that a restart may begin with.
+  std::string judge(const std::set<Allowed>& allowed, const std::vector<std::string>& versions);
+  [[nodiscard]] End end() const { return end_; }
+
+ private:
+  std::string judge_end(const std::set<Allowed>& allowed, const std::vector<std::string>& versions);
+  [[nodiscard]] std::string judge_boot(const std::set<Allowed>& allowed);
+  [[nodiscard]] std::string judge_links() const;
+  std::string judge_service();
+  std::string judge_next_upgrade();
+  std::string judge_shutdown();
+  [[nodiscard]] std::string judge_orphans() const;
+  [[nodiscard]] std::string judge_violations() const;
+  bool rests();
+  void release_candidate();
+  [[nodiscard]] bool told_how_it_ended(const Agent& agent) const;
+  [[nodiscard]] bool upgrader_was_ended() const { return victim_.ended && victim_.generation == 0; }
+
+  Scene& scene_;
+  Tracer& tracer_;
+  const Setting setting_;
+  const Party victim_;
+  pid_t first_agent_ = 0;
+  std::set<pid_t> upgrader_processes_;  // one, but where a wrapper has started it
+  std::set<pid_t> living_;              // agents at the signal
+  std::set<pid_t> playing_;             // of these, who was left to end by itself
+  const Agent* active_ = nullptr;
+  bool released_ = false;  // the candidate
+  End end_{};
+};
+
+}  // namespace kill_points

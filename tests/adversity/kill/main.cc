@@ -1,0 +1,202 @@
+// make kill: an upgrade struck at every step, by every signal, and what must hold afterwards.
+//
+// usage: kill_points      ONLY=NAME-OR-PATTERN, LONG=1, LIST=1, JOBS=N
+//
+// LIST=1 prints the names of the points and plays none.
+// Every story is played once to its end, which names the points that it has; then each point is
+// played from the beginning. Ends with the lines for the table of results, and with 0 if all holds
+// and every canary was caught.
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/adversity/kill/canaries.h"
+#include "tests/adversity/kill/crew.h"
+#include "tests/adversity/kill/point.h"
+#include "tests/adversity/kill/theatre.h"
+
+namespace {
+
+using namespace kill_points;
+
+constexpr std::size_t points_wanted = 600;
+
+// In a short run: every so manieth point of the stories that go wrong by themselves.
+constexpr std::size_t short_stride = 5;
+
+std::string setting_of(const char* name) {
+  const char* set = std::getenv(name);
+  return set == nullptr ? "" : set;
+}
+
+struct Tally {
+  std::map<std::string, std::size_t> ends;  // by how the upgrade ended
+  std::size_t played = 0;
+  std::size_t struck = 0;
+  std::size_t violations = 0;
+};
+
+class Run {
+ public:
+  Run(const Theatre& theatre, bool long_run, std::string only)
+      : cast_(theatre.cast()), long_run_(long_run), only_(std::move(only)) {
+    const std::string jobs = setting_of("JOBS");
+    if (!jobs.empty()) jobs_ = std::max(1UL, std::strtoul(jobs.c_str(), nullptr, 10));
+  }
+  int run();
+
+ private:
+  bool name_points();
+  void play_points();
+  [[nodiscard]] bool is_wanted(const Point& point);
+  [[nodiscard]] bool is_another(const Setting& setting) const;
+  [[nodiscard]] bool all_canaries_caught() const;
+  [[nodiscard]] bool report() const;
+
+  const Cast& cast_;
+  const bool long_run_;
+  const std::string only_;
+  std::size_t jobs_ = 2;
+  std::size_t named_ = 0;
+  std::size_t bad_stories_ = 0;
+  std::vector<Point> points_;
+  Tally tally_;
+};
+
+int Run::run() {
+  Point exact;
+  if (parse(only_, exact)) {
+    points_ = {exact};
+  } else if (!name_points()) {
+    return 1;
+  }
+  if (points_.empty()) {
+    std::printf("no point is named %s\n", only_.c_str());
+    return 1;
+  }
+  if (!setting_of("LIST").empty()) {
+    for (const Point& point : points_)
+      std::printf("%s\n", point.name().c_str());
+    return 0;
+  }
+  play_points();
+  if (only_.empty()) return report() && all_canaries_caught() ? 0 : 1;
+  std::printf("%zu points played, %zu struck, %zu violations\n", tally_.played, tally_.struck,
+              tally_.violations);
+  return tally_.struck == points_.size() && tally_.violations == 0 ? 0 : 1;
+}
+
+// All points of all stories; each story must go as it is written when nobody is struck.
+bool Run::name_points() {
+  std::vector<Setting> settings = all_settings();
+  std::erase_if(settings, [this](const Setting& setting) { return is_another(setting); });
+  std::vector<std::vector<Point>> found(settings.size());
+  const auto task = [&](std::size_t index) {
+    const Survey surveyed = survey(cast_, settings[index], long_run_);
+    std::string text = surveyed.verdict.wrong + "\n";
+    for (const Point& point : surveyed.points)
+      text += point.victim + "/" + point.step + "/" + point.signal + "\n";
+    return surveyed.verdict.good() ? text : text + surveyed.verdict.account;
+  };
+  work(settings.size(), jobs_, task, [&](const Finding& finding) {
+    const Setting& setting = settings[finding.index];
+    if (!finding.text.starts_with("\n")) {
+      ++bad_stories_;
+      std::printf("%s without any signal: %s\n", setting.name().c_str(),
+                  finding.text.empty() ? "its worker died" : finding.text.c_str());
+      return;
+    }
+    for (const std::string& line : lines_of(finding.text)) {
+      Point point;
+      if (parse(setting.name() + "/" + line, point)) found[finding.index].push_back(point);
+    }
+  });
+  for (const std::vector<Point>& points : found) {
+    std::copy_if(points.begin(), points.end(), std::back_inserter(points_),
+                 [this](const Point& point) { return is_wanted(point); });
+  }
+  return bad_stories_ == 0;
+}
+
+// What is asked for names its story in full, and it is not this one.
+bool Run::is_another(const Setting& setting) const {
+  std::size_t end = 0;
+  for (int part = 0; part < 4 && end != std::string::npos; ++part)
+    end = only_.find('/', end + 1);
+  if (end == std::string::npos) return false;
+  const std::string story = only_.substr(0, end);
+  return story.find_first_of("*?[") == std::string::npos && story != setting.name();
+}
+
+// A short run takes all of the good stories as they mostly go, and a part of the rest.
+bool Run::is_wanted(const Point& point) {
+  if (!only_.empty()) return fnmatch(only_.c_str(), point.name().c_str(), 0) == 0;
+  const bool good = std::string_view(point.setting.story->name) == "good";
+  if (long_run_ || (good && point.setting.order == Order::upgrader_first)) return true;
+  return named_++ % short_stride == 0;
+}
+
+void Run::play_points() {
+  const auto task = [this](std::size_t index) {
+    const Verdict verdict = play(cast_, points_[index]);
+    if (verdict.good()) return "good " + words(verdict.end);
+    return (verdict.struck ? "wrong: " : "not struck: ") + verdict.wrong + "\n" + verdict.account;
+  };
+  work(points_.size(), jobs_, task, [this](const Finding& finding) {
+    ++tally_.played;
+    const bool good = finding.text.starts_with("good ");
+    const bool struck = good || finding.text.starts_with("wrong: ");
+    tally_.struck += struck ? 1 : 0;
+    if (good) {
+      ++tally_.ends[finding.text.substr(5)];
+      return;
+    }
+    ++tally_.violations;
+    std::printf("%s\n  repeat it: make kill ONLY=%s\n%s\n",
+                struck ? "A point at which something is wrong:" : "A point that is none:",
+                points_[finding.index].name().c_str(),
+                finding.text.empty() ? "its worker died" : finding.text.c_str());
+    std::fflush(stdout);
+  });
+}
+
+bool Run::report() const {
+  std::string ends;
+  for (const auto& [end, count] : tally_.ends) {
+    ends += (ends.empty() ? "" : ", ") + std::to_string(count) + " " + end;
+  }
+  const bool met =
+      tally_.struck == points_.size() && tally_.violations == 0 && points_.size() >= points_wanted;
+  std::printf(
+      "result: V8 | make kill%s | %s points, %s struck: %s; %s violations | "
+      ">= 600 points, one working agent after each | %s\n",
+      long_run_ ? " LONG=1" : "", with_commas(points_.size()).c_str(),
+      with_commas(tally_.struck).c_str(), ends.c_str(), with_commas(tally_.violations).c_str(),
+      met ? "met" : "not met: see above");
+  return met;
+}
+
+bool Run::all_canaries_caught() const {
+  bool all = true;
+  for (const Canary& canary : canaries(cast_)) {
+    const std::string missed = canary.missed();
+    std::printf("canary: V8 | %s | %s\n", canary.seeded.c_str(),
+                missed.empty() ? "caught" : ("MISSED: " + missed).c_str());
+    all = all && missed.empty();
+  }
+  return all;
+}
+
+}  // namespace
+
+int main() {
+  const Theatre theatre;
+  return Run(theatre, !setting_of("LONG").empty(), setting_of("ONLY")).run();
+}

@@ -1,0 +1,119 @@
+// Where one story is played: a directory, a small init with the upgrader under it, and what their
+// agents tell. All waiting is for a condition, with a deadline.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/adversity/kill/story.h"
+#include "tests/adversity/kill/tracer.h"
+
+namespace kill_points {
+
+// So many starts of a version that does not last, and the other one has its turn.
+inline constexpr std::size_t attempts = 3;
+
+// The programs that play.
+struct Cast {
+  std::string init;
+  std::string upgrader;
+  std::string stand_in;  // for the upgrader, in canaries
+  std::string agents;    // a directory with the agent as v1, v2 and v3
+  // How long a condition is waited for before the point has failed.
+  std::chrono::seconds patience{20};
+};
+
+struct Agent {
+  int fd = -1;
+  pid_t pid = 0;
+  std::string version;
+  std::string directory;           // of its executable
+  std::vector<std::string> lines;  // heard
+  std::vector<std::string> pongs;
+  bool end_of_input = false;
+  bool gone = false;
+
+  [[nodiscard]] bool heard(std::string_view type) const;
+  [[nodiscard]] std::string line_of(std::string_view type) const;  // the last one, or ""
+};
+
+// What the init has told: the end of an upgrader or of an orphan.
+struct Ended {
+  pid_t pid;
+  int status;
+};
+
+class Scene {
+ public:
+  Scene(const Cast& cast, const Setting& setting);
+  ~Scene();
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  // Starts the init, and waits for its upgrader, which waits to be let go.
+  bool start();
+  void let_upgrader_go() const;
+
+  // Takes in what has been told; waits up to a millisecond for it.
+  void pump(Tracer& tracer, int timeout_ms);
+  bool wait_until(Tracer& tracer, const std::function<bool()>& condition);
+
+  // All that lives under the init, zombies included.
+  [[nodiscard]] std::vector<pid_t> descendants() const;
+  [[nodiscard]] bool is_agent(pid_t pid) const;
+  [[nodiscard]] const Agent* agent_of(pid_t pid) const;
+  [[nodiscard]] const std::list<Agent>& agents() const { return agents_; }
+  void tell(const Agent& agent, const std::string& command) const;
+
+  [[nodiscard]] pid_t init() const { return init_; }
+  // The exit status of the init once it has ended, as from waitpid.
+  [[nodiscard]] std::optional<int> init_ended();
+  [[nodiscard]] const std::vector<pid_t>& started() const { return started_; }
+  [[nodiscard]] const std::vector<Ended>& ended() const { return ended_; }
+  [[nodiscard]] const std::vector<Ended>& orphans() const { return orphans_; }
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
+
+  // The version that a restart begins with.
+  [[nodiscard]] std::string named_version(const std::string& link = "current") const;
+  // Who holds the lock that every active agent holds; 0: nobody.
+  [[nodiscard]] pid_t active_lock_holder() const;
+  [[nodiscard]] bool upgrader_lock_held() const;
+
+  // What has happened, to be read.
+  [[nodiscard]] std::string account() const;
+
+ private:
+  void listen();
+  [[noreturn]] void become_init(int report) const;
+  void read_report();
+  void accept_one();
+  void receive(Agent& agent);
+  [[nodiscard]] std::string path(const std::string& name) const { return directory_ + "/" + name; }
+  [[nodiscard]] std::string request() const;
+
+  const Cast& cast_;
+  const Setting setting_;
+  std::string directory_;
+  std::string socket_name_;
+  int listener_ = -1;
+  int report_ = -1;
+  pid_t init_ = 0;
+  std::optional<int> init_status_;
+  std::list<Agent> agents_;
+  std::vector<pid_t> started_;
+  std::vector<Ended> ended_;
+  std::vector<Ended> orphans_;
+  std::vector<std::string> violations_;
+};
+
+// A request for an upgrade, as a line without its newline.
+std::string upgrade_request(const std::string& id, const std::string& executable,
+                            const std::string& part, const std::string& more);
+
+}  // namespace kill_points

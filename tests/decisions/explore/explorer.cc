@@ -1,0 +1,446 @@
+#include "tests/decisions/explore/explorer.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "tests/decisions/explore/story.h"
+#include "tests/decisions/explore/vouching.h"
+#include "tests/support/print.h"
+#include "upgrader/core/init_news.h"
+
+namespace upgrader::test {
+namespace {
+
+using namespace agent_protocol;
+
+// Each program says its own version.
+Event with_version(Event event, const State& state) {
+  auto* message = std::get_if<MessageReceived>(&event);
+  auto* hello = message ? std::get_if<Hello>(&message->message) : nullptr;
+  if (hello == nullptr) return event;
+  for (const std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    const bool it_is = *agent && (*agent)->generation == message->generation;
+    if (it_is) hello->version = (*agent)->program == 2 ? "new" : "old";
+  }
+  return event;
+}
+
+struct Node {
+  State state;
+  Watcher watcher;
+  std::shared_ptr<const Companion> companion;  // or null
+  std::string accounts;                        // theirs, as text
+  Move how;                                    // that led here from the parent
+};
+
+// Those who look at every step.
+struct Watchers {
+  Watcher watcher;
+  std::unique_ptr<Companion> companion;  // or null
+};
+
+Watchers copied(const Watcher& watcher, const Companion* companion) {
+  return {watcher, companion ? companion->clone() : nullptr};
+}
+
+// The time that is set for what a phase waits for; zero where the user wanted none, and where a
+// phase waits for nothing but the next event.
+Duration limit_of(const Policy& policy, const State& state) {
+  const auto of_stop = [&](Duration stop_timeout) {
+    return state.incumbent && state.incumbent->stopped ? policy.exit_grace : stop_timeout;
+  };
+  for (const std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    if (*agent && (*agent)->activate_waits) return policy.defaults.stop_timeout;
+  }
+  switch (phase_of(state)) {
+    case Phase::starting:
+      return policy.defaults.start_timeout;
+    case Phase::preparing:
+    case Phase::replacing:
+      return state.upgrade->terms.start_timeout;
+    case Phase::confirming:
+      return state.upgrade->terms.confirm_timeout;
+    case Phase::trial:
+      return state.upgrade->terms.trial;
+    case Phase::switching:
+    case Phase::rolling_back:
+      return of_stop(state.upgrade->terms.stop_timeout);
+    case Phase::falling_back:
+      return std::min(policy.defaults.start_timeout, state.upgrade->terms.start_timeout);
+    case Phase::shutting_down:
+      return of_stop(policy.defaults.stop_timeout);
+    case Phase::abandoning:
+      return killed_log_interval;  // it has been killed, which is logged until it ends
+    case Phase::running:
+    case Phase::ended:
+      break;
+  }
+  return Duration::zero();
+}
+
+bool waits_without_limit(const Policy& policy, const State& state) {
+  if (state.last_generation == 0) return false;
+  const bool limited = limit_of(policy, state) != Duration::zero();
+  return limited && !Supervisor(policy, state).next_deadline();
+}
+
+bool has_features(const Event& event) {
+  const auto* said = std::get_if<MessageReceived>(&event);
+  const auto* hello = said == nullptr ? nullptr : std::get_if<Hello>(&said->message);
+  return hello != nullptr && !hello->features.empty();
+}
+
+class Walk {
+ public:
+  Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
+      : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
+    // Who wants a map walks where nobody has a control directory.
+    const Breadth breadth = breadth_of(policy);
+    readiness_ = map != nullptr ? which_policy(policy) == plain_policy : breadth.readiness;
+    control_ = breadth.control && map == nullptr;
+    of_one_gone_ = breadth.of_one_gone || map != nullptr;
+  }
+
+  Exploration run(const Companion* companion) {
+    Watchers watchers{Watcher(policy_.exit_grace), companion ? companion->clone() : nullptr};
+    make_of_an_instant(watchers);
+    visit(State{}, std::move(watchers), {});
+    for (std::size_t at = 0; at < nodes_.size() && !full(); ++at) {
+      // A copy: the nodes move while new ones come.
+      const State state = nodes_[at].state;
+      for (NamedEvent& next : every_event(state, of_one_gone_)) {
+        if (!readiness_ && has_features(next.event)) continue;
+        next.event = with_version(std::move(next.event), state);
+        take(at, state, {}, next);
+      }
+      for (const NamedEvent& next : control_ ? every_control_event(state) : none_)
+        take(at, state, {}, next);
+      if (policy_.previous && state.last_generation == 0) {
+        for (const NamedEvent& next : every_start_at_boot())
+          take(at, state, {}, next);
+      }
+      State timed = state;
+      for (const NamedDeadline& named : deadlines_of(timed)) {
+        if (*named.deadline) take_deadline(at, timed, named);
+      }
+    }
+    result_.states = nodes_.size();
+    return std::move(result_);
+  }
+
+ private:
+  bool full() const { return result_.violations.size() >= violations_max_; }
+
+  // The deadline passes; or its owner does something just in time.
+  void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
+    *named.deadline = Time(0);
+    const std::string name = named.name;
+    take(at, timed, named.due, {"deadline of the " + name, DeadlinePassed{}});
+    take(at, timed, named.due,
+         {"# the deadline of the " + name + ", for which nobody has looked",
+          DeadlinePassed{Time(-1)}});
+    if (named.due.what == Due::What::limit) {
+      const Generation owner = named.due.generation;
+      const std::string who = std::to_string(owner);
+      const std::string when = "  # at the deadline of the " + name;
+      take(at, timed, named.due,
+           {who + " extend 60000" + when, MessageReceived{owner, Extend{60'000}, false}});
+      take(at, timed, named.due,
+           {who + " cancel u1" + when, MessageReceived{owner, Cancel{"u1", std::nullopt}, false}});
+    }
+    check_lateness(at, timed, named);
+    *named.deadline = later;
+  }
+
+  // What is judged too late is put off, once, by as much, within limits. It leads to no new state:
+  // all deadlines are alike there.
+  void check_lateness(std::size_t at, const State& timed, const NamedDeadline& named) {
+    struct Judged {
+      Actions actions;
+      State state;
+      std::optional<Time> deadline;
+    };
+    const auto judged = [&](Time due_at, bool put_off) {
+      *named.deadline = due_at;
+      Supervisor supervisor(policy_, timed);
+      if (put_off) {
+        State state = timed;
+        state.put_off = {due_at};
+        supervisor = Supervisor(policy_, state);
+      }
+      Watchers watchers = copied(nodes_[at].watcher, nodes_[at].companion.get());
+      if (watchers.companion) watchers.companion->set_deadlines(later, named.due, due_at, put_off);
+      Judged outcome{step_(supervisor, DeadlinePassed{}, Time(0)), supervisor.state(), {}};
+      ++result_.edges;
+      if (watchers.companion)
+        watchers.companion->see(DeadlinePassed{}, outcome.actions, supervisor);
+      Move move;
+      move.from = static_cast<std::uint32_t>(at);
+      report_all(move, watchers);
+      std::erase_if(outcome.actions,
+                    [](const Action& action) { return std::holds_alternative<Log>(action); });
+      State after = outcome.state;
+      for (const NamedDeadline& each : deadlines_of(after)) {
+        if (std::string_view(each.name) == named.name) outcome.deadline = *each.deadline;
+      }
+      outcome.state = normalised(outcome.state);
+      return outcome;
+    };
+    const Judged in_time = judged(Time(0), false);
+    const auto as_in_time = [&](const Judged& other) {
+      return other.actions == in_time.actions && other.state == in_time.state;
+    };
+    const auto put_off_to = [&](const Judged& other, Time when) {
+      return other.actions.empty() && other.state == normalised(timed) && other.deadline == when;
+    };
+    const bool good = as_in_time(judged(Time(-1'000), false)) &&
+                      put_off_to(judged(Time(-1'001), false), Time(1'001)) &&
+                      put_off_to(judged(Time(-3'600'000), false), Time(10'000)) &&
+                      as_in_time(judged(Time(-3'600'000), true));
+    if (good) return;
+    Move move;
+    move.from = static_cast<std::uint32_t>(at);
+    report(move,
+           "Time: the " + std::string(named.name) + "'s deadline, too late, is not put off once");
+  }
+
+  void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
+    // Most events change nothing: then the next one has the same copies.
+    const bool again = unchanged_ && unchanged_->at == at && due.what == Due::What::nothing;
+    if (!again) {
+      unchanged_.emplace(Copies{at, Supervisor(policy_, state),
+                                copied(nodes_[at].watcher, nodes_[at].companion.get())});
+    }
+    auto& [place, supervisor, watchers] = *unchanged_;
+    watchers.watcher.let_time_pass(due.what == Due::What::limit ? due.generation : 0);
+    if (watchers.companion) watchers.companion->set_deadlines(later, due, Time(0), false);
+    Move move;
+    move.from = static_cast<std::uint32_t>(at);
+    const bool changed = branch(move, state, supervisor, watchers, next.event, due);
+    if (changed || due.what != Due::What::nothing) unchanged_.reset();
+  }
+
+  // One event in the state `before`, which is the supervisor's, and every outcome of what it asks
+  // for. False if all is as it was, the supervisor and the watchers included; otherwise these are
+  // of no more use.
+  bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
+              const Event& event, const Due& due) {
+    move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
+    result_.cells.emplace(supervisor.phase(), event.index());
+    const Actions actions = step_(supervisor, event, Time(0));
+    ++result_.edges;
+    watchers.watcher.see(event, actions, Time(0));
+    if (watchers.companion) watchers.companion->see(event, actions, supervisor);
+    // Where nothing has changed init is told nothing.
+    const bool same = due.what != Due::What::heartbeat && supervisor.state() == before;
+    const auto vouching = same ? std::vector<std::string>()
+                               : broken_vouching(policy_, before, due, event, supervisor);
+    for (const std::string& violation : vouching)
+      report(move, violation);
+    const bool ready_too_early =
+        !same && init_news(supervisor.state()).active && !watchers.watcher.anyone_active();
+    if (ready_too_early) report(move, "S1b: init is told that an agent is active that is not");
+    if (report_all(move, watchers) || !vouching.empty() || ready_too_early) return true;
+    move.whole = supervisor.state().pending == Pending::nothing;
+    bool changed = true;
+    if (move.whole) {
+      note_phases(move, supervisor.phase());
+      make_of_an_instant(watchers);
+      changed = !is_as_before(supervisor.state(), watchers, move.from);
+      const std::size_t to =
+          changed ? visit(supervisor.state(), std::move(watchers), move) : move.from;
+      move.to = static_cast<std::uint32_t>(to);
+    }
+    if (map_ != nullptr) map_->moves.push_back(move);
+    if (move.whole) return changed;
+    for (const NamedEvent& outcome : every_outcome(supervisor.state())) {
+      Supervisor next = supervisor;
+      Watchers its = copied(watchers.watcher, watchers.companion.get());
+      (void)branch(move, supervisor.state(), next, its, outcome.event, {});
+    }
+    return true;
+  }
+
+  // No deadline has passed.
+  static void make_of_an_instant(Watchers& watchers) {
+    watchers.watcher.let_time_pass(0);
+    if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
+  }
+
+  // From the phase before the event to that after the last outcome.
+  void note_phases(const Move& move, Phase after) {
+    const Phase before = phase_of(nodes_[move.from].state);
+    if (before == after) return;
+    const EventKind kind = kind_of(move.steps[0]);
+    const bool signalled = kind == EventKind::sigterm || kind == EventKind::sigquit ||
+                           kind == EventKind::control_shutdown;
+    (signalled ? result_.signalled_steps : result_.phase_steps)
+        .emplace(std::string(name_of(before)), std::string(name_of(after)));
+  }
+
+  bool report_all(const Move& how, const Watchers& watchers) {
+    std::vector<std::string> violations = watchers.watcher.violations();
+    if (watchers.companion) {
+      const std::vector<std::string>& more = watchers.companion->violations();
+      violations.insert(violations.end(), more.begin(), more.end());
+    }
+    for (const std::string& violation : violations)
+      report(how, violation);
+    return !violations.empty();
+  }
+
+  // Returns which node it is.
+  std::size_t visit(const State& raw, Watchers watchers, const Move& how) {
+    const std::size_t parent = how.from;
+    const std::map<Generation, Generation> ranks = ranks_of(raw);
+    const State state = renumbered(normalised(raw), ranks);
+    watchers.watcher.renumber(ranks);
+    if (watchers.companion) watchers.companion->renumber(ranks);
+    std::string accounts = watchers.watcher.print();
+    if (watchers.companion) accounts += watchers.companion->print();
+    const bool nothing_new =
+        !nodes_.empty() && nodes_[parent].state == state && nodes_[parent].accounts == accounts;
+    if (nothing_new) return parent;
+    const std::string key = print(Supervisor(policy_, state)) + accounts;
+    const auto [seen, is_new] = seen_.emplace(key, nodes_.size());
+    if (!is_new) return seen->second;
+    if (phase_of(state) == Phase::running) ++result_.running_states;
+    check_rest(state, how);
+    if (map_ != nullptr) {
+      const bool incumbents = state.incumbent && state.incumbent->activate_waits;
+      const bool candidates = state.candidate && state.candidate->activate_waits;
+      const Speaker promised = incumbents   ? Speaker::incumbent
+                               : candidates ? Speaker::candidate
+                                            : Speaker::nobody;
+      map_->places.push_back({key_of(state, watchers.watcher.print()), state.ended, promised, how});
+    }
+    nodes_.push_back({state, std::move(watchers.watcher), std::move(watchers.companion),
+                      std::move(accounts), how});
+    return nodes_.size() - 1;
+  }
+
+  // Quicker than to make them comparable.
+  bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
+    const Node& before = nodes_[parent];
+    return before.state == state && before.watcher == watchers.watcher &&
+           (!watchers.companion || watchers.companion->equals(*before.companion));
+  }
+
+  void check_rest(const State& state, const Move& how) {
+    if (!comes_to_rest(Supervisor(policy_, state))) report(how, "Time: it never ends");
+    if (waits_without_limit(policy_, state)) report(how, "Time: nothing limits what it waits for");
+    if (phase_of(state) != Phase::running) return;
+    const std::size_t events = events_to_commit(Supervisor(policy_, state));
+    if (events != useful_events) report(how, "Usefulness: a good upgrade does not commit");
+  }
+
+  void report(const Move& how, const std::string& violation) {
+    if (full()) return;
+    std::vector<Move> moves{how};
+    for (std::size_t at = how.from; at != 0; at = nodes_[at].how.from)
+      moves.push_back(nodes_[at].how);
+    std::reverse(moves.begin(), moves.end());
+    result_.violations.push_back("# " + violation + "\n" + tell(policy_, moves, step_).text);
+    result_.ways.push_back(std::move(moves));
+  }
+
+  // upgrade, hello, ready, stopped, exit, trial.
+  static constexpr std::size_t useful_events = 6;
+
+  const Policy& policy_;
+  const StepFunction& step_;
+  std::size_t violations_max_;
+  Map* map_;  // or null
+  bool readiness_ = false;
+  bool control_ = false;
+  bool of_one_gone_ = false;
+  const std::vector<NamedEvent> none_{};
+  // Of the node `at`, whose event is taken next.
+  struct Copies {
+    std::size_t at;
+    Supervisor supervisor;
+    Watchers watchers;
+  };
+  std::optional<Copies> unchanged_;
+  std::deque<Node> nodes_;
+  std::unordered_map<std::string, std::size_t> seen_;
+  Exploration result_;
+};
+
+// Outcomes all succeed.
+void settle(Supervisor& supervisor, Time now) {
+  while (supervisor.state().pending != Pending::nothing) {
+    (void)supervisor.step(every_outcome(supervisor.state()).front().event, now);
+  }
+}
+
+}  // namespace
+
+Actions plain_step(Supervisor& supervisor, const Event& event, Time now) {
+  return supervisor.step(event, now);
+}
+
+std::size_t events_to_commit(Supervisor supervisor) {
+  Time now{0};
+  std::size_t count = 0;
+  const auto take = [&](const Event& event) {
+    (void)supervisor.step(event, now);
+    settle(supervisor, now);
+    ++count;
+  };
+  const Generation active = supervisor.state().incumbent->generation;
+  const Generation next = supervisor.state().last_generation + 1;
+  Upgrade upgrade;
+  upgrade.id = "useful";
+  upgrade.executable = "/opt/agent-v2";
+  upgrade.mode = Mode::parallel;
+  upgrade.gate = Gate::none;
+  upgrade.commit = CommitRule::survive;
+  upgrade.trial_ms = 1000;
+  upgrade.fallback = FallbackMode::cold;
+  take(MessageReceived{active, upgrade, false});
+  take(MessageReceived{next, Hello{}, false});
+  take(MessageReceived{next, Ready{}, false});
+  take(MessageReceived{active, Stopped{}, false});
+  take(ProcessExited{active, {Ending::How::exited, 0}});
+  now += Time(1000);
+  take(DeadlinePassed{});
+  const State& state = supervisor.state();
+  const bool committed = phase_of(state) == Phase::running && state.incumbent->generation == next;
+  return committed ? count : 0;
+}
+
+bool comes_to_rest(Supervisor supervisor) {
+  Time now{0};
+  for (int steps = 0; steps < 40; ++steps) {
+    const State& state = supervisor.state();
+    const Phase phase = phase_of(state);
+    if (phase == Phase::running || phase == Phase::ended || state.last_generation == 0) return true;
+    // What was killed ends; otherwise the next deadline passes; where there is none, by the user's
+    // own choice, the agents end.
+    const bool incumbent_ends = state.incumbent && state.incumbent->killed;
+    const bool candidate_ends = state.candidate && state.candidate->killed;
+    if (candidate_ends || incumbent_ends) {
+      const Agent& agent = candidate_ends ? *state.candidate : *state.incumbent;
+      (void)supervisor.step(ProcessExited{agent.generation, {Ending::How::signalled, 9}}, now);
+    } else if (const auto deadline = supervisor.next_deadline()) {
+      now = std::max(now, *deadline);
+      (void)supervisor.step(DeadlinePassed{}, now);
+    } else {
+      const Agent& agent = state.candidate ? *state.candidate : *state.incumbent;
+      (void)supervisor.step(ProcessExited{agent.generation, {Ending::How::exited, 0}}, now);
+    }
+    settle(supervisor, now);
+  }
+  return false;
+}
+
+Exploration explore(const Policy& policy, const StepFunction& step, std::size_t violations_max,
+                    const Companion* companion, Map* map) {
+  return Walk(policy, step, violations_max, map).run(companion);
+}
+
+}  // namespace upgrader::test

@@ -1,0 +1,198 @@
+// The events of the second table: their names, and which of them a supervisor's event is.
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "tests/decisions/explore/second_words.h"
+
+namespace upgrader::test {
+namespace {
+
+using namespace agent_protocol;
+
+constexpr std::array agents_whats{"hello",          "ready",
+                                  "unfit",          "upgrade",
+                                  "confirm",        "cancel",
+                                  "stopped",        "healthy",
+                                  "extend",         "heartbeat",
+                                  "status",         "unknown",
+                                  "malformed",      "stray",
+                                  "closes output",  "closes input",
+                                  "takes activate", "exits",
+                                  "limit",          "grace",
+                                  "silence",        "mute",
+                                  "last stopped",   "last unfit",
+                                  "last other",     "activate written",
+                                  "activate waits", "activate lost",
+                                  "lasts"};
+constexpr std::array other_whats{"start",
+                                 "checked",
+                                 "check fails",
+                                 "spawned",
+                                 "spawn fails",
+                                 "proved",
+                                 "proof fails",
+                                 "linked",
+                                 "link fails",
+                                 "request limit",
+                                 "sigterm",
+                                 "sigquit",
+                                 "sigusr2",
+                                 "signal",
+                                 "go",
+                                 "commit",
+                                 "fall back",
+                                 "late",
+                                 "link back",
+                                 "link stays",
+                                 "control upgrade",
+                                 "control confirm",
+                                 "control cancel",
+                                 "control commit",
+                                 "control rollback",
+                                 "control shutdown",
+                                 "start refused",
+                                 "way back",
+                                 "no way back"};
+constexpr std::size_t others_begin = 2 * agents_whats.size();
+
+What what_of(bool from_b, std::string_view name) {
+  const auto found = std::find(agents_whats.begin(), agents_whats.end(), name);
+  return (from_b ? agents_whats.size() : 0) +
+         static_cast<What>(std::distance(agents_whats.begin(), found));
+}
+
+What what_of(std::string_view name) {
+  const auto found = std::find(other_whats.begin(), other_whats.end(), name);
+  return others_begin + static_cast<What>(std::distance(other_whats.begin(), found));
+}
+
+const char* last_word(const AgentMessage& message) {
+  if (std::holds_alternative<Stopped>(message)) return "last stopped";
+  if (std::holds_alternative<Unfit>(message)) return "last unfit";
+  return "last other";
+}
+
+// The name of an event that is about an agent, and which.
+struct About {
+  Generation generation = 0;
+  std::string_view name;
+};
+
+About about(const Event& event) {
+  if (const auto* received = std::get_if<MessageReceived>(&event)) {
+    return {received->generation,
+            received->posthumous ? last_word(received->message) : wire_name(received->message)};
+  }
+  if (const auto* refused = std::get_if<MessageRefused>(&event)) {
+    const bool unknown = std::holds_alternative<Unknown>(refused->what);
+    return {refused->generation, unknown ? "unknown" : "malformed"};
+  }
+  if (const auto* stray = std::get_if<StrayReceived>(&event)) return {stray->generation, "stray"};
+  if (const auto* closed = std::get_if<OutputClosed>(&event)) {
+    return {closed->generation, "closes output"};
+  }
+  if (const auto* closed = std::get_if<InputClosed>(&event)) {
+    return {closed->generation, "closes input"};
+  }
+  if (const auto* written = std::get_if<ActivateWritten>(&event)) {
+    return {written->generation, "takes activate"};
+  }
+  if (const auto* sent = std::get_if<ActivateSent>(&event)) {
+    constexpr std::array hows{"activate written", "activate waits", "activate lost"};
+    return {sent->generation, hows[static_cast<std::size_t>(sent->how)]};
+  }
+  if (const auto* exited = std::get_if<ProcessExited>(&event)) return {exited->generation, "exits"};
+  return {};
+}
+
+const char* name_of_other(const Event& event) {
+  constexpr std::array<const char*, std::variant_size_v<Event>> names{
+      "start",       "start refused", nullptr,      nullptr,   nullptr,       nullptr,
+      nullptr,       nullptr,         nullptr,      "checked", "check fails", "way back",
+      "no way back", "link back",     "link stays", "spawned", "spawn fails", "proved",
+      "proof fails", "linked",        "link fails", nullptr,   nullptr,       "sigterm",
+      "sigquit",     "sigusr2",       "signal",     nullptr};
+  return names[event.index()];
+}
+
+std::optional<What> what_is_due(const Notes& notes, Time now) {
+  const auto due = [now](const std::optional<Time>& deadline) {
+    return deadline && *deadline <= now;
+  };
+  if (due(notes.a.limit)) return what_of(false, "limit");
+  if (due(notes.a.grace)) return what_of(false, "grace");
+  if (due(notes.a.beat)) return what_of(false, "silence");
+  if (due(notes.a.hello)) return what_of(false, "mute");
+  if (due(notes.b.limit)) return what_of(true, "limit");
+  if (due(notes.b.grace)) return what_of(true, "grace");
+  if (due(notes.b.hello)) return what_of(true, "mute");
+  if (due(notes.request.limit)) return what_of("request limit");
+  if (due(notes.a.lasts)) return what_of(false, "lasts");
+  return std::nullopt;
+}
+
+}  // namespace
+
+// The wire's names, which are the table's, in the order of AgentMessage.
+std::string_view wire_name(const AgentMessage& message) {
+  constexpr std::array names{"hello",   "ready",   "unfit",  "upgrade",   "confirm", "cancel",
+                             "stopped", "healthy", "extend", "heartbeat", "status"};
+  return names[message.index()];
+}
+
+std::optional<Time>* deadline_due(Notes& notes, Time now) {
+  for (std::optional<Time>* deadline :
+       {&notes.a.limit, &notes.a.grace, &notes.a.beat, &notes.a.hello, &notes.b.limit,
+        &notes.b.grace, &notes.b.hello, &notes.request.limit, &notes.a.lasts}) {
+    if (*deadline && **deadline <= now) return deadline;
+  }
+  return nullptr;
+}
+
+What what_named(std::string_view name) {
+  for (What what = 0; what < count_of_whats(); ++what) {
+    if (name_of_what(what) == name) return what;
+  }
+  return std::string::npos;
+}
+
+std::string name_of_what(What what) {
+  if (what >= others_begin) return other_whats[what - others_begin];
+  const bool from_b = what >= agents_whats.size();
+  return (from_b ? "B " : "A ") + std::string(agents_whats[what % agents_whats.size()]);
+}
+
+std::size_t count_of_whats() {
+  return others_begin + other_whats.size();
+}
+
+std::optional<Happening> happening_of(const Notes& notes, const Event& event, Time now) {
+  Happening happening{.event = &event, .now = now};
+  if (const auto* passed = std::get_if<DeadlinePassed>(&event)) {
+    const Time by = std::min(passed->by, now);
+    const std::optional<What> due = what_is_due(notes, by);
+    if (!due) return std::nullopt;
+    Notes copy = notes;
+    const bool late = now - **deadline_due(copy, by) > std::chrono::seconds(1);
+    happening.what = late && !notes.put_off ? what_of("late") : *due;
+    return happening;
+  }
+  if (const auto* asked = std::get_if<ControlRequested>(&event)) {
+    constexpr std::array names{"control upgrade", "control confirm",  "control cancel",
+                               "control commit",  "control rollback", "control shutdown"};
+    happening.what = what_of(names[static_cast<std::size_t>(asked->request.deed)]);
+    return happening;
+  }
+  if (const char* name = name_of_other(event)) {
+    happening.what = what_of(name);
+    return happening;
+  }
+  const About it = about(event);
+  happening.from_b = it.generation == notes.b.generation;
+  if (it.generation != notes.a.generation && !happening.from_b) return std::nullopt;
+  happening.what = what_of(happening.from_b, it.name);
+  return happening;
+}
+
+}  // namespace upgrader::test

@@ -1,0 +1,200 @@
+#include "tests/decisions/explore/second_opinion.h"
+
+#include <algorithm>
+
+#include "tests/support/bench.h"
+#include "upgrader/core/init_news.h"
+
+namespace upgrader::test {
+namespace {
+
+// ---- what is compared
+
+void leave_reasons_out(agent_protocol::UpgraderMessage& message) {
+  if (auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message)) {
+    failed->failure.reason.clear();
+  } else if (auto* lost = std::get_if<agent_protocol::CandidateLost>(&message)) {
+    lost->reason.clear();
+  } else if (auto* error = std::get_if<agent_protocol::Error>(&message)) {
+    error->reason.clear();
+  } else if (auto* welcome = std::get_if<agent_protocol::Welcome>(&message)) {
+    if (welcome->failure) welcome->failure->failure.reason.clear();
+  } else if (auto* activate = std::get_if<agent_protocol::Activate>(&message)) {
+    if (activate->failure) activate->failure->failure.reason.clear();
+  }
+}
+
+// What an agent or an operator would notice, without the words for people.
+Actions bare(const Actions& actions) {
+  Actions kept;
+  for (const Action& action : actions) {
+    if (std::holds_alternative<Log>(action) || std::holds_alternative<Notice>(action)) continue;
+    kept.push_back(action);
+    if (auto* send = std::get_if<Send>(&kept.back())) leave_reasons_out(send->message);
+    auto* answer = std::get_if<Answer>(&kept.back());
+    if (answer != nullptr && !answer->refusal.empty()) answer->refusal = "refused";
+    auto* ending = std::get_if<RecordEnding>(&kept.back());
+    if (ending != nullptr && ending->failure) ending->failure->reason.clear();
+  }
+  return kept;
+}
+
+using Deadlines = std::vector<Time>;
+
+Deadlines deadlines_of(const State& state) {
+  Deadlines all;
+  const auto add = [&all](const std::optional<Time>& deadline) {
+    if (deadline) all.push_back(*deadline);
+  };
+  for (const std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    if (*agent) add((*agent)->deadline);
+    if (*agent) add((*agent)->close_deadline);
+    if (*agent) add((*agent)->heartbeat_deadline);
+    if (*agent) add((*agent)->hello_deadline);
+  }
+  if (state.upgrade) add(state.upgrade->deadline);
+  add(state.attempts_deadline);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::vector<std::optional<Time>*> deadlines_of(Notes& notes) {
+  std::vector<std::optional<Time>*> all{&notes.a.limit, &notes.a.grace,       &notes.a.beat,
+                                        &notes.a.hello, &notes.b.limit,       &notes.b.grace,
+                                        &notes.b.hello, &notes.request.limit, &notes.a.lasts};
+  return all;
+}
+
+Deadlines sorted_deadlines_of(Notes& notes) {
+  Deadlines all;
+  for (const std::optional<Time>* deadline : deadlines_of(notes)) {
+    if (*deadline) all.push_back(**deadline);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::string in_words(const Actions& actions) {
+  std::string text;
+  for (const std::string& line : summary(actions))
+    text += "\n#   " + line;
+  for (const Action& action : actions) {
+    const auto* send = std::get_if<Send>(&action);
+    const auto* welcome = send ? std::get_if<agent_protocol::Welcome>(&send->message) : nullptr;
+    if (welcome == nullptr || !welcome->failure) continue;
+    text += "\n#     the failed one's version: " + welcome->failure->version.value_or("not known");
+  }
+  return text.empty() ? "\n#   nothing" : text;
+}
+
+std::string in_words(const Deadlines& deadlines) {
+  std::string text;
+  for (const Time deadline : deadlines)
+    text += " " + std::to_string(deadline.count());
+  return text.empty() ? " none" : text;
+}
+
+std::string in_words(bool vouched) {
+  return vouched ? " no active agent is silent" : " the active agent is silent";
+}
+
+class SecondOpinion : public Companion {
+ public:
+  SecondOpinion(std::shared_ptr<const SecondTable> table, const Policy& policy)
+      : reading_(std::move(table), policy) {}
+
+  std::unique_ptr<Companion> clone() const override {
+    return std::make_unique<SecondOpinion>(*this);
+  }
+
+  void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) override {
+    reading_.notes().put_off = put_off;
+    for (std::optional<Time>* deadline : deadlines_of(reading_.notes())) {
+      if (*deadline) *deadline = later;
+    }
+    if (std::optional<Time>* deadline = named(due); deadline && *deadline) *deadline = due_at;
+  }
+
+  void see(const Event& event, const Actions& actions, const Supervisor& after) override {
+    const Reading::Answer answer = reading_.step(event, Time(0));
+    if (!answer.row) return differ("no row", "a row", "none");
+    const Actions done = bare(actions);
+    if (done != answer.actions) {
+      return differ("other actions", in_words(answer.actions), in_words(done));
+    }
+    const Deadlines limits = sorted_deadlines_of(reading_.notes());
+    const Deadlines its_limits = deadlines_of(after.state());
+    if (limits != its_limits) {
+      return differ("other deadlines", in_words(limits), in_words(its_limits));
+    }
+    if (after.state().pending != Pending::nothing) return;
+    const std::string_view phase = name_of(after.phase());
+    if (reading_.phase() != phase) {
+      return differ("another phase", " " + reading_.phase(), " " + std::string(phase));
+    }
+    if (reading_.notes().policy.watchdog == Duration::zero()) return;
+    const bool vouched = !reading_.notes().a.silent;
+    if (init_news(after.state()).vouched != vouched) {
+      differ("vouching", in_words(vouched), in_words(!vouched));
+    }
+  }
+
+  const std::vector<std::string>& violations() const override { return differences_; }
+
+  void renumber(const std::map<Generation, Generation>& ranks) override {
+    Notes& notes = reading_.notes();
+    if (notes.last == 0) return;
+    const auto rank = [&ranks](Generation& generation) {
+      const auto found = ranks.find(generation);
+      if (generation != 0) generation = found == ranks.end() ? 1000 : found->second;
+    };
+    rank(notes.a.generation);
+    rank(notes.b.generation);
+    Request& request = notes.request;
+    rank(request.generation);
+    const bool on_trial = request.generation != 0 && notes.a.generation == request.generation;
+    if (request.program != 0) request.program = 2;
+    if (request.previous != 0) request.previous = 1;
+    if (request.previous_version) request.previous_version = "old";
+    if (notes.a.version) notes.a.version = on_trial ? "new" : "old";
+    if (notes.a.program != 0) notes.a.program = on_trial ? 2 : 1;
+    if (notes.b.program != 0) notes.b.program = notes.b.stood_by ? 1 : 2;
+    notes.last = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
+    notes.signals = 0;
+  }
+
+  std::string print() const override { return reading_.print(); }
+
+  bool equals(const Companion& other) const override {
+    return reading_.equals(static_cast<const SecondOpinion&>(other).reading_);
+  }
+
+ private:
+  std::optional<Time>* named(const Due& due) {
+    Notes& notes = reading_.notes();
+    if (due.what == Due::What::nothing) return nullptr;
+    if (due.what == Due::What::upgrade) return &notes.request.limit;
+    if (due.what == Due::What::attempts) return &notes.a.lasts;
+    Party& party = due.generation == notes.a.generation ? notes.a : notes.b;
+    if (due.what == Due::What::heartbeat) return &party.beat;
+    if (due.what == Due::What::hello) return &party.hello;
+    return due.what == Due::What::limit ? &party.limit : &party.grace;
+  }
+
+  void differ(const std::string& what, const std::string& table, const std::string& supervisor) {
+    differences_.push_back(what + ", " + reading_.latest() + "\n# the table:" + table +
+                           "\n# the supervisor:" + supervisor);
+  }
+
+  Reading reading_;
+  std::vector<std::string> differences_;
+};
+
+}  // namespace
+
+std::unique_ptr<Companion> second_opinion(std::shared_ptr<const SecondTable> table,
+                                          const Policy& policy) {
+  return std::make_unique<SecondOpinion>(std::move(table), policy);
+}
+
+}  // namespace upgrader::test

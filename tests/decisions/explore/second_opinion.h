@@ -1,0 +1,16 @@
+// The second table beside the supervisor, as a companion of the walk: says where they differ in
+// what is done, which deadlines run, the phase, and whether an active agent is silent. Only the
+// words for people may differ.
+#pragma once
+
+#include <memory>
+
+#include "tests/decisions/explore/explorer.h"
+#include "tests/decisions/explore/second_table.h"
+
+namespace upgrader::test {
+
+[[nodiscard]] std::unique_ptr<Companion> second_opinion(std::shared_ptr<const SecondTable> table,
+                                                        const Policy& policy);
+
+}  // namespace upgrader::test

@@ -1,0 +1,174 @@
+#include "tests/decisions/explore/story.h"
+
+#include <algorithm>
+
+#include "tests/support/bench.h"
+
+namespace upgrader::test {
+namespace {
+
+std::string options_of(const Policy& policy) {
+  const auto option = [](const char* name, Duration time) {
+    return std::string(" --") + name + "=" + std::to_string(time.count()) + "ms";
+  };
+  return "options" + option("start-timeout", policy.defaults.start_timeout) +
+         option("stop-timeout", policy.defaults.stop_timeout) +
+         option("trial", policy.defaults.trial) + option("exit-grace", policy.exit_grace) +
+         (policy.relink ? " --relink" : "") + (policy.previous ? " --previous=previous" : "") +
+         (policy.attempts ? " --attempts=3" : "") +
+         (policy.defaults.gate == agent_protocol::Gate::confirm ? " --gate=confirm" : "") +
+         (policy.defaults.commit == agent_protocol::CommitRule::healthy ? " --commit=healthy"
+                                                                        : "") +
+         (policy.defaults.mode == agent_protocol::Mode::sequential ? " --mode=sequential" : "") +
+         (policy.defaults.on_unclean_stop == agent_protocol::UncleanStop::carry_on
+              ? " --on-unclean-stop=continue"
+              : "") +
+         (policy.defaults.fallback == agent_protocol::FallbackMode::warm ? " --fallback=warm"
+                                                                         : "") +
+         (policy.watchdog == Duration::zero()
+              ? ""
+              : "\nwatchdog " + std::to_string(policy.watchdog.count()) + "ms");
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+class Teller {
+ public:
+  Teller(const Policy& policy, const StepFunction& step)
+      : step_(step), supervisor_(policy), watcher_(policy.exit_grace) {
+    story_.text = options_of(policy) + "\n";
+  }
+
+  // False: it cannot be told.
+  bool tell(const Move& move) {
+    const EventKind kind = kind_of(move.steps[0]);
+    if (kind == EventKind::limit_unseen || kind == EventKind::close_limit_unseen ||
+        kind == EventKind::heartbeat_limit_unseen || kind == EventKind::hello_limit_unseen ||
+        kind == EventKind::upgrade_limit_unseen || kind == EventKind::attempts_limit_unseen) {
+      return true;  // a look at the clock, which changes nothing
+    }
+    say_outcomes(move);
+    if (kind == EventKind::limit || kind == EventKind::close_limit ||
+        kind == EventKind::heartbeat_limit || kind == EventKind::hello_limit ||
+        kind == EventKind::upgrade_limit || kind == EventKind::attempts_limit) {
+      return let_pass(move);
+    }
+    std::vector<NamedEvent> events = every_event(supervisor_.state());
+    for (NamedEvent& asked : every_control_event(supervisor_.state()))
+      events.push_back(std::move(asked));
+    for (NamedEvent& start : every_start_at_boot())
+      events.push_back(std::move(start));
+    for (const NamedEvent& each : events) {
+      if (!is_meant(each.event, move.steps[0])) continue;
+      story_.text += first_line(each.name) + "\n";
+      take(each.event, move);
+      return true;
+    }
+    return false;
+  }
+
+  Story finish() {
+    story_.violations = watcher_.violations();
+    return std::move(story_);
+  }
+
+ private:
+  // In a story, what comes at a deadline comes just before it.
+  bool is_meant(const Event& event, EventClass wanted) const {
+    EventClass usual = wanted;
+    if (kind_of(wanted) == EventKind::extend_at_limit) {
+      usual = class_for(speaker_of(wanted), EventKind::extend);
+    } else if (kind_of(wanted) == EventKind::cancel_at_limit) {
+      usual = class_for(speaker_of(wanted), EventKind::cancel);
+    }
+    return class_of(supervisor_.state(), event, now_) == usual;
+  }
+
+  // The walk knows one errno; in a story, a process that cannot be had is EAGAIN.
+  static Event as_named(Event outcome) {
+    auto* failed = std::get_if<SpawnFailed>(&outcome);
+    if (failed != nullptr && !failed->not_executable) failed->trouble.errno_name = "EAGAIN";
+    return outcome;
+  }
+
+  // "next check fails EIO", in the order in which they come: two starts may fail.
+  void say_outcomes(const Move& move) {
+    for (std::size_t at = 1; at < move.length; ++at)
+      say_outcome(move.steps[at]);
+  }
+
+  void say_outcome(EventClass happens) {
+    for (const Pending pending :
+         {Pending::way_back, Pending::check, Pending::link_back, Pending::spawn,
+          Pending::relink_proof, Pending::relink, Pending::activate}) {
+      State asked;
+      asked.pending = pending;
+      asked.spawning = asked.incumbent = Agent{};
+      for (const NamedEvent& outcome : every_outcome(asked)) {
+        const bool is_it = class_of(asked, outcome.event, now_) == happens;
+        if (is_it && !outcome.name.empty()) story_.text += outcome.name + "\n";
+      }
+    }
+  }
+
+  bool let_pass(const Move& move) {
+    const std::optional<Time> next = supervisor_.next_deadline();
+    const bool is_next =
+        next && class_of(supervisor_.state(), DeadlinePassed{}, *next) == move.steps[0];
+    if (!is_next) return false;
+    const Time then = std::max(*next, now_);
+    // Of two at one instant a player would see both pass.
+    Supervisor ahead = supervisor_;
+    (void)ahead.step(DeadlinePassed{}, then);
+    const std::optional<Time> another = ahead.next_deadline();
+    if (another && *another <= then) return false;
+    story_.text += "wait " + std::to_string((then - now_).count()) + "ms\n";
+    now_ = then;
+    take(DeadlinePassed{}, move);
+    return true;
+  }
+
+  void take(const Event& event, const Move& move) {
+    Actions all = step(event);
+    for (std::size_t at = 1; at < move.length; ++at) {
+      if (supervisor_.state().pending == Pending::nothing) break;
+      for (const NamedEvent& outcome : every_outcome(supervisor_.state())) {
+        if (class_of(supervisor_.state(), outcome.event, now_) != move.steps[at]) continue;
+        const Actions more = step(as_named(outcome.event));
+        all.insert(all.end(), more.begin(), more.end());
+        break;
+      }
+    }
+    for (const std::string& line : summary(all))
+      story_.text += "> " + line + "\n";
+    story_.text += "= " + std::string(name_of(supervisor_.phase())) + "\n";
+  }
+
+  Actions step(const Event& event) {
+    Actions actions = step_(supervisor_, event, now_);
+    watcher_.see(event, actions, now_);
+    return actions;
+  }
+
+  const StepFunction& step_;
+  Supervisor supervisor_;
+  Watcher watcher_;
+  Time now_{1'000'000};
+  Story story_;
+};
+
+}  // namespace
+
+Story tell(const Policy& policy, const std::vector<Move>& moves, const StepFunction& step) {
+  Teller teller(policy, step);
+  bool told = true;
+  for (const Move& move : moves)
+    told = told && teller.tell(move);
+  Story story = teller.finish();
+  if (!told) story.text += "# the rest cannot be told with these times and words\n";
+  return story;
+}
+
+}  // namespace upgrader::test

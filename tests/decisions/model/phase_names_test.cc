@@ -1,0 +1,44 @@
+// The phases of the model are the supervisor's, so that neither drifts from the other.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "upgrader/core/state.h"
+
+namespace {
+
+using Names = std::set<std::string>;
+
+Names phases_of_supervisor() {
+  Names names;
+  for (int number = 0; number <= static_cast<int>(upgrader::Phase::ended); ++number)
+    names.emplace(upgrader::name_of(static_cast<upgrader::Phase>(number)));
+  return names;
+}
+
+// What stands between the braces of `mtype:phase = { ... }`.
+Names phases_of_model() {
+  std::ifstream file(SOURCE_DIRECTORY "/tests/decisions/model/upgrade.pml");
+  const std::string model{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::size_t begin = model.find('{', model.find("mtype:phase = "));
+  const std::size_t end = model.find('}', begin);
+  REQUIRE(end != std::string::npos);
+  std::string list = model.substr(begin + 1, end - begin - 1);
+  for (char& character : list) {
+    if (character == ',') character = ' ';
+  }
+  std::istringstream words(list);
+  return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
+}
+
+}  // namespace
+
+TEST_CASE("the model has the phases of the supervisor") {
+  const Names phases = phases_of_supervisor();
+
+  CHECK(phases.size() > 1);
+  CHECK(phases_of_model() == phases);
+}

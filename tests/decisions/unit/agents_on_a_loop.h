@@ -1,0 +1,197 @@
+// Agents on a loop of their own, with real processes that do nothing: the test speaks and listens
+// in their place, through their own pipes.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <uv.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent-protocol/cpp/wire/codec.h"
+#include "tests/decisions/unit/processes.h"
+#include "upgrader/shell/agents.h"
+
+namespace test {
+
+using namespace upgrader;
+
+inline Program shell(const std::string& text) {
+  return std::get<Program>(check_program("/bin/sh", "sh", {"-c", text}));
+}
+
+// Not by way of a shell: a program that executes another one before the upgrader has looked at it
+// is started a second time.
+inline Program does_nothing() {
+  return std::get<Program>(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}));
+}
+
+// Agents whose events are kept.
+struct Bench {
+  Bench() {
+    ::signal(SIGPIPE, SIG_IGN);  // as the upgrader does
+    REQUIRE(uv_loop_init(&loop) == 0);
+    agents = Agents::make(
+        &loop, {},
+        [this](const Event& event) {
+          if (during) during(event);
+          events.push_back(event);
+        },
+        [this] { ++turns_over; });
+    REQUIRE(agents);
+  }
+  ~Bench() {
+    agents.reset();
+    while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
+    }
+    uv_loop_close(&loop);
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  template <class Kind>
+  [[nodiscard]] std::size_t count() const {
+    return static_cast<std::size_t>(
+        std::count_if(events.begin(), events.end(),
+                      [](const Event& event) { return std::holds_alternative<Kind>(event); }));
+  }
+  // One turn of the loop, with what is there now.
+  void turn() { uv_run(&loop, UV_RUN_NOWAIT); }
+  // Turns the loop until such an event has come.
+  template <class Kind>
+  void wait_for() {
+    for (int turns = 0; count<Kind>() == 0 && turns < 10 * patience_ms; ++turns) {
+      turn();
+      agents->take_in_exits();
+      ::poll(nullptr, 0, 1);
+    }
+    REQUIRE(count<Kind>() > 0);
+  }
+  // Turns the loop until that end has been told.
+  void turn_until_exit_of(Generation generation) {
+    const auto told = [&] {
+      return std::any_of(events.begin(), events.end(), [&](const Event& event) {
+        const auto* exited = std::get_if<ProcessExited>(&event);
+        return exited != nullptr && exited->generation == generation;
+      });
+    };
+    constexpr int turns_max = 1'000'000;  // a turn takes no time: an idle handle runs, or nothing
+    for (int turns = 0; !told() && turns < turns_max; ++turns)
+      turn();
+    REQUIRE(told());
+  }
+  // Kills the agent, and waits until it has ended; that is not taken in yet.
+  void kill(Generation generation) {
+    const pid_t pid = agents->pid_of(generation);
+    REQUIRE(send_signal(pid, SIGKILL) == 0);
+    REQUIRE(ends(pid));
+  }
+  // Kills the agent, and takes in its end.
+  void end(Generation generation) {
+    kill(generation);
+    agents->take_in_exits();
+    REQUIRE(agents->pid_of(generation) == -1);
+  }
+
+  uv_loop_t loop{};
+  std::vector<Event> events;
+  int turns_over = 0;
+  std::function<void(const Event&)> during;
+  std::unique_ptr<Agents> agents;
+};
+
+// An agent that does nothing, and what the test says and hears in its place.
+class Puppet {
+ public:
+  Puppet(Bench& bench, Generation generation) : bench_(bench), generation_(generation) {
+    REQUIRE_FALSE(bench.agents->start(generation, does_nothing()));
+    const pid_t pid = bench.agents->pid_of(generation);
+    input_.reset(open_end(pid, 0, O_RDWR));
+    output_.reset(open_end(pid, 1, O_WRONLY));
+  }
+  ~Puppet() {
+    if (bench_.agents->pid_of(generation_) > 0) bench_.end(generation_);
+  }
+  Puppet(const Puppet&) = delete;
+  Puppet& operator=(const Puppet&) = delete;
+
+  void say(std::string_view text) const {
+    REQUIRE(::write(output_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  }
+  // Lets its output hold so many bytes.
+  void enlarge_output(std::size_t bytes) const { REQUIRE(may_enlarge_output(bytes)); }
+  // The same, false where that is forbidden.
+  [[nodiscard]] bool may_enlarge_output(std::size_t bytes) const {
+    return ::fcntl(output_.get(), F_SETPIPE_SZ, static_cast<int>(bytes)) >= 0;
+  }
+  // Fills its input, so that nothing more is sent.
+  void fill() const {
+    const std::string page(4096, '\n');
+    while (::write(input_.get(), page.data(), page.size()) > 0) {
+    }
+    REQUIRE(errno == EAGAIN);
+  }
+  // A little of what its input holds.
+  void hear_a_page() const {
+    char bytes[4096];
+    REQUIRE(::read(input_.get(), bytes, sizeof bytes) == sizeof bytes);
+  }
+  // What its input holds now, but for what it was filled with.
+  [[nodiscard]] std::string heard() const {
+    std::string text;
+    char bytes[4096];
+    for (ssize_t count = 0; (count = ::read(input_.get(), bytes, sizeof bytes)) > 0;)
+      text.append(bytes, static_cast<std::size_t>(count));
+    return text.substr(std::min(text.find_first_not_of('\n'), text.size()));
+  }
+
+ private:
+  static int open_end(pid_t pid, int number, int how) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(number);
+    const int fd = ::open(path.c_str(), how | O_NONBLOCK | O_CLOEXEC);
+    REQUIRE(fd >= 0);
+    return fd;
+  }
+
+  Bench& bench_;
+  Generation generation_;
+  OwnedFd input_;
+  OwnedFd output_;
+};
+
+// An order whose line has so many bytes.
+inline agent_protocol::UpgraderMessage order_of(std::size_t bytes) {
+  agent_protocol::Activate order{.state = "", .clean = false};
+  order.state->resize(bytes - agent_protocol::encode(order).value().size(), 'x');
+  return order;
+}
+
+inline std::string line_of(const agent_protocol::UpgraderMessage& message) {
+  return agent_protocol::encode(message).value();
+}
+
+inline std::string lines(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i)
+    text += "x\n";
+  return text;
+}
+
+// The generations whose exits have been told, in that order.
+inline std::vector<Generation> exited(const std::vector<Event>& events) {
+  std::vector<Generation> generations;
+  for (const Event& event : events) {
+    if (const auto* gone = std::get_if<ProcessExited>(&event))
+      generations.push_back(gone->generation);
+  }
+  return generations;
+}
+
+}  // namespace test

@@ -1,0 +1,180 @@
+// Where the reading archive puts what it reads: a member that is refused leaves its destination as
+// it was, whatever it holds, and whether it may be absent or not.
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent-protocol/cpp/wire/archive.h"
+#include "agent-protocol/cpp/wire/serialize.h"
+
+namespace archive_destinations_test {
+
+using namespace agent_protocol;
+
+namespace {
+
+// One member for each rule.
+struct Required {
+  std::string text = "old";
+  std::int64_t number = 9;
+  bool truth = true;
+  std::vector<std::string> texts = {"old"};
+  Mode name = Mode::sequential;
+  Extend object = {.ms = 9};
+  bool operator==(const Required&) const = default;
+};
+
+struct Optional {
+  std::optional<std::string> text;
+  std::optional<std::int64_t> number;
+  std::optional<bool> truth;
+  std::optional<std::vector<std::string>> texts;
+  std::optional<Mode> name;
+  std::optional<Extend> object;
+  bool operator==(const Optional&) const = default;
+};
+
+template <class Value>
+Member<TruthRule, Value> truth_of(Value& value) {
+  return {value, agent_protocol::truth_rule};
+}
+
+template <class Archive, class Members>
+void read_members(Archive& archive, Members& members) {
+  archive(cereal::make_nvp("text", limited<3>(members.text)),
+          cereal::make_nvp("number", ranged<1, 9>(members.number)),
+          cereal::make_nvp("truth", truth_of(members.truth)),
+          cereal::make_nvp("texts", texts<2, 3>(members.texts)),
+          cereal::make_nvp("name", one_of_the_names(members.name)),
+          cereal::make_nvp("object", object(members.object)));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Required& members) {
+  read_members(archive, members);
+}
+
+template <class Archive>
+void serialize(Archive& archive, Optional& members) {
+  read_members(archive, members);
+}
+
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+const Values good = {{"text", "\"new\""},  {"number", "5"},          {"truth", "false"},
+                     {"texts", "[\"b\"]"}, {"name", "\"parallel\""}, {"object", R"({"ms":5})"}};
+
+const Values bad = {
+    {"text", "1"},           {"text", "\"long\""},   {"text", R"("\u0000")"},
+    {"number", "\"1\""},     {"number", "0"},        {"number", "10"},
+    {"number", "1.5"},       {"truth", "1"},         {"texts", "\"b\""},
+    {"texts", R"([1,"b"])"}, {"texts", "[\"b\",1]"}, {"texts", R"(["b","c","d"])"},
+    {"texts", "[\"long\"]"}, {"name", "0"},          {"name", "\"Parallel\""},
+    {"object", "5"},
+};
+
+// The good members, with another value for one of them.
+std::string line_with(const std::string& name, const std::string& value) {
+  std::string line;
+  for (const auto& [other, good_value] : good) {
+    line += line.empty() ? "{" : ",";
+    line += '"' + other + "\":" + (other == name ? value : good_value);
+  }
+  return line + "}";
+}
+
+struct Outcome {
+  Required required;
+  Optional optional;
+  bool is_refused;
+};
+
+Outcome outcome_of(const std::string& line) {
+  const Result<JsonLine> parsed = JsonLine::parse(line);
+  REQUIRE(parsed);
+  Outcome outcome;
+  ReadingArchive required(parsed.value());
+  serialize(required, outcome.required);
+  ReadingArchive optional(parsed.value());
+  serialize(optional, outcome.optional);
+  REQUIRE(required.refusal() == optional.refusal());
+  outcome.is_refused = required.refusal().has_value();
+  return outcome;
+}
+
+// What has been read but for one member, which is as it was.
+template <class Members>
+Members without(const std::string& name, Members read) {
+  const Members before;
+  if (name == "text") read.text = before.text;
+  if (name == "number") read.number = before.number;
+  if (name == "truth") read.truth = before.truth;
+  if (name == "texts") read.texts = before.texts;
+  if (name == "name") read.name = before.name;
+  if (name == "object") read.object = before.object;
+  return read;
+}
+
+}  // namespace
+
+TEST_CASE("what is well formed is read, each member to its place") {
+  const Outcome outcome = outcome_of(line_with("", ""));
+
+  CHECK_FALSE(outcome.is_refused);
+  CHECK(outcome.required == Required{.text = "new",
+                                     .number = 5,
+                                     .truth = false,
+                                     .texts = {"b"},
+                                     .name = Mode::parallel,
+                                     .object = {.ms = 5}});
+  CHECK(outcome.optional == Optional{.text = "new",
+                                     .number = 5,
+                                     .truth = false,
+                                     .texts = std::vector<std::string>{"b"},
+                                     .name = Mode::parallel,
+                                     .object = Extend{.ms = 5}});
+}
+
+TEST_CASE("what is refused leaves its destination as it was, and the rest is read all the same") {
+  const Outcome all_read = outcome_of(line_with("", ""));
+  for (const auto& [name, value] : bad) {
+    CAPTURE(name, value);
+    const Outcome outcome = outcome_of(line_with(name, value));
+
+    CHECK(outcome.is_refused);
+    CHECK(outcome.required == without(name, all_read.required));
+    CHECK(outcome.optional == without(name, all_read.optional));
+  }
+}
+
+TEST_CASE("behind an object within a message its own members are written and read") {
+  Welcome welcome;
+  welcome.failure.emplace().failure = {.id = "u",
+                                       .stage = Stage::trial,
+                                       .reason = "",
+                                       .exit_status = {},
+                                       .signal = {},
+                                       .errno_name = {}};
+  welcome.watchdog_ms = 0;
+  WritingArchive archive("welcome");
+
+  archive.write_all(welcome);
+
+  CHECK(archive.refusal().value_or("").starts_with("\"watchdog_ms\" is 0"));
+}
+
+TEST_CASE("a value that has no name is not written") {
+  Upgrade upgrade{};
+  upgrade.id = "u";
+  upgrade.executable = "/x";
+  upgrade.mode = static_cast<Mode>(2);
+  WritingArchive archive("upgrade");
+
+  archive.write_all(upgrade);
+
+  CHECK(archive.refusal() == R"("mode" must be "parallel" or "sequential")");
+}
+
+}  // namespace archive_destinations_test

@@ -1,0 +1,394 @@
+// What each member may hold: the table below is written by hand from the protocol page, and every
+// row is tried at its limits, beyond them, and with everything that makes a member malformed.
+#include "agent-protocol/cpp/wire/archive.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent-protocol/cpp/wire/codec.h"
+
+namespace archive_test {
+
+using namespace agent_protocol;
+
+namespace {
+
+enum class Holds { text, id, path, number, name, truth, texts, object };
+enum class Presence { required, optional };
+
+struct Row {
+  std::string type;
+  std::string others;  // the members that the message cannot do without, and a comma
+  std::string name;
+  Holds holds;
+  Presence presence;
+  std::int64_t min = 0;  // of a number; of texts, how many
+  std::int64_t max = 0;  // of a number; of a text, or of each of several, its bytes (0: no limit)
+};
+
+constexpr std::int64_t day = 86'400'000;
+constexpr std::int64_t exact = 9'007'199'254'740'991;
+constexpr auto required = Presence::required;
+constexpr auto optional = Presence::optional;
+
+const std::string upgrade_others = R"("id":"u","executable":"/x",)";
+const std::string welcome_others = R"("protocol":1,"features":[],"generation":1,"role":"first",)";
+const std::string failure_others = R"("id":"u","stage":"stop","reason":"",)";
+
+const std::vector<Row> rows = {
+    {"hello", "", "protocol", Holds::number, required, 1, 2'147'483'647},
+    {"hello", R"("protocol":1,)", "version", Holds::text, optional, 0, 128},
+    {"hello", R"("protocol":1,)", "features", Holds::texts, optional, 16, 32},
+    {"unfit", "", "reason", Holds::text, required, 0, 1'024},
+    {"upgrade", R"("executable":"/x",)", "id", Holds::id, required, 0, 64},
+    {"upgrade", R"("id":"u",)", "executable", Holds::path, required, 0, 4'095},
+    {"upgrade", upgrade_others, "args", Holds::texts, optional, 1'024, 0},
+    {"upgrade", upgrade_others, "mode", Holds::name, optional},
+    {"upgrade", upgrade_others, "gate", Holds::name, optional},
+    {"upgrade", upgrade_others, "commit", Holds::name, optional},
+    {"upgrade", upgrade_others, "start_timeout_ms", Holds::number, optional, 0, day},
+    {"upgrade", upgrade_others, "confirm_timeout_ms", Holds::number, optional, 0, day},
+    {"upgrade", upgrade_others, "stop_timeout_ms", Holds::number, optional, 1, day},
+    {"upgrade", upgrade_others, "trial_ms", Holds::number, optional, 0, day},
+    {"upgrade", upgrade_others, "on_unclean_stop", Holds::name, optional},
+    {"upgrade", upgrade_others, "fallback", Holds::name, optional},
+    {"confirm", "", "id", Holds::id, required, 0, 64},
+    {"cancel", "", "id", Holds::id, required, 0, 64},
+    {"cancel", R"("id":"u",)", "reason", Holds::text, optional, 0, 1'024},
+    {"stopped", "", "state", Holds::text, optional, 0, 32'768},
+    {"extend", "", "ms", Holds::number, required, 1, day},
+    {"status", "", "text", Holds::text, required, 0, 256},
+    {"welcome", R"("features":[],"generation":1,"role":"first",)", "protocol", Holds::number,
+     required, 1, 2'147'483'647},
+    {"welcome", R"("protocol":1,"generation":1,"role":"first",)", "features", Holds::texts,
+     required, 16, 32},
+    {"welcome", R"("protocol":1,"features":[],"role":"first",)", "generation", Holds::number,
+     required, 1, exact},
+    {"welcome", R"("protocol":1,"features":[],"generation":1,)", "role", Holds::name, required},
+    {"welcome", welcome_others, "previous_version", Holds::text, optional, 0, 128},
+    {"welcome", welcome_others, "failure", Holds::object, optional},
+    {"welcome", welcome_others, "watchdog_ms", Holds::number, optional, 1, exact},
+    {"activate", R"("clean":true,)", "state", Holds::text, optional, 0, 32'768},
+    {"activate", "", "clean", Holds::truth, required},
+    {"activate", R"("clean":true,)", "failure", Holds::object, optional},
+    {"stop", R"("deadline_ms":1,)", "reason", Holds::name, required},
+    {"stop", R"("reason":"shutdown",)", "deadline_ms", Holds::number, required, 1, exact},
+    {"stop", R"("reason":"shutdown","deadline_ms":1,)", "id", Holds::id, optional, 0, 64},
+    {"stop", R"("reason":"shutdown","deadline_ms":1,)", "generation", Holds::number, optional, 1,
+     exact},
+    {"accepted", R"("generation":1,)", "id", Holds::id, required, 0, 64},
+    {"accepted", R"("id":"u",)", "generation", Holds::number, required, 1, exact},
+    {"candidate_ready", R"("generation":1,)", "id", Holds::id, required, 0, 64},
+    {"candidate_ready", R"("id":"u",)", "generation", Holds::number, required, 1, exact},
+    {"candidate_ready", R"("id":"u","generation":1,)", "version", Holds::text, optional, 0, 128},
+    {"candidate_lost", R"("reason":"",)", "id", Holds::id, required, 0, 64},
+    {"candidate_lost", R"("id":"u",)", "reason", Holds::text, required},
+    {"upgrade_failed", R"("stage":"stop","reason":"",)", "id", Holds::id, required, 0, 64},
+    {"upgrade_failed", R"("id":"u","reason":"",)", "stage", Holds::name, required},
+    {"upgrade_failed", R"("id":"u","stage":"stop",)", "reason", Holds::text, required, 0, 1'024},
+    {"upgrade_failed", failure_others, "exit_status", Holds::number, optional, -exact, exact},
+    {"upgrade_failed", failure_others, "signal", Holds::number, optional, -exact, exact},
+    {"upgrade_failed", failure_others, "errno", Holds::text, optional},
+    {"committed", R"("generation":1,)", "id", Holds::id, required, 0, 64},
+    {"committed", R"("id":"u",)", "generation", Holds::number, required, 1, exact},
+    {"error", R"("reason":"",)", "about", Holds::text, optional, 0, 64},
+    {"error", "", "reason", Holds::text, required, 0, 1'024},
+};
+
+constexpr auto well_formed = "";
+
+// What decoding says of the line: nothing if it is well formed, else the reason.
+template <class Message>
+std::string judged(const Decoded<Message>& decoded) {
+  if (std::holds_alternative<Message>(decoded)) return well_formed;
+  if (const auto* malformed = std::get_if<Malformed>(&decoded)) return malformed->reason;
+  return std::holds_alternative<Stray>(decoded) ? "stray" : "unknown";
+}
+
+std::string judged(const std::string& line) {
+  const std::string from_agent = judged(decode_agent_message(line));
+  return from_agent == "unknown" ? judged(decode_upgrader_message(line)) : from_agent;
+}
+
+std::string judged(const Row& row, const std::string& value) {
+  return judged("{" + row.others + "\"type\":\"" + row.type + "\",\"" + row.name + "\":" + value +
+                "}");
+}
+
+std::string named(const Row& row, const std::string& fault) {
+  return '"' + row.name + "\" " + fault;
+}
+
+std::string quoted(const std::string& text) {
+  return '"' + text + '"';
+}
+
+bool is_text(const Row& row) {
+  return row.holds == Holds::text || row.holds == Holds::id || row.holds == Holds::path;
+}
+
+// A text of that many bytes that is good in the row's member.
+std::string text_of(const Row& row, std::int64_t bytes) {
+  const std::string text(static_cast<std::size_t>(bytes), 'x');
+  return row.holds == Holds::path ? "/" + text.substr(1) : text;
+}
+
+std::string array_of(std::int64_t count, const std::string& element) {
+  std::string array = "[";
+  for (std::int64_t i = 0; i < count; ++i)
+    array += (i > 0 ? "," : "") + element;
+  return array + "]";
+}
+
+}  // namespace
+
+TEST_CASE("a required member may not be absent, an optional one may") {
+  for (const Row& row : rows) {
+    CAPTURE(row.type, row.name);
+    const std::string reason = judged("{" + row.others + "\"type\":\"" + row.type + "\"}");
+
+    CHECK(reason == (row.presence == required ? named(row, "is missing") : well_formed));
+  }
+}
+
+TEST_CASE("a member that is given twice is malformed, whatever the two hold") {
+  for (const Row& row : rows) {
+    CAPTURE(row.type, row.name);
+    CHECK(judged(row, "1,\"" + row.name + "\":1") == named(row, "is given twice"));
+    const std::string respelled = "\\u00" + std::string(row.name[0] < 'p' ? "6" : "7") +
+                                  "0123456789abcdef"[row.name[0] & 0xf] + row.name.substr(1);
+    CHECK(judged(row, "{},\"" + respelled + "\":null") == named(row, "is given twice"));
+  }
+}
+
+TEST_CASE("a member of another JSON type is malformed, null included") {
+  using Kinds = std::vector<std::pair<std::string, std::string>>;
+  const Kinds kinds = {{"null", "null"},    {"true", "a boolean"}, {"1", "a number"},
+                       {"\"x\"", "a text"}, {"[]", "an array"},    {"{}", "an object"}};
+  const std::vector<std::string> wanted = {"a text",
+                                           "a text",
+                                           "a text",
+                                           "a whole number",
+                                           "a text",
+                                           "true or false",
+                                           "an array of texts",
+                                           "an object"};
+  const std::vector<std::string> own = {"a text", "a text",    "a text",   "a number",
+                                        "a text", "a boolean", "an array", "an object"};
+  for (const Row& row : rows) {
+    const auto holds = static_cast<std::size_t>(row.holds);
+    for (const auto& [value, kind] : kinds) {
+      if (kind == own[holds]) continue;
+      CAPTURE(row.type, row.name, value);
+      CHECK(judged(row, value) == named(row, "is " + kind + "; it must be " + wanted[holds]));
+    }
+  }
+}
+
+TEST_CASE("a number is taken up to its limits and no further") {
+  for (const Row& row : rows) {
+    if (row.holds != Holds::number) continue;
+    CAPTURE(row.type, row.name);
+    const std::string range = std::to_string(row.min) + " to " + std::to_string(row.max);
+
+    CHECK(judged(row, std::to_string(row.min)) == well_formed);
+    CHECK(judged(row, std::to_string(row.max)) == well_formed);
+    for (const std::int64_t beyond : {row.min - 1, row.max + 1, -exact - 1, exact + 1}) {
+      const std::string number = std::to_string(beyond);
+      CHECK(judged(row, number) == named(row, "is " + number + "; it must be " + range));
+    }
+  }
+}
+
+TEST_CASE("a number with a fraction or an exponent, or too long for any range, is malformed") {
+  const std::string number = GENERATE(
+      "1.0", "1e0", "1E2", "1e+2", "10e-1", "1.5", "0.0", "0e0", "-0.0", "1e999", "-1e999",
+      "1e-999", "99999999999999999999", "-99999999999999999999", "9223372036854775808",
+      "18446744073709551616", "1000000000000000000000000000000000000000000000",
+      "0.1e-99999999999999999999", "1.0000000000000000000000000000000000000000000000000000001");
+  for (const Row& row : rows) {
+    if (row.holds != Holds::number) continue;
+    CAPTURE(row.type, row.name, number);
+    CHECK(judged(row, number) ==
+          named(row, "is no whole number from " + std::to_string(row.min) + " to " +
+                         std::to_string(row.max) + ", written without fraction and exponent"));
+  }
+}
+
+TEST_CASE("minus zero is zero: it has neither fraction nor exponent") {
+  CHECK(judged(R"({"type":"extend","ms":-0})") == R"("ms" is 0; it must be 1 to 86400000)");
+  const Decoded<AgentMessage> upgrade =
+      decode_agent_message(R"({"type":"upgrade","id":"u","executable":"/x","trial_ms":-0})");
+  REQUIRE(std::holds_alternative<AgentMessage>(upgrade));
+  CHECK(std::get<Upgrade>(std::get<AgentMessage>(upgrade)).trial_ms == 0);
+}
+
+TEST_CASE("a text is taken up to its limit in bytes, unescaped, and no further") {
+  for (const Row& row : rows) {
+    if (!is_text(row) || row.max == 0) continue;
+    CAPTURE(row.type, row.name);
+    const std::string fault = named(row, "is longer than " + std::to_string(row.max) + " bytes");
+
+    CHECK(judged(row, quoted(text_of(row, row.max))) == well_formed);
+    CHECK(judged(row, quoted(text_of(row, row.max + 1))) == fault);
+    CHECK(judged(row, quoted(text_of(row, row.max - 1) + "\\u0061")) == well_formed);
+    CHECK(judged(row, quoted(text_of(row, row.max - 1) + "\xc3\xa9")) == fault);
+  }
+}
+
+TEST_CASE("a text without a limit of its own fills a line") {
+  for (const Row& row : rows) {
+    if (row.holds != Holds::text || row.max != 0) continue;
+    CAPTURE(row.type, row.name);
+    CHECK(judged(row, quoted(std::string(65'400, 'x'))) == well_formed);
+  }
+}
+
+TEST_CASE("a text with U+0000 or a lone surrogate is malformed") {
+  const std::string bad =
+      GENERATE("\\u0000", "\\ud800", "\\uDBFF", "\\udc00", "\\uDFFF", "\\ud800\\ud800",
+               "\\udc00\\ud800", "\\udc00\\udc00", "\\ue000\\udc00", "A\\udc00", "\\u0041\\udc00",
+               "\\ud800x", "\\ud800\\n", "\\ud83d\\u0041", "\\ud800\\ud83d\\ude00", "\\\\\\ud800");
+  for (const Row& row : rows) {
+    CAPTURE(row.type, row.name, bad);
+    const std::string fault = "holds U+0000 or a lone surrogate";
+    if (is_text(row)) CHECK(judged(row, quoted("/" + bad)) == named(row, fault));
+    if (row.holds == Holds::texts) {
+      CHECK(judged(row, "[\"" + bad + "\"]") == "an element of " + named(row, fault));
+    }
+  }
+}
+
+TEST_CASE("a pair of surrogates and an escaped backslash before u are as good as any text") {
+  CHECK(judged(R"({"type":"status","text":"\ud83d\ude00 \uD83D\uDE00 \\ud800 \\\\udc00"})") ==
+        well_formed);
+}
+
+TEST_CASE("an id is printable ASCII, at least one byte of it") {
+  const std::string bad = GENERATE("", "\\n", "\\u001f", "\x7f", "\xc3\xa9", "u\\t");
+  for (const Row& row : rows) {
+    if (row.holds != Holds::id) continue;
+    CAPTURE(row.type, bad);
+    CHECK(judged(row, quoted(" ~")) == well_formed);
+    CHECK(judged(row, quoted(bad)) == named(row, "is not printable ASCII of at least one byte"));
+  }
+}
+
+TEST_CASE("an executable is an absolute path") {
+  for (const Row& row : rows) {
+    if (row.holds != Holds::path) continue;
+    CHECK(judged(row, quoted("/")) == well_formed);
+    for (const std::string bad : {"", "x", "./x", " /x", "~/x"}) {
+      CHECK(judged(row, quoted(bad)) == named(row, "is no absolute path"));
+    }
+  }
+}
+
+TEST_CASE("a name that is none of those on the page is malformed") {
+  for (const Row& row : rows) {
+    if (row.holds != Holds::name) continue;
+    for (const std::string bad : {"", "x", "Parallel", "none ", "first\\u0000", "\\ud800"}) {
+      CAPTURE(row.type, row.name, bad);
+      CHECK(judged(row, quoted(bad)).starts_with(named(row, "must be \"")));
+    }
+  }
+  CHECK(judged(R"({"type":"upgrade","id":"u","executable":"/x","mode":"x"})") ==
+        R"("mode" must be "parallel" or "sequential")");
+  CHECK(judged(R"({"type":"stop","deadline_ms":1,"reason":"x"})") ==
+        R"("reason" must be "upgrade", "rollback" or "shutdown")");
+}
+
+TEST_CASE("an array holds texts only, and no more than its limit") {
+  for (const Row& row : rows) {
+    if (row.holds != Holds::texts) continue;
+    CAPTURE(row.type, row.name);
+    const std::string fault = "holds more than " + std::to_string(row.min) + " texts";
+
+    CHECK(judged(row, "[]") == well_formed);
+    CHECK(judged(row, array_of(row.min, "\"\"")) == well_formed);
+    CHECK(judged(row, array_of(row.min + 1, "\"\"")) == named(row, fault));
+    for (const std::string other : {"null", "1", "true", "[]", "{}", "[\"x\"]"}) {
+      CHECK(judged(row, "[\"x\"," + other + "]").starts_with("an element of \"" + row.name));
+    }
+    const std::string longest(static_cast<std::size_t>(row.max == 0 ? 65'000 : row.max), 'x');
+    CHECK(judged(row, "[\"" + longest + "\"]") == well_formed);
+    if (row.max > 0) CHECK(judged(row, "[\"" + longest + "x\"]") != well_formed);
+  }
+}
+
+TEST_CASE("a state is limited as it is written, too") {
+  const std::string type = GENERATE(R"("type":"stopped")", R"("type":"activate","clean":true)");
+  const std::string fault = R"("state" is longer than 65000 bytes when it is escaped)";
+  const auto state = [&type](const std::string& text) {
+    return judged("{" + type + ",\"state\":\"" + text + "\"}");
+  };
+  std::string quotes;
+  for (int i = 0; i < 32'500; ++i)
+    quotes += "\\\"";
+
+  CHECK(state(quotes) == well_formed);
+  CHECK(state(quotes + "x") == fault);
+  CHECK(state(std::string(32'768, '/')) == well_formed);
+}
+
+TEST_CASE("what only the sequential mode, or a trial of no time, makes wrong is malformed") {
+  const std::string upgrade = R"({"type":"upgrade","id":"u","executable":"/x",)";
+  CHECK(judged(upgrade + R"("gate":"confirm"})") == well_formed);
+  CHECK(judged(upgrade + R"("gate":"none","mode":"sequential"})") == well_formed);
+  CHECK(judged(upgrade + R"("gate":"confirm","mode":"sequential"})") ==
+        R"("gate" is "confirm"; that needs "mode" to be "parallel")");
+  CHECK(judged(upgrade + R"("commit":"healthy"})") == well_formed);
+  CHECK(judged(upgrade + R"("commit":"survive","trial_ms":0})") == well_formed);
+  CHECK(judged(upgrade + R"("commit":"healthy","trial_ms":0})") ==
+        R"("commit" is "healthy"; that needs "trial_ms" not to be 0)");
+}
+
+TEST_CASE("a stop for an upgrade names it; a standby is welcomed before anything has failed") {
+  const std::string stop = R"({"type":"stop","reason":"upgrade","deadline_ms":1)";
+  const std::string fault = R"("reason" is "upgrade"; that needs "id" and "generation")";
+  CHECK(judged(stop + R"(,"id":"u","generation":2})") == well_formed);
+  CHECK(judged(stop + R"(,"id":"u"})") == fault);
+  CHECK(judged(stop + R"(,"generation":2})") == fault);
+  CHECK(
+      judged(R"({"type":"welcome","protocol":1,"features":[],"generation":1,"role":"fallback"})") ==
+      well_formed);
+}
+
+TEST_CASE("the members of a failure are judged like those of a message") {
+  const auto welcome = [](const std::string& members) {
+    return judged(R"({"type":"welcome","protocol":1,"features":[],"generation":1,"id":5,)"
+                  R"("role":"fallback","failure":{)" +
+                  members + R"(},"stage":5})");
+  };
+  const std::string good = R"("id":"u","stage":"spawn","reason":"")";
+  CHECK(welcome(good) == well_formed);
+  CHECK(welcome(good + R"(,"type":1,"errno":"EIO","version":"2","x":null)") == well_formed);
+  CHECK(welcome("") == R"("failure.id" is missing)");
+  CHECK(welcome(good + R"(,"id":"u")") == R"("failure.id" is given twice)");
+  CHECK(welcome(good + R"(,"version":")" + std::string(129, 'x') + '"') ==
+        R"("failure.version" is longer than 128 bytes)");
+  CHECK(
+      welcome(R"("id":"u","stage":"late","reason":"")").starts_with(R"("failure.stage" must be)"));
+  CHECK(welcome(good + R"(},"watchdog_ms":0,"x":{)").starts_with(R"("watchdog_ms" is 0)"));
+}
+
+TEST_CASE("an array or an object that is not known hides nothing and shows nothing") {
+  const std::string hidden = R"("x":[{"ms":1},"ms",["ms",1]],"y":{"ms":1,"type":"x"})";
+  CHECK(judged(R"({"type":"extend",)" + hidden + "}") == R"("ms" is missing)");
+  CHECK(judged("{" + hidden + R"(,"type":"extend","ms":2})") == well_formed);
+  CHECK(judged(R"({"x":"ms","type":"extend","ms":2})") == well_formed);
+}
+
+TEST_CASE("of several faults the first in the order of the page is told") {
+  CHECK(judged(R"({"trial_ms":-1,"executable":"x","id":"","type":"upgrade"})")
+            .starts_with("\"id\" is not"));
+  CHECK(judged(R"({"trial_ms":-1,"executable":"x","id":"u","type":"upgrade"})")
+            .starts_with("\"executable\" is no"));
+  CHECK(judged(R"({"type":"upgrade_failed","id":"u","stage":"stop","reason":"","signal":"",)"
+               R"("exit_status":""})")
+            .starts_with("\"exit_status\" is"));
+}
+
+}  // namespace archive_test

@@ -1,0 +1,72 @@
+// A control directory in a loop of its own, and a supervisor whose news it writes.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/bench.h"
+#include "upgrader/shell/control.h"
+
+// The directory is open when a test begins, and its programs are /bin/true; it is not taken yet, so
+// that it hears nothing. The supervisor has an active agent.
+class Desk {
+ public:
+  Desk() {
+    REQUIRE(uv_loop_init(&loop) == 0);
+    bench.reach(upgrader::Phase::running);
+    for (int i = 0; i < 4; ++i)
+      (void)programs_.add(
+          std::get<upgrader::Program>(upgrader::check_program("/bin/true", "true", {})));
+    control.emplace(logbook_, programs_);
+    REQUIRE(control->open(directory / "ctl") == "");
+  }
+  ~Desk() {
+    control.reset();
+    uv_run(&loop, UV_RUN_DEFAULT);
+    CHECK(uv_loop_close(&loop) == 0);
+  }
+  Desk(const Desk&) = delete;
+  Desk& operator=(const Desk&) = delete;
+
+  // Takes the directory: from the first settle() on its lines are heard, and kept in `lines`.
+  bool take() {
+    return control->take(
+        &loop, [this](const auto& line) { lines.emplace_back(line.text); }, [] {});
+  }
+  // Another supervisor, which has come to this phase.
+  void reach(upgrader::Phase phase) {
+    bench = upgrader::test::Bench();
+    bench.reach(phase);
+  }
+  void settle(upgrader::Time now) { control->settle(bench.state(), now); }
+  // Whether status.json names this phase.
+  [[nodiscard]] bool says(const std::string& phase) const {
+    return content_of(directory / "ctl/status.json").find("\"phase\":\"" + phase + "\"") !=
+           std::string::npos;
+  }
+  // The log, warnings and errors.
+  [[nodiscard]] std::string told() const {
+    char text[4'096];
+    const ssize_t bytes = ::pread(log_.get(), text, sizeof text, 0);
+    return {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
+  }
+
+  TemporaryDirectory directory;
+  upgrader::test::Bench bench;
+  uv_loop_t loop{};
+  std::optional<upgrader::Control> control;
+  std::vector<std::string> lines;
+
+ private:
+  upgrader::OwnedFd log_{::memfd_create("log", MFD_CLOEXEC)};
+  upgrader::Programs programs_;
+  upgrader::Logbook logbook_{upgrader::LogLevel::warning, nullptr, log_.get()};
+};

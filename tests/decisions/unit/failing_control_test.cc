@@ -1,0 +1,441 @@
+// The control directory and the file of --attempts, where the file system refuses what it hardly
+// ever does: it costs hands and news, which is told once, and what stood there stays.
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <csignal>
+#include <filesystem>
+#include <set>
+
+#include "tests/decisions/unit/control_desk.h"
+#include "tests/decisions/unit/failing_calls.h"
+#include "upgrader/shell/agents.h"
+#include "upgrader/shell/attempts_file.h"
+
+namespace failing_control_test {
+
+namespace {
+
+using namespace upgrader;
+using namespace upgrader::test;
+using namespace std::chrono_literals;
+
+int times_told(const Desk& desk, const std::string& what) {
+  const std::string all = desk.told();
+  int times = 0;
+  for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at)
+    ++times;
+  return times;
+}
+
+std::set<std::string> names_in(const std::string& directory) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    names.insert(entry.path().filename().string());
+  return names;
+}
+
+OwnedFd writer_of(const Desk& desk) {
+  return OwnedFd(
+      ::open((desk.directory / "ctl/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+}
+
+AttemptsFile attempts_beside(const TemporaryDirectory& directory) {
+  return std::get<AttemptsFile>(AttemptsFile::open(directory / "previous"));
+}
+
+// Files may not grow beyond so many bytes.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("a count of attempts that cannot be written leaves the one before, and nothing else") {
+  const TemporaryDirectory directory;
+  const AttemptsFile file = attempts_beside(directory);
+  const Attempts before{2, "/opt/agent", "ended"};
+  REQUIRE(file.write(before) == 0);
+  const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
+  {
+    const Failing failing(call, EIO);
+    CHECK(file.write({3, "/opt/agent", ""}) == EIO);
+    CHECK(failing.fired());
+  }
+
+  CHECK(file.read() == before);
+  const std::filesystem::directory_iterator files(directory.path());
+  CHECK(std::distance(begin(files), end(files)) == 1);
+}
+
+TEST_CASE("a count of attempts of which a part was written was not written") {
+  const TemporaryDirectory directory;
+  const AttemptsFile file = attempts_beside(directory);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  {
+    const FileSizeLimit limit(5);
+    CHECK(file.write({3, "/opt/agent", ""}) == ENOSPC);
+  }
+  std::signal(SIGXFSZ, handler);
+
+  CHECK(file.read() == Attempts{});
+}
+
+TEST_CASE("a count of attempts that is in its place, but not durable, is told; unless in a hurry") {
+  const TemporaryDirectory directory;
+  const AttemptsFile file = attempts_beside(directory);
+  const Failing failing(Call::fsync, EIO, 1);
+
+  CHECK(file.write({1, "/opt/agent", ""}, true) == 0);
+  CHECK_FALSE(failing.fired());
+  CHECK(file.write({1, "/opt/agent", ""}) == EIO);
+}
+
+TEST_CASE("a count of attempts that cannot be read is none") {
+  const TemporaryDirectory directory;
+  CHECK(std::holds_alternative<int>(AttemptsFile::open(directory / "none/previous")));
+  const AttemptsFile file = attempts_beside(directory);
+  REQUIRE(file.write({2, "/opt/agent", ""}) == 0);
+  const Failing failing(Call::read, EIO);
+
+  CHECK(file.read() == Attempts{});
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a control directory that cannot be looked at, or belongs to others, is refused") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "ctl";
+  {
+    const Failing failing(Call::fstat, EIO);
+    CHECK(ControlDirectory().open(path) == "--control=" + path + ": Input/output error (EIO)");
+  }
+  const bool is_root = ::geteuid() == 0;
+  const std::string another = is_root ? path : "/usr";
+  if (is_root) REQUIRE(::chown(path.c_str(), 1, 1) == 0);
+
+  CHECK(ControlDirectory().open(another + "//") ==
+        "--control=" + another + ": belongs to another user");
+}
+
+TEST_CASE("the root directory keeps its slash") {
+  ControlDirectory root;
+
+  (void)root.open("//");
+
+  CHECK(root.path() == "/");
+}
+
+TEST_CASE("where a control directory lies is asked of the kernel") {
+  ControlDirectory processes;
+  REQUIRE(processes.open("/proc/self/fd") == "");
+  CHECK_FALSE(processes.is_in_memory());
+  const Failing failing(Call::fstatfs, EIO);
+
+  CHECK(processes.is_in_memory());  // nobody is warned of what is not known
+  CHECK(failing.fired());
+}
+
+TEST_CASE("nobody is warned of a disk where the control directory is in memory") {
+  Desk desk;
+  const Failing failing(Call::fstatfs, EIO);
+
+  CHECK(desk.take());
+  CHECK_FALSE(failing.fired());
+  desk.settle(0s);
+
+  CHECK(failing.fired());
+  CHECK(desk.told() == "");
+}
+
+TEST_CASE("a control directory on a tmpfs is in memory") {
+  const std::string shared = "/dev/shm";
+  struct statfs status {};
+  constexpr unsigned long tmpfs = 0x01021994;
+  const bool there = ::statfs(shared.c_str(), &status) == 0 && ::access(shared.c_str(), W_OK) == 0;
+  if (!there || static_cast<unsigned long>(status.f_type) != tmpfs) return;
+  std::string path = shared + "/upgrader-XXXXXX";
+  REQUIRE(::mkdtemp(path.data()) != nullptr);
+  ControlDirectory control;
+
+  CHECK(control.open(path) == "");
+
+  CHECK(control.is_in_memory());
+  ::rmdir(path.c_str());
+}
+
+TEST_CASE("status.json is written in spite of interruptions, and stays where it cannot be") {
+  const TemporaryDirectory directory;
+  ControlDirectory control;
+  REQUIRE(control.open(directory / "ctl") == "");
+  {
+    const Failing failing(Call::write, EINTR);
+    CHECK(control.replace_status("one\n") == 0);
+    CHECK(failing.fired());
+  }
+  const auto call = GENERATE(Call::openat, Call::write, Call::renameat);
+  {
+    const Failing failing(call, ENOSPC);
+    CHECK(control.replace_status("two\n") == ENOSPC);
+    CHECK(failing.fired());
+  }
+
+  CHECK(content_of(directory / "ctl/status.json") == "one\n");
+  CHECK_FALSE(std::filesystem::exists(directory / "ctl/status.json.new"));
+}
+
+TEST_CASE(
+    "a control directory that another has locked is not taken, and nothing is touched in it") {
+  Desk desk;
+  {
+    const Failing failing(Call::flock, EWOULDBLOCK);
+    CHECK_FALSE(desk.take());
+  }
+  desk.settle(1s);
+  desk.control->finish(State{}, 7);
+
+  CHECK(desk.told() == "");
+  CHECK(names_in(desk.directory / "ctl") == std::set<std::string>{".lock"});
+}
+
+TEST_CASE("a control directory that cannot be locked is not touched, and locked when it can be") {
+  Desk desk;
+  const Call call = GENERATE(Call::openat, Call::flock);
+  std::optional<Failing> failing;
+  failing.emplace(call, ENOSPC, 0, 100);
+  CHECK(desk.take());
+  desk.settle(1s);
+  desk.settle(1'500ms);
+  desk.settle(2s);
+
+  CHECK(times_told(desk, "ctl is not used: it cannot be locked: ") == 1);
+  CHECK_FALSE(std::filesystem::exists(desk.directory / "ctl/control"));
+  CHECK_FALSE(std::filesystem::exists(desk.directory / "ctl/status.json"));
+  CHECK(desk.control->next_deadline() == Time{3s});
+  failing.reset();
+
+  desk.settle(3s);
+
+  CHECK(desk.says("running"));
+  CHECK(writer_of(desk));
+  CHECK_FALSE(desk.control->next_deadline());
+}
+
+TEST_CASE("a control directory that could never be locked is left alone at the end, too") {
+  Desk desk;
+  const Failing failing(Call::flock, ENOLCK, 0, 100);
+  CHECK(desk.take());
+
+  desk.control->finish(State{}, 7);
+
+  CHECK_FALSE(std::filesystem::exists(desk.directory / "ctl/status.json"));
+}
+
+TEST_CASE("nobody else can lock a control directory that they may read") {
+  Desk desk;
+  desk.directory.write("ctl/.lock", "");
+  REQUIRE(::chmod((desk.directory / "ctl/.lock").c_str(), 0644) == 0);
+  const OwnedFd reader(::open((desk.directory / "ctl").c_str(), O_RDONLY | O_CLOEXEC));
+  REQUIRE(::flock(reader.get(), LOCK_EX | LOCK_NB) == 0);
+
+  CHECK(desk.take());
+
+  struct stat status {};
+  REQUIRE(::stat((desk.directory / "ctl/.lock").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("on a read-only disk the file of the lock is locked as it is") {
+  Desk desk;
+  desk.directory.write("ctl/.lock", "");
+  REQUIRE(::chmod((desk.directory / "ctl/.lock").c_str(), 0600) == 0);
+  const Failing failing(Call::openat, EROFS);
+
+  CHECK(desk.take());
+
+  CHECK(failing.fired());
+  CHECK(desk.told() == "");
+}
+
+TEST_CASE("a last status.json that cannot be kept is told, and the directory is taken") {
+  Desk desk;
+  const Failing failing(Call::renameat, EACCES);
+
+  CHECK(desk.take());
+  desk.settle(0s);
+
+  CHECK(times_told(desk, "cannot keep the last status.json as previous.json: ") == 1);
+}
+
+TEST_CASE("an upgrader that ends before an agent was started keeps the last status.json, too") {
+  Desk desk;
+  desk.directory.write("ctl/status.json", "old\n");
+  REQUIRE(desk.take());
+  CHECK(content_of(desk.directory / "ctl/status.json") == "old\n");
+
+  desk.control->finish(State{}, 127);
+
+  CHECK(content_of(desk.directory / "ctl/previous.json") == "old\n");
+  CHECK(content_of(desk.directory / "ctl/status.json").find("\"exit_status\":127") !=
+        std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(desk.directory / "ctl/control"));
+}
+
+TEST_CASE("without a FIFO no requests are taken until it can be made, and news are written") {
+  Desk desk;
+  std::optional<Failing> failing;
+  failing.emplace(Call::mkfifoat, ENOSPC, 0, 2);
+  CHECK(desk.take());
+  desk.settle(1s);
+  desk.control->take_backlog();
+  CHECK(content_of(desk.directory / "ctl/status.json") != "");
+  CHECK_FALSE(writer_of(desk));
+  CHECK(desk.control->next_deadline() == Time{2s});
+  desk.settle(2s);
+  CHECK(times_told(desk, "no requests are taken by ") == 1);
+  CHECK(desk.control->next_deadline() == Time{3s});
+
+  desk.settle(3s);
+
+  CHECK(writer_of(desk));
+  CHECK_FALSE(desk.control->next_deadline());
+  CHECK(times_told(desk, "no requests are taken by ") == 1);
+}
+
+TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again every second") {
+  Desk desk;
+  const bool opens = GENERATE(false, true);
+  CHECK(desk.take());
+  std::optional<Failing> failing;
+  failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
+  desk.settle(0s);
+  CHECK_FALSE(writer_of(desk));  // who asks is not to wait for nobody
+  CHECK(desk.control->next_deadline() == Time{1s});
+  failing.reset();
+  {
+    const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
+    desk.settle(1s);
+    CHECK(still.fired());
+  }
+  CHECK(times_told(desk, "no requests are taken by ") == 1);
+  CHECK(desk.control->next_deadline() == Time{2s});
+  {
+    // News wait for their tenth of a second, and then it is tried again in any case.
+    const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
+    desk.settle(1'050ms);
+    CHECK(desk.control->next_deadline() == Time{1'100ms});
+  }
+
+  desk.settle(2s);
+
+  CHECK(writer_of(desk));
+  CHECK_FALSE(desk.control->next_deadline());
+}
+
+TEST_CASE("a status that could not be written is tried again, though nothing new has happened") {
+  Desk desk;
+  REQUIRE(desk.take());
+  desk.settle(0s);
+  desk.reach(Phase::preparing);
+  {
+    const Failing failing(Call::write, ENOSPC);
+    desk.settle(1s);
+    CHECK(failing.fired());
+  }
+  CHECK_FALSE(desk.says("preparing"));
+  CHECK(desk.control->next_deadline() == Time{2s});
+  {
+    const Failing still(Call::write, ENOSPC);
+    desk.settle(2s);
+    CHECK(still.fired());
+  }
+  CHECK(desk.control->next_deadline() == Time{3s});
+  CHECK(times_told(desk, "cannot write ") == 1);
+
+  desk.settle(3s);
+
+  CHECK(desk.says("preparing"));
+  CHECK_FALSE(desk.control->next_deadline());
+}
+
+TEST_CASE("a FIFO that cannot be read now is read later") {
+  Desk desk;
+  REQUIRE(desk.take());
+  desk.settle(0s);
+  CHECK(times_told(desk, "no requests are taken by ") == 0);
+  const OwnedFd writer = writer_of(desk);
+  REQUIRE(::write(writer.get(), "one\n", 4) == 4);
+  {
+    const Failing failing(Call::read, EINTR);
+    uv_run(&desk.loop, UV_RUN_ONCE);
+    CHECK(failing.fired());
+  }
+  CHECK(desk.lines.empty());
+
+  while (desk.lines.empty())
+    uv_run(&desk.loop, UV_RUN_ONCE);
+
+  CHECK(desk.lines == std::vector<std::string>{"one"});
+}
+
+TEST_CASE("lines that a turn has no room for are taken before more is read") {
+  Desk desk;
+  REQUIRE(desk.take());
+  desk.settle(0s);
+  const OwnedFd writer = writer_of(desk);
+  std::string all;
+  for (int line = 0; line < 3'000; ++line)
+    all += "x\n";
+  REQUIRE(::write(writer.get(), all.data(), all.size()) == static_cast<ssize_t>(all.size()));
+
+  uv_run(&desk.loop, UV_RUN_ONCE);
+  CHECK(desk.lines.size() == lines_a_turn);
+  CHECK(desk.control->next_deadline() == Time{0});
+  uv_run(&desk.loop, UV_RUN_ONCE);
+  CHECK(desk.lines.size() == 2 * lines_a_turn);
+  while (desk.lines.size() < 3'000) {
+    desk.control->take_backlog();
+    uv_run(&desk.loop, UV_RUN_NOWAIT);
+  }
+  CHECK(std::count(desk.lines.begin(), desk.lines.end(), "x") == 3'000);
+}
+
+TEST_CASE("news that cannot be written are told once, and written when they can be") {
+  Desk desk;
+  REQUIRE(desk.take());
+  {
+    const Failing failing(Call::renameat, ENOSPC, 0, 3);  // first that of the last status.json
+    desk.settle(1s);
+    desk.settle(2s);
+  }
+  CHECK(times_told(desk, "/status.json: No space left on device (ENOSPC)") == 1);
+  CHECK(content_of(desk.directory / "ctl/status.json") == "");
+
+  desk.settle(3s);
+
+  CHECK(content_of(desk.directory / "ctl/status.json") != "");
+}
+
+TEST_CASE("a request that is malformed is answered once") {
+  Desk desk;
+  REQUIRE(desk.take());
+  const agent_protocol::Line line{.text = R"({"type":"confirm","request":"r1"})", .complete = true};
+
+  CHECK(std::holds_alternative<Notice>(desk.control->read(line)));
+  CHECK(std::holds_alternative<std::monostate>(desk.control->read(line)));
+}
+
+}  // namespace failing_control_test

@@ -1,0 +1,182 @@
+// By which way a program is executed, where its path changes or the kernel refuses one of the two.
+#include <grp.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/decisions/unit/failing_calls.h"
+#include "tests/decisions/unit/processes.h"
+#include "upgrader/shell/execution.h"
+#include "upgrader/shell/process.h"
+
+namespace failing_exec_test {
+
+using namespace upgrader;
+using Where = StartFailed::Where;
+
+namespace {
+
+// A copy of `cat` that is checked as a program.
+struct Cat {
+  TemporaryDirectory directory;
+  std::string path = directory.write("agent", content_of("/bin/cat"));
+  std::string other = directory.write("other", content_of("/bin/cat"));
+  std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
+
+  [[nodiscard]] const Program& program() const { return std::get<Program>(checked); }
+};
+
+// How a test that ran in a process of its own, as a user who is not root, came out.
+enum class AsOther { passed, failed, cannot_be };
+
+// Becomes nobody for good, unless we are not root anyway.
+bool drop_root() {
+  constexpr unsigned nobody = 65534;
+  if (::geteuid() != 0) return true;
+  return ::setgroups(0, nullptr) == 0 && ::setgid(nobody) == 0 && ::setuid(nobody) == 0;
+}
+
+// Runs `passes` in a child that is not root. Needs `path` to be in its reach.
+AsOther as_other_user(const std::string& path, const std::function<bool()>& passes) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AsOther outcome = AsOther::cannot_be;
+    if (drop_root() && ::access(path.c_str(), X_OK) == 0)
+      outcome = passes() ? AsOther::passed : AsOther::failed;
+    ::_exit(static_cast<int>(outcome));
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? static_cast<AsOther>(WEXITSTATUS(status)) : AsOther::failed;
+}
+
+// Whether what was started copies its input to its output; it is ended.
+bool is_cat(const std::variant<Started, StartFailed>& result) {
+  const auto& started = std::get<Started>(result);
+  static_cast<void>(::write(started.input.get(), "x", 1));
+  const bool answers = read_from(started.output.get(), 1) == "x";
+  ::kill(started.pid, SIGKILL);
+  ::waitpid(started.pid, nullptr, 0);
+  return answers;
+}
+
+}  // namespace
+
+TEST_CASE("a program whose path is gone at its exec is executed by what was opened") {
+  const Cat cat;
+  at_stat = [&](std::string_view path, bool done) {
+    if (done && path == cat.path) std::filesystem::remove(cat.path);
+  };
+
+  const auto result = start_process(cat.program(), {});
+  at_stat = nullptr;
+
+  CHECK(is_cat(result));
+}
+
+TEST_CASE("a program is executed by what was opened where nobody sees what a process runs") {
+  const Cat cat;
+  const Failing failing(Call::lstat, ENOENT);
+
+  CHECK(is_cat(start_process(cat.program(), {})));
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a program that the kernel refuses when it is open is refused, whatever its path names") {
+  const Cat cat;
+  std::filesystem::remove(cat.path);
+  const int error = GENERATE(EACCES, EPERM);
+  const Failing failing(Call::syscall, error, NSIG - 1);  // behind what is done about signals
+
+  const auto result = start_process(cat.program(), {});
+
+  CHECK(std::get<StartFailed>(result).error == error);
+  CHECK(std::get<StartFailed>(result).where == Where::exec);
+}
+
+TEST_CASE("a program that only root may read is started once by others, and keeps its name") {
+  const Cat cat;
+  REQUIRE(::chmod(cat.directory.path().c_str(), 0755) == 0);
+  REQUIRE(::chmod(cat.path.c_str(), 0711) == 0);
+  std::string name;
+
+  const AsOther outcome = as_other_user(cat.path, [&] {
+    const auto checked = check_program(cat.path, cat.path, {});
+    // The kernel shows nobody but root what such a process runs. A second start would fail.
+    const Failing no_second_start(Call::clone, EAGAIN, 1);
+    const auto result = start_process(std::get<Program>(checked), {});
+    const auto* const started = std::get_if<Started>(&result);
+    if (started == nullptr) return false;
+    const bool hidden = what_runs(started->pid, std::get<Program>(checked)) == Runs::unknown;
+    const bool named = status_of(started->pid, "Name") == "agent";
+    return hidden && named && is_cat(result);
+  });
+
+  if (outcome == AsOther::cannot_be) {
+    WARN("skipped: cannot become a user here who is not root");
+    return;
+  }
+  CHECK(outcome == AsOther::passed);
+}
+
+TEST_CASE("a hidden process whose path is exchanged while it is started is not kept") {
+  const Cat cat;
+  const Failing hidden(Call::stat, EACCES, 1);  // /proc/PID/exe, after the first look at the path
+  int looks = 0;
+  at_stat = [&](std::string_view path, bool done) {
+    if (done && path == cat.path && ++looks == 1) std::filesystem::rename(cat.other, cat.path);
+  };
+
+  const auto result = start_process(cat.program(), {});
+  at_stat = nullptr;
+
+  CHECK(hidden.fired());
+  CHECK(std::get<StartFailed>(result) == StartFailed{.where = Where::exec, .error = ESTALE});
+  ::waitpid(-1, nullptr, 0);  // unless it has been reaped already
+}
+
+TEST_CASE("a process that was started wrongly is not waited for, however long it takes to die") {
+  const Cat cat;
+  at_stat = [&](std::string_view path, bool done) {
+    if (done && path == cat.path) std::filesystem::rename(cat.other, cat.path);
+    if (done) at_stat = nullptr;
+  };
+  pid_t child = 0;
+  kill_instead = [&](pid_t pid) { child = pid; };  // as if it hung in the kernel
+  ::alarm(patience_ms / 1'000);                    // an upgrader that waits ends this program
+
+  const auto result = start_process(cat.program(), {});
+  ::alarm(0);
+  at_stat = nullptr;
+  kill_instead = nullptr;
+
+  CHECK(std::get<StartFailed>(result) == StartFailed{.where = Where::exec, .error = ESTALE});
+  REQUIRE(child > 0);
+  CHECK(::waitpid(child, nullptr, 0) == child);  // it is there for whoever learns of its end
+}
+
+TEST_CASE("a process that was started wrongly and may not be killed is not waited for") {
+  const Cat cat;
+  at_stat = [&](std::string_view path, bool done) {
+    if (done && path == cat.path) std::filesystem::rename(cat.other, cat.path);
+    if (done) at_stat = nullptr;
+  };
+  const Failing failing(Call::kill, EPERM);
+
+  const auto result = start_process(cat.program(), {});
+  at_stat = nullptr;
+
+  CHECK(failing.fired());
+  CHECK(std::get<StartFailed>(result) == StartFailed{.where = Where::exec, .error = ESTALE});
+  CHECK(::waitpid(-1, nullptr, 0) > 0);  // it has ended by itself, as its input has
+}
+
+TEST_CASE("what a process runs that is gone, or cannot be looked at, is not known") {
+  const Cat cat;
+  const Failing failing(Call::stat, ENOENT, 0, 2);
+
+  CHECK(what_runs(::getpid(), cat.program()) == Runs::unknown);
+}
+
+}  // namespace failing_exec_test

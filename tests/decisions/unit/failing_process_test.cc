@@ -1,0 +1,488 @@
+// Processes and programs, where the kernel refuses what it hardly ever does: each refusal is told,
+// and nothing is left behind; a call that was only interrupted is made again.
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "tests/decisions/unit/failing_calls.h"
+#include "tests/decisions/unit/processes.h"
+#include "tests/decisions/unit/program_of.h"
+#include "upgrader/shell/descriptors.h"
+#include "upgrader/shell/process.h"
+
+namespace failing_process_test {
+
+using namespace upgrader;
+using Where = StartFailed::Where;
+
+namespace {
+
+// How the start of /bin/true failed.
+std::optional<StartFailed> failure_of(const Program& program, const ChildSetting& setting = {}) {
+  auto result = start_process(program, setting);
+  if (const auto* failed = std::get_if<StartFailed>(&result)) return *failed;
+  ::waitpid(std::get<Started>(result).pid, nullptr, 0);
+  return std::nullopt;
+}
+
+int error_of_checking(const std::string& path) {
+  const auto checked = check_program(path, path, {});
+  const auto* refusal = std::get_if<ProgramRefused>(&checked);
+  return refusal != nullptr ? refusal->error : 0;
+}
+
+// A script whose interpreter has gone: only the kernel finds out.
+Program orphaned_script(const TemporaryDirectory& directory) {
+  const std::string interpreter = directory.link("interpreter", "/bin/sh");
+  Program script = program_of(directory.write("script", "#!" + interpreter + "\n"));
+  std::filesystem::remove(interpreter);
+  return script;
+}
+
+// From now on something is done before or after each look at a path.
+struct AtStat {
+  explicit AtStat(std::function<void(std::string_view path, bool done)> deed) {
+    at_stat = std::move(deed);
+  }
+  ~AtStat() { at_stat = nullptr; }
+  AtStat(const AtStat&) = delete;
+  AtStat& operator=(const AtStat&) = delete;
+};
+
+bool is_other_process(std::string_view path) {
+  return path.starts_with("/proc/") && !path.starts_with("/proc/self");
+}
+
+void exchange(const std::string& one, const std::string& other) {
+  REQUIRE(::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0);
+}
+
+// Whether what was started copies its input to its output.
+bool is_cat(Started& started) {
+  static_cast<void>(::write(started.input.get(), "x", 1));
+  const bool answers = read_from(started.output.get(), 1) == "x";
+  ::kill(started.pid, SIGKILL);
+  ::waitpid(started.pid, nullptr, 0);
+  return answers;
+}
+
+bool no_child_is_left() {
+  return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
+}
+
+// A child that was started wrongly has been killed. It is reaped here, unless it has been already.
+bool the_killed_child_is_gone() {
+  int status = 0;
+  const pid_t reaped = ::waitpid(-1, &status, 0);
+  if (reaped < 0) return errno == ECHILD;
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && no_child_is_left();
+}
+
+}  // namespace
+
+TEST_CASE("a program that was exchanged before its exec is killed, and has not been started") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("agent", content_of("/bin/cat"));
+  const std::string other = directory.write("other", content_of("/bin/cat"));
+  const Program program = program_of(path);
+  const std::size_t before = descriptors_of(::getpid()).size();
+  const AtStat swapper([&](std::string_view looked_at, bool done) {
+    if (done && looked_at == path) exchange(path, other);
+  });
+
+  auto result = start_process(program, {});
+
+  if (auto* started = std::get_if<Started>(&result)) FAIL(is_cat(*started));
+  CHECK(std::get<StartFailed>(result) == StartFailed{.where = Where::exec, .error = ESTALE});
+  CHECK(the_killed_child_is_gone());
+  CHECK(descriptors_of(::getpid()).size() == before);
+}
+
+TEST_CASE("a program that was exchanged before its exec, and back after it, is started as it was") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("agent", content_of("/bin/cat"));
+  const std::string other = directory.write("other", content_of("/usr/bin/tail"));
+  const Program program = program_of(path);
+  int exchanges = 0;
+  const AtStat swapper([&](std::string_view looked_at, bool done) {
+    const bool due = exchanges == 0 ? looked_at == path : is_other_process(looked_at);
+    if (!done || !due || exchanges == 2) return;
+    exchange(path, other);
+    ++exchanges;
+  });
+
+  auto result = start_process(program, {});
+
+  CHECK(exchanges == 2);
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(is_cat(std::get<Started>(result)));
+  CHECK(the_killed_child_is_gone());
+}
+
+TEST_CASE("a program that has executed another one when it is looked at is started all the same") {
+  const Program program = program_of("/usr/bin/env", {"cat"});
+  bool waited = false;
+  const AtStat waiter([&](std::string_view looked_at, bool done) {
+    if (done || !is_other_process(looked_at)) return;
+    const std::string process(looked_at.substr(0, looked_at.rfind('/')));
+    for (int look = 0; look < patience_ms && content_of(process + "/comm") != "cat\n"; ++look)
+      ::poll(nullptr, 0, 1);
+    waited = true;
+  });
+
+  auto result = start_process(program, {});
+
+  CHECK(waited);
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(is_cat(std::get<Started>(result)));
+  CHECK(the_killed_child_is_gone());
+}
+
+TEST_CASE("a program that has ended when it is looked at has been started") {
+  const Program program = program_of("/bin/true");
+  const AtStat waiter([](std::string_view looked_at, bool done) {
+    if (done || !is_other_process(looked_at)) return;
+    const pid_t pid = std::stoi(std::string(looked_at.substr(6)));
+    REQUIRE(ends(pid));
+  });
+
+  auto result = start_process(program, {});
+
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(try_reap(std::get<Started>(result).pid) == Ending{Ending::How::exited, 0});
+}
+
+TEST_CASE("where it cannot be seen what a process runs, the program is started all the same") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("agent", content_of("/bin/cat"));
+  const Program program = program_of(path);
+  const bool no_proc = GENERATE(false, true);
+  // The path has been looked at before the process is.
+  const Failing failing(no_proc ? Call::lstat : Call::stat, EACCES, no_proc ? 0 : 1);
+
+  auto result = start_process(program, {});
+
+  CHECK(failing.fired());
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(is_cat(std::get<Started>(result)));
+  CHECK(no_child_is_left());
+}
+
+TEST_CASE("where neither can be had, the path is executed") {
+  const Program program = program_of("/bin/cat");
+  const Failing looking(Call::stat, ENOENT);
+  const int error = GENERATE(ENOSYS, EPERM, ENOENT);
+  constexpr int signals = 64;
+  const Failing executing(Call::syscall, error, signals);
+
+  auto result = start_process(program, {});
+
+  CHECK(executing.fired());
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(is_cat(std::get<Started>(result)));
+}
+
+TEST_CASE("a start whose process cannot give a signal its default fails, but for two of them") {
+  const Program program = program_of("/bin/true");
+  const int signal_number = GENERATE(1, 2, 31, SIGKILL, SIGSTOP, 32, 64);
+  const Failing failing(Call::syscall, EINVAL, signal_number - 1);
+  const bool promised = signal_number <= 31 && signal_number != SIGKILL && signal_number != SIGSTOP;
+
+  const auto failure = failure_of(program);
+
+  CHECK(failing.fired());
+  CHECK(failure.has_value() == promised);
+  if (promised) CHECK(failure == StartFailed{.where = Where::resources, .error = EINVAL});
+}
+
+TEST_CASE("a start for which a pipe is not to be had fails, and leaves no descriptor behind") {
+  const Program program = program_of("/bin/true");
+  const auto before = descriptors_of(::getpid());
+  const int after = GENERATE(0, 1, 2);
+  const Failing failing(Call::pipe2, EMFILE, after);
+
+  const auto failure = failure_of(program);
+
+  CHECK(failing.fired());
+  CHECK(failure == StartFailed{.where = Where::resources, .error = EMFILE});
+  CHECK(descriptors_of(::getpid()) == before);
+}
+
+TEST_CASE("a start whose pipes cannot be made non-blocking fails") {
+  const Program program = program_of("/bin/true");
+  const int after = GENERATE(0, 1, 2, 3);
+  const Failing failing(Call::fcntl, EPERM, after);
+
+  CHECK(failure_of(program) == StartFailed{.where = Where::resources, .error = EPERM});
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a start for which there is no process fails") {
+  const Program program = program_of("/bin/true");
+  const Failing failing(Call::clone, EAGAIN);
+
+  CHECK(failure_of(program) == StartFailed{.where = Where::resources, .error = EAGAIN});
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a start whose process cannot put its descriptors in place fails") {
+  const Program program = program_of("/bin/true");
+  const int after = GENERATE(0, 1);
+  const Failing failing(Call::dup2, EBADF, after);
+
+  CHECK(failure_of(program) == StartFailed{.where = Where::resources, .error = EBADF});
+}
+
+TEST_CASE("a start whose process cannot pass a descriptor on fails") {
+  const Program program = program_of("/bin/true");
+  const Failing failing(Call::fcntl, EBADF, 4);
+
+  CHECK(failure_of(program, ChildSetting{.environment = {}, .passed = 1}) ==
+        StartFailed{.where = Where::resources, .error = EBADF});
+}
+
+TEST_CASE("a start fails whose process cannot pass the program on to its adapter") {
+  const Program program = program_of("/bin/true");
+  const ChildSetting setting{.environment = {}, .passed = 0, .adapter = program_of("/bin/cat")};
+  const Failing failing(Call::fcntl, EBADF, 4);
+
+  CHECK(failure_of(program, setting) == StartFailed{.where = Where::resources, .error = EBADF});
+}
+
+TEST_CASE("a process that cannot tell why it was not executed ends by itself") {
+  const TemporaryDirectory directory;
+  const Program program = orphaned_script(directory);
+  const Failing failing(Call::write, EPIPE);
+
+  auto result = start_process(program, {});
+
+  REQUIRE(std::holds_alternative<Started>(result));
+  const pid_t pid = std::get<Started>(result).pid;
+  REQUIRE(ends(pid));
+  CHECK(try_reap(pid) == Ending{Ending::How::exited, 2});
+}
+
+TEST_CASE("an interrupted wait for the exec, or for a child, goes on") {
+  const TemporaryDirectory directory;
+  const Program gone = orphaned_script(directory);
+  const Failing reading(Call::read, EINTR);
+  const Failing waiting(Call::waitpid, EINTR);
+
+  CHECK(failure_of(gone) == StartFailed{.where = Where::exec, .error = ENOENT});
+
+  CHECK(reading.fired());
+  CHECK(waiting.fired());
+  CHECK(::waitpid(-1, nullptr, 0) == -1);  // there is no child any more, ended or not
+}
+
+TEST_CASE("a child that another has reaped is not waited for for ever") {
+  const TemporaryDirectory directory;
+  const Program gone = orphaned_script(directory);
+  const Failing waiting(Call::waitpid, ECHILD);
+
+  CHECK(failure_of(gone) == StartFailed{.where = Where::exec, .error = ENOENT});
+
+  CHECK(waiting.fired());
+  CHECK(::waitpid(-1, nullptr, 0) > 0);
+}
+
+TEST_CASE("an interrupted look at a child is made again") {
+  auto result = start_process(program_of("/bin/true"), {});
+  const pid_t pid = std::get<Started>(result).pid;
+  REQUIRE(ends(pid));
+  const Failing failing(Call::waitpid, EINTR, 0, 2);
+
+  CHECK(try_reap(pid) == Ending{Ending::How::exited, 0});
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a path that comes to name the same file again while it is executed is told as refused") {
+  const TemporaryDirectory directory;
+  const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
+  // Only the first of the two looks at the path sees another file, or none.
+  const Failing failing(Call::stat, ENOENT);
+
+  CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = ENOENT});
+}
+
+TEST_CASE("a program is refused when it cannot be looked at") {
+  const auto [call, after] = GENERATE(table<Call, int>(
+      {{Call::fstat, 0}, {Call::fstat, 1}, {Call::fstat, 2}, {Call::open, 1}, {Call::pread, 0}}));
+  const Failing failing(call, EIO, after);
+
+  CHECK(error_of_checking("/bin/sh") == EIO);
+  CHECK(failing.fired());
+}
+
+TEST_CASE("an interrupted read of a program is made again") {
+  const TemporaryDirectory directory;
+  const bool reaches_the_end = GENERATE(false, true);
+  const std::string path =
+      reaches_the_end ? directory.write("script", "#!/bin/sh\n") : std::string("/bin/sh");
+  const Failing failing(Call::pread, EINTR);
+
+  CHECK(error_of_checking(path) == 0);
+  CHECK(failing.fired());
+}
+
+TEST_CASE("an interrupted wait for an exec that works goes on to its end, and no further") {
+  const Failing failing(Call::read, EINTR);
+
+  CHECK_FALSE(failure_of(program_of("/bin/true")));
+
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a loader or an interpreter that may not be read is taken as it is") {
+  const Failing failing(Call::open, EACCES, 2);
+
+  CHECK(error_of_checking("/bin/sh") == 0);
+  CHECK(failing.fired());
+  const TemporaryDirectory directory;
+  const std::string script = directory.write("script", "#!/bin/sh\n");
+  const Failing again(Call::open, EACCES, 2);
+  CHECK(program_of(script).kind() == ExecutableKind::script);
+  CHECK(again.fired());
+}
+
+TEST_CASE("where a call of the newer kind is refused, the older one says what may be executed") {
+  const TemporaryDirectory directory;
+  const std::string script = directory.write("script", "#!/bin/sh\n");
+  const int before = GENERATE(0, 1);  // the script is asked about, then its interpreter
+  const int error = GENERATE(EINVAL, ENOSYS, EPERM, EACCES);
+  {
+    const Failing failing(Call::faccessat2, error, before);
+    CHECK(error_of_checking(script) == 0);
+    CHECK(failing.fired());
+  }
+  const Failing failing(Call::faccessat2, error);
+  CHECK(error_of_checking(directory.write("plain", "#!/bin/sh\n", 0644)) == EACCES);
+}
+
+TEST_CASE("what else the kernel says of the right to execute a file is the reason of a refusal") {
+  const TemporaryDirectory directory;
+  const Failing failing(Call::faccessat2, EIO, GENERATE(0, 1));
+
+  CHECK(error_of_checking(directory.write("script", "#!/bin/sh\n")) == EIO);
+  CHECK(failing.fired());
+}
+
+TEST_CASE("a file that is gone at the second look is looked at again, but not for ever") {
+  {
+    const Failing once(Call::open, ENOENT, 1);
+    CHECK(error_of_checking("/bin/sh") == 0);
+    CHECK(once.fired());
+  }
+  const Failing always(Call::open, ENOENT, 1, 1'000);
+  CHECK(error_of_checking("/bin/sh") == EAGAIN);
+}
+
+TEST_CASE("a standard descriptor that cannot be opened is told") {
+  const Failing closed(Call::fcntl, EBADF);
+  const Failing failing(Call::open, ENOENT);
+
+  CHECK(open_standard_descriptors() == ENOENT);
+}
+
+TEST_CASE("descriptors are marked without /proc, and without a limit to their number") {
+  const int fd = ::open("/dev/null", O_RDONLY);
+  REQUIRE((::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0);
+  const Failing no_directory(Call::opendir, ENOENT);
+  const Failing no_limit(Call::getrlimit, EPERM);
+
+  CHECK_FALSE(mark_by_proc(fd));
+  mark_one_by_one(fd);
+
+  CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+  ::close(fd);
+}
+
+TEST_CASE("where one means of marking descriptors is missing, the next is taken") {
+  const int fd = ::open("/dev/null", O_RDONLY);
+  REQUIRE((::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0);
+  const int missing = GENERATE(0, 1, 2);
+  const Failing no_call(Call::syscall, ENOSYS, 0, missing > 0 ? 1 : 0);
+  const Failing no_directory(Call::opendir, ENOENT, 0, missing > 1 ? 1 : 0);
+
+  mark_close_on_exec_from(fd);
+
+  CHECK(no_call.fired() == (missing > 0));
+  CHECK(no_directory.fired() == (missing > 1));
+  CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+  ::close(fd);
+}
+
+TEST_CASE("a script that has become none, and whose path then cannot be looked at, is refused") {
+  const TemporaryDirectory directory;
+  const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
+  directory.write("script", "no script");
+  const Failing failing(Call::stat, EIO, 1);
+
+  CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = ENOEXEC});
+}
+
+TEST_CASE("a program that may be executed but not opened for reading is one that is not read") {
+  const Failing failing(Call::open, EPERM, 1);
+
+  const Program program = program_of("/bin/sh");
+
+  CHECK(failing.fired());
+  CHECK(program.kind() == ExecutableKind::unreadable);
+}
+
+TEST_CASE("an ELF file that is not to be executed is no program") {
+  const TemporaryDirectory directory;
+  std::string content = content_of("/bin/true");
+  content[16] = 1;  // e_type: relocatable
+
+  CHECK(error_of_checking(directory.write("object", content)) == ENOEXEC);
+}
+
+TEST_CASE("a start of which nothing can be learnt counts as done") {
+  const Program program = program_of("/bin/true");
+  const Failing failing(Call::read, EIO);
+
+  CHECK_FALSE(failure_of(program));
+  CHECK(failing.fired());
+}
+
+TEST_CASE("an agent is started also where the kernel tells nobody of the upgrader's death") {
+  const Program program = program_of("/bin/true");
+  const Failing failing(Call::prctl, EINVAL);
+
+  auto result = start_process(program, {});
+
+  REQUIRE(std::holds_alternative<Started>(result));
+  const pid_t pid = std::get<Started>(result).pid;
+  REQUIRE(ends(pid));
+  CHECK(try_reap(pid) == Ending{Ending::How::exited, 0});
+}
+
+TEST_CASE("a child whose upgrader had died before the kernel was asked to tell runs nothing") {
+  const Program program = program_of("/bin/true");
+  const Failing failing(Call::getppid, 0);  // -1: it is another's child by now
+
+  auto result = start_process(program, {});
+
+  REQUIRE(std::holds_alternative<Started>(result));
+  const pid_t pid = std::get<Started>(result).pid;
+  REQUIRE(ends(pid));
+  CHECK(try_reap(pid) == Ending{Ending::How::exited, 2});
+}
+
+TEST_CASE("a kernel that knows no subreapers says so") {
+  const Failing failing(Call::prctl, EINVAL);
+
+  CHECK(become_subreaper() == EINVAL);
+}
+
+TEST_CASE("descriptors that are marked at once are not marked one by one, too") {
+  const Failing failing(Call::fcntl, EBADF);
+
+  mark_close_on_exec_from(1'000);
+
+  CHECK_FALSE(failing.fired());
+}
+
+}  // namespace failing_process_test

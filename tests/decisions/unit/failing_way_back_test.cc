@@ -1,0 +1,221 @@
+// The way back across restarts, where the file system refuses what it hardly ever does: a commit
+// that fails leaves both links as they were, and a count that cannot be kept is told.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/decisions/unit/blocked_sigchld.h"
+#include "tests/decisions/unit/failing_calls.h"
+#include "tests/decisions/unit/processes.h"
+#include "tests/decisions/unit/releases.h"
+#include "upgrader/shell/init_system.h"
+#include "upgrader/shell/link_place.h"
+#include "upgrader/shell/lock.h"
+#include "upgrader/shell/loop.h"
+#include "upgrader/shell/relink.h"
+
+namespace failing_way_back_test {
+
+using namespace upgrader;
+
+namespace {
+
+// What the upgrader tells, and with which status it ends.
+struct RunOutcome {
+  int status = 0;
+  std::string told;
+};
+
+RunOutcome outcome_of_running(const Options& options, Lock* lock = nullptr) {
+  const OwnedFd log(::memfd_create("log", MFD_CLOEXEC));
+  REQUIRE(log);
+  Logbook logbook(LogLevel::error, nullptr, log.get());
+  InitSystem init_system(nullptr);
+  Loop loop(options, logbook, init_system, lock);
+  const int status = loop.run({});
+  char text[4'096];
+  const ssize_t bytes = ::pread(log.get(), text, sizeof text, 0);
+  return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
+}
+
+}  // namespace
+
+TEST_CASE("a link of --previous that cannot be read is refused") {
+  const Releases releases("two");
+  Link link = std::get<Link>(Link::open(releases.path));
+  const Failing failing(Call::readlinkat, EIO);
+
+  const auto refused = link.keep_previous(releases.previous);
+
+  REQUIRE(refused);
+  CHECK(refused->error == EIO);
+  CHECK(failing.fired());
+}
+
+TEST_CASE("where the link of --previous cannot be written no commit can be proved") {
+  const Releases releases("one");
+  const Link link = releases.link_with_previous();
+  const Program two = program_of(releases.two);
+  {
+    const Failing failing(Call::faccessat2, EROFS, 0, 2);
+    CHECK(link.previous_stays() == EROFS);
+    CHECK(link.prove(two, nothing) == EROFS);
+    CHECK(failing.fired());
+  }
+  CHECK(link.previous_stays() == 0);
+  CHECK(link.prove(two, nothing) == 0);
+}
+
+TEST_CASE("a commit that fails behind the link of --previous leaves that as it was, too") {
+  const std::string before = GENERATE("", "two");
+  const Releases releases(before);
+  Link link = releases.link_with_previous();
+  // The fresh link of --previous; the sync of its directory; the looks at AGENT's link's directory
+  // and at the executable; the fresh link; the sync of its directory.
+  const auto [call, after] = GENERATE(table<Call, int>({{Call::symlinkat, 0},
+                                                        {Call::fsync, 0},
+                                                        {Call::fstat, 0},
+                                                        {Call::stat, 0},
+                                                        {Call::symlinkat, 1},
+                                                        {Call::fsync, 1}}));
+  const Program two = program_of(releases.two);
+  {
+    const Failing failing(call, EIO, after);
+    CHECK(link.commit(two, nothing) == EIO);
+    CHECK(failing.fired());
+  }
+
+  CHECK(Releases::target_of(releases.path) == "one");
+  CHECK(Releases::target_of(releases.previous) == before);
+  CHECK(link.commit(two, nothing) == 0);
+  CHECK(Releases::target_of(releases.path) == "two");
+  CHECK(Releases::target_of(releases.previous) == "one");
+}
+
+TEST_CASE("what was committed before is named as it was, where nothing says where it leads") {
+  const Releases releases;
+  Link link = releases.link_with_previous();
+  const Program two = program_of(releases.two);
+  // What the link named; and the directory of LINK, from which the way is told.
+  const int after = GENERATE(0, 1);
+  const Failing failing(Call::realpath, EACCES, after);
+
+  CHECK(link.commit(two, nothing) == 0);
+
+  CHECK(failing.fired());
+  CHECK(Releases::target_of(releases.previous) == (after == 0 ? "one" : releases.one));
+}
+
+TEST_CASE("the link of --previous names the program, not the way to it through other links") {
+  const Releases releases;
+  releases.directory.link("newest", "one");
+  const std::string by_name = releases.directory.link("by-name", "newest");
+  Link link = std::get<Link>(Link::open(by_name));
+  REQUIRE_FALSE(link.keep_previous(releases.previous));
+
+  CHECK(link.commit(program_of(releases.two), nothing) == 0);
+
+  CHECK(Releases::target_of(releases.previous) == "one");
+}
+
+TEST_CASE("an absolute link makes that of --previous absolute, and the same path moves it not") {
+  const Releases releases;
+  const std::string absolute = releases.directory.link("absolute", releases.one);
+  Link link = std::get<Link>(Link::open(absolute));
+  REQUIRE_FALSE(link.keep_previous(releases.previous));
+
+  CHECK(link.commit(program_of(releases.one), nothing) == 0);
+  CHECK(Releases::target_of(releases.previous) == "");
+  CHECK(link.commit(program_of(releases.two), nothing) == 0);
+  CHECK(Releases::target_of(releases.previous) == releases.one);
+}
+
+TEST_CASE("a link in the root directory leads to what is below that") {
+  const auto place = LinkPlace::open("/no-such-link");
+
+  CHECK(std::get<LinkPlace>(place).way_to("/opt/agent") == "opt/agent");
+}
+
+TEST_CASE("where the way to a link's directory cannot be told, the link is made an absolute one") {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "here");
+  const auto place = LinkPlace::open(directory / "here/link");
+  REQUIRE(std::holds_alternative<LinkPlace>(place));
+  CHECK(std::get<LinkPlace>(place).way_to(directory / "one") == "../one");
+
+  std::filesystem::remove(directory / "here");
+
+  CHECK(std::get<LinkPlace>(place).way_to(directory / "one") == directory / "one");
+}
+
+TEST_CASE("a directory whose path leads to another file system by now has been moved") {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "releases");
+  const std::string path = directory.link("way", "releases");
+  const auto opened = LinkPlace::open(path + "/current");
+  const auto& place = std::get<LinkPlace>(opened);
+  CHECK(place.moved() == 0);
+
+  std::filesystem::remove(path);
+  directory.link("way", "/proc");
+
+  CHECK(place.moved() == ESTALE);
+}
+
+TEST_CASE("a path that leads to another file system by now does not name the program") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("agent", "#!/bin/true\n");
+  const Program program = program_of(path);
+  std::filesystem::remove(path);
+  directory.link("agent", "/proc/version");
+
+  CHECK(program.path_changed() == ESTALE);
+}
+
+TEST_CASE("a start that cannot be counted is told, and is no reason not to start") {
+  const Releases releases;
+  Options options;
+  options.agent = releases.directory.link("agent", "/bin/false");
+  options.relink = true;
+  options.previous = releases.previous;
+  options.attempts = 3;
+  const auto call = GENERATE(Call::open, Call::openat);
+  // The links' directories, and the program and its loader, have been opened before.
+  const Failing failing(call, EMFILE, call == Call::open ? 5 : 1);
+
+  const RunOutcome outcome = outcome_of_running(options);
+
+  CHECK(failing.fired());
+  CHECK(outcome.status == 1);
+  CHECK(outcome.told.find("cannot count this start in " + releases.previous +
+                          ".attempts: Too many open files (EMFILE)") != std::string::npos);
+}
+
+TEST_CASE("AGENT that is gone ends the upgrader with --relink as without") {
+  Options options;
+  options.agent = "/no-such-agent";
+  options.relink = true;
+
+  CHECK(outcome_of_running(options).status == 127);
+}
+
+TEST_CASE("AGENT that is gone is no reason not to wait for the lock, where there is a way back") {
+  const Releases releases("one");
+  Options options;
+  options.agent = releases.directory.link("agent", "none");
+  options.relink = true;
+  options.previous = releases.previous;
+  options.lock_file = releases.directory / "lock";
+  options.lock_timeout = Duration(1);
+  Lock holder(*options.lock_file, 91);
+  REQUIRE(holder.try_lock() == 0);
+  Lock lock(*options.lock_file, 90);
+
+  const RunOutcome outcome = outcome_of_running(options, &lock);
+
+  CHECK(outcome.status == 125);
+  CHECK(outcome.told.find("cannot lock ") != std::string::npos);
+}
+
+}  // namespace failing_way_back_test

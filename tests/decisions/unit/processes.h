@@ -1,0 +1,105 @@
+// What tests that start processes share: waiting for them with a deadline, and looking at them from
+// outside.
+#pragma once
+
+#include <dirent.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/decisions/unit/temporary_directory.h"
+#include "upgrader/shell/owned_fd.h"
+
+// Longer than any machine needs; a test that waits so long has failed.
+inline constexpr int patience_ms = 20'000;
+
+inline bool becomes_ready(int fd, short events) {
+  pollfd one{.fd = fd, .events = events, .revents = 0};
+  int count = 0;
+  do {
+    count = ::poll(&one, 1, patience_ms);
+  } while (count < 0 && errno == EINTR);
+  return count == 1;
+}
+
+// True once the process has ended; it is not reaped.
+inline bool ends(pid_t pid) {
+  const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return handle && becomes_ready(handle.get(), POLLIN);
+}
+
+// Reads until `size` bytes are there, the stream ends or patience does.
+inline std::string read_from(int fd, std::size_t size) {
+  std::string bytes;
+  char buffer[4096];
+  while (bytes.size() < size && becomes_ready(fd, POLLIN)) {
+    const ssize_t count = ::read(fd, buffer, std::min(sizeof buffer, size - bytes.size()));
+    if (count <= 0) break;
+    bytes.append(buffer, static_cast<std::size_t>(count));
+  }
+  return bytes;
+}
+
+inline std::string read_to_end(int fd) {
+  return read_from(fd, static_cast<std::size_t>(-1));
+}
+
+// The open descriptors of a process, and what each is.
+inline std::map<int, std::string> descriptors_of(pid_t pid) {
+  const std::string directory = "/proc/" + std::to_string(pid) + "/fd";
+  std::map<int, std::string> found;
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    names.push_back(entry.path().filename().string());
+  }
+  for (const std::string& name : names) {
+    std::error_code gone;
+    const std::filesystem::path target =
+        std::filesystem::read_symlink(directory + "/" + name, gone);
+    if (!gone) found[std::stoi(name)] = target.string();
+  }
+  return found;
+}
+
+// A line of /proc/PID/status without its name.
+inline std::string status_of(pid_t pid, const std::string& name) {
+  std::istringstream lines(content_of("/proc/" + std::to_string(pid) + "/status"));
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line.starts_with(name + ":\t")) return line.substr(name.size() + 2);
+  }
+  return "";
+}
+
+// The kernel lets go of whoever waits for an exec a little before the program's arguments are
+// there.
+inline void await_arguments(pid_t pid) {
+  const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  pollfd end{.fd = handle.get(), .events = POLLIN, .revents = 0};
+  for (int waited_ms = 0; waited_ms < patience_ms && ::poll(&end, 1, 0) == 0; ++waited_ms) {
+    if (!content_of("/proc/" + std::to_string(pid) + "/cmdline").empty()) return;
+    ::poll(nullptr, 0, 1);
+  }
+}
+
+// What a file of NUL-ended texts in /proc/PID holds: "cmdline" or "environ".
+inline std::vector<std::string> texts_of(pid_t pid, const std::string& file) {
+  await_arguments(pid);
+  const std::string content = content_of("/proc/" + std::to_string(pid) + "/" + file);
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < content.size();) {
+    const std::size_t end = std::min(content.find('\0', at), content.size());
+    texts.push_back(content.substr(at, end - at));
+    at = end + 1;
+  }
+  return texts;
+}

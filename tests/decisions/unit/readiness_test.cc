@@ -1,0 +1,136 @@
+// One newline on a descriptor, once.
+#include "upgrader/shell/readiness.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/decisions/unit/processes.h"
+
+namespace readiness_test {
+
+namespace {
+
+using namespace upgrader;
+
+constexpr int number = 150;
+constexpr int lowest = 200;
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    read.reset(ends[0]);
+    write.reset(ends[1]);
+  }
+  OwnedFd read, write;
+};
+
+void put_at(int place, const OwnedFd& fd) {
+  REQUIRE(::dup2(fd.get(), place) == place);
+}
+
+std::string refusal_of(int place) {
+  auto taken = Readiness::take(place, lowest);
+  REQUIRE(std::holds_alternative<std::string>(taken));
+  return std::get<std::string>(taken);
+}
+
+}  // namespace
+
+TEST_CASE("the descriptor is told one newline, once, and closed") {
+  Pipe pipe;
+  const int place = GENERATE(150, 200, 207);
+  put_at(place, pipe.write);
+  pipe.write.reset();
+  auto taken = Readiness::take(place, lowest);
+  REQUIRE(std::holds_alternative<Readiness>(taken));
+  Readiness readiness = std::get<Readiness>(std::move(taken));
+
+  CHECK(readiness.tell());
+  CHECK(readiness.tell());
+
+  CHECK(read_to_end(pipe.read.get()) == "\n");
+}
+
+TEST_CASE("the number is free at once, and what took its place is close-on-exec") {
+  Pipe pipe;
+  put_at(number, pipe.write);
+  const auto before = descriptors_of(::getpid());
+
+  auto taken = Readiness::take(number, lowest);
+
+  REQUIRE(std::holds_alternative<Readiness>(taken));
+  CHECK(::fcntl(number, F_GETFD) == -1);
+  CHECK(descriptors_of(::getpid()).size() == before.size());
+  CHECK((::fcntl(lowest, F_GETFD) & FD_CLOEXEC) != 0);
+}
+
+TEST_CASE("a descriptor that is never told is closed without a word") {
+  Pipe pipe;
+  put_at(number, pipe.write);
+  pipe.write.reset();
+
+  static_cast<void>(Readiness::take(number, lowest));
+
+  CHECK(read_to_end(pipe.read.get()).empty());
+}
+
+TEST_CASE("a descriptor that is not open, or not for writing, is refused and left alone") {
+  Pipe pipe;
+  put_at(number, pipe.read);
+
+  CHECK(refusal_of(number) == "it is not open for writing");
+  CHECK(::fcntl(number, F_GETFD) >= 0);
+  ::close(number);
+  CHECK(refusal_of(number).find("EBADF") != std::string::npos);
+}
+
+TEST_CASE("one that can also be read is taken") {
+  const OwnedFd both(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  put_at(number, both);
+
+  CHECK(std::holds_alternative<Readiness>(Readiness::take(number, lowest)));
+}
+
+TEST_CASE("what others share stays as it was, also where it does not block") {
+  Pipe pipe;
+  REQUIRE(::fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK) == 0);
+  const int before = ::fcntl(pipe.write.get(), F_GETFL);
+  put_at(number, pipe.write);
+  auto taken = Readiness::take(number, lowest);
+
+  CHECK(std::get<Readiness>(taken).tell());
+
+  CHECK(::fcntl(pipe.write.get(), F_GETFL) == before);
+}
+
+TEST_CASE("a pipe that is full, or that nobody reads, is not waited for, and stays as it was") {
+  ::signal(SIGPIPE, SIG_IGN);
+  Pipe pipe;
+  REQUIRE(::fcntl(pipe.write.get(), F_SETPIPE_SZ, 4'096) == 4'096);
+  const bool full = GENERATE(true, false);
+  if (full) {
+    REQUIRE(::write(pipe.write.get(), std::string(4'096, 'x').data(), 4'096) == 4'096);
+  } else {
+    pipe.read.reset();
+  }
+  put_at(number, pipe.write);
+  auto taken = Readiness::take(number, lowest);
+
+  CHECK(std::get<Readiness>(taken).tell() == !full);
+
+  CHECK((::fcntl(pipe.write.get(), F_GETFL) & O_NONBLOCK) == 0);
+}
+
+TEST_CASE("nobody is told anything where nobody asked") {
+  const auto before = descriptors_of(::getpid());
+
+  CHECK(Readiness().tell());
+
+  CHECK(descriptors_of(::getpid()) == before);
+}
+
+}  // namespace readiness_test

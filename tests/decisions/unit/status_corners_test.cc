@@ -1,0 +1,173 @@
+// status.json at its limits: what is left out where there is no room, and in which order.
+#include <catch2/catch.hpp>
+
+#include "tests/decisions/unit/status_bench.h"
+#include "tests/together/integration/json.h"
+
+namespace status_corners_test {
+
+namespace {
+
+using namespace upgrader;
+using namespace upgrader::test;
+using namespace std::chrono_literals;
+
+bool has(const std::string& news, const std::string& text) {
+  return news.find(text) != std::string::npos;
+}
+
+int times_in(const std::string& news, const std::string& text) {
+  int times = 0;
+  for (std::size_t at = news.find(text); at != std::string::npos; at = news.find(text, at + 1))
+    ++times;
+  return times;
+}
+
+PastRequest long_request(const std::string& name) {
+  return {name, std::string(4'000, '\x01'), false, std::string(4'000, '\x01')};
+}
+
+}  // namespace
+
+TEST_CASE("a line of just the bytes that there are is whole, and one of a byte more is not") {
+  StatusBench bench;
+  std::vector<std::string> arguments{""};
+  bench.arguments = &arguments;
+  bench->start();
+  arguments.front() = std::string(status_news_bytes_max - bench.news().size(), 'x');
+
+  CHECK(bench.news().size() == status_news_bytes_max);
+  CHECK_FALSE(has(bench.news(), "args_omitted"));
+  arguments.front() += 'x';
+  CHECK(has(bench.news(), "args_omitted"));
+}
+
+TEST_CASE("all that must be said fits, however long each text of it is") {
+  StatusBench bench;
+  bench.first = bench.candidate = "/" + std::string(4'094, '\x02');
+  bench.boot.previous = bench.first;
+  bench->reach(Phase::preparing);
+  bench->say(1, agent_protocol::Status{std::string(256, '\x02')});
+  bench->say(2, agent_protocol::Status{std::string(256, '\x02')});
+  for (int i = 1; i <= 16; ++i)
+    bench.chronicle().note_answer(long_request("\"" + std::string(60, '"') + std::to_string(i)));
+
+  const std::string news = bench.news();
+
+  CHECK(integration::Json::parse(news).has_value());
+  CHECK(news.size() <= status_news_bytes_max);
+  CHECK(times_in(news, R"("type":")") == 16);
+  CHECK(times_in(news, R"("cut":true)") == 19);
+}
+
+TEST_CASE("a text is cut where it would be too long as it is written, and its object says so") {
+  StatusBench bench;
+  // Each of these characters is six bytes as it is written, but for the slash.
+  bench.first = bench.candidate = "/" + std::string(4'094, '\x02');
+  std::string shown = "/";
+  for (int i = 0; i < 682; ++i)
+    shown += "\\u0002";
+  bench->reach(Phase::preparing);
+  bench->exit(2, 1);
+
+  const std::string news = bench.news();
+  const auto all = integration::Json::parse(news);
+
+  REQUIRE(all);
+  CHECK(shown.size() == 4'093);
+  CHECK(all->object("active").boolean("cut"));
+  CHECK_FALSE(all->has("cut"));
+  CHECK(has(news, R"("from":{"executable":")" + shown + R"(","cut":true})"));
+  CHECK(has(news, R"("to":{"executable":")" + shown + R"(","cut":true})"));
+  CHECK(times_in(news, R"("cut":true)") == 3);
+}
+
+TEST_CASE("a text of just the bytes that there are is whole, and one of a character more is cut") {
+  StatusBench bench;
+  bench.boot.previous = "/" + std::string(4'092, 'x') + "\u00e9";
+  CHECK(has(bench.news(), "\"previous\":\"" + *bench.boot.previous + "\"}"));
+
+  *bench.boot.previous += "\u00e9";
+
+  const std::string whole = bench.boot.previous->substr(0, 4'095);
+  CHECK(has(bench.news(), "\"previous\":\"" + whole + "\",\"cut\":true}"));
+}
+
+TEST_CASE("names of any length leave room for all that must be said") {
+  StatusBench bench;
+  bench.first = bench.candidate = "/" + std::string(99'999, '\x02');
+  bench.boot.previous = bench.first;
+  bench->start();
+  bench->ready(1);
+  bench.chronicle().note_why_it_ends("cannot start " + bench.first);
+  bench.chronicle().note_end(127, bench.stamp());
+
+  const std::string news = bench.news();
+
+  CHECK(news.size() <= status_news_bytes_max);
+  const auto all = integration::Json::parse(news);
+  REQUIRE(all);
+  CHECK(all->object("ended").number("exit_status") == 127);
+  CHECK(all->object("ended").text("reason").starts_with("cannot start /"));
+  CHECK(all->object("ended").boolean("cut"));
+  CHECK(all->object("boot").boolean("cut"));
+}
+
+TEST_CASE("arguments are left out first, then endings, then requests") {
+  StatusBench bench;
+  std::vector<std::string> arguments{std::string(status_news_bytes_max, 'x')};
+  bench.arguments = &arguments;
+  bench->reach(Phase::preparing);
+  bench->exit(2, 1);
+  bench->upgrade("u2");
+  bench.chronicle().note_answer(long_request("r1"));
+
+  const std::string news = bench.news();
+
+  CHECK(integration::Json::parse(news).has_value());
+  CHECK(news.size() <= status_news_bytes_max);
+  CHECK(has(news, R"("args_omitted":true)"));
+  CHECK(has(news, R"("id":"u1")"));
+  CHECK(has(news, R"("request":"r1")"));
+  CHECK(has(news, R"("id":"u2")"));
+}
+
+TEST_CASE("an end in the middle of a story waits for nothing any more") {
+  StatusBench bench;
+  bench->start();
+  CHECK(has(bench.news(), "deadline"));
+
+  bench.chronicle().note_end(125, bench.stamp());
+
+  CHECK_FALSE(has(bench.news(), "deadline"));
+}
+
+TEST_CASE("a year of three digits and one of five are dates, too") {
+  Chronicle chronicle;
+  chronicle.begin({1, -30'641'760'000'000});
+  CHECK(has(status_news(State{}, chronicle, {}), R"("started":"0999-01-01T00:00:00.000Z")"));
+  chronicle.begin({1, 253'402'300'800'000});
+  CHECK(has(status_news(State{}, chronicle, {}), R"("started":"10000-01-01T00:00:00.000Z")"));
+}
+
+TEST_CASE("nothing is written while a first agent waits for its work, or soon after a stop") {
+  StatusBench bench;
+  CHECK_FALSE(hands_over(bench->state()));
+  CHECK_FALSE(hands_over_soon(bench->state()));
+  bench->start();
+  CHECK_FALSE(hands_over(bench->state()));
+  bench->next_activate(ActivateSent::How::waits);
+  bench->ready(1);
+  CHECK(hands_over(bench->state()));
+  bench->take(StopRequested{});
+  CHECK(bench->state().incumbent->killed);
+  CHECK_FALSE(hands_over(bench->state()));
+
+  StatusBench rolls_back, stops;
+  rolls_back->reach(Phase::rolling_back);
+  CHECK(hands_over_soon(rolls_back->state()));
+  stops->reach(Phase::shutting_down);
+  CHECK_FALSE(hands_over_soon(stops->state()));
+}
+
+}  // namespace status_corners_test

@@ -1,0 +1,238 @@
+#!/bin/sh
+# Compares what compiled agents rely on with tables that only a person changes: the symbols that
+# libagent-protocol.so.1 exports with their types, the layout of the structures, the values of the
+# constants, the soname; and compiles the headers by themselves, in each language that may use them.
+# Each comparison has a canary: an error planted in a copy of the header or of the list of symbols.
+# Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/abi/run.sh    BUILD=build CC CXX
+set -u
+export LC_ALL=C
+
+cd "$(dirname "$0")/../../.." || exit 1
+: "${BUILD:=build}" "${CXX:=g++}" "${CC:=gcc}"
+library=$BUILD/libagent-protocol.so.1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+passed=0
+failed=0
+
+# usage: check NAME COMMAND...
+check() {
+  name=$1
+  shift
+  if "$@" >"$scratch/said" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok $name"
+  else
+    failed=$((failed + 1))
+    echo "not ok $name"
+    cat "$scratch/said"
+  fi
+}
+
+refuses() { ! "$@"; }
+
+# The rows of a table without its comments.
+rows() { sed -e '/^#/d' -e '/^$/d' "$1"; }
+
+# ---- symbols
+
+exported() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sort; }
+
+expected_symbols() {
+  rows tests/delivery/abi/functions.table |
+    sed -nE '/^typedef/!s/.*\b(agent_protocol_[a-z_]+)\(.*/\1@@AGENT_PROTOCOL_1/p' | sort
+}
+
+# usage: same_symbols FILE    with what `exported` says
+same_symbols() {
+  expected_symbols >"$scratch/expected"
+  [ -s "$scratch/expected" ] && diff -u "$scratch/expected" "$1"
+}
+
+# The library has exactly these, and so says the file by which packages are compared.
+symbols_of_library() {
+  exported "$library" >"$scratch/exported" && same_symbols "$scratch/exported"
+}
+
+symbols_of_package() {
+  sed -nE 's/^ (agent_protocol_[a-z_]+)@(AGENT_PROTOCOL_1) .*/\1@@\2/p' \
+    debian/libagent-protocol1.symbols | sort >"$scratch/packaged"
+  same_symbols "$scratch/packaged"
+}
+
+# The list by which the library is linked names each of them: a pattern would let others out.
+# usage: symbols_of_list FILE
+symbols_of_list() {
+  awk '/^[A-Z]/ { version = $1 } /local:/ { exit } / global:/ { on = 1; next }
+       on { sub(/;.*/, "", $1); print $1 "@@" version }' "$1" | sort >"$scratch/listed"
+  same_symbols "$scratch/listed"
+}
+
+# usage: list_tells SED-COMMAND
+list_tells() {
+  sed "$1" agent-protocol/agent-protocol.map >"$scratch/planted.map"
+  refuses symbols_of_list "$scratch/planted.map"
+}
+
+symbols_missing() { sed 1d "$scratch/exported" >"$scratch/fewer" && same_symbols "$scratch/fewer"; }
+
+symbols_added() {
+  { cat "$scratch/exported" && echo planted; } >"$scratch/more" && same_symbols "$scratch/more"
+}
+
+soname() { readelf -d "$library" | grep 'SONAME.*\[libagent-protocol\.so\.1\]$'; }
+
+# ---- types of the functions: C refuses a second declaration that differs from the first,
+# and to mention what is not declared
+
+# usage: same_types INCLUDES
+same_types() {
+  {
+    echo '#include <agent-protocol/agent_protocol.h>'
+    expected_symbols | sed 's/@@.*//' | while IFS= read -r name; do
+      echo "void mention_$name(void); void mention_$name(void) { (void)$name; }"
+    done
+    rows tests/delivery/abi/functions.table
+  } | $CC -std=c11 -Werror -Wall -Wpedantic -I "$1" -x c -fsyntax-only -
+}
+
+# ---- layout, for this machine; on x86-64 for two others, whose compilers need not be there
+
+# usage: layout INCLUDES OPTION...
+layout() {
+  includes=$1
+  shift
+  awk -f tests/delivery/abi/probe.awk "$includes/agent-protocol/agent_protocol.h" >"$scratch/probe.c" &&
+    $CC -std=gnu99 -ffreestanding "$@" -I "$includes" -S -o "$scratch/probe.s" "$scratch/probe.c" &&
+    sed -n 's/.*"->\(.*\)"$/\1/p' "$scratch/probe.s"
+}
+
+# usage: same_layout TABLE INCLUDES OPTION...
+same_layout() {
+  rows "tests/delivery/abi/$1" >"$scratch/expected"
+  shift
+  layout "$@" >"$scratch/found" && diff -u "$scratch/expected" "$scratch/found"
+}
+
+lays_out() {
+  case $(echo '__SIZEOF_POINTER__' | $CC -E -P -) in
+    8) same_layout layout-64.table "$1" ;;
+    *) same_layout layout-32.table "$1" ;;
+  esac
+}
+
+# 32 bits with 64-bit numbers on multiples of eight, as on arm.
+lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
+
+# ---- a program that was compiled when agent_protocol_upgrade had fewer members
+
+# usage: older_caller SIZE    a program that gives SIZE, with no member behind it that may be read.
+# Without an upgrader no request can be sent: it says so of one that is well formed, and of no
+# other.
+older_caller() {
+  cat >"$scratch/older.c" <<END
+#include <agent-protocol/agent_protocol.h>
+#include <stdio.h>
+int main(void) {
+  struct agent_protocol_upgrade asked = AGENT_PROTOCOL_UPGRADE_INIT;
+  agent_protocol_agent* agent = agent_protocol_open(NULL);
+  if (agent == NULL || agent_protocol_ready(agent) != 0) return 1;
+  asked.size = $1;
+  asked.id = "u1";
+  asked.executable = "/agent";
+  asked.fallback = "not a member that this program knows";
+  if (agent_protocol_request_upgrade(agent, &asked) == 0) return 1;
+  puts(agent_protocol_error(agent));
+  return 0;
+}
+END
+  $CC -I . -o "$scratch/older" "$scratch/older.c" "$library" &&
+    LD_LIBRARY_PATH="$BUILD" "$scratch/older" >"$scratch/said_older"
+}
+
+# usage: says TEXT
+says() { cat "$scratch/said_older" && grep -q "$1" "$scratch/said_older"; }
+
+# The members of the first libagent-protocol.so.1, which ended behind trial_ms.
+of_first_version() {
+  older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms) + 8' && says 'no upgrader'
+}
+
+# The same memory, read as a whole, is refused; so is a size that no version had.
+of_present_version() { older_caller 'sizeof asked' && says 'fallback cannot be "not a member'; }
+of_no_version() {
+  older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms)' && says UPGRADE_INIT
+}
+
+# ---- canaries: a copy of the header with an error in it
+
+# usage: plant SED-COMMAND ; then $scratch/planted has the header
+plant() {
+  mkdir -p "$scratch/planted/agent-protocol"
+  sed "$1" agent-protocol/agent_protocol.h >"$scratch/planted/agent-protocol/agent_protocol.h"
+  ! cmp -s agent-protocol/agent_protocol.h "$scratch/planted/agent-protocol/agent_protocol.h"
+}
+
+# usage: tells_of JUDGE SED-COMMAND
+tells_of() { plant "$2" && refuses "$1" "$scratch/planted"; }
+
+# ---- headers by themselves
+
+# usage: alone HEADER COMPILER OPTION...
+alone() {
+  header=$1
+  shift
+  printf '#include <agent-protocol/%s>\n#include <agent-protocol/%s>\n' "$header" "$header" |
+    "$@" -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -I . -fsyntax-only -
+}
+
+headers() {
+  for standard in c99 c11 c17; do
+    check "agent_protocol.h by itself in $standard" \
+      alone agent_protocol.h "$1" "-std=$standard" -x c
+  done
+  for standard in c++11 c++17 c++20; do
+    check "agent_protocol.h by itself in $standard" \
+      alone agent_protocol.h "$2" "-std=$standard" -x c++
+  done
+  check 'agent.h by itself in c++20' alone agent.h "$2" -std=c++20 -x c++
+}
+
+check 'the library exports what the table says' symbols_of_library
+check 'the list for the linker names what the table says' \
+  symbols_of_list agent-protocol/agent-protocol.map
+check "the package's symbols are those of the table" symbols_of_package
+check 'the soname is libagent-protocol.so.1' soname
+check 'functions have the types of the table' same_types .
+check 'structures and constants are as the table says' lays_out .
+case $($CC -dumpmachine) in
+  x86_64-*) check 'and so they are with 32 bits' lays_out_32 ;;
+esac
+headers "$CC" "$CXX"
+
+check 'a request of a program that knows the first members only' of_first_version
+
+check 'canary: a request that is read whole' of_present_version
+check 'canary: a request of no version' of_no_version
+check 'canary: a symbol that has gone' refuses symbols_missing
+check 'canary: a symbol that is new' refuses symbols_added
+check 'canary: a list for the linker without a name' list_tells '/agent_protocol_fd;/d'
+check 'canary: a list for the linker with a pattern' list_tells 's/agent_protocol_fd;/agent_*;/'
+check 'canary: a parameter of another type' \
+  tells_of same_types 's/, int timeout_ms)/, long timeout_ms)/'
+check 'canary: a result of another type' \
+  tells_of same_types 's/int agent_protocol_alone/long agent_protocol_alone/'
+check 'canary: a check that takes something else' \
+  tells_of same_types 's/char\* reason, size_t size)/char* reason, int size)/'
+check 'canary: a function that has gone' \
+  tells_of same_types 's/agent_protocol_heartbeat/agent_protocol_beat/'
+check 'canary: a member of another size' \
+  tells_of lays_out 's/int64_t watchdog_ms/int watchdog_ms/'
+check 'canary: members that have changed places' \
+  tells_of lays_out 's/char\* about;/char* X;/; s/char\* id;/char* about;/; s/char\* X;/char* id;/'
+check 'canary: a member that is new' \
+  tells_of lays_out 's/^  const char\* fallback;/&\n  int planted;/'
+check 'canary: a constant of another value' \
+  tells_of lays_out 's/AGENT_PROTOCOL_ERROR = 9 /AGENT_PROTOCOL_ERROR = 10 /'
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,28 @@
+#!/usr/bin/python3
+"""Asks a daemon without pause until its input ends: asker.py nginx|postgresql PORT
+
+Prints `asks` when it has had answers, and at the end, when it has had some again, the longest time
+between two answers in milliseconds and how many requests were lost."""
+
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "together" / "agentify"))
+from double import wait_until
+from services import Client, Nginx, Postgres
+
+
+def main():
+    kind = {"nginx": Nginx, "postgresql": Postgres}[sys.argv[1]]
+    with Client(kind(None, int(sys.argv[2])).ask) as client:
+        wait_until(lambda: client.answered > 3, "answers", 60)
+        print("asks", flush=True)
+        sys.stdin.read()
+        before = client.answered
+        wait_until(lambda: client.answered > before + 3, "answers afterwards", 60)
+    print(round(client.gap * 1000), client.lost)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,258 @@
+#!/bin/sh
+# Installs into a directory of its own, builds an agent in C and one in C++ against what is there by
+# pkg-config alone, upgrades the one to the other under the installed upgrader, and takes all back:
+# what was there before is there afterwards, and nothing else.
+# Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/install/run.sh    BUILD=build
+set -u
+export LC_ALL=C
+unset MAKEFLAGS MAKELEVEL MFLAGS
+
+cd "$(dirname "$0")/../../.." || exit 1
+. tests/judging/tidy/files.sh
+: "${BUILD:=build}" "${CXX:=g++}" "${CC:=gcc}"
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+root=$scratch/root
+passed=0
+failed=0
+
+# A function that changes directory, and variables.
+in_a_shell() { ("$@"); }
+
+# usage: check NAME COMMAND...
+check() {
+  name=$1
+  shift
+  if "$@" >"$scratch/said" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok $name"
+  else
+    failed=$((failed + 1))
+    echo "not ok $name"
+    cat "$scratch/said"
+  fi
+}
+
+# An older file of the build must not be made anew here: the tests run beside this one.
+installs() { make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr "$1"; }
+
+# A place where others have installed something, in some of the directories.
+settle() {
+  mkdir -p "$root/usr/bin" "$root/usr/lib" "$root/usr/include" "$root/usr/share/man/man8" \
+    "$root/usr/share/bash-completion/completions" "$root/usr/share/doc" || return 1
+  for neighbour in bin/neighbour lib/libneighbour.a include/neighbour.h share/man/man8/neighbour.8 \
+    share/bash-completion/completions/neighbour share/doc/neighbour; do
+    echo "$neighbour" >"$root/usr/$neighbour" || return 1
+  done
+  listing >"$scratch/before"
+}
+
+listing() { (cd "$root" && find . -printf '%y %m %p %l\n' | sort); }
+
+# Each kind of file is where those who read it look for it.
+puts_in_place() {
+  (cd "$root/usr" && ls -d bin/upgrader bin/upgraderctl bin/sample-agent bin/agentify \
+    bin/agent-releases bin/agent-conformance bin/fleet-agent bin/fleet-controller bin/fleetctl \
+    share/man/man1/fleetctl.1 share/man/man7/fleet.7 share/man/man8/fleet-agent.8 \
+    share/man/man8/fleet-controller.8 lib/libagent-protocol.a lib/libagent-releases.a \
+    include/agent-releases/releases.h include/agent-releases/follower.h \
+    lib/libagent-protocol.so lib/libagent-protocol.so.1 lib/pkgconfig/agent-protocol.pc \
+    include/agent-protocol/agent.h include/agent-protocol/agent_protocol.h \
+    share/man/man8/upgrader.8 share/man/man7/agent-protocol.7 share/man/man3/agent_protocol.3 \
+    share/man/man1/sample-agent.1 share/man/man1/upgraderctl.1 \
+    share/bash-completion/completions/upgrader \
+    share/zsh/site-functions/_upgrader)
+}
+
+# As a shell does at the first tab: each finds what they share beside it.
+completions_load() {
+  for program in upgrader upgraderctl agentify agent-conformance agent-releases fleetctl \
+    fleet-agent fleet-controller; do
+    bash --noprofile --norc -c '. "$1" && complete -p "$2" && declare -F _upgrader_durations' - \
+      "$root/usr/share/bash-completion/completions/$program" "$program" || return 1
+  done
+  [ -f "$root/usr/share/zsh/site-functions/_upgrader_durations" ] &&
+    [ -f "$root/usr/share/zsh/site-functions/_upgrader_by_help" ]
+}
+
+flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }
+
+# The code between ``` lines of the language $1 in docs/agents.md, with work that is done at once.
+example() {
+  awk -v opening="\`\`\`$1" '
+    $0 == "```" { inside = 0 }
+    inside
+    $0 == opening { inside = 1 }' docs/agents.md
+  echo 'void work(void) {}'
+}
+
+builds_c() {
+  example c >"$scratch/agent.c"
+  # shellcheck disable=SC2046  # a list of options
+  $CC -o "$scratch/agent-c" "$scratch/agent.c" $(flags --cflags --libs) \
+    "-Wl,-rpath,$root/usr/lib"
+}
+
+builds_cxx() {
+  example cpp >"$scratch/agent.cc"
+  # shellcheck disable=SC2046
+  $CXX -std=c++20 -o "$scratch/agent-cc" "$scratch/agent.cc" $(flags --cflags --libs) \
+    "-Wl,-rpath,$root/usr/lib"
+}
+
+links_soname() { readelf -d "$scratch/agent-c" | grep 'NEEDED.*libagent-protocol\.so\.1'; }
+
+exports_c_only() {
+  nm -D --defined-only "$root/usr/lib/libagent-protocol.so" | awk '{print $3}' |
+    grep -vE '^(agent_protocol_|AGENT_PROTOCOL_1)' && return 1
+  return 0
+}
+
+# Whoever asks for another library is found out.
+needs_little() {
+  tests/benchmark/libraries "$root/usr/bin/upgrader" &&
+    ! tests/benchmark/libraries "$scratch/agent-c"
+}
+
+# Waits until the log has a line with this text.
+logged() {
+  tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
+}
+
+upgrades() {
+  ln -s "$scratch/agent-c" "$scratch/current"
+  : >"$scratch/log"
+  "$root/usr/bin/upgrader" --trial=0 "$scratch/current" 2>"$scratch/log" &
+  pid=$!
+  logged 'generation 1 .*is active' || return 1
+  ln -sf "$scratch/agent-cc" "$scratch/current"
+  kill -USR2 "$pid"
+  logged 'is committed' || return 1
+  kill -TERM "$pid"
+  wait "$pid"
+}
+
+# The hello-agents in C, C++ and shell, and for each other language the library with the one in it,
+# but for tests and what only those need.
+hello_agents() {
+  libraries='agent-protocol/(python|go|javascript|rust)'
+  tree_files | grep -E "^(sample-agent/hello|$libraries)/" |
+    grep -vE "^$libraries/tests?/|_test\\.go\$|/rustfmt\\.toml\$"
+}
+
+puts_hello_agents() {
+  hello=$scratch/examples/hello-agent
+  mkdir "$hello" && hello_agents | tar -c -T - | tar -x -C "$hello" &&
+    mv "$hello"/sample-agent/hello/* "$hello"/agent-protocol/* "$hello" &&
+    rm -r "$hello/sample-agent" "$hello/agent-protocol"
+}
+
+# The service files are those of the tree but for where the programs are, and the scripts among them
+# can be executed.
+has_examples() {
+  cp -R sample-agent/init "$scratch/examples" &&
+    cp -R tools/agentify/init "$scratch/examples/agentify" &&
+    cp -R fleet/init "$scratch/examples/fleet" && puts_hello_agents &&
+    find "$scratch/examples" -type f -exec sed -i 's|/usr/local/bin/|/usr/bin/|g' {} + &&
+    diff -r "$scratch/examples" "$root/usr/share/doc/upgrader/examples" &&
+    [ -x "$root/usr/share/doc/upgrader/examples/runit/run" ] &&
+    [ -x "$root/usr/share/doc/upgrader/examples/agentify/runit/nginx/run" ]
+}
+
+# Every init's files name the upgrader, as what is started; those of the sample agent name it, too,
+# as what is copied.
+examples_name_what_is_installed() {
+  for directory in "$root"/usr/share/doc/upgrader/examples/*; do
+    case $directory in
+      */agentify) programs='upgrader' ;;  # and agentify, which it finds beside itself by PATH
+      */hello-agent | */procd) programs= ;;  # OpenWrt's package puts programs into /usr/sbin
+      */fleet) programs='upgrader fleet-agent fleet-controller' ;;
+      *) programs='upgrader sample-agent' ;;
+    esac
+    for program in $programs; do
+      named=$(grep -rhoE "[^ ='\"]*/bin/$program\\>" "$directory" | sort -u)
+      [ "$named" = "/usr/bin/$program" ] || { echo "$directory: $named"; return 1; }
+      [ -x "$root$named" ] || return 1
+    done
+  done
+}
+
+# The paragraph of commands number $1 of docs/by-hand.md. They are typed one after the other, in an
+# empty directory.
+by_hand() {
+  awk -v wanted="$1" '
+    /^    / { if (!inside) number++; inside = 1; if (number == wanted) print; next }
+    { inside = 0 }' docs/by-hand.md
+}
+
+runs_by_hand() {
+  by_hand 1 >"$scratch/first" && by_hand 2 >"$scratch/second" || return 1
+  cat "$scratch/first" "$scratch/second"
+  mkdir "$scratch/hand" && cd "$scratch/hand" || return 1
+  PATH=$root/usr/bin:$PATH
+  : >"$scratch/log"
+  . "$scratch/first" 2>>"$scratch/log"
+  pid=$!
+  logged 'generation 1 .*is active' || return 1
+  . "$scratch/second"
+  logged 'generation 2 .*is active' || return 1
+  echo 'another line' >>app.log
+  tail -n +1 -f copy --pid="$pid" | grep -q -m 1 'another line$' || return 1
+  kill -TERM "$pid"
+  wait "$pid"
+}
+
+# A copy, as whoever begins with it makes one.
+copies_hello_agents() {
+  cp -R "$root/usr/share/doc/upgrader/examples/hello-agent" "$scratch/hello" &&
+    [ "$(find "$scratch/hello" -name 'hello[-_]agent*' | wc -l)" = 7 ]
+}
+
+builds_hello_agents() {
+  cd "$scratch/hello" || return 1
+  # shellcheck disable=SC2046  # a list of options
+  $CC -o hello-agent-c hello-agent.c $(flags --cflags --libs) "-Wl,-rpath,$root/usr/lib" &&
+    $CXX -std=c++20 -o hello-agent-cc hello-agent.cc $(flags --cflags --libs) \
+      "-Wl,-rpath,$root/usr/lib"
+}
+
+# As docs/agents.md types it, but there.
+hello_agent_counts() {
+  PYTHONDONTWRITEBYTECODE=1 PATH=$root/usr/bin:$PATH tests/together/languages/readme.py \
+    "$scratch/hello/python"
+}
+
+leaves_nothing() {
+  installs uninstall || return 1
+  listing >"$scratch/after"
+  diff "$scratch/before" "$scratch/after"
+}
+
+# Where nothing was, only the directories remain that a system has in any case.
+leaves_no_directories() {
+  rm -rf "$root"
+  installs install && installs uninstall || return 1
+  listing | grep -vE '^d [0-7]* \.(/usr(/(bin|lib|include|share(/man|/doc)?))?)? $' && return 1
+  return 0
+}
+
+check 'a place with neighbours' settle
+check 'make install' installs install
+check 'all is where it is looked for' puts_in_place
+check 'each completion finds what they share' completions_load
+check 'an agent in C is built by pkg-config alone' builds_c
+check 'an agent in C++ is built by pkg-config alone' builds_cxx
+check 'an agent links the soname' links_soname
+check 'the library exports the C interface only' exports_c_only
+check 'the upgrader needs libc, libstdc++, libgcc and libuv only' needs_little
+check 'the one is upgraded to the other' upgrades
+check 'service files and hello-agents are the examples' has_examples
+check 'they name the programs where they were installed' examples_name_what_is_installed
+check 'so are the hello-agents, in seven languages' copies_hello_agents
+check 'those in C and C++ are built by pkg-config alone' in_a_shell builds_hello_agents
+check 'the one in Python has its library beside it, and counts' hello_agent_counts
+check 'the commands of docs/by-hand.md run as printed' in_a_shell runs_by_hand
+check 'make uninstall leaves nothing, and what was there before' leaves_nothing
+check 'make uninstall takes its directories with it' leaves_no_directories
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

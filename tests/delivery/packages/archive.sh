@@ -1,0 +1,82 @@
+#!/bin/sh
+# Makes release archives out of copies of the tree, which git does not know, of the archive itself,
+# and of a commit: all are the same to the byte, and have every file of the tree and no other.
+# Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/packages/archive.sh
+set -u
+export LC_ALL=C GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+unset MAKEFLAGS MAKELEVEL MFLAGS GIT_DIR GIT_WORK_TREE BUILD
+
+cd "$(dirname "$0")/../../.." || exit 1
+. tests/judging/tidy/files.sh
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+passed=0
+failed=0
+
+# usage: check NAME COMMAND...
+check() {
+  name=$1
+  shift
+  if "$@" >"$scratch/said" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok $name"
+  else
+    failed=$((failed + 1))
+    echo "not ok $name"
+    cat "$scratch/said"
+  fi
+}
+
+# usage: archive DIRECTORY NAME    makes $scratch/NAME.tar.gz of the tree in the directory
+archive() {
+  made=$(make -s -C "$1" BUILD=build dist | tail -n 1) && mv "$1/$made" "$scratch/$2.tar.gz"
+}
+
+of_the_tree() {
+  mkdir "$scratch/tree" && tree_files | tar -c -T - | tar -x -C "$scratch/tree" &&
+    archive "$scratch/tree" tree
+}
+
+has_all_files() {
+  tar -tzf "$scratch/tree.tar.gz" | grep -v '/$' | sed 's|^[^/]*/||' | sort >"$scratch/packed"
+  tree_files | diff - "$scratch/packed"
+}
+
+# The directory is named as the archive is, and all in it by its name.
+has_its_name() {
+  version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' upgrader/version.h)
+  names=$(tar -tzf "$scratch/tree.tar.gz" | cut -d / -f 1 | sort -u)
+  [ -n "$version" ] && [ "$names" = "upgrader-$version" ]
+}
+
+# Unpacked by somebody else, at another time, with another mask.
+of_itself() {
+  mkdir "$scratch/unpacked" && tar -xzf "$scratch/tree.tar.gz" --strip-components=1 -m \
+    -C "$scratch/unpacked" && chmod -R g+w,o-rwx "$scratch/unpacked" &&
+    (umask 077 && archive "$scratch/unpacked" itself) &&
+    cmp "$scratch/tree.tar.gz" "$scratch/itself.tar.gz"
+}
+
+git_here() { git -C "$scratch/unpacked" -c user.name=test -c user.email=test "$@"; }
+
+# What is not committed is no part of a release.
+of_a_commit() {
+  git_here init -q && git_here add -A && git_here commit -q -m test &&
+    echo planted >>"$scratch/unpacked/NEWS" && echo planted >"$scratch/unpacked/planted" &&
+    archive "$scratch/unpacked" commit &&
+    cmp "$scratch/tree.tar.gz" "$scratch/commit.tar.gz"
+}
+
+tells_of_change() {
+  git_here add -A && git_here commit -q -m test && archive "$scratch/unpacked" changed || return 1
+  ! cmp "$scratch/tree.tar.gz" "$scratch/changed.tar.gz"
+}
+
+check 'an archive of the tree' of_the_tree
+check 'it has every file, and no other' has_all_files
+check 'it unpacks into a directory of its name' has_its_name
+check 'an archive of what was unpacked is the same' of_itself
+check 'an archive of a commit is the same' of_a_commit
+check 'canary: an archive of another commit is not' tells_of_change
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

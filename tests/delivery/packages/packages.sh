@@ -1,0 +1,138 @@
+#!/bin/sh
+# Judges the packages that `make deb` has made as Debian does (lintian, down to what is pedantic),
+# and tries them in a small Debian of their own: see in_root.sh. That is made once, in $BUILD, and
+# only read from then on: what is written goes to memory, in a place that nobody else sees.
+# Prints `ok` lines, a line for the table of results and `N passed, N failed`. Needs to be root, or
+# sudo.
+#
+# usage: tests/delivery/packages/packages.sh    BUILD=build
+set -u
+export LC_ALL=C
+
+cd "$(dirname "$0")/../../.." || exit 1
+: "${BUILD:=build}"
+BUILD=$(realpath "$BUILD")
+if [ "$(id -u)" != 0 ]; then
+  exec sudo -n env BUILD="$BUILD" "PATH=$PATH:/usr/sbin:/sbin" tests/delivery/packages/packages.sh
+fi
+root=$BUILD/roots/packages
+content=g++,libarchive-dev,libcurl4-openssl-dev,libsodium-dev,libuv1-dev,make,pkgconf
+content=$content,libgnutls30,libmicrohttpd12,libpcre2-8-0,libprotobuf-lite32,libssl3
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+passed=0
+failed=0
+
+# usage: check NAME COMMAND...
+check() {
+  name=$1
+  shift
+  if "$@" >"$scratch/said" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok $name"
+  else
+    failed=$((failed + 1))
+    echo "not ok $name"
+    tail -n 60 "$scratch/said"
+  fi
+}
+
+packages='upgrader agent-releases libagent-protocol1 libagent-protocol-dev libagent-releases-dev'
+packages="$packages upgrader-fleet-agent upgrader-fleet"
+file_of() { ls "$BUILD/deb/$1"_*.deb; }
+
+all_there() { for package in $packages; do file_of "$package" || return 1; done; }
+
+lints() {
+  lintian --allow-root --pedantic --display-info --fail-on error,warning,info,pedantic "$@"
+}
+
+# That nothing is overridden but what stands, with its reason, in a file of its own. One line there
+# may stand for several files.
+overrides() {
+  lints --show-overrides "$BUILD"/deb/*.changes | sed -n 's/^O: \([^ ]*: [^ ]*\).*/\1/p' |
+    sort -u >"$scratch/overridden"
+  sed -n 's/^\([^# ][^ ]*: [^ ]*\).*/\1/p' debian/*.lintian-overrides | sort -u |
+    diff - "$scratch/overridden"
+}
+
+# A package without its copyright.
+lints_spoilt() {
+  dpkg-deb -R "$(file_of libagent-protocol1)" "$scratch/spoilt" &&
+    rm "$scratch/spoilt/usr/share/doc/libagent-protocol1/copyright" &&
+    dpkg-deb --root-owner-group -b "$scratch/spoilt" "$scratch/spoilt.deb" || return 1
+  ! lints "$scratch/spoilt.deb" >"$scratch/lint" && cat "$scratch/lint" &&
+    grep no-copyright-file "$scratch/lint"
+}
+
+multi_arch() { [ "$(dpkg-deb -f "$(file_of "$1")" Multi-Arch)" = "$2" ]; }
+
+# Lines for the sources that this machine takes its own Debian from.
+sources() {
+  apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+    'Created-By: Packages' 'Origin: Debian' | sort -u
+}
+
+makes_root() {
+  [ "$(cat "$root/content" 2>/dev/null)" = "$content" ] && return
+  . /etc/os-release
+  rm -rf "$root"
+  mkdir -p "$root" &&
+    sources | mmdebstrap --variant=minbase --include="$content" \
+      --aptopt='APT::Install-Recommends "false"' "$VERSION_CODENAME" "$root/tree" - &&
+    echo "$content" >"$root/content"
+}
+
+# Runs in_root.sh there. Mounts and processes end with it.
+# shellcheck disable=SC2016  # expanded by the inner shell
+tries() {
+  for package in $packages; do file_of "$package"; done >"$scratch/files"
+  unshare --mount --pid --fork --net --kill-child sh -euc '
+    root=$1 scratch=$2
+    mount -t tmpfs -o mode=755 none "$scratch/place"
+    mkdir "$scratch/place/upper" "$scratch/place/work" "$scratch/place/merged"
+    mount -t overlay -o "lowerdir=$root,upperdir=$scratch/place/upper,workdir=$scratch/place/work" \
+      none "$scratch/place/merged"
+    cd "$scratch/place/merged"
+    mount -t proc none proc
+    mount --rbind /dev dev
+    mkdir trial
+    xargs cp -t trial <"$scratch/files"
+    cp "$3" trial/in_root.sh
+    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C HOME=/trial \
+      chroot . sh /trial/in_root.sh
+  ' sh "$root/tree" "$scratch" "$PWD/tests/delivery/packages/in_root.sh" >"$scratch/tried"
+}
+
+# Shows what was tried there, and counts it.
+tell_of_trial() {
+  mkdir "$scratch/place"
+  tries
+  status=$?
+  grep -vE '^[0-9]+ passed, ' "$scratch/tried"
+  passed=$((passed + $(grep -c '^ok ' "$scratch/tried")))
+  failed=$((failed + $(grep -c '^not ok ' "$scratch/tried")))
+  check 'all of that was tried' test "$status" = 0
+}
+
+check 'there are seven packages' all_there
+check 'lintian finds nothing' lints "$BUILD"/deb/*.changes
+check 'it was asked to overlook only what is written down' overrides
+check 'canary: it finds a package without its copyright' lints_spoilt
+check 'the program serves every architecture' multi_arch upgrader foreign
+check 'and so does agent-releases' multi_arch agent-releases foreign
+check 'libraries for several can stand side by side' multi_arch libagent-protocol1 same
+check 'and so can what it takes to build agents' multi_arch libagent-protocol-dev same
+check 'and to keep releases' multi_arch libagent-releases-dev same
+check 'a small Debian' makes_root
+tell_of_trial
+
+sizes=$(for package in $packages; do
+  echo "$package $(($(stat -c %s "$(file_of "$package")") / 1024)) KiB,"
+done | tr '\n' ' ')
+outcome=met
+[ "$failed" = 0 ] || outcome="not met: see its output"
+echo "result: deb | make deb | ${sizes}$passed passed, $failed failed |" \
+  "lintian silent, 0 failed | $outcome"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,112 @@
+#!/bin/sh
+# Complete upgrades, good and bad, in places where something is missing. Prints `ok` lines and
+# `N passed, N failed`; what cannot be had here is told in a line `report: skipped`, and is not
+# counted as passed.    usage: tests/delivery/places/run.sh    BUILD=build  UPGRADER=build/upgrader
+set -u
+
+cd "$(dirname "$0")/../../.." || exit 1
+: "${UPGRADER:=${BUILD:-build}/upgrader}"
+UPGRADER=$(realpath "$UPGRADER")
+sample_agent=$(realpath "${BUILD:-build}/sample-agent/sample-agent")
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+passed=0
+failed=0
+
+pass() {
+  passed=$((passed + 1))
+  echo "ok $1"
+}
+
+fail() {
+  failed=$((failed + 1))
+  echo "not ok $1"
+  cat "$scratch/said"
+}
+
+# usage: try PLACE
+try() {
+  if ! reason=$(tests/delivery/places/in "$1"); then
+    echo "report: skipped: upgrades, $1: $reason"
+    return
+  fi
+  timeout 120 tests/delivery/places/upgrades "$UPGRADER" "$PWD/tests/delivery/places/in" "$1" >"$scratch/said" 2>&1
+  if [ $? = 0 ]; then pass "upgrades, $1"; else fail "upgrades, $1"; fi
+}
+
+# A place that is as any other would prove nothing.
+lacks() {
+  tests/delivery/places/in "$1" >/dev/null || return
+  if tests/delivery/places/in "$1" sh -c "$2" >"$scratch/said" 2>&1; then
+    fail "$1 lacks what it is to lack"
+  else
+    pass "$1 lacks what it is to lack"
+  fi
+}
+
+# Whoever has left a descriptor closed must have /dev/null, and is told so.
+wants_dev_null() {
+  tests/delivery/places/in without-devices >/dev/null || return
+  tests/delivery/places/in without-devices "$UPGRADER" /bin/true 0<&- >"$scratch/said" 2>&1
+  if [ $? = 125 ] && grep -q 'cannot open /dev/null: No such file' "$scratch/said"; then
+    pass 'a closed descriptor without /dev/null is refused'
+  else
+    fail 'a closed descriptor without /dev/null is refused'
+  fi
+}
+
+# Without /proc nobody can tell whether the process that a lock names still runs.
+names_the_holder() {
+  tests/delivery/places/in without-proc >/dev/null || return
+  echo '1 1' >"$scratch/lock"
+  flock "$scratch/lock" tests/delivery/places/in without-proc \
+    "$UPGRADER" --lock="$scratch/lock" --lock-timeout=1ms /bin/true >"$scratch/said" 2>&1
+  if [ $? = 125 ] && grep -q 'process 1 or an agent of it holds it' "$scratch/said"; then
+    pass 'without /proc no holder of a lock is called gone'
+  else
+    fail 'without /proc no holder of a lock is called gone'
+  fi
+}
+
+# The sample agent finds out that a disk is full before it is given the work.
+notices_a_full_disk() {
+  tests/delivery/places/in small-disk >/dev/null || return
+  mkdir "$scratch/disk"
+  if SMALL_DISK=$scratch/disk timeout 120 tests/delivery/places/in small-disk tests/delivery/places/full_disk \
+    "$UPGRADER" "$sample_agent" "$scratch/disk" >"$scratch/said" 2>&1; then
+    pass 'a full disk makes the sample agent unfit, and never active'
+  else
+    fail 'a full disk makes the sample agent unfit, and never active'
+  fi
+}
+
+# A disk on which nothing can be written any more takes upgrades away, and no agent.
+bears_a_read_only_disk() {
+  if ! reason=$(tests/delivery/places/in read-only-data); then
+    echo "report: skipped: a data disk that becomes read-only: $reason"
+    return
+  fi
+  mkdir "$scratch/data"
+  if DATA_DISK=$scratch/data timeout 120 tests/delivery/places/in read-only-data \
+    tests/delivery/places/read_only_data "$UPGRADER" "$scratch/data" >"$scratch/said" 2>&1; then
+    pass 'a data disk that becomes read-only takes no agent away'
+  else
+    fail 'a data disk that becomes read-only takes no agent away'
+  fi
+}
+
+for place in plain without-proc without-devices read-only descriptors-24 stack-64 old-kernel; do
+  try $place
+done
+lacks without-proc 'test -e /proc/self'
+lacks without-devices 'test -e /dev/null'
+lacks read-only 'touch /tmp/upgrader-planted'
+lacks descriptors-24 'exec 24</'
+lacks stack-64 '[ "$(ulimit -s)" != 64 ]'
+lacks old-kernel 'python3 -c "import os; os.memfd_create(str(1))"'
+wants_dev_null
+names_the_holder
+notices_a_full_disk
+bears_a_read_only_disk
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

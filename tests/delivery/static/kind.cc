@@ -1,0 +1,26 @@
+// Wants to know of what kind an object is: by a virtual function or, with -DASKS, by a
+// dynamic_cast, which cannot be linked, since packaging/static/run_time.cc has nothing that it
+// calls. See tests/delivery/static/run.sh.
+namespace {
+
+struct Shape {
+  virtual bool is_round() const { return false; }
+};
+
+struct Circle : Shape {
+  bool is_round() const override { return true; }
+};
+
+Circle circle;
+Shape shape;
+
+}  // namespace
+
+int main(int argc, char**) {
+  const Shape* const volatile chosen = argc > 1 ? &circle : &shape;
+#ifdef ASKS
+  return dynamic_cast<const Circle*>(chosen) != nullptr;
+#else
+  return chosen->is_round();
+#endif
+}

@@ -1,0 +1,115 @@
+#!/bin/sh
+# What the static program owes to whoever runs it as root: another address in every process,
+# nothing that can be both written and executed, relocated pages that cannot be written any more,
+# and none of the C++ that packaging/static/run_time.cc does not have. Each with a canary. Prints `ok`
+# lines and `N passed, N failed`.    usage: tests/delivery/static/run.sh    BUILD=build  ARCH=amd64
+set -u
+
+cd "$(dirname "$0")/../../.." || exit 1
+: "${BUILD:=build}" "${ARCH:=amd64}"
+directory=$BUILD/static/$ARCH
+upgrader=$(realpath "$directory/upgrader") || exit 1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+passed=0
+failed=0
+
+# usage: expect yes|no WHAT COMMAND...
+expect() {
+  wanted=$1
+  what=$2
+  shift 2
+  if "$@" >"$scratch/said" 2>&1; then found=yes; else found=no; fi
+  if [ $found = "$wanted" ]; then
+    passed=$((passed + 1))
+    echo "ok $what"
+  else
+    failed=$((failed + 1))
+    echo "not ok $what"
+    cat "$scratch/said"
+  fi
+}
+
+make_one() {
+  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s BUILD="$BUILD" ARCH="$ARCH" "$directory/tests/$1"
+}
+
+# ---- what the file says of itself
+
+has_no_fixed_address() {
+  readelf -hW "$1" | grep 'Type: *DYN' && readelf -dW "$1" | grep 'FLAGS.*PIE'
+}
+
+asks_for_protection() {
+  readelf -lW "$1" | grep 'GNU_RELRO' && readelf -dW "$1" | grep 'FLAGS.*NOW'
+}
+
+needs_no_loader() {
+  ! readelf -lW "$1" | grep INTERP && ! readelf -dW "$1" | grep NEEDED
+}
+
+# ---- what the kernel says of it while it runs
+
+# Maps of the upgrader, which its agent looks at.
+look_at_upgrader() {
+  # shellcheck disable=SC2016  # for the agent to expand
+  printf '#!/bin/sh\ncat "/proc/$PPID/maps" >"$MAPS"\n' >"$scratch/agent"
+  chmod +x "$scratch/agent"
+  MAPS=$1 timeout 60 "$upgrader" "$scratch/agent" 2>/dev/null
+  [ -s "$1" ]
+}
+
+# usage: pages_of PROGRAM MAPS: its rights, a mapping a line
+pages_of() {
+  awk -v program="$(realpath "$1")" '$NF == program { print $2 }' "$2"
+}
+
+relocated_pages_are_protected() {
+  pages_of "$1" "$2" | grep 'r--p'
+}
+
+is_writable_and_executable() {
+  awk '$2 ~ /w.*x/' "$1" | grep .
+}
+
+begins_elsewhere() {
+  awk -v program="$(realpath "$1")" '$NF == program { print $1; exit }' "$2" >"$scratch/first"
+  awk -v program="$(realpath "$1")" '$NF == program { print $1; exit }' "$3" >"$scratch/second"
+  ! cmp "$scratch/first" "$scratch/second"
+}
+
+expect yes 'the program has no fixed address' has_no_fixed_address "$upgrader"
+expect yes 'it asks for its relocated pages to be protected' asks_for_protection "$upgrader"
+expect yes 'it needs no loader and no library' needs_no_loader "$upgrader"
+expect no 'a program with a loader is found (canary)' needs_no_loader "$(realpath /bin/sh)"
+
+expect yes 'a program that asks nobody of what kind he is can be linked' make_one kind
+expect no 'a dynamic_cast cannot be linked' make_one asks
+cp "$scratch/said" "$scratch/refusal"
+expect yes 'and for that very reason' grep __dynamic_cast "$scratch/refusal"
+
+if [ "$ARCH" != amd64 ]; then
+  echo "report: skipped: how $ARCH's program is mapped: the emulator's own memory is all to be seen"
+  echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ]
+  exit
+fi
+
+expect yes 'the agent sees how the upgrader is mapped' look_at_upgrader "$scratch/maps"
+expect yes 'relocated pages cannot be written' \
+  relocated_pages_are_protected "$upgrader" "$scratch/maps"
+expect no 'nothing can be both written and executed' is_writable_and_executable "$scratch/maps"
+expect yes 'the agent sees it once more' look_at_upgrader "$scratch/again"
+expect yes 'another process has another address' \
+  begins_elsewhere "$upgrader" "$scratch/maps" "$scratch/again"
+expect no 'the same address is found (canary)' \
+  begins_elsewhere "$upgrader" "$scratch/maps" "$scratch/maps"
+expect yes 'a program without our start can be linked' make_one maps
+"$directory/tests/maps" >"$scratch/unprotected"
+expect no 'relocated pages that can be written are found (canary)' \
+  relocated_pages_are_protected "$directory/tests/maps" "$scratch/unprotected"
+echo '0-1 rwxp' >"$scratch/planted"
+expect yes 'what can be written and executed is found (canary)' \
+  is_writable_and_executable "$scratch/planted"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,65 @@
+# What is mutated, in which parts, under which bar, and who kills it.
+import glob
+from dataclasses import dataclass
+
+# Left out: what only tests call, what only stops a program that is wrong already, a version, the C
+# header, which has no code, and plain data whose makers give every member.
+LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
+            'upgrader/shell/check.cc', 'upgrader/core/check.h', 'upgrader/core/event.h',
+            'upgrader/core/action.h', 'upgrader/version.h', 'agent-protocol/agent_protocol.h'}
+# What lies in upgrader/core, but is judged with the shell: what init has been told at first, and
+# what tests of whole programs look at.
+NOT_CORE = {'upgrader/core/' + name
+            for name in ('argument.cc', 'argument.h', 'duration.cc', 'duration.h', 'init_news.h',
+                         'options.cc', 'options.h', 'options_text.cc', 'pace.h')}
+# What their paths begin with. The parts that decide and that read are judged by tests of their own
+# alone, without a process.
+CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table', 'tests/decisions/unit/supervisor',
+              'tests/decisions/unit/phase_event', 'tests/decisions/unit/chronicle', 'tests/decisions/unit/words',
+              'tests/decisions/unit/log_limit', 'tests/decisions/unit/init_news', 'tests/decisions/unit/ending',
+              'tests/decisions/unit/heartbeat',
+              'tests/decisions/unit/attempts', 'tests/decisions/unit/control', 'tests/decisions/unit/status', 'tests/decisions/unit/number',
+              'tests/decisions/unit/errno_name', 'tests/decisions/unit/policy')
+PROTOCOL_TESTS = tuple(f'tests/decisions/unit/{name}' for name in (
+    'archive', 'codec', 'form', 'json_line', 'line_reader', 'message', 'session', 'stock_archive',
+    'text'))
+
+
+@dataclass
+class Group:
+    name: str
+    what: str
+    files: list
+    killed_min: float  # of all that are mutated; the others are listed
+    patient: bool  # its tests start processes, which may be slow
+    tests: tuple  # what their paths begin with
+
+    def may_kill(self, case):
+        return case.program.startswith(self.tests)
+
+
+def sources(directory):
+    return [path for kind in ('cc', 'h')
+            for path in glob.glob(f'{directory}/**/*.{kind}', recursive=True)]
+
+
+def stem(path):
+    return path.rsplit('/', 1)[1].rsplit('.', 1)[0]
+
+
+def groups():
+    upgrader = sources('upgrader')
+    protocol = sources('agent-protocol')
+    upgrader, protocol = (sorted(set(paths) - LEFT_OUT) for paths in (upgrader, protocol))
+    core = [p for p in upgrader if p.startswith('upgrader/core/') and p not in NOT_CORE]
+    agent = [p for p in protocol if stem(p).startswith('agent')]
+    return [
+        Group('core', 'the decisions', core, 0, False,
+              CORE_TESTS),
+        Group('protocol', 'codec, archive, line reader, session',
+              [p for p in protocol if p not in agent], 0.95, False, PROTOCOL_TESTS),
+        Group('shell', 'the shell', [p for p in upgrader if p not in core], 0.85, True,
+              ('tests/decisions/unit/', 'tests/decisions/scenario/', 'tests/together/integration/', 'tests/together/regression/')),
+        Group('agent', 'what an agent links', agent, 0.85, True,
+              ('tests/decisions/unit/agent_', 'tests/decisions/unit/failing_agent')),
+    ]

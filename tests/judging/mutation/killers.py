@@ -1,0 +1,145 @@
+# Runs test cases with a mutant on, through test programs that wait for orders (killer_main.cc);
+# notes once which mutants each test case reaches, and how long it takes.
+import mmap
+import os
+import struct
+import subprocess
+from dataclasses import dataclass, field
+
+HEAD_BYTES = 4  # of mutants.control, ahead of its notes: mutant.h
+MUTANTS_MAX = 1 << 21
+RECORD = -1
+# A mutant may send any signal to any process, or to all of them: so it is among its own.
+APART = ['unshare', *([] if os.geteuid() == 0 else ['--map-current-user']), '--pid', '--fork',
+         '--kill-child', '--mount-proc']
+FORK_MS = 3  # what a test case costs that does nothing
+
+
+@dataclass
+class Case:
+    program: str
+    number: int
+    name: str
+    ms: int = 0
+    reached: set = field(default_factory=set)
+    kills: dict = field(default_factory=dict)  # by mutant, by function, and by file
+
+
+def limits_of(case, patient):
+    """Seconds of the processor, and milliseconds of the clock. What loops uses up the first, which
+    is generous, for busy machines; a test with processes may wait in vain for the second, which is
+    short, since being late has to be confirmed."""
+    if patient:
+        return 60, 2_000 + 4 * case.ms
+    return 1 + 8 * case.ms // 1000, 120_000 + 20 * case.ms
+
+
+class Worker:
+    """A directory of programs, with a mutants.control of its own."""
+
+    def __init__(self, place):
+        self.place = place
+        path = os.path.join(place, 'mutants.control')
+        size = HEAD_BYTES + MUTANTS_MAX
+        with open(path, 'wb') as file:
+            file.truncate(size)
+        with open(path, 'r+b') as file:
+            self.control = mmap.mmap(file.fileno(), size)
+        self.servers = {}
+
+    def server(self, program):
+        server = self.servers.get(program)
+        if server is None or server.poll() is not None:
+            self.control[:HEAD_BYTES] = struct.pack('i', 0)
+            environment = {k: v for k, v in os.environ.items()
+                           if k not in ('MAKEFLAGS', 'MAKELEVEL', 'MFLAGS', 'MAKEOVERRIDES')}
+            server = subprocess.Popen([*APART, os.path.join(self.place, program), '--serve'],
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                      bufsize=1, env=environment)
+            self.servers[program] = server
+        return server
+
+    def answer(self, program, order):
+        server = self.server(program)
+        server.stdin.write(order + '\n')
+        server.stdin.flush()
+        line = server.stdout.readline()
+        if not line:
+            raise SystemExit(f'{program} --serve has ended at: {order}')
+        return line.rstrip('\n')
+
+    def cases(self, program):
+        found = []
+        line = self.answer(program, 'list')
+        while line != 'end':
+            _, number, name = line.split(' ', 2)
+            found.append(Case(program, int(number), name))
+            line = self.servers[program].stdout.readline().rstrip('\n')
+        return found
+
+    def run(self, case, mutant, limits):
+        """`passed`, `failed` or `late`, and the milliseconds that it took."""
+        order = f'run {mutant} {limits[0]} {limits[1]} {case.number}'
+        outcome, ms = self.answer(case.program, order).split()
+        return outcome, int(ms)
+
+    def record(self, case):
+        """Whether it passes with no mutant on; notes what it reaches, and how long it takes."""
+        self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
+        outcome, case.ms = self.run(case, RECORD, (300, 300_000))
+        case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
+        waits = case.program.startswith('tests/together/integration/')  # taking notes costs it nothing
+        if outcome != 'passed' or waits:
+            return outcome == 'passed'
+        outcome, case.ms = self.run(case, 0, (300, 300_000))
+        return outcome == 'passed'
+
+    def kill(self, mutant, cases, patient, ms_max):
+        """The first of these test cases that kills it, and how; or None. A test with processes may
+        fail for other reasons now and then: so it has to fail twice, and to pass without the mutant
+        between. `ms_max`: only as many test cases as take so long."""
+        spent = 0
+        for case in sorted(cases, key=lambda case: promise(case, mutant)):
+            spent += case.ms + FORK_MS
+            if spent > ms_max:
+                return None
+            limits = limits_of(case, patient)
+            outcome, ms = self.run(case, mutant['number'], limits)
+            if outcome == 'passed':
+                continue
+            if patient and not self.is_confirmed(case, mutant, limits):
+                continue
+            note_kill(case, mutant)
+            return case, outcome, ms
+        return None
+
+    def is_confirmed(self, case, mutant, limits):
+        outcome, ms = self.run(case, 0, limits)
+        in_time = outcome == 'passed' and ms < limits[1] // 2
+        return in_time and self.run(case, mutant['number'], limits)[0] != 'passed'
+
+    def close(self):
+        for server in self.servers.values():
+            server.stdin.close()
+            server.wait()
+
+
+def numbers_of_marks(notes):
+    found, at = set(), notes.find(b'\1')
+    while at >= 0:
+        found.add(at)
+        at = notes.find(b'\1', at + 1)
+    return found
+
+
+def note_kill(case, mutant):
+    for key in (mutant['name'], mutant['function'], mutant['file']):
+        case.kills[key] = case.kills.get(key, 0) + 1
+
+
+def promise(case, mutant):
+    """The less, the sooner it is run: what is quick, is about few things, and has killed this
+    mutant or others near."""
+    near = (1000 * case.kills.get(mutant['name'], 0) + 8 * case.kills.get(mutant['function'], 0) +
+            case.kills.get(mutant['file'], 0))
+    return (case.ms + FORK_MS) * len(case.reached) / (1 + near)

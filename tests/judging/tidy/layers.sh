@@ -1,0 +1,319 @@
+# Checks that the house stands: which file may include which.
+
+layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes
+  upgraderctl_includes fleet_model fleet_store fleet_http'
+
+# The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
+# decides, L3 acts, L4 is main. Its folder says which; the nouns stand in a list. A file includes
+# only what lies in its own layer or below.
+layer_table() {
+  find agent-protocol upgrader -type f \( -name '*.cc' -o -name '*.h' \) | LC_ALL=C sort | awk '
+    BEGIN {
+      wire = "agent-protocol/cpp/wire/"; core = "upgrader/core/"
+      split(wire "message.h " wire "names.h " wire "result.h " core "check.h " core "log_level.h " \
+            core "time.h upgrader/version.h", nouns, " ")
+      for (i in nouns) layer[nouns[i]] = 0
+      layer["upgrader/main.cc"] = 4
+    }
+    $0 in layer { print layer[$0], $0; next }
+    /^(agent-protocol\/cpp|upgrader)\/wire\// { print 1, $0; next }
+    /^(agent-protocol\/cpp\/session|upgrader\/core)\// { print 2, $0; next }
+    /^(agent-protocol\/(cpp\/agent\/|agent(_protocol)?\.h$)|upgrader\/shell\/)/ { print 3, $0 }'
+}
+
+house_files() {
+  product_files | grep -E '^(agent-protocol|upgrader)/'
+}
+
+# Lines `FILE:LINE:INCLUDED` for the files on standard input.
+includes() {
+  xargs grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null |
+    sed -E 's/^([^:]*:[0-9]+):[^<"]*[<"]([^>"]*)[>"].*/\1:\2/'
+}
+
+# Every file has a layer, and nobody includes upwards.
+check_layers() {
+  {
+    layer_table
+    echo ---
+    house_files
+    echo ---
+    house_files | includes
+  } | awk '
+    $0 == "---" { part++; next }
+    part == 0 { layer[$2] = $1; next }
+    part == 1 {
+      if (!($0 in layer)) print $0 ": its folder says no layer: see tests/judging/tidy/layers.sh"
+      next
+    }
+    {
+      split($0, part_of, ":")
+      file = part_of[1]; included = part_of[3]
+      if (included !~ /^(agent-protocol|upgrader)\//) next
+      if (!(included in layer)) print file ":" part_of[2] ": includes unknown " included
+      else if (layer[included] > layer[file])
+        print file ":" part_of[2] ": L" layer[file] " includes " included " of L" layer[included]
+      if (file ~ /^agent-protocol\// && included ~ /^upgrader\//)
+        print file ":" part_of[2] ": agent-protocol/ includes " included
+    }'
+}
+
+canary_layers() {
+  echo '#include "upgrader/shell/loop.h"' >>upgrader/core/supervisor.h
+  echo 'L2 includes upgrader/shell/loop.h of L3'
+  echo '// Planted.' >upgrader/planted.h
+  echo 'upgrader/planted.h: its folder says no layer'
+  echo '#include "upgrader/core/time.h"' >>agent-protocol/cpp/session/session.h
+  echo 'agent-protocol/ includes upgrader/core/time.h'
+}
+
+layer_of() {
+  layer_table | awk -v layer="$1" '$1 == layer { print $2 }'
+}
+
+# cereal is for L1 alone, for the wire/ of upgraderctl, and for fleet/model; which files of that,
+# and what reads JSON in agent-conformance, is named in checks of their own.
+check_cereal() {
+  { layer_of 1; product_files | grep -E '^(tools/(upgraderctl/wire|agent-conformance)|fleet/model)/'; } \
+    >"$scratch/allowed"
+  product_files | includes | grep -E ':(cereal|rapidjson)/' | while IFS=: read -r file line name; do
+    grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
+  done
+}
+
+canary_cereal() {
+  echo '#include <cereal/cereal.hpp>' >>agent-protocol/cpp/wire/message.h
+  echo 'agent-protocol/cpp/wire/message.h'
+  echo '#include <cereal/external/rapidjson/reader.h>' >>upgrader/shell/loop.h
+  echo 'upgrader/shell/loop.h'
+}
+
+# libuv is for L3 alone, and of that for the upgrader, the sample agent and programs of
+# tools/ and fleet/: not for the library.
+check_uv() {
+  layer_of 3 | grep '^upgrader/' >"$scratch/allowed"
+  product_files | includes | grep -E ':uv(\.h|/)' | while IFS=: read -r file line name; do
+    case $file in sample-agent/* | tools/* | fleet/*) continue ;; esac
+    grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
+  done
+}
+
+canary_uv() {
+  echo '#include <uv.h>' >>upgrader/core/options.h
+  echo 'upgrader/core/options.h'
+  echo '#include <uv.h>' >>agent-protocol/agent.h
+  echo 'agent-protocol/agent.h'
+}
+
+# What L0 to L2 may include of the system: nothing that does input or output, tells the time, or
+# knows a process. What they include is a list, so that whatever is new is looked at.
+pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstdarg cstddef
+  cstdint cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
+  optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility
+  variant vector'
+
+# In the files that "$scratch/pure" lists.
+impure_calls() {
+  calls='getpid|getenv|system|gettimeofday|clock_gettime|fopen|printf|std::c(out|err)'
+  xargs grep -nE "_clock\\b|\\b($calls)\\b" /dev/null <"$scratch/pure" |
+    grep -v ':[[:space:]]*//'
+}
+
+# L0 to L2 do no input or output and read no clock.
+check_decisions() {
+  pure=$(for layer in 0 1 2; do layer_of $layer; done)
+  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  for file in $pure; do [ ! -f "$file" ] || echo "$file"; done >"$scratch/pure"
+  includes <"$scratch/pure" | grep -vE ':(agent-protocol|upgrader|cereal|rapidjson)/' |
+    while IFS=: read -r file line name; do
+      grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+    done
+  impure_calls
+}
+
+canary_decisions() {
+  echo '#include <unistd.h>' >>upgrader/core/supervisor.h
+  echo 'includes <unistd.h>'
+  echo '#include <sys/types.h>' >>agent-protocol/cpp/session/session.h
+  echo 'includes <sys/types.h>'
+  echo '#include <time.h>' >>upgrader/core/action.h
+  echo 'includes <time.h>'
+  echo '#include <iostream>' >>agent-protocol/cpp/wire/codec.h
+  echo 'includes <iostream>'
+  echo 'auto planted = std::chrono::steady_clock::now();' >>upgrader/core/event.h
+  echo 'planted = '
+}
+
+# What of agent-releases decides does no input or output, and looks at no clock: it includes neither
+# the shell nor headers of the system, but for libsodium's, which computes.
+check_releases() {
+  echo "$pure_headers array sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep -E '^tools/agent-releases/(core|include)/' | includes |
+    grep -vE ':(agent-protocol/cpp/wire|tools/agent-releases/core|agent-releases)/' |
+    while IFS=: read -r file line name; do
+      grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes $name"
+    done
+}
+
+canary_releases() {
+  echo '#include "tools/agent-releases/shell/store.h"' >>tools/agent-releases/core/choice.h
+  echo 'includes tools/agent-releases/shell/store.h'
+  echo '#include <sys/stat.h>' >>tools/agent-releases/core/ledger.cc
+  echo 'includes sys/stat.h'
+}
+
+# The sample agent is written as anybody's agent is: against what is installed.
+check_sample_agent_includes() {
+  product_files | grep '^sample-agent/' | includes |
+    grep -E ':(agent-protocol|upgrader)/' |
+    grep -vE ':agent-protocol/(agent_protocol|agent)\.h$' | sed 's/$/: is not installed/'
+}
+
+canary_sample_agent_includes() {
+  echo '// Planted.
+#include "upgrader/core/time.h"
+#include "agent-protocol/cpp/session/session.h"' >sample-agent/planted.h
+  echo 'sample-agent/planted.h:2:upgrader/core/time.h'
+  echo 'sample-agent/planted.h:3:agent-protocol/cpp/session/session.h'
+}
+
+# The files of agent-conformance that act: all others are pure.
+conformance_shell='agent_process|drain|look|main|owned_fd|stage|start'
+
+# agent-conformance has no code of what it judges, its double none of either, and what it decides
+# does no input or output.
+check_conformance_includes() {
+  code_files | grep -E '^(tools/agent-conformance|tests/together/conformance)/' | includes |
+    grep -E ':(agent-protocol|upgrader)/' |
+    grep -vE ':upgrader/(version|core/(argument|duration)|shell/uv_handle)\.h$' |
+    sed 's/$/: is code of what is judged/'
+  includes <<FILES | grep ':tools/' | sed 's/$/: is code of the judge/'
+tests/together/conformance/double.cc
+FILES
+  echo "$pure_headers deque memory rapidjson/document.h rapidjson/error/en.h sstream cstdio" |
+    tr -s ' ' '\n' >"$scratch/allowed"
+  code_files | grep '^tools/agent-conformance/' | grep -vE "/($conformance_shell)\.(h|cc)\$" | includes |
+    grep -vE ':(tools/agent-conformance|upgrader/core)/' | while IFS=: read -r file line name; do
+      grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+    done
+}
+
+canary_conformance_includes() {
+  echo '#include "agent-protocol/cpp/wire/codec.h"' >>tools/agent-conformance/said.cc
+  echo 'agent-protocol/cpp/wire/codec.h: is code of what is judged'
+  echo '#include "tools/agent-conformance/said.h"' >>tests/together/conformance/double.cc
+  echo 'tools/agent-conformance/said.h: is code of the judge'
+  echo '#include <uv.h>' >>tools/agent-conformance/play.h
+  echo 'includes <uv.h>'
+}
+
+# upgraderctl's wire/ distrusts bytes, its core/ decides on what wire/ has read, and neither does
+# input or output.
+check_upgraderctl_includes() {
+  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  for folder in wire core; do
+    known='agent-protocol/cpp/wire|tools/upgraderctl/wire'
+    [ $folder = wire ] && known="$known|cereal" || known="$known|tools/upgraderctl/core"
+    product_files | grep "^tools/upgraderctl/$folder/" | includes |
+      grep -vE ":(($known)/|upgrader/core/duration\.h)" |
+      while IFS=: read -r file line name; do
+        grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes $name"
+      done
+  done
+}
+
+canary_upgraderctl_includes() {
+  echo '#include "tools/upgraderctl/shell/terminal.h"' >>tools/upgraderctl/core/conversation.h
+  echo 'includes tools/upgraderctl/shell/terminal.h'
+  echo '#include "tools/upgraderctl/core/decider.h"' >>tools/upgraderctl/wire/status.h
+  echo 'includes tools/upgraderctl/core/decider.h'
+  echo '#include <poll.h>' >>tools/upgraderctl/core/errand.cc
+  echo 'includes poll.h'
+}
+
+# fleet/model decides on many machines as the supervisor does on one: no input or output, no clock,
+# and nothing of the store or the programs that use it. cereal is for record_archive and
+# record_members, and regular expressions are for target_match.
+check_fleet_model() {
+  echo "$pure_headers deque" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep '^fleet/model/' >"$scratch/pure"
+  includes <"$scratch/pure" | grep -v ':fleet/model/' | while IFS=: read -r file line name; do
+    case $file:$name in
+      *:agent-protocol/cpp/wire/result.h) continue ;;
+      fleet/model/record_*:cereal/cereal.hpp) continue ;;
+      fleet/model/record_*:agent-protocol/cpp/wire/*) continue ;;
+      fleet/model/target_match.cc:pcre2.h) continue ;;
+      fleet/model/release_watch.cc:agent-releases/version.h) continue ;;
+    esac
+    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+  done
+  impure_calls
+}
+
+canary_fleet_model() {
+  echo '#include "fleet/store/store.h"' >>fleet/model/transaction.h
+  echo 'includes <fleet/store/store.h>'
+  echo '#include <thread>' >>fleet/model/transaction.cc
+  echo 'includes <thread>'
+  echo '#include <cereal/cereal.hpp>' >>fleet/model/transaction.h
+  echo 'includes <cereal/cereal.hpp>'
+  echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/model/transaction.cc
+  echo 'planted = '
+}
+
+# The files of fleet/store that act: all others are pure, and stand on the model's plain data.
+fleet_store_shell='etcd_(admin|call|snapshot|store|watch)|http2|uv_timers'
+
+check_fleet_store() {
+  echo "$pure_headers random" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep '^fleet/store/' | grep -vE "/($fleet_store_shell)[a-z0-9_]*\.(h|cc)\$" \
+    >"$scratch/pure"
+  includes <"$scratch/pure" | while IFS=: read -r file line name; do
+    case $name in
+      fleet/model/transaction.h | etcd.pb.h) continue ;;
+      fleet/store/*)
+        echo "$name" | grep -qE "/($fleet_store_shell)[a-z0-9_]*\.h\$" || continue
+        ;;
+    esac
+    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+  done
+  xargs grep -nE "(steady|system)_clock\\b" /dev/null <"$scratch/pure"
+}
+
+canary_fleet_store() {
+  echo '#include "fleet/store/uv_timers.h"' >>fleet/store/mirror.h
+  echo 'includes <fleet/store/uv_timers.h>'
+  echo '#include "fleet/model/record_text.h"' >>fleet/store/store.h
+  echo 'includes <fleet/model/record_text.h>'
+  echo '#include <uv.h>' >>fleet/store/backoff.h
+  echo 'includes <uv.h>'
+  echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/store/virtual_time.cc
+  echo 'planted = '
+}
+
+# The files of fleet/http that act: all others decide what is asked, and what is answered.
+fleet_http_shell='certificate_date|connections|outside|page|peer|revocation_file|server'
+fleet_http_shell="$fleet_http_shell|server_listen|website|website_config"
+
+check_fleet_http() {
+  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep '^fleet/http/' | grep -vE "/($fleet_http_shell)\.(h|cc)\$" >"$scratch/pure"
+  includes <"$scratch/pure" | while IFS=: read -r file line name; do
+    case $name in
+      fleet/model/* | fleet/store/store.h | fleet/store/member_status.h) continue ;;
+      fleet/agent/release_draft.h | agent-protocol/cpp/wire/*) continue ;;
+      fleet/http/*) echo "$name" | grep -qE "/($fleet_http_shell)\.h\$" || continue ;;
+    esac
+    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+  done
+  xargs grep -nE "(steady|system)_clock\\b|std::time\\b" /dev/null <"$scratch/pure"
+}
+
+canary_fleet_http() {
+  echo '#include "fleet/http/server.h"' >>fleet/http/config.h
+  echo 'includes <fleet/http/server.h>'
+  echo '#include <microhttpd.h>' >>fleet/http/access.cc
+  echo 'includes <microhttpd.h>'
+  echo 'auto planted = std::time(nullptr);' >>fleet/http/state.cc
+  echo 'planted = '
+}

@@ -1,0 +1,302 @@
+# Checks the pages for users against the code, each way round: what code has is on a page, and what
+# is on a page is in code. Those for writers of agents: see protocol_pages.sh.
+
+page_checks='lint headings options upgraderctl_page releases_library
+  exit_statuses signals environment links
+  named_code versions status_members'
+
+mandoc_is_installed() {
+  command -v mandoc >/dev/null && return
+  echo 'mandoc is not installed'
+  return 77
+}
+
+check_lint() {
+  mandoc_is_installed || return
+  page_files | xargs mandoc -Tlint -Wwarning
+}
+
+canary_lint() {
+  printf '.\\" Planted.\n.Dd November 20, 2026\n.Dt PLANTED 1\n.Os\n.Sh NAME\n.Nm planted\n' \
+    >man/planted.1
+  echo 'man/planted.1'
+}
+
+# A heading is rendered as it is written. A word in it that is also the name of a macro, such as No
+# or In, is swallowed without a warning, unless \& stands before it. Rendered headings are the lines
+# that begin at the first column or the fourth, but for the page's first and last.
+check_headings() {
+  mandoc_is_installed || return
+  page_files | while IFS= read -r page; do
+    sed -nE 's/^\.S[hs] +//p' "$page" | sed 's/\\&//g; s/"//g' >"$scratch/written"
+    mandoc -Tascii -Owidth=100 "$page" | sed '1d; $d; s/.\x08//g' |
+      sed -nE 's/^(   )?([^ ].*)/\2/p' >"$scratch/rendered"
+    diff "$scratch/written" "$scratch/rendered" |
+      sed -nE "s|^< |$page: is not rendered as it is written: |p; s|^> |$page: is rendered: |p"
+  done
+}
+
+canary_headings() {
+  printf '.Sh PLANTED\n.Ss No planted word\nText.\n.Ss \\&No planted word\nText.\n' \
+    >>man/upgrader.8
+  echo 'man/upgrader.8: is not rendered as it is written: No planted word'
+  echo 'man/upgrader.8: is rendered: planted word'
+}
+
+# Prints what is in one of two lists only. usage: differ NAME LIST NAME LIST
+differ() {
+  sort -u "$2" -o "$2"
+  sort -u "$4" -o "$4"
+  comm -23 "$2" "$4" | sed "s|^|in $1 and not in $3: |"
+  comm -13 "$2" "$4" | sed "s|^|in $3 and not in $1: |"
+}
+
+# The section $2 of the page $1.
+section() {
+  awk -v wanted="$2" '/^\.Sh / { inside = (substr($0, 5) == wanted); next } inside' "$1"
+}
+
+# The tags $2 (a macro) of the lists on standard input, one a line.
+tags() {
+  sed -nE "s/^\.It $1 //p" | sed -E 's/ , /\n/g; s/ Ns .*//; s/ .*//; s/,$//'
+}
+
+upgrader_is_built() {
+  [ -f "$UPGRADER" ] && [ -x "$UPGRADER" ] && return
+  echo "$UPGRADER: has not been built"
+  return 1
+}
+
+options_on_page() {
+  sed -nE 's/^\.It Fl (-[a-z-]+).*/-\1/p' "$1"
+}
+
+options_in_help() {
+  "$1" --help | grep -oE -- '(^|[ ,[])--[a-z][a-z-]+' | sed 's/^[^-]*//'
+}
+
+check_options() {
+  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' upgrader/core/options.cc >"$scratch/code"
+  options_on_page man/upgrader.8 >"$scratch/page"
+  differ upgrader/core/options.cc "$scratch/code" man/upgrader.8 "$scratch/page"
+  grep -ohE '"--[a-z-]+' sample-agent/configuration.cc | tr -d '"' >"$scratch/code"
+  options_on_page man/sample-agent.1 >"$scratch/page"
+  differ sample-agent/configuration.cc "$scratch/code" man/sample-agent.1 "$scratch/page"
+  grep -ohE '(option|flag)\("--[a-z][a-z0-9-]*|,--[a-z]+"' tools/agent-releases/shell/options.cc |
+    sed 's/.*--/--/; s/"$//' >"$scratch/code"
+  sed -nE 's/^\.It (Cm .*)?Fl (-[a-z0-9-]+).*/-\2/p' man/agent-releases.1 >"$scratch/page"
+  differ tools/agent-releases/shell/options.cc "$scratch/code" man/agent-releases.1 "$scratch/page"
+  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' tools/agentify/options.cc >"$scratch/code"
+  { options_on_page man/agentify.1; sed -nE 's/^\.It Fl h , (-help)/-\1/p' man/agentify.1; } \
+    >"$scratch/page"
+  differ tools/agentify/options.cc "$scratch/code" man/agentify.1 "$scratch/page"
+  sed -nE 's/.*name == "(--[a-z-]+)".*/\1/p' tools/agent-conformance/options.cc >"$scratch/code"
+  options_on_page man/agent-conformance.1 >"$scratch/page"
+  differ tools/agent-conformance/options.cc "$scratch/code" man/agent-conformance.1 "$scratch/page"
+  options_on_page man/upgrader.8 >"$scratch/page"
+  upgrader_is_built || return
+  options_in_help "$UPGRADER" >"$scratch/help"
+  differ "upgrader --help" "$scratch/help" man/upgrader.8 "$scratch/page"
+}
+
+canary_options() {
+  printf '.It Fl -planted-page\nNothing.\n' >>man/upgrader.8
+  echo 'in man/upgrader.8 and not in upgrader/core/options.cc: --planted-page'
+  echo 'in man/upgrader.8 and not in upgrader --help: --planted-page'
+  echo 'if (name == "--planted-code") return;' >>upgrader/core/options.cc
+  echo 'in upgrader/core/options.cc and not in man/upgrader.8: --planted-code'
+  echo 'app.add_flag("--planted-flag", x);' >>tools/agent-releases/shell/options.cc
+  echo 'in tools/agent-releases/shell/options.cc and not in man/agent-releases.1: --planted-flag'
+  echo 'if (name == "--planted-code") return;' >>tools/agentify/options.cc
+  echo 'in tools/agentify/options.cc and not in man/agentify.1: --planted-code'
+  echo 'if (name == "--planted-code") return;' >>tools/agent-conformance/options.cc
+  echo 'in tools/agent-conformance/options.cc and not in man/agent-conformance.1: --planted-code'
+  echo 'PathOption{"--planted-code="}' >>sample-agent/configuration.cc
+  echo 'in sample-agent/configuration.cc and not in man/sample-agent.1: --planted-code'
+}
+
+# What every command of upgraderctl says when it is asked for help, and the statuses in its code.
+check_upgraderctl_page() {
+  ctl=$(dirname "$UPGRADER")/upgraderctl
+  [ -x "$ctl" ] || { echo "$ctl: has not been built"; return 1; }
+  for command in $("$ctl" --help | sed -nE '1,/^Commands:/d; s/^  ([a-z]+) .*/\1/p'); do
+    grep -qE "^\.It Cm $command\$" man/upgraderctl.1 || echo "man/upgraderctl.1: no $command"
+    "$ctl" "$command" --help
+  done | tee "$scratch/helps" | grep '^man/'
+  "$ctl" --help >>"$scratch/helps"
+  grep -oE '^  (-h,)?--[a-z][a-z-]+' "$scratch/helps" | sed 's/^.*--/--/' | sort -u >"$scratch/help"
+  { options_on_page man/upgraderctl.1; sed -nE 's/^\.It Fl h , (-help)/-\1/p' man/upgraderctl.1; } \
+    >"$scratch/page"
+  differ "upgraderctl --help" "$scratch/help" man/upgraderctl.1 "$scratch/page"
+  sed -nE 's/.* exit_[a-z_]+ = ([0-9]);/\1/p' tools/upgraderctl/core/exit_status.h >"$scratch/code"
+  section man/upgraderctl.1 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
+  differ tools/upgraderctl "$scratch/code" man/upgraderctl.1 "$scratch/page"
+}
+
+canary_upgraderctl_page() {
+  sed -i 's/^\.It Fl -no-wait/.It Fl -no-weight/; s/^\.It Cm rehearse/.It Cm rehears/
+    s/^\.It 5$/.It 9/' man/upgraderctl.1
+  echo 'in upgraderctl --help and not in man/upgraderctl.1: --no-wait'
+  echo 'in man/upgraderctl.1 and not in upgraderctl --help: --no-weight'
+  echo 'man/upgraderctl.1: no rehearse'
+  echo 'in tools/upgraderctl and not in man/upgraderctl.1: 5'
+}
+
+# What the two classes can do; `store` is for what is built on them here.
+check_releases_library() {
+  for class in releases follower; do
+    sed -nE 's/^  (\[\[nodiscard\]\] )?(static )?[A-Za-z_:<>& ]+ ([a-z_]+)\(.*/\3/p' \
+      tools/agent-releases/include/agent-releases/$class.h | grep -v '^store$' >"$scratch/code"
+    sed -nE "s/^\.It Fn $class::([a-z_]+)\$/\1/Ip" man/libagent-releases.3 >"$scratch/page"
+    differ "$class.h" "$scratch/code" man/libagent-releases.3 "$scratch/page"
+  done
+}
+
+canary_releases_library() {
+  sed -i 's/^  void dispatch();/&\n  void planted();/' \
+    tools/agent-releases/include/agent-releases/follower.h
+  echo 'in follower.h and not in man/libagent-releases.3: planted'
+  sed -i 's/^\.It Fn Releases::prune/.It Fn Releases::prunes/' man/libagent-releases.3
+  echo 'in man/libagent-releases.3 and not in releases.h: prunes'
+}
+
+check_exit_statuses() {
+  cat upgrader/*/*.h upgrader/*.cc upgrader/*/*.cc |
+    sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' >"$scratch/code"
+  echo 0 >>"$scratch/code"
+  section man/upgrader.8 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
+  differ upgrader/ "$scratch/code" man/upgrader.8 "$scratch/page"
+  sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' tools/agent-releases/shell/commands.h \
+    >"$scratch/code"
+  echo 0 >>"$scratch/code"
+  section man/agent-releases.1 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
+  differ tools/agent-releases/ "$scratch/code" man/agent-releases.1 "$scratch/page"
+}
+
+canary_exit_statuses() {
+  echo 'inline constexpr int exit_planted = 99;' >>upgrader/core/supervisor.h
+  echo 'in upgrader/ and not in man/upgrader.8: 99'
+  echo 'inline constexpr int exit_planted = 97;' >>tools/agent-releases/shell/commands.h
+  echo 'in tools/agent-releases/ and not in man/agent-releases.1: 97'
+  printf '.Sh EXIT STATUS\n.It 98\n' >>man/upgrader.8
+  echo 'in man/upgrader.8 and not in upgrader/: 98'
+}
+
+# Every member of status.json that is written is on the page.
+check_status_members() {
+  section man/upgrader.8 'CONTROL DIRECTORY' | grep 'Cm' | grep -oE '[a-z_]+' | sort -u \
+    >"$scratch/page"
+  grep -oE '"[a-z_]+"' upgrader/core/status_news.cc | tr -d '"' | sort -u |
+    grep -vxFf "$scratch/page" | sed 's/^/in status_news.cc and not in man\/upgrader.8: /'
+}
+
+canary_status_members() {
+  echo 'paper_.put("planted", 1);' >>upgrader/core/status_news.cc
+  echo 'in status_news.cc and not in man/upgrader.8: planted'
+}
+
+# The signals that the upgrader takes are those that it reads, but for the one that is no order.
+check_signals() {
+  awk '/ read_signals\[\]/ { on = 1 } on { print } on && /;/ { exit }' \
+    upgrader/shell/descriptors.h |
+    grep -ohE '\bSIG[A-Z]+[0-9]?\b' |
+    grep -vx SIGCHLD >"$scratch/code"
+  section man/upgrader.8 SIGNALS | tags Dv >"$scratch/page"
+  differ read_signals "$scratch/code" man/upgrader.8 "$scratch/page"
+  upgrader_is_built || return
+  "$UPGRADER" --help | grep -oE '\bSIG[A-Z]+[0-9]?\b' >"$scratch/help"
+  differ "upgrader --help" "$scratch/help" man/upgrader.8 "$scratch/page"
+}
+
+canary_signals() {
+  sed -i 's/ read_signals\[\] = {/&SIGWINCH, /' upgrader/shell/descriptors.h
+  echo 'in read_signals and not in man/upgrader.8: SIGWINCH'
+  printf '.Sh SIGNALS\n.It Dv SIGPWR\n' >>man/upgrader.8
+  echo 'in man/upgrader.8 and not in read_signals: SIGPWR'
+  echo 'in man/upgrader.8 and not in upgrader --help: SIGPWR'
+}
+
+# What init_system.cc names are messages to init, and no variables.
+check_environment() {
+  product_files | grep -E '^(upgrader|agent-protocol)/' | grep -v '/init_system\.cc$' |
+    xargs grep -ohE '"([A-Z]+(_[A-Z]+)+|PATH)[="]' | tr -d '"=' >"$scratch/code"
+  for page in man/upgrader.8 man/agent-protocol.7 man/agent_protocol.3; do
+    section $page ENVIRONMENT
+  done | tags Ev >"$scratch/page"
+  differ 'the code' "$scratch/code" 'the pages' "$scratch/page"
+}
+
+canary_environment() {
+  echo 'const char* planted = getenv("PLANTED_CODE");' >>upgrader/main.cc
+  echo 'in the code and not in the pages: PLANTED_CODE'
+  printf '.Sh ENVIRONMENT\n.It Ev PLANTED_PAGE\n' >>man/upgrader.8
+  echo 'in the pages and not in the code: PLANTED_PAGE'
+}
+
+# Lines `FILE:TEXT:TARGET` for the links of the Markdown files to files of the tree.
+markdown_links() {
+  tree_files | grep '\.md$' | while IFS= read -r file; do
+    tr '\n' ' ' <"$file" | grep -oE '\[[^]]*\]\([^)#:]+\)' |
+      sed -E "s|^\[(.*)\]\((.*)\)$|$file:\1:\2|"
+  done
+}
+
+# Every link leads to a file, and one to a test has the name of a test that is there. Files that a
+# page names by their paths exist too.
+check_links() {
+  markdown_links | while IFS=: read -r file text target; do
+    path=$(dirname "$file")/$target
+    if [ ! -e "$path" ]; then
+      echo "$file: $target does not exist"
+    elif [ "${target%_test.cc}" != "$target" ] && ! grep -qF "TEST_CASE(\"$text\"" "$path"; then
+      echo "$file: $target has no test: $text"
+    fi
+  done
+  grep -ohE '`[a-z_/-]+\.(h|cc|sh)`' ARCHITECTURE.md STYLE.md | tr -d '`' | grep -vx uv.h |
+    sort -u | while IFS= read -r path; do
+      [ -e "$path" ] || [ -e "upgrader/$path" ] || [ -e "agent-protocol/$path" ] ||
+        tree_files | grep -qE "^(upgrader|agent-protocol)/[a-z]+/$path\$" ||
+        echo "ARCHITECTURE.md or STYLE.md: $path does not exist"
+    done
+}
+
+canary_links() {
+  printf '[planted\ntext](planted.md)\n' >>README.md
+  echo '[a test that is not there](tests/together/integration/canary_test.cc)' >>README.md
+  echo 'README.md: planted.md does not exist'
+  echo 'README.md: tests/together/integration/canary_test.cc has no test: a test that is not there'
+  printf 'See %s.\n' '`planted.cc`' >>ARCHITECTURE.md
+  echo 'planted.cc does not exist'
+}
+
+# Functions that the pages about code name are there.
+check_named_code() {
+  grep -ohE '`([A-Za-z]+::)?[a-z_]+(\(\))?`' ARCHITECTURE.md STYLE.md | tr -d '`' |
+    grep -E '::|_|\(\)' | grep -vE '_$|^(uv_|snake_|LISTEN)' | sed 's/.*:://; s/()//' | sort -u |
+    while IFS= read -r name; do
+      product_files | xargs grep -qE "\b$name\b" ||
+        echo "ARCHITECTURE.md or STYLE.md: $name is not in the code"
+    done
+}
+
+canary_named_code() {
+  printf 'See %s and %s.\n' '`Loop::plant`' '`planted_here`' >>ARCHITECTURE.md
+  echo 'plant is not in the code'
+  echo 'planted_here is not in the code'
+}
+
+# The version is one, wherever it is told.
+check_versions() {
+  version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' upgrader/version.h)
+  for told in "NEWS: $(sed -nE '1s/^upgrader ([0-9.]+)(,.*)?$/\1/p' NEWS)" \
+    "debian/changelog: $(sed -nE '1s/^upgrader \((.*)\).*/\1/p' debian/changelog)"; do
+    [ "${told#*: }" = "$version" ] || echo "$told is not $version, as upgrader/version.h says"
+  done
+}
+
+canary_versions() {
+  sed -i '1s/[0-9][0-9.]*/99.0/' NEWS
+  sed -i '1s/([0-9][0-9.]*/(98.0/' debian/changelog
+  echo 'NEWS: 99.0 is not'
+  echo 'debian/changelog: 98.0 is not'
+}

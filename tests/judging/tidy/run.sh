@@ -1,0 +1,110 @@
+#!/bin/sh
+# Runs every tidy check on the tree, and beside each its canary: the same check on a copy of the
+# tree with a violation planted in it, which it must catch. Prints `ok NAME` or `not ok NAME: where`
+# lines and at the end `N passed, N failed`; a check that cannot be made is `skipped`, and is not
+# counted as passed.
+#
+# usage: tests/judging/tidy/run.sh [CHECK ...]     UPGRADER=build/upgrader, CXX=g++, BUILD=build
+#
+# A check is a function check_NAME that looks at the tree in the current directory and prints one
+# line for each violation, or returns 77 with the reason why it cannot be made. canary_NAME plants
+# violations in the tree in the current directory and prints for each a text that must then be
+# found in what check_NAME prints.
+set -u
+export LC_ALL=C
+
+root=$(cd "$(dirname "$0")/../../.." && pwd) || exit 1
+cd "$root" || exit 1
+: "${UPGRADER:=${BUILD:-build}/upgrader}"
+case $UPGRADER in /*) ;; *) UPGRADER=$root/$UPGRADER ;; esac
+export UPGRADER
+
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/tidy.XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+
+. tests/judging/tidy/files.sh
+. tests/judging/tidy/layers.sh
+. tests/judging/tidy/shape.sh
+. tests/judging/tidy/words.sh
+. tests/judging/tidy/sentences.sh
+. tests/judging/tidy/pages.sh
+. tests/judging/tidy/protocol_pages.sh
+. tests/judging/tidy/living_pages.sh
+. tests/judging/tidy/fleet_pages.sh
+. tests/judging/tidy/front_pages.sh
+
+passed=0
+failed=0
+skipped=0
+
+pass() {
+  passed=$((passed + 1))
+  echo "ok $1"
+}
+
+fail() {
+  failed=$((failed + 1))
+  echo "not ok $1: $2"
+}
+
+# Makes the check NAME on the tree itself.
+try_check() {
+  ("check_$1") >"$scratch/found" 2>&1
+  if [ $? = 77 ]; then
+    skipped=$((skipped + 1))
+    echo "skipped $1: $(cat "$scratch/found")"
+    return 77
+  fi
+  if [ -s "$scratch/found" ]; then
+    fail "$1" "$(wc -l <"$scratch/found") found"
+    sed 's/^/  /' "$scratch/found"
+  else
+    pass "$1"
+  fi
+}
+
+# Makes the copy of the tree, or puts back what the last canary has changed in it. The record of
+# what it was lies beside it: in the copy there is nothing that is not in the tree.
+of_copy() {
+  git --git-dir="$scratch/record" --work-tree="$scratch/tree" -C "$scratch/tree" \
+    -c core.autocrlf=false -c user.name=tidy -c user.email=tidy@localhost -c gc.auto=0 "$@"
+}
+renew_copy() {
+  if [ -d "$scratch/record" ]; then
+    of_copy reset -q --hard && of_copy clean -ffdxq
+    return
+  fi
+  mkdir "$scratch/tree"
+  tree_files | tar -cf - -T - | tar -xf - -C "$scratch/tree"
+  git init -q --bare "$scratch/record" && of_copy add -Af . && of_copy commit -qm copy
+}
+
+# Makes the check NAME on a copy of the tree in which its canary has planted violations.
+try_canary() {
+  renew_copy || { fail "$1, canary" 'no copy of the tree can be made'; return; }
+  (cd "$scratch/tree" && "canary_$1") >"$scratch/planted" 2>&1
+  (cd "$scratch/tree" && "check_$1") >"$scratch/caught" 2>&1
+  missed=$(while IFS= read -r text; do
+    grep -qF -- "$text" "$scratch/caught" || echo "$text"
+  done <"$scratch/planted")
+  if [ ! -s "$scratch/planted" ]; then
+    fail "$1, canary" 'planted nothing'
+  elif [ -n "$missed" ]; then
+    fail "$1, canary" "not caught: $missed"
+  else
+    pass "$1, canary"
+  fi
+}
+
+# shellcheck disable=SC2086  # lists of names
+[ $# -gt 0 ] || set -- $layer_checks $shape_checks $word_checks $sentence_checks $page_checks \
+  $protocol_checks $living_checks $fleet_checks $front_checks
+for name in "$@"; do
+  try_check "$name"
+  [ $? = 77 ] || try_canary "$name"
+done
+
+[ "$skipped" = 0 ] || echo "$skipped skipped"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

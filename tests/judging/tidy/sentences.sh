@@ -1,0 +1,93 @@
+# Checks how pages and comments read, by signs that a script can see: see sentences.py.
+
+sentence_checks='page_sentences comment_sentences'
+
+# tests/VERIFICATION.md is written by scripts.
+check_page_sentences() {
+  { page_files; tree_files | grep '\.md$' | grep -vx tests/VERIFICATION.md; } |
+    xargs python3 -B "$root/tests/judging/tidy/sentences.py" pages
+}
+
+canary_page_sentences() {
+  word=$(printf 'planted %.0s' 1 2 3 4 5 6 7)
+  cat >man/planted.1 <<PAGE
+.Dd November 20, 2026
+.Sh SYNOPSIS
+What a synopsis has is no sentence.
+.Sh DESCRIPTION
+What was planted
+.Em here
+is found.
+What is this?
+Whoever plants, and
+.Ic waits ,
+finds.
+Nothing: it is planted.
+It is planted.
+Here $word
+$word
+.Bl -tag -width Ds
+.It Fl -planted
+$word
+.El
+$word
+$word
+$word
+$word
+$word
+$word .
+PAGE
+  echo 'man/planted.1:5: begins with a clause: What was planted here is found.'
+  echo 'man/planted.1:9: begins with a clause: Whoever plants'
+  echo 'man/planted.1:12: is no sentence: Nothing:'
+  echo 'man/planted.1:20: 42 words'
+  cat >planted.md <<PAGE
+# What a heading says is no sentence
+
+Planted. Where it grows
+it is found. * None: not at the beginning.
+
+* None: planted.
+* [what a test is called, $word](tests/planted_test.cc) $word $word $word $word $word is short.
+* [what a page is called, $word](planted.md) $word $word $word $word $word is long.
+
+| a | Empty: planted. |
+
+    What is literal is left alone.
+PAGE
+  echo 'planted.md:3: begins with a clause: Where it grows it is found.'
+  echo 'planted.md:6: is no sentence: None:'
+  echo 'planted.md:8: 49 words'
+  echo 'planted.md:10: is no sentence: Empty:'
+}
+
+# The directories without such comments. The others still have old ones;
+# a directory that has none left is added here.
+plain_directories='agent-protocol agent-protocol/cpp/agent agent-protocol/cpp/session agent-protocol/cpp/wire
+  tools/upgraderctl tools/upgraderctl/core tools/upgraderctl/shell tools/upgraderctl/wire
+  upgrader upgrader/core upgrader/shell upgrader/wire packaging/static/shims/bits
+  tests/together/regression tests/delivery/static'
+
+check_comment_sentences() {
+  for directory in $plain_directories; do
+    code_files | grep -E "^$directory/[^/]+\$"
+  done | xargs python3 -B "$root/tests/judging/tidy/sentences.py" comments
+}
+
+canary_comment_sentences() {
+  first=${plain_directories%% *}
+  cat >"$first/planted.h" <<'CODE'
+// Plants. What it plants
+// What is left of a sentence is no beginning.
+int planted;      // 0: none
+int found;        // none, or 0: no
+// Nothing: it was not planted. Whoever
+// looks finds. Is planted.
+// Who looks finds.
+CODE
+  echo "$first/planted.h:1: What it plants"
+  echo "$first/planted.h:3: 0: none"
+  echo "$first/planted.h:5: Nothing: it was not planted."
+  echo "$first/planted.h:5: Whoever"
+  echo "$first/planted.h:7: Who looks finds."
+}

@@ -1,0 +1,239 @@
+# Checks how files look: columns, lengths, how they open, and their format.
+
+shape_checks='columns file_lengths budget function_lengths heads format waits targets seeds planted'
+
+columns_max=100
+file_lines_max=300
+test_lines_max=500  # tests are read one at a time, and their tables of cases stay whole
+function_lines_max=60
+upgrader_lines_max=11000
+
+# No line is longer than a screen is wide, but for the rows of tables and for links in Markdown.
+# Columns are characters.
+check_columns() {
+  {
+    code_files
+    script_files
+    page_files
+    tree_files | grep -E '(^|/)Makefile$|\.mk$|\.md$|^NEWS$|^LICENSE$|^debian/'
+  } | LC_ALL=C.UTF-8 xargs grep -nE "^.{$((columns_max + 1)),}$" /dev/null |
+    grep -vE '^[^:]*\.md:[0-9]*:(\||.*\]\()' | sed -E 's/^([^:]*:[0-9]*):.*/\1: too many columns/'
+}
+
+canary_columns() {
+  awk 'BEGIN { printf "// "; for (i = 0; i < 98; i++) printf "x"; print "" }' >upgrader/planted.h
+  echo 'upgrader/planted.h:1: too many columns'
+}
+
+# Files that may be longer than a sitting, each with the reason.
+long_files() {
+  sed 's/ *#.*//' <<'TABLE'
+agent-protocol/agent.h   # what is installed for C++ is one header
+TABLE
+}
+
+longer_than() {
+  xargs -r awk -v max="$1" 'FNR == max + 1 { print FILENAME ": more than " max " lines" }'
+}
+
+check_file_lengths() {
+  long_files >"$scratch/long"
+  { code_files; script_files; } | sort -u | grep -vxFf "$scratch/long" >"$scratch/files"
+  grep -v '^tests/' "$scratch/files" | longer_than $file_lines_max
+  grep '^tests/' "$scratch/files" | longer_than $test_lines_max
+  while IFS= read -r file; do
+    [ -f "$file" ] || echo "$file: may be long, and does not exist"
+  done <"$scratch/long"
+}
+
+canary_file_lengths() {
+  awk 'BEGIN { for (i = 0; i < 301; i++) print "//" }' >upgrader/planted.cc
+  echo 'upgrader/planted.cc: more than 300 lines'
+  awk 'BEGIN { for (i = 0; i < 501; i++) print "#" }' >tests/planted.sh
+  echo 'tests/planted.sh: more than 500 lines'
+}
+
+# A test that waits for ever hangs the whole run, and says nothing.
+check_waits() {
+  script_files | grep -E '^tests/' | grep -vE '^tests/(mutation|coverage)/' |
+    xargs -r tests/judging/tidy/waits.py
+}
+
+canary_waits() {
+  cat >tests/planted.py <<'PLANTED'
+while sent() < 2:
+    look()
+PLANTED
+  echo 'tests/planted.py:1: a loop without a limit: while sent() < 2:'
+  printf '%s\n' '#!/bin/sh' 'until grep -q ready log; do' '  look' 'done' >tests/planted.sh
+  echo 'tests/planted.sh:2: a loop without a limit: until grep -q ready log; do'
+}
+
+check_function_lengths() {
+  code_files | xargs -r awk -v limit=$function_lines_max -f tests/judging/tidy/functions.awk
+}
+
+canary_function_lengths() {
+  {
+    echo '// Planted.'
+    echo 'namespace planted {'
+    echo 'class Planted {'
+    echo '  bool member_function(int a,'
+    echo '                       int b) const {'
+    awk 'BEGIN { for (i = 0; i < 60; i++) print "    a += b;" }'
+    echo '  }'
+    echo '};'
+    echo 'int free_function(int a) {'
+    awk 'BEGIN { for (i = 0; i < 59; i++) print "  if (a) {\n  }" }'
+    echo '}'
+    echo 'TEST_CASE("a test") {'
+    awk 'BEGIN { for (i = 0; i < 59; i++) print "  a();" }'
+    echo '}'
+    echo '}  // namespace planted'
+  } >upgrader/planted.cc
+  echo 'upgrader/planted.cc:4: 63 lines:   bool member_function'
+  echo '120 lines: int free_function'
+  echo '61 lines: TEST_CASE("a test")'
+}
+
+# The program that must be replaced least often stays one that can be read in a day. What does not
+# fit into it belongs beside it. Rows: J-21
+check_budget() {
+  lines=$(code_files | grep '^upgrader/' | xargs cat | wc -l)
+  [ "$lines" -le "$upgrader_lines_max" ] || echo "upgrader/: $lines lines of code"
+}
+
+canary_budget() {
+  yes '// Planted.' | head -n "$upgrader_lines_max" >upgrader/planted.h
+  echo 'lines of code'
+}
+
+# Every file opens with a comment that says what it is for; a source whose header says it may open
+# with that header. What needs none is named; a kind of file that is not known here is an error, so
+# that it is looked at once.
+check_heads() {
+  script_files >"$scratch/scripts"
+  tree_files | while IFS= read -r file; do
+    case $file in
+      *.cc) [ "$(head -n 1 "$file")" = "#include \"${file%.cc}.h\"" ] && continue ;;
+    esac
+    case $file in
+      *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
+      tests/decisions/scenario/*.txt) continue ;;  # its name says it
+      docs/*.svg) continue ;;  # its title says it
+      agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;  # npm's, cargo's
+      agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
+      debian/rules) opening='^# *[A-Za-z]' ;;
+      debian/*) continue ;;  # what Debian wants them to be
+      sample-agent/init/s6/timeout-kill) continue ;;  # a number, and s6 takes nothing beside it
+      sample-agent/init/s6/notification-fd) continue ;;
+      */init/*.service | sample-agent/init/*.conf) opening='^# *[A-Za-z`]' ;;
+      sample-agent/init/*/inittab | sample-agent/init/*/keep.d) opening='^# *[A-Za-z]' ;;
+      sample-agent/init/dinit/*) opening='^# *[A-Za-z`]' ;;
+      tests/adversity/fuzz/inputs/*.txt | tests/together/releases/inputs.txt) opening='^# *[A-Za-z]' ;;
+      *_test.go) opening='^package ' ;;  # as Go wants it; its name says it
+      agent-protocol/go/event.go | agent-protocol/go/message.go | agent-protocol/go/session.go)
+        opening='^package '
+        ;;
+      *.h | *.cc | *.c | *.pml | *.go | *.rs | *.ts | *.proto)
+        opening='^(//!?|/\*) *[A-Za-z0-9`-]'
+        ;;
+      *.test.js) opening='^import ' ;;  # its name says it
+      *.js) opening='^// *[A-Za-z]' ;;
+      *.ld | *.css) opening='^/\* *[A-Za-z`]' ;;
+      *.html) opening='^<!doctype html><!-- [A-Z]' ;;
+      man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
+      Makefile | */Makefile | *.mk | .clang-tidy | *.sh | *.bash | *.zsh | *.table | *.dict)
+        opening='^# *[A-Za-z`]'
+        ;;
+      *)
+        opening='^(# *|""")[A-Za-z`]'  # or a docstring
+        if ! grep -qxF "$file" "$scratch/scripts"; then
+          echo "$file: of no known kind"
+          continue
+        fi
+        ;;
+    esac
+    awk 'NR == 1 && /^#(!|compdef |autoload$)/ { next } { print; exit }' "$file" |
+      grep -qE "$opening" ||
+      echo "$file: does not open with what it is for"
+  done
+}
+
+canary_heads() {
+  echo '#pragma once' >upgrader/planted.h
+  echo 'upgrader/planted.h: does not open'
+  echo '#include "upgrader/core/time.h"' >upgrader/planted.cc
+  echo 'upgrader/planted.cc: does not open'
+  printf '#!/bin/sh\nset -e\n' >tests/planted.sh
+  echo 'tests/planted.sh: does not open'
+  echo planted >upgrader/planted.odd
+  echo 'upgrader/planted.odd: of no known kind'
+}
+
+clang_format() {
+  for program in clang-format-14 clang-format; do
+    if command -v "$program" && "$program" --version | grep -q 'version 14\.'; then return; fi
+  done
+}
+
+# Another version formats otherwise, so only the one that the project uses is asked.
+check_format() {
+  program=$(clang_format | head -n 1)
+  if [ -z "$program" ]; then
+    echo 'clang-format 14 is not installed'
+    return 77
+  fi
+  code_files | xargs -r "$program" --dry-run 2>&1 | grep -E '^[^ ].*: warning: ' |
+    awk -F: '!seen[$1]++ { print $1 ":" $2 ": not as clang-format writes it" }'
+}
+
+canary_format() {
+  printf '// Planted.\nint  planted( int a ){return a;}\n' >upgrader/planted.cc
+  echo 'upgrader/planted.cc:2: not as clang-format'
+}
+
+# What `make help-all` shows is tried by `make check-targets`, which knows how.
+check_targets() { tests/judging/verify/targets --compare 2>&1; }
+
+canary_targets() {
+  sed -i 's/make lines  */make lnies  /' Makefile
+  echo '< lnies'
+  echo '> lines'
+}
+
+# The text of each error that `make seeded` seeds stands in the core; without this, nobody would
+# know before the next `make verify`.
+check_seeds() { tests/judging/verify/seeded --look 2>&1; }
+
+canary_seeds() {
+  sed -i 's/on_unclean_stop == UncleanStop::fall_back/on_unclean_stop == UncleanStop{}/' \
+    upgrader/core/step_agents.cc
+  echo 'inverted condition: on_unclean_stop means its opposite'
+}
+
+# The same for each error that `make simulate` plants in the shell and the core, and for the
+# canaries of `make mutate`.
+check_planted() {
+  grep -v '^#' tests/together/simulation/canaries.table | while IFS= read -r row; do
+    file=$(printf '%s\n' "$row" | awk -F ' [|] ' '{ print $3 }')
+    script=$(printf '%s\n' "$row" | awk -F ' [|] ' '{ print $4 }')
+    sed -E "$script" "$file" | cmp -s - "$file" && echo "nothing is planted: ${row%% | *}"
+  done
+  python3 -B - <<'END'
+import sys, types
+sys.path.insert(0, "tests/judging/mutation")
+sys.modules["find"] = types.ModuleType("find")  # which needs a compiler's parser
+from planted import PLANTED
+for _, path, text, _ in PLANTED:
+    if open(path).read().count(text) != 1:
+        print("nothing is planted: " + text)
+END
+}
+
+canary_planted() {
+  sed -i 's/taken < lines_a_turn/lines_a_turn > taken/' upgrader/shell/agents.cc
+  sed -i 's/is_control(c) ? 6 : 1/is_control(c) ? 6: 1/' agent-protocol/cpp/wire/escape.cc
+  echo 'nothing is planted: long_turn'
+  echo 'nothing is planted: is_control(c) ? 6 : 1'
+}

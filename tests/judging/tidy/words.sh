@@ -1,0 +1,96 @@
+# Checks what files say: nothing left to be done, no sleeping in tests, no path of one machine, one
+# word a thing. The patterns are written so that they do not find themselves.
+
+word_checks='unfinished sleeps machine_paths documents vocabulary named_rules'
+
+check_unfinished() {
+  tree_files | xargs grep -nIE '\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b' | cut -c 1-100
+}
+
+canary_unfinished() {
+  printf '// Planted.\n// TOD%s: later\n' O >upgrader/planted.h
+  echo 'upgrader/planted.h:2:'
+}
+
+# Tests wait for a condition, with a deadline; they do not sleep. A millisecond between two looks is
+# no sleep; and what a benchmark measures may be how long somebody sleeps.
+check_sleeps() {
+  call='sleep_fo[r]|sleep_unti[l]|uslee[p]|nanoslee[p]|\bslee[p] *\('
+  pause='poll\((nullptr|NULL|0), *0, *[0-9]{3}'
+  command='(^|[;&|({] *|do +|then +)slee[p] +["$0-9]'
+  tree_files | grep '^tests/' | grep -v '^tests/benchmark/' |
+    xargs grep -nIE "$call|$pause|$command" | cut -c 1-120
+}
+
+canary_sleeps() {
+  printf '// Planted.\nvoid f() { std::this_thread::sleep%s(1s); }\n' _for >tests/planted.cc
+  echo 'tests/planted.cc:2:'
+  printf '# Planted.\nuntil test -e a; do sleep%s; done\n' ' 1' >tests/planted.sh
+  echo 'tests/planted.sh:2:'
+  printf '# Planted.\nimport time\ntime.sleep%s\n' '(1)' >tests/planted.py
+  echo 'tests/planted.py:3:'
+}
+
+# A path that is there on one machine only.
+check_machine_paths() {
+  tree_files | xargs grep -nIE '(^|[^A-Za-z0-9_.])/(wor[k]|hom[e]|roo[t]|User[s])/' | cut -c 1-120
+}
+
+canary_machine_paths() {
+  printf '// Planted.\n// see /hom%s/planted\n' e >upgrader/planted.h
+  echo 'upgrader/planted.h:2:'
+}
+
+# What a reader is sent to is there.
+check_documents() {
+  tree_files | grep -v '^tests/judging/tidy/' | xargs grep -noIE '([a-z-]+/)*\b[A-Z]{3,}\.md\b' |
+    while IFS=: read -r file line document; do
+      [ -e "$document" ] || [ -e "$(dirname "$file")/$document" ] ||
+        echo "$file:$line: $document is not in the tree"
+    done
+}
+
+canary_documents() {
+  printf '// See PLANTE%s.md.\n' D >upgrader/planted.h
+  echo 'upgrader/planted.h:1: PLANTED.md'
+}
+
+# Words that this project has another word for: ARCHITECTURE.md says which. What a rollout calls
+# its soak is no agent's trial.
+check_vocabulary() {
+  { product_files; page_files; tree_files | grep '\.md$'; } | grep -v '^STYLE\.md$' \
+    >"$scratch/files"
+  {
+    xargs grep -niE '\b(maste[r]|slav[e]|probatio[n]|subproces[s]|daemoniz[e])\b' <"$scratch/files"
+    grep -vE '^(fleet/|man/fleet|ARCHITECTURE\.md$)' "$scratch/files" |
+      xargs grep -niE '\bsoa[k](ing)?\b'
+  } | cut -c 1-120
+}
+
+canary_vocabulary() {
+  printf '// Planted.\nint maste%s;\n' r >upgrader/planted.h
+  printf '// Planted.\nint soa%s;\n' k >upgrader/planted_too.h
+  echo 'upgrader/planted.h:2:'
+  echo 'upgrader/planted_too.h:2:'
+}
+
+# Invariants, rules of the shell and layers of tests are called by names such as these. Each that is
+# used is written down, and once.
+check_named_rules() {
+  name='(S[1-9][0-9]?b?|IO-[1-9][0-9]?|V[1-9][0-9]?)'
+  sed -nE "s/^\| $name \|.*/\1/p" tests/INVARIANTS.md ARCHITECTURE.md >"$scratch/defined"
+  sort "$scratch/defined" | uniq -d | sed 's/$/ is written down twice/'
+  tree_files | grep -vE '^tests/(fuzz/inputs|releases/inputs|tidy)' | xargs grep -noIwE "$name" |
+    while IFS=: read -r file line used; do
+      grep -qxF "$used" "$scratch/defined" ||
+        echo "$file:$line: $used is not in tests/INVARIANTS.md or ARCHITECTURE.md"
+    done
+}
+
+canary_named_rules() {
+  printf '// S%s and IO-%s must hold.\n' 99 98 >upgrader/planted.h
+  echo 'upgrader/planted.h:1: S99 is not'
+  echo 'upgrader/planted.h:1: IO-98 is not'
+  printf '| V%s | planted | twice |\n' 1 >>tests/INVARIANTS.md
+  echo 'V1 is written down twice'
+}

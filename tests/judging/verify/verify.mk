@@ -1,0 +1,32 @@
+# make verify: every layer of verification in sequence, and the table of what came out.
+
+# Errors seeded in the supervisor, each to be caught by two layers.
+seeded_programs := $(addprefix $(BUILD)/tests/,decisions/explore/explore_test \
+  decisions/explore/second_table_test decisions/scenario/scenario_test \
+  decisions/unit/supervisor_test together/simulation/simulation_test)
+
+.PHONY: verify seeded seeded-here lines lines-here check-targets
+seeded:
+	@tests/need-packages $(check_packages) python3
+	@$(make_single) seeded-here
+seeded-here: $(seeded_programs)
+	@BUILD=$(BUILD) CXX='$(CXX)' \
+	  ONLY='$(ONLY)' SIMULATION='$(simulation_wraps) $(simulation_objects) $(seated) -pthread' \
+	  tests/judging/verify/seeded
+
+# STEPS: only these; LONG=1: the full bars.
+verify:
+	@tests/need-packages $(check_packages) python3 git
+	@BUILD=$(BUILD) LONG=$(LONG) tests/judging/verify/verify $(STEPS)
+
+# How much there is to be read of the program.
+lines:
+	@tests/need-packages $(build_packages)
+	@$(make_single) lines-here
+lines-here: $(BUILD)/upgrader
+	@BUILD=$(BUILD) CXX='$(CXX)' tests/judging/verify/lines
+
+# Every target of `make help-all`, each by itself in a clone of its own. TARGETS: only these.
+check-targets:
+	@tests/need-packages git
+	@tests/judging/verify/targets $(TARGETS)

@@ -1,5 +1,0 @@
-# make rows: what was asked for, and the tests that show it. `make check` runs it, too.
-
-.PHONY: rows
-rows:
-	@tests/rows/run

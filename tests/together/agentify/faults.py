@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Lets system calls of agentify and its keeper fail, one a run, from the start of the check to the
+end of a stop. Whatever fails: agentify ends, nothing of the daemon is left then, `stopped` is said
+only when that is true and followed by status 0, never are there two daemons, and where the life did
+not go well somebody is told. Every fault has fired, or does not count.
+
+usage: faults.py [CALL ...]    EVERY=1: each point, and not one of thirteen. Ends with `N passed, N
+failed`."""
+
+import os
+import re
+import shutil
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+from double import BUILD, PATIENCE, Ended, Stage, runs, wait_until
+
+WITNESS = BUILD / "tests/together/agentify/witness"
+STEP = 1 if os.environ.get("EVERY") == "1" else 13
+
+# What a kernel that is short of something, or wrong, may say. Of pipes and eventfds that is no EIO,
+# and libuv aborts where one says so.
+ERRORS = {
+    "openat": "EMFILE", "read": "EINTR", "write": "EAGAIN", "pipe2": "EMFILE", "clone": "EAGAIN",
+    "epoll_create1": "EMFILE", "epoll_ctl": "ENOMEM", "epoll_wait": "EINTR", "socket": "EMFILE",
+    "socketpair": "EMFILE", "bind": "EADDRINUSE", "fcntl": "EBADF", "dup2": "EMFILE",
+    "dup3": "EMFILE", "flock": "ENOLCK", "prctl": "EINVAL", "setsid": "EPERM",
+    "signalfd4": "EMFILE", "eventfd2": "EMFILE", "sendto": "ENOBUFS", "sendmsg": "ENOBUFS",
+    "recvfrom": "ECONNRESET", "recvmsg": "ECONNRESET", "setsockopt": "ENOPROTOOPT",
+    "kill": "EPERM", "waitid": "EINTR", "wait4": "EINTR", "getdents64": "EIO",
+    "newfstatat": "EACCES", "readlink": "EACCES", "execve": "EACCES", "execveat": "EACCES",
+    "poll": "EINTR", "ppoll": "EINTR", "pidfd_open": "EMFILE", "timerfd_create": "EMFILE",
+}
+
+
+# The byte by which libuv unlocks its list of signals goes into a pipe that has room: it aborts
+# where that is said to be otherwise.
+LIBUV_LOCK = re.compile(r'write\(\d+, "\*", 1\).*INJECTED')
+
+
+def tracer(log, inject=None):
+    """The daemon and the commands are left alone: they have executed something."""
+    words = [shutil.which("strace"), "-qq", "-f", "-b", "execve", "-o", str(log),
+             "-e", "trace=" + ",".join(ERRORS)]
+    return words + (["-e", "inject=" + inject] if inject else [])
+
+
+class Life:
+    """One life of agentify: held, checked, active, stopped. What was wrong, or nothing."""
+
+    def __init__(self, stage, prefix):
+        self.stage = stage
+        self.one = stage.agentify(
+            "--check=true", "--stop=TERM:5s", daemon=[str(WITNESS)], prefix=prefix)
+
+    def daemons(self):
+        return [int(line.split()[1]) for line in self.stage.lines("record")]
+
+    def wait_for(self, *kinds):
+        """One of these messages, or the end: its name."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            found = next((m["type"] for m in self.one.messages if m["type"] in kinds), None)
+            if found:
+                return found
+            try:
+                self.one.read(1)
+            except Ended:
+                return "end"
+            except AssertionError:
+                continue
+        return "nothing"
+
+    def play(self):
+        heard = self.wait_for("ready", "unfit")
+        if heard == "nothing":
+            return "it says neither ready nor unfit, and does not end"
+        if heard == "ready":
+            self.one.send(type="activate", clean=True)
+            self.wait_for("healthy", "unfit")
+            self.one.stop(reason="rollback", deadline_ms=10000)
+        if self.wait_for("stopped") == "nothing":
+            return "it does not end"
+        stopped = self.one.count("stopped") > 0
+        if stopped and any(runs(pid) for pid in self.daemons()):
+            return "stopped is said, and the daemon runs"
+        return self.judge_end(stopped)
+
+    def judge_end(self, stopped):
+        status = self.one.wait()
+        try:
+            wait_until(lambda: not self.one.family(), "all have gone", 10)
+        except AssertionError:
+            return "processes are left: %s" % self.one.family()
+        if any(not line.startswith("alone") for line in self.stage.lines("record")):
+            return "there were two daemons"
+        if stopped and status != 0:
+            return "stopped is said, and the status is %d" % status
+        told = self.one.count("unfit") or self.one.log() or status != 0
+        if not stopped and not told:
+            return "it ends without a word, with status 0"
+        return ""
+
+
+def live(inject=None):
+    """What was wrong with a life, and what strace has seen of it."""
+    with Stage() as stage:
+        log = stage.directory / "trace"
+        life = Life(stage, tracer(log, inject))
+        wrong = life.play()
+        if wrong:
+            wrong += "; said %s; log: %s" % (life.one.said(), life.one.log())
+        return wrong, log.read_text(errors="replace")
+
+
+def points():
+    """Pairs of a call and how often one process makes it."""
+    wrong, trace = live()
+    assert not wrong, "without a fault: " + wrong
+    counts = {}
+    for line in trace.splitlines():
+        words = line.split(None, 1)
+        name = words[1].split("(")[0] if len(words) > 1 else ""
+        if name in ERRORS:
+            counts[name, words[0]] = counts.get((name, words[0]), 0) + 1
+    most = {}
+    for (name, _), count in counts.items():
+        most[name] = max(most.get(name, 0), count)
+    # Of every kind at least one, and not always its first.
+    chosen = []
+    for kind, name in enumerate(sorted(most)):
+        first = kind % min(STEP, most[name])
+        chosen += [(name, number + 1) for number in range(first, most[name], STEP)]
+    return chosen
+
+
+def main():
+    passed = failed = 0
+
+    def note(name, wrong):
+        nonlocal passed, failed
+        passed += not wrong
+        failed += bool(wrong)
+        if wrong:
+            print("not ok %s: %s" % (name, wrong), flush=True)
+
+    fired = {}
+    for name, number in points():
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        inject = "%s:error=%s:when=%d" % (name, ERRORS[name], number)
+        wrong, trace = live(inject)
+        if "(INJECTED)" not in trace:
+            continue  # this life has not come so far
+        if LIBUV_LOCK.search(trace):
+            continue
+        fired[name] = fired.get(name, 0) + 1
+        struck = next(line for line in trace.splitlines() if "(INJECTED)" in line)
+        note(inject, wrong and struck + ": " + wrong)
+    print("report: agentify: %d calls of %d kinds have failed" % (sum(fired.values()), len(fired)))
+    note("many kinds of calls have failed", "" if len(fired) > 20 or sys.argv[1:] else str(fired))
+    # Canary: a keeper whose signals reach nobody leaves the daemon, which the judge must see.
+    wrong, _ = live("kill:retval=0:when=1+")
+    note("canary: signals that reach nobody", "" if wrong else "not seen")
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Kills agentify, its keeper, the daemon or the upgrader at every system call of an upgrade, under
+a small init, and looks at what follows: one daemon or none, never two, and in the end one again.
+
+usage: kill.py [POINTS]   as many points, evenly spread; a few without it. Ends with `N passed, N
+failed`, a point each. WORKERS=N; POINT=NAME:NUMBER:VICTIM for one of them."""
+
+import multiprocessing
+import os
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from double import AGENTIFY, BUILD, marked, runs
+from tracer import Family, become_subreaper, name_of
+
+PATIENCE = 60
+# For make check: every victim, a few times.
+FEW = 21
+# Who is killed; of two the one that was started first, or last.
+VICTIMS = ["agentify first", "agentify last", "agentify-keeper first", "agentify-keeper last",
+           "witness first", "witness last", "upgrader first"]
+WITNESS = BUILD / "tests/together/agentify/witness"
+
+
+def upgrader_command(directory):
+    options = ["--lock=" + str(directory / "lock"), "--trial=0", "--stop-timeout=20s"]
+    adapter = ["--adapter=" + str(AGENTIFY), "--adapter=--stop=TERM:5s"]
+    return [str(BUILD / "upgrader"), *options, *adapter, str(directory / "agent")]
+
+
+class Life:
+    """One life of a machine: an upgrader with its daemon, an upgrade, an end; maybe a strike."""
+
+    def __init__(self, point=None):
+        self.point = point
+        self.directory = Path(tempfile.mkdtemp(prefix="kill."))
+        (self.directory / "agent").symlink_to(WITNESS)
+        self.mark = "TEST_MARK=" + self.directory.name
+        self.environment = {"PATH": os.environ["PATH"], "DIR": str(self.directory),
+                            "TEST_MARK": self.directory.name}
+        self.log_path = self.directory / "log"
+        self.log = open(self.log_path, "ab")
+        self.family = Family(self.step)
+        self.steps = Counter()
+        self.struck = None
+        self.starts = 0
+        self.upgrader = None
+        self.names = {}
+
+    # ---- the strike
+
+    def step(self, pid, name):
+        self.steps[name] += 1
+        if self.point is None or self.struck:
+            return False
+        where, number, victim = self.point
+        if name != where or self.steps[name] != number:
+            return False
+        target = self.find(victim)
+        if target is None:
+            target = pid if name == victim.split()[0] else None
+        if target is None:
+            self.struck = "nobody"
+            return True
+        self.struck = f"{victim} {target}"
+        os.kill(target, signal.SIGKILL)
+        return True
+
+    def find(self, victim):
+        name, which = victim.split()
+        found = sorted(pid for pid in self.family.alive if name_of(pid) == name)
+        if name == "witness":  # a daemon's child is not the daemon
+            found = [pid for pid in found if name_of(parent_of(pid)) != "witness"]
+        if name == "agentify":
+            found = [pid for pid in found if parent_of(pid) == self.upgrader]
+        if not found:
+            return None
+        return found[0 if which == "first" else -1]
+
+    # ---- the small init
+
+    def start(self):
+        self.starts += 1
+        command = upgrader_command(self.directory)
+        self.upgrader = self.family.start(command, self.environment, self.log.fileno())
+
+    def record(self):
+        path = self.directory / "record"
+        return path.read_text().split("\n")[:-1] if path.exists() else []
+
+    def run_until(self, condition, what):
+        end = time.monotonic() + PATIENCE
+        looked = 0
+        while True:
+            happened = self.family.look()
+            looked += 1
+            if self.upgrader in self.family.ended and self.starts < 3 and not self.ending:
+                self.start()
+            if not happened or looked % 50 == 0:
+                if condition():
+                    return
+                if not happened:
+                    select.select([], [], [], 0.0005)
+                if time.monotonic() > end:
+                    raise AssertionError(f"not in time: {what}")
+
+    ending = False
+
+    def daemon_runs(self):
+        """One that has started last and lives, and whose upgrader says that all is well."""
+        record = self.record()
+        return bool(record) and runs(int(record[-1].split()[1])) and (
+            self.upgrader not in self.family.ended)
+
+    def play(self):
+        self.start()
+        self.run_until(self.daemon_runs, "the first daemon")
+        upgrader = self.upgrader
+        os.kill(upgrader, signal.SIGUSR2)
+        self.run_until(lambda: self.upgrade_is_over(upgrader), "the upgrade's end")
+        self.run_until(self.daemon_runs, "one daemon again")
+        self.ending = True
+        last = self.upgrader
+        try:
+            os.kill(last, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+        # Whoever is struck now is not started again: only what is left counts.
+        self.run_until(lambda: last in self.family.ended, "the upgrader's end")
+        self.run_until(lambda: not marked(self.mark), "the end of all processes")
+        for line in self.record():
+            assert line.startswith("alone"), "two daemons: " + str(self.record())
+
+    def upgrade_is_over(self, upgrader):
+        if self.upgrader != upgrader or upgrader in self.family.ended:
+            return True
+        text = self.log_path.read_text(errors="replace")
+        # One that waits for its lock takes the signal as another start, not as an upgrade.
+        words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
+        return any(word in text for word in words)
+
+    def clean_up(self):
+        for pid in marked(self.mark):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        end = time.monotonic() + 10
+        while marked(self.mark) and time.monotonic() < end:
+            if not self.family.look():
+                select.select([], [], [], 0.001)
+        self.log.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def parent_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return int(file.read().rsplit(")", 1)[1].split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def live(point):
+    """What is wrong with that life, or nothing; and its steps."""
+    life = Life(point)
+    try:
+        life.play()
+        return None, life.steps, life.struck
+    except AssertionError as error:
+        return f"{error}; record {life.record()}; log:\n{life.log_path.read_text()}", life.steps, (
+            life.struck)
+    finally:
+        life.clean_up()
+
+
+def live_through(point):
+    """In a worker, which traces and reaps nobody else's."""
+    wrong, _, struck = live(point)
+    return point, wrong, struck
+
+
+def main():
+    become_subreaper()
+    if os.environ.get("POINT"):
+        where, number, victim = os.environ["POINT"].split(":")
+        print(live((where, int(number), victim)))
+        return
+    wrong, steps, _ = live(None)
+    if wrong:
+        print(f"not ok: without a strike: {wrong}\n0 passed, 1 failed")
+        sys.exit(1)
+    points = [(name, number, victim)
+              for name in ("upgrader", "agentify", "agentify-keeper", "witness")
+              for number in range(1, steps[name] + 1) for victim in VICTIMS]
+    wanted = min(len(points), int(sys.argv[1]) if len(sys.argv) > 1 else FEW)
+    chosen = [points[i * len(points) // wanted] for i in range(wanted)]
+    workers = int(os.environ.get("WORKERS", os.cpu_count() or 1))
+    passed = failed = nobody = 0
+    with multiprocessing.Pool(workers, become_subreaper) as pool:
+        for point, wrong, struck in pool.imap_unordered(live_through, chosen):
+            nobody += struck in (None, "nobody")
+            passed += not wrong
+            failed += bool(wrong)
+            if wrong:
+                print(f"not ok: {point}: {struck}: {wrong}", flush=True)
+    print(f"report: agentify: {passed + failed - nobody} processes killed at {len(chosen)} points "
+          f"of {dict(steps)}")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

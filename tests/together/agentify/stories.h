@@ -1,0 +1,77 @@
+// An adapter and a clock of its own, for tests of what it decides.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/agentify/adapter.h"
+
+namespace stories {
+
+using namespace agentify;
+
+inline Terms plain_terms() {
+  return Terms{.stop = default_stop_plan()};
+}
+
+class Story {
+ public:
+  explicit Story(Terms terms = plain_terms()) : adapter(std::move(terms)) {
+    actions = adapter.begin();
+  }
+
+  Story& tell(const Event& event) {
+    actions = adapter.step(event, now);
+    return *this;
+  }
+  // Lets time pass up to `time` from now, deadline by deadline; the actions of all of them.
+  Story& wait(Duration time) {
+    const Time end = now + time;
+    Actions all;
+    for (auto next = adapter.next_deadline(); next && *next <= end;
+         next = adapter.next_deadline()) {
+      now = std::max(now, *next);
+      tell(TimePassed{});
+      all.insert(all.end(), actions.begin(), actions.end());
+    }
+    now = end;
+    actions = std::move(all);
+    return *this;
+  }
+  // To a daemon that runs on trial, as a candidate.
+  Story& activate(Activated activated) {
+    return tell(Welcomed{.candidate = true}).tell(activated).tell(DaemonStarted{42});
+  }
+  // To a daemon that runs, as a candidate whose trial has no known end.
+  Story& start(Welcomed welcome = {.candidate = true}) {
+    return tell(welcome).tell(Activated{}).tell(DaemonStarted{42});
+  }
+
+  template <class Kind>
+  [[nodiscard]] std::vector<Kind> all() const {
+    std::vector<Kind> found;
+    for (const Action& action : actions) {
+      if (const auto* one = std::get_if<Kind>(&action)) found.push_back(*one);
+    }
+    return found;
+  }
+  template <class Kind>
+  [[nodiscard]] bool has() const {
+    return !all<Kind>().empty();
+  }
+
+  Adapter adapter;
+  Time now{1000};
+  Actions actions;
+};
+
+inline DaemonEnded exited(int status, pid_t heir = 0) {
+  return {{DaemonEnding::How::exited, status}, heir};
+}
+inline DaemonEnded killed(int signal) {
+  return {{DaemonEnding::How::signalled, signal}, 0};
+}
+
+}  // namespace stories

@@ -1,0 +1,39 @@
+// An agent that writes without a pause does not keep the kit from its time limits.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tools/agent-conformance/drain.h"
+
+using namespace conformance;
+
+TEST_CASE("one turn reads so much of an output without an end, and not more") {
+  const int endless = ::open("/dev/zero", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  REQUIRE(endless >= 0);
+  int pieces = 0;
+
+  const bool over = drain(endless, [&](std::string_view) {
+    if (++pieces > 1'000) FAIL("the turn does not end");
+  });
+
+  CHECK_FALSE(over);
+  CHECK(pieces == reads_a_turn_max);
+  ::close(endless);
+}
+
+TEST_CASE("what is in a pipe is read, and its end is told once all is") {
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0);
+  REQUIRE(::write(ends[1], "abc", 3) == 3);
+  std::string read;
+  const auto take = [&](std::string_view bytes) { read += bytes; };
+
+  CHECK_FALSE(drain(ends[0], take));
+  CHECK(read == "abc");
+  ::close(ends[1]);
+  CHECK(drain(ends[0], take));
+  ::close(ends[0]);
+}

@@ -1,0 +1,253 @@
+# What the tests of a fleet stand on: members of etcd by mutual TLS, machines with a real upgrader
+# and fleet-agent on them, controllers, a publisher who signs.
+import base64
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), "support")]
+from cases import case, has, run_cases, same, wait  # noqa: E402, F401
+from machines import (BUILD, Controller, Machine, Neighbour,  # noqa: E402, F401
+                      agent_binary, daemon)
+from members import Members  # noqa: E402
+
+ROOT = "/fleet/v1/"
+
+
+def main():
+    run_cases(Cell)
+
+
+def begin(cell, *arguments, who="root", endpoint=None):
+    """fleetctl, which runs meanwhile."""
+    endpoints = ["--endpoint=" + endpoint] if endpoint else cell.endpoints
+    return subprocess.Popen([os.path.join(BUILD, "fleetctl"), *endpoints, *cell.identity(who),
+                             *arguments],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ctl(cell, *arguments, who="root", endpoint=None):
+    """fleetctl: its exit status, what it printed, what it complained of."""
+    process = begin(cell, *arguments, who=who, endpoint=endpoint)
+    said, error = process.communicate()
+    return process.returncode, said, error
+
+
+def good(cell, *arguments, **keywords):
+    status, said, error = ctl(cell, *arguments, **keywords)
+    same((status, error), (0, ""))
+    return said
+
+
+# ---- who is let in
+
+def make_request(cell, file):
+    cell.openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                 "-subj", "/CN=whatever", "-keyout", file + ".key", "-out", file + ".csr")
+
+
+def enrol(cell, name, *options, file=None):
+    file = file or name
+    make_request(cell, file)
+    return good(cell, "enrol", name, "--request=" + cell.path(file + ".csr"), *signer(cell),
+                "--output=" + cell.path(file + ".pem"), *options)
+
+
+def signer(cell):
+    return ["--signer=" + cell.path("ca.pem"), "--signer-key=" + cell.path("ca.key")]
+
+
+def serial_of(cell, file):
+    done = subprocess.run(["openssl", "x509", "-noout", "-serial", "-in", cell.path(file)],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.strip().partition("=")[2]
+
+
+class Cell:
+    """A store, and what stands around it. One member of etcd is enough for most: what members do
+    to each other is tested elsewhere."""
+
+    def __init__(self, count=1):
+        self.place = tempfile.mkdtemp(prefix="fleet-")
+        self.machines = []
+        self.make_authority()
+        self.sign("member")
+        self.sign("root")
+        self.members = Members(self, count)
+        self.start()
+
+    def path(self, *parts):
+        return os.path.join(self.place, *parts)
+
+    def make(self, *parts):
+        os.makedirs(self.path(*parts), exist_ok=True)
+        return self.path(*parts)
+
+    # ---- certificates
+
+    def openssl(self, *arguments, environment=None):
+        subprocess.run(["openssl", *arguments], cwd=self.place, check=True,
+                       env=dict(os.environ, **environment or {}),
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def make_authority(self):
+        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                     "-nodes", "-days", "2", "-subj", "/CN=cell", "-keyout", "ca.key",
+                     "-out", "ca.pem")
+
+    def sign(self, file, name=None, days=2, environment=None):
+        self.openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                     "-subj", "/CN=" + (name or file), "-keyout", file + ".key",
+                     "-out", file + ".csr")
+        with open(self.path("ext"), "w", encoding="ascii") as extensions:
+            extensions.write("subjectAltName=IP:127.0.0.1\n")
+        self.openssl("x509", "-req", "-in", file + ".csr", "-CA", "ca.pem", "-CAkey", "ca.key",
+                     "-CAcreateserial", "-days", str(days), "-extfile", "ext",
+                     "-out", file + ".pem", environment=environment)
+
+    # ---- the members
+
+    @property
+    def url(self):
+        return self.members.url(0)
+
+    @property
+    def endpoints(self):
+        return ["--endpoint=" + self.members.url(i) for i in range(self.members.count)]
+
+    def identity(self, who):
+        """Whom one trusts and who one is, as all the programs take it."""
+        return ["--ca=" + self.path("ca.pem"), "--cert=" + self.path(who + ".pem"),
+                "--key=" + self.path(who + ".key")]
+
+    def start(self):
+        for member in range(self.members.count):
+            self.members.start(member)
+        wait("etcd", lambda: self.etcdctl("get", "nothing").returncode == 0)
+
+    def kill(self):
+        self.members.kill_all()
+
+    def etcdctl(self, *arguments, text=None, who="root"):
+        return self.etcdctl_at(self.members.urls(), *arguments, text=text, who=who)
+
+    def etcdctl_at(self, urls, *arguments, text=None, who="root"):
+        return subprocess.run(
+            ["etcdctl", "--endpoints=" + ",".join(urls),
+             "--cacert=" + self.path("ca.pem"), "--cert=" + self.path(who + ".pem"),
+             "--key=" + self.path(who + ".key"), "--command-timeout=5s", *arguments],
+            input=text, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=dict(os.environ, ETCDCTL_API="3"), text=True, check=False)
+
+    def get(self, key):
+        """The record as an object; None where it is absent."""
+        said = self.etcdctl("get", ROOT + key, "--print-value-only").stdout
+        return json.loads(said) if said.strip() else None
+
+    def history(self, key):
+        """Every record that ever stood there, the oldest first."""
+        said = self.etcdctl("get", ROOT + key, "--write-out=json").stdout
+        found = json.loads(said).get("kvs")
+        if not found:
+            return []
+        records, at = [], found[0]["mod_revision"]
+        while at >= found[0]["create_revision"]:  # until the first record of the key
+            said = self.etcdctl("get", ROOT + key, "--rev=%d" % at, "--write-out=json").stdout
+            record = json.loads(said)["kvs"][0]
+            records.insert(0, json.loads(base64.b64decode(record["value"])))
+            at = record["mod_revision"] - 1
+        return records
+
+    def keys(self, below):
+        said = self.etcdctl("get", "--prefix", "--keys-only", ROOT + below).stdout
+        return [line[len(ROOT):] for line in said.split() if line]
+
+    def put(self, key, **record):
+        done = self.etcdctl("put", ROOT + key, text=json.dumps(dict(record, v=1)))
+        same((done.returncode, done.stderr), (0, ""))
+
+    def put_and_erase(self, put, record, erased):
+        """By one transaction, as a driver does."""
+        words = "\n".join(("", "put %s%s %s" % (ROOT, put, json.dumps(json.dumps(
+            dict(record, v=1)))), "del %s%s" % (ROOT, erased), "", "", ""))
+        done = self.etcdctl("txn", text=words)
+        same((done.returncode, done.stdout.split()[0], done.stderr), (0, "SUCCESS", ""))
+
+    def erase(self, key):
+        same(self.etcdctl("del", ROOT + key).returncode, 0)
+
+    # ---- the publisher
+
+    def make_key(self, trusted=True):
+        """Of a publisher whom the machines trust, or of another; gives the file."""
+        secret = self.path("release.key" if trusted else "stranger.key")
+        public = os.path.join(self.make("keys" if trusted else "strangers"), "r.pub")
+        if not os.path.exists(secret):
+            subprocess.run(["minisign", "-G", "-W", "-p", public, "-s", secret], check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return secret
+
+    def publish_file(self, version, content, sign=True, name="fleet-agent", arch="any",
+                     trusted=True):
+        """A release among what is published, with its signed manifest; gives the record."""
+        file = os.path.join(self.make("pub"), name + "-" + version)
+        with open(file, "wb") as binary:
+            binary.write(content)
+        manifest = file + ".json"
+        with open(manifest, "w", encoding="ascii") as text:
+            json.dump({"name": name, "version": version, "arch": arch, "kind": "file",
+                       "size": len(content), "sha256": hashlib.sha256(content).hexdigest(),
+                       "min_protocol": 1, "url": os.path.basename(file)}, text)
+        secret = self.make_key(trusted)
+        subprocess.run(["minisign", "-S", "-s", secret, "-m", manifest], check=True,
+                       stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        with open(manifest + ".minisig", encoding="ascii") as signature:
+            signed = signature.read()
+        with open(manifest, encoding="ascii") as text:
+            parts = {"arch": arch, "manifest": text.read(), "signature": signed,
+                     "url": "file://" + manifest}
+        if not sign:
+            os.remove(manifest + ".minisig")
+        digest = hashlib.sha256("".join("%d:%s" % (len(parts[name]), parts[name]) for name in
+                                        ("arch", "manifest", "signature")).encode()).hexdigest()
+        return {"manifests": [parts], "digest": digest}
+
+    def publish(self, version, content=None, sign=True, component="agent", **how):
+        """What `desired` says beside the version."""
+        if content is None:
+            content = agent_binary(version)
+        name = "fleet-agent" if component == "agent" else component
+        record = self.publish_file(version, content, sign, name, **how)
+        self.put("release/%s/%s" % (component, version), **record)
+        return {"version": version, "digest": record["digest"]}
+
+    # ---- machines
+
+    def machine(self, node, *options, version="1.0.0", upgrader_options=(), environment=None):
+        machine = Machine(self, node, list(options), version, list(upgrader_options),
+                          environment or {})
+        self.machines.append(machine)
+        return machine
+
+    def neighbour(self, name, version="1.0.0"):
+        one = Neighbour(self, name, daemon(version))
+        one.node = name
+        self.machines.append(one)
+        return one
+
+    def controller(self, name):
+        return Controller(self, name)
+
+    def logs(self):
+        return "".join("--- %s\n%s" % (machine.node, machine.log()) for machine in self.machines)
+
+    def close(self):
+        for machine in self.machines:
+            machine.kill()
+        self.kill()
+        shutil.rmtree(self.place, ignore_errors=True)

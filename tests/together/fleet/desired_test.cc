@@ -1,0 +1,497 @@
+// A cell that goes to a desired version by itself: how many at a time, when an old instance is told
+// to stop, and what a failure does. First by hand, then by random lives.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <random>
+#include <set>
+
+#include "fleet/model/desired_decision.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace {
+
+using namespace fleet;
+
+constexpr Ms second = 1'000;
+const std::string component = "agent";
+
+// A cell in a store, and a controller that looks at it and does one thing after the other.
+struct Cell {
+  fleet_test::TestStore store;
+  DesiredView view{component};
+  DesiredSettings settings{};
+  DesiredMarks marks;
+  Ms now = 0;
+  std::vector<Transaction> committed;
+  std::optional<Ms> until;
+
+  explicit Cell(int nodes) {
+    store.put(key_of(KeyKind::driver, {"desired"}), "{}");
+    for (int i = 0; i < nodes; ++i) {
+      const std::string id = node(i);
+      put(KeyKind::node_versions, id, "", write_record(Versions{{{component, "1"}}}));
+      put(KeyKind::node_instance, id, "old", write_record(instance("1", true)));
+      put(KeyKind::node_active, id, "", write_record(Active{.instance = "old", .boot_id = "b"}));
+    }
+  }
+
+  static std::string node(int i) { return "n" + std::to_string(100 + i); }
+  static Instance instance(const std::string& version, bool ready) {
+    return {.version = version, .boot_id = "b", .ready = ready};
+  }
+  static std::string key(KeyKind kind, const std::string& id, const std::string& name) {
+    return name.empty() ? key_of(kind, {id}) : key_of(kind, {id, name});
+  }
+  void put(KeyKind kind, const std::string& id, const std::string& name, const std::string& text) {
+    store.put(key(kind, id, name), text);
+  }
+  void erase(KeyKind kind, const std::string& id, const std::string& name) {
+    store.erase(key(kind, id, name));
+  }
+
+  void wish(const std::string& version) {
+    store.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = version}));
+  }
+
+  // Until there is nothing to be done now.
+  void settle() {
+    for (int i = 0; i < 1'000; ++i) {
+      view.take_all(store.read({std::string(key_root)}));
+      look(view, marks, now);
+      const KeyValue* driver = store.find(key_of(KeyKind::driver, {"desired"}));
+      const DesiredDecision next = decide_desired(view, settings, marks, driver->created, 0, now);
+      until = next.until;
+      if (!next.transaction) return;
+      REQUIRE_FALSE(why_not_taken(*next.transaction));
+      REQUIRE(std::holds_alternative<Committed>(store.commit(*next.transaction)));
+      committed.push_back(*next.transaction);
+    }
+    FAIL("it never comes to rest");
+  }
+  void wait(Ms time) {
+    now += time;
+    settle();
+  }
+
+  std::optional<Command> command(int i) {
+    const KeyValue* found = store.find(key(KeyKind::node_command, node(i), component));
+    if (found == nullptr) return std::nullopt;
+    return read_record<Command>(found->value).value();
+  }
+  std::optional<Desired> order(int i) {
+    const KeyValue* found = store.find(key(KeyKind::node_desired, node(i), component));
+    if (found == nullptr) return std::nullopt;
+    return read_record<Desired>(found->value).value();
+  }
+  // What the node calls its attempt at what it is told.
+  std::string attempt(int i) {
+    return "desired." +
+           std::to_string(store.find(key(KeyKind::node_desired, node(i), component))->modified) +
+           ".1";
+  }
+  UpgradePhase phase(int i) {
+    const KeyValue* found = store.find(key(KeyKind::node_upgrade, node(i), component));
+    if (found == nullptr) return UpgradePhase::unknown;
+    const Upgrade upgrade = read_record<Upgrade>(found->value).value();
+    return order(i) && upgrade.attempt == attempt(i) ? upgrade.phase : UpgradePhase::unknown;
+  }
+  bool exists(int i) { return store.find(key(KeyKind::node_versions, node(i), "")) != nullptr; }
+  // Those that are told to go somewhere, and have not ended.
+  std::vector<int> begun() {
+    std::vector<int> found;
+    for (int i = 0; exists(i); ++i) {
+      const UpgradePhase now_is = phase(i);
+      const bool ended = now_is == UpgradePhase::done || now_is == UpgradePhase::failed;
+      const auto told = order(i);
+      if (told && !ended && told->version != running(i)) found.push_back(i);
+    }
+    return found;
+  }
+  // Those whose old instance is told to stop.
+  std::vector<int> stopped() {
+    std::vector<int> found;
+    for (int i = 0; exists(i); ++i) {
+      if (command(i) && command(i)->action == CommandAction::stop) found.push_back(i);
+    }
+    return found;
+  }
+  std::string running(int i) {
+    return read_record<Versions>(store.find(key(KeyKind::node_versions, node(i), ""))->value)
+        .value()
+        .running[component];
+  }
+
+  void upgrade(int i, UpgradePhase phase, const std::string& attempt) {
+    put(KeyKind::node_upgrade, node(i), component,
+        write_record(Upgrade{.phase = phase, .attempt = attempt, .to = "2"}));
+  }
+  // The new version waits at its gate, and reports by itself.
+  void come_to_gate(int i, const std::string& version = "2") {
+    upgrade(i, UpgradePhase::cutover_ready, attempt(i));
+    put(KeyKind::node_instance, node(i), "new", write_record(instance(version, true)));
+    settle();
+  }
+  // The old instance has gone, and the new one is committed.
+  void cut_over(int i) {
+    erase(KeyKind::node_instance, node(i), "old");
+    put(KeyKind::node_active, node(i), "", write_record(Active{.instance = "new", .boot_id = "b"}));
+    put(KeyKind::node_versions, node(i), "", write_record(Versions{{{component, "2"}}}));
+    upgrade(i, UpgradePhase::done, attempt(i));
+    store.erase(key(KeyKind::node_command, node(i), component));
+    settle();
+  }
+  void move(int i) {
+    come_to_gate(i);
+    wait(settings.observe_ms);
+    cut_over(i);
+  }
+};
+
+// J-04, H-03
+TEST_CASE("one write of the wish begins one node, and the rest only when that is committed") {
+  Cell cell(40);
+  cell.settle();
+  CHECK(cell.committed.empty());
+  cell.wish("2");
+  cell.settle();
+  CHECK(cell.begun() == std::vector<int>{0});
+  CHECK(cell.order(0)->version == "2");
+
+  cell.move(0);
+
+  CHECK(cell.begun() == std::vector<int>{1, 2});  // 5 % of 40
+  cell.move(1);
+  CHECK(cell.begun() == std::vector<int>{2, 3});
+}
+
+// H-41, H-51, H-54, C-02
+TEST_CASE("the old instance is told to stop when the new one was seen, ready, for long enough") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.come_to_gate(0);
+  CHECK(cell.until == cell.now + cell.settings.observe_ms);
+  cell.wait(cell.settings.observe_ms - 1);
+  CHECK(cell.stopped().empty());
+  cell.wait(1);
+
+  REQUIRE(cell.stopped() == std::vector<int>{0});
+  CHECK(cell.command(0)->instance == "old");
+  CHECK(cell.command(0)->reason == "2 is ready");
+  CHECK(cell.command(0)->deadline_ms == cell.settings.stop_ms);
+  // One transaction with the node's own wish.
+  const Revision told =
+      cell.store.find(key_of(KeyKind::node_desired, {"n100", component}))->modified;
+  CHECK(words(cell.committed.back())
+            .find("/fleet/v1/node/n100/desired/agent@" + std::to_string(told)) !=
+        std::string::npos);
+}
+
+// H-56
+TEST_CASE("while anything is doubtful nobody is told to stop") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
+  const std::string id = Cell::node(0);
+  Instance next = Cell::instance("2", true);
+  std::string old = write_record(Cell::instance("1", true));
+  SECTION("no record of its own") {
+    next.version = "";
+  }
+  SECTION("another version") {
+    next.version = "3";
+  }
+  SECTION("not ready") {
+    next.ready = false;
+  }
+  SECTION("degraded") {
+    next.degraded = "disk full";
+  }
+  SECTION("of another boot") {
+    next.boot_id = "c";
+  }
+  SECTION("the old instance does not report") {
+    cell.erase(KeyKind::node_instance, id, "old");
+  }
+  SECTION("the node says that it has failed") {
+    cell.upgrade(0, UpgradePhase::failed, cell.attempt(0));
+  }
+  SECTION("there is a stop") {
+    cell.store.put(key_of(KeyKind::stop), "{}");
+  }
+  cell.put(KeyKind::node_instance, id, "new", write_record(next));
+  cell.settle();
+  cell.wait(10 * cell.settings.observe_ms);
+  CHECK(cell.stopped().empty());
+}
+
+// Rows: J-08 J-11
+TEST_CASE("of another component its upgrader says that it waits, and it is told to stop then") {
+  Cell cell(2);
+  cell.view = DesiredView("web");
+  cell.put(KeyKind::node_versions, "n100", "", write_record(Versions{{{"web", "1"}}}));
+  cell.store.put(key_of(KeyKind::desired, {"web"}), write_record(Desired{.version = "2"}));
+  cell.settle();
+  const auto told = [&](const char* node) {
+    return cell.store.find(key_of(KeyKind::node_desired, {node, "web"}));
+  };
+  REQUIRE(told("n100"));
+  const std::string attempt = "desired." + std::to_string(told("n100")->modified) + ".1";
+  const auto say = [&](UpgradePhase phase) {
+    cell.put(KeyKind::node_upgrade, "n100", "web",
+             write_record(Upgrade{.phase = phase, .attempt = attempt, .to = "2"}));
+    cell.settle();
+  };
+  const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
+  say(UpgradePhase::cutover_ready);
+  cell.wait(cell.settings.observe_ms - 1);
+  say(UpgradePhase::verifying);  // it has left its gate, and is observed anew
+  say(UpgradePhase::cutover_ready);
+  cell.wait(cell.settings.observe_ms - 1);
+  CHECK(cell.store.find(command) == nullptr);
+  cell.wait(1);
+  REQUIRE(cell.store.find(command) != nullptr);
+  CHECK(read_record<Command>(cell.store.find(command)->value).value().instance == "old");
+
+  cell.put(KeyKind::node_versions, "n100", "", write_record(Versions{{{"web", "2"}}}));
+  say(UpgradePhase::done);
+  CHECK(told("n101") == nullptr);
+}
+
+TEST_CASE("an instance that was gone for a moment is observed anew") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.come_to_gate(0);
+  cell.wait(cell.settings.observe_ms - 1);
+  cell.erase(KeyKind::node_instance, "n100", "new");
+  cell.settle();
+  cell.put(KeyKind::node_instance, "n100", "new", write_record(Cell::instance("2", true)));
+  cell.settle();
+  cell.wait(1);
+  CHECK(cell.stopped().empty());
+  cell.wait(cell.settings.observe_ms);
+  CHECK(cell.stopped().size() == 1);
+}
+
+// H-22
+TEST_CASE("build metadata of a version says nothing about which one it is") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.come_to_gate(0, "2+amd64.5");
+  cell.wait(cell.settings.observe_ms);
+  CHECK(cell.stopped().size() == 1);
+}
+
+TEST_CASE("a failure lets nobody begin any more, and nobody stop") {
+  Cell cell(40);
+  cell.wish("2");
+  cell.settle();
+  cell.move(0);
+  cell.come_to_gate(1);
+  cell.upgrade(2, UpgradePhase::failed, cell.attempt(2));
+  cell.wait(10 * cell.settings.observe_ms);
+
+  CHECK(cell.begun() == std::vector<int>{1});  // it waits at its gate
+  CHECK(cell.stopped().empty());
+}
+
+// H-58
+TEST_CASE("writing the same wish anew tries again, reading it does not") {
+  Cell cell(2);
+  cell.wish("2");
+  cell.settle();
+  const std::string first = cell.attempt(0);
+  cell.upgrade(0, UpgradePhase::failed, first);
+  cell.settle();
+  cell.wait(10 * second);
+  CHECK(cell.begun().empty());
+
+  cell.wish("2");
+  cell.settle();
+  CHECK(cell.begun() == std::vector<int>{0});
+  CHECK(cell.attempt(0) != first);
+}
+
+TEST_CASE("a changed wish is told to what waits at its gate, and then to the others") {
+  Cell cell(2);
+  cell.wish("2");
+  cell.settle();
+  cell.come_to_gate(0);
+  cell.wish("1");
+  cell.settle();
+  CHECK(cell.order(0)->version == "1");
+  CHECK(cell.stopped().empty());
+  CHECK(cell.begun().empty());
+  cell.wish("3");
+  cell.settle();
+  CHECK(cell.order(0)->version == "3");
+}
+
+TEST_CASE("a node that does not come to its gate in time is told back, and has failed") {
+  Cell cell(3);
+  cell.wish("2");
+  cell.settle();
+  cell.wait(cell.settings.staging_ms);
+  CHECK(cell.order(0)->version == "1");
+  CHECK(cell.begun().empty());
+  cell.wish("2");
+  cell.settle();
+  CHECK(cell.begun() == std::vector<int>{0});
+  // To what is no version it is not told back.
+  cell.put(KeyKind::node_versions, "n100", "", R"({"agent":"1.0 of Debian"})");
+  cell.wait(cell.settings.staging_ms);
+  CHECK(cell.order(0)->version == "2");
+}
+
+TEST_CASE("a node that something else has claimed, or that does not report, is left alone") {
+  Cell cell(3);
+  cell.put(KeyKind::node_claim, "n100", component, write_record(Claim{.by = "rollout/r"}));
+  cell.erase(KeyKind::node_instance, "n101", "old");
+  cell.wish("2");
+  cell.settle();
+  CHECK(cell.begun() == std::vector<int>{2});
+}
+
+// H-07
+TEST_CASE("a node whose window is closed neither begins nor stops, until it opens or is ignored") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.view.take_all(cell.store.read({std::string(key_root)}));
+  DesiredMarks marks;
+  marks.closed["n100"] = 5 * second;
+  const Revision fence = cell.store.find(key_of(KeyKind::driver, {"desired"}))->created;
+  const DesiredDecision waits = decide_desired(cell.view, cell.settings, marks, fence, 0, 0);
+  CHECK_FALSE(waits.transaction);
+  CHECK(waits.until == 5 * second);
+  cell.settle();
+  cell.come_to_gate(0);
+  cell.now += cell.settings.observe_ms;
+  const auto stops = [&] {
+    cell.view.take_all(cell.store.read({std::string(key_root)}));
+    return decide_desired(cell.view, cell.settings, cell.marks, fence, 0, cell.now)
+        .transaction.has_value();
+  };
+  CHECK(stops());
+  cell.marks.closed["n100"] = std::nullopt;
+  CHECK_FALSE(stops());
+}
+
+TEST_CASE("a pinned node is left, and one that a rollout moved stays until the next wish") {
+  Cell cell(3);
+  cell.put(KeyKind::node_desired, "n100", component,
+           write_record(Desired{.version = "3", .pinned = true}));
+  cell.wish("2");
+  cell.put(KeyKind::node_desired, "n101", component,
+           write_record(Desired{.version = "1", .why = "rollout/r"}));
+  cell.settle();
+  CHECK(cell.order(0)->version == "3");
+  CHECK(cell.order(1)->why == "rollout/r");
+  CHECK(cell.order(2)->version == "2");
+
+  cell.come_to_gate(0, "3");
+  cell.wait(cell.settings.observe_ms);
+  CHECK(cell.stopped() == std::vector<int>{0});
+}
+
+// ---- random lives
+
+// A judge that has seen the store alone: whether a transaction may be committed as things are.
+std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
+  for (const Put& put : transaction.puts) {
+    const auto key = parse_key(put.key);
+    if (!key) return "no key";
+    const std::string& id = key->names[0];
+    if (key->kind == KeyKind::node_command) {
+      const KeyValue* next = cell.store.find(key_of(KeyKind::node_instance, {id, "new"}));
+      if (next == nullptr) return "stopped without a successor";
+      const Instance instance = read_record<Instance>(next->value).value();
+      if (instance.version != "2" || !instance.ready) return "stopped for a wrong one";
+    }
+    if (key->kind == KeyKind::node_desired) {
+      const std::vector<int> begun = cell.begun();
+      const bool again =
+          std::any_of(begun.begin(), begun.end(), [&](int i) { return Cell::node(i) == id; });
+      const bool too_many = static_cast<int>(begun.size()) >= std::max(1, nodes / 20);
+      if (too_many && !again) return "too many at a time";
+    }
+  }
+  return "";
+}
+
+// One step of a node that does what it is told, loses its heartbeat now and then, and may be bad.
+void live(Cell& cell, int i, std::mt19937_64& random, const std::set<int>& bad) {
+  const std::string id = Cell::node(i);
+  const auto chance = [&random](int of) { return random() % static_cast<unsigned>(of) == 0; };
+  if (chance(20)) cell.erase(KeyKind::node_instance, id, "new");
+  const auto order = cell.order(i);
+  if (!order) return;
+  const UpgradePhase phase = cell.phase(i);
+  const auto command = cell.command(i);
+  if (order->version == cell.running(i)) {
+    if (phase == UpgradePhase::unknown) cell.upgrade(i, UpgradePhase::done, cell.attempt(i));
+  } else if (phase == UpgradePhase::unknown) {
+    cell.upgrade(i, bad.contains(i) ? UpgradePhase::failed : UpgradePhase::staging,
+                 cell.attempt(i));
+  } else if (phase == UpgradePhase::staging) {
+    cell.upgrade(i, UpgradePhase::cutover_ready, cell.attempt(i));
+  } else if (phase == UpgradePhase::cutover_ready && !command) {
+    cell.put(KeyKind::node_instance, id, "new", write_record(Cell::instance("2", !chance(4))));
+  } else if (phase == UpgradePhase::cutover_ready) {
+    cell.erase(KeyKind::node_command, id, component);
+    cell.put(KeyKind::node_versions, id, "", write_record(Versions{{{component, "2"}}}));
+    cell.put(KeyKind::node_instance, id, "old", write_record(Cell::instance("2", true)));
+    cell.erase(KeyKind::node_instance, id, "new");
+    cell.upgrade(i, UpgradePhase::done, cell.attempt(i));
+  }
+}
+
+TEST_CASE("random lives: a cell of good nodes gets there, and one with a bad node halts") {
+  const auto seed = GENERATE(range(1U, 7U));
+  std::mt19937_64 random(seed);
+  const int nodes = 12;
+  const std::set<int> bad = seed % 2 == 0 ? std::set<int>{} : std::set<int>{int(random() % 12)};
+  Cell cell(nodes);
+  cell.wish("2");
+  for (int step = 0; step < 2'500; ++step) {
+    live(cell, static_cast<int>(random() % nodes), random, bad);
+    if (random() % 500 == 0 && bad.empty()) cell.wish("2");  // the same again, in the middle
+    cell.now += second;
+    cell.view.take_all(cell.store.read({std::string(key_root)}));
+    look(cell.view, cell.marks, cell.now);
+    const Revision fence = cell.store.find(key_of(KeyKind::driver, {"desired"}))->created;
+    const auto next = decide_desired(cell.view, cell.settings, cell.marks, fence, 0, cell.now);
+    if (!next.transaction) continue;
+    CAPTURE(seed, step, words(*next.transaction));
+    REQUIRE(judge(cell, *next.transaction, nodes) == "");
+    REQUIRE(std::holds_alternative<Committed>(cell.store.commit(*next.transaction)));
+  }
+  const auto moved = std::count_if(cell.view.nodes().begin(), cell.view.nodes().end(),
+                                   [](const auto& node) { return node.second.running == "2"; });
+  if (bad.empty()) {
+    CHECK(moved == nodes);
+  } else {
+    CHECK(moved <= *bad.begin() + 1);
+    CHECK(cell.view.nodes().at(Cell::node(*bad.begin())).running == "1");
+  }
+}
+
+TEST_CASE("canary: a controller that believes what the node says of itself is found") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
+  // What a controller would write that has not seen the new instance's own record.
+  const Transaction blind{
+      .puts = {{.key = key_of(KeyKind::node_command, {"n100", component}),
+                .value = write_record(
+                    Command{.id = "desired-5.stop.1", .action = CommandAction::stop})}}};
+  CHECK(judge(cell, blind, 1) == "stopped without a successor");
+}
+
+}  // namespace

@@ -1,0 +1,286 @@
+// Drivers of plans and of desired versions: that what is decided comes to the store, each behind
+// its own key. How any driver deals with the store is in rollout_driver_test.cc and the walks.
+#include <catch2/catch.hpp>
+
+#include "fleet/model/desired_driver.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/plan_driver.h"
+#include "fleet/model/record_text.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace {
+
+using namespace fleet;
+
+// Does what a driver asks for, until it waits.
+template <class Driven>
+struct Bench {
+  fleet_test::TestStore store;
+  Driven driver;
+  DriverActions asked;
+  std::vector<Ms> leases;
+  std::vector<std::string> told;
+  Ms now = 0;
+
+  explicit Bench(Driven driven) : driver(std::move(driven)) {}
+
+  void tell(const DriverEvent& event) {
+    for (DriverAction& action : driver.step(event, now)) {
+      if (const auto* words = std::get_if<Tell>(&action)) told.push_back(words->text);
+      if (!std::holds_alternative<Tell>(action)) asked.push_back(std::move(action));
+    }
+  }
+
+  void settle() {
+    while (!asked.empty()) {
+      const DriverAction action = asked.front();
+      asked.erase(asked.begin());
+      if (const auto* commit = std::get_if<Commit>(&action)) {
+        tell(TransactionEnded{store.commit(commit->transaction)});
+      } else if (const auto* reading = std::get_if<WantReading>(&action)) {
+        tell(ReadingEnded{store.read(reading->prefixes)});
+      } else if (const auto* grant = std::get_if<GrantLease>(&action)) {
+        leases.push_back(grant->ttl_ms);
+        tell(LeaseGranted{7});
+      }
+    }
+  }
+
+  void put(const std::string& key, const std::string& value) {
+    store.put(key, value);
+    tell(KeyChanged{*store.find(key)});
+    settle();
+  }
+  void wait(Ms time) {
+    now += time;
+    tell(KeptAlive{});
+    tell(TimePassed{});
+    settle();
+  }
+};
+
+// Counts how often it is asked what comes next.
+struct Counting {
+  int* decisions;
+
+  [[nodiscard]] std::string name() const { return "nothing"; }
+  [[nodiscard]] std::string key() const { return key_of(KeyKind::driver, {"d"}); }
+  [[nodiscard]] std::vector<std::string> prefixes() const { return {prefix_of(KeyKind::event)}; }
+  void take(const KeyValue&) {}
+  void take_absent(const std::string&) {}
+  void take_all(const Reading&) {}
+  void wall_shows(UnixSeconds, Ms) {}
+  [[nodiscard]] DriverStep next(Revision, Ms) {
+    ++*decisions;
+    return Wait{};
+  }
+  void granted(LeaseId) {}
+  [[nodiscard]] bool deny(const std::string&) { return false; }
+  [[nodiscard]] std::string words(Ms) const { return ""; }
+};
+
+TEST_CASE("changes that come together are taken in one by one, and decided on once") {
+  int decisions = 0;
+  Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
+  bench.tell(BeginDriving{});
+  bench.settle();
+  const int before = decisions;
+
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    const KeyValue event{.key = key_of(KeyKind::event, {}, i), .modified = 10};
+    if (i % 2 == 0) bench.tell(KeyChanged{event, i < 100});
+    if (i % 2 == 1) bench.tell(KeyErased{event.key, 10, true});
+  }
+  CHECK(decisions == before + 1);
+  // Those that were to come and did not: read anew, or the lease is kept.
+  bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
+  CHECK(decisions == before + 1);
+  bench.tell(KeptAlive{});
+  CHECK(decisions == before + 2);
+}
+
+PlanMember at(std::int64_t step) {
+  return {.version = "1", .step = step, .phase = MemberPhase::waiting};
+}
+
+template <class Store>
+void put_members(Store& store, const std::vector<std::string>& ids) {
+  for (const std::string& id : ids)
+    store.put(key_of(KeyKind::plan_member, {"p", id}), write_record(PlanPlace{}));
+}
+
+TEST_CASE("a plan's driver lets a step run when all wait at it, and ends with the plan") {
+  Bench bench(PlanDriver("c1", "p", 100));
+  put_members(bench.store, {"m", "n"});
+  bench.store.put(key_of(KeyKind::plan, {"p"}),
+                  write_record(Plan{.steps = {{.name = "a", .kind = StepClass::any, .hook = "h"}},
+                                    .state = PlanState::running}));
+  bench.tell(BeginDriving{});
+  bench.settle();
+  const auto plan = [&] { return bench.driver.task().view().plan; };
+  CHECK(plan().step == 0);
+
+  bench.put(key_of(KeyKind::node_plan, {"m", "p"}), write_record(at(1)));
+  CHECK(plan().step == 0);
+  bench.put(key_of(KeyKind::node_plan, {"n", "p"}), write_record(at(1)));
+  CHECK(plan().step == 1);
+  bench.put(key_of(KeyKind::node_plan, {"n", "p"}), write_record(at(2)));
+  bench.put(key_of(KeyKind::node_plan, {"m", "p"}), write_record(at(2)));
+
+  CHECK(plan().state == PlanState::completed);
+  CHECK(plan().driver == "c1");
+  CHECK(bench.driver.is_over());
+  CHECK(bench.told.back() == "plan p is not driven any longer: it has ended");
+}
+
+TEST_CASE("a plan's driver stops the plan when a wait is over, and names who is missing") {
+  Bench bench(PlanDriver("c1", "p", 100));
+  put_members(bench.store, {"m", "n"});
+  bench.store.put(
+      key_of(KeyKind::plan, {"p"}),
+      write_record(
+          Plan{.steps = {{.name = "a", .kind = StepClass::any, .hook = "h", .timeout_ms = 10'000}},
+               .state = PlanState::running}));
+  bench.tell(BeginDriving{});
+  bench.settle();
+  bench.put(key_of(KeyKind::node_plan, {"m", "p"}), write_record(at(1)));
+  bench.wait(9'999);
+  CHECK(bench.driver.task().view().plan.state == PlanState::running);
+  bench.wait(1);
+
+  CHECK(bench.driver.task().view().plan.state == PlanState::stopping);
+  CHECK(bench.driver.task().view().plan.error ==
+        "waited in vain for n to record that they take part");
+}
+
+TEST_CASE("the driver of desired versions tells a node, and its old instance on a lease to stop") {
+  Bench bench(DesiredDriver("c1", {"agent"}, {}, 100));
+  bench.store.put(key_of(KeyKind::node_versions, {"n"}), write_record(Versions{{{"agent", "1"}}}));
+  bench.store.put(key_of(KeyKind::node_active, {"n"}), write_record(Active{.instance = "old"}));
+  bench.store.put(key_of(KeyKind::node_instance, {"n", "old"}),
+                  write_record(Instance{.version = "1", .ready = true}));
+  bench.tell(BeginDriving{});
+  bench.settle();
+  bench.put(key_of(KeyKind::desired, {"agent"}), write_record(Desired{.version = "2"}));
+  const KeyValue* order = bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"}));
+  REQUIRE(order != nullptr);
+
+  const std::string attempt = "desired." + std::to_string(order->modified) + ".1";
+  bench.put(key_of(KeyKind::node_upgrade, {"n", "agent"}),
+            write_record(Upgrade{.phase = UpgradePhase::cutover_ready, .attempt = attempt}));
+  bench.put(key_of(KeyKind::node_instance, {"n", "new"}),
+            write_record(Instance{.version = "2", .ready = true}));
+  CHECK(bench.driver.next_deadline() == driver_lease_ms);
+  bench.wait(10'000);
+  bench.wait(10'000);
+  bench.wait(10'000);
+
+  const KeyValue* command = bench.store.find(key_of(KeyKind::node_command, {"n", "agent"}));
+  REQUIRE(command != nullptr);
+  CHECK(command->lease == 7);
+  CHECK(bench.leases == std::vector<Ms>{60'000});
+  CHECK(read_record<Command>(command->value).value().instance == "old");
+}
+
+TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
+  Bench bench(DesiredDriver("c1", {"agent"}, {}, 100));
+  bench.store.put(key_of(KeyKind::desired, {"agent"}), write_record(Desired{.version = "2"}));
+  bench.store.put(key_of(KeyKind::node_versions, {"n"}), write_record(Versions{{{"agent", "1"}}}));
+  bench.store.put(key_of(KeyKind::node_active, {"n"}), write_record(Active{.instance = "old"}));
+  bench.tell(BeginDriving{});
+  bench.settle();
+  CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
+
+  const std::string instance = key_of(KeyKind::node_instance, {"n", "old"});
+  bench.store.put(instance, write_record(Instance{.version = "1", .ready = true}));
+  bench.tell(KeyErased{instance, bench.store.revision() + 1});
+  bench.tell(KeyChanged{*bench.store.find(instance)});  // older news, that comes late
+  bench.settle();
+  CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
+}
+
+TEST_CASE("a driver whose lease is lost stops driving at once, loudly, and writes nothing") {
+  Bench bench(PlanDriver("c1", "p", 100));
+  bench.store.put(key_of(KeyKind::plan, {"p"}), write_record(Plan{}));
+  bench.tell(BeginDriving{});
+  const Revision before = bench.store.revision();
+
+  bench.tell(LeaseLost{"the lease has ended"});
+
+  CHECK(bench.driver.is_over());
+  CHECK(bench.store.revision() == before);
+  CHECK(bench.told ==
+        std::vector<std::string>{"plan p is not driven any longer: the lease has ended"});
+}
+
+// One that runs, with this member; the rest is as somebody has written it.
+std::string plan_with(const std::string& members) {
+  return R"({"steps":[{"name":"a","class":"one-at-a-time","hook":"h"}],"state":"running")" +
+         members + "}";
+}
+
+TEST_CASE("a plan whose record holds a name that is none is not driven, and ends no controller") {
+  const std::string wrong =
+      GENERATE(as<std::string>{}, R"("component":"Shop","step":1)", R"("lock":"../n","step":1)",
+               R"("trace":"A B","agent":"1")", R"("agent":"1 2")", R"("step":7)",
+               R"("previous":"a b","component":"shop")");
+  Bench bench(PlanDriver("c1", "p", 100));
+  put_members(bench.store, {"m"});
+  bench.store.put(key_of(KeyKind::plan, {"p"}), plan_with("," + wrong));
+  bench.tell(BeginDriving{});
+  bench.settle();
+
+  CHECK(bench.driver.is_over());
+  CHECK(bench.told.back().starts_with("plan p is not driven any longer: plan/p is damaged: "));
+}
+
+TEST_CASE("a plan whose fleet-agent no rollout can bring stops, and says why") {
+  const std::string name(60, 'p');
+  Bench bench(PlanDriver("c1", name, 100));
+  bench.store.put(key_of(KeyKind::plan_member, {name, "m"}), write_record(PlanPlace{}));
+  bench.store.put(key_of(KeyKind::plan, {name}),
+                  plan_with(R"(,"agent":"1.2.0","trace":"abcdefgh")"));
+  bench.store.put(key_of(KeyKind::node_plan, {"m", name}), write_record(at(1)));
+  bench.tell(BeginDriving{});
+  bench.settle();
+
+  CHECK(bench.driver.task().view().plan.state == PlanState::stopping);
+  CHECK(bench.driver.task().view().plan.error ==
+        "no rollout can bring fleet-agent 1.2.0 to 1 members, and be called " + name + ".abcdefgh");
+}
+
+TEST_CASE("a plan that waits in vain for thousands names the first of them, and halts") {
+  Bench bench(PlanDriver("c1", "p", 100));
+  for (int i = 0; i < 5'000; ++i) {
+    bench.store.put(key_of(KeyKind::plan_member,
+                           {"p", "member-with-a-long-name-" + std::to_string(10'000 + i)}),
+                    "{}");
+  }
+  bench.store.put(
+      key_of(KeyKind::plan, {"p"}),
+      write_record(
+          Plan{.steps = {{.name = "a", .kind = StepClass::any, .hook = "h", .timeout_ms = 10'000}},
+               .state = PlanState::running}));
+  bench.tell(BeginDriving{});
+  bench.settle();
+  bench.wait(10'000);
+
+  CHECK(bench.driver.task().view().plan.state == PlanState::halted);
+  CHECK(bench.driver.task().view().plan.error.find(", and 4980 more to record") !=
+        std::string::npos);
+}
+
+TEST_CASE("a wish that names no version is none, and ends no controller") {
+  Bench bench(DesiredDriver("c1", {"agent"}, {}, 100));
+  bench.store.put(key_of(KeyKind::node_versions, {"n"}), write_record(Versions{{{"agent", "1"}}}));
+  bench.store.put(key_of(KeyKind::node_active, {"n"}), write_record(Active{.instance = "old"}));
+  bench.store.put(key_of(KeyKind::node_instance, {"n", "old"}), R"({"version":"1","ready":true})");
+  bench.tell(BeginDriving{});
+  bench.settle();
+  bench.put(key_of(KeyKind::desired, {"agent"}), R"({"version":"1.1 final"})");
+  CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
+  bench.put(key_of(KeyKind::desired, {"agent"}), R"({"version":"1.1"})");
+  CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) != nullptr);
+}
+
+}  // namespace

@@ -1,0 +1,83 @@
+// Real members of etcd on this machine, with ports and files of their own, and what may happen to
+// them. They end with the test, however it ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fleet/store/http2.h"
+#include "tests/together/fleet/tcp_proxy.h"
+
+namespace fleet::test {
+
+class EtcdCluster {
+ public:
+  enum class Speech { plain, tls };
+  static constexpr std::size_t members_max = 5;
+
+  explicit EtcdCluster(std::size_t members, Speech speech = Speech::tls);
+  EtcdCluster(const EtcdCluster&) = delete;
+  EtcdCluster& operator=(const EtcdCluster&) = delete;
+  ~EtcdCluster();
+
+  [[nodiscard]] std::size_t count() const { return members_.size(); }
+  [[nodiscard]] std::vector<std::string> endpoints() const;
+  [[nodiscard]] std::string url(int port) const;
+  [[nodiscard]] int client_port(std::size_t member) const { return members_[member].client_port; }
+  // Signed by the cluster's authority, with this name. Plain: none.
+  [[nodiscard]] Certificates certificates(const std::string& name = "root");
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+
+  // ---- what may happen
+  void kill(std::size_t member);
+  void kill_all();
+  void start(std::size_t member);  // one that was killed, with what it has on disk
+  void stop(std::size_t member);   // stands still, without a word
+  void cont(std::size_t member);
+  // Neither hears the other members nor is heard by them; clients reach it.
+  void isolate(std::size_t member, bool off = true);
+  void compact(std::int64_t revision);
+
+  // Waits until there is one that a majority follows; not one that is killed, stopped or isolated.
+  [[nodiscard]] std::size_t leader();
+  // Until this member answers by the majority.
+  void wait_for(std::size_t member);
+  // etcdctl as admin, against this member: what it printed. Throws if it failed.
+  std::string etcdctl(std::size_t member, const std::string& arguments);
+
+ private:
+  struct Member {
+    int client_port = 0;
+    int peer_port = 0;
+    pid_t process = -1;
+    bool stopped = false;
+    std::unique_ptr<TcpProxy> way = {};  // of the other members to this one
+  };
+
+  [[nodiscard]] std::string name(std::size_t member) const { return "m" + std::to_string(member); }
+  [[nodiscard]] std::vector<std::string> arguments(std::size_t member) const;
+  [[nodiscard]] bool works(std::size_t member) const;
+  [[nodiscard]] int member_at(int source_port) const;
+  void make_authority();
+  void sign(const std::string& file, const std::string& name);
+
+  std::string directory_;
+  Speech speech_;
+  std::vector<Member> members_;
+  std::array<std::atomic<bool>, members_max> isolated_{};
+  std::array<std::atomic<pid_t>, members_max> processes_{};  // for the proxies' threads
+};
+
+// Runs a command by /bin/sh: what it printed, and whether it exited 0.
+struct Ran {
+  std::string output = {};
+  bool good = false;
+};
+[[nodiscard]] Ran run(const std::string& command);
+
+}  // namespace fleet::test

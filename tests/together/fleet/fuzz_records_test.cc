@@ -1,0 +1,97 @@
+// Records that somebody has written by chance, of every kind, read by all that reads records: the
+// controller's drivers and duties, fleet-agent's component and its part in plans, fleetctl and
+// HTTP. Nobody may end, write what a store or a reader does not take, show what a terminal obeys,
+// answer what is no JSON, or hold up those that are right.
+//
+// Each life is a seed's, in a process of its own, since a program that ends must not end the
+// search. SEED=N begins there; RUNS=N lives so many, SECONDS=N as many as there is time for.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <exception>
+
+#include "tests/together/fleet/record_world.h"
+#include "tests/together/fleet/report.h"
+
+namespace {
+
+using namespace fleet_test;
+
+// A life that takes longer than this never ends: it is killed, and found.
+constexpr unsigned life_seconds_max = 120;
+// Of what was wrong so much is shown.
+constexpr std::size_t wrong_bytes_max = 1'000;
+
+std::string lived(std::uint64_t seed, Planted planted) {
+  try {
+    RecordWorld world(seed, planted);
+    world.live();
+    return world.wrong();
+  } catch (const std::exception& error) {
+    return std::string("an exception: ") + error.what();
+  }
+}
+
+[[noreturn]] void live_as_child(int to_parent, std::uint64_t seed, Planted planted) {
+  for (const int number : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGTERM, SIGINT})
+    ::signal(number, SIG_DFL);
+  ::alarm(life_seconds_max);
+  const std::string wrong = lived(seed, planted);
+  static_cast<void>(::write(to_parent, wrong.data(), std::min(wrong.size(), wrong_bytes_max)));
+  ::_exit(0);
+}
+
+// The fault of the life, or empty.
+std::string wrong_of(std::uint64_t seed, Planted planted = Planted::none) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "no pipe";
+  const pid_t child = ::fork();
+  if (child == 0) live_as_child(ends[1], seed, planted);
+  ::close(ends[1]);
+  std::string wrong;
+  std::array<char, 4'096> bytes;
+  for (ssize_t count = 0; (count = ::read(ends[0], bytes.data(), bytes.size())) > 0;)
+    wrong.append(bytes.data(), static_cast<std::size_t>(count));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) return "ended by signal " + std::to_string(WTERMSIG(status));
+  if (WEXITSTATUS(status) != 0) return "ended with " + std::to_string(WEXITSTATUS(status));
+  return wrong;
+}
+
+TEST_CASE("canaries: what is planted is found") {
+  CHECK(wrong_of(1, Planted::none).empty());
+  CHECK(wrong_of(1, Planted::abort) == "ended by signal 6");
+  CHECK(wrong_of(1, Planted::exception) == "an exception: planted");
+  CHECK(wrong_of(1, Planted::raw_byte) == "fleetctl shows \\u{9b}");
+  CHECK(wrong_of(1, Planted::long_record).find(" bytes; at most 65536") != std::string::npos);
+  CHECK(wrong_of(1, Planted::endless) == "planted never rests");
+}
+
+TEST_CASE("nobody is ended, fooled or held up by records that somebody writes by chance") {
+  using Clock = std::chrono::steady_clock;
+  const std::uint64_t first = number_of("SEED", 1);
+  const auto seconds = static_cast<std::int64_t>(number_of("SECONDS", 0));
+  const std::uint64_t runs = number_of("RUNS", seconds == 0 ? 30 : UINT64_MAX);
+  const auto until = Clock::now() + std::chrono::seconds(seconds);
+  std::uint64_t lives = 0;
+  std::uint64_t wrong_lives = 0;
+  for (; lives < runs && (seconds == 0 || Clock::now() < until) && wrong_lives < 20; ++lives) {
+    const std::string wrong = wrong_of(first + lives);
+    if (wrong.empty()) continue;
+    ++wrong_lives;
+    UNSCOPED_INFO("SEED=" << first + lives << " RUNS=1: " << wrong);
+    CHECK(wrong.empty());
+  }
+  if (wrong_lives == 0) {
+    report("make fuzz-records", std::to_string(lives) + " lives beside odd records",
+           "nobody ended, fooled or held up");
+  }
+}
+
+}  // namespace

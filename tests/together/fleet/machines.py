@@ -1,0 +1,203 @@
+# What runs in a cell: machines, daemons beside their fleet-agent, controllers.
+import os
+import pathlib
+import subprocess
+import sys
+
+TESTS = str(pathlib.Path(__file__).resolve().parents[2])
+sys.path.append(os.path.join(TESTS, "support"))
+from cases import PATIENCE_S  # noqa: E402
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+CONTROLLER_LEASE_S = 3
+
+
+def agent_binary(version):
+    with open(os.path.join(BUILD, "tests", "together", "fleet", "agents", version), "rb") as binary:
+        return binary.read()
+
+
+class Neighbour:
+    """A daemon under an upgrader of its own, made an agent by agentify."""
+
+    def __init__(self, cell, name, content, home=None, arguments=(), adapter=()):
+        self.arguments = list(arguments)
+        self.adapter = ["--adapter=" + option for option in adapter]
+        self.home = home or cell.make("neighbours", name)
+        self.releases = os.path.join(self.home, "releases")
+        self.control = os.path.join(self.home, "control")
+        self.link = os.path.join(self.home, name)
+        first = os.path.join(self.home, name + "-as-installed")
+        with open(first, "wb") as binary:
+            binary.write(content)
+        os.chmod(first, 0o755)
+        os.symlink(first, self.link)
+        self.option = "--component=%s=%s:%s" % (name, self.control, self.releases)
+        self.start()
+
+    def start(self):
+        with open(os.path.join(self.home, "log"), "ab") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(BUILD, "upgrader"), "--relink", "--trial=1s",
+                 "--control=" + self.control, "--adapter=" + os.path.join(BUILD, "agentify"),
+                 "--adapter=--vouch=no",
+                 "--adapter=--version-command=\"$AGENT_PROTOCOL_PROGRAM\" --version",
+                 "--adapter=--check=\"$AGENT_PROTOCOL_PROGRAM\" --check", *self.adapter,
+                 self.link, *self.arguments],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def log(self):
+        with open(os.path.join(self.home, "log"), errors="replace", encoding="utf-8") as log:
+            return log.read()
+
+
+def daemon(version, check="exit 0"):
+    return ("#!/bin/sh\ncase $1 in --version) echo %s; exit ;; --check) %s ;; esac\n"
+            "exec tail -f /dev/null\n" % (version, check)).encode()
+
+
+class WallClock:
+    """A clock that is wrong, for programs that have its environment; it may be set while they
+    run."""
+
+    def __init__(self, file):
+        self.file = file
+        self.environment = {"WALL_CLOCK": file,
+                            "LD_PRELOAD": os.path.join(BUILD, "tests", "together", "fleet", "wall_clock.so")}
+
+    def set(self, ahead_s):
+        with open(self.file + ".new", "w", encoding="ascii") as fresh:
+            fresh.write("%d\n" % ahead_s)
+        os.rename(self.file + ".new", self.file)
+
+
+class Machine:
+    """An upgrader with a fleet-agent below it."""
+
+    def __init__(self, cell, node, options, version, upgrader_options, environment):
+        self.cell = cell
+        self.node = node
+        cell.make_key()
+        if not os.path.exists(cell.path(node + ".pem")):
+            cell.sign(node, "node:" + node)
+        self.home = cell.make("machines", node)
+        # As fleet-agent.service has it: the releases stand beside the link, not around it.
+        self.link = os.path.join(self.home, "current")
+        if not os.path.lexists(self.link):
+            os.symlink(os.path.join(BUILD, "tests", "together", "fleet", "agents", version), self.link)
+        self.upgrader_options = upgrader_options
+        self.environment = dict(os.environ, **environment)
+        self.arguments = [
+            "--node=" + node, *cell.endpoints, *cell.identity(node),
+            "--releases=" + os.path.join(self.home, "releases"), "--keys=" + cell.path("keys"),
+            "--allow-file=" + cell.path("pub"),
+            "--state=" + cell.make("machines", node, "state"), "--lease=3"] + options
+        self.start()
+
+    def start(self):
+        with open(os.path.join(self.home, "log"), "ab") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(BUILD, "upgrader"), "--relink", "--trial=20s",
+                 "--control=" + os.path.join(self.home, "control"), *self.upgrader_options,
+                 self.link, *self.arguments], env=self.environment, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log)
+
+    def kill(self):
+        """The upgrader; what is below it goes with it."""
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        self.process.terminate()
+        return self.process.wait(PATIENCE_S)
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+
+    def log(self):
+        with open(os.path.join(self.home, "log"), errors="replace", encoding="utf-8") as log:
+            return log.read()
+
+    def control_status(self):
+        with open(os.path.join(self.home, "control", "status.json"), encoding="utf-8") as file:
+            return file.read()
+
+    # ---- its records
+
+    def get(self, name):
+        return self.cell.get("node/%s/%s" % (self.node, name))
+
+    def put(self, name, **record):
+        self.cell.put("node/%s/%s" % (self.node, name), **record)
+
+    def instances(self):
+        keys = self.cell.keys("node/%s/instance/" % self.node)
+        records = [(key.split("/")[-1], self.cell.get(key)) for key in keys]
+        return [dict(record, id=name) for name, record in records if record]
+
+    def instance(self, version):
+        """The id of the living instance of this version, once it is ready."""
+        for record in self.instances():
+            if record.get("version") == version and record.get("ready"):
+                return record["id"]
+        return None
+
+    def runs(self, version):
+        active = self.get("active")
+        mine = [record for record in self.instances() if active and record["id"] ==
+                active.get("instance")]
+        return (bool(mine) and mine[0].get("version") == version and
+                (self.get("versions") or {}).get("agent") == version)
+
+    def phase(self, attempt_of=None, component="agent"):
+        upgrade = self.get("upgrade/" + component) or {}
+        if attempt_of and upgrade.get("to") != attempt_of:
+            return None
+        return upgrade.get("phase")
+
+    # ---- orders, as a controller gives them
+
+    def order(self, action, command, component="agent", **members):
+        self.put("command/" + component, **{"id": command, "action": action,
+                                            "trace": command.split(".")[0], **members})
+
+    def wish(self, release, component="agent", **members):
+        """As whoever moves the cell lets this node begin."""
+        self.put("desired/" + component, **release, **members)
+
+    def order_stop(self, command, component="agent", **members):
+        """As a controller does that has seen the new instance."""
+        self.order("stop", command, component, **{"reason": "the wish", "deadline_ms": 10_000,
+                                                  **members})
+
+    def answer(self, command, component="agent"):
+        """What was answered to the command; None: nothing yet."""
+        answer = self.get("answer/" + component) or {}
+        return answer.get("result") if answer.get("command") == command else None
+
+
+class Controller:
+    """A fleet-controller, which the cell ends with its machines."""
+
+    def __init__(self, cell, name, *options):
+        self.cell = cell
+        self.node = name
+        self.file = cell.path(name + ".log")
+        with open(self.file, "ab") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(BUILD, "fleet-controller"), "--name=" + name, *cell.endpoints,
+                 *cell.identity("root"), "--lease=%d" % CONTROLLER_LEASE_S, "--observe=1",
+                 *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        cell.machines.append(self)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def log(self):
+        with open(self.file, errors="replace", encoding="utf-8") as log:
+            return log.read()

@@ -1,0 +1,108 @@
+// One node with all that it deals with, as one value that can be copied, printed and moved on by
+// one step: a disk, an upgrader, a store with a driver that orders the commands of a rollout, and a
+// fleet-agent that may be killed between any two of its deeds.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/model/node_commander.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace fleet_test {
+
+// An error seeded in what fleet-agent does; each must be found by what the world judges.
+enum class NodeSeeded { none, acts_before_save, reports_before_save, forgets_answers, no_question };
+
+struct NodeSetup {
+  std::vector<fleet::CommandAction> script = {};  // what the driver orders, one after the other
+  int kills = 0;
+  int unknowns = 0;  // answers of the store that are lost
+  int stops = 0;
+  bool may_fail = false;    // the new version may die at any moment of its trial
+  bool hands_over = false;  // the old version takes its time to stop: nothing is cancelled then
+  int aborts = 0;  // the driver orders what comes last in the script before `apply` is answered
+  NodeSeeded seeded = NodeSeeded::none;
+};
+
+class NodeWorld {
+ public:
+  explicit NodeWorld(const NodeSetup& setup);
+
+  enum class Move {
+    perform,          // the first deed that fleet-agent has asked for
+    perform_unheard,  // it is done, and the answer of the store is lost
+    lose,             // it is not done, and nobody hears
+    kill,             // fleet-agent, with all that it has asked for and that was not done
+    hand_over,        // the upgrader has told the old version to stop
+    activate,         // the upgrader: the new version works
+    fail,
+    expire,  // its trial is over
+    commit,
+    go_back,
+    fetched,
+    stop,
+    let_go,
+    abort,
+    time_passes,
+  };
+  [[nodiscard]] std::vector<Move> steps() const;
+  void make(Move move);
+
+  [[nodiscard]] const std::string& wrong() const { return wrong_; }
+  [[nodiscard]] std::string wrong_end() const;
+  [[nodiscard]] std::string result() const;  // of the last command
+  // And how far the upgrade has come: `done, done`.
+  [[nodiscard]] std::string end() const;
+  [[nodiscard]] std::string words() const;
+
+ private:
+  void start();
+  void tell(const fleet::NodeEvent& event);
+  void drive();
+  void see_command();
+  void abort_rollout();
+  void activate();
+  void lose();
+  void put_command(fleet::CommandAction action, int attempt);
+  void perform(bool heard);
+  void perform_store(const fleet::Transaction& transaction, bool question, bool heard);
+  void end_upgrade(fleet::UpgradeEnding ending, bool expired);
+  void begin_upgrade(const fleet::BeginUpgrade& wanted);
+  void judge_report(const fleet::Transaction& report);
+  void is_wrong(const std::string& what);
+  [[nodiscard]] std::optional<fleet::Answer> answer() const;
+  [[nodiscard]] fleet::UpgradePhase upgrade_phase() const;
+
+  NodeSetup setup_;
+  TestStore store_;
+  fleet::NodeLedger disk_;
+  std::optional<fleet::NodeCommander> agent_;
+  std::vector<fleet::NodeAction> asked_;
+  int instance_ = 0;
+  std::size_t at_ = 0;  // in the script
+  int attempt_ = 1;
+  std::string ordered_;
+  bool over_ = false;
+
+  // The upgrader, which outlives fleet-agent.
+  std::map<std::string, int>
+      done_;  // how often each was begun, prepared, committed, told to go back
+  std::string on_trial_;
+  bool handing_over_ = false;
+  bool activated_ = false;
+  bool commits_ = false;
+  bool goes_back_ = false;
+  std::string ended_;
+  fleet::UpgradeEnding ending_ = fleet::UpgradeEnding::failed;
+  bool expired_ = false;
+  std::string fetching_;  // by this process
+  fleet::Ms activated_at_ = 0;
+
+  fleet::Ms now_ = 0;
+  std::string wrong_;
+};
+
+}  // namespace fleet_test

@@ -1,0 +1,354 @@
+// Every order of events in small plans: two or three members, steps of each class, drivers and
+// members that are killed, hooks that fail, members that are gone. Nobody may be a step ahead, and
+// every way must end.
+#include <catch2/catch.hpp>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "tests/together/fleet/plan_world.h"
+#include "tests/together/fleet/report.h"
+#include "tests/together/fleet/walk.h"
+
+namespace {
+
+using namespace fleet_test;
+using namespace fleet;
+using enum Member;
+
+PlanStep step(StepClass kind, bool migrate = false) {
+  static const std::map<StepClass, std::string> names = {{StepClass::any, "a"},
+                                                         {StepClass::one_at_a_time, "b"},
+                                                         {StepClass::once, "c"},
+                                                         {StepClass::together, "d"}};
+  return {.name = names.at(kind), .kind = kind, .hook = "h", .migrate = migrate};
+}
+
+Walk walk_of(const PlanSetup& setup) {
+  return walk(PlanWorld(setup));
+}
+
+// N-06, N-27, N-29
+TEST_CASE("steps of any class, one after the other, and the driver killed at any of them") {
+  const StepClass kind =
+      GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
+  const Walk all = walk_of(
+      {.steps = {step(kind), step(StepClass::any)}, .members = {good, good}, .driver_kills = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+}
+
+TEST_CASE("three members and three steps, one after the other and together") {
+  const Walk all = walk_of({.steps = {step(StepClass::one_at_a_time), step(StepClass::once)},
+                            .members = {good, good, good}});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+}
+
+// N-12, N-30
+TEST_CASE("a member that is gone is waited for, and named when the time is over") {
+  const StepClass kind = GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::together);
+  const Walk all = walk_of({.steps = {step(kind)}, .members = {good, silent}});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK_FALSE(all.ends.contains("completed"));
+}
+
+// N-31, N-42 to N-46
+TEST_CASE("the first error stops everybody at the next barrier") {
+  const StepClass kind =
+      GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
+  const Walk all = walk_of({.steps = {step(kind), step(StepClass::any)},
+                            .members = {cannot_act, good},
+                            .driver_kills = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("halted"));
+}
+
+// Rows: N-44
+TEST_CASE("a member whose check says no is skipped, and the plan goes on") {
+  const Walk all = walk_of({.steps = {step(StepClass::one_at_a_time)}, .members = {says_no, good}});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+}
+
+// Rows: N-38
+TEST_CASE(
+    "a member that has nothing to do stops with the others, and records each step as they do") {
+  const PlanSetup setup{.steps = {step(StepClass::any), step(StepClass::together)},
+                        .members = {says_no, good}};
+  PlanWorld world(setup);
+  for (auto steps = world.steps(); !steps.empty(); steps = world.steps()) {
+    world.make(steps.front());
+  }
+  CHECK(world.end() == "completed");
+  CHECK(world.times("act 1") == 1);
+  CHECK(world.times("stop 2") == 2);
+  const Walk all = walk_of(setup);
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+}
+
+// Rows: A-22 A-26 A-28 A-30 A-35 A-57
+TEST_CASE("a member whose act asks for a reboot goes on after the boot, and reboots once") {
+  const StepClass kind =
+      GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
+  const Walk good_life = walk_of(
+      {.steps = {step(kind), step(StepClass::any)}, .members = {reboots, good}, .driver_kills = 1});
+  CHECK(good_life.wrong == "");
+  CHECK(good_life.ends.size() == 1);
+  CHECK(good_life.ends.contains("completed"));
+  // Killed between its record and the order, it is waited for in vain: there is no second order.
+  const Walk killed = walk_of({.steps = {step(kind)}, .members = {reboots}, .member_kills = 1});
+  CHECK(killed.wrong == "");
+  CHECK(killed.ends.contains("completed"));
+  CHECK(killed.ends.contains("halted"));
+}
+
+TEST_CASE("a member that cannot stop lets everybody start again") {
+  const Walk all =
+      walk_of({.steps = {step(StepClass::together)}, .members = {cannot_stop, good, good}});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("aborted"));
+}
+
+TEST_CASE("members that are killed at any step act at most once") {
+  const StepClass kind =
+      GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
+  const Walk all = walk_of({.steps = {step(kind)}, .members = {good, good}, .member_kills = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+  CHECK(all.ends.contains("halted"));
+}
+
+// J-50 to J-55
+TEST_CASE("a major version: all halted, migrated once, released, and everybody goes on") {
+  const Walk all = walk_of({.steps = {step(StepClass::together, true)},
+                            .members = {good, good},
+                            .driver_kills = 1,
+                            .member_kills = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+}
+
+TEST_CASE("a wait that is over in any moment ends the plan, and nobody acts for one that stopped") {
+  const StepClass kind =
+      GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
+  const bool migrates = GENERATE(false, true);
+  if (migrates && kind != StepClass::together) return;
+  const Walk all = walk_of(
+      {.steps = {step(kind, migrates)}, .members = {good, good}, .driver_kills = 1, .hastes = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+  CHECK(all.ends.contains("halted"));
+}
+
+TEST_CASE("a migration that changed nothing puts everybody back to work, any other halts") {
+  const auto [nature, end] = GENERATE(
+      table<Member, std::string>({{changed_nothing, "aborted"}, {cannot_migrate, "halted"}}));
+  const Walk all = walk_of(
+      {.steps = {step(StepClass::together, true)}, .members = {nature, good}, .driver_kills = 1});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains(end));
+}
+
+TEST_CASE("a barrier before the migration that is not reached puts everybody back to work") {
+  const Walk all =
+      walk_of({.steps = {step(StepClass::together, true)}, .members = {good, cannot_stop}});
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("aborted"));
+}
+
+// N-48, N-50
+// Rows: N-49
+TEST_CASE("a step that was done for this version is skipped, and one that failed stops the plan") {
+  PlanSetup setup{.steps = {step(StepClass::once)}, .members = {good, good}, .done_before = "c"};
+  CHECK(walk_of(setup).ends.contains("completed"));
+  setup.done_before = "!c";
+  const Walk all = walk_of(setup);
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("halted"));
+}
+
+TEST_CASE("canaries: an error seeded in driver or member is found") {
+  const auto [seeded, kind] =
+      GENERATE(table<PlanSeeded, StepClass>({{PlanSeeded::no_compares, StepClass::together},
+                                             {PlanSeeded::early, StepClass::any},
+                                             {PlanSeeded::all_act, StepClass::together}}));
+  CHECK(walk_of({.steps = {step(kind), step(StepClass::any)},
+                 .members = {good, good},
+                 .driver_kills = 1,
+                 .seeded = seeded})
+            .wrong != "");
+}
+
+TEST_CASE("canary: a member that does not compare the plan acts after it was stopped") {
+  CHECK(walk_of({.steps = {step(StepClass::together, true)},
+                 .members = {good, good},
+                 .hastes = 1,
+                 .seeded = PlanSeeded::member_compares_nothing})
+            .wrong != "");
+}
+
+TEST_CASE("who does not even say that he stops is named, and the others are halted without him") {
+  PlanView view{.name = "p",
+                .plan = {.steps = {step(StepClass::any)},
+                         .state = PlanState::stopping,
+                         .step = 1,
+                         .error = "a: broken"},
+                .revision = 4,
+                .ids = {"a", "b"}};
+  view.members["a"] = {{.step = 1, .phase = MemberPhase::failed, .error = true}, 5};
+  view.members["b"] = {{.step = 1, .phase = MemberPhase::acting}, 6};
+  const PlanDecision first = decide_plan(view, {}, 0);
+  REQUIRE(first.until);
+  const PlanDecision last =
+      decide_plan(view, {.waits_for = first.waits_for, .since = first.since}, *first.until);
+  REQUIRE(last.transaction);
+  CHECK_FALSE(why_not_taken(*last.transaction));
+  CHECK(last.news ==
+        "plan p is halted until recover: a: broken; then waited in vain for b to stop");
+}
+
+// N-34, N-54
+TEST_CASE("recover erases what a run left, the plan last, and nothing of one that runs") {
+  PlanView view{
+      .name = "p", .plan = {.state = PlanState::halted}, .revision = 4, .ids = {"a", "b"}};
+  const auto parts = recover_plan(view);
+  REQUIRE(parts.size() == 1);
+  CHECK(words(parts[0]) ==
+        "if /fleet/v1/plan/p@4: erase /fleet/v1/node/a/plan/p erase /fleet/v1/node/b/plan/p "
+        "erase /fleet/v1/once/p/* erase /fleet/v1/plan/p/* erase /fleet/v1/plan/p");
+  view.plan.state = PlanState::running;
+  CHECK(recover_plan(view).empty());
+}
+
+// Rows: N-51
+TEST_CASE("a run that has ended well makes room for the next, and what was done once stays") {
+  PlanView view{
+      .name = "p", .plan = {.state = PlanState::completed}, .revision = 4, .ids = {"a", "b"}};
+  const auto parts = make_room(view);
+  REQUIRE(parts.size() == 1);
+  CHECK(words(parts[0]) ==
+        "if /fleet/v1/plan/p@4: erase /fleet/v1/node/a/plan/p erase /fleet/v1/node/b/plan/p "
+        "erase /fleet/v1/plan/p/* erase /fleet/v1/plan/p");
+  view.ids.assign(130, "a");
+  CHECK(make_room(view).size() == 2);
+  view.plan.state = PlanState::aborted;
+  CHECK_FALSE(make_room(view).empty());
+  for (const PlanState state : {PlanState::running, PlanState::stopping, PlanState::halted}) {
+    view.plan.state = state;
+    CHECK(make_room(view).empty());
+  }
+}
+
+// N-11
+TEST_CASE("a newcomer that is no member of the plan does nothing") {
+  const PlanSight sight{.plan = {.steps = {step(StepClass::any)}, .state = PlanState::running},
+                        .revision = 1};
+  CHECK(std::holds_alternative<NothingToDo>(follow(sight, {.node = "b", .plan = "p"})));
+}
+
+PlanView view_of_agents() {
+  PlanView view{.name = "p",
+                .plan = {.agent = "2",
+                         .agent_digest = "d",
+                         .soak_ms = 7,
+                         .steps = {step(StepClass::any)},
+                         .state = PlanState::running,
+                         .trace = "t"},
+                .revision = 4,
+                .ids = {"a", "b", "c", "d"}};
+  for (const std::string id : {"a", "b", "c", "d"}) {
+    view.members[id] = {
+        {.version = id == "a" ? "2" : "1", .step = 1, .phase = MemberPhase::waiting}, 5};
+  }
+  return view;
+}
+
+TEST_CASE("members whose fleet-agent has another version get the plan's first, by a rollout") {
+  PlanView view = view_of_agents();
+  const PlanDecision first = decide_plan(view, {}, 0);
+  CHECK(first.news == "rollout p.t brings fleet-agent 2 first to b, c, d");
+  REQUIRE(first.transaction);
+  CHECK_FALSE(why_not_taken(*first.transaction));
+  CHECK(words(*first.transaction).find("/fleet/v1/stop@absent") != std::string::npos);
+  const auto batch = [&](std::size_t at) {
+    return read_record<RolloutBatch>(first.transaction->puts[at].value).value().nodes;
+  };
+  CHECK(batch(0) == std::vector<std::string>{"b"});
+  CHECK(batch(1) == std::vector<std::string>{"c", "d"});
+  const Rollout rollout = read_record<Rollout>(first.transaction->puts[2].value).value();
+  CHECK(rollout.batches == 2);
+  CHECK(rollout.terms.digest == "d");
+  CHECK(rollout.terms.soak_ms == 7);
+  view.stopped = true;
+  CHECK_FALSE(decide_plan(view, {}, 0).transaction);
+}
+
+TEST_CASE("a plan waits for the rollout of its fleet-agent, and for who comes back with it") {
+  PlanView view = view_of_agents();
+  const auto next = [&](RolloutState state) {
+    view.rollouts["p.t"] = {.state = state, .reason = "1 failed"};
+    return decide_plan(view, {}, 0);
+  };
+  for (const RolloutState state : {RolloutState::rolling, RolloutState::paused,
+                                   RolloutState::aborting, RolloutState::completed}) {
+    CHECK_FALSE(next(state).transaction);
+  }
+  CHECK_FALSE(next(RolloutState::rolling).until);  // a rollout ends by itself
+  const PlanDecision waits = next(RolloutState::completed);
+  REQUIRE(waits.until);
+  CHECK(
+      decide_plan(view, {.waits_for = waits.waits_for, .since = waits.since}, *waits.until).news ==
+      "plan p stops: waited in vain for b, c, d to come back with fleet-agent 2");
+  CHECK(next(RolloutState::aborted).news ==
+        "plan p stops: fleet-agent 2 has not come to b, c, d: rollout p.t: 1 failed");
+  for (auto& [id, member] : view.members)
+    member.record.version = "2";
+  CHECK_FALSE(next(RolloutState::rolling).transaction);  // it may still take some of them back
+  CHECK(next(RolloutState::completed).news == "step 1 may run");
+}
+
+TEST_CASE("a member that has come back with another version says so until the first step begins") {
+  const Plan plan{.agent = "2", .steps = {step(StepClass::any)}, .state = PlanState::running};
+  PlanSight sight{.takes_part = true,
+                  .plan = plan,
+                  .revision = 1,
+                  .own = {.version = "1", .step = 1, .phase = MemberPhase::waiting},
+                  .own_revision = 2};
+  const FollowerFacts facts{.node = "a", .plan = "p", .version = "2"};
+  const FollowerStep again = follow(sight, facts);
+  REQUIRE(std::holds_alternative<WriteMember>(again));
+  CHECK(std::get<WriteMember>(again).member.version == "2");
+  sight.plan.step = 1;
+  CHECK(std::holds_alternative<RunHook>(follow(sight, facts)));
+}
+
+TEST_CASE("while there is a stop no step begins, and who has stopped goes on") {
+  PlanView view{.name = "p",
+                .plan = {.steps = {step(StepClass::together)}, .state = PlanState::running},
+                .revision = 4,
+                .ids = {"a"},
+                .stopped = true};
+  view.members["a"] = {{.step = 1, .phase = MemberPhase::waiting}, 5};
+  CHECK_FALSE(decide_plan(view, {}, 0).transaction);
+  view.plan.step = 1;
+  view.members["a"].record.phase = MemberPhase::stopped;
+  CHECK(decide_plan(view, {}, 0).transaction);
+}
+
+TEST_CASE("the states that were walked are reported") {
+  if (states_walked == 0) return;  // this case was run alone
+  report("make explore-fleet", std::to_string(states_walked) + " states of plans",
+         "every order of events, to a fixpoint, nothing wrong");
+}
+
+}  // namespace

@@ -1,0 +1,106 @@
+// A plan with its members and its driver, as one value that can be copied, printed and moved on by
+// one step. What was decided is committed later, so that everything may change in between.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fleet/model/plan_decision.h"
+#include "fleet/model/plan_follower.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace fleet_test {
+
+enum class Member {
+  good,
+  says_no,  // its check does
+  cannot_stop,
+  cannot_act,
+  changed_nothing,  // its migration fails with 75
+  cannot_migrate,   // its migration fails otherwise
+  silent,
+  reboots,  // its act asks for that
+};
+
+// An error seeded in driver or member; each must be found by what the world judges.
+enum class PlanSeeded { none, no_compares, member_compares_nothing, early, all_act };
+
+struct PlanSetup {
+  std::vector<fleet::PlanStep> steps = {};
+  std::vector<Member> members = {};
+  int driver_kills = 0;  // what it has decided is on its way still, and another drives
+  int member_kills = 0;
+  int hastes = 0;                // how often a wait is over although its members still go on
+  std::string done_before = {};  // the step of class once that was; `!STEP`: that has failed
+  PlanSeeded seeded = PlanSeeded::none;
+};
+
+class PlanWorld {
+ public:
+  explicit PlanWorld(const PlanSetup& setup);
+
+  enum class Move {
+    driver_decides,
+    driver_commits,
+    driver_dies,
+    late_arrives,
+    member,
+    member_dies,
+    time_passes
+  };
+  struct Step {
+    Move move = Move::member;
+    std::size_t which = 0;
+  };
+  [[nodiscard]] std::vector<Step> steps() const;
+  void make(const Step& step);
+
+  [[nodiscard]] const std::string& wrong() const { return wrong_; }
+  [[nodiscard]] std::string wrong_end() const;
+  [[nodiscard]] std::string end() const;
+  [[nodiscard]] std::string words() const;
+  [[nodiscard]] const fleet::Plan& plan() const;
+  // What the member has recorded of itself.
+  [[nodiscard]] fleet::PlanMember member(std::size_t which) const { return sight(ids_[which]).own; }
+  // How often members ran a hook, such as `act 2`.
+  [[nodiscard]] int times(const std::string& what) const;
+
+ private:
+  struct Node {
+    Member nature = Member::good;
+    fleet::FollowerFacts facts = {};
+    std::optional<fleet::RunHook> running = {};
+    std::optional<fleet::WriteMember> pending = {};
+    fleet::Plan decided_by = {};  // the plan as it was read for that
+    bool works = true;            // its service
+    std::map<std::string, int> ran = {};
+  };
+
+  [[nodiscard]] fleet::PlanDecision decision() const;
+  [[nodiscard]] fleet::PlanSight sight(const std::string& id) const;
+  [[nodiscard]] fleet::FollowerStep next_of(const std::string& id) const;
+  void driver_decides();
+  void driver_commits();
+  void member_moves(const std::string& id);
+  void commit_member(const std::string& id);
+  void begin_hook(const std::string& id, const fleet::RunHook& hook);
+  void end_hook(const std::string& id);
+  void judge_hook(const std::string& id, const fleet::RunHook& hook);
+  void is_wrong(const std::string& what);
+
+  PlanSetup setup_;
+  TestStore store_;
+  std::map<std::string, Node> nodes_;
+  std::vector<std::string> ids_;
+  fleet::PlanFacts driver_;
+  std::optional<fleet::Transaction> pending_;
+  std::vector<fleet::Transaction> late_;
+  fleet::Ms now_ = 0;
+  std::string wrong_;
+  mutable std::pair<fleet::Revision, fleet::Plan> plan_read_;  // the last, and when it was written
+};
+
+}  // namespace fleet_test

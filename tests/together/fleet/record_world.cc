@@ -1,0 +1,231 @@
+#include "tests/together/fleet/record_world.h"
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "fleet/controller/campaign.h"
+#include "fleet/model/chronicle.h"
+#include "fleet/model/desired_driver.h"
+#include "fleet/model/identities.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/plan_driver.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_driver.h"
+
+namespace fleet_test {
+namespace {
+
+using namespace fleet;
+
+constexpr int rounds = 30;
+// Somebody writes so long; behind that what is right must have come to its end.
+constexpr int rounds_of_writing = 12;
+// A driver that does more in one moment never rests.
+constexpr int actions_max = 3'000;
+const std::string last_wish = "tool";
+
+Result<TimeZone> no_zone(const std::string&) {
+  return agent_protocol::Refusal{"there is no such zone"};
+}
+
+}  // namespace
+
+RecordWorld::RecordWorld(std::uint64_t seed, Planted planted) : maker_(seed), planted_(planted) {
+  put_neighbours();
+}
+
+void RecordWorld::is_wrong(const std::string& what) {
+  if (wrong_.empty()) wrong_ = what;
+}
+
+// Two nodes, and a rollout that takes each to version 2.
+void RecordWorld::put_neighbours() {
+  for (const std::string id : {"g1", "g2"}) {
+    store_.put(key_of(KeyKind::node_info, {id}), write_record(NodeInfo{.protocol = 1}));
+    store_.put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "1"}}}));
+    store_.put(key_of(KeyKind::node_active, {id}), write_record(Active{"i", "b", 1}));
+    store_.put(key_of(KeyKind::node_instance, {id, "i"}),
+               write_record(Instance{.version = "1", .boot_id = "b", .ready = true}));
+  }
+  store_.put(key_of(KeyKind::rollout_batch, {"good"}, 0), write_record(RolloutBatch{{"g1"}}));
+  store_.put(key_of(KeyKind::rollout_batch, {"good"}, 1), write_record(RolloutBatch{{"g2"}}));
+  store_.put(key_of(KeyKind::rollout, {"good"}),
+             write_record(Rollout{.terms = {.component = "agent", .version = "2", .soak_ms = 1},
+                                  .state = RolloutState::rolling,
+                                  .batches = 2}));
+}
+
+void RecordWorld::write_odd_records() {
+  for (std::uint64_t i = 2 + maker_.below(12); i > 0; --i) {
+    const Written one = maker_.next();
+    // Etcd takes no longer key and no longer value than a request may have.
+    if (one.key.size() <= key_bytes_max) store_.put(one.key, one.value);
+  }
+}
+
+void RecordWorld::live() {
+  for (int round = 0; round < rounds && wrong_.empty(); ++round) {
+    if (round < rounds_of_writing) write_odd_records();
+    if (round == rounds_of_writing) store_.erase(key_of(KeyKind::stop));
+    if (planted_ == Planted::abort && round == 3) std::abort();
+    if (planted_ == Planted::exception && round == 3) throw std::out_of_range("planted");
+    if (planted_ == Planted::endless && round == 3) is_wrong("planted never rests");
+    drive_all();
+    good_nodes_act();
+    tell_people();
+    watch_releases();
+    renew_certificates();
+    now_ += static_cast<Ms>(maker_.below(4) == 0 ? maker_.below(700'000) : maker_.below(3'000));
+    if (round % 6 != 5) continue;
+    if (auto wrong = wrong_in_fleetctl(store_, maker_, planted_); !wrong.empty()) is_wrong(wrong);
+    if (auto wrong = wrong_in_http(store_, maker_); !wrong.empty()) is_wrong(wrong);
+    if (auto wrong = wrong_in_agent(store_, maker_); !wrong.empty()) is_wrong(wrong);
+  }
+  judge_neighbours();
+}
+
+// ---- drivers
+
+std::map<std::string, KeyValue, std::less<>> RecordWorld::records() const {
+  return {store_.all().begin(), store_.all().end()};
+}
+
+void RecordWorld::drive_all() {
+  Campaign campaign;
+  Drivables drivables;
+  std::map<std::string, KeyValue, std::less<>> drivers;
+  for (const auto& one : store_.all()) {
+    drivables.take(one.second);
+    if (one.first.starts_with(prefix_of(KeyKind::driver))) drivers.insert(one);
+  }
+  for (const Drivable& one : campaign.to_begin(drivables.list(), drivers, now_)) {
+    const LeaseId lease = next_lease_++;
+    switch (one.kind) {
+      case Drivable::Kind::rollout:
+        drive(
+            one.id,
+            std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver("c1", one.id, lease, &no_zone)),
+            lease);
+        break;
+      case Drivable::Kind::plan:
+        drive(one.id,
+              std::make_unique<DriverOf<PlanDriver>>(PlanDriver("c1", one.id, lease, &no_zone)),
+              lease);
+        break;
+      case Drivable::Kind::desired:
+        drive(one.id,
+              std::make_unique<DriverOf<DesiredDriver>>(
+                  DesiredDriver("c1", one.components, {}, lease, &no_zone)),
+              lease);
+        break;
+    }
+  }
+  look_at_history();
+}
+
+void RecordWorld::look_at_history() {
+  const LeaseId lease = next_lease_++;
+  const auto time = [this](std::int64_t ago) { return std::to_string(now_ / 1'000 - ago); };
+  drive(std::string(events_id),
+        std::make_unique<DriverOf<Driver<ChronicleTask>>>(
+            Driver<ChronicleTask>("c1", ChronicleTask(time), lease)),
+        lease);
+}
+
+// What the driver does until it rests, then a few moments later; then its controller ends.
+void RecordWorld::drive(const std::string& name, std::unique_ptr<AnyDriver> driver, LeaseId lease) {
+  std::vector<DriverAction> asked = driver->step(BeginDriving{now_ / 1'000}, now_);
+  const Ms until = now_ + 2'000;
+  int actions = 0;
+  for (bool goes_on = true; goes_on;) {
+    while (goes_on && !asked.empty()) {
+      const DriverAction action = asked.front();
+      asked.erase(asked.begin());
+      goes_on = perform(*driver, action, asked, name);
+      if (++actions > actions_max) return is_wrong(name + " never rests");
+    }
+    const auto due = driver->next_deadline();
+    if (!goes_on || !due || *due > until) break;
+    now_ = std::max(now_, *due);
+    for (DriverAction& action : driver->step(TimePassed{}, now_))
+      asked.push_back(std::move(action));
+    if (++actions > actions_max) return is_wrong(name + " never rests");
+  }
+  store_.end_lease(lease);
+}
+
+bool RecordWorld::perform(AnyDriver& driver, const DriverAction& action,
+                          std::vector<DriverAction>& asked, const std::string& name) {
+  DriverActions more;
+  if (const auto* one = std::get_if<Commit>(&action)) {
+    more = driver.step(TransactionEnded{commit(one->transaction, name)}, now_);
+  } else if (const auto* reading = std::get_if<WantReading>(&action)) {
+    more = driver.step(ReadingEnded{store_.read(reading->prefixes)}, now_);
+  } else if (std::holds_alternative<GrantLease>(action)) {
+    more = driver.step(LeaseGranted{next_lease_++}, now_);
+  } else if (std::holds_alternative<EndDriving>(action)) {
+    return false;
+  }
+  for (DriverAction& one : more)
+    asked.push_back(std::move(one));
+  return true;
+}
+
+Outcome RecordWorld::commit(Transaction transaction, const std::string& who) {
+  if (planted_ == Planted::long_record && !transaction.puts.empty()) {
+    transaction.puts.front().value.resize(value_bytes_max + 1, ' ');
+  }
+  if (const auto why = why_not_taken(transaction)) is_wrong(who + " writes: " + *why);
+  const Outcome outcome = store_.commit(transaction);
+  for (const Put& put : transaction.puts) {
+    const std::string why = why_unreadable(put.key, put.value);
+    if (!why.empty()) is_wrong(who + " writes " + put.key + " " + why + ": " + put.value);
+  }
+  return outcome;
+}
+
+// ---- neighbours
+
+// As good nodes do: what they are ordered, at once.
+void RecordWorld::good_nodes_act() {
+  for (const std::string id : {"g1", "g2"}) {
+    const KeyValue* found = store_.find(key_of(KeyKind::node_command, {id, "agent"}));
+    if (found == nullptr) continue;
+    const auto command = read_record<Command>(found->value);
+    if (!command) return is_wrong("a good node cannot read its command");
+    UpgradePhase phase = UpgradePhase::prepared;
+    if (command.value().action == CommandAction::apply) phase = UpgradePhase::soaked;
+    if (command.value().action == CommandAction::confirm) phase = UpgradePhase::done;
+    const std::string attempt = command.value().trace + ".apply.1";
+    store_.put(key_of(KeyKind::node_upgrade, {id, "agent"}),
+               write_record(Upgrade{.phase = phase, .attempt = attempt}));
+    store_.put(key_of(KeyKind::node_answer, {id, "agent"}),
+               write_record(Answer{command.value().id, "done", "i"}));
+  }
+}
+
+void RecordWorld::judge_neighbours() {
+  if (!wrong_.empty()) return;
+  const auto rollout = read_record<Rollout>(store_.find(key_of(KeyKind::rollout, {"good"}))->value);
+  if (!rollout || rollout.value().state != RolloutState::completed) {
+    return is_wrong("the rollout of good nodes is not completed: " +
+                    store_.find(key_of(KeyKind::rollout, {"good"}))->value);
+  }
+  if (store_.find(key_of(KeyKind::event, {}, event_number_max)) != nullptr) return;
+  store_.put(key_of(KeyKind::desired, {last_wish}),
+             write_record(Desired{.version = "2", .trace = "of-the-last-wish"}));
+  look_at_history();
+  for (const auto& [key, record] : store_.all()) {
+    const auto event = read_record<FleetEvent>(record.value);
+    if (key.starts_with(prefix_of(KeyKind::event)) && event &&
+        event.value().trace == "of-the-last-wish") {
+      return;
+    }
+  }
+  std::string newest;
+  for (const KeyValue& record : store_.read({prefix_of(KeyKind::event)}).found)
+    newest = record.key + " " + record.value;
+  is_wrong("history does not go on; the newest event is " + newest);
+}
+
+}  // namespace fleet_test

@@ -1,0 +1,368 @@
+// A rollout's driver by itself, step by step: leases, waits, large batches, a store that refuses.
+#include "fleet/model/rollout_driver.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace {
+
+using namespace fleet;
+
+constexpr Ms second = 1'000;
+
+// A driver, a store, and a clock that tests move.
+struct Bench {
+  fleet_test::TestStore store;
+  RolloutDriver driver{"c1", "r", 100};
+  DriverActions asked;  // not answered yet
+  std::vector<Transaction> committed;
+  std::vector<std::string> told;
+  Ms now = 0;
+
+  explicit Bench(int nodes, RolloutTerms terms = {.pause_ms = 5 * second}, int batches = 1) {
+    terms.component = "agent";
+    terms.version = "2";
+    const Rollout rollout{.terms = terms, .state = RolloutState::rolling, .batches = batches};
+    for (int batch = 0; batch < batches; ++batch) {
+      RolloutBatch record;
+      for (int i = 0; i < nodes; ++i)
+        record.nodes.push_back(node(batch * nodes + i));
+      store.put(key_of(KeyKind::rollout_batch, {"r"}, static_cast<std::uint64_t>(batch)),
+                write_record(record));
+    }
+    store.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
+    tell(BeginDriving{});
+  }
+
+  static std::string node(int i) { return "n" + std::to_string(10'000 + i); }
+
+  void tell(const DriverEvent& event) {
+    for (DriverAction& action : driver.step(event, now)) {
+      if (const auto* words = std::get_if<Tell>(&action)) told.push_back(words->text);
+      if (!std::holds_alternative<Tell>(action)) asked.push_back(std::move(action));
+    }
+  }
+
+  // Does what the driver asks for until it waits.
+  void settle() {
+    while (!asked.empty()) {
+      const DriverAction action = asked.front();
+      asked.erase(asked.begin());
+      if (const auto* commit = std::get_if<Commit>(&action)) {
+        committed.push_back(commit->transaction);
+        tell(TransactionEnded{store.commit(commit->transaction)});
+      } else if (const auto* reading = std::get_if<WantReading>(&action)) {
+        tell(ReadingEnded{store.read(reading->prefixes)});
+      } else if (std::holds_alternative<GrantLease>(action)) {
+        tell(LeaseGranted{7});
+      } else {
+        return;
+      }
+    }
+  }
+
+  void put(const std::string& key, const std::string& value) {
+    store.put(key, value);
+    tell(KeyChanged{*store.find(key)});
+    settle();
+  }
+
+  // Every node answers the command that it has, and the upgrade is as far as that.
+  void all_answer(int first, int nodes, UpgradePhase phase) {
+    for (int i = first; i < first + nodes; ++i)
+      answer(i, phase);
+  }
+  void answer(int i, UpgradePhase phase, const std::string& result = "done") {
+    const auto command =
+        read_record<Command>(store.find(key_of(KeyKind::node_command, {node(i), "agent"}))->value);
+    store.put(key_of(KeyKind::node_upgrade, {node(i), "agent"}),
+              write_record(Upgrade{.phase = phase, .attempt = "r.apply.1"}));
+    tell(KeyChanged{*store.find(key_of(KeyKind::node_upgrade, {node(i), "agent"}))});
+    put(key_of(KeyKind::node_answer, {node(i), "agent"}),
+        write_record(Answer{.command = command.value().id, .result = result}));
+  }
+  // `upgrade` alone moves on.
+  void phase(int i, UpgradePhase now_is) {
+    put(key_of(KeyKind::node_upgrade, {node(i), "agent"}),
+        write_record(Upgrade{.phase = now_is, .attempt = "r.apply.1"}));
+  }
+
+  void wait(Ms time) {
+    for (const Ms end = now + time; now < end && !driver.is_over();) {
+      now = std::min(end, now + second);
+      tell(KeptAlive{});
+      tell(TimePassed{});
+      settle();
+    }
+  }
+
+  Rollout rollout() {
+    return read_record<Rollout>(store.find(key_of(KeyKind::rollout, {"r"}))->value).value();
+  }
+  NodeStage stage(int i) {
+    const KeyValue* found = store.find(key_of(KeyKind::rollout_node, {"r", node(i)}));
+    return found == nullptr ? NodeStage::waiting
+                            : read_record<RolloutNode>(found->value).value().stage;
+  }
+};
+
+// Z-25, Z-26
+TEST_CASE("a batch of 1,000 is ordered in transactions that etcd takes, all before any answer") {
+  Bench bench(1'000);
+  bench.settle();
+
+  for (const Transaction& one : bench.committed)
+    CHECK_FALSE(why_not_taken(one));
+  for (int i = 0; i < 1'000; ++i)
+    REQUIRE(bench.stage(i) == NodeStage::preparing);
+  // The key, and three writes a node.
+  CHECK(bench.committed.size() == 1 + 24);
+}
+
+// Z-27, Z-30
+TEST_CASE("batch after batch is prepared, applied, soaked and confirmed, with a pause between") {
+  Bench bench(2, {.pause_ms = 5 * second}, 2);
+  bench.settle();
+
+  bench.all_answer(0, 2, UpgradePhase::prepared);
+  CHECK(bench.stage(1) == NodeStage::applying);
+  bench.all_answer(0, 2, UpgradePhase::soaking);
+  bench.phase(0, UpgradePhase::soaked);
+  CHECK(bench.stage(0) == NodeStage::applying);
+  bench.phase(1, UpgradePhase::soaked);
+  CHECK(bench.stage(0) == NodeStage::confirming);
+  bench.all_answer(0, 2, UpgradePhase::done);
+  CHECK(bench.stage(0) == NodeStage::confirmed);
+  CHECK(bench.rollout().batch == 1);
+  CHECK(bench.rollout().phase == BatchPhase::pausing);
+  bench.wait(4 * second);
+  CHECK(bench.stage(2) == NodeStage::waiting);
+  bench.wait(1 * second);
+  CHECK(bench.stage(2) == NodeStage::preparing);
+  CHECK(bench.store.find(key_of(KeyKind::node_claim, {bench.node(0), "agent"})) == nullptr);
+  CHECK(bench.store.find(key_of(KeyKind::node_desired, {bench.node(0), "agent"})) != nullptr);
+}
+
+TEST_CASE("a whole rollout of good nodes takes fewer than 12 transactions a node") {
+  Bench bench(50, {.soak_ms = second});
+  bench.settle();
+  for (const auto phase : {UpgradePhase::prepared, UpgradePhase::soaking}) {
+    bench.all_answer(0, 50, phase);
+  }
+  for (int i = 0; i < 50; ++i)
+    bench.phase(i, UpgradePhase::soaked);
+  bench.all_answer(0, 50, UpgradePhase::done);
+
+  CHECK(bench.rollout().state == RolloutState::completed);
+  CHECK(bench.driver.is_over());
+  CHECK(bench.committed.size() <= 12);  // for all fifty
+}
+
+TEST_CASE("a rollout whose version no node has kept is aborted, though fewer failed than may") {
+  Bench bench(1, {.soak_ms = second, .max_failed = 2});
+  bench.settle();
+  bench.all_answer(0, 1, UpgradePhase::failed);
+
+  CHECK(bench.rollout().state == RolloutState::aborted);
+  CHECK(bench.rollout().reason == "no node has kept 2");
+  CHECK(bench.driver.is_over());
+}
+
+// Rows: A-14 A-15
+TEST_CASE("the commands of a step are on one lease, which is their not-after") {
+  Bench bench(2, {.soak_ms = 60 * second});
+  std::vector<Ms> leases;
+  while (!bench.asked.empty()) {
+    if (const auto* grant = std::get_if<GrantLease>(&bench.asked.front())) {
+      leases.push_back(grant->ttl_ms);
+    }
+    if (std::holds_alternative<GrantLease>(bench.asked.front())) {
+      bench.asked.clear();
+      bench.tell(LeaseGranted{7});
+    } else {
+      const DriverAction first = bench.asked.front();
+      bench.asked = {first};
+      if (const auto* commit = std::get_if<Commit>(&first)) {
+        const Transaction transaction = commit->transaction;
+        bench.asked.clear();
+        bench.tell(TransactionEnded{bench.store.commit(transaction)});
+      } else if (const auto* reading = std::get_if<WantReading>(&first)) {
+        const auto prefixes = reading->prefixes;
+        bench.asked.clear();
+        bench.tell(ReadingEnded{bench.store.read(prefixes)});
+      }
+    }
+  }
+
+  CHECK(leases == std::vector<Ms>{prepare_ms});
+  const KeyValue* command =
+      bench.store.find(key_of(KeyKind::node_command, {bench.node(0), "agent"}));
+  REQUIRE(command != nullptr);
+  CHECK(command->lease == 7);
+  CHECK(read_record<Command>(command->value).value().not_after_ms == prepare_ms);
+  CHECK(read_record<Command>(command->value).value().id == "r.prepare.1");
+}
+
+TEST_CASE("who applies too late to be confirmed with the others has failed") {
+  Bench bench(2, {.soak_ms = 60 * second, .max_failed = 2});
+  bench.settle();
+  bench.all_answer(0, 2, UpgradePhase::prepared);
+  bench.answer(0, UpgradePhase::soaking);
+  bench.phase(0, UpgradePhase::soaked);
+
+  bench.wait(300 * second - 30 * second - 60 * second - second);
+  CHECK(bench.stage(1) == NodeStage::applying);
+  bench.wait(second);
+
+  CHECK(bench.stage(1) == NodeStage::failed);
+  CHECK(bench.stage(0) == NodeStage::confirming);
+  CHECK(bench.store.find(key_of(KeyKind::node_command, {bench.node(1), "agent"})) == nullptr);
+}
+
+// Z-47
+TEST_CASE("a driver that the store denies aborts the rollout, and ends where that is denied too") {
+  Bench bench(1);
+  bench.settle();
+  bench.all_answer(0, 0, UpgradePhase::prepared);
+  bench.store.put(key_of(KeyKind::node_answer, {bench.node(0), "agent"}),
+                  write_record(Answer{.command = "r.prepare.1", .result = "done"}));
+  bench.tell(KeyChanged{*bench.store.find(key_of(KeyKind::node_answer, {bench.node(0), "agent"}))});
+  bench.asked.clear();
+  bench.tell(LeaseGranted{7});
+  bench.asked.clear();
+  bench.tell(TransactionEnded{Denied{"no space"}});
+  REQUIRE(std::holds_alternative<WantReading>(bench.asked.front()));
+
+  SECTION("the abort is taken") {
+    bench.settle();
+    CHECK(bench.rollout().state == RolloutState::aborted);
+    CHECK(bench.rollout().reason == "the store denies its driver: no space");
+  }
+  SECTION("the abort is denied") {
+    const auto prefixes = std::get<WantReading>(bench.asked.front()).prefixes;
+    bench.tell(ReadingEnded{bench.store.read(prefixes)});
+    bench.tell(TransactionEnded{Denied{"no space"}});
+    CHECK(bench.driver.is_over());
+    CHECK(bench.told.back() == "rollout r is not driven any longer: the store denies it: no space");
+  }
+}
+
+TEST_CASE("a driver that hears nothing for as long as its lease stops driving") {
+  Bench bench(1);
+  bench.settle();
+
+  bench.now += driver_lease_ms - 1;
+  bench.tell(TimePassed{});
+  CHECK_FALSE(bench.driver.is_over());
+  bench.now += 1;
+  bench.tell(TimePassed{});
+
+  CHECK(bench.driver.is_over());
+  CHECK(
+      bench.told.back() ==
+      "rollout r is not driven any longer: it could not reach the store for as long as its lease");
+}
+
+// Z-40, Z-46
+TEST_CASE("one of two controllers drives; one that leaves changes nothing") {
+  Bench bench(1);
+  RolloutDriver other("c2", "r", 101);
+  const auto asked = other.step(BeginDriving{}, 0);
+  bench.settle();
+  const auto again =
+      other.step(TransactionEnded{bench.store.commit(std::get<Commit>(asked[0]).transaction)}, 0);
+  const auto ended =
+      other.step(ReadingEnded{bench.store.read(std::get<WantReading>(again[0]).prefixes)}, 0);
+  CHECK(other.is_over());
+  CHECK(std::get<EndDriving>(ended.back()).why == "another controller drives it");
+
+  const Revision before = bench.store.revision();
+  bench.tell(LeaveDriving{});
+  CHECK(bench.driver.is_over());
+  CHECK(bench.store.revision() == before);
+  CHECK(bench.rollout().state == RolloutState::rolling);
+}
+
+TEST_CASE(
+    "a rollout whose record is damaged or of a later version is not driven, and not changed") {
+  Bench bench(1);
+  bench.store.put(key_of(KeyKind::rollout, {"r"}), R"({"v":2})");
+  const Revision before = bench.store.revision();
+  bench.settle();
+
+  CHECK(bench.driver.is_over());
+  CHECK(bench.told.back().ends_with("this program knows 1"));
+  CHECK(bench.store.revision() == before + 1);  // its key alone
+}
+
+TEST_CASE("a node whose answer cannot be read has failed, and nobody else") {
+  Bench bench(2, {.max_failed = 2});
+  bench.settle();
+  bench.put(key_of(KeyKind::node_answer, {bench.node(0), "agent"}), "[[");
+  CHECK(bench.stage(0) == NodeStage::failed);
+  CHECK(bench.stage(1) == NodeStage::preparing);
+}
+
+TEST_CASE("a node that something else moves is left, and counts as no failure") {
+  Bench bench(2);
+  bench.store.put(key_of(KeyKind::node_claim, {bench.node(0), "agent"}),
+                  write_record(Claim{.by = "plan/p"}));
+  bench.settle();
+  CHECK(bench.stage(0) == NodeStage::left);
+  CHECK(bench.stage(1) == NodeStage::preparing);
+  CHECK(bench.rollout().failed == 0);
+}
+
+TEST_CASE("a batch whose number fits into no number is nobody's, and the rollout goes on") {
+  Bench bench(1);
+  bench.put("/fleet/v1/rollout/r/batch/99999999999999999999", R"({"nodes":["n1"]})");
+  bench.settle();
+
+  CHECK(bench.stage(0) == NodeStage::preparing);
+}
+
+TEST_CASE("nodes that fail with texts as long as a record let the rollout end all the same") {
+  Bench bench(40, {.max_failed = 30});
+  bench.settle();
+  for (int i = 0; i < 40; ++i) {
+    bench.store.put(key_of(KeyKind::node_answer, {bench.node(i), "agent"}),
+                    R"({"command":"r.prepare.1","result":")" + std::string(65'000, 'x') + "\"}");
+    bench.tell(
+        KeyChanged{*bench.store.find(key_of(KeyKind::node_answer, {bench.node(i), "agent"}))});
+  }
+  bench.settle();
+
+  CHECK(bench.rollout().state == RolloutState::aborted);
+  CHECK(bench.rollout().failed == 40);
+  CHECK(bench.rollout().reason.size() <= text_bytes_max);
+  for (const Transaction& one : bench.committed)
+    CHECK(why_not_taken(one) == std::nullopt);
+}
+
+TEST_CASE("a thousand nodes that nobody could confirm leave a rollout that can be ordered") {
+  Bench bench(1'000, {.soak_ms = second});
+  bench.settle();
+  bench.all_answer(0, 1'000, UpgradePhase::prepared);
+  for (int i = 0; i < 1'000; ++i)
+    bench.phase(i, UpgradePhase::unconfirmed);
+
+  CHECK(bench.rollout().state == RolloutState::paused);
+  CHECK(bench.rollout().unconfirmed.size() == names_kept);
+  CHECK(bench.rollout().unconfirmed_count == 1'000);
+  CHECK(bench.rollout().reason.ends_with(", and 980 more"));
+}
+
+TEST_CASE("a claim that names nobody leaves its node out, and the driver does not try for ever") {
+  Bench bench(2);
+  bench.store.put(key_of(KeyKind::node_claim, {bench.node(0), "agent"}), "{}");
+  bench.settle();
+
+  CHECK(bench.stage(0) == NodeStage::left);
+  CHECK(bench.stage(1) == NodeStage::preparing);
+}
+
+}  // namespace

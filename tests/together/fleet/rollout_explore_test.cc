@@ -1,0 +1,119 @@
+// Every order of events in a small rollout: drivers that are killed or wake too late at any step,
+// answers of the store that are lost, nodes that fail, a person who intervenes. Nothing may be
+// ordered twice or too early, and every way must end.
+#include <catch2/catch.hpp>
+
+#include "tests/together/fleet/report.h"
+#include "tests/together/fleet/rollout_world.h"
+#include "tests/together/fleet/walk.h"
+
+namespace {
+
+using namespace fleet_test;
+using fleet::RolloutOrder;
+
+using enum Nature;
+
+TEST_CASE("two good nodes, one by one, and the driver killed or frozen at any step") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, good}, .faults = {.kills = 1}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+  CHECK(all.states > 100);
+}
+
+TEST_CASE("two nodes side by side, a kill and an answer that is lost") {
+  const Walk all = walk(
+      RolloutWorld({.nodes = {good, good}, .batch = 2, .faults = {.kills = 1, .unknowns = 1}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+}
+
+TEST_CASE("a bad node among good ones aborts the rollout wherever it fails") {
+  const Nature bad = GENERATE(bad_prepare, bad_start, bad_soak, silent);
+  const Walk all =
+      walk(RolloutWorld({.nodes = {bad, good, good}, .batch = 2, .faults = {.kills = 1}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("aborted"));
+}
+
+TEST_CASE(
+    "a node that is lost after apply fails, and one lost at confirm leaves the rollout paused") {
+  const Walk applied =
+      walk(RolloutWorld({.nodes = {lost_at_apply, good}, .batch = 2, .faults = {.kills = 1}}));
+  CHECK(applied.wrong == "");
+  CHECK(applied.ends.size() == 1);
+  CHECK(applied.ends.contains("aborted"));
+
+  const Walk confirmed =
+      walk(RolloutWorld({.nodes = {lost_at_confirm, good}, .faults = {.kills = 1}}));
+  CHECK(confirmed.wrong == "");
+  CHECK(confirmed.ends.size() == 1);
+  CHECK(confirmed.ends.contains("paused"));
+}
+
+TEST_CASE("fewer failures than max-failed do not stop a rollout") {
+  const Nature bad = GENERATE(bad_prepare, bad_start, bad_soak);
+  const Walk all = walk(RolloutWorld(
+      {.nodes = {bad, good, good}, .batch = 2, .max_failed = 2, .faults = {.unknowns = 1}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+}
+
+// Rows: Z-42
+TEST_CASE("an order that was interrupted is given again as another attempt, and begins once") {
+  const Walk all =
+      walk(RolloutWorld({.nodes = {interrupted_once, good}, .batch = 2, .faults = {.kills = 1}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+}
+
+// Rows: Z-32 Z-45
+TEST_CASE("a person aborts, or pauses and lets go on, at any step") {
+  const RolloutOrder order =
+      GENERATE(RolloutOrder::abort, RolloutOrder::abort_and_leave, RolloutOrder::pause);
+  const Walk all = walk(RolloutWorld(
+      {.nodes = {good, good}, .batch = 1, .faults = {.kills = 1, .orders = 2}, .orders = {order}}));
+  CHECK(all.wrong == "");
+}
+
+TEST_CASE("a stop at any step holds back what begins and nothing else") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, good},
+                                      .batch = 1,
+                                      .faults = {.unknowns = 1, .orders = 1},
+                                      .person_stops = true}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+}
+
+TEST_CASE("a node that goes back unconfirmed pauses the rollout and fails nobody") {
+  const Walk all = walk(
+      RolloutWorld({.nodes = {good, good}, .batch = 1, .faults = {.kills = 1, .abandoned = 1}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+  CHECK(all.ends.contains("paused"));
+  CHECK(all.ends.size() == 2);
+}
+
+// Rows: Z-11
+TEST_CASE("canaries: an error seeded in what the driver writes is found") {
+  WorldSetup setup{.nodes = {good, good},
+                   .batch = 2,
+                   .faults = {.kills = 1, .unknowns = 1, .orders = 1},
+                   .person_stops = true};
+  setup.seeded = GENERATE(Seeded::no_fence, Seeded::no_stop, Seeded::no_revision, Seeded::no_stage,
+                          Seeded::confirm_early);
+  const Walk all = walk(RolloutWorld(setup));
+  CHECK(all.wrong != "");
+}
+
+TEST_CASE("the states that were walked are reported") {
+  if (states_walked == 0) return;  // this case was run alone
+  report("make explore-fleet", std::to_string(states_walked) + " states of rollouts",
+         "every order of events, to a fixpoint, nothing wrong");
+}
+
+}  // namespace

@@ -1,0 +1,169 @@
+// What must hold of every transaction of a rollout's driver, and of every end: written from the
+// contract, not from the driver.
+#include <algorithm>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "tests/together/fleet/rollout_world.h"
+
+namespace fleet_test {
+
+using namespace fleet;
+
+namespace {
+
+bool is_ended(NodeStage stage) {
+  return stage == NodeStage::confirmed || stage == NodeStage::failed ||
+         stage == NodeStage::unconfirmed || stage == NodeStage::rolled_back ||
+         stage == NodeStage::left;
+}
+
+template <class Record>
+Record read(const TestStore& store, const std::string& key) {
+  const KeyValue* found = store.find(key);
+  if (found == nullptr) return {};
+  auto record = read_record<Record>(found->value);
+  return record ? record.value() : Record{};
+}
+
+}  // namespace
+
+void RolloutWorld::is_wrong(const std::string& what) {
+  if (wrong_.empty()) wrong_ = what;
+}
+
+// Errors seeded in what a driver writes.
+void RolloutWorld::seed(Transaction& transaction) {
+  const auto drop = [&transaction](const std::string& key) {
+    std::erase_if(transaction.compares, [&](const Compare& one) { return one.key == key; });
+  };
+  const bool takes_key = transaction.puts[0].key == key_of(KeyKind::driver, {"r"});
+  if (takes_key || setup_.seeded == Seeded::none) return;
+  if (setup_.seeded == Seeded::no_fence) drop(key_of(KeyKind::driver, {"r"}));
+  if (setup_.seeded == Seeded::no_fence) drop(key_of(KeyKind::rollout, {"r"}));
+  if (setup_.seeded == Seeded::no_stop) drop(key_of(KeyKind::stop));
+  if (setup_.seeded == Seeded::no_revision) drop(key_of(KeyKind::rollout, {"r"}));
+  if (setup_.seeded == Seeded::no_stage) {
+    std::erase_if(transaction.puts,
+                  [](const Put& put) { return parse_key(put.key)->kind == KeyKind::rollout_node; });
+  }
+  for (Put& put : transaction.puts) {
+    const auto key = parse_key(put.key);
+    if (!key || key->kind != KeyKind::node_command) continue;
+    Command command = read_record<Command>(put.value).value();
+    if (setup_.seeded == Seeded::confirm_early && command.action == CommandAction::apply) {
+      command.action = CommandAction::confirm;
+    }
+    put.value = write_record(command);
+  }
+}
+
+// Called before the transaction is committed.
+void RolloutWorld::judge(const Transaction& transaction, Revision fence) {
+  const KeyValue* driver = store_.find(key_of(KeyKind::driver, {"r"}));
+  const bool takes_key = transaction.puts[0].key == key_of(KeyKind::driver, {"r"});
+  if (!takes_key && (driver == nullptr || driver->created != fence)) {
+    is_wrong("a driver has written whose key is not its own: " + fleet::words(transaction));
+  }
+  for (const Put& put : transaction.puts) {
+    const auto key = parse_key(put.key);
+    if (!key) return is_wrong(put.key + " is no key");
+    if (key->kind == KeyKind::node_command) {
+      judge_order(key->names[0], read_record<Command>(put.value).value());
+    }
+  }
+}
+
+std::vector<std::string> RolloutWorld::batch_of(const std::string& node) const {
+  for (std::uint64_t i = 0;; ++i) {
+    const KeyValue* found = store_.find(key_of(KeyKind::rollout_batch, {"r"}, i));
+    if (found == nullptr) return {};
+    const auto nodes = read_record<RolloutBatch>(found->value).value().nodes;
+    if (std::binary_search(nodes.begin(), nodes.end(), node)) return nodes;
+  }
+}
+
+void RolloutWorld::judge_order(const std::string& node, const Command& command) {
+  const bool begins =
+      command.action == CommandAction::prepare || command.action == CommandAction::apply;
+  const Rollout now = rollout();
+  if (begins && store_.find(key_of(KeyKind::stop)) != nullptr) {
+    is_wrong(command.id + " was ordered while there was a stop");
+  }
+  if (begins && (now.state != RolloutState::rolling || now.order == RolloutOrder::abort)) {
+    is_wrong(command.id + " was ordered of a rollout that is to abort, or pauses");
+  }
+  const auto batch = batch_of(node);
+  for (const std::string& id : ids_) {
+    const NodeStage stage = record(id).value_or(RolloutNode{}).stage;
+    if (id < batch.front() && !is_ended(stage)) {
+      is_wrong(command.id + " was ordered of " + node + " before " + id + " had ended");
+    }
+  }
+  for (const std::string& id : batch) {
+    const RolloutNode other = record(id).value_or(RolloutNode{});
+    const Answer answer = read<Answer>(store_, key_of(KeyKind::node_answer, {id, "agent"}));
+    const Upgrade upgrade = read<Upgrade>(store_, key_of(KeyKind::node_upgrade, {id, "agent"}));
+    const bool unprepared =
+        other.stage == NodeStage::waiting ||
+        (other.stage == NodeStage::preparing && answer.command != other.command);
+    if (command.action == CommandAction::apply && unprepared) {
+      is_wrong(command.id + " was ordered before " + id + " was prepared");
+    }
+    const bool soaks = other.stage == NodeStage::applying && upgrade.phase == UpgradePhase::soaking;
+    if (command.action == CommandAction::confirm && (unprepared || soaks)) {
+      is_wrong(command.id + " was ordered before " + id + " had soaked");
+    }
+  }
+  const Upgrade own = read<Upgrade>(store_, key_of(KeyKind::node_upgrade, {node, "agent"}));
+  if (command.action == CommandAction::confirm &&
+      (own.phase == UpgradePhase::unknown || own.phase == UpgradePhase::soaking)) {
+    is_wrong(node + " was told to confirm before it had soaked");
+  }
+}
+
+std::string RolloutWorld::wrong_end() const {
+  const Rollout end = rollout();
+  std::int64_t failed = 0;
+  std::int64_t bad = 0;
+  std::int64_t confirmed = 0;
+  for (const auto& [id, node] : nodes_) {
+    const RolloutNode at = record(id).value_or(RolloutNode{});
+    if (at.stage == NodeStage::failed) ++failed;
+    if (at.stage == NodeStage::failed && at.applied) ++bad;
+    const bool committed = at.stage == NodeStage::confirmed;
+    if (committed) ++confirmed;
+    if (committed && !node.committed) return id + " is recorded as confirmed and is not";
+    // Nobody hears any more from a node that was left, or that did not answer.
+    const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left;
+    if (node.committed && at.stage != NodeStage::confirmed && !unheard) {
+      return id + " is committed, and recorded as something else";
+    }
+    const bool ended = at.stage == NodeStage::waiting || is_ended(at.stage);
+    const bool claimed = store_.find(key_of(KeyKind::node_claim, {id, "agent"})) != nullptr;
+    const bool told = store_.find(key_of(KeyKind::node_command, {id, "agent"})) != nullptr;
+    if (ended && (claimed || told)) return id + " has ended, and its command or claim is there";
+    if (!ended) return id + " has not ended";
+    if (end.state == RolloutState::completed && at.stage == NodeStage::waiting) {
+      return "completed without " + id;
+    }
+  }
+  if (failed != end.failed) return std::to_string(failed) + " failed, and not as many are counted";
+  if (bad > setup_.max_failed + setup_.batch) return "a bad release went too far";
+  if (end.state != RolloutState::completed && end.state != RolloutState::aborted &&
+      end.state != RolloutState::paused) {
+    return "the rollout does not end";
+  }
+  if (end.state == RolloutState::completed && failed >= setup_.max_failed) {
+    return "completed although too many have failed";
+  }
+  if (end.state == RolloutState::completed && confirmed == 0 && !nodes_.empty()) {
+    return "completed although no node has kept the version";
+  }
+  if (store_.find(key_of(KeyKind::driver, {"r"})) != nullptr && end.state != RolloutState::paused) {
+    return "its driver goes on";
+  }
+  return "";
+}
+
+}  // namespace fleet_test

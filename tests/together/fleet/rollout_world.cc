@@ -1,0 +1,359 @@
+#include "tests/together/fleet/rollout_world.h"
+
+#include <algorithm>
+
+#include "fleet/model/enum_text.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet_test {
+
+using namespace fleet;
+
+namespace {
+
+constexpr std::string_view component = "agent";
+
+std::string key_of_node(KeyKind kind, const std::string& node) {
+  return key_of(kind, {node, component});
+}
+
+template <class Record>
+std::optional<Record> read(const TestStore& store, const std::string& key) {
+  const KeyValue* found = store.find(key);
+  if (found == nullptr) return std::nullopt;
+  auto record = read_record<Record>(found->value);
+  if (!record) return std::nullopt;
+  return record.value();
+}
+
+}  // namespace
+
+RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup.faults) {
+  for (std::size_t i = 0; i < setup.nodes.size(); ++i) {
+    std::string id = "n" + std::to_string(1000 + i);
+    nodes_[id] = {.nature = setup.nodes[i]};
+    ids_.push_back(std::move(id));
+  }
+  Rollout rollout{.terms = {.component = std::string(component),
+                            .version = "2",
+                            .target = "*",
+                            .batch = setup.batch,
+                            .max_failed = setup.max_failed},
+                  .state = RolloutState::rolling};
+  const auto size = static_cast<std::size_t>(setup.batch);
+  for (std::size_t begin = 0; begin < ids_.size(); begin += size) {
+    const std::size_t end = std::min(ids_.size(), begin + size);
+    const RolloutBatch batch{{ids_.begin() + static_cast<std::ptrdiff_t>(begin),
+                              ids_.begin() + static_cast<std::ptrdiff_t>(end)}};
+    store_.put(key_of(KeyKind::rollout_batch, {"r"}, static_cast<std::uint64_t>(rollout.batches++)),
+               write_record(batch));
+  }
+  store_.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
+  begin_driver();
+}
+
+void RolloutWorld::begin_driver() {
+  ++drivers_;
+  driver_.emplace("c" + std::to_string(drivers_), "r", 100 + drivers_);
+  asked_.reset();
+  tell(BeginDriving{});
+}
+
+void RolloutWorld::tell(const DriverEvent& event) {
+  for (DriverAction& action : driver_->step(event, now_)) {
+    if (std::holds_alternative<Tell>(action)) continue;
+    if (std::holds_alternative<EndDriving>(action)) {
+      asked_.reset();
+      store_.end_lease(100 + drivers_);
+      continue;
+    }
+    if (auto* commit = std::get_if<Commit>(&action)) seed(commit->transaction);
+    asked_ = std::move(action);
+  }
+}
+
+void RolloutWorld::tell_changes() {
+  const auto changes = store_.changes();
+  for (const TestStore::Change& change : changes) {
+    if (driver_->is_over()) return;
+    if (change.erased) {
+      tell(KeyErased{change.record.key, change.record.modified});
+    } else {
+      tell(KeyChanged{change.record});
+    }
+  }
+}
+
+Outcome RolloutWorld::commit(const Transaction& transaction, Revision fence) {
+  if (store_.would_commit(transaction)) judge(transaction, fence);
+  const Outcome outcome = store_.commit(transaction);
+  if (std::holds_alternative<Denied>(outcome)) is_wrong("denied: " + fleet::words(outcome));
+  if (std::holds_alternative<Committed>(outcome)) ++commits_;
+  return outcome;
+}
+
+void RolloutWorld::deliver() {
+  const DriverAction asked = std::move(*std::exchange(asked_, std::nullopt));
+  if (const auto* wanted = std::get_if<Commit>(&asked)) {
+    const Outcome outcome = commit(wanted->transaction, driver_->fence());
+    tell(TransactionEnded{outcome});
+  } else if (const auto* reading = std::get_if<WantReading>(&asked)) {
+    tell(ReadingEnded{store_.read(reading->prefixes)});
+  } else if (std::holds_alternative<GrantLease>(asked)) {
+    tell(LeaseGranted{7});
+  }
+}
+
+void RolloutWorld::replace_driver() {
+  store_.end_lease(100 + drivers_);
+  begin_driver();
+}
+
+// In steps of a lease, until the driver does something, or has nothing to wait for.
+void RolloutWorld::pass_time() {
+  for (int i = 0; i < 100; ++i) {
+    const std::optional<Ms> at = driver_->next_deadline();
+    if (!at || asked_) return;
+    now_ = std::max(now_, *at);
+    tell(KeptAlive{});
+    if (!asked_ && !driver_->is_over()) tell(TimePassed{});
+    if (asked_ || driver_->is_over()) return;
+  }
+  resting_ = true;
+}
+
+std::vector<RolloutWorld::Step> RolloutWorld::steps() const {
+  std::vector<Step> some;
+  const bool commits = asked_ && std::holds_alternative<Commit>(*asked_);
+  if (asked_) some.push_back({Move::deliver});
+  if (commits && left_.unknowns > 0) {
+    some.insert(some.end(), {{Move::done_unheard}, {Move::not_done_unheard}, {Move::late_unheard}});
+  }
+  if (!late_.empty()) some.push_back({Move::late_arrives});
+  if (!driver_->is_over() && left_.kills > 0) {
+    some.push_back({Move::kill});
+    if (commits) some.insert(some.end(), {{Move::kill_done}, {Move::freeze}});
+  }
+  for (std::size_t i = 0; i < ids_.size(); ++i) {
+    if (can_act(ids_[i])) some.push_back({Move::node_acts, i});
+    if (left_.abandoned > 0 && nodes_.at(ids_[i]).on_trial) some.push_back({Move::node_leaves, i});
+  }
+  const RolloutState state = rollout().state;
+  const bool lives = state == RolloutState::rolling || state == RolloutState::paused;
+  for (std::size_t i = 0; lives && left_.orders > 0 && i < setup_.orders.size(); ++i) {
+    some.push_back({Move::person_orders, i});
+  }
+  const bool stopped = store_.find(key_of(KeyKind::stop)) != nullptr;
+  if (setup_.person_stops && !stopped && lives && left_.orders > 0) {
+    some.push_back({Move::person_stops});
+  }
+  if (stopped) some.push_back({Move::person_lets_go});
+  if (some.empty() && !resting_ && !driver_->is_over()) some.push_back({Move::time_passes});
+  return some;
+}
+
+void RolloutWorld::make(const Step& step) {
+  if (step.move != Move::time_passes) resting_ = false;
+  const auto asked_commit = [this] { return std::get<Commit>(*asked_).transaction; };
+  const auto hear_nothing = [this] {
+    --left_.unknowns;
+    asked_.reset();
+    tell(TransactionEnded{Unknown{"no answer"}});
+  };
+  switch (step.move) {
+    case Move::deliver:
+      return deliver();
+    case Move::done_unheard:
+      static_cast<void>(commit(asked_commit(), driver_->fence()));
+      return hear_nothing();
+    case Move::not_done_unheard:
+      return hear_nothing();
+    case Move::late_unheard:
+      late_.push_back({asked_commit(), driver_->fence(), false});
+      return hear_nothing();
+    case Move::late_arrives: {
+      const Late late = late_.front();
+      late_.erase(late_.begin());
+      const bool done = std::holds_alternative<Committed>(commit(late.transaction, late.fence));
+      if (done && late.zombie) is_wrong("a driver that was superseded has written");
+      if (done && !driver_->is_over()) tell_changes();
+      return;
+    }
+    case Move::kill_done:
+      static_cast<void>(commit(asked_commit(), driver_->fence()));
+      break;
+    case Move::freeze:
+      late_.push_back({asked_commit(), driver_->fence(), true});
+      break;
+    case Move::kill:
+      break;
+    case Move::node_acts:
+      return node_acts(ids_[step.which]);
+    case Move::node_leaves: {
+      --left_.abandoned;
+      NodeDouble& self = nodes_.at(ids_[step.which]);
+      self.on_trial = self.soaked = false;
+      return upgrade_is(ids_[step.which], UpgradePhase::unconfirmed, "no confirmation", nullptr);
+    }
+    case Move::person_orders:
+      --left_.orders;
+      return change_rollout(setup_.orders[step.which]);
+    case Move::person_stops:
+      --left_.orders;
+      return write(key_of(KeyKind::stop), write_record(Stop{.who = "person"}));
+    case Move::person_lets_go:
+      store_.erase(key_of(KeyKind::stop));
+      return tell_changes();
+    case Move::time_passes:
+      return pass_time();
+  }
+  --left_.kills;
+  replace_driver();
+}
+
+void RolloutWorld::write(const std::string& key, const std::string& value) {
+  store_.put(key, value);
+  if (!driver_->is_over()) tell_changes();
+}
+
+// `pause` where it is paused means that the person lets it go on.
+void RolloutWorld::change_rollout(RolloutOrder order) {
+  Rollout now = rollout();
+  if (now.state == RolloutState::paused && order == RolloutOrder::pause) {
+    now.state = RolloutState::rolling;
+    now.order = RolloutOrder::none;
+  } else {
+    now.order = order;
+  }
+  write(key_of(KeyKind::rollout, {"r"}), write_record(now));
+}
+
+const Rollout& RolloutWorld::rollout() const {
+  const KeyValue* there = store_.find(key_of(KeyKind::rollout, {"r"}));
+  const Revision written = there == nullptr ? 0 : there->modified;
+  if (rollout_read_.first != written)
+    rollout_read_ = {written, read_record<Rollout>(there->value).value()};
+  return rollout_read_.second;
+}
+
+const Command* RolloutWorld::command_of(const std::string& node) const {
+  const KeyValue* there = store_.find(key_of_node(KeyKind::node_command, node));
+  if (there == nullptr) return nullptr;
+  auto& [written, command] = commands_read_[node];
+  if (std::exchange(written, there->modified) != there->modified)
+    command = read_record<Command>(there->value).value();
+  return &command;
+}
+
+std::optional<RolloutNode> RolloutWorld::record(const std::string& node) const {
+  return read<RolloutNode>(store_, key_of(KeyKind::rollout_node, {"r", node}));
+}
+
+// ---- nodes
+
+bool RolloutWorld::can_act(const std::string& node) const {
+  const NodeDouble& self = nodes_.at(node);
+  if (self.nature == Nature::silent) return false;
+  const Command* command = command_of(node);
+  if (command && command->action == CommandAction::apply && self.nature == Nature::lost_at_apply) {
+    return false;
+  }
+  if (self.soaked && self.nature == Nature::lost_at_confirm) return false;
+  if (command && command->id != self.answered) return true;
+  return self.on_trial && !self.soaked;
+}
+
+void RolloutWorld::node_acts(const std::string& node) {
+  NodeDouble& self = nodes_.at(node);
+  const Command* command = command_of(node);
+  if (command && command->id != self.answered) return handle(node, self, Command(*command));
+  if (self.nature == Nature::bad_soak) {
+    self.on_trial = false;
+    return upgrade_is(node, UpgradePhase::failed, "exited with status 3 on trial", nullptr);
+  }
+  self.soaked = true;
+  upgrade_is(node, UpgradePhase::soaked, "", nullptr);
+}
+
+void RolloutWorld::handle(const std::string& node, NodeDouble& self, const Command& command) {
+  if (++self.executed[command.id] > 1) is_wrong(node + " executed " + command.id + " twice");
+  self.answered = command.id;
+  Answer answer{.command = command.id, .result = "done"};
+  switch (command.action) {
+    case CommandAction::prepare:
+      if (self.nature == Nature::bad_prepare) answer.result = "no space left on device";
+      break;
+    case CommandAction::apply:
+      if (self.nature == Nature::interrupted_once) {
+        self.nature = Nature::good;
+        answer.result = std::string(result_interrupted);
+        break;
+      }
+      if (++self.executed["apply"] > 1) is_wrong(node + " began twice");
+      self.on_trial = self.nature != Nature::bad_start;
+      if (!self.on_trial) answer.result = "exited with status 3";
+      return upgrade_is(node, self.on_trial ? UpgradePhase::soaking : UpgradePhase::failed,
+                        self.on_trial ? "" : "exited with status 3", &answer);
+    case CommandAction::confirm:
+      if (!self.on_trial || !self.soaked) {
+        answer.result = "nothing to confirm";
+        break;
+      }
+      self.on_trial = false;
+      self.committed = true;
+      return upgrade_is(node, UpgradePhase::done, "", &answer);
+    case CommandAction::rollback:
+      if (self.committed) answer.result = std::string(result_committed);
+      if (!self.on_trial) break;
+      self.on_trial = self.soaked = false;
+      return upgrade_is(node, UpgradePhase::rolled_back, "", &answer);
+    default:
+      is_wrong(node + " was told to " + command.id);
+  }
+  write(key_of_node(KeyKind::node_answer, node), write_record(answer));
+}
+
+// Answer and phase go together.
+void RolloutWorld::upgrade_is(const std::string& node, UpgradePhase phase, const std::string& error,
+                              const Answer* answer) {
+  const std::string key = key_of_node(KeyKind::node_upgrade, node);
+  Upgrade upgrade = read<Upgrade>(store_, key).value_or(Upgrade{});
+  if (answer != nullptr && phase != UpgradePhase::done && phase != UpgradePhase::rolled_back) {
+    upgrade.attempt = answer->command;
+  }
+  upgrade.phase = phase;
+  upgrade.error = error;
+  Transaction both{.puts = {{.key = key, .value = write_record(upgrade)}}};
+  if (answer != nullptr) {
+    both.puts.push_back(
+        {.key = key_of_node(KeyKind::node_answer, node), .value = write_record(*answer)});
+  }
+  static_cast<void>(store_.commit(both));
+  if (!driver_->is_over()) tell_changes();
+}
+
+// ---- what is printed
+
+std::string RolloutWorld::end() const {
+  return std::string(text_of(rollout().state));
+}
+
+std::string RolloutWorld::words() const {
+  std::string text;
+  for (const auto& [key, record] : store_.all()) {
+    text += key + "@" + std::to_string(record.modified) + "=" + record.value + "\n";
+  }
+  for (const auto& [id, node] : nodes_) {
+    text += id + std::to_string(static_cast<int>(node.nature)) + (node.on_trial ? "t" : "") +
+            (node.soaked ? "s" : "") + (node.committed ? "c" : "") + node.answered + "\n";
+  }
+  for (const Late& late : late_)
+    text += "late " + fleet::words(late.transaction) + "\n";
+  text += std::to_string(left_.kills) + " " + std::to_string(left_.unknowns) + " " +
+          std::to_string(left_.abandoned) + " " + std::to_string(left_.orders) +
+          (resting_ ? " rests" : "") + (asked_ ? " asked " + std::to_string(asked_->index()) : "");
+  return by_rank(text + "\n" + driver_->words(now_));
+}
+
+}  // namespace fleet_test

@@ -1,0 +1,314 @@
+// Three real members of etcd while clients compare and write: what happens to members and to the
+// ways between them loses no acknowledged write and makes none twice.
+#include <catch2/catch.hpp>
+
+#include "fleet/store/etcd_store.h"
+#include "fleet/store/mirror.h"
+#include "tests/together/fleet/etcd_cluster.h"
+#include "tests/together/fleet/register_play.h"
+
+using namespace fleet;
+using namespace fleet::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Three members, clients of each, and a watch of all that happens, which ends and goes on by
+// itself.
+class Bench {
+ public:
+  Bench() {
+    uv_loop_init(&loop_);
+    uv_timer_init(&loop_, &tick_);
+    uv_timer_start(
+        &tick_, [](uv_timer_t*) {}, 2, 2);
+    board_.prefix = "/r/";
+    witness_store_ = open(cluster_.endpoints(), 7);
+    watch_on();
+    for (std::size_t i = 0; i < 6; ++i) {
+      const std::size_t member = i % cluster_.count();
+      const auto rule = [this](int) { return mode_.load(); };
+      ways_.push_back(
+          std::make_unique<TcpProxy>(cluster_.client_port(member), rule, [](int) { return 0; }));
+      // Each has a member of its own first, and the others behind it.
+      std::vector<std::string> urls{cluster_.url(ways_.back()->port())};
+      for (std::size_t k = 1; k < cluster_.count(); ++k) {
+        urls.push_back(cluster_.endpoints()[(member + k) % cluster_.count()]);
+      }
+      stores_.push_back(open(urls, 100 * cluster_.count() * (i + 1)));
+    }
+    for (std::size_t i = 0; i < stores_.size(); ++i) {
+      clients_.push_back(std::make_unique<RegisterClient>(*stores_[i], timers_, board_, i));
+    }
+  }
+  ~Bench() {
+    clients_.clear();
+    watch_ = nullptr;
+    retry_ = nullptr;
+    stores_.clear();
+    witness_store_ = nullptr;
+    uv_close(reinterpret_cast<uv_handle_t*>(&tick_), nullptr);
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    uv_loop_close(&loop_);
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  EtcdCluster& cluster() { return cluster_; }
+  Timers& timers() { return timers_; }
+  // A client that all ways may be taken from, and one that none may.
+  Store& victim() { return *stores_.front(); }
+  Store& safe() { return *witness_store_; }
+  void set_ways(TcpProxy::Mode mode) { mode_ = mode; }
+
+  template <class Condition>
+  bool wait(const Condition& condition) {
+    const auto end = timers_.now() + 60s;
+    while (!condition()) {
+      if (timers_.now() > end) return false;
+      uv_run(&loop_, UV_RUN_ONCE);
+    }
+    return true;
+  }
+  // Until the clients have got so many more acknowledged.
+  bool progress(std::size_t writes) {
+    const std::size_t before = board_.judge.acknowledged();
+    return wait([&] { return board_.judge.acknowledged() >= before + writes; });
+  }
+  // For a moment in which nobody may get anything acknowledged.
+  void pass(std::chrono::milliseconds time) {
+    const auto end = timers_.now() + time;
+    wait([&] { return timers_.now() >= end; });
+  }
+  // All clients come to rest; then what cannot be.
+  std::vector<std::string> verdict() {
+    board_.over = true;
+    const bool rested = wait([this] {
+      for (const auto& client : clients_) {
+        if (!client->is_idle()) return false;
+      }
+      return true;
+    });
+    REQUIRE(rested);
+    // What is unknown may be written for as long as a member keeps a proposal.
+    pass(7s);
+    REQUIRE(commit_mark());
+    REQUIRE(wait([this] { return seen_ >= mark_; }));
+    return board_.judge.violations();
+  }
+  const Judge& judge() { return board_.judge; }
+
+ private:
+  std::unique_ptr<EtcdStore> open(std::vector<std::string> urls, std::uint64_t seed) {
+    return std::make_unique<EtcdStore>(loop_,
+                                       EtcdStore::Settings{.endpoints = std::move(urls),
+                                                           .certificates = cluster_.certificates(),
+                                                           .deadline = 3s,
+                                                           .seed = seed});
+  }
+  // Every change from the beginning, over whatever ends the watch: nothing is compacted here.
+  void watch_on() {
+    watch_ = witness_store_->watch({"/r/", true}, seen_ + 1, [this](const WatchNews& news) {
+      if (const auto* changes = std::get_if<Changes>(&news)) {
+        seen_ = changes->revision;
+        return board_.judge.saw(*changes);
+      }
+      watch_ = nullptr;
+      retry_ = timers_.after(100ms, [this] { watch_on(); });
+    });
+  }
+  bool commit_mark() {
+    const Transaction mark{.puts = {Put{"/r/mark", "mark"}}};
+    bool answered = true;
+    return wait([&] {
+      if (!std::exchange(answered, false)) return mark_ != 0;
+      witness_store_->commit(mark, [&](const Outcome& outcome) {
+        answered = true;
+        if (const auto* done = std::get_if<Committed>(&outcome)) mark_ = done->revision;
+      });
+      return false;
+    });
+  }
+
+  EtcdCluster cluster_{3};
+  uv_loop_t loop_{};
+  uv_timer_t tick_{};
+  UvTimers timers_{loop_};
+  RegisterClient::Board board_;
+  std::atomic<TcpProxy::Mode> mode_ = TcpProxy::Mode::pass;
+  Revision seen_ = 0;
+  Revision mark_ = 0;
+  std::vector<std::unique_ptr<TcpProxy>> ways_;
+  std::unique_ptr<EtcdStore> witness_store_;
+  std::vector<std::unique_ptr<EtcdStore>> stores_;
+  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<Timer> retry_;
+  std::vector<std::unique_ptr<RegisterClient>> clients_;
+};
+
+}  // namespace
+
+// What is asked of every fault: it happens while much is written, and afterwards all is well.
+#define REQUIRE_WELL(bench)                               \
+  REQUIRE((bench).progress(200));                         \
+  CHECK((bench).verdict() == std::vector<std::string>()); \
+  WARN((bench).judge().acknowledged()                     \
+       << " acknowledged, " << (bench).judge().unknown() << " unknown")
+
+TEST_CASE("the leader is killed three times") {
+  Bench bench;
+  REQUIRE(bench.progress(100));
+
+  for (int i = 0; i < 3; ++i) {
+    const std::size_t leader = bench.cluster().leader();
+    bench.cluster().kill(leader);
+    REQUIRE(bench.progress(100));
+    bench.cluster().start(leader);
+    REQUIRE(bench.progress(50));
+  }
+
+  REQUIRE_WELL(bench);
+}
+
+TEST_CASE("all members are killed at once, twice, and come back") {
+  Bench bench;
+  REQUIRE(bench.progress(100));
+
+  for (int i = 0; i < 2; ++i) {
+    bench.cluster().kill_all();
+    bench.pass(300ms);
+    for (std::size_t member = 0; member < bench.cluster().count(); ++member) {
+      bench.cluster().start(member);
+    }
+    REQUIRE(bench.progress(100));
+  }
+
+  REQUIRE_WELL(bench);
+}
+
+TEST_CASE("the leader stands still, and wakes up when there is another one") {
+  Bench bench;
+  REQUIRE(bench.progress(100));
+
+  const std::size_t leader = bench.cluster().leader();
+  bench.cluster().stop(leader);
+  REQUIRE(bench.progress(100));
+  bench.cluster().cont(leader);
+  REQUIRE(bench.progress(100));
+
+  REQUIRE_WELL(bench);
+}
+
+TEST_CASE("the leader is cut off from the other members, and not from its clients") {
+  Bench bench;
+  REQUIRE(bench.progress(100));
+
+  const std::size_t leader = bench.cluster().leader();
+  bench.cluster().isolate(leader);
+  REQUIRE(bench.progress(200));
+  bench.cluster().isolate(leader, false);
+  REQUIRE(bench.progress(100));
+
+  REQUIRE_WELL(bench);
+}
+
+TEST_CASE("answers are lost, and connections break, while clients write") {
+  Bench bench;
+  REQUIRE(bench.progress(100));
+
+  for (int i = 0; i < 5; ++i) {
+    bench.set_ways(TcpProxy::Mode::swallow);
+    bench.pass(100ms);
+    bench.set_ways(i % 2 == 0 ? TcpProxy::Mode::refuse : TcpProxy::Mode::hold);
+    bench.pass(100ms);
+    bench.set_ways(TcpProxy::Mode::pass);
+    REQUIRE(bench.progress(50));
+  }
+
+  CHECK(bench.judge().unknown() > 0);
+  REQUIRE_WELL(bench);
+}
+
+TEST_CASE("a mirror whose way was cut misses nothing, though all is compacted meanwhile") {
+  Bench bench;
+  Mirror mirror(bench.victim(), bench.timers(), {"/m/", true}, {.changed = [](const Changes&) {}},
+                1);
+  Revision last = 0;
+  // Again if nobody knows whether it was done: members that were stopped may choose a leader first.
+  const auto put = [&](const Transaction& transaction) {
+    last = 0;
+    for (int tries = 0; last == 0 && tries < 10; ++tries) {
+      bool is_answered = false;
+      bench.safe().commit(transaction, [&](const Outcome& outcome) {
+        is_answered = true;
+        if (const auto* done = std::get_if<Committed>(&outcome)) last = done->revision;
+      });
+      REQUIRE(bench.wait([&] { return is_answered; }));
+    }
+    REQUIRE(last != 0);
+  };
+  put({.puts = {Put{"/m/stays", "1"}, Put{"/m/goes", "1"}, Put{"/m/changes", "1"}}});
+  REQUIRE(bench.wait([&] { return mirror.records().size() == 3; }));
+
+  for (std::size_t member = 0; member < 3; ++member) {
+    bench.cluster().stop(member);
+  }
+  REQUIRE(bench.wait([&] { return !mirror.follows(); }));
+  for (std::size_t member = 0; member < 3; ++member) {
+    bench.cluster().cont(member);
+  }
+  put({.puts = {Put{"/m/changes", "2"}, Put{"/m/comes", "2"}}, .erases = {Erase{"/m/goes"}}});
+  bench.cluster().compact(last);
+
+  REQUIRE(bench.wait([&] { return mirror.revision() >= last; }));
+  REQUIRE(mirror.records().size() == 3);
+  CHECK(mirror.find("/m/stays")->value == "1");
+  CHECK(mirror.find("/m/changes")->value == "2");
+  CHECK(mirror.find("/m/comes")->value == "2");
+}
+
+TEST_CASE("a question by compares alone is not answered from the past") {
+  EtcdCluster cluster(3);
+  uv_loop_t loop{};
+  uv_loop_init(&loop);
+  uv_timer_t tick{};
+  uv_timer_init(&loop, &tick);
+  uv_timer_start(
+      &tick, [](uv_timer_t*) {}, 2, 2);
+  // A follower, which takes a second to notice that it hears nobody: meanwhile others go on.
+  const std::size_t alone = (cluster.leader() + 1) % 3;
+  const auto open = [&](const std::vector<std::string>& urls) {
+    return std::make_unique<EtcdStore>(
+        loop, EtcdStore::Settings{
+                  .endpoints = urls, .certificates = cluster.certificates(), .deadline = 3s});
+  };
+  auto old = open({cluster.url(cluster.client_port(alone))});
+  auto now = open({cluster.url(cluster.client_port((alone + 1) % 3)),
+                   cluster.url(cluster.client_port((alone + 2) % 3))});
+  const auto commit = [&](Store& store, const Transaction& transaction) {
+    std::optional<Outcome> outcome;
+    store.commit(transaction, [&](const Outcome& answer) { outcome = answer; });
+    while (!outcome) {
+      uv_run(&loop, UV_RUN_ONCE);
+    }
+    return *outcome;
+  };
+  const Outcome first = commit(*old, {.puts = {Put{"/stop", "no"}}});
+  REQUIRE(std::holds_alternative<Committed>(first));
+  const Transaction question{
+      .compares = {Compare{.key = "/stop", .revision = std::get<Committed>(first).revision}}};
+  REQUIRE(std::holds_alternative<Committed>(commit(*old, question)));
+
+  cluster.isolate(alone);
+  Outcome changed;
+  do {
+    changed = commit(*now, {.puts = {Put{"/stop", "yes"}}});
+  } while (!std::holds_alternative<Committed>(changed));
+
+  CHECK_FALSE(std::holds_alternative<Committed>(commit(*old, question)));
+  old = nullptr;
+  now = nullptr;
+  uv_close(reinterpret_cast<uv_handle_t*>(&tick), nullptr);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  uv_loop_close(&loop);
+}

@@ -1,0 +1,393 @@
+// A first agent that fails, and the way back across restarts: --previous and --attempts in
+// upgrader(8).
+#include <signal.h>
+#include <unistd.h>
+
+#include "tests/together/integration/json.h"
+#include "tests/together/integration/releases.h"
+
+namespace boot_test {
+
+using namespace integration;
+
+namespace {
+
+// `current` names what fails at once, `previous` the puppet `one`.
+struct Boot {
+  explicit Boot(World& world) : world_(world) {
+    REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
+    good = world.install("releases/one");
+    bad = world.write("releases/two", "#!/bin/sh\nexit 3\n");
+    link = world.path("releases/current");
+    previous = world.path("releases/previous");
+    point(link, "two");
+    point(previous, "one");
+  }
+
+  static void point(const std::string& link, const std::string& target) {
+    unlink(link.c_str());
+    REQUIRE(symlink(target.c_str(), link.c_str()) == 0);
+  }
+
+  void start(Texts more = {}) {
+    Texts options{"--relink", "--previous=" + previous, "--trial=1h"};
+    options.insert(options.end(), more.begin(), more.end());
+    world_.start(Start{.options = options, .agent = link});
+  }
+
+  World& world_;
+  std::string good, bad, link, previous;
+};
+
+std::string executable_of(const Puppet& puppet) {
+  return target_of("/proc/" + std::to_string(puppet.pid()) + "/exe");
+}
+
+}  // namespace
+
+TEST_CASE("a first agent that exits gives way to what was committed before, on trial") {
+  World world{World::Later()};
+  Boot boot(world);
+  boot.start({"--attempts=3", "--control=" + world.path("ctl")});
+
+  Puppet back = world.agent();
+  const auto status = Json::parse(world.read("ctl/status.json"));
+  REQUIRE(status);
+  CHECK(status->object("boot").number("attempts") == 1);
+  CHECK(status->object("boot").text("previous") == boot.previous);
+  const Json welcome = back.hello();
+  CHECK(welcome.text("role") == "fallback");
+  CHECK(welcome.object("failure").text("id") == "boot");
+  CHECK(welcome.object("failure").text("stage") == "start");
+  CHECK(welcome.object("failure").number("exit_status") == 3);
+  CHECK(back.argv() == Texts{boot.link});
+  CHECK(executable_of(back) == boot.good);
+  back.ready();
+  back.expect("activate");
+  CHECK(target_of(boot.link) == "two");
+  back.say_type("healthy");
+  CHECK(back.expect("committed").text("id") == "boot");
+  CHECK(target_of(boot.link) == "one");
+  CHECK(target_of(boot.previous) == "one");
+}
+
+TEST_CASE("AGENT that names nothing that can be started gives way, too") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "missing");
+  boot.start();
+
+  Puppet back = world.agent();
+
+  const Json welcome = back.hello();
+  CHECK(welcome.object("failure").text("stage") == "spawn");
+  CHECK(welcome.object("failure").text("errno") == "ENOENT");
+}
+
+TEST_CASE("a way back that fails ends the upgrader with 125, and both links stay") {
+  World world{World::Later()};
+  Boot boot(world);
+  boot.start();
+  Puppet back = world.agent();
+
+  SECTION("held") {
+    back.exit(0);
+  }
+  SECTION("on trial") {
+    back.hello();
+    back.ready();
+    back.expect("activate");
+    back.exit(0);
+  }
+
+  world.expect_exit(125);
+  CHECK(target_of(boot.link) == "two");
+  CHECK(target_of(boot.previous) == "one");
+}
+
+TEST_CASE("status.json has how many starts are counted: none once the agent has lasted") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  unlink(boot.previous.c_str());
+  const auto boot_said = [&] {
+    const auto status = Json::parse(world.read("ctl/status.json"));
+    return status ? status->object("boot") : Json();
+  };
+  const std::string control = "--control=" + world.path("ctl");
+
+  world.start(Start{.options = {"--relink", "--previous=" + boot.previous, "--attempts=3",
+                                "--trial=1ms", control},
+                    .agent = boot.link});
+  Puppet first = world.first();
+  world.wait_until([&] { return boot_said().number("attempts") == 0; }, "attempts 0");
+  first.exit(0);
+  world.expect_exit(0);
+
+  boot.start({control});
+  world.first();
+  world.wait_until([&] { return boot_said().has("previous"); }, "the start of the second");
+  CHECK_FALSE(boot_said().has("attempts"));
+}
+
+TEST_CASE("what is no way back leaves the end as it was") {
+  World world{World::Later()};
+  Boot boot(world);
+  SECTION("it is absent") {
+    unlink(boot.previous.c_str());
+  }
+  SECTION("it dangles") {
+    Boot::point(boot.previous, "missing");
+  }
+  SECTION("it names the same") {
+    Boot::point(boot.previous, "two");
+  }
+  SECTION("it is unfit") {
+    world.write("releases/text", "echo\n");
+    Boot::point(boot.previous, "text");
+  }
+
+  boot.start();
+
+  world.expect_exit(3);
+  CHECK(world.log().find("no way back: ") != std::string::npos);
+}
+
+TEST_CASE("a link of --previous that cannot be kept is refused") {
+  World world{World::Later()};
+  Boot boot(world);
+  unlink(boot.previous.c_str());
+  SECTION("it is a file") {
+    world.write("releases/previous", "");
+  }
+  SECTION("its directory is not there") {
+    boot.previous = world.path("nowhere/previous");
+  }
+
+  boot.start();
+
+  world.expect_exit(125);
+  CHECK(world.log().find("--previous=" + boot.previous) != std::string::npos);
+}
+
+TEST_CASE("at a commit the link of --previous is made to name what was committed before") {
+  World world{World::Later()};
+  Boot boot(world);
+  const std::string three = world.install("releases/three");
+  Boot::point(boot.link, "one");
+  unlink(boot.previous.c_str());
+  boot.start();
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, three);
+  hand_over(old, next);
+  CHECK(target_of(boot.previous).empty());
+
+  next.say_type("healthy");
+
+  next.expect("committed");
+  CHECK(target_of(boot.previous) == "one");
+  CHECK(target_of(boot.link) == "three");
+}
+
+TEST_CASE("a link of --previous in another directory finds its way to what was committed before") {
+  World world{World::Later()};
+  Boot boot(world);
+  const std::string three = world.install("releases/three");
+  Boot::point(boot.link, "one");
+  REQUIRE(mkdir(world.path("kept").c_str(), 0755) == 0);
+  boot.previous = world.path("kept/previous");
+  boot.start();
+  Puppet old = world.first();
+  Puppet next = begin_upgrade_to(world, old, three);
+  hand_over(old, next);
+
+  next.say_type("healthy");
+
+  next.expect("committed");
+  CHECK(target_of(boot.previous) == "../releases/one");
+}
+
+TEST_CASE(
+    "releases that share a file by a hard link are two executables, each the other's way back") {
+  World world{World::Later()};
+  Boot boot(world);
+  // One file, in two directories: what it does depends on what lies beside it.
+  const std::string shared = "#!/bin/sh\n[ -e \"${0%/*}/works\" ] || exit 3\nexec ";
+  for (const char* release : {"releases/v1", "releases/v2"})
+    REQUIRE(mkdir(world.path(release).c_str(), 0755) == 0);
+  const std::string old = world.write("releases/v1/agent", shared + World::puppet() + "\n");
+  const std::string fresh = world.path("releases/v2/agent");
+  REQUIRE(::link(old.c_str(), fresh.c_str()) == 0);
+  world.write("releases/v1/works", "");
+  Boot::point(boot.previous, "v1/agent");
+  Boot::point(boot.link, "v2/agent");
+
+  SECTION("the first agent fails") {
+    boot.start();
+  }
+  SECTION("the first agent never lasts") {
+    world.write("releases/v2/works", "");
+    boot.start({"--attempts=1"});
+    world.first().exit(7);
+    world.expect_exit(7);
+    CHECK(world.read("releases/previous.attempts").starts_with("1 " + fresh));
+    boot.start({"--attempts=1"});
+  }
+
+  Puppet back = world.agent();
+  CHECK(back.hello().text("role") == "fallback");
+  back.ready();
+  back.expect("activate");
+  back.say_type("healthy");
+  back.expect("committed");
+  CHECK(target_of(boot.link) == "v1/agent");
+}
+
+// Rows: X-15
+TEST_CASE("what never lasts gives way from the Nth start on") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  const std::string other = world.install("releases/other");
+  Boot::point(boot.previous, "other");
+  for (int start = 0; start < 2; ++start) {
+    boot.start({"--attempts=2"});
+    Puppet agent = world.first();
+    CHECK(executable_of(agent) == boot.good);
+    agent.exit(7);
+    world.expect_exit(7);
+  }
+
+  boot.start({"--attempts=2"});
+
+  Puppet back = world.agent();
+  const Json failure = back.hello().object("failure");
+  CHECK(failure.text("stage") == "boot");
+  CHECK(failure.text("reason") == boot.good +
+                                      " did not last in 2 starts in a row: "
+                                      "the upgrader ends with status 7");
+  CHECK(executable_of(back) == other);
+}
+
+TEST_CASE(
+    "a crash loop without a way back leaves the file of attempts alone from the Nth start on") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.previous, "two");
+  const std::string file = "releases/previous.attempts";
+  const auto fail_once = [&] {
+    boot.start({"--attempts=2"});
+    world.expect_exit(3);
+    struct stat status {};
+    REQUIRE(::stat(world.path(file).c_str(), &status) == 0);
+    return status.st_ino;  // another one for each time it is written
+  };
+  fail_once();
+  const ino_t before = fail_once();
+
+  const ino_t after = fail_once();
+
+  CHECK(after == before);
+  CHECK(world.read(file) == "2 " + boot.bad + "\nthe upgrader ends with status 3\n");
+  CHECK(world.log().find("did not last in 2 starts in a row") != std::string::npos);
+  // A way back that has come to be is taken, and counted.
+  Boot::point(boot.previous, "one");
+  boot.start({"--attempts=2"});
+  CHECK(world.agent().hello().text("role") == "fallback");
+  CHECK(world.read(file).starts_with("3 "));
+}
+
+// Rows: X-15
+TEST_CASE("what has been committed since it failed to last is started at the next boot") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  world.install("releases/other");
+  Boot::point(boot.previous, "other");
+  for (int start = 0; start < 2; ++start) {
+    boot.start({"--attempts=2"});
+    world.first().exit(7);
+    world.expect_exit(7);
+  }
+  boot.start({"--attempts=2"});
+  Puppet back = world.agent();
+  back.hello();
+  back.ready();
+  back.expect("activate");
+  back.say_type("healthy");
+  back.expect("committed");
+  Puppet next = begin_upgrade_to(world, back, boot.good);
+  hand_over(back, next);
+  next.say_type("healthy");
+  next.expect("committed");
+  next.exit(1);
+  world.expect_exit(1);
+
+  boot.start({"--attempts=2"});
+
+  Puppet agent = world.agent();
+  CHECK(agent.hello().text("role") == "first");
+  CHECK(executable_of(agent) == boot.good);
+}
+
+TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  unlink(boot.previous.c_str());
+  const std::string file = "releases/previous.attempts";
+
+  SECTION("it has lasted") {
+    world.start(
+        Start{.options = {"--relink", "--previous=" + boot.previous, "--trial=1ms", "--attempts=2"},
+              .agent = boot.link});
+    Puppet agent = world.first();
+    world.wait_until([&] { return world.read(file).starts_with("0 "); }, "it to be forgotten");
+    // A commit has nothing more to forget.
+    Puppet next = begin_upgrade_to(world, agent, world.install("releases/three"));
+    hand_over(agent, next);
+    next.expect("committed");
+    next.exit(1);
+    world.expect_exit(1);
+  }
+  SECTION("it was told to end") {
+    boot.start({"--attempts=2"});
+    Puppet agent = world.first();
+    CHECK(world.read(file).starts_with("1 "));
+    world.signal(SIGTERM);
+    agent.stop_cleanly();
+    world.expect_exit(0);
+  }
+
+  CHECK(world.read(file).starts_with("0 "));
+}
+
+TEST_CASE("a count that cannot be written is told, at the start and when it is to be 0 again") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  const std::string file = world.path("releases/previous.attempts");
+  const auto stand_in_the_way = [&] { REQUIRE(mkdir(file.c_str(), 0755) == 0); };
+
+  SECTION("at the start") {
+    stand_in_the_way();
+    boot.start({"--attempts=2"});
+    Puppet agent = world.first();
+    world.wait_for_log("cannot count this start in " + file + ": ");
+    world.signal(SIGTERM);
+    agent.stop_cleanly();
+    world.expect_exit(0);
+  }
+  SECTION("when it is to be 0 again") {
+    boot.start({"--attempts=2"});
+    Puppet agent = world.first();
+    unlink(file.c_str());
+    stand_in_the_way();
+    world.signal(SIGTERM);
+    world.wait_for_log("cannot write " + file + ": ");
+    agent.stop_cleanly();
+    world.expect_exit(0);
+  }
+}
+
+}  // namespace boot_test

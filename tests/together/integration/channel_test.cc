@@ -1,0 +1,232 @@
+// The two pipes, their ends, and the ends of those who hold them: CHANNEL in agent-protocol(7).
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/together/integration/process_table.h"
+#include "tests/together/integration/world.h"
+
+namespace channel_test {
+
+using namespace integration;
+
+namespace {
+
+void wait_for_zombie(World& world, const Puppet& agent) {
+  world.wait_until([&] { return state_of(agent.pid()) == 'Z'; }, "an agent that nobody has reaped");
+}
+
+}  // namespace
+
+TEST_CASE("an agent's end is its process's exit, though a grandchild holds the pipes") {
+  const bool writing = GENERATE(false, true);
+  World world;
+  Puppet old = world.first();
+  const pid_t holder = old.leave_holder(writing);
+
+  SECTION("the active agent's exit ends the upgrader") {
+    old.exit(3);
+    world.expect_exit(3);
+  }
+  SECTION("the old agent's stop is clean") {
+    Puppet next = world.begin_upgrade(old);
+    next.ready();
+    old.expect("stop");
+    old.say_type("stopped", R"("state":"s")");
+    if (!writing) old.expect_silence();
+    old.exit(0);
+    CHECK(next.expect("activate").boolean("clean"));
+  }
+  SECTION("a candidate's exit fails its upgrade") {
+    Puppet next = world.begin_upgrade(old);
+    const pid_t other = next.leave_holder(writing);
+    next.exit(3);
+    CHECK(old.expect("upgrade_failed").number("exit_status") == 3);
+    next.expect_gone();
+    CHECK(state_of(other) != '\0');
+  }
+  CHECK(state_of(holder) != '\0');  // what an agent leaves running is its own affair
+}
+
+TEST_CASE("what the pipe held when the exit was seen is read before the exit is judged") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  SECTION("a stopped counts") {
+    next.ready();
+    old.expect("stop");
+    world.freeze();
+    old.say_type("stopped", R"("state":"last words")");
+    old.exit(1);
+    wait_for_zombie(world, old);
+    world.thaw();
+    const Json activate = next.expect("activate");
+    CHECK(activate.boolean("clean"));
+    CHECK(activate.text("state") == "last words");
+  }
+  SECTION("a stopped counts, though a grandchild goes on writing behind it") {
+    next.ready();
+    old.expect("stop");
+    world.freeze();
+    old.say_type("stopped");
+    old.leave_holder(true);
+    old.exit(1);
+    wait_for_zombie(world, old);
+    world.thaw();
+    CHECK(next.expect("activate").boolean("clean"));
+  }
+  SECTION("a status counts") {
+    world.freeze();
+    next.say_type("status", R"("text":"famous last words")");
+    next.exit(3);
+    wait_for_zombie(world, next);
+    world.thaw();
+    old.expect("upgrade_failed");
+    world.wait_for_log("famous last words");
+  }
+  SECTION("an unfit gives the reason") {
+    world.freeze();
+    next.say_type("unfit", R"("reason":"no room on the disk")");
+    next.exit(3);
+    wait_for_zombie(world, next);
+    world.thaw();
+    const Json failed = old.expect("upgrade_failed");
+    CHECK(failed.text("reason").find("no room on the disk") != std::string::npos);
+    CHECK(failed.text("stage") == "start");
+  }
+}
+
+TEST_CASE("an unfit that is found with the exit of an agent on trial gives the reason") {
+  World world;
+  Puppet next = world.hand_over(world.first());
+  world.freeze();
+  next.say_type("unfit", R"("reason":"corrupt index")");
+  next.exit(3);
+  wait_for_zombie(world, next);
+  world.thaw();
+
+  const Json failure = world.agent().hello().object("failure");
+
+  CHECK(failure.text("stage") == "trial");
+  CHECK(failure.text("reason").find("corrupt index") != std::string::npos);
+}
+
+TEST_CASE("a held agent that closes its output while it lives has failed, and is killed") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  const bool when_ready = GENERATE(false, true);
+  if (when_ready) {
+    old.say_type("cancel", R"("id":"u1")");
+    old.expect("upgrade_failed");
+    next = world.begin_upgrade(old, R"("gate":"confirm")");
+    next.ready();
+    old.expect("candidate_ready");
+  }
+
+  next.close_output();
+
+  const Json failed = old.expect("upgrade_failed");
+  CHECK(failed.text("stage") == "start");
+  CHECK_FALSE(failed.has("exit_status"));
+  next.expect_gone();
+}
+
+TEST_CASE("an exit that follows the closed output is what is reported") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+
+  next.close_output_and_exit(4);
+
+  CHECK(old.expect("upgrade_failed").number("exit_status") == 4);
+}
+
+TEST_CASE("an active agent that closes its output goes on serving, but cannot confirm a stop") {
+  World world;
+  Puppet active = world.first();
+  active.close_output();
+
+  SECTION("a shutdown is clean if it exits with 0") {
+    world.signal(SIGTERM);
+    active.expect("stop");
+    active.exit(0);
+    world.expect_exit(0);
+  }
+  SECTION("an upgrade finds an unclean stop") {
+    world.signal(SIGUSR2);
+    world.candidate().ready();
+    CHECK(active.expect("stop").text("id") == "sigusr2-1");
+    active.exit(0);
+    CHECK(world.agent().hello().object("failure").text("stage") == "stop");
+  }
+  SECTION("its exit is the upgrader's") {
+    active.exit(5);
+    world.expect_exit(5);
+  }
+}
+
+TEST_CASE("an agent that closes its output after stopped has stopped") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  next.ready();
+  old.expect("stop");
+  old.say_type("stopped");
+  old.close_output();
+
+  next.expect_silence();
+  old.exit(0);
+
+  CHECK(next.expect("activate").boolean("clean"));
+}
+
+TEST_CASE("when the upgrader has gone, every agent sees the end of its input") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+
+  world.signal(SIGKILL);
+
+  old.expect_end_of_input();
+  next.expect_end_of_input();
+  old.exit(0);
+  next.exit(0);
+  world.expect_killed(SIGKILL);
+}
+
+TEST_CASE("an agent does not hold the ends of another's pipes") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  const Report one = old.report();
+  const Report other = next.report();
+
+  for (const char* key : {"fd:0", "fd:1"}) {
+    CHECK(one.value(key) != other.value("fd:0"));
+    CHECK(one.value(key) != other.value("fd:1"));
+  }
+  CHECK(other.keys("fd:") == Texts{"fd:0", "fd:1", "fd:2"});
+}
+
+TEST_CASE("descriptors of the upgrader are back at their number after upgrades, good and bad") {
+  World world({"--trial=0"});
+  Puppet active = world.first();
+  active.expect_silence();
+  const auto before = descriptors_of(world.upgrader().pid()).size();
+
+  for (int round = 0; round < 5; ++round) {
+    active = world.hand_over(active);
+    active.expect("committed");
+    Puppet bad = world.begin_upgrade(active);
+    bad.exit(3);
+    active.expect("upgrade_failed");
+    active.request_upgrade("u2", "", "/nonexistent/agent");
+    active.expect("upgrade_failed");
+  }
+
+  active.expect_silence();
+  CHECK(descriptors_of(world.upgrader().pid()).size() == before);
+}
+
+}  // namespace channel_test

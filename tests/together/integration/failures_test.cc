@@ -1,0 +1,265 @@
+// What fails, and what then: FAILURES in agent-protocol(7), each case in both modes where both
+// apply. The unclean stops are in unclean_stop_test.cc, the trial and the fallback in
+// fallback_test.cc.
+#include <catch2/catch.hpp>
+
+#include "tests/together/integration/process_table.h"
+#include "tests/together/integration/world.h"
+
+namespace failures_test {
+
+using namespace integration;
+
+namespace {
+
+// The old agent has been told to stop. In a parallel upgrade the candidate is ready by then.
+void reach_stop(World& world, Puppet old, const std::string& mode) {
+  old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
+  old.expect("accepted");
+  if (mode == "parallel") world.candidate().ready();
+  old.expect("stop");
+}
+
+}  // namespace
+
+TEST_CASE("before the stop, no failure of the candidate is noticed by the active agent") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  std::string member;
+  std::int64_t value = 0;
+
+  SECTION("it exits with status 0") {
+    next.exit(0);
+    member = "exit_status";
+  }
+  SECTION("it exits with status 3") {
+    next.exit(3);
+    member = "exit_status";
+    value = 3;
+  }
+  SECTION("it is ended by a signal") {
+    next.kill(11);
+    member = "signal";
+    value = 11;
+  }
+  SECTION("it is unfit") {
+    next.say_type("unfit", R"("reason":"no disk")");
+  }
+  SECTION("it closes its output") {
+    next.close_output();
+  }
+
+  const Json failed = old.expect("upgrade_failed");
+  CHECK(failed.text("id") == "u1");
+  CHECK(failed.text("stage") == "start");
+  CHECK_FALSE(failed.text("reason").empty());
+  CHECK_FALSE(failed.has("errno"));
+  CHECK(failed.has("exit_status") == (member == "exit_status"));
+  CHECK(failed.has("signal") == (member == "signal"));
+  if (!member.empty()) CHECK(failed.number(member) == value);
+  CHECK(state_of(next.pid()) == '\0');  // it has been reaped by now
+  old.expect_silence();
+  next.expect_gone();
+  world.hand_over(old);  // and it still can be upgraded
+}
+
+TEST_CASE("before the stop, a candidate that is late fails the upgrade") {
+  World world;
+  Puppet old = world.first();
+  old.request_upgrade("u1", R"("start_timeout_ms":400)");
+  old.expect("accepted");
+  Puppet next = world.agent();
+
+  SECTION("without a word") {}
+  SECTION("after hello") {
+    next.hello();
+  }
+
+  const Json failed = old.expect("upgrade_failed");
+  CHECK(failed.text("stage") == "start");
+  next.expect_gone();
+  old.expect_silence();
+}
+
+TEST_CASE("a candidate that cannot be started after all fails the upgrade at once") {
+  World world;
+  Puppet old = world.first();
+  // It begins as a program for this machine does, but the kernel refuses it.
+  const std::string executable = world.write("bad", read_file(World::puppet()).substr(0, 64));
+
+  old.request_upgrade("u1", "", executable);
+
+  const Json failed = old.expect("upgrade_failed");
+  CHECK((failed.text("stage") == "spawn" || failed.text("stage") == "request"));
+  CHECK(failed.text("errno") == "ENOEXEC");
+  old.expect_silence();
+  CHECK(world.agents_started() == 1);
+}
+
+TEST_CASE("before the stop, cancel and the gate's time leave the active agent as it was") {
+  World world;
+  Puppet old = world.first();
+  std::string stage;
+
+  SECTION("cancel before the candidate is ready") {
+    Puppet next = world.begin_upgrade(old);
+    old.say_type("cancel", R"("id":"u1")");
+    stage = "cancel";
+  }
+  SECTION("cancel at the gate") {
+    Puppet next = world.begin_upgrade(old, R"("gate":"confirm")");
+    next.ready();
+    old.expect("candidate_ready");
+    old.say_type("cancel", R"("id":"u1")");
+    stage = "cancel";
+  }
+  SECTION("the gate's time is up") {
+    Puppet next = world.begin_upgrade(old, R"("gate":"confirm","confirm_timeout_ms":50)");
+    next.ready();
+    old.expect("candidate_ready");
+    stage = "confirm";
+  }
+
+  CHECK(old.expect("upgrade_failed").text("stage") == stage);
+  old.expect_silence();
+  world.hand_over(old);
+}
+
+TEST_CASE("the active agent exits before the stop: the candidate is killed, the upgrader exits") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old, R"("gate":"confirm")");
+  SECTION("while the candidate starts") {}
+  SECTION("at the gate") {
+    next.ready();
+    old.expect("candidate_ready");
+  }
+
+  old.exit(4);
+
+  world.expect_exit(4);
+  next.expect_gone();
+}
+
+TEST_CASE("the active agent exits after its cancel: the upgrader exits") {
+  const std::string mode = GENERATE("parallel", "sequential");
+  World world;
+  Puppet old = world.first();
+  reach_stop(world, old, mode);
+  old.say_type("cancel", R"("id":"u1")");
+  old.expect("upgrade_failed");
+
+  old.kill(9);
+
+  world.expect_exit(137);
+  CHECK(world.agents_started() == (mode == "parallel" ? 2 : 1));
+}
+
+TEST_CASE("after the stop, the old agent is told of a lost candidate and may take the work back") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  next.ready();
+  old.expect("stop");
+
+  SECTION("it dies") {
+    next.exit(3);
+  }
+  SECTION("it is ended by a signal") {
+    next.kill(6);
+  }
+  SECTION("it is unfit") {
+    next.say_type("unfit", R"("reason":"no more")");
+  }
+  SECTION("it closes its output") {
+    next.close_output();
+  }
+
+  const Json lost = old.expect("candidate_lost");
+  CHECK(lost.text("id") == "u1");
+  CHECK_FALSE(lost.text("reason").empty());
+  old.say_type("cancel", R"("id":"u1")");
+  CHECK(old.expect("upgrade_failed").text("stage") == "start");  // the first cause
+  old.expect_silence();
+  next.expect_gone();
+  CHECK(world.agents_started() == 2);
+}
+
+TEST_CASE("an agent that stops although its candidate is lost comes back as fallback") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  next.ready();
+  old.expect("stop");
+  next.exit(3);
+  old.expect("candidate_lost");
+
+  old.say_type("stopped", R"("state":"s")");
+  old.exit(0);
+
+  Puppet back = world.agent();
+  const Json welcome = back.hello();
+  CHECK(welcome.text("role") == "fallback");
+  CHECK(welcome.object("failure").text("stage") == "start");
+  CHECK(welcome.object("failure").number("exit_status") == 3);
+  back.ready();
+  const Json activate = back.expect("activate");
+  CHECK(activate.text("state") == "s");
+  CHECK(activate.boolean("clean"));
+}
+
+TEST_CASE("an agent that has said stopped is not told of a lost candidate") {
+  World world;
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+  next.ready();
+  old.expect("stop");
+  old.say_type("stopped");
+  world.wait_for_log("confirmed its clean stop");
+
+  next.exit(3);
+  next.expect_gone();
+
+  old.expect_silence();
+  old.exit(0);
+  CHECK(world.agent().hello().object("failure").number("exit_status") == 3);
+}
+
+TEST_CASE("after the stop, the old agent's cancel keeps it active") {
+  const std::string mode = GENERATE("parallel", "sequential");
+  World world;
+  Puppet old = world.first();
+  reach_stop(world, old, mode);
+
+  old.say_type("cancel", R"("id":"u1","reason":"too busy")");
+
+  const Json failed = old.expect("upgrade_failed");
+  CHECK(failed.text("stage") == "cancel");
+  old.expect_silence();
+  CHECK(world.agents_started() == (mode == "parallel" ? 2 : 1));
+  world.hand_over(old);
+}
+
+TEST_CASE("a fallback has no trial, and the upgrade is never tried again") {
+  World world({"--trial=0"});
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old, R"("trial_ms":10000)");
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+  next.exit(1);
+  Puppet back = world.fallback();
+  back.expect_silence();
+
+  SECTION("its exit is the upgrader's") {
+    back.exit(6);
+    world.expect_exit(6);
+    CHECK(world.agents_started() == 3);
+  }
+  SECTION("it can be upgraded") {
+    world.hand_over(back).expect("committed");
+  }
+}
+
+}  // namespace failures_test

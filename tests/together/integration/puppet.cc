@@ -1,0 +1,300 @@
+// The fake agent of the integration tests: does what the test says through a socket, and tells it
+// every line that the upgrader writes. Shares no code with what is tested, so that it shares no
+// bug.
+//
+// PUPPET_DIR names the test's directory. There it connects to `socket`, holds `active.lock` from
+// the moment it reads `activate` until it dies, and appends to `events` and to `violations`.
+// Packets to the test: I introduction (pid, then argv, NUL-separated), L line, E end of input,
+// S signal, A answer to a command. Packets from the test: a command's name, a space, its argument.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "tests/together/integration/puppet_journal.h"
+#include "tests/together/integration/puppet_report.h"
+#include "tests/together/integration/puppet_rules.h"
+
+namespace puppet {
+namespace {
+
+constexpr std::size_t packet_bytes_max = 200'000;
+
+int number(const std::string& text) {
+  return std::atoi(text.c_str());
+}
+
+class Puppet {
+ public:
+  Puppet(std::string report, const char* directory);
+  void introduce();
+  [[noreturn]] void run();
+
+ private:
+  void beat();
+  void read_input();
+  void take_line(const std::string& line);
+  void say(const std::string& bytes);
+  void write_output();
+  void drain_output();
+  void read_signal();
+  void read_command();
+  void obey(const std::string& name, const std::string& argument);
+  void obey_end(const std::string& name, const std::string& argument);
+  void fork_holder(bool writing);
+  void watch_signal(int signal);
+  void tell(char kind, const std::string& text);
+
+  std::string report_;
+  Journal journal_;
+  int socket_;
+  int signals_ = -1;
+  sigset_t watched_{};
+  Rules rules_;
+  std::string input_;  // of a line that has not ended yet, as said_
+  std::string said_;
+  std::string output_;
+  std::string flood_;      // what is said again and again
+  long flood_left_ = 0;    // how often still; -1: for ever
+  long long pulse_ = 0;    // when it last beat, in microseconds; 0: it does not
+  long long longest_ = 0;  // the longest time between two beats
+  bool reading_ = true;
+  bool writing_ = true;
+};
+
+Puppet::Puppet(std::string report, const char* directory)
+    : report_(std::move(report)), journal_(directory) {
+  signal(SIGPIPE, SIG_IGN);
+  sigemptyset(&watched_);
+  socket_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const int size = 1 << 20;
+  setsockopt(socket_, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // The directory's own path may be longer than an address can be.
+  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/socket",
+                journal_.directory());
+  if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(99);
+}
+
+void Puppet::introduce() {
+  std::string text = std::to_string(getpid()) + '\0';
+  const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  char part[4096];
+  for (ssize_t size; (size = read(fd, part, sizeof part)) > 0;) {
+    text.append(part, static_cast<std::size_t>(size));
+  }
+  close(fd);
+  tell('I', text);
+}
+
+void Puppet::run() {
+  for (;;) {
+    const bool unsent = writing_ && (!output_.empty() || flood_left_ != 0);
+    pollfd polled[] = {{socket_, POLLIN, 0},
+                       {reading_ ? 0 : -1, POLLIN, 0},
+                       {unsent ? 1 : -1, POLLOUT, 0},
+                       {signals_, POLLIN, 0}};
+    const int ready = poll(polled, 4, pulse_ == 0 ? -1 : 1);
+    if (pulse_ != 0) beat();
+    if (ready < 0) continue;
+    if (polled[2].revents != 0) write_output();
+    if (polled[1].revents != 0) read_input();
+    if (polled[3].revents != 0) read_signal();
+    if (polled[0].revents != 0) read_command();
+  }
+}
+
+// The agent's work, as far as a puppet has any: to be there every millisecond.
+void Puppet::beat() {
+  const long long now = microseconds();
+  longest_ = now - pulse_ > longest_ ? now - pulse_ : longest_;
+  pulse_ = now;
+}
+
+void Puppet::read_input() {
+  char part[65'536];
+  const ssize_t size = read(0, part, sizeof part);
+  if (size <= 0) {
+    if (!input_.empty()) journal_.violated("half a line at the end of input: " + input_);
+    reading_ = false;
+    tell('E', "");
+    return;
+  }
+  input_.append(part, static_cast<std::size_t>(size));
+  for (std::size_t end; (end = input_.find('\n')) != std::string::npos;) {
+    take_line(input_.substr(0, end));
+    input_.erase(0, end + 1);
+  }
+}
+
+void Puppet::take_line(const std::string& line) {
+  const std::string wrong = rules_.hears(line);
+  if (!wrong.empty()) journal_.violated(wrong + ": " + line);
+  if (type_of(line) == "activate") journal_.become_active();
+  if (type_of(line) == "stop") journal_.happened("stop");
+  tell('L', line);
+}
+
+void Puppet::say(const std::string& bytes) {
+  said_ += bytes;
+  for (std::size_t end; (end = said_.find('\n')) != std::string::npos;) {
+    rules_.says(said_.substr(0, end));
+    said_.erase(0, end + 1);
+  }
+  output_ += bytes;
+  write_output();
+}
+
+// Writes what the pipe takes now: a writable pipe takes PIPE_BUF bytes without blocking.
+void Puppet::write_output() {
+  for (;;) {
+    while (flood_left_ != 0 && output_.size() < 65'536) {
+      output_ += flood_;
+      if (flood_left_ > 0) --flood_left_;
+    }
+    pollfd polled{1, POLLOUT, 0};
+    if (output_.empty() || poll(&polled, 1, 0) != 1) return;
+    const ssize_t size = write(1, output_.data(), output_.size() < 4096 ? output_.size() : 4096);
+    if (size <= 0) {
+      writing_ = false;
+      return;
+    }
+    output_.erase(0, static_cast<std::size_t>(size));
+    if (flood_left_ < 0) return;
+  }
+}
+
+void Puppet::drain_output() {
+  while (writing_ && !output_.empty()) {
+    const ssize_t size = write(1, output_.data(), output_.size());
+    if (size <= 0) return;
+    output_.erase(0, static_cast<std::size_t>(size));
+  }
+}
+
+void Puppet::read_signal() {
+  signalfd_siginfo info{};
+  if (read(signals_, &info, sizeof info) == sizeof info) tell('S', std::to_string(info.ssi_signo));
+}
+
+void Puppet::read_command() {
+  static char packet[packet_bytes_max];
+  const ssize_t size = recv(socket_, packet, sizeof packet, 0);
+  if (size <= 0) _exit(0);  // the test is over
+  const std::string command(packet, static_cast<std::size_t>(size));
+  const std::size_t space = command.find(' ');
+  const std::string argument = space == std::string::npos ? "" : command.substr(space + 1);
+  obey(command.substr(0, space), argument);
+}
+
+void Puppet::obey(const std::string& name, const std::string& argument) {
+  std::string answer;
+  if (name == "say") {
+    say(argument);
+  } else if (name == "flood") {  // N and what is to be said N times; -1 is for ever
+    flood_ = argument.substr(argument.find(' ') + 1);
+    flood_left_ = number(argument);
+    write_output();
+  } else if (name == "unsent") {
+    answer = std::to_string(static_cast<long>(output_.size()) +
+                            flood_left_ * static_cast<long>(flood_.size()));
+  } else if (name == "pulse") {  // begins to beat anew; tells the longest pause until now
+    answer = std::to_string(longest_);
+    longest_ = 0;
+    pulse_ = microseconds();
+  } else if (name == "report") {
+    answer = report_;
+  } else if (name == "stop-reading") {
+    reading_ = false;
+  } else if (name == "start-reading") {
+    reading_ = true;
+  } else if (name == "close-input") {
+    reading_ = false;
+    close(0);
+  } else if (name == "hold-pipes") {
+    fork_holder(argument == "writing");
+    return;
+  } else if (name == "catch") {
+    watch_signal(number(argument));
+  } else if (name == "ignore") {
+    signal(number(argument), SIG_IGN);
+  } else {
+    obey_end(name, argument);
+  }
+  tell('A', answer);
+}
+
+// The commands that end something; what has been said before is written first.
+void Puppet::obey_end(const std::string& name, const std::string& argument) {
+  drain_output();
+  if (name == "close-output") {
+    writing_ = false;
+    close(1);
+  } else if (name == "close-output-and-exit") {
+    journal_.happened("exit " + argument);
+    close(1);
+    _exit(number(argument));
+  } else if (name == "exit") {
+    journal_.happened("exit " + argument);
+    _exit(number(argument));
+  } else if (name == "kill") {
+    journal_.happened("signal " + argument);
+    kill(getpid(), number(argument));
+    pause();
+  } else {
+    journal_.violated("the test gave an unknown command: " + name);
+  }
+}
+
+// Leaves a process behind that holds both pipes, in a session of its own.
+void Puppet::fork_holder(bool writing) {
+  const pid_t pid = fork();
+  if (pid != 0) {
+    tell('A', std::to_string(pid));
+    return;
+  }
+  setsid();
+  close_range(3, ~0U, 0);
+  while (writing && write(1, "{\"type\":\"status\",\"text\":\"holder\"}\n", 34) > 0)
+    continue;
+  for (;;)
+    pause();
+}
+
+void Puppet::watch_signal(int signal) {
+  sigaddset(&watched_, signal);
+  sigprocmask(SIG_BLOCK, &watched_, nullptr);
+  signals_ = signalfd(signals_, &watched_, SFD_CLOEXEC);
+}
+
+void Puppet::tell(char kind, const std::string& text) {
+  const std::string packet = kind + text;
+  if (send(socket_, packet.data(), packet.size(), MSG_NOSIGNAL) < 0) _exit(0);
+}
+
+}  // namespace
+}  // namespace puppet
+
+int main() {
+  std::string report = puppet::report();
+  // The tests see what the end of input does by itself; that a death signal is set is in the
+  // report.
+  prctl(PR_SET_PDEATHSIG, 0);
+  const char* directory = std::getenv("PUPPET_DIR");
+  if (directory == nullptr) return 98;
+  puppet::Puppet agent(std::move(report), directory);
+  agent.introduce();
+  agent.run();
+}

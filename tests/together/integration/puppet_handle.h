@@ -1,0 +1,110 @@
+// The test's end of one puppet: what it is told to do, and what it has heard.
+#pragma once
+
+#include <sys/types.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/together/integration/json.h"
+#include "tests/together/integration/where.h"
+
+namespace integration {
+
+class World;
+
+// What has come from one puppet.
+struct Connection {
+  int fd = -1;
+  std::size_t number = 0;  // in the order of starting, from 1
+  pid_t pid = 0;           // 0 until it has introduced itself
+  std::vector<std::string> argv;
+  std::deque<std::string> lines;
+  std::deque<std::string> answers;
+  std::deque<int> signals;
+  bool end_of_input = false;
+  bool gone = false;
+};
+
+// What a process found itself in when it started.
+struct Report {
+  std::vector<std::string> entries;      // KEY=VALUE, sorted; see puppet_report.h
+  std::vector<std::string> environment;  // in its order
+
+  [[nodiscard]] std::string value(std::string_view key) const;  // fails the test where absent
+  [[nodiscard]] bool has(std::string_view key) const;
+  [[nodiscard]] std::vector<std::string> keys(std::string_view prefix) const;
+  [[nodiscard]] bool has_variable(std::string_view name) const;
+  [[nodiscard]] std::string variable(std::string_view name) const;
+};
+
+// A handle: copies speak of the same process.
+class Puppet {
+ public:
+  Puppet(World& world, std::shared_ptr<Connection> connection)
+      : world_(&world), connection_(std::move(connection)) {}
+
+  [[nodiscard]] pid_t pid() const { return connection_->pid; }
+  [[nodiscard]] const std::vector<std::string>& argv() const { return connection_->argv; }
+  [[nodiscard]] Report report(Where where = Where::current());
+
+  // ---- saying
+  void say(std::string_view line);  // a newline is added
+  void say_bytes(std::string_view bytes);
+  void say_type(std::string_view type, std::string_view members = "");
+  void flood(std::string_view line, long count = -1);  // -1: for ever
+  // Reads no more, and says what must be answered until its input is full and the upgrader reads no
+  // more from it.
+  void clog(long lines);
+  [[nodiscard]] long unsent();  // bytes that its pipe has not taken
+
+  // ---- hearing
+  Json expect(std::string_view type, Where where = Where::current());  // the next line is that
+  std::string next_line(Where where = Where::current());
+  Json expect_error(std::string_view about, Where where = Where::current());
+  // Asserts that nothing has been sent before now: the answer to a question comes next.
+  void expect_silence(Where where = Where::current());
+  void expect_end_of_input(Where where = Where::current());
+  int expect_signal(Where where = Where::current());
+  [[nodiscard]] bool has_signal() const { return !connection_->signals.empty(); }
+  // It has ended, and whoever is its parent has reaped it.
+  void expect_gone(Where where = Where::current());
+  [[nodiscard]] bool gone() const { return connection_->gone; }
+  [[nodiscard]] std::size_t unread_lines() const { return connection_->lines.size(); }
+
+  // ---- the conversation
+  Json hello(std::string_view version = "", Where where = Where::current());  // gives `welcome`
+  void ready() { say_type("ready"); }
+  void request_upgrade(std::string_view id, std::string_view members = "",
+                       std::string_view executable = "");
+  // Hears `stop`, says `stopped` and exits 0; gives the `stop`.
+  Json stop_cleanly(std::string_view stopped_members = "", Where where = Where::current());
+
+  // ---- doing
+  void exit(int status) { order("exit " + std::to_string(status)); }
+  void kill(int signal) { order("kill " + std::to_string(signal)); }
+  void close_output() { command("close-output"); }
+  void close_output_and_exit(int status) {
+    order("close-output-and-exit " + std::to_string(status));
+  }
+  void close_input() { command("close-input"); }
+  void stop_reading() { command("stop-reading"); }
+  void start_reading() { command("start-reading"); }
+  void catch_signal(int signal) { command("catch " + std::to_string(signal)); }
+  void ignore_signal(int signal) { command("ignore " + std::to_string(signal)); }
+  // Lets it beat every millisecond from now on; gives the longest pause since the last call, in us.
+  long pulse() { return std::stol(command("pulse")); }
+  pid_t leave_holder(bool writing = false);  // a process that keeps its pipes
+
+ private:
+  std::string command(const std::string& text, Where where = Where::current());  // gives its answer
+  void order(const std::string& text);                                           // has no answer
+
+  World* world_;
+  std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace integration

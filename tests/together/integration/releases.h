@@ -1,0 +1,70 @@
+// A directory of releases and an upgrader of the link `current` in it, for the tests of --relink.
+#pragma once
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/together/integration/world.h"
+
+namespace integration {
+
+inline std::string target_of(const std::string& link) {
+  std::error_code missing;
+  return std::filesystem::read_symlink(link, missing);
+}
+
+// Two installed agents, and an upgrader of `current`, which names the first. Without a trial,
+// unless the options give it one.
+struct Releases {
+  explicit Releases(World& world, const Texts& options = {}, bool relative = true,
+                    std::function<void()> before_exec = {}) {
+    REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
+    one = world.install("releases/one");
+    two = world.install("releases/two");
+    link = world.path("releases/current");
+    REQUIRE(symlink(relative ? "one" : one.c_str(), link.c_str()) == 0);
+    Start start{.options = {"--relink"}, .agent = link, .before_exec = before_exec};
+    start.options.insert(start.options.end(), options.begin(), options.end());
+    const bool has_trial = std::any_of(options.begin(), options.end(), [](const auto& option) {
+      return option.starts_with("--trial=");
+    });
+    if (!has_trial) start.options.emplace_back("--trial=0");
+    world.start(start);
+  }
+
+  void point_at(const std::string& target) const {
+    unlink(link.c_str());
+    REQUIRE(symlink(target.c_str(), link.c_str()) == 0);
+  }
+
+  std::string one;
+  std::string two;
+  std::string link;
+};
+
+inline Puppet begin_upgrade_to(World& world, Puppet active, const std::string& executable) {
+  active.request_upgrade("u1", "", executable);
+  active.expect("accepted");
+  return world.candidate();
+}
+
+// Points the link at `two` and signals: a candidate that the link's name has been given.
+inline Puppet begin_upgrade_by_signal(World& world, const Releases& releases) {
+  releases.point_at("two");
+  world.signal(SIGUSR2);
+  return world.candidate();
+}
+
+// From the candidate's start to its trial, or to its commit where there is none.
+inline void hand_over(Puppet& old, Puppet& next) {
+  next.ready();
+  old.stop_cleanly();
+  next.expect("activate");
+}
+
+}  // namespace integration

@@ -1,0 +1,38 @@
+// An upgrader that is started where descriptors are short. See EXIT STATUS in upgrader(8).
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/together/integration/sanitizer.h"
+#include "tests/together/integration/world.h"
+
+namespace shortage_test {
+
+using namespace integration;
+
+TEST_CASE("where there are too few descriptors to start AGENT, that is no fault of AGENT's") {
+  constexpr rlim_t more_than_the_first_agent_needs = 24;
+  constexpr rlim_t enough_to_speak = 5;
+  bool served = false;
+  for (rlim_t count = enough_to_speak; count < more_than_the_first_agent_needs; ++count) {
+    World world{World::Later()};
+    world.start(Start{.environment = environment_without_leak_check(), .before_exec = [count] {
+                        const rlimit limit{count, count};
+                        setrlimit(RLIMIT_NOFILE, &limit);
+                      }});
+
+    world.wait_until([&] { return world.agents_started() > 0 || !world.upgrader().running(); },
+                     "an agent or the end");
+
+    INFO("with " << count << " descriptors: " << world.log());
+    served = world.upgrader().running();
+    if (served) break;
+    const std::string ending = world.upgrader().ending();
+    // libuv aborts where it cannot have its first pipe.
+    CHECK((ending == "exit status 125" || ending == "signal 6"));
+  }
+  CHECK(served);
+}
+
+}  // namespace shortage_test

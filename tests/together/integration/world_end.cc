@@ -1,0 +1,84 @@
+// What the end of a world asserts, and how it gets rid of everybody. See world.h.
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/together/integration/process_table.h"
+#include "tests/together/integration/world.h"
+
+namespace integration {
+
+void World::finish(bool judged) {
+  for (Upgrader& upgrader : upgraders_)
+    end_upgrader(upgrader, judged);
+  if (judged) judge_leftovers();
+  for (const auto& connection : connections_)
+    shutdown(connection->fd, SHUT_WR);
+  const auto deadline = Clock::now() + patience;
+  const auto all_gone = [&] {
+    return std::all_of(connections_.begin(), connections_.end(),
+                       [](const auto& connection) { return connection->gone; });
+  };
+  while (!all_gone() && Clock::now() < deadline)
+    pump(2);
+  end_leftovers();
+  for (const auto& connection : connections_)
+    close(connection->fd);
+  if (judged && violation_wanted_) CHECK_FALSE(violations().empty());
+  if (judged && !violation_wanted_) CHECK(violations() == "");
+}
+
+// A test may end with its upgrader running: then it has as many children as there are agents, none
+// of them a zombie, and SIGQUIT ends them all.
+void World::end_upgrader(Upgrader& upgrader, bool judged) {
+  if (!upgrader.running()) return;
+  const auto deadline = Clock::now() + patience;
+  if (upgrader.frozen_) kill(upgrader.pid_, SIGCONT);
+  const auto no_zombie = [&] {
+    const auto children = children_of(upgrader.pid_);
+    return std::none_of(children.begin(), children.end(),
+                        [](pid_t child) { return state_of(child) == 'Z'; });
+  };
+  while (judged && !no_zombie() && Clock::now() < deadline)
+    pump(2);
+  if (judged) CHECK(no_zombie());
+  kill(upgrader.pid_, SIGQUIT);
+  while (upgrader.running() && Clock::now() < deadline)
+    pump(2);
+  if (judged) CHECK(upgrader.ending() == "exit status 131");
+  if (!upgrader.running()) return;
+  kill(upgrader.pid_, SIGKILL);
+  waitpid(upgrader.pid_, &upgrader.status_, 0);
+}
+
+// Whoever has come to us as a subreaper, living or unreaped, was left behind by an upgrader that
+// was to reap all first. One that was ended by a signal could not.
+void World::judge_leftovers() {
+  for (const Upgrader& upgrader : upgraders_) {
+    if (WIFSIGNALED(upgrader.status_)) return;
+  }
+  for (const pid_t child : children_of(getpid())) {
+    INFO("process " << child << " has been left behind");
+    CHECK(stranger(child));
+  }
+}
+
+void World::end_leftovers() {
+  for (const pid_t child : children_of(getpid())) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  // A stranger has come to us by now, or dies with whoever has it.
+  for (const pid_t pid : strangers_)
+    kill(pid, SIGKILL);
+}
+
+bool World::stranger(pid_t pid) const {
+  return std::find(strangers_.begin(), strangers_.end(), pid) != strangers_.end();
+}
+
+}  // namespace integration

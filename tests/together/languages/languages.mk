@@ -1,0 +1,15 @@
+# make check-languages: the libraries for agents in other languages, with all that Debian has for
+# them. `make check` runs those whose tools are there, and says which are not.
+# Where nodejs is not Debian's own it brings npm along, and cannot be installed beside Debian's npm.
+npm_package = $(if $(shell PATH=/usr/bin:/bin command -v npm),,npm)
+languages_packages = $(build_packages) gcc python3 black flake8 mypy python3-build \
+  python3-setuptools python3-wheel golang-go nodejs $(npm_package) node-typescript cargo rustc \
+  rustfmt rust-clippy librust-libc-dev librust-serde-json-dev socat util-linux strace
+
+.PHONY: check-languages
+check-languages:
+	@tests/need-packages $(languages_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(programs)
+	@BUILD=$(BUILD) tests/together/languages/run ALL
+
+sanitized_tests += tests/together/languages/sanitized

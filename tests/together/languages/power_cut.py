@@ -1,0 +1,212 @@
+#!/usr/bin/python3
+"""Cuts the power of a counter agent in any language: power_cut.py NAME COMMAND [ARG ...]
+
+COMMAND PORT FILE is an agent as the hello-agents are. What it does to its files is recorded while
+it gives away numbers, with one digit and with two; then every state that a power cut at any moment
+may leave of them is built. Each must hold a number no smaller than what somebody has got, and the
+agent itself, started on it, must give away a greater one. Prints `ok` lines and at the end
+`N passed, N failed`.
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "adversity",
+                                "crash"))
+from disk import Disk, materialise  # noqa: E402
+from recorder import CALLS, Call, Recorder  # noqa: E402
+
+DEADLINE = 60.0  # for one condition, on a loaded machine
+NUMBERS = 11
+STATES_MAX = 6000  # at one moment
+SYNCS = ("fsync", "fdatasync", "sync", "syncfs")
+
+name, *command = sys.argv[1:]
+passed = failed = 0
+
+
+def check(what, holds, detail=""):
+    global passed, failed
+    passed += bool(holds)
+    failed += not holds
+    print(f"ok {name}: {what}" if holds else f"not ok {name}: {what}: {detail}")
+
+
+class Family(Recorder):
+    """Reads what an agent of several threads or processes did: each line begins with a process.
+    `careless` leaves out what it has synced."""
+
+    def __init__(self, disk, careless=False):
+        super().__init__(disk)
+        self.careless = careless
+        self.ends = {}  # behind what was written last, by path
+        self.at_once = set()  # paths whose writes are synced with them
+
+    def take(self, log, notes=()):
+        begun = {}
+        with open(log, encoding="latin-1") as lines:
+            for line in lines:
+                if not line.endswith("\n"):
+                    break  # strace was killed with the agent, while it wrote that one down
+                pid, text = line.rstrip("\n").split(None, 1)
+                resumed = re.match(r"<\.\.\. \w+ resumed>(.*)$", text)
+                if resumed:
+                    text = begun.pop(pid) + resumed[1]
+                if text.endswith("<unfinished ...>"):
+                    begun[pid] = text.removesuffix("<unfinished ...>").rstrip()
+                elif not text.startswith(("---", "+++")) and " = ? " not in text:
+                    call = Call(text)
+                    if call.result is not None and call.result >= 0:
+                        self.take_call(call)
+
+    def take_call(self, call):
+        if call.name in ("sendto", "sendmsg"):
+            self.disk.say(call.arguments[1].text[:call.result])
+        elif not (self.careless and call.name in SYNCS):
+            super().take_call(call)
+
+    def on_open(self, call):
+        super().on_open(call)
+        path = call.path(1 if call.name == "openat" else 0)
+        self.ends[path] = 0
+        self.at_once.discard(path)
+        if call.flag("O_SYNC") or call.flag("O_DSYNC"):
+            self.at_once.add(path)
+
+    def on_write(self, call):
+        path, text = call.arguments[0].path, call.arguments[1].text[:call.result]
+        if path.startswith("socket:"):
+            self.disk.say(text)
+        elif self.disk.holds(path):
+            at = call.number(3) if call.name == "pwrite64" else self.ends[path]
+            self.ends[path] = at + len(text)
+            self.disk.write(path, at, text)
+            if path in self.at_once and not self.careless:
+                self.disk.sync(path)
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + DEADLINE
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        threading.Event().wait(0.005)  # looks again soon; the condition decides
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def ask(port):
+    """One number, or 0 where nobody answers."""
+    try:
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=DEADLINE) as connection:
+            text = connection.makefile().read()
+            return int(text) if text.endswith("\n") else 0
+    except OSError:
+        return 0
+
+
+def begin(file, before=()):
+    port = free_port()
+    environment = {key: value for key, value in os.environ.items()
+                   if not key.startswith("AGENT_PROTOCOL")}
+    return port, subprocess.Popen([*before, *command, port, file], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, env=environment,
+                                  start_new_session=True)
+
+
+def end(process, number=signal.SIGKILL):
+    os.killpg(process.pid, number)
+    process.wait(DEADLINE)
+
+
+def record(place, log):
+    calls = "trace=" + CALLS + ",sendto,sendmsg"
+    port, process = begin(place + "/count", ["strace", "-f", "-y", "-s", "100000", "-o", log,
+                                             "-e", calls])
+    try:
+        got = [wait_until(lambda: ask(port), "an answer") for _ in range(NUMBERS)]
+        check("it counts from one", got == list(range(1, NUMBERS + 1)), got)
+    finally:
+        end(process)
+
+
+def given_away(disk, moment):
+    """The greatest number that somebody may have got by then."""
+    return max((int(text) for text in disk.said(moment) if text.strip().isdigit()), default=0)
+
+
+def kept(tree):
+    """The number that a state holds, or nothing where it holds none."""
+    number = tree.find("count")
+    text = b"0" if number is None else tree.nodes[number].content.strip()
+    return int(text) if text.isdigit() else None
+
+
+def judge(disk):
+    """What is wrong in any state, or nothing; and each picture with what had been given away."""
+    pictures = {}
+    for moment in range(disk.moment + 1):
+        given = given_away(disk, moment)
+        for _, tree in disk.states(moment, STATES_MAX):
+            number = kept(tree)
+            if number is None or number < given:
+                return f"{given} has been given away, and {number} is left", pictures
+            picture = tree.picture()
+            pictures[picture] = max(given, pictures.get(picture, 0))
+    return "", pictures
+
+
+def start_on(picture, given, place):
+    """What the agent itself makes of a state: what is wrong, or nothing."""
+    materialise(picture, place)
+    port, process = begin(place + "/count")
+    try:
+        number = wait_until(lambda: ask(port) or process.poll() is not None and -1, "an answer")
+        return "" if number > given else f"after {given} it gives {number}, from {picture}"
+    finally:
+        end(process)
+        shutil.rmtree(place)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        place, log = scratch + "/place", scratch + "/log"
+        os.mkdir(place)
+        disk = Disk(place)
+        careless = Disk(place)
+        record(place, log)
+        Family(disk).take(log)
+        given = given_away(disk, disk.moment + 1)
+        check("what it gave away is in the record", given == NUMBERS, given)
+        wrong, pictures = judge(disk)
+        check("no power cut leaves less than what was given away", not wrong, wrong)
+        answers = [start_on(picture, given, scratch + f"/state{at}")
+                   for at, (picture, given) in enumerate(pictures.items())]
+        check("started on what is left, it gives away a greater number", not any(answers),
+              next(filter(None, answers), ""))
+        Family(careless, careless=True).take(log)
+        careless.moment = next(at for at, _ in careless.marks if given_away(careless, at + 1) == 2)
+        check("canary: without its syncs a number would be given away twice", judge(careless)[0])
+        print(f"report: {name}: {len(pictures)} states that a power cut may leave of the counter")
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

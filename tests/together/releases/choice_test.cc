@@ -1,0 +1,215 @@
+// What the ledger remembers, and what should run next: every combination of what is there, what is
+// desired, what runs and what has failed, judged by rules that are written again here.
+#include <catch2/catch.hpp>
+
+#include "tools/agent-releases/core/choice.h"
+#include "tools/agent-releases/core/ledger.h"
+#include "tools/agent-releases/core/moment.h"
+
+using namespace agent_releases;
+
+namespace {
+
+Version version(const std::string& text) {
+  return *Version::parse(text);
+}
+
+Entry entry(const std::string& text, Ending ending, const std::string& stage = "",
+            const std::string& errno_name = "", const std::string& wish = "") {
+  Entry made;
+  made.when = 1'000'000'000;
+  made.version = version(text);
+  made.sha256 = std::string(64, text[0]);
+  made.ending = ending;
+  made.id = "u1";
+  made.stage = stage;
+  made.reason = stage.empty() ? "" : "it \"died\"\n";
+  made.errno_name = errno_name;
+  made.wish = wish;
+  return made;
+}
+
+std::string sha(const std::string& text) {
+  return std::string(64, text[0]);
+}
+
+bool failed(const std::vector<Entry>& ledger, const std::string& text,
+            const char* running = "0.0.1", std::optional<std::string> wish = std::nullopt) {
+  return has_failed(ledger, version(text), sha(text), version(running), wish);
+}
+
+}  // namespace
+
+TEST_CASE("an entry that is written is the one that is read") {
+  const Entry written = entry("1.2.3-rc.1", Ending::failed, "trial", "ENOENT", "5-6.7-8");
+
+  const auto read = parse_ledger(to_line(written));
+
+  REQUIRE(read.size() == 1);
+  CHECK(to_line(read[0]) == to_line(written));
+  CHECK(read[0].version == written.version);
+  CHECK(read[0].reason == written.reason);
+  CHECK(read[0].wish == written.wish);
+  Entry long_one = written;
+  long_one.reason = std::string(1'021, 'a') + "\xC3\xA9\xC3\xA9";
+  REQUIRE(parse_ledger(to_line(long_one)).size() == 1);
+}
+
+TEST_CASE("what a crash has left of the last line is no entry, and neither is any other text") {
+  const std::string line = to_line(entry("1.0.0", Ending::trying));
+  for (std::size_t cut = 0; cut < line.size(); ++cut) {
+    std::size_t sound = 99;
+    CHECK(parse_ledger(line + line.substr(0, cut), &sound).size() == 1);
+    CHECK(sound == line.size());
+  }
+  CHECK(parse_ledger(line + "stray\n{}\n" + line).size() == 2);
+  CHECK(parse_ledger(line + R"({"when":"x","version":"1.0.0","ending":"trying"})" + "\n").size() ==
+        1);
+  CHECK(parse_ledger(std::string(100, '\0') + "\n" + line).size() == 1);
+}
+
+TEST_CASE("only failures of its own stand against a release") {
+  for (const char* stage : {"start", "trial", "self-test"})
+    CHECK(blames_release(stage, ""));
+  for (const char* stage : {"request", "spawn"}) {
+    CHECK(blames_release(stage, "ENOEXEC"));
+    CHECK(blames_release(stage, "ENOENT"));
+    CHECK_FALSE(blames_release(stage, "ENOMEM"));
+    CHECK_FALSE(blames_release(stage, ""));
+  }
+  for (const char* stage : {"confirm", "cancel", "stop", "commit", "shutdown", "boot", ""})
+    CHECK_FALSE(blames_release(stage, "ENOENT"));
+}
+
+TEST_CASE("the last entry decides, and is of these very bytes") {
+  const Entry bad = entry("1.0.0", Ending::failed, "trial");
+  const Entry good = entry("1.0.0", Ending::committed);
+  Entry forgotten = entry("1.0.0", Ending::forgotten);
+  forgotten.sha256.clear();
+
+  CHECK(failed({bad}, "1.0.0"));
+  CHECK_FALSE(failed({bad, good}, "1.0.0"));
+  CHECK(failed({good, bad}, "1.0.0"));
+  CHECK_FALSE(failed({bad, forgotten}, "1.0.0"));
+  CHECK(failed({forgotten, bad}, "1.0.0"));
+  CHECK_FALSE(failed({bad}, "2.0.0"));
+  CHECK_FALSE(has_failed({bad}, version("1.0.0"), "other bytes", version("0.0.1"), std::nullopt));
+}
+
+TEST_CASE("what was tried and has no ending has failed, unless it is what runs") {
+  const Entry trying = entry("1.0.0", Ending::trying);
+
+  CHECK(failed({trying}, "1.0.0", "0.9.0"));
+  CHECK_FALSE(failed({trying}, "1.0.0", "1.0.0"));
+}
+
+TEST_CASE("a wish that is written anew forgets what failed under another one") {
+  const Entry bad = entry("1.0.0", Ending::failed, "trial", "", "w1");
+
+  CHECK(failed({bad}, "1.0.0", "0.9.0", "w1"));
+  CHECK_FALSE(failed({bad}, "1.0.0", "0.9.0", "w2"));
+  CHECK(failed({bad}, "1.0.0", "0.9.0"));
+  CHECK_FALSE(failed({entry("1.0.0", Ending::failed, "trial")}, "1.0.0", "0.9.0", "w1"));
+}
+
+TEST_CASE("a shortened ledger says the same of every release") {
+  std::vector<Entry> ledger;
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string text = std::to_string(i % 97 + 1) + ".0.0";
+    ledger.push_back(entry(text, i % 3 == 0 ? Ending::failed : Ending::committed,
+                           i % 2 == 0 ? "trial" : "cancel"));
+    if (i % 50 == 0) {
+      ledger.back().ending = Ending::forgotten;
+      ledger.back().sha256.clear();
+    }
+  }
+
+  const std::vector<Entry> kept = shortened(ledger);
+
+  CHECK(kept.size() <= ledger_entries_kept);
+  for (int i = 1; i <= 97; ++i) {
+    const std::string text = std::to_string(i) + ".0.0";
+    CHECK(failed(kept, text) == failed(ledger, text));
+  }
+}
+
+// ---- every combination
+
+namespace {
+
+const std::vector<std::string> all_versions{"1.0.0", "2.0.0", "3.0.0-rc.1", "3.0.0"};
+
+// How the ledger speaks of one release: nothing, or one entry.
+std::vector<std::vector<Entry>> histories(const std::string& text) {
+  return {{},
+          {entry(text, Ending::failed, "trial", "", "w1")},
+          {entry(text, Ending::failed, "cancel", "", "w1")},
+          {entry(text, Ending::trying, "", "", "w1")},
+          {entry(text, Ending::committed, "", "", "w1")}};
+}
+
+// By the rules of agent-releases(1), in another order than the code has them.
+std::optional<std::string> expected(const std::vector<std::string>& there,
+                                    const std::optional<Wish>& wish, const std::string& running,
+                                    const std::vector<Entry>& ledger) {
+  std::vector<std::string> wanted;
+  for (const std::string& text : there) {
+    if (text == running) continue;
+    const bool newer = version(running) < version(text) && text.find('-') == std::string::npos;
+    const bool named = wish && wish->version && wish->version->text() == text;
+    if (wish ? !named : !newer) continue;
+    bool out = false;
+    for (const Entry& past : ledger) {
+      if (past.version.text() != text) continue;
+      out =
+          past.ending == Ending::trying || (past.ending == Ending::failed && past.stage == "trial");
+      if (wish && wish->writing != past.wish) out = false;
+    }
+    if (!out) wanted.push_back(text);
+  }
+  if (wanted.empty()) return std::nullopt;
+  return wanted.back();  // `there` is in order
+}
+
+}  // namespace
+
+TEST_CASE("the choice is right for every combination") {
+  const std::vector<std::string> wishes{"none",       "garbled", "1.0.0", "2.0.0",
+                                        "3.0.0-rc.1", "3.0.0",   "9.0.0"};
+  int combinations = 0;
+  int chosen_ones = 0;
+  for (unsigned present = 0; present < 16; ++present) {
+    std::vector<std::string> there;
+    for (unsigned i = 0; i < 4; ++i) {
+      if ((present >> i & 1U) != 0) there.push_back(all_versions[i]);
+    }
+    for (const std::string& wish_text : wishes) {
+      for (const char* writing : {"w1", "w2"}) {
+        std::optional<Wish> wish;
+        if (wish_text != "none") wish = Wish{Version::parse(wish_text), writing};
+        for (const std::string& running : {std::string("0.9.0"), all_versions[0], all_versions[1],
+                                           all_versions[2], all_versions[3]}) {
+          for (unsigned past = 0; past < 625; ++past) {
+            std::vector<Entry> ledger;
+            for (unsigned i = 0, rest = past; i < 4; ++i, rest /= 5) {
+              const auto history = histories(all_versions[i])[rest % 5];
+              ledger.insert(ledger.end(), history.begin(), history.end());
+            }
+            std::vector<Candidate> releases;
+            for (const std::string& text : there)
+              releases.push_back({version(text), sha(text)});
+            const auto index = choose(releases, wish, version(running), ledger);
+            const auto wanted = expected(there, wish, running, ledger);
+            ++combinations;
+            chosen_ones += index.has_value();
+            if ((index ? std::optional(there[*index]) : std::nullopt) == wanted) continue;
+            FAIL("running " << running << ", wish " << wish_text << " " << writing << ", there "
+                            << present << ", past " << past);
+          }
+        }
+      }
+    }
+  }
+  CHECK(combinations == 16 * 7 * 2 * 5 * 625);
+  CHECK(chosen_ones > 10'000);
+}

@@ -1,0 +1,176 @@
+# What the tests of agent-releases share: a place with keys, a publisher who signs by minisign, the
+# program itself.
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from cases import case, has, run_cases, same, wait  # noqa: E402, F401
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+PROGRAM = os.path.join(BUILD, "agent-releases")
+MACHINE = os.uname().machine
+DEADLINE_S = 120
+
+
+def main(result=None):
+    """Runs the cases; `result`, if given, says layer, figures and bar of all for make verify."""
+    def close(failed):
+        layer, figures, bar = result()
+        print_result(layer, "make crash-releases", figures, bar, not failed)
+    run_cases(World, close if result and not sys.argv[1:] else None)
+
+
+def print_result(layer, command, figures, bar, met):
+    """For make verify."""
+    print("result: %s | %s | %s | %s | %s" % (
+        layer, command, figures, bar, "met" if met else "not met: see its output"))
+
+
+def strace(log, *arguments):
+    """The beginning of a command that has the calls of the rest of it written to `log`."""
+    # For a build with sanitizers: leaks cannot be looked for in what is traced.
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+    return ["strace", "-qq", "-o", log, "-E", "ASAN_OPTIONS=" + sanitizer, *arguments]
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+class World:
+    def __init__(self, below=None):
+        self.place = tempfile.mkdtemp(prefix="releases-", dir=below)
+        self.said = ""
+        self.pub = self.make("pub")
+        self.keys = self.make("keys")
+        self.releases = self.path("releases")
+        self.closers = []
+
+    def logs(self):
+        return self.said
+
+    def close(self):
+        for closer in self.closers:
+            closer()
+        subprocess.run(["chmod", "-R", "u+rwX", self.place], check=False)
+        shutil.rmtree(self.place, ignore_errors=True)
+
+    def path(self, *parts):
+        return os.path.join(self.place, *parts)
+
+    def make(self, *parts):
+        os.makedirs(self.path(*parts), exist_ok=True)
+        return self.path(*parts)
+
+    def write(self, path, content, mode=0o644):
+        path = self.path(path)
+        with open(path, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        os.chmod(path, mode)
+        return path
+
+    # ---- the publisher
+
+    def make_key(self, name="release"):
+        """A key pair by minisign: the public one is trusted."""
+        secret = self.path(name + ".key")
+        if not os.path.exists(secret):
+            self.minisign("-G", "-W", "-p", self.path("keys", name + ".pub"), "-s", secret)
+        return secret
+
+    def minisign(self, *arguments):
+        done = subprocess.run(["minisign", *arguments], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.said += done.stdout.decode(errors="replace")
+        return done.returncode
+
+    def publish(self, number="1.0.0", content=b"#!/bin/sh\nexit 0\n", file=None, key="release",
+                **changes):
+        """A release and its signed manifest among what is published. Gives the manifest's path."""
+        file = file or "agent-" + number
+        self.write(os.path.join("pub", file), content)
+        manifest = {"name": "agent", "version": number, "arch": "any", "kind": "file",
+                    "size": len(content), "sha256": sha256(content), "min_protocol": 1,
+                    "url": file}
+        manifest.update(changes)
+        manifest = {name: value for name, value in manifest.items() if value is not None}
+        path = self.write(os.path.join("pub", file + ".json"), json.dumps(manifest, indent=2))
+        if key:
+            same(self.minisign("-S", "-s", self.make_key(key), "-m", path), 0)
+        return path
+
+    def publish_tar(self, number, archive, entry="bin/agent", **changes):
+        return self.publish(number, archive, "agent-%s.tar" % number, kind="tar", entry=entry,
+                            **changes)
+
+    # ---- the program
+
+    def command(self, *arguments, keys=True, name="agent"):
+        command = [PROGRAM, "--dir=" + self.releases]
+        if keys:
+            command.append("--keys=" + self.keys)
+        if name:
+            command.append("--name=" + name)
+        return command + list(arguments)
+
+    def run(self, *arguments, keys=True, name="agent", **keywords):
+        """Runs the program; gives its exit status, what it printed and what it complained of."""
+        done = subprocess.run(self.command(*arguments, keys=keys, name=name),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=DEADLINE_S, check=False, **keywords)
+        self.out, self.error = done.stdout.decode(), done.stderr.decode()
+        self.said += "$ %s\n%s%s-> %d\n" % (" ".join(arguments), self.out, self.error,
+                                            done.returncode)
+        return done.returncode
+
+    def succeeds(self, *arguments, **keywords):
+        same(self.run(*arguments, **keywords), 0)
+        return self.out
+
+    def refuses(self, status, reason, *arguments, **keywords):
+        """The command fails with that status and reason, and leaves the directory as it was, but
+        for what was fetched in part."""
+        before = self.picture()
+        same(self.run(*arguments, **keywords), status)
+        has(self.error, reason)
+        assert self.error.startswith("agent-releases: ") or "\nagent-releases: " in self.error
+        same(self.picture(), before)
+
+    def listing(self):
+        return json.loads(self.succeeds("list", "--json"))
+
+    def versions(self):
+        return [release["version"] for release in self.listing()["releases"]]
+
+    # ---- what is there
+
+    def picture(self):
+        """Every file of the directory, with mode and content; without the directory's own files."""
+        found = {}
+        for directory, below, files in os.walk(self.releases):
+            for name in below + files:
+                path = os.path.join(directory, name)
+                relative = os.path.relpath(path, self.releases)
+                if relative.split("/")[0] in (".staging", ".lock", ".name"):
+                    continue
+                if os.path.islink(path):
+                    found[relative] = "-> " + os.readlink(path)
+                elif os.path.isdir(path):
+                    found[relative] = "directory %o" % (os.stat(path).st_mode & 0o7777)
+                else:
+                    with open(path, "rb") as file:
+                        found[relative] = (os.stat(path).st_mode & 0o7777, file.read())
+        return found
+
+    def staging(self):
+        path = os.path.join(self.releases, ".staging")
+        return sorted(os.listdir(path)) if os.path.isdir(path) else []
+
+    def release(self, name):
+        return os.path.join(self.releases, name)

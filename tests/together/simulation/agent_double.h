@@ -1,0 +1,77 @@
+// An agent on the simulated machine. Decides with the real session, as a cooperative agent does,
+// and takes its orders by the real line reader and codec; but it may have mischief in mind, which
+// it does without asking the session.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent-protocol/cpp/session/session.h"
+#include "agent-protocol/cpp/wire/line_reader.h"
+#include "tests/together/simulation/swarm.h"
+#include "upgrader/core/event.h"
+
+namespace upgrader::simulation {
+
+class Process;
+
+class AgentDouble {
+ public:
+  explicit AgentDouble(Process& process);
+
+  // When it will do something next, if nobody does anything to it.
+  [[nodiscard]] std::optional<Time> wakes() const;
+  void act();
+  // Its input has changed: it looks at once, or when it is free.
+  void wake();
+  void signalled(int signal);
+
+  // From now on it does nothing of its own accord, but reads: others speak for it.
+  void become_puppet();
+  // It does not read its input any more, or does again.
+  void read_on(bool wanted);
+
+ private:
+  struct Errand {
+    Time at;
+    Deed deed = Deed::hello;
+    bool mischief = false;
+  };
+
+  void read_some();
+  void hear(const agent_protocol::UpgraderMessage& message);
+  void perform(const agent_protocol::SessionActions& actions);
+  void react(const agent_protocol::SessionEvent& event);
+  void react_to_stop(const agent_protocol::StopAsked& stop);
+  void on(Occasion occasion);
+  void plan_heartbeat();
+  void plan(Deed deed);
+  void plan_for(Duration delay, Deed deed, bool mischief);
+  void drop_plans();
+  void run(const Errand& errand);
+  void say(const agent_protocol::AgentMessage& message, bool mischief);
+  [[nodiscard]] std::optional<agent_protocol::AgentMessage> message_for(Deed deed);
+  void misbehave(Deed deed);
+  void say_anything();
+  void flood();
+  [[nodiscard]] agent_protocol::Upgrade request();
+  [[nodiscard]] std::string state() const;
+
+  Process& process_;
+  agent_protocol::Session session_{agent_protocol::Session::Company::upgrader};
+  agent_protocol::LineReader reader_;
+  std::vector<Errand> errands_;
+  std::vector<Mischief> mischief_;
+  std::string upgrade_id_;
+  bool trickles_ = false;
+  bool reads_ = true;
+  bool puppet_ = false;
+  bool says_healthy_ = false;
+  bool input_ended_ = false;
+  int beats_left_ = 0;
+  int upgrades_left_ = 0;
+  std::optional<Time> awake_at_;  // bytes to be read or written
+};
+
+}  // namespace upgrader::simulation

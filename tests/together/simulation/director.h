@@ -1,0 +1,55 @@
+// Takes over when the faults have had their time: everybody cooperates, the upgrader comes to rest,
+// a good upgrade must commit, and the upgrader is told to stop. Also leads a guided run, in which
+// agents do as they are told: see guide.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tests/together/simulation/machine.h"
+#include "upgrader/core/supervisor.h"
+
+namespace upgrader::simulation {
+
+// Leads a run for as long as it likes, whenever nothing happens by itself.
+class Guide {
+ public:
+  virtual ~Guide() = default;
+  // Does something. False: it has nothing more to do.
+  virtual bool act(const Supervisor& supervisor) = 0;
+};
+
+class Director {
+ public:
+  Director(Machine& machine, Guide* guide);
+
+  // Nothing is ready and nothing is due. True if something has been done.
+  bool act(const Supervisor* supervisor);
+  // An event was taken.
+  void count_event(const Supervisor& supervisor);
+  // Why the run did not end as it must, or empty.
+  [[nodiscard]] const std::string& complaint() const { return complaint_; }
+  [[nodiscard]] bool was_useful() const { return act_ == Act::stop; }
+  [[nodiscard]] bool expects_clean_end() const { return act_ == Act::stop; }
+
+ private:
+  enum class Act { faults, calm, upgrade, stop };
+
+  void begin_calm();
+  bool lead_home(const State& state);
+  bool lead_agent(const Agent& agent, const State& state);
+  bool go_on_from_running(const State& state);
+
+  Machine& machine_;
+  Guide* guide_;
+  Act act_ = Act::faults;
+  Time calm_at_;
+  int calm_deeds_ = 0;
+  int events_ = 0;
+  int upgrade_events_ = 0;
+  Generation successor_ = 0;
+  std::string complaint_;
+};
+
+}  // namespace upgrader::simulation

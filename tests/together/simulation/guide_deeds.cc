@@ -1,0 +1,311 @@
+// What a guide does to a run: what agents say and do, signals, deadlines, and what is left unread.
+#include <algorithm>
+#include <csignal>
+
+#include "tests/together/simulation/agent_double.h"
+#include "tests/together/simulation/guide.h"
+#include "tests/together/simulation/judge.h"
+#include "tests/together/simulation/rehearsal.h"
+
+namespace upgrader::simulation {
+
+using namespace agent_protocol;
+using test::EventKind;
+using test::Speaker;
+
+// An agent's closed input is noticed only when something is sent to it, or has been waiting.
+void MapGuide::choose_clog() {
+  const bool closed = std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
+    return closes(sheet_.map.moves[move].steps[0]);
+  });
+  if (!machine_.random.chance(closed ? 95 : 20)) return;
+  clog_ = closed || machine_.random.chance(50) ? Clog::but_activate : Clog::from_ready;
+}
+
+bool MapGuide::is_ahead(EventKind kind) const {
+  return std::any_of(way_.begin(), way_.end(), [&](std::uint32_t at) {
+    const test::Move& move = sheet_.map.moves[at];
+    return std::any_of(move.steps, move.steps + move.length,
+                       [kind](Event step) { return test::kind_of(step) == kind; });
+  });
+}
+
+// True if this agent is to say something behind the next move of the way.
+bool MapGuide::says_more(Speaker speaker) const {
+  return way_.size() > 1 && std::any_of(way_.begin() + 1, way_.end(), [&](std::uint32_t at) {
+           const Event event = sheet_.map.moves[at].steps[0];
+           const EventKind kind = test::kind_of(event);
+           return test::speaker_of(event) == speaker &&
+                  (is_speech(event) || is_last_word(event) || kind == EventKind::extend_at_limit ||
+                   kind == EventKind::cancel_at_limit);
+         });
+}
+
+// Nothing may wait where an `activate` is to be what finds an input closed.
+bool MapGuide::is_kept_clear(const Agent& agent) const {
+  return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
+}
+
+// True if something waited, and has room now.
+bool MapGuide::makes_clear(const test::Move& move, const State& state) {
+  const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
+    return test::kind_of(step) == EventKind::activate_lost;
+  });
+  const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
+  Process* process = loses && agent ? machine_.of(agent->generation) : nullptr;
+  if (process == nullptr || !has_unsent(*process)) return false;
+  process->input.capacity = 65'536;
+  return true;
+}
+
+void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
+  for (std::size_t step = 1; step < move.length; ++step) {
+    const EventKind outcome = test::kind_of(move.steps[step]);
+    const bool of_activate = outcome == EventKind::activate_written ||
+                             outcome == EventKind::activate_waits ||
+                             outcome == EventKind::activate_lost;
+    if (of_activate) {
+      let_activate(outcome, state);
+    } else {
+      machine_.outcomes.push_back(move.steps[step]);
+    }
+  }
+}
+
+// What will become of the `activate` that is to be sent to the agent that is held.
+void MapGuide::let_activate(EventKind outcome, const State& state) {
+  const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
+  Process* process = agent ? machine_.of(agent->generation) : nullptr;
+  if (process == nullptr) return;
+  process->input.capacity = outcome == EventKind::activate_waits ? 0 : 65'536;
+  if (outcome == EventKind::activate_lost) process->close_input();
+}
+
+bool MapGuide::perform(const test::Move& move, const Supervisor& supervisor) {
+  const State& state = supervisor.state();
+  const Event event = move.steps[0];
+  const Speaker speaker = test::speaker_of(event);
+  if (speaker == Speaker::stranger) {
+    the_judge->tell_stale(event);
+    return true;
+  }
+  if (speaker == Speaker::nobody) {
+    if (!let_pass(event, supervisor)) return false;
+    expect_outcomes(move, state);
+    return true;
+  }
+  const std::optional<Agent>& agent =
+      speaker == Speaker::incumbent ? state.incumbent : state.candidate;
+  Process* process = agent ? machine_.of(agent->generation) : nullptr;
+  if (process == nullptr || process->life != Process::Life::running) return false;
+  if (!perform_of(*process, *agent, event, supervisor)) return false;
+  expect_outcomes(move, state);
+  return true;
+}
+
+// Signals and deadlines, and the start.
+bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
+  switch (test::kind_of(event)) {
+    case EventKind::start:
+      machine_.lock_is_free = true;
+      return true;
+    case EventKind::sigterm:
+      machine_.raise(machine_.random.chance(50) ? SIGTERM : SIGINT);
+      return true;
+    case EventKind::sigquit:
+      machine_.raise(SIGQUIT);
+      return true;
+    case EventKind::sigusr2:
+      machine_.raise(SIGUSR2);
+      return true;
+    case EventKind::signal:
+      machine_.raise(machine_.random.chance(50) ? SIGHUP : SIGUSR1);
+      return true;
+    default:
+      break;
+  }
+  const std::optional<Time> deadline = deadline_of(supervisor.state(), event);
+  if (!deadline) return false;
+  const Time then = std::max(*deadline, machine_.now());
+  if (!comes_to_pass(event, supervisor, then)) return false;
+  machine_.pass_to(then);
+  return true;
+}
+
+// First or behind others that change nothing.
+bool MapGuide::comes_to_pass(Event event, Supervisor supervisor, Time then) const {
+  for (int others = 0; others < 3; ++others) {
+    const Event next = test::class_of(supervisor.state(), DeadlinePassed{}, then);
+    if (next == event) return true;
+    if (destination(sheet_, follower_.place(), next) != follower_.place()) return false;
+    (void)supervisor.step(DeadlinePassed{}, then);
+  }
+  return false;
+}
+
+bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
+                          const Supervisor& supervisor) {
+  const State& state = supervisor.state();
+  const EventKind kind = test::kind_of(event);
+  if (is_last_word(event)) return say_last_words(process, agent, event, state);
+  switch (kind) {
+    case EventKind::limit:
+    case EventKind::close_limit:
+    case EventKind::heartbeat_limit:
+    case EventKind::hello_limit:
+      return let_pass(event, supervisor);
+    case EventKind::exits:
+      process.end({Ending::How::exited, 0});
+      return true;
+    case EventKind::is_killed:
+      process.end({Ending::How::signalled, SIGKILL});
+      return true;
+    case EventKind::closes_output:
+      if (says_more(test::speaker_of(event)) && is_one_which(agent, event) &&
+          close_input(process, agent)) {
+        return true;
+      }
+      if (!process.output.writer) return false;
+      process.close_output();
+      return true;
+    case EventKind::closes_input:
+      return close_input(process, agent);
+    case EventKind::takes_activate:
+      process.input.capacity = 65'536;
+      return true;
+    case EventKind::extend_at_limit:
+    case EventKind::cancel_at_limit:
+      if (!agent.deadline || !speak(process, agent, kind, state)) return false;
+      machine_.pass_to(*agent.deadline);
+      return true;
+    default:
+      return speak(process, agent, kind, state);
+  }
+}
+
+// And what follows: more of them, and the exit.
+bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
+                              const State& state) {
+  const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;
+  const bool said = speak(process, agent, test::kind_of(event), state);
+  while (on_way && way_.size() > 1 && is_last_word(sheet_.map.moves[way_[1]].steps[0])) {
+    leave_move();
+    (void)speak(process, agent, test::kind_of(sheet_.map.moves[way_.front()].steps[0]), state);
+  }
+  bool by_signal = machine_.random.chance(50);
+  while (way_.size() <= 1 && machine_.random.chance(60)) {
+    constexpr EventKind words[] = {EventKind::last_stopped, EventKind::last_unfit,
+                                   EventKind::last_ready, EventKind::stray};
+    (void)speak(process, agent, words[machine_.random.below(std::size(words))], state);
+  }
+  if (on_way && way_.size() > 1) {
+    const test::EventClass ahead = sheet_.map.moves[way_[1]].steps[0];
+    by_signal = test::kind_of(ahead) == EventKind::is_killed;
+    leave_move();
+    expect_outcomes(sheet_.map.moves[way_.front()], state);
+  }
+  process.end(by_signal ? Ending{Ending::How::signalled, SIGKILL} : Ending{Ending::How::exited, 0});
+  return said;
+}
+
+bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const State& state) {
+  if (!process.output.writer) return false;
+  if (!is_kept_clear(agent)) clog(process, kind == EventKind::ready && !agent.ready);
+  if (kind == EventKind::unknown) {
+    process.say("{\"type\":\"hullo\"}\n", Unknown{"hullo"});
+  } else if (kind == EventKind::malformed_upgrade) {
+    process.say("{\"type\":\"upgrade\",\"id\":\"u2\"}\n", Malformed{"upgrade", "", "u2"});
+  } else if (kind == EventKind::malformed) {
+    process.say("{\"type\":\"extend\"}\n", Malformed{"extend", "", std::nullopt});
+  } else if (kind == EventKind::stray) {
+    process.say("oops\n", Stray{});
+  } else {
+    SaidTimes said = said_;
+    if (kind == EventKind::extend && pauses_.empty()) {
+      said.extend_ms = machine_.random.one_of<std::int64_t>({1, 300, 60'000, 86'400'000});
+    }
+    const auto message = message_for(kind, agent, state, said);
+    if (!message) return false;
+    process.say(*message);
+  }
+  process.push(process.outbox.size());
+  if (!process.outbox.empty()) process.agent->wake();
+  return true;
+}
+
+// Nothing fits into its input any more; but what its `ready` is answered with.
+void MapGuide::clog(Process& process, bool makes_ready) {
+  if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
+  if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;
+}
+
+// Something is queued for it that its input has no room for.
+bool MapGuide::has_unsent(const Process& process) {
+  return process.input.capacity == 0 && !process.orders.empty();
+}
+
+// Closes the agent's input. The upgrader notices by unsent output, or by a provoked `error` that it
+// cannot write. False, and not closed: it would notice by neither.
+bool MapGuide::close_input(Process& process, const Agent& agent) {
+  if (!process.input.reader || !has_unsent(process)) {
+    if (agent.killed || agent.terminated || !process.output.writer) return false;
+    process.say("{\"type\":\"hullo\"}\n", Unknown{"hullo"});
+    process.push(process.outbox.size());
+  }
+  process.close_input();
+  return true;
+}
+
+// True if closing either end leads to the same place.
+bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
+  const Event closes_input =
+      test::class_for(test::speaker_of(closes_output), EventKind::closes_input);
+  const auto leads_to = [&](Event event) { return destination(sheet_, follower_.place(), event); };
+  return !agent.output_closed && leads_to(closes_output) == leads_to(closes_input);
+}
+
+// Leaves replies unsent, so that a later close of the input is noticed.
+void MapGuide::let_replies_wait(const Supervisor& supervisor) {
+  if (clog_ == Clog::never) return;
+  const State& state = supervisor.state();
+  for (const std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    if (!*agent || (*agent)->killed || (*agent)->terminated) continue;
+    Process* process = machine_.of((*agent)->generation);
+    if (process == nullptr || process->life != Process::Life::running) continue;
+    if (is_kept_clear(**agent)) continue;
+    const bool may_clog = clog_ == Clog::but_activate || process->input.capacity == 0;
+    if (may_clog && !has_unsent(*process))
+      (void)speak(*process, **agent, EventKind::unknown, state);
+  }
+}
+
+// Another deadline is in the way: its owner asks for more time, if it may, or has a heartbeat.
+bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
+  const State& state = supervisor.state();
+  const std::optional<Time> wanted = deadline_of(state, event);
+  if (!wanted) return false;
+  for (const Speaker speaker : {Speaker::incumbent, Speaker::candidate}) {
+    const auto& agent = speaker == Speaker::incumbent ? state.incumbent : state.candidate;
+    Process* process = agent ? machine_.of(agent->generation) : nullptr;
+    if (process == nullptr || process->life != Process::Life::running) continue;
+    if (!process->output.writer) continue;
+    const auto is_in_the_way = [&](EventKind kind) {
+      const Event its = test::class_for(speaker, kind);
+      const std::optional<Time> deadline = deadline_of(state, its);
+      return its != event && deadline && *deadline <= *wanted;
+    };
+    if (is_in_the_way(EventKind::heartbeat_limit)) {
+      machine_.pass_to(*supervisor.next_deadline() - Duration(1));
+      process->say(Heartbeat{});
+    } else if (is_in_the_way(EventKind::limit)) {
+      process->say(Extend{86'400'000});
+    } else {
+      continue;
+    }
+    process->push(process->outbox.size());
+    return true;
+  }
+  return false;
+}
+
+}  // namespace upgrader::simulation

@@ -1,0 +1,199 @@
+// Sits between the real loop and the real supervisor, sees every event and every action, and knows
+// besides what has truly happened on the machine. Says which rule was broken: those of the watcher
+// (tests/support), those of the shell (IO-1 to IO-6 of ARCHITECTURE.md), and that everything comes
+// to rest and stays useful. Their names: tests/INVARIANTS.md.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/support/watcher.h"
+#include "tests/together/simulation/director.h"
+#include "tests/together/simulation/machine.h"
+#include "upgrader/core/supervisor.h"
+
+namespace upgrader::simulation {
+
+// What becomes of what the supervisor asks of the world.
+enum class World {
+  check,
+  check_fails,
+  way_back,
+  no_way_back,
+  spawn,
+  spawn_fails,
+  spawn_refused,
+  link_back,
+  link_stays,
+  proof,
+  proof_fails,
+  relink,
+  relink_fails,
+};
+
+// What is done instead of Supervisor::step: a canary's is one with a fault.
+using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
+
+// Goes along and counts what has been visited.
+class Tracker {
+ public:
+  virtual ~Tracker() = default;
+  virtual void before(const Supervisor& supervisor, const Event& event, Time now) = 0;
+  virtual void after(const Supervisor& supervisor, const test::Watcher& watcher) = 0;
+};
+
+// What happened in a run, in figures.
+struct Tally {
+  std::uint64_t runs = 0;
+  std::uint64_t events = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t committed = 0;
+  std::uint64_t failed = 0;       // the old agent stayed
+  std::uint64_t rolled_back = 0;  // a fallback was needed
+  std::uint64_t stood_by = 0;     // and one stood by that got the work
+  std::uint64_t cut_short = 0;    // ended with the upgrader
+  std::uint64_t requests = 0;     // of operators, that have been answered
+  std::uint64_t granted = 0;      // and not refused
+  std::uint64_t useful = 0;       // a good upgrade committed once all faults had ceased
+  std::uint64_t guided = 0;
+  std::uint64_t arrived = 0;  // of these, where they were led to
+  void add(const Tally& other);
+};
+
+class Judge {
+ public:
+  Judge(Machine& machine, Director& director, const StepFunction& step, Tracker* tracker,
+        std::string* trace);
+
+  // ---- the seat of the supervisor
+  Actions step(Supervisor& supervisor, const Event& event, Time now);
+
+  // ---- the event loop
+  void look_begins();
+  void turn_begins();
+  void turn_ended();
+  // Nothing is ready and nothing is due: true if something has been done about that.
+  bool at_rest(const std::optional<Time>& timer);
+  [[nodiscard]] bool over() const { return over_; }
+
+  // An event of this kind, of a generation that has gone, is told.
+  void tell_stale(test::EventClass kind);
+
+  // ---- the calls of the shell
+  [[nodiscard]] World next_outcome(World asked);
+  // What the link is made to name now is the outcome of a PutLinkBack.
+  [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
+  [[nodiscard]] bool started() const { return started_; }
+  void check_start();
+  void signal_sent(Process& process, int signal);
+  void signal_taken(int signal);
+  void bytes_read(Process& process, std::size_t count);
+  void init_told(std::string_view text);
+  void bytes_written(Process& process, std::string_view bytes);
+  void timer_set();
+
+  // ---- the control directory
+  // Read from its FIFO; of no bytes: its end was.
+  void control_read(std::string_view bytes);
+  void status_written(std::string_view text, bool well);
+  [[nodiscard]] std::string id_under_way() const;  // empty: there is none
+
+  // ---- the agents
+  void heard(Process& process, std::string_view line);
+  // An id that nobody has used: capital letters behind a "u", which the atlas knows to be one.
+  [[nodiscard]] std::string next_request();
+
+  // ---- the end
+  // The upgrader has ended, and nothing is left of it.
+  void run_ended(int status);
+  void broken(const std::string& rule);
+  [[nodiscard]] const std::string& verdict() const { return verdict_; }  // empty: all was well
+  [[nodiscard]] const Tally& tally() const { return tally_; }
+  void note(const std::string& line);
+
+ private:
+  void see_event(const Event& event);
+  void check_init();
+  void see_line(Process* process, const Meaning& meaning);
+  void see_word(Process& process, const MessageReceived& received);
+  void see_exit(Process& process);
+  void see_activated(const Process* process, bool whole);
+  void see_deadline();
+  void check_put_off(const State& before, Time by, Time now, const State& after);
+  void see_actions(const Actions& actions);
+  void see_send(const Send& send);
+  void see_activate(const Process& process, const agent_protocol::Activate& activate);
+  void order_signal(Generation generation, int signal);
+  void see_welcome(Process& process, const agent_protocol::Welcome& welcome);
+  void see_reason(const Process& process, const agent_protocol::Activate& activate);
+  void see_commit(const Process* process);
+  void check_standbys();
+  void count(const agent_protocol::UpgraderMessage& message);
+  void check_orders();
+  void check_resources();
+  void throw_in_stale_event();
+  void throw_in_between_last_words(const Event& event);
+  void tell_stale_event(Event stale);
+  struct Given;
+  void see_control(const ControlRequest& request);
+  bool take_line_without_supervisor();
+  [[nodiscard]] bool is_answered(const std::string& name) const;
+  [[nodiscard]] bool is_known(const std::string& id) const;
+  void give(Given given);
+  void see_answer(const Answer& answer);
+  void see_ending();
+  void check_status(const std::string& text, bool last);
+  void check_control();
+  void check_fifo();
+  [[nodiscard]] World guided_outcome(World asked);
+
+  Machine& machine_;
+  Director& director_;
+  const StepFunction& step_;
+  Tracker* tracker_;
+  std::string* trace_;
+  test::Watcher watcher_;
+  Supervisor* supervisor_ = nullptr;
+  bool awaits_link_back_ = false;
+  bool started_ = false;
+  bool over_ = false;
+  bool shutdown_ = false;
+  bool looking_ = false;  // in a timer's callback
+  std::optional<int> exit_;
+  int requests_ = 0;
+  int turns_at_once_ = 0;
+  int timer_settings_ = 0;  // in this turn
+  Time event_at_{0};
+  std::map<std::string, Time> put_off_;  // deadlines, by their names, that have been put off once
+  std::deque<Time> init_told_at_;        // in the last second
+  // ---- what operators have written, and what has become of it
+  struct Given {
+    std::string name;
+    std::string type;
+    std::optional<bool> ok;  // none: the supervisor has not answered yet
+  };
+  std::string control_line_;               // the beginning of the one that is being read
+  std::deque<std::string> control_lines_;  // read, and not yet known to have been taken
+  std::deque<Given> given_;                // the last sixteen answers, newest first
+  std::deque<std::string> ids_ended_;      // of the last sixteen endings, likewise
+  std::string id_under_way_;               // of an upgrade that has been accepted
+  int control_lines_in_turn_ = 0;
+  std::string status_;          // what status.json says
+  bool status_is_old_ = false;  // the last writing failed
+  std::optional<Time> status_written_at_;
+  bool agent_was_active_ = false;  // one has got its `activate`
+  bool committed_ = false;         // in the step that is being judged
+  bool init_heard_ready_ = false;
+  bool init_heard_stopping_ = false;
+  bool init_reloads_ = false;  // as it has been told
+  std::string verdict_;
+  Tally tally_;
+};
+
+extern Judge* the_judge;
+
+}  // namespace upgrader::simulation

@@ -1,0 +1,167 @@
+// The judge's other half: the calls of the shell, what the agents see, and the end.
+#include <algorithm>
+#include <csignal>
+
+#include "tests/together/simulation/judge.h"
+#include "upgrader/shell/agents.h"
+
+namespace upgrader::simulation {
+
+using namespace agent_protocol;
+
+namespace {
+
+// In one turn, of one callback or signal: the timer is set for all the lines that it takes in.
+constexpr int timer_settings_max = 4;
+
+}  // namespace
+
+// ---- the calls of the shell
+
+// What the guide wants; a way back is asked for when the check has gone well.
+World Judge::guided_outcome(World asked) {
+  using test::EventKind;
+  if (machine_.calm || machine_.outcomes.empty()) return asked;
+  const EventKind kind = test::kind_of(machine_.outcomes.front());
+  if (asked == World::check && kind != EventKind::check_fails) return asked;
+  machine_.outcomes.pop_front();
+  switch (kind) {
+    case EventKind::check_fails:
+      return World::check_fails;
+    case EventKind::no_way_back:
+      return World::no_way_back;
+    case EventKind::spawn_refused:
+      return World::spawn_refused;
+    case EventKind::spawn_fails:
+      return World::spawn_fails;
+    case EventKind::link_not_put_back:
+      return World::link_stays;
+    case EventKind::proof_fails:
+      return World::proof_fails;
+    case EventKind::relink_fails:
+      return World::relink_fails;
+    default:
+      return asked;
+  }
+}
+
+World Judge::next_outcome(World asked) {
+  if (machine_.swarm.guided) return guided_outcome(asked);
+  const auto fails = [this](int percent) {
+    return !machine_.calm && machine_.random.chance(percent);
+  };
+  const Swarm& swarm = machine_.swarm;
+  switch (asked) {
+    case World::check:
+      return fails(swarm.check_failures) ? World::check_fails : asked;
+    case World::way_back:
+      return fails(swarm.lost_ways_back) ? World::no_way_back : asked;
+    case World::spawn:
+      if (!fails(swarm.spawn_failures)) return asked;
+      return fails(50) ? World::spawn_refused : World::spawn_fails;
+    case World::link_back:
+      return fails(swarm.proof_failures) ? World::link_stays : asked;
+    case World::proof:
+      return fails(swarm.proof_failures) ? World::proof_fails : asked;
+    case World::relink:
+      return fails(swarm.relink_failures) ? World::relink_fails : asked;
+    default:
+      return asked;
+  }
+}
+
+void Judge::check_start() {
+  if (shutdown_) broken("S8: a process is started after SIGTERM");
+  const auto& all = machine_.processes();
+  const auto unreaped = std::count_if(all.begin(), all.end(), [](const auto& process) {
+    return process->life != Process::Life::reaped;
+  });
+  if (unreaped > 1) broken("S9: a third agent is started");
+}
+
+void Judge::signal_sent(Process& process, int signal) {
+  if (process.signals_due.empty() || process.signals_due.front() != signal) {
+    return broken("S6: a signal that was not ordered");
+  }
+  process.signals_due.pop_front();
+}
+
+void Judge::signal_taken(int signal) {
+  timer_settings_ = 0;  // each is a turn of its own
+  if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) shutdown_ = true;
+  if (signal != SIGCHLD) note("signal " + std::to_string(signal));
+}
+
+void Judge::bytes_read(Process& process, std::size_t count) {
+  if (looking_ || process.life == Process::Life::reaped) return;
+  process.bytes_in_turn += count;
+  if (process.bytes_in_turn > read_bytes_a_turn) broken("IO-5: more bytes than a turn may take");
+}
+
+// A line is whole when its newline has been written.
+void Judge::bytes_written(Process& process, std::string_view bytes) {
+  process.taken += bytes.size();
+  for (const char byte : bytes) {
+    process.incoming += byte;
+    if (byte != '\n') continue;
+    if (process.incoming.rfind("{\"type\":\"activate\"", 0) == 0) {
+      process.activated = agent_was_active_ = true;
+    }
+    process.incoming.clear();
+  }
+}
+
+void Judge::timer_set() {
+  if (++timer_settings_ > timer_settings_max) broken("the timer is set anew for every line");
+}
+
+// ---- the agents' own view
+
+void Judge::heard(Process& process, std::string_view line) {
+  auto& orders = process.orders;
+  while (!orders.empty() && orders.front().may_be_lost &&
+         orders.front().line != std::string(line) + "\n") {
+    orders.pop_front();
+  }
+  if (orders.empty() || orders.front().line != std::string(line) + "\n") {
+    return broken("an agent hears what was not said to it");
+  }
+  orders.pop_front();
+  if (line.rfind("{\"type\":\"activate\"", 0) != 0) return;
+  process.knows_it = true;
+  for (const auto& other : machine_.processes()) {
+    const bool alive = other.get() != &process && other->life == Process::Life::running;
+    if (alive && other->knows_it) broken("S1: two agents know that they are active");
+  }
+}
+
+std::string Judge::next_request() {
+  std::string id = "u";
+  for (int left = ++requests_; left > 0; left /= 26)
+    id += static_cast<char>('A' + left % 26);
+  return id;
+}
+
+// ---- the end
+
+void Judge::run_ended(int status) {
+  if (!verdict_.empty()) return;
+  check_orders();
+  if (!exit_) broken("it ends without having been told to");
+  if (exit_ && *exit_ != status) broken("its exit status is not what was decided");
+  for (const auto& process : machine_.processes()) {
+    if (process->life != Process::Life::reaped) broken("it exits while an agent lives");
+  }
+  using What = Descriptor::What;
+  const bool has_status = machine_.swarm.options.control_directory && started_;
+  if (has_status && !status_is_old_) check_status(status_, true);
+  if (machine_.operators.pipe.is_open()) broken("Control: the FIFO outlives the upgrader");
+  for (const What what : {What::input, What::output, What::signals, What::program, What::control}) {
+    if (machine_.open_count(what) != 0) broken("Resources: a descriptor is left open");
+  }
+  if (!director_.expects_clean_end()) return;
+  ++tally_.useful;
+  if (status != 0) broken("it was told to stop, and does not exit with 0");
+}
+
+}  // namespace upgrader::simulation

@@ -1,0 +1,211 @@
+// The judge's eye on the control directory: what operators have asked for is answered once and
+// never obeyed twice, in the order in which it was written; and status.json is whole, true, and not
+// written too often. The rules are in upgrader(8), CONTROL DIRECTORY.
+#include <rapidjson/document.h>
+
+#include <algorithm>
+
+#include "tests/together/simulation/judge.h"
+#include "upgrader/shell/agents.h"
+
+namespace upgrader::simulation {
+namespace {
+
+constexpr std::size_t kept = 16;  // answers, and endings
+constexpr std::size_t status_bytes_max = 65'536;
+// Less what a system call may take before the writing is seen here.
+constexpr Duration status_pause{100 - 2};
+
+using Value = rapidjson::Value;
+
+std::string text_of(const Value& object, const char* name) {
+  const auto found = object.FindMember(name);
+  return found != object.MemberEnd() && found->value.IsString() ? found->value.GetString() : "";
+}
+
+std::size_t count_of(const Value& object, const char* name) {
+  const auto found = object.FindMember(name);
+  return found != object.MemberEnd() && found->value.IsArray() ? found->value.Size() : 0;
+}
+
+}  // namespace
+
+// ---- lines
+
+// The upgrader's own reading is not asked: what stands between two newlines is a line, and what
+// stands before the end of the file is the rest of one.
+void Judge::control_read(std::string_view bytes) {
+  if (bytes.empty()) {
+    if (!control_line_.empty()) control_lines_.emplace_back();  // it is no request any more
+    control_line_.clear();
+  }
+  for (const char byte : bytes) {
+    if (byte != '\n') {
+      control_line_ += byte;
+      continue;
+    }
+    control_lines_.push_back(std::exchange(control_line_, {}));
+  }
+}
+
+bool Judge::is_answered(const std::string& name) const {
+  return std::any_of(given_.begin(), given_.end(),
+                     [&](const Given& given) { return given.name == name; });
+}
+
+bool Judge::is_known(const std::string& id) const {
+  return id == id_under_way_ ||
+         std::find(ids_ended_.begin(), ids_ended_.end(), id) != ids_ended_.end();
+}
+
+void Judge::give(Given given) {
+  ++tally_.requests;
+  if (given.ok == true) ++tally_.granted;
+  given_.push_front(std::move(given));
+  if (given_.size() > kept) given_.pop_back();
+}
+
+// The next line that was read. False: there is none, or the supervisor is to see it.
+bool Judge::take_line_without_supervisor() {
+  if (control_lines_.empty()) return false;
+  const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
+  if (asked != nullptr && !is_answered(asked->name)) {
+    const bool known = asked->well_formed && asked->deed == upgrader::Deed::upgrade &&
+                       !asked->id.empty() && is_known(asked->id);
+    if (asked->well_formed && !known) return false;
+    give({asked->name, asked->type, known});
+  }
+  control_lines_.pop_front();
+  return true;
+}
+
+void Judge::see_control(const ControlRequest& request) {
+  if (++control_lines_in_turn_ > lines_a_turn) {
+    broken("IO-5: more requests of operators than a turn may take");
+  }
+  while (take_line_without_supervisor()) {
+  }
+  const Asked* asked =
+      control_lines_.empty() ? nullptr : machine_.operators.meaning_of(control_lines_.front());
+  const bool is_it = asked != nullptr && asked->name == request.name && asked->deed == request.deed;
+  if (!is_it) return broken("Control: a request that nobody wrote now, or that has its answer");
+  const std::string& id = request.upgrade.id;
+  const bool given = asked->id.empty() && id.starts_with("control-") && !is_known(id);
+  if (asked->deed == upgrader::Deed::upgrade && !given && asked->id != id) {
+    broken("Control: an upgrade under another id");
+  }
+  give({asked->name, asked->type, std::nullopt});
+  control_lines_.pop_front();
+  if (request.deed == upgrader::Deed::shutdown) shutdown_ = true;
+}
+
+void Judge::see_answer(const Answer& answer) {
+  const auto found = std::find_if(given_.begin(), given_.end(),
+                                  [&](const Given& given) { return given.name == answer.name; });
+  if (found == given_.end() || found->ok)
+    return broken("Control: an answer to nobody, or a second");
+  if (found->type != name_of(answer.deed)) broken("Control: an answer to another request");
+  found->ok = answer.refusal.empty();
+  if (*found->ok) ++tally_.granted;
+}
+
+void Judge::see_ending() {
+  if (id_under_way_.empty()) return broken("Control: an ending of no upgrade");
+  ids_ended_.push_front(std::exchange(id_under_way_, {}));
+  if (ids_ended_.size() > kept) ids_ended_.pop_back();
+}
+
+// As an operator has read it.
+std::string Judge::id_under_way() const {
+  rapidjson::Document status;
+  status.Parse(status_.c_str());
+  if (status.HasParseError() || !status.HasMember("upgrade")) return "";
+  return text_of(status["upgrade"], "id");
+}
+
+// ---- status.json
+
+void Judge::status_written(std::string_view text, bool well) {
+  const bool last = text.find("\"ended\":{") != std::string_view::npos;
+  const Time now = machine_.now();
+  const bool soon = status_written_at_ && now < *status_written_at_ + status_pause;
+  if (soon && !last) broken("Control: status.json is written more than ten times a second");
+  status_written_at_ = now;
+  const auto waits = [](const auto& process) {
+    return process->promised && !process->activated && !process->buried && !process->killed &&
+           process->input.reader;
+  };
+  const auto& all = machine_.processes();
+  if (!last && std::any_of(all.begin(), all.end(), waits)) {
+    broken("Control: status.json is written while an agent waits for its activate");
+  }
+  status_is_old_ = !well;
+  check_status(std::string(text), last);
+  if (well) status_ = text;
+}
+
+void Judge::check_status(const std::string& text, bool last) {
+  const bool one_line = !text.empty() && text.find('\n') == text.size() - 1;
+  rapidjson::Document status;
+  status.Parse(text.c_str());
+  if (!one_line || text.size() > status_bytes_max || status.HasParseError()) {
+    return broken("S12: status.json is not one whole line of JSON");
+  }
+  const Phase phase = supervisor_ == nullptr ? Phase::starting : supervisor_->phase();
+  if (text_of(status, "phase") != (last ? "ended" : name_of(phase))) {
+    broken("S12: status.json says another phase: " + text_of(status, "phase"));
+  }
+  if (last && exit_ && status["ended"]["exit_status"].GetInt() != *exit_) {
+    broken("S12: status.json says another exit status");
+  }
+  const std::size_t endings = count_of(status, "endings");
+  if (endings != ids_ended_.size()) broken("S12: status.json says another number of endings");
+  for (std::size_t i = 0; i < endings && i < ids_ended_.size(); ++i) {
+    if (text_of(status["endings"][static_cast<unsigned>(i)], "id") != ids_ended_[i]) {
+      broken("S12: status.json says another ending");
+    }
+  }
+  // What needed no supervisor may have been taken since.
+  const std::size_t requests = count_of(status, "requests");
+  const auto newest_is = [&](const Given& given) {
+    return requests > 0 && text_of(status["requests"][0U], "request") == given.name;
+  };
+  const auto agrees = [&] {
+    return requests == given_.size() && (requests == 0 || newest_is(given_.front()));
+  };
+  while (!agrees() && take_line_without_supervisor()) {
+  }
+  if (!agrees()) return broken("Control: a request that is not answered in its turn");
+  for (std::size_t i = 0; i < requests; ++i) {
+    const Value& request = status["requests"][static_cast<unsigned>(i)];
+    const Given& given = given_[i];
+    const bool same = text_of(request, "request") == given.name &&
+                      text_of(request, "type") == given.type && request["ok"].IsBool() &&
+                      given.ok == request["ok"].GetBool();
+    if (!same) broken("Control: status.json has another answer, or another order");
+  }
+}
+
+// In calm the FIFO can be opened, and the upgrader tries that every second: at rest it has it open.
+void Judge::check_fifo() {
+  const bool taken = machine_.swarm.options.control_directory && started_ && !exit_;
+  if (taken && machine_.calm && !machine_.operators.pipe.is_open()) {
+    broken("Control: the FIFO is not opened again");
+  }
+}
+
+// At rest every line that was read has been taken, and status.json says how things stand.
+void Judge::check_control() {
+  if (!machine_.swarm.options.control_directory || supervisor_ == nullptr) return;
+  while (take_line_without_supervisor()) {
+  }
+  if (!control_lines_.empty()) broken("Control: a request is never taken");
+  // While nobody is active, it may be held back.
+  const auto& all = machine_.processes();
+  const bool served = std::any_of(all.begin(), all.end(), [](const auto& process) {
+    return process->activated && !process->buried;
+  });
+  if (served && !status_is_old_) check_status(status_, false);
+}
+
+}  // namespace upgrader::simulation

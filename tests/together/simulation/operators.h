@@ -1,0 +1,105 @@
+// The FIFO of the control directory as the kernel has it, and the operators who write to it: good
+// requests, names and ids that were used before, what is malformed, what is no request at all, and
+// lines that are cut off. The judge looks up here what a line that has been read was meant to be.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/together/simulation/random.h"
+#include "upgrader/core/time.h"
+#include "upgrader/wire/control_request.h"
+
+namespace upgrader::simulation {
+
+class Machine;
+
+// What a line asks for. Well formed: the supervisor is to see it, unless its name has an answer, or
+// the upgrade is known.
+struct Asked {
+  std::string name;
+  std::string type;
+  bool well_formed = false;
+  upgrader::Deed deed = upgrader::Deed::shutdown;
+  std::string id;  // of an upgrade; empty: the upgrader is to give it one
+};
+
+class ControlPipe {
+ public:
+  // ---- the upgrader's side: by the number of its descriptor
+  void make() { exists_ = true; }
+  void remove() { exists_ = false; }
+  void opened(int fd);
+  void closed(int fd);
+  [[nodiscard]] bool readable(int fd) const;
+  // So many bytes; 0 at the end of the file; nothing where there is none yet.
+  [[nodiscard]] std::optional<std::size_t> read(char* buffer, std::size_t size);
+
+  // ---- the operators' side
+  // False: nobody reads, or it is not there.
+  [[nodiscard]] bool open_to_write();
+  void close_to_write();
+  // Whole, or not at all.
+  void write(const std::string& text);
+  [[nodiscard]] bool is_open() const { return exists_ && !readers_.empty(); }
+
+ private:
+  static constexpr std::size_t capacity = 65'536;
+
+  bool exists_ = false;
+  std::string bytes_;
+  std::map<int, std::uint64_t> readers_;  // and how many had come to write when it was opened
+  std::uint64_t came_ = 0;
+  int writers_ = 0;
+};
+
+class Operators {
+ public:
+  explicit Operators(Machine& machine) : machine_(machine) {}
+
+  // An operator comes, writes so many lines, and stays for a while.
+  void expect(Time at, int lines, Duration stays);
+  [[nodiscard]] std::optional<Time> next() const;
+  // What is due by now.
+  void act();
+  // Nobody comes any more, and who is there goes.
+  void go_home();
+
+  // When no more faults happen, and an upgrade waits at its gate: an operator comes, confirms the
+  // upgrade with this id, and goes. False: nobody has the FIFO open to read it.
+  [[nodiscard]] bool confirm(const std::string& id);
+
+  // What this whole line asks for; nothing: it is no request.
+  [[nodiscard]] const Asked* meaning_of(const std::string& line) const;
+
+  ControlPipe pipe;
+
+ private:
+  struct Visit {
+    Time at;
+    int lines = 0;      // left to be written; 0: it is the end of the visit
+    Duration stays{0};  // after that
+    bool began = false;
+  };
+
+  void write_one();
+  std::string line_of_any_kind();
+  std::string request(const std::string& type, Asked asked, const std::string& members);
+  std::string good_request();
+  std::string upgrade(const std::string& name);
+  std::string malformed_request();
+  std::string no_request();
+  std::string name();
+  std::string id();
+
+  Machine& machine_;
+  std::vector<Visit> visits_;
+  std::map<std::string, Asked> meanings_;  // of all that was ever written
+  std::vector<std::string> written_;
+  int names_ = 0;
+};
+
+}  // namespace upgrader::simulation

@@ -1,0 +1,190 @@
+#include "tests/together/simulation/rehearsal.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "tests/support/every_event.h"
+
+namespace upgrader::simulation {
+
+using namespace agent_protocol;
+using test::EventKind;
+using test::Speaker;
+
+std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
+                                         test::EventClass event) {
+  for (std::uint32_t at = sheet.first_move[place]; at < sheet.first_move[place + 1]; ++at) {
+    const test::Move& move = sheet.map.moves[at];
+    if (move.length == 1 && move.steps[0] == event && move.whole) return move.to;
+  }
+  return std::nullopt;
+}
+
+std::optional<Time> deadline_of(const State& state, test::EventClass event) {
+  const EventKind kind = test::kind_of(event);
+  if (kind == EventKind::upgrade_limit) {
+    return state.upgrade ? state.upgrade->deadline : std::nullopt;
+  }
+  const bool of_incumbent = test::speaker_of(event) == Speaker::incumbent;
+  const std::optional<Agent>& agent = of_incumbent ? state.incumbent : state.candidate;
+  if (!agent) return std::nullopt;
+  if (kind == EventKind::close_limit) return agent->close_deadline;
+  if (kind == EventKind::heartbeat_limit) return agent->heartbeat_deadline;
+  if (kind == EventKind::hello_limit) return agent->hello_deadline;
+  return agent->deadline;
+}
+
+namespace {
+
+bool is_deadline(EventKind kind) {
+  return kind == EventKind::limit || kind == EventKind::close_limit ||
+         kind == EventKind::heartbeat_limit || kind == EventKind::hello_limit ||
+         kind == EventKind::upgrade_limit;
+}
+
+bool is_at_deadline(EventKind kind) {
+  return kind == EventKind::extend_at_limit || kind == EventKind::cancel_at_limit;
+}
+
+}  // namespace
+
+bool is_timed(test::EventClass event) {
+  const EventKind kind = test::kind_of(event);
+  return is_deadline(kind) || is_at_deadline(kind);
+}
+
+Rehearsal::Rehearsal(const Sheet& sheet, const Policy& policy, const SaidTimes& said,
+                     Random& random)
+    : sheet_(sheet), supervisor_(policy), said_(said), random_(random) {}
+
+bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
+  for (const std::uint32_t at : way) {
+    pause(test::kind_of(sheet_.map.moves[at].steps[0]));
+    if (!make(sheet_.map.moves[at])) return false;
+  }
+  return true;
+}
+
+// Deadlines that were set in one instant pass in one order only; these are not. After a pipe has
+// been closed there is little time left: another deadline passes first only if it is near by then.
+void Rehearsal::pause(EventKind next_kind) {
+  const std::optional<Time> next = supervisor_.next_deadline();
+  const Duration left = next ? *next - now_ : Duration(1'000);
+  const bool closes = next_kind == EventKind::closes_input || next_kind == EventKind::closes_output;
+  Duration pause{0};
+  if (closes && next && random_.chance(50)) {
+    pause = left - Duration(random_.between(1, 150));
+  } else if (random_.chance(30)) {
+    pause = Duration(random_.between(0, left.count() / 2));
+  }
+  pauses_.push_back(std::max(pause, Duration(0)));
+  now_ += pauses_.back();
+}
+
+bool Rehearsal::make(const test::Move& move) {
+  if (is_deadline(test::kind_of(move.steps[0]))) {
+    if (!let_pass(move)) return false;
+  } else {
+    if (is_at_deadline(test::kind_of(move.steps[0]))) {
+      const std::optional<Time> deadline = deadline_of(supervisor_.state(), move.steps[0]);
+      if (!deadline) return false;
+      now_ = std::max(now_, *deadline);
+    }
+    const std::optional<Event> event = event_for(move.steps[0]);
+    if (!event) return false;
+    (void)supervisor_.step(*event, now_);
+  }
+  for (std::size_t step = 1; step < move.length; ++step) {
+    const auto outcomes = test::every_outcome(supervisor_.state());
+    const auto wanted = std::find_if(outcomes.begin(), outcomes.end(), [&](const auto& outcome) {
+      return test::class_of(supervisor_.state(), outcome.event, now_) == move.steps[step];
+    });
+    if (wanted == outcomes.end()) return false;
+    (void)supervisor_.step(wanted->event, now_);
+  }
+  return judge_passed(move.to);
+}
+
+// First or behind others that change nothing.
+bool Rehearsal::let_pass(const test::Move& move) {
+  const std::optional<Time> deadline = deadline_of(supervisor_.state(), move.steps[0]);
+  if (!deadline) return false;
+  now_ = std::max(now_, *deadline);
+  for (int others = 0; others < 3; ++others) {
+    const Event passed = DeadlinePassed{};
+    const test::EventClass next = test::class_of(supervisor_.state(), passed, now_);
+    (void)supervisor_.step(passed, now_);
+    if (next == move.steps[0]) return true;
+    if (destination(sheet_, move.from, next) != move.from) return false;
+  }
+  return false;
+}
+
+// What else has passed by now, and must have changed nothing.
+bool Rehearsal::judge_passed(std::uint32_t place) {
+  for (int others = 0; others < 3; ++others) {
+    const std::optional<Time> next = supervisor_.next_deadline();
+    if (!next || *next > now_) return true;
+    const Event passed = DeadlinePassed{};
+    const test::EventClass its = test::class_of(supervisor_.state(), passed, now_);
+    if (destination(sheet_, place, its) != place) return false;
+    (void)supervisor_.step(passed, now_);
+  }
+  return false;
+}
+
+std::optional<Event> Rehearsal::event_for(test::EventClass event) {
+  const State& state = supervisor_.state();
+  switch (test::kind_of(event)) {
+    case EventKind::start:
+      return StartRequested{1, std::nullopt};
+    case EventKind::sigterm:
+      return StopRequested{};
+    case EventKind::sigquit:
+      return QuitRequested{};
+    case EventKind::sigusr2:
+      return UpgradeRequested{};
+    case EventKind::signal:
+      return SignalReceived{SIGHUP};
+    default:
+      break;
+  }
+  const bool of_incumbent = test::speaker_of(event) == Speaker::incumbent;
+  const std::optional<Agent>& agent = of_incumbent ? state.incumbent : state.candidate;
+  if (!agent) return std::nullopt;
+  return event_of(*agent, test::kind_of(event));
+}
+
+std::optional<Event> Rehearsal::event_of(const Agent& agent, EventKind kind) {
+  const Generation its = agent.generation;
+  switch (kind) {
+    case EventKind::exits:
+      return ProcessExited{its, {Ending::How::exited, 0}};
+    case EventKind::is_killed:
+      return ProcessExited{its, {Ending::How::signalled, SIGKILL}};
+    case EventKind::closes_output:
+      return OutputClosed{its};
+    case EventKind::closes_input:
+      // Found closed only once by who sends nothing more.
+      if (agent.input_closed && (agent.killed || agent.terminated)) return std::nullopt;
+      return InputClosed{its};
+    case EventKind::takes_activate:
+      return ActivateWritten{its};
+    case EventKind::unknown:
+      return MessageRefused{its, Unknown{"hullo"}};
+    case EventKind::malformed_upgrade:
+      return MessageRefused{its, Malformed{"upgrade", "", "u2"}};
+    case EventKind::malformed:
+      return MessageRefused{its, Malformed{"extend", "", std::nullopt}};
+    case EventKind::stray:
+      return StrayReceived{its, "oops"};
+    default:
+      break;
+  }
+  auto message = message_for(kind, agent, supervisor_.state(), said_);
+  if (!message) return std::nullopt;
+  const bool last = dies_in(test::class_for(Speaker::incumbent, kind)) != Speaker::nobody;
+  return MessageReceived{its, std::move(*message), last};
+}
+
+}  // namespace upgrader::simulation

@@ -1,0 +1,195 @@
+// make simulate: runs seeds in two processes, prints for the first that fails the line that repeats
+// it, and what was visited of the exploration's map.
+//
+//   simulate SEEDS [N]     that many seeds from 1 on, with figures and a result line; behind them
+//                          N times those further seeds that lead to what has been missed
+//   simulate -s SEED       one seed; with -t its whole trace
+//   simulate -c SEEDS      a canary: succeeds if one of so many seeds fails, and says which
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tests/together/simulation/figures.h"
+#include "tests/together/simulation/run.h"
+
+namespace {
+
+using namespace upgrader::simulation;
+using upgrader::test::with_commas;
+
+constexpr std::size_t workers = 2;
+constexpr std::uint64_t repeated_seeds = 100;
+
+// What the workers tell, in memory that they share with whoever started them.
+struct Report {
+  std::atomic<std::uint64_t> next{0};  // index
+  std::atomic<std::uint64_t> failed_seed{0};
+  std::array<std::atomic<std::uint64_t>, workers> at_seed{};
+  std::array<Tally, workers> tallies{};
+  std::array<char, 300> verdict{};
+};
+
+Report* shared_report() {
+  void* memory =
+      ::mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) std::abort();
+  return new (memory) Report;
+}
+
+void note_failure(Report& report, std::uint64_t seed, const std::string& verdict) {
+  std::uint64_t none = 0;
+  if (!report.failed_seed.compare_exchange_strong(none, seed)) return;
+  verdict.copy(report.verdict.data(), report.verdict.size() - 1);
+}
+
+// Which seeds are run: those of the list, or all from 1 on where there is none.
+struct Seeds {
+  std::uint64_t count = 0;
+  const std::vector<std::uint64_t>* list = nullptr;
+  [[nodiscard]] std::uint64_t at(std::uint64_t index) const {
+    return list != nullptr ? (*list)[index] : index + 1;
+  }
+};
+
+void work(Report& report, std::size_t worker, const Seeds& seeds, const Setting& setting) {
+  constexpr std::uint64_t batch = 64;
+  while (report.failed_seed == 0) {
+    const std::uint64_t first = report.next.fetch_add(batch);
+    for (std::uint64_t index = first; index < first + batch; ++index) {
+      if (index >= seeds.count) return;
+      const std::uint64_t seed = seeds.at(index);
+      report.at_seed[worker] = seed;
+      const RunOutcome outcome = run_seed(seed, setting);
+      report.tallies[worker].add(outcome.tally);
+      if (!outcome.verdict.empty()) return note_failure(report, seed, outcome.verdict);
+    }
+  }
+}
+
+// Runs the seeds; a worker that dies has failed at the seed that it was at.
+void run_all(Report& report, const Seeds& seeds, const Setting& setting) {
+  std::array<pid_t, workers> pids{};
+  report.next = 0;
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    std::fflush(stdout);
+    pids[worker] = ::fork();
+    if (pids[worker] < 0) std::abort();
+    if (pids[worker] != 0) continue;
+    work(report, worker, seeds, setting);
+    ::_exit(0);
+  }
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    int status = 0;
+    if (::waitpid(pids[worker], &status, 0) != pids[worker]) std::abort();
+    if (status != 0) note_failure(report, report.at_seed[worker], "it dies of a rule of its own");
+  }
+}
+
+int run_one(std::uint64_t seed, bool traced) {
+  const Atlas atlas;
+  const Goals goals(atlas);
+  std::string trace;
+  const RunOutcome outcome =
+      run_seed(seed, {.atlas = &atlas, .goals = &goals, .trace = traced ? &trace : nullptr});
+  std::fputs(trace.c_str(), stdout);
+  const bool good = outcome.verdict.empty();
+  std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed),
+              good ? "all is well" : outcome.verdict.c_str());
+  return good ? 0 : 1;
+}
+
+// Without the map: a canary must be found by chance alone.
+int run_canary(std::uint64_t seeds) {
+  Report& report = *shared_report();
+  run_all(report, {.count = seeds}, {});
+  const std::uint64_t seed = report.failed_seed;
+  if (seed == 0) {
+    std::printf("not found in %s seeds\n", with_commas(seeds).c_str());
+    return 1;
+  }
+  std::printf("found by seed %s: %s\n", with_commas(seed).c_str(), report.verdict.data());
+  return 0;
+}
+
+// The same seed is the same run, byte for byte.
+void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
+  for (std::uint64_t seed = 1; seed <= repeated_seeds; ++seed) {
+    std::string first, second;
+    (void)run_seed(seed, {.atlas = &atlas, .goals = &goals, .trace = &first});
+    (void)run_seed(seed, {.atlas = &atlas, .goals = &goals, .trace = &second});
+    if (first != second) return note_failure(report, seed, "it runs otherwise when repeated");
+  }
+}
+
+// So many in a row have every goal.
+std::uint64_t seeds_of_a_cycle(const Goals& goals) {
+  return goals.count() * unguided_every / (unguided_every - 1) + 1;
+}
+
+// Of a cycle of the seeds above this one: one for each move that has been missed, and one for each
+// place from which something was missed by the way.
+std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
+                                      std::uint64_t above) {
+  std::vector<std::uint64_t> seeds;
+  std::set<std::pair<int, std::uint32_t>> looked_at;
+  for (std::uint64_t seed = above + 1; seed <= above + seeds_of_a_cycle(goals); ++seed) {
+    if (!is_guided(seed)) continue;
+    const Goal goal = goals.goal(seed);
+    const std::uint32_t place = atlas.sheet(goal.policy).map.moves[goal.move].from;
+    const bool is_left =
+        visits.is_missed(goal.policy, goal.move) || (visits.missed_from(goal.policy, place) > 0 &&
+                                                     looked_at.emplace(goal.policy, place).second);
+    if (is_left) seeds.push_back(seed);
+  }
+  return seeds;
+}
+
+int run_seeds(std::uint64_t seeds, std::uint64_t rounds) {
+  const Atlas atlas;
+  const Goals goals(atlas);
+  Visits visits(atlas);
+  Report& report = *shared_report();
+  check_repetition(report, atlas, goals);
+  const Setting setting{.atlas = &atlas, .goals = &goals, .visits = &visits};
+  run_all(report, {.count = seeds}, setting);
+  for (std::uint64_t round = 0; round < rounds && report.failed_seed == 0; ++round) {
+    const auto left = seeds_left(goals, atlas, visits, seeds + round * seeds_of_a_cycle(goals));
+    run_all(report, {.count = left.size(), .list = &left}, setting);
+  }
+  const std::uint64_t seed = report.failed_seed;
+  if (seed != 0) {
+    std::printf("seed %llu at %s: %s; repeat it with: make simulate SEED=%llu TRACE=1\n",
+                static_cast<unsigned long long>(seed), commit().c_str(), report.verdict.data(),
+                static_cast<unsigned long long>(seed));
+  }
+  Tally total;
+  for (const Tally& tally : report.tallies)
+    total.add(tally);
+  const bool met = print_figures(seeds, total, visits, seed != 0);
+  return met ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  const auto number = [&](int at) {
+    return argc > at ? std::strtoull(argv[at], nullptr, 10) : 0ULL;
+  };
+  if (first == "-s") return run_one(number(2), argc > 3);
+  if (first == "-c") return run_canary(number(2));
+  if (number(1) > 0) return run_seeds(number(1), number(2));
+  std::fputs("usage: simulate SEEDS [N] | -s SEED [-t] | -c SEEDS\n", stderr);
+  return 2;
+}

@@ -1,0 +1,47 @@
+# make simulate: the real loop, supervisor, session and codec on a simulated machine.
+
+simulation_directory := tests/together/simulation
+simulation_calls := read write close ioctl clock_gettime epoll_wait signalfd sendto
+simulation_wraps := $(foreach call,$(simulation_calls),-Wl,--wrap=$(call))
+
+# The loop with a seat for the judge between it and its supervisor.
+seated := $(patsubst %,$(BUILD)/objects/seated/upgrader/shell/%.o,loop loop_actions loop_start)
+$(BUILD)/objects/seated/%.o: %.cc
+	@mkdir -p $(@D)
+	$(COMPILE) -include tests/together/simulation/seat.h -c -o $@ $<
+
+simulation_objects := $(call objects,$(filter-out %_test.cc %/simulate.cc, \
+  $(wildcard $(simulation_directory)/*.cc)) \
+  $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story \
+    vouching) \
+  $(patsubst %,tests/support/%.cc,actions every_event print watcher))
+$(BUILD)/objects/tests/together/simulation/seated_loop.o: CXXFLAGS += -include tests/together/simulation/seat.h
+
+$(BUILD)/tests/together/simulation/simulate: $(BUILD)/objects/tests/together/simulation/simulate.o \
+    $(simulation_objects) $(seated) $(upgrader_library) $(protocol_library)
+	@mkdir -p $(@D)
+	$(LINK) $(simulation_wraps) -o $@ $^ -pthread
+
+layer_tests += $(BUILD)/tests/together/simulation/simulation_test
+$(BUILD)/tests/together/simulation/simulation_test: \
+    $(BUILD)/objects/tests/together/simulation/simulation_test.o $(BUILD)/objects/tests/catch_main.o \
+    $(simulation_objects) $(seated) $(upgrader_library) $(protocol_library)
+	@mkdir -p $(@D)
+	$(LINK) $(simulation_wraps) -o $@ $^ -pthread
+
+# The same with an error planted, one each: canaries.table.
+simulation_canaries := $(patsubst %,$(BUILD)/canaries/%/simulate, \
+  $(shell awk -F ' [|] ' '!/^\#/ { print $$1 }' tests/together/simulation/canaries.table))
+$(BUILD)/canaries/%/simulate: tests/together/simulation/canaries.table tests/together/simulation/build_canary \
+    $(BUILD)/objects/tests/together/simulation/simulate.o $(simulation_objects) $(seated) \
+    $(upgrader_library) $(protocol_library)
+	@COMPILE='$(COMPILE)' LINK='$(LINK) $(simulation_wraps)' tests/together/simulation/build_canary $* $@ \
+	  $(filter %.o %.a,$^)
+
+.PHONY: simulate simulate-here
+simulate:
+	@tests/need-packages $(build_packages)
+	@$(make_single) simulate-here
+simulate-here: $(BUILD)/tests/together/simulation/simulate $(if $(SEED),,$(simulation_canaries))
+	@BUILD='$(BUILD)' LONG='$(LONG)' SEED='$(SEED)' SEEDS='$(SEEDS)' TRACE='$(TRACE)' \
+	  tests/together/simulation/run

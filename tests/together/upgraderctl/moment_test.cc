@@ -1,0 +1,48 @@
+// Times and durations, as status.json spells them and as people read them.
+#include "tools/upgraderctl/wire/moment.h"
+
+#include <catch2/catch.hpp>
+
+using namespace upgraderctl;
+using namespace std::chrono_literals;
+
+TEST_CASE("a time of RFC 3339 is read, with any offset and any number of digits") {
+  const std::string wanted = "2026-11-22 08:15:04 UTC";
+  for (const char* spelled :
+       {"2026-11-22T08:15:04Z", "2026-11-22T08:15:04.123Z", "2026-11-22t08:15:04.999999z",
+        "2026-11-22T09:15:04+01:00", "2026-11-22T06:45:04-01:30"}) {
+    CAPTURE(spelled);
+    REQUIRE(parse_moment(spelled));
+    CHECK(show_moment(*parse_moment(spelled)) == wanted);
+  }
+  CHECK(*parse_moment("2026-11-22T08:15:04.123Z") - *parse_moment("2026-11-22T08:15:04Z") == 123ms);
+}
+
+TEST_CASE("what is no time is none") {
+  for (const char* spelled :
+       {"", "now", "2026-11-22", "2026-13-22T08:15:04Z", "2026-02-30T08:15:04Z",
+        "2026-11-22T24:15:04Z", "2026-11-22T08:15:04", "2026-11-22T08:15:04.Z",
+        "2026-11-22T08:15:04+0100", "2026-11-22T08:15:04Zulu", "x026-11-22T08:15:04Z"}) {
+    CAPTURE(spelled);
+    CHECK_FALSE(parse_moment(spelled));
+  }
+}
+
+TEST_CASE("a duration is shown with its two largest units") {
+  CHECK(show_duration(-5s) == "0 ms");
+  CHECK(show_duration(12ms) == "12 ms");
+  CHECK(show_duration(999ms) == "999 ms");
+  CHECK(show_duration(4200ms) == "4.2 s");
+  CHECK(show_duration(30s) == "30 s");
+  CHECK(show_duration(59999ms) == "59.9 s");
+  CHECK(show_duration(184s) == "3 min 4 s");
+  CHECK(show_duration(2h) == "2 h");
+  CHECK(show_duration(2h + 13min + 5s) == "2 h 13 min");
+  CHECK(show_duration(121h) == "5 d 1 h");
+}
+
+TEST_CASE("microseconds are shown as what they come to") {
+  CHECK(show_microseconds(24) == "24 us");
+  CHECK(show_microseconds(3'140) == "3.1 ms");
+  CHECK(show_microseconds(1'500'000) == "1.5 s");
+}

@@ -1,0 +1,160 @@
+// How a wait for a phase ends.
+#include "tools/upgraderctl/core/phase_wait.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/together/upgraderctl/status_text.h"
+#include "tools/upgraderctl/core/exit_status.h"
+
+using namespace upgraderctl;
+using namespace std::chrono_literals;
+
+namespace {
+
+Happening looked(const std::optional<Status>& status, Hearing hearing = Hearing::listens) {
+  return Looked{Look{status, std::nullopt, true, hearing, 0, ""}, at(20)};
+}
+
+int ended_with(const Orders& orders) {
+  for (const Order& order : orders) {
+    if (const auto* finish = std::get_if<Finish>(&order)) return finish->status;
+  }
+  return -1;
+}
+
+Status in_phase(const std::string& phase) {
+  Status status = at_rest();
+  status.phase = phase;
+  return status;
+}
+
+Status has_ended() {
+  Status status = in_phase("ended");
+  status.ended = Ended{0, "asked for", at(19)};
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("a phase that is seen ends the wait") {
+  PhaseWait wait("trial", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+
+  const Orders first = wait.step(looked(in_phase("preparing")), 0s);
+  CHECK(std::get<Say>(first.at(0)).text.find("waiting for phase trial; now ") == 0);
+  CHECK(wait.step(looked(in_phase("switching")), 1s).empty());
+
+  CHECK(ended_with(wait.step(looked(in_phase("trial")), 2s)) == exit_done);
+}
+
+TEST_CASE("an upgrader that does not run yet is waited for") {
+  PhaseWait wait("running", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+
+  CHECK(ended_with(wait.step(looked(std::nullopt), 0s)) == -1);
+  CHECK(ended_with(wait.step(looked(has_ended()), 0s)) == -1);
+  CHECK(ended_with(wait.step(looked(in_phase("starting")), 0s)) == -1);
+
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == exit_done);
+}
+
+TEST_CASE("one that ends meanwhile ends the wait with 6, however that is seen") {
+  PhaseWait wait("trial", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == -1);
+
+  Status other = at_rest();
+  other.upgrader.started = "2026-11-22T09:00:00.000Z";
+  SECTION("it says so") {
+    CHECK(ended_with(wait.step(looked(has_ended()), 1s)) == exit_ended);
+  }
+  SECTION("another life begins") {
+    CHECK(ended_with(wait.step(looked(other), 1s)) == exit_ended);
+  }
+  SECTION("nobody takes requests there any more, and has left no last word meanwhile") {
+    CHECK(wait.step(looked(in_phase("running"), Hearing::gone), 1s).empty());
+    CHECK(ended_with(wait.step(looked(in_phase("running"), Hearing::gone), 2s)) == exit_ended);
+  }
+  SECTION("a last word that comes late is told") {
+    CHECK(wait.step(looked(in_phase("running"), Hearing::gone), 1s).empty());
+    const Orders orders = wait.step(looked(has_ended(), Hearing::gone), 2s);
+    CHECK(std::get<Finish>(orders.at(0)).text.find("has ended with status 0") != std::string::npos);
+  }
+}
+
+TEST_CASE("what a killed upgrader has left is not taken for one that runs") {
+  PhaseWait wait("running", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+
+  const Orders first = wait.step(looked(in_phase("running"), Hearing::gone), 0s);
+  CHECK(std::get<Say>(first.at(0)).text == "no upgrader runs there yet; waiting for phase running");
+  CHECK(wait.step(looked(in_phase("running"), Hearing::gone), 1s).empty());
+
+  Status other = in_phase("starting");
+  other.upgrader.started = "2026-11-22T09:00:00.000Z";
+  CHECK(ended_with(wait.step(looked(other), 2s)) == -1);
+  other.phase = "running";
+  CHECK(ended_with(wait.step(looked(other), 3s)) == exit_done);
+}
+
+TEST_CASE("a status that may be old ends no wait") {
+  PhaseWait wait("running", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+
+  const Orders first = wait.step(looked(in_phase("running"), Hearing::stopped), 0s);
+  CHECK(std::get<Say>(first.at(0)).text.find("; the upgrader is stopped: ") != std::string::npos);
+  CHECK(wait.step(looked(in_phase("running"), Hearing::full), 1s).empty());
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 2s)) == exit_done);
+}
+
+TEST_CASE("a status that cannot be read is told of, and ends the wait where rights are missing") {
+  PhaseWait wait("running", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+  const auto unreadable = [](int error_number, const std::string& trouble) {
+    return Looked{Look{std::nullopt, std::nullopt, true, Hearing::gone, error_number, trouble},
+                  at(20)};
+  };
+  const Orders first = wait.step(unreadable(0, "DIR/status.json is no status"), 0s);
+  CHECK(std::get<Say>(first.at(0)).text ==
+        "DIR/status.json is no status; waiting for phase running");
+  CHECK(ended_with(wait.step(unreadable(ENOENT, "DIR/status.json: ..."), 0s)) == -1);
+  CHECK(ended_with(wait.step(unreadable(EACCES, "DIR/status.json: ..."), 0s)) == exit_refused);
+}
+
+TEST_CASE("a killed upgrader is not seen in the phase that it was in") {
+  PhaseWait wait("trial", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == -1);
+
+  CHECK(wait.step(looked(in_phase("trial"), Hearing::gone), 1s).empty());
+  CHECK(ended_with(wait.step(looked(in_phase("trial"), Hearing::gone), 2s)) == exit_ended);
+}
+
+TEST_CASE("an upgrader that answers again has not ended, however often its FIFO was away") {
+  PhaseWait wait("trial", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+  for (int times = 0; times < 3; ++times) {
+    CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == -1);
+    CHECK(wait.step(looked(in_phase("running"), Hearing::gone), 1s).empty());
+  }
+  CHECK(ended_with(wait.step(looked(in_phase("trial")), 2s)) == exit_done);
+}
+
+TEST_CASE("the end itself can be waited for") {
+  PhaseWait wait("ended", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == -1);
+
+  CHECK(ended_with(wait.step(looked(has_ended()), 0s)) == exit_done);
+}
+
+TEST_CASE("time that is up, or a signal, ends the wait") {
+  PhaseWait wait("trial", 5s, "upgraderctl status");
+  CHECK(wait.start(1s).empty());
+  CHECK(wait.next_deadline() == 6s);
+
+  CHECK(wait.step(TimePassed{}, 5s).empty());
+  CHECK(ended_with(wait.step(TimePassed{}, 6s)) == exit_unknown);
+  CHECK(ended_with(wait.step(Interrupted{2}, 6s)) == exit_signal_base + 2);
+}

@@ -1,0 +1,271 @@
+#include "tools/agent-conformance/agent_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "tools/agent-conformance/drain.h"
+#include "tools/agent-conformance/effects.h"
+#include "tools/agent-conformance/look.h"
+#include "tools/agent-conformance/start.h"
+
+namespace conformance {
+
+namespace {
+
+constexpr std::uint64_t pump_ms = 1;
+constexpr int clogged_pipe_bytes = 4'096;
+constexpr int lock_number = 3;
+
+bool has_unread(int fd) {
+  int count = 0;
+  return ::ioctl(fd, FIONREAD, &count) == 0 && count > 0;
+}
+
+ino_t inode(int fd) {
+  struct stat file {};
+  return fd >= 0 && ::fstat(fd, &file) == 0 ? file.st_ino : 0;
+}
+
+// Two ends; ours does not block.
+bool make_pipe(OwnedFd& read_end, OwnedFd& write_end, bool we_read) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+  read_end = OwnedFd(ends[0]);
+  write_end = OwnedFd(ends[1]);
+  return ::fcntl(ends[we_read ? 0 : 1], F_SETFL, O_NONBLOCK) == 0;
+}
+
+}  // namespace
+
+PolledFd::PolledFd(uv_loop_t* loop, OwnedFd fd, std::function<void()> on_readable)
+    : fd_(std::move(fd)),
+      on_readable_(std::move(on_readable)),
+      poll_(upgrader::make_handle<uv_poll_t>(
+          [&](uv_poll_t* fresh) { return uv_poll_init(loop, fresh, fd_.number()); })) {
+  if (!poll_) return;  // as if nothing were ever written to it
+  poll_->data = this;
+  watch(true);
+}
+
+void PolledFd::watch(bool on) {
+  if (!poll_) return;
+  if (!on) {
+    uv_poll_stop(poll_.get());
+    return;
+  }
+  uv_poll_start(poll_.get(), UV_READABLE, [](uv_poll_t* poll, int, int) {
+    static_cast<PolledFd*>(poll->data)->on_readable_();
+  });
+}
+
+AgentProcess::AgentProcess(uv_loop_t* loop, int number, Tell tell)
+    : loop_(loop),
+      number_(number),
+      tell_(std::move(tell)),
+      pump_timer_(upgrader::make_handle<uv_timer_t>(
+          [loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); })) {
+  pump_timer_->data = this;
+}
+
+bool AgentProcess::make_pipes(const Start& terms) {
+  OwnedFd output;
+  OwnedFd error;
+  const bool made = make_pipe(child_input_, input_, false) &&
+                    make_pipe(output, child_output_, true) && make_pipe(error, child_error_, true);
+  if (!made) return false;
+  if (terms.locked) lock_ = OwnedFd(::memfd_create("lock", MFD_CLOEXEC));
+  output_ = std::make_unique<PolledFd>(loop_, std::move(output), [this] { read_output(); });
+  error_ = std::make_unique<PolledFd>(loop_, std::move(error), [this] { read_errors(); });
+  return true;
+}
+
+// An open file of our own, which does not block, while the agent's does.
+bool AgentProcess::open_output_writer() {
+  const std::string path = "/proc/self/fd/" + std::to_string(child_output_.number());
+  ::fcntl(child_output_.number(), F_SETPIPE_SZ, clogged_pipe_bytes);
+  output_writer_ = OwnedFd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  return output_writer_.is_open();
+}
+
+void AgentProcess::start(const std::vector<std::string>& command, const Start& terms) {
+  if (!make_pipes(terms)) return say(NotStarted{std::string("no pipe: ") + std::strerror(errno)});
+  if (terms.clogged) {
+    if (!open_output_writer()) return say(NotStarted{"its output cannot be filled"});
+    clog();
+  }
+  spawn(command, terms);
+}
+
+void AgentProcess::spawn(const std::vector<std::string>& command, const Start& terms) {
+  std::vector<std::string> words = command;
+  if (terms.traced) {
+    const std::string fifo = make_fifo();
+    if (fifo.empty()) return say(NotStarted{"no pipe for strace"});
+    watch_trace(fifo);
+    words = traced(command, fifo);
+  }
+  std::vector<std::string> variables = environment(terms.alone, terms.locked ? lock_number : -1);
+  std::vector<char*> args = pointers(words);
+  std::vector<char*> env = pointers(variables);
+  std::array<uv_stdio_container_t, 4> stdio{};
+  const std::array<int, 4> numbers{child_input_.number(), child_output_.number(),
+                                   child_error_.number(), lock_.number()};
+  for (std::size_t i = 0; i < stdio.size(); ++i) {
+    stdio[i].flags = numbers[i] >= 0 ? UV_INHERIT_FD : UV_IGNORE;
+    stdio[i].data.fd = numbers[i];
+  }
+  uv_process_options_t options{};
+  options.file = args[0];
+  options.args = args.data();
+  options.env = env.data();
+  options.flags = UV_PROCESS_DETACHED;  // leads a session of its own
+  options.stdio = stdio.data();
+  options.stdio_count = terms.locked ? 4 : 3;
+  options.exit_cb = [](uv_process_t* process, std::int64_t status, int signal) {
+    static_cast<AgentProcess*>(process->data)->on_exit(status, signal);
+  };
+  // libuv takes the handle for its own even where the start fails.
+  process_.reset(new uv_process_t);
+  const int error = uv_spawn(loop_, process_.get(), &options);
+  process_->data = this;
+  for (OwnedFd* end : {&child_input_, &child_output_, &child_error_})
+    end->reset();
+  if (error != 0) return say(NotStarted{uv_strerror(error)});
+  pid_ = process_->pid;
+  say(Started{pid_});
+}
+
+void AgentProcess::watch_trace(const std::string& path) {
+  OwnedFd fifo(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  trace_ = std::make_unique<PolledFd>(loop_, std::move(fifo), [this] { read_trace(); });
+}
+
+// ---- what is written
+
+void AgentProcess::write(const Write& order) {
+  unwritten_.push_back({order.bytes, order.bytewise});
+  pump();
+}
+
+void AgentProcess::hang_up() {
+  hangs_up_ = true;
+  pump();
+}
+
+void AgentProcess::tell_when_taken() {
+  tells_taken_ = true;
+  uv_timer_start(
+      pump_timer_.get(), [](uv_timer_t* timer) { static_cast<AgentProcess*>(timer->data)->pump(); },
+      0, pump_ms);
+}
+
+// Writes what can be written; looks again in a millisecond while something is left to be done.
+void AgentProcess::pump() {
+  while (!unwritten_.empty() && write_some()) {
+  }
+  if (unwritten_.empty() && hangs_up_) input_.reset();
+  const bool taken = unwritten_.empty() && (!input_.is_open() || !has_unread(input_.number()));
+  if (unwritten_.empty() && (taken || !tells_taken_)) {
+    uv_timer_stop(pump_timer_.get());
+  } else if (uv_is_active(reinterpret_cast<uv_handle_t*>(pump_timer_.get())) == 0) {
+    uv_timer_start(
+        pump_timer_.get(),
+        [](uv_timer_t* timer) { static_cast<AgentProcess*>(timer->data)->pump(); }, pump_ms,
+        pump_ms);
+  }
+  if (taken && std::exchange(tells_taken_, false)) say(InputTaken{});
+}
+
+// False where nothing more can be written now.
+bool AgentProcess::write_some() {
+  Chunk& chunk = unwritten_.front();
+  if (!input_.is_open()) {
+    unwritten_.clear();
+    return false;
+  }
+  if (chunk.bytewise && has_unread(input_.number())) return false;
+  const std::size_t size = chunk.bytewise ? 1 : chunk.bytes.size();
+  const ssize_t count = ::write(input_.number(), chunk.bytes.data(), size);
+  if (count < 0) {
+    if (errno != EAGAIN && errno != EINTR) unwritten_.clear();  // nobody reads any more
+    return false;
+  }
+  chunk.bytes.erase(0, static_cast<std::size_t>(count));
+  if (chunk.bytes.empty()) unwritten_.pop_front();
+  return true;
+}
+
+void AgentProcess::send_signal(int number) const {
+  if (runs()) ::kill(pid_, number);
+}
+
+// Fills the pipe with empty lines, which are then passed over, and reads nothing.
+void AgentProcess::clog() {
+  output_->watch(false);
+  const std::string page(clogged_pipe_bytes, '\n');
+  while (::write(output_writer_.number(), page.data(), page.size()) > 0) {
+  }
+  while (::write(output_writer_.number(), page.data(), 1) > 0) {
+  }
+}
+
+void AgentProcess::unclog() {
+  output_->watch(true);
+}
+
+// ---- what is seen
+
+void AgentProcess::read_output() {
+  const auto take = [this](const Line& line) { say(line); };
+  const bool over =
+      drain(output_->number(), [&](std::string_view bytes) { output_lines_.add(bytes, take); });
+  if (!over || std::exchange(output_is_over_, true)) return;
+  output_->watch(false);
+  output_lines_.end(take);
+  say(OutputClosed{});
+}
+
+void AgentProcess::read_errors() {
+  const auto take = [this](const Line& line) { say(ErrorLine{line.bytes}); };
+  const bool over =
+      drain(error_->number(), [&](std::string_view bytes) { error_lines_.add(bytes, take); });
+  if (!over) return;
+  error_->watch(false);
+  error_lines_.end(take);
+}
+
+void AgentProcess::read_trace() {
+  const auto take = [this](const Line& line) { say(Traced{line.bytes}); };
+  const bool over =
+      drain(trace_->number(), [&](std::string_view bytes) { trace_lines_.add(bytes, take); });
+  if (!over) return;
+  trace_->watch(false);
+  say(TraceEnded{});
+}
+
+// Its last words come before its end.
+void AgentProcess::on_exit(std::int64_t status, int signal) {
+  has_exited_ = true;
+  read_errors();
+  if (!output_is_over_) read_output();
+  say(Exited{.status = static_cast<int>(status), .signal = signal});
+}
+
+void AgentProcess::look() {
+  Facts facts = look_at(pid_, {.output = inode(output_->number()), .lock = inode(lock_.number())});
+  pollfd watched{.fd = input_.number(), .events = POLLOUT, .revents = 0};
+  facts.input_closed = facts.alive && input_.is_open() && ::poll(&watched, 1, 0) == 1 &&
+                       (watched.revents & POLLERR) != 0;
+  say(Looked{std::make_shared<const Facts>(std::move(facts))});
+}
+
+}  // namespace conformance

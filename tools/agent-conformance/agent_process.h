@@ -1,0 +1,97 @@
+// One agent that runs: its process, its three pipes, and what waits to be written to it. Tells what
+// it sees as events, and decides nothing.
+#pragma once
+
+#include <uv.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/agent-conformance/line_cutter.h"
+#include "tools/agent-conformance/owned_fd.h"
+#include "tools/agent-conformance/seen.h"
+#include "upgrader/shell/uv_handle.h"
+
+namespace conformance {
+
+// Polls a descriptor that it owns, and calls back when there is something to be read.
+class PolledFd {
+ public:
+  PolledFd(uv_loop_t* loop, OwnedFd fd, std::function<void()> on_readable);
+  PolledFd(const PolledFd&) = delete;
+  PolledFd& operator=(const PolledFd&) = delete;
+
+  void watch(bool on);
+  [[nodiscard]] int number() const { return fd_.number(); }
+
+ private:
+  OwnedFd fd_;
+  std::function<void()> on_readable_;
+  upgrader::UvHandle<uv_poll_t> poll_;  // closed before the descriptor
+};
+
+class AgentProcess {
+ public:
+  using Tell = std::function<void(const Event&)>;
+
+  AgentProcess(uv_loop_t* loop, int number, Tell tell);
+  AgentProcess(const AgentProcess&) = delete;
+  AgentProcess& operator=(const AgentProcess&) = delete;
+
+  // Tells Started or NotStarted.
+  void start(const std::vector<std::string>& command, const Start& terms);
+  void write(const Write& order);
+  void hang_up();
+  void send_signal(int number) const;
+  void tell_when_taken();
+  void look();
+  void clog();
+  void unclog();
+
+  [[nodiscard]] bool runs() const { return pid_ != 0 && !has_exited_; }
+  [[nodiscard]] int pid() const { return pid_; }
+
+ private:
+  struct Chunk {
+    std::string bytes;
+    bool bytewise = false;
+  };
+
+  void spawn(const std::vector<std::string>& command, const Start& terms);
+  bool make_pipes(const Start& terms);
+  bool open_output_writer();
+  void watch_trace(const std::string& path);
+  void pump();
+  bool write_some();
+  void read_output();
+  void read_errors();
+  void read_trace();
+  void on_exit(std::int64_t status, int signal);
+  template <class What>
+  void say(const What& what) {
+    tell_(Event{.agent = number_, .what = what});
+  }
+
+  uv_loop_t* loop_;
+  int number_;
+  Tell tell_;
+  int pid_ = 0;
+  bool has_exited_ = false;
+  upgrader::UvHandle<uv_process_t> process_;
+  upgrader::UvHandle<uv_timer_t> pump_timer_;
+
+  OwnedFd input_;          // we write
+  OwnedFd output_writer_;  // ours of the agent's output, to clog it
+  OwnedFd child_input_, child_output_, child_error_, lock_;
+  std::unique_ptr<PolledFd> output_, error_, trace_;
+  LineCutter output_lines_, error_lines_, trace_lines_;
+  std::deque<Chunk> unwritten_;
+  bool hangs_up_ = false;     // when all is written
+  bool tells_taken_ = false;  // when all is written and read
+  bool output_is_over_ = false;
+};
+
+}  // namespace conformance

@@ -1,0 +1,167 @@
+// Roles, and the work that goes from agent to agent.
+#include <utility>
+
+#include "tools/agent-conformance/checks.h"
+#include "tools/agent-conformance/held_effects.h"
+#include "tools/agent-conformance/scripts.h"
+#include "tools/agent-conformance/words.h"
+
+namespace conformance {
+
+namespace {
+
+using What = Step::What;
+
+Check commits() {
+  return {
+      .name = "committed",
+      .doing = "It is a candidate that has become active, and is told committed.",
+      .expected = "It works on.",
+      .quotes = {{"MESSAGES TO AN AGENT", "The agent has passed its trial."}},
+      .needs = {"state-absent"},
+      .script = [](const Terms& terms) {
+        return join({active_candidate(activate_on_trial(true)),
+                     {watch(terms.watch), tell(0, committed(2)), taken(0), watch(terms.watch)}});
+      }};
+}
+
+Check stop_for_rollback() {
+  return {.name = "stop-rollback",
+          .doing =
+              "It is a candidate that has become active, is on trial, and told to stop with "
+              "reason rollback.",
+          .expected = "It says stopped.",
+          .quotes = {{"FAILURES",
+                      "An agent that fails its trial and still runs gets stop with "
+                      "reason \u2018rollback\u2019, and after its time SIGKILL."},
+                     stop_quote},
+          .needs = {"state-absent"},
+          .script = [](const Terms& terms) {
+            return join({active_candidate(activate_on_trial(true)),
+                         {watch(terms.watch), tell_stop(0, stop("rollback", terms.stop_timeout)),
+                          await(0, What::stopped)}});
+          }};
+}
+
+constexpr const char* fallback_welcome =
+    R"({"type":"welcome","protocol":1,"features":[],"generation":4,"role":"fallback",)"
+    R"("failure":{"id":"u2","stage":"trial","reason":"was killed by signal 11 (SIGSEGV) while it )"
+    R"(was on trial","signal":11,"version":"1.2"}})";
+
+Check fallback() {
+  return {.name = "fallback",
+          .doing =
+              "It is started as fallback, with the failure of the version that was to replace "
+              "it, and made active.",
+          .expected = "It says ready, takes the work, and works on.",
+          .quotes = {{"UPGRADES", "failure in the welcome of a fallback"},
+                     {"FAILURES",
+                      "The previous executable and arguments are started with role "
+                      "\u2018fallback\u2019."}},
+          .needs = {"activate"},
+          .script = [](const Terms& terms) -> Script {
+            Step start = start_first(fallback_welcome + std::string("\n"));
+            start.life.role = "fallback";
+            start.life.generation = 4;
+            return {start, await(0, What::hello), await(0, What::ready),
+                    tell_activate(0, activate(false)), watch(terms.watch)};
+          }};
+}
+
+Step start_standby(int agent) {
+  Step start = start_first(welcome_standby(4));
+  start.agent = agent;
+  start.life.role = "fallback";
+  start.life.generation = 4;
+  return start;
+}
+
+Script standby_script(const Terms& terms) {
+  return join({held_effects(start_standby(0), terms),
+               {start_standby(1), await(1, What::hello), await(1, What::ready), watch(terms.watch),
+                tell_activate(1, activate_standby(false)), taken(1), watch(terms.watch)}});
+}
+
+Check standby() {
+  return {.name = "standby",
+          .doing =
+              "It is started as fallback while the version that is to replace it is on trial, and "
+              "so is told no failure; held for a while, and its input ends. Then once more: held "
+              "for a while, told the failure with activate, and made active.",
+          .expected =
+              "It says ready, and does nothing until it is activated: it binds no address and "
+              "listens nowhere. Then it takes the work, and works on.",
+          .quotes = {{"FAILURES",
+                      "Like any held agent it verifies all that it needs, says ready, and does "
+                      "nothing"},
+                     {"FAILURES",
+                      "When the trial fails and the failed agent has been reaped, a standby that "
+                      "is ready is activated at once"}},
+          .needs = {"fallback", "held-effects"},
+          .script = standby_script};
+}
+
+// Hands the work over from agent `from` to one that is started now, and so on, ten times.
+constexpr int hand_overs = 10;
+
+Script hand_over(int from, const Terms& terms, const Lives& lives);
+
+Judgement hand_over_or_end(int active, const Terms& terms, const Lives& lives) {
+  if (active < hand_overs) return {.more = hand_over(active, terms, lives)};
+  return {.more = {tell_stop(active, stop("shutdown", terms.stop_timeout)),
+                   await(active, What::stopped), await(active, What::exit)}};
+}
+
+// The old one has exited: the new one gets its state.
+Judgement activate_next(int next, const Terms& terms, const Lives& lives) {
+  const auto& state = lives[static_cast<std::size_t>(next - 1)].state;
+  const std::string line = state ? activate_on_trial(true, *state) : activate_on_trial(true);
+  return {.more = {tell_activate(next, line), taken(next), tell(next, committed(next + 1)),
+                   taken(next), examine([next, terms](const Lives& all, Time) {
+                     return hand_over_or_end(next, terms, all);
+                   })}};
+}
+
+Script hand_over(int from, const Terms& terms, const Lives& lives) {
+  const int next = from + 1;
+  const auto& version = lives[static_cast<std::size_t>(from)].version;
+  return {
+      start_candidate(next, next + 1, version.value_or("")),
+      await(next, What::hello),
+      await(next, What::ready),
+      tell_stop(from, stop_for_upgrade(terms.stop_timeout, next + 1), upgrade_id),
+      await(from, What::stopped),
+      await(from, What::exit),
+      examine([next, terms](const Lives& all, Time) { return activate_next(next, terms, all); })};
+}
+
+Check ten_hand_overs() {
+  return {.name = "hand-overs",
+          .doing =
+              "It is upgraded to itself ten times: each time a candidate is started beside it, "
+              "it is told to stop, and the candidate gets the work, with the state that it "
+              "left, and is committed.",
+          .expected =
+              "Every candidate says ready while the old one is active, every old one says "
+              "stopped and exits, every new one works on with that state.",
+          .quotes = {{"UPGRADES",
+                      "The upgrader sends the candidate activate, with the old one's "
+                      "state."},
+                     {"UPGRADES", "The old agent finishes, sends stopped, and exits."}},
+          .needs = {"committed", "exit", "stray-output", "well-formed", "in-turn"},
+          .script =
+              [](const Terms& terms) {
+                return join({active(), {examine([terms](const Lives& lives, Time) {
+                               return hand_over_or_end(0, terms, lives);
+                             })}});
+              },
+          .rules = rule_stray | rule_form | rule_turn};
+}
+
+}  // namespace
+
+std::vector<Check> checks_of_hand_overs() {
+  return {commits(), stop_for_rollback(), fallback(), standby(), ten_hand_overs()};
+}
+
+}  // namespace conformance

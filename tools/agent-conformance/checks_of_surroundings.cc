@@ -1,0 +1,190 @@
+// What is seen of the agent from outside: its children, descriptors and sockets, and what it does
+// without an upgrader.
+#include <algorithm>
+
+#include "tools/agent-conformance/checks.h"
+#include "tools/agent-conformance/scripts.h"
+#include "tools/agent-conformance/words.h"
+
+namespace conformance {
+
+namespace {
+
+using What = Step::What;
+
+constexpr int looks = 3;
+
+std::string who(const ProcessFacts& process) {
+  return "process " + std::to_string(process.pid) + " (" + process.name + ")";
+}
+
+Script looked_at(const Terms& terms) {
+  Script script = active();
+  for (int i = 0; i < looks; ++i) {
+    script.push_back(watch(terms.watch));
+    script.push_back(look(0));
+  }
+  return script;
+}
+
+// ---- pipes and environment of children
+
+// A child that is about to execute a program holds the pipe for a moment, but does not sleep on it.
+bool holds_output(const Facts& facts, int pid) {
+  return std::any_of(facts.processes.begin(), facts.processes.end(), [&](const ProcessFacts& it) {
+    return it.pid == pid && it.sleeps && it.has_output;
+  });
+}
+
+Judgement judge_children_pipes(const Lives& lives, Time) {
+  const auto& seen = lives[0].looks;
+  for (const ProcessFacts& process : seen.back().processes) {
+    const bool always = std::all_of(seen.begin(), seen.end(), [&](const Facts& facts) {
+      return holds_output(facts, process.pid);
+    });
+    if (process.is_agent || !always) continue;
+    return {.fault = Fault{.came = "its child, " + who(process) +
+                                   ", holds the pipe on which the agent speaks"}};
+  }
+  return {};
+}
+
+Check private_pipes() {
+  return {.name = "private-pipes",
+          .doing =
+              "It works for a while, and the processes that it has started are looked at; then "
+              "it is stopped, and its output read to the end.",
+          .expected = "No other process has the pipe on which it speaks.",
+          .quotes = {{"CHANNEL",
+                      "An agent keeps the pipes from its own children and from stray prints."},
+                     {"CHANNEL",
+                      "A good way is to move descriptors 0 and 1 to private close-on-exec ones, to "
+                      "open /dev/null as 0, and to make 1 a copy of 2, before anything else."}},
+          .needs = {"exit"},
+          .script = [](const Terms& terms) {
+            return join({looked_at(terms),
+                         {examine(judge_children_pipes)},
+                         stopped_for_upgrade(terms),
+                         {await(0, What::exit), await(0, What::closed)}});
+          }};
+}
+
+Judgement judge_children_environment(const Lives& lives, Time) {
+  for (const Facts& facts : lives[0].looks) {
+    for (const ProcessFacts& process : facts.processes) {
+      if (process.is_agent || !process.has_executed || !process.has_variables) continue;
+      return {.fault = Fault{.came = "its child, " + who(process) +
+                                     ", has AGENT_PROTOCOL in its environment"}};
+    }
+  }
+  return {};
+}
+
+Check private_environment() {
+  return {.name = "private-environment",
+          .doing = "It works for a while, and the processes that it has started are looked at.",
+          .expected = "None of them has a variable whose name begins with AGENT_PROTOCOL.",
+          .quotes = {{"CHANNEL",
+                      "An agent removes these variables from its environment before it starts "
+                      "anything."}},
+          .needs = {"activate"},
+          .script = [](const Terms& terms) {
+            return join({looked_at(terms), {examine(judge_children_environment)}});
+          }};
+}
+
+// ---- the lock
+
+constexpr Quote lock_quote{"ENVIRONMENT",
+                           "An agent marks the descriptor close-on-exec and keeps it open, so that "
+                           "the lock is held for as long as an agent lives, even if the upgrader "
+                           "has died."};
+
+Judgement judge_lock(const Lives& lives, Time) {
+  const auto& processes = lives[0].looks.back().processes;
+  const auto holder = std::find_if(processes.begin(), processes.end(),
+                                   [](const ProcessFacts& it) { return it.has_lock; });
+  if (holder == processes.end()) {
+    return {.fault = Fault{.came = "it has closed the descriptor of the lock"}};
+  }
+  if (!holder->lock_on_exec) return {};
+  return {.notes = {"it has not marked the descriptor of the lock close-on-exec, so that what it "
+                    "starts may hold the lock too (a shell cannot do better)"}};
+}
+
+Check keeps_lock() {
+  return {.name = "lock",
+          .doing =
+              "It is started with the descriptor of a lock, whose number "
+              "AGENT_PROTOCOL_LOCK_FD tells, and works for a while.",
+          .expected = "It keeps that descriptor open.",
+          .quotes = {lock_quote},
+          .needs = {"activate"},
+          .script = [](const Terms& terms) {
+            return join({active(Start{.locked = true}),
+                         {watch(terms.watch), look(0), examine(judge_lock)}});
+          }};
+}
+
+// ---- the port
+
+std::vector<std::string> listening(const Facts& facts) {
+  std::vector<std::string> addresses;
+  for (const ProcessFacts& process : facts.processes)
+    addresses.insert(addresses.end(), process.listens.begin(), process.listens.end());
+  return addresses;
+}
+
+Judgement judge_still_listening(const Lives& lives, Time) {
+  const std::vector<std::string> before = listening(lives[0].looks.front());
+  for (const std::string& address : listening(lives[0].looks.back())) {
+    if (std::find(before.begin(), before.end(), address) == before.end()) continue;
+    return {.fault = Fault{.came = "it had said stopped, and still listened on " + address}};
+  }
+  return {};
+}
+
+Judgement stop_if_it_listens(const Terms& terms, const Lives& lives) {
+  if (listening(lives[0].looks.back()).empty()) return {.notes = {"it listens on nothing"}};
+  return {.more = join({stopped_for_upgrade(terms), {look(0), examine(judge_still_listening)}})};
+}
+
+Check gives_port_up() {
+  return {.name = "port-given-up",
+          .doing = "It works for a while; if it listens on an address then, it is told to stop.",
+          .expected = "It has stopped listening when it says stopped.",
+          .quotes = {{"SERVING A PORT",
+                      "The agent makes the socket itself, at activate and not before, and has "
+                      "closed it before it says stopped."}},
+          .needs = {"stop"},
+          .script = [](const Terms& terms) {
+            return join(
+                {active(), {watch(terms.watch), look(0), examine([terms](const Lives& lives, Time) {
+                              return stop_if_it_listens(terms, lives);
+                            })}});
+          }};
+}
+
+Check alone() {
+  return {.name = "alone",
+          .doing =
+              "It is started without AGENT_PROTOCOL, left to work for a while, and sent "
+              "SIGTERM.",
+          .expected = "It works, writes no message, and SIGTERM ends it.",
+          .quotes = {{"CHANNEL",
+                      "If AGENT_PROTOCOL is absent there is no upgrader: the same program runs "
+                      "alone, and its input and output are its own."}},
+          .needs = {},
+          .script = [](const Terms& terms) -> Script {
+            return {start_first("", Start{.alone = true}), watch(terms.watch * 2), send_sigterm(0),
+                    await(0, What::exit)};
+          }};
+}
+
+}  // namespace
+
+std::vector<Check> checks_of_surroundings() {
+  return {private_pipes(), private_environment(), keeps_lock(), gives_port_up(), alone()};
+}
+
+}  // namespace conformance

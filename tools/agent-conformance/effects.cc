@@ -1,0 +1,78 @@
+#include "tools/agent-conformance/effects.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace conformance {
+
+namespace {
+
+// Of the files that are opened for writing more is hardly read.
+constexpr std::size_t notes_max = 20;
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// The call behind the number of the process: `4711 bind(3, ...) = 0`, where `-f` puts one.
+std::string_view call_of(std::string_view line) {
+  const std::size_t start = line.find_first_not_of("0123456789 ");
+  return start == std::string_view::npos ? std::string_view{} : line.substr(start);
+}
+
+// A port that the kernel chooses is a client's; without a path or port nobody can be asked for it.
+bool binds(std::string_view call) {
+  if (!call.starts_with("bind(")) return false;
+  if (has(call, "AF_UNIX")) return has(call, "sun_path=");
+  const bool is_internet = has(call, "AF_INET");
+  return is_internet && !has(call, "_port=htons(0)");
+}
+
+bool has_failed(std::string_view call) {
+  const std::size_t result = call.rfind(") = ");
+  return result != std::string_view::npos && call.substr(result + 4).starts_with('-');
+}
+
+// The first text in quotes.
+std::string_view path_of(std::string_view call) {
+  const std::size_t begin = call.find('"');
+  const std::size_t end = call.find('"', begin + 1);
+  if (begin == std::string_view::npos || end == std::string_view::npos) return {};
+  return call.substr(begin + 1, end - begin - 1);
+}
+
+// What is a file in name only.
+bool is_harmless(std::string_view path) {
+  return path.starts_with("/dev/") || path.starts_with("/proc/");
+}
+
+std::string change_in_words(std::string_view call) {
+  const std::string path(path_of(call));
+  if (path.empty() || is_harmless(path) || has_failed(call)) return {};
+  if (call.starts_with("open")) {
+    const bool writes = has(call, "O_WRONLY") || has(call, "O_RDWR") || has(call, "O_CREAT");
+    return writes ? "it opened " + path + " for writing while it was held" : "";
+  }
+  if (call.starts_with("creat(")) return "it made " + path + " while it was held";
+  if (call.starts_with("unlink")) return "it removed " + path + " while it was held";
+  if (call.starts_with("rename")) return "it renamed " + path + " while it was held";
+  if (call.starts_with("mkdir")) return "it made the directory " + path + " while it was held";
+  return {};
+}
+
+}  // namespace
+
+Effects effects_of(const std::vector<std::string>& trace) {
+  Effects effects;
+  for (const std::string& line : trace) {
+    const std::string_view call = call_of(line);
+    if (binds(call) || call.starts_with("listen(")) effects.faults.emplace_back(call);
+    std::string note = change_in_words(call);
+    const auto& notes = effects.notes;
+    if (note.empty() || std::find(notes.begin(), notes.end(), note) != notes.end()) continue;
+    if (notes.size() < notes_max) effects.notes.push_back(std::move(note));
+  }
+  return effects;
+}
+
+}  // namespace conformance

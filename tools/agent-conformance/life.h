@@ -1,0 +1,59 @@
+// What one agent has said and been told so far, and so what it may say next. Decides nothing else.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/agent-conformance/facts.h"
+#include "tools/agent-conformance/said.h"
+#include "tools/agent-conformance/terms.h"
+
+namespace conformance {
+
+struct Life {
+  std::string role;  // empty: it runs alone
+  int generation = 0;
+
+  int pid = 0;
+  bool said_hello = false;
+  bool said_ready = false;
+  bool said_stopped = false;
+  bool said_cancel = false;  // behind the last stop
+  bool wants_readiness = false;
+  std::optional<std::string> version, state, unfit;
+  std::vector<Time> heartbeats;
+  Duration extended{0};  // by its last `extend`
+  std::optional<Time> extended_at;
+
+  bool told_activate = false;
+  bool told_stop = false;  // and has not cancelled it since
+  bool hung_up = false;    // its input was closed
+  bool signalled = false;  // it was sent SIGTERM
+  std::string upgrade;     // the id of the stop
+  std::optional<Time> activated_at, stopped_at;
+
+  bool output_closed = false;
+  bool input_taken = false;
+  bool trace_ended = false;
+  std::optional<Exited> exited;
+  std::vector<Facts> looks;
+  std::vector<std::string> trace;
+
+  [[nodiscard]] bool is_held() const { return !told_activate; }
+  [[nodiscard]] bool is_on_trial() const { return told_activate && role == "candidate"; }
+
+  // Whether its end is what it was asked for, or what was to come next.
+  [[nodiscard]] bool may_exit() const { return said_stopped || hung_up || signalled; }
+};
+
+// Why the agent may not say this message now, or nothing.
+[[nodiscard]] std::string out_of_turn(const Life& life, const Said& said);
+
+// Notes that the agent has said this message, in turn.
+void take(Life& life, const Said& said, Time now);
+
+// How it ended: "exited with status 3", "was killed by signal 11 (SIGSEGV)".
+[[nodiscard]] std::string end_in_words(const Exited& exited);
+
+}  // namespace conformance

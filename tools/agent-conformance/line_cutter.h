@@ -1,0 +1,44 @@
+// Cuts a stream into lines. Knows nothing of what is in one.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tools/agent-conformance/said.h"
+
+namespace conformance {
+
+class LineCutter {
+ public:
+  // Gives `take` every line that ends in these bytes. Of one that is too long, the beginning.
+  void add(std::string_view bytes, const std::function<void(const Line&)>& take) {
+    while (!bytes.empty()) {
+      const std::size_t newline = bytes.find('\n');
+      const std::string_view part = bytes.substr(0, newline);
+      if (!skips_) begun_ += part;
+      bytes.remove_prefix(part.size() + (newline == std::string_view::npos ? 0 : 1));
+      // A line of the longest size has its newline behind it.
+      if (!skips_ && begun_.size() >= line_bytes_max) {
+        take({.bytes = std::exchange(begun_, {}).substr(0, shown_max), .end = Line::End::too_long});
+        skips_ = true;
+      }
+      if (newline == std::string_view::npos) continue;
+      if (!std::exchange(skips_, false)) take({.bytes = std::exchange(begun_, {})});
+    }
+  }
+
+  // The stream has ended: what has no newline is cut off.
+  void end(const std::function<void(const Line&)>& take) {
+    if (!begun_.empty()) take({.bytes = std::exchange(begun_, {}), .end = Line::End::output});
+  }
+
+ private:
+  static constexpr std::size_t shown_max = 1'000;
+
+  std::string begun_;
+  bool skips_ = false;  // the rest of a line that is too long
+};
+
+}  // namespace conformance

@@ -1,0 +1,110 @@
+#include "tools/agent-conformance/options.h"
+
+#include <optional>
+
+#include "tools/agent-conformance/checks.h"
+#include "upgrader/core/argument.h"
+#include "upgrader/core/duration.h"
+
+namespace conformance {
+
+namespace {
+
+using upgrader::Argument;
+
+std::string set_duration(const Argument& argument, Duration& target) {
+  const std::optional<Duration> duration = upgrader::parse_duration(argument.value.value_or(""));
+  const bool is_some = duration && *duration > Duration{0};
+  if (!is_some) return std::string(argument.name) + " takes a duration such as 500ms, 30s or 5m";
+  target = *duration;
+  return {};
+}
+
+std::string add_check(const Argument& argument, std::vector<std::string>& target) {
+  const std::string_view name = argument.value.value_or("");
+  if (find_check(name) == nullptr) {
+    return std::string(argument.name) + " takes the name of a check, which --describe lists";
+  }
+  target.emplace_back(name);
+  return {};
+}
+
+std::string set_flag(const Argument& argument, Options& options) {
+  const std::string_view name = argument.name;
+  if (argument.value) return std::string(name) + " takes no value";
+  if (name == "--tap") options.form = Options::Form::tap;
+  if (name == "--json") options.form = Options::Form::json;
+  if (name == "--describe") options.deed = Options::Deed::describe;
+  if (name == "--help") options.deed = Options::Deed::help;
+  if (name == "--version") options.deed = Options::Deed::version;
+  return {};
+}
+
+// What is wrong with it, or nothing.
+std::string set_option(std::string_view text, Options& options) {
+  const Argument argument = upgrader::take_apart(text);
+  const std::string_view name = argument.name;
+  if (name == "--start-timeout") return set_duration(argument, options.terms.start_timeout);
+  if (name == "--stop-timeout") return set_duration(argument, options.terms.stop_timeout);
+  if (name == "--exit-grace") return set_duration(argument, options.terms.exit_grace);
+  if (name == "--watch") return set_duration(argument, options.terms.watch);
+  if (name == "--only") return add_check(argument, options.only);
+  if (name == "--skip") return add_check(argument, options.skip);
+  if (name == "--junit") {
+    options.junit = argument.value.value_or("");
+    return options.junit.empty() ? "--junit takes a file" : "";
+  }
+  const bool is_flag = name == "--tap" || name == "--json" || name == "--describe" ||
+                       name == "--help" || name == "--version";
+  if (is_flag) return set_flag(argument, options);
+  return "there is no option " + std::string(name);
+}
+
+}  // namespace
+
+std::variant<Options, UsageError> parse_options(const std::vector<std::string>& args) {
+  Options options;
+  std::size_t at = 0;
+  for (; at < args.size() && args[at].starts_with('-'); ++at) {
+    if (args[at] == "--") {
+      ++at;
+      break;
+    }
+    if (const std::string wrong = set_option(args[at], options); !wrong.empty()) {
+      return UsageError{wrong};
+    }
+    using Deed = Options::Deed;
+    if (options.deed == Deed::help || options.deed == Deed::version) return options;
+  }
+  options.command.assign(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
+  options.typed = options.command;
+  if (options.deed == Options::Deed::check && options.command.empty()) {
+    return UsageError{"AGENT is missing"};
+  }
+  return options;
+}
+
+std::string_view help_text() {
+  return "usage: agent-conformance [OPTION ...] AGENT [ARG ...]\n"
+         "\n"
+         "Plays upgrader and init to AGENT, one check at a time, and says what it does wrong.\n"
+         "AGENT is started some fifty times: give it data of its own to work on.\n"
+         "\n"
+         "  --describe          say what is checked, and start nothing\n"
+         "  --only=NAME         make this check; may be given several times\n"
+         "  --skip=NAME         leave this check out; may be given several times\n"
+         "  --tap               report as TAP, version 13\n"
+         "  --json              report as one JSON object\n"
+         "  --junit=FILE        write a report for JUnit's readers, too\n"
+         "  --start-timeout=D   how long AGENT has until it is ready (30s)\n"
+         "  --stop-timeout=D    from stop to stopped (30s)\n"
+         "  --exit-grace=D      until it has exited, when it has to (30s)\n"
+         "  --watch=D           how long it is watched where nothing is to happen (300ms)\n"
+         "  --help, --version\n"
+         "\n"
+         "D is a whole number and ms, s, m or h.\n"
+         "Exit status: 0 it conforms, 1 it does not, 2 usage, 3 it cannot be started.\n"
+         "See agent-conformance(1), and agent-protocol(7) for what is expected of an agent.\n";
+}
+
+}  // namespace conformance

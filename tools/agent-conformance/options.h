@@ -1,0 +1,40 @@
+// The command line as data. Reads nothing but its arguments.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tools/agent-conformance/terms.h"
+
+namespace conformance {
+
+inline constexpr int exit_conforms = 0;
+inline constexpr int exit_does_not_conform = 1;
+inline constexpr int exit_usage = 2;
+inline constexpr int exit_cannot_be_made = 3;
+
+struct Options {
+  enum class Deed : std::uint8_t { check, describe, help, version };
+  enum class Form : std::uint8_t { text, tap, json };
+  Deed deed = Deed::check;
+  Form form = Form::text;
+  std::string junit;              // a file, or empty
+  std::vector<std::string> only;  // checks; empty: all
+  std::vector<std::string> skip;
+  Terms terms;
+  std::vector<std::string> command;  // AGENT and its arguments
+  std::vector<std::string> typed;    // the same, before AGENT was looked for in PATH
+};
+
+struct UsageError {
+  std::string what;
+};
+
+[[nodiscard]] std::variant<Options, UsageError> parse_options(const std::vector<std::string>& args);
+
+[[nodiscard]] std::string_view help_text();
+
+}  // namespace conformance

@@ -1,0 +1,35 @@
+// Writes what came of the checks: in words, as TAP, for JUnit's readers, as JSON. All are values:
+// texts that somebody else prints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/agent-conformance/result.h"
+
+namespace conformance {
+
+struct Subject {
+  std::vector<std::string> command;  // AGENT and its arguments
+  std::string kit_version;
+};
+
+// ---- in words
+
+[[nodiscard]] std::string in_words(const Result& result);
+[[nodiscard]] std::string sum_in_words(const Subject& subject, const Results& results);
+// What is checked, for --describe.
+[[nodiscard]] std::string described(const std::vector<const Check*>& checks);
+[[nodiscard]] std::string described_as_json(const std::vector<const Check*>& checks);
+
+// ---- for programs
+
+[[nodiscard]] std::string tap_head(std::size_t checks);
+[[nodiscard]] std::string as_tap(std::size_t number, const Result& result);
+[[nodiscard]] std::string as_junit(const Subject& subject, const Results& results);
+[[nodiscard]] std::string as_json(const Subject& subject, const Results& results);
+
+// Whether nothing was found that a right agent would not do, and all was judged.
+[[nodiscard]] bool conforms(const Results& results);
+
+}  // namespace conformance

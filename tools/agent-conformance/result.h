@@ -1,0 +1,51 @@
+// What came of the checks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/agent-conformance/script.h"
+#include "tools/agent-conformance/transcript.h"
+
+namespace conformance {
+
+struct Result {
+  enum class Verdict : std::uint8_t { passed, failed, advised, not_judged };
+  const Check* check = nullptr;
+  Verdict verdict = Verdict::passed;
+  Fault fault;               // of one that failed, or of advice
+  std::string_view missing;  // of one that is not judged: the check that it needs
+  std::vector<std::string> notes;
+  Transcript transcript;
+  Time took{0};
+};
+
+using Results = std::vector<Result>;
+
+// A check that `check` needs, that was made and did not pass; or nothing.
+[[nodiscard]] inline std::optional<std::string_view> missing_need(const Check& check,
+                                                                  const Results& results) {
+  for (const std::string_view need : check.needs) {
+    for (const Result& result : results) {
+      if (result.check->name == need && result.verdict != Result::Verdict::passed) return need;
+    }
+  }
+  return std::nullopt;
+}
+
+[[nodiscard]] inline std::size_t count(const Results& results, Result::Verdict verdict) {
+  std::size_t found = 0;
+  for (const Result& result : results)
+    found += result.verdict == verdict ? 1 : 0;
+  return found;
+}
+
+// What the protocol calls it, where no other sentence is meant.
+[[nodiscard]] inline Quote quote_of(const Result& result) {
+  return result.fault.quote.value_or(result.check->quotes.front());
+}
+
+}  // namespace conformance

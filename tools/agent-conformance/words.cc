@@ -1,0 +1,87 @@
+#include "tools/agent-conformance/words.h"
+
+#include "tools/agent-conformance/json_text.h"
+
+namespace conformance {
+
+namespace {
+
+Object welcome(int generation, std::string_view role) {
+  return Object("welcome")
+      .number("protocol", 1)
+      .raw("features", "[]")
+      .number("generation", generation)
+      .text("role", role);
+}
+
+// As the upgrader's own defaults have it.
+std::string on_trial(Object& activate) {
+  return activate.number("trial_ms", 30'000).text("commit", "survive").line();
+}
+
+}  // namespace
+
+std::string welcome_first() {
+  return welcome(1, "first").line();
+}
+
+std::string welcome_candidate(int generation, std::string_view previous_version) {
+  Object message = welcome(generation, "candidate");
+  if (!previous_version.empty()) message.text("previous_version", previous_version);
+  return message.line();
+}
+
+std::string welcome_standby(int generation) {
+  return welcome(generation, "fallback").line();
+}
+
+std::string activate_standby(bool clean) {
+  const std::string failure = Object()
+                                  .text("id", upgrade_id)
+                                  .text("stage", "trial")
+                                  .text("reason", "exited with status 1 while it was on trial")
+                                  .number("exit_status", 1)
+                                  .text("version", "1.2")
+                                  .json();
+  return Object("activate").boolean("clean", clean).raw("failure", failure).line();
+}
+
+std::string activate(bool clean) {
+  return Object("activate").boolean("clean", clean).line();
+}
+
+std::string activate_on_trial(bool clean) {
+  return on_trial(Object("activate").boolean("clean", clean));
+}
+
+std::string activate_on_trial(bool clean, std::string_view state) {
+  return on_trial(Object("activate").text("state", state).boolean("clean", clean));
+}
+
+std::string stop_for_upgrade(Duration deadline, int candidate) {
+  return Object("stop")
+      .text("reason", "upgrade")
+      .number("deadline_ms", deadline.count())
+      .text("id", upgrade_id)
+      .number("generation", candidate)
+      .line();
+}
+
+std::string stop(std::string_view reason, Duration deadline) {
+  return Object("stop").text("reason", reason).number("deadline_ms", deadline.count()).line();
+}
+
+std::string committed(int generation) {
+  return Object("committed").text("id", upgrade_id).number("generation", generation).line();
+}
+
+std::string upgrade_failed(std::string_view id, std::string_view stage, std::string_view reason) {
+  return Object("upgrade_failed").text("id", id).text("stage", stage).text("reason", reason).line();
+}
+
+std::string duration_in_words(Duration duration) {
+  const std::int64_t ms = duration.count();
+  return ms % 1'000 == 0 ? std::to_string(ms / 1'000) + " s" : std::to_string(ms) + " ms";
+}
+
+}  // namespace conformance

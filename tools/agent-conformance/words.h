@@ -1,0 +1,30 @@
+// What the kit says in the upgrader's place, and how it says durations.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tools/agent-conformance/terms.h"
+
+namespace conformance {
+
+inline constexpr std::string_view upgrade_id = "u1";
+
+[[nodiscard]] std::string welcome_first();
+[[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
+[[nodiscard]] std::string welcome_standby(int generation);
+[[nodiscard]] std::string activate(bool clean);
+// Of a standby, which is told only now what has failed.
+[[nodiscard]] std::string activate_standby(bool clean);
+[[nodiscard]] std::string activate_on_trial(bool clean);
+[[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);
+[[nodiscard]] std::string stop_for_upgrade(Duration deadline, int candidate);
+[[nodiscard]] std::string stop(std::string_view reason, Duration deadline);
+[[nodiscard]] std::string committed(int generation);
+[[nodiscard]] std::string upgrade_failed(std::string_view id, std::string_view stage,
+                                         std::string_view reason);
+
+// "30 s", "1500 ms".
+[[nodiscard]] std::string duration_in_words(Duration duration);
+
+}  // namespace conformance

@@ -1,0 +1,127 @@
+# agent-releases and libagent-releases: versions on disk, fetched, verified, immutable, remembered.
+
+tool_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev minisign curl \
+  xz-utils zstd
+build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
+
+releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
+# What the program alone has; all else is the library's.
+releases_program_parts := $(addprefix tools/agent-releases/,main.cc shell/commands.cc shell/options.cc \
+  shell/report.cc)
+releases_parts := $(filter-out $(releases_program_parts), \
+  $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))
+releases_library := $(BUILD)/libagent-releases.a
+releases_program := $(BUILD)/agent-releases
+releases_libraries = -lcurl -larchive -lsodium
+
+# What follows a directory of releases stands apart from what fetches: agents that only follow need
+# neither libcurl nor libarchive.
+releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
+  follower_notes.cc follower_wakeups.cc follower_work.cc ledger_file.cc lock.cc releases.cc \
+  self_test.cc store.cc trust.cc tree.cc verification.cc)
+releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
+version_parts := tools/agent-releases/core/version.cc
+version_unit := $(call unit,tools/releases-version,$(version_parts))
+# With what takes JSON apart, so that it stands beside the shared libagent-protocol, too.
+$(releases_library): $(json_unit) \
+    $(version_unit) \
+    $(call unit,tools/agent-releases, \
+      $(filter-out $(version_parts),$(filter $(releases_core),$(releases_parts)))) \
+    $(call unit,tools/releases-following,$(filter $(releases_following),$(releases_parts))) \
+    $(call unit,tools/releases-fetching, \
+      $(filter-out $(releases_core) $(releases_following),$(releases_parts)))
+	@mkdir -p $(@D)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(releases_program): $(call unit,tools/agent-releases,$(releases_program_parts)) $(releases_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
+
+tool_programs += $(releases_program)
+tool_libraries += $(releases_library)
+tool_headers += $(releases_headers)
+
+# ---- tests
+
+releases_unit_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/releases/*_test.cc))
+$(BUILD)/objects/tests/together/releases/%.o: CXXFLAGS += -O0
+# It walks through all choices: half a minute of the processor's time where it is not optimized.
+$(BUILD)/objects/tests/together/releases/choice_test.o: CXXFLAGS += -O1
+$(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
+    $(releases_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed $(releases_libraries)
+# The fuzzer's inputs, replayed without it.
+$(BUILD)/objects/tests/together/releases/replay_test.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
+$(BUILD)/tests/together/releases/replay_test: $(BUILD)/objects/tests/together/releases/target.o \
+    $(BUILD)/objects/tests/support/inputs.o
+releases_judge := $(BUILD)/tests/together/releases/judge_signature
+$(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
+
+releases_plays := $(addprefix tests/together/releases/, \
+  kills faults crash page fetch archives keeping add signatures sample)
+releases_test_programs := $(releases_judge) $(BUILD)/tests/adversity/crash/careless.so
+tool_tests += $(releases_unit_tests) $(releases_plays)
+slow_tests += $(BUILD)/tests/together/releases/choice_test tests/together/releases/page
+check-here: $(releases_unit_tests) $(releases_test_programs)
+sanitized_tests += $(releases_unit_tests) $(filter-out %/kills,$(releases_plays))
+sanitized_programs += $(releases_program) $(releases_test_programs)
+
+# ---- layers of their own
+
+releases_packages = $(build_packages) $(tool_packages) python3 strace clang-14 libclang-rt-14-dev
+releases_built := $(releases_program) $(releases_test_programs)
+
+.PHONY: crash-releases bench-releases endurance-releases
+# Every deed, killed at every system call, and every state that a power cut may leave of it.
+crash-releases:
+	@tests/need-packages $(releases_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(releases_built)
+	@BUILD=$(BUILD) EVERY=1 LONG=$(LONG) tests/together/releases/kills
+	@BUILD=$(BUILD) EVERY=1 tests/together/releases/faults
+	@BUILD=$(BUILD) ALL=1 ONLY=$(ONLY) tests/together/releases/crash
+
+# 200 MB over http, against curl, sha256sum and sync of the same file, summed, in the same run.
+bench-releases:
+	@tests/need-packages $(releases_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
+	@BUILD=$(BUILD) tests/together/releases/bench
+
+# 10,000 adds and removes (ROUNDS=N) leave no file behind.
+endurance-releases:
+	@tests/need-packages $(releases_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
+	@BUILD=$(BUILD) ROUNDS=$(ROUNDS) tests/together/releases/endurance
+
+# libFuzzer, by clang, on all that takes bytes from elsewhere; SECONDS=N for each kind of them. What
+# it has found out is kept in tests/together/releases/inputs.txt by `make keep-fuzzed-releases`.
+releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(json_parts) \
+  $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
+  $(releases_parts)) $(addprefix tests/together/releases/,fuzzer.cc target.cc tar_mutation.cc))
+$(BUILD)/tests/together/releases/fuzzer: $(releases_fuzzed)
+	@mkdir -p $(@D)
+	clang++-14 $(fuzz_sanitizers) -fsanitize=fuzzer -o $@ $^ $(releases_libraries)
+
+.PHONY: fuzz-releases
+fuzz-releases:
+	@tests/need-packages $(releases_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/together/releases/fuzzer
+	@mkdir -p $(BUILD)/fuzz/releases
+	@tests/together/releases/seeds $(BUILD)/fuzz/releases
+	@tests/together/releases/fuzz $(BUILD) $(SECONDS)
+
+.PHONY: keep-fuzzed-releases
+keep-fuzzed-releases: $(BUILD)/tests/together/releases/fuzzer
+	@rm -rf $(BUILD)/fuzz/kept
+	@mkdir -p $(BUILD)/fuzz/kept/all $(BUILD)/fuzz/releases
+	@tests/adversity/fuzz/inputs.py unpack tests/together/releases/inputs.txt $(BUILD)/fuzz/releases
+	@for kind in 0 1 2 3 4 5; do \
+	  mkdir $(BUILD)/fuzz/kept/$$kind && FUZZ_TARGET=$$kind $(BUILD)/tests/together/releases/fuzzer \
+	    -set_cover_merge=1 -use_counters=0 -max_len=16384 $(BUILD)/fuzz/kept/$$kind \
+	    $(BUILD)/fuzz/releases $(wildcard $(BUILD)/fuzz/releases-grown/*) || exit 1; done
+	@tests/together/releases/seeds $(BUILD)/fuzz/kept/all
+	@for kind in 0 1 2 3 4 5; do cp $(BUILD)/fuzz/kept/$$kind/* $(BUILD)/fuzz/kept/all; done
+	@tests/adversity/fuzz/inputs.py pack tests/together/releases/inputs.txt $(BUILD)/fuzz/kept/all

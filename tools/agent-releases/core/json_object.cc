@@ -1,0 +1,127 @@
+#include "tools/agent-releases/core/json_object.h"
+
+#include <charconv>
+
+#include "agent-protocol/cpp/wire/escape.h"
+#include "agent-protocol/cpp/wire/utf8.h"
+
+namespace agent_releases {
+
+using agent_protocol::JsonLine;
+
+Result<JsonReader> JsonReader::parse(std::string_view text) {
+  auto line = JsonLine::parse(text);
+  if (!line) return Refusal{"it is no JSON object: " + line.reason()};
+  return JsonReader(std::move(line.value()), JsonLine::root);
+}
+
+void JsonReader::refuse(std::string reason) {
+  if (!refusal_) refusal_ = std::move(reason);
+}
+
+const JsonLine::Node* JsonReader::find(std::string_view name, JsonLine::Kind kind,
+                                       std::string_view wanted) {
+  const JsonLine::Found found = line_.find(object_, name);
+  if (found.value == nullptr) return nullptr;
+  if (found.twice) {
+    refuse("`" + std::string(name) + "` is there twice");
+  } else if (found.value->kind != kind) {
+    refuse("`" + std::string(name) + "` is not " + std::string(wanted));
+  } else {
+    return found.value;
+  }
+  return nullptr;
+}
+
+std::optional<JsonReader> JsonReader::object(std::string_view name) {
+  if (find(name, JsonLine::Kind::object, "an object") == nullptr) return std::nullopt;
+  return JsonReader(line_, line_.find(object_, name).index);
+}
+
+std::optional<std::string> JsonReader::text(std::string_view name, std::size_t bytes_max) {
+  const JsonLine::Node* node = find(name, JsonLine::Kind::text, "a text");
+  if (node == nullptr) return std::nullopt;
+  const std::string_view text = line_.text(*node);
+  if (text.size() > bytes_max) {
+    refuse("`" + std::string(name) + "` has more than " + std::to_string(bytes_max) + " bytes");
+    return std::nullopt;
+  }
+  if (text.find('\0') != std::string_view::npos) {
+    refuse("`" + std::string(name) + "` has a U+0000 or a lone surrogate");
+    return std::nullopt;
+  }
+  return std::string(text);
+}
+
+std::optional<std::int64_t> JsonReader::number(std::string_view name) {
+  const JsonLine::Node* node = find(name, JsonLine::Kind::number, "a number");
+  if (node == nullptr) return std::nullopt;
+  const std::string_view digits = line_.text(*node);
+  std::int64_t number = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, number);
+  if (error != std::errc{} || rest != end) {
+    refuse("`" + std::string(name) + "` is no integer of at most 18 digits");
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::string JsonReader::required_text(std::string_view name, std::size_t bytes_max) {
+  const std::optional<std::string> value = text(name, bytes_max);
+  if (!value) refuse("`" + std::string(name) + "` is missing");
+  return value.value_or("");
+}
+
+std::int64_t JsonReader::required_number(std::string_view name) {
+  const std::optional<std::int64_t> value = number(name);
+  if (!value) refuse("`" + std::string(name) + "` is missing");
+  return value.value_or(0);
+}
+
+void JsonWriter::begin(std::string_view name) {
+  if (line_.size() > 1) line_ += ',';
+  agent_protocol::append_quoted(line_, name);
+  line_ += ':';
+}
+
+// Names of files may hold bytes that are no UTF-8: JSON may not.
+JsonWriter& JsonWriter::add(std::string_view name, std::string_view text) {
+  begin(name);
+  std::string valid;
+  while (!text.empty()) {
+    const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
+    valid += bytes == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, bytes);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  agent_protocol::append_quoted(line_, valid);
+  return *this;
+}
+
+JsonWriter& JsonWriter::add(std::string_view name, const char* text) {
+  return add(name, std::string_view(text));
+}
+
+JsonWriter& JsonWriter::add(std::string_view name, std::int64_t number) {
+  begin(name);
+  line_ += std::to_string(number);
+  return *this;
+}
+
+JsonWriter& JsonWriter::add(std::string_view name, bool truth) {
+  begin(name);
+  line_ += truth ? "true" : "false";
+  return *this;
+}
+
+JsonWriter& JsonWriter::add_raw(std::string_view name, std::string_view json) {
+  begin(name);
+  line_ += json;
+  return *this;
+}
+
+JsonWriter& JsonWriter::add_if(std::string_view name, const std::optional<std::string>& text) {
+  return text ? add(name, *text) : *this;
+}
+
+}  // namespace agent_releases

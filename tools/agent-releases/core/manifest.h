@@ -1,0 +1,46 @@
+// The manifest of a release: what it is called, for which machine it is, and what its bytes are.
+// Its bytes are distrusted here; whether they are signed is minisign.h's affair, and whether such a
+// release may be added here and now is admission.h's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent-releases/result.h"
+#include "agent-releases/version.h"
+#include "tools/agent-releases/core/moment.h"
+
+namespace agent_releases {
+
+// What our own are needs less than 1 KiB; a larger one is none.
+inline constexpr std::size_t manifest_bytes_max = 65'536;
+
+// As large as a whole system; what says more is mistaken, or lies.
+inline constexpr std::int64_t release_bytes_max = std::int64_t{1} << 36;
+
+enum class Kind : std::uint8_t { file, tar };
+
+struct Manifest {
+  std::string name;
+  Version version;
+  std::string arch;
+  Kind kind = Kind::file;
+  std::int64_t size = 0;
+  std::string sha256;  // 64 digits, a to f small
+  std::string entry;   // of an archive: what to execute
+  std::int64_t min_protocol = 1;
+  std::string url;
+  std::optional<Moment> expires;
+};
+
+[[nodiscard]] Result<Manifest> parse_manifest(std::string_view text);
+
+// One line, with its newline: for releases that are made of what is installed.
+[[nodiscard]] std::string to_text(const Manifest& manifest);
+
+[[nodiscard]] bool is_sha256(std::string_view text);
+
+}  // namespace agent_releases

@@ -1,0 +1,57 @@
+// agent-releases: one command, then an exit status that says how it went.
+#include <sodium.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "agent-protocol/cpp/wire/utf8.h"
+#include "tools/agent-releases/shell/commands.h"
+#include "tools/agent-releases/shell/options.h"
+#include "upgrader/version.h"
+
+namespace agent_releases {
+namespace {
+
+// Names may come from a hostile archive: what could speak to a terminal becomes a question mark.
+std::string harmless(std::string_view text) {
+  constexpr unsigned char first_printable = 0x20;
+  constexpr unsigned char delete_character = 0x7f;
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
+    const auto first = static_cast<unsigned char>(text[0]);
+    const bool odd = bytes == 0 || first < first_printable || first == delete_character;
+    shown += odd ? std::string_view("?") : text.substr(0, bytes);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return shown;
+}
+
+int complain(const Refusal& refusal) {
+  const char* hint = refusal.trouble == Trouble::usage ? "; see --help" : "";
+  std::fprintf(stderr, "agent-releases: %s%s\n", harmless(refusal.reason).c_str(), hint);
+  return exit_status_of(refusal.trouble);
+}
+
+int run(int argc, const char* const* argv) {
+  const Result<Options> options = parse_options(argc, argv);
+  if (!options) return complain(options.refusal());
+  if (options.value().task == Task::show_help) {
+    std::fputs(help_text().data(), stdout);
+  } else if (options.value().task == Task::show_version) {
+    std::printf("agent-releases %s\n", upgrader::upgrader_version);
+  } else if (sodium_init() < 0) {
+    return complain({"libsodium cannot be used", Trouble::system});
+  } else if (const Outcome done = perform(options.value()); !done) {
+    return complain(done.refusal());
+  }
+  return std::fflush(stdout) == 0 ? 0 : complain({"cannot write what is told", Trouble::system});
+}
+
+}  // namespace
+}  // namespace agent_releases
+
+int main(int argc, char** argv) {
+  return agent_releases::run(argc, argv);
+}

@@ -1,0 +1,21 @@
+// The commands of agent-releases, each done and told of.
+#pragma once
+
+#include "agent-releases/result.h"
+#include "tools/agent-releases/shell/options.h"
+
+namespace agent_releases {
+
+inline constexpr int exit_usage = 1;
+inline constexpr int exit_absent = 2;
+inline constexpr int exit_refused = 3;
+inline constexpr int exit_cut_off = 4;
+inline constexpr int exit_system = 5;
+inline constexpr int exit_damaged = 6;
+
+[[nodiscard]] int exit_status_of(Trouble trouble);
+
+// Prints what there is to be told, on standard output.
+[[nodiscard]] Outcome perform(const Options& options);
+
+}  // namespace agent_releases

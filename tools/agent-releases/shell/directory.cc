@@ -1,0 +1,201 @@
+#include "tools/agent-releases/shell/directory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace agent_releases {
+namespace {
+
+constexpr std::size_t read_bytes = 65'536;
+constexpr std::size_t link_bytes_max = 4'096;
+
+}  // namespace
+
+Refusal refusal_from_errno(std::string_view deed, const std::string& path) {
+  const int error = errno;
+  std::string reason = "cannot " + std::string(deed) + " " + path + ": " + std::strerror(error);
+  if (error == ENOSPC || error == EDQUOT) {
+    reason += "; make room and run the same command again: nothing has been changed";
+  }
+  return Refusal{std::move(reason), error == ENOENT ? Trouble::absent : Trouble::system};
+}
+
+Result<std::string> read_all(int descriptor, const std::string& path, std::size_t bytes_max) {
+  std::string text;
+  std::array<char, read_bytes> bytes;
+  while (true) {
+    const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return refusal_from_errno("read", path);
+    if (count == 0) return text;
+    text.append(bytes.data(), static_cast<std::size_t>(count));
+    if (text.size() > bytes_max) {
+      return Refusal{path + " has more than " + std::to_string(bytes_max) + " bytes"};
+    }
+  }
+}
+
+Outcome write_all(int descriptor, const std::string& path, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return refusal_from_errno("write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return std::monostate{};
+}
+
+Outcome sync(int descriptor, const std::string& path) {
+  if (::fsync(descriptor) != 0) return refusal_from_errno("sync", path);
+  return std::monostate{};
+}
+
+Directory::Directory(Descriptor descriptor, std::string path)
+    : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+
+Result<Directory> Directory::open(const std::string& path) {
+  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor) return refusal_from_errno("open", path);
+  return Directory(std::move(descriptor), path);
+}
+
+std::string Directory::path_of(std::string_view name) const {
+  return path_ + (path_.ends_with('/') ? "" : "/") + std::string(name);
+}
+
+Result<std::vector<std::string>> Directory::names() const {
+  const int copy = ::openat(descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (copy < 0) return refusal_from_errno("read", path_);
+  const auto close = [](DIR* stream) { ::closedir(stream); };
+  const std::unique_ptr<DIR, decltype(close)> stream(::fdopendir(copy), close);
+  if (!stream) {
+    ::close(copy);
+    return refusal_from_errno("read", path_);
+  }
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return refusal_from_errno("read", path_);
+  return names;
+}
+
+Result<std::optional<struct stat>> Directory::status(const std::string& name) const {
+  struct stat status {};
+  if (::fstatat(descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+    return std::optional(status);
+  }
+  if (errno == ENOENT) return std::optional<struct stat>{};
+  return refusal_from_errno("look at", path_of(name));
+}
+
+std::optional<std::string> Directory::link_target(const std::string& name) const {
+  std::array<char, link_bytes_max> target;
+  const ssize_t size = ::readlinkat(descriptor(), name.c_str(), target.data(), target.size());
+  if (size < 0 || static_cast<std::size_t>(size) == target.size()) return std::nullopt;
+  return std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+Result<Descriptor> Directory::open_file(const std::string& name, int flags, mode_t mode) const {
+  // O_NONBLOCK: somebody's FIFO must not stop us; it means nothing for regular files.
+  const int safe = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+  Descriptor file(::openat(descriptor(), name.c_str(), safe, mode));
+  if (!file) return refusal_from_errno("open", path_of(name));
+  return file;
+}
+
+Result<Directory> Directory::subdirectory(const std::string& name) const {
+  const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  Descriptor found(::openat(descriptor(), name.c_str(), flags));
+  if (!found) return refusal_from_errno("open", path_of(name));
+  return Directory(std::move(found), path_of(name));
+}
+
+Outcome Directory::make_directory(const std::string& name, mode_t mode) const {
+  if (::mkdirat(descriptor(), name.c_str(), mode) == 0 || errno == EEXIST) return std::monostate{};
+  return refusal_from_errno("make", path_of(name));
+}
+
+Result<std::optional<std::string>> Directory::read(const std::string& name,
+                                                   std::size_t bytes_max) const {
+  const Result<Descriptor> file = open_file(name, O_RDONLY);
+  if (!file && errno == ENOENT) return std::optional<std::string>{};
+  if (!file) return file.refusal();
+  struct stat status {};
+  if (::fstat(file.value().get(), &status) != 0) return refusal_from_errno("read", path_of(name));
+  if (!S_ISREG(status.st_mode)) return Refusal{path_of(name) + " is not a regular file"};
+  Result<std::string> text = read_all(file.value().get(), path_of(name), bytes_max);
+  if (!text) return text.refusal();
+  return std::optional(std::move(text.value()));
+}
+
+Outcome Directory::write(const std::string& name, std::string_view text, mode_t mode) const {
+  if (const Outcome gone = remove(name); !gone) return gone;
+  const Result<Descriptor> file = open_file(name, O_WRONLY | O_CREAT | O_EXCL, mode);
+  if (!file) return file.refusal();
+  const int descriptor = file.value().get();
+  if (const Outcome written = write_all(descriptor, path_of(name), text); !written) return written;
+  if (::fchmod(descriptor, mode) != 0) return refusal_from_errno("write", path_of(name));
+  return agent_releases::sync(descriptor, path_of(name));
+}
+
+Outcome Directory::rename(const std::string& name, const Directory& into,
+                          const std::string& new_name, Existing existing) const {
+  const unsigned flags = existing == Existing::keep ? RENAME_NOREPLACE : 0;
+  int failed = ::renameat2(descriptor(), name.c_str(), into.descriptor(), new_name.c_str(), flags);
+  // Some file systems do not know the flag; whoever writes holds the lock, so to look is enough.
+  if (failed != 0 && errno == EINVAL && flags != 0) {
+    const auto there = into.status(new_name);
+    if (!there) return there.refusal();
+    if (there.value()) {
+      errno = EEXIST;
+    } else {
+      failed = ::renameat(descriptor(), name.c_str(), into.descriptor(), new_name.c_str());
+    }
+  }
+  if (failed != 0) return refusal_from_errno("rename", path_of(name));
+  return std::monostate{};
+}
+
+Outcome Directory::link(const std::string& target, const std::string& name) const {
+  if (::symlinkat(target.c_str(), descriptor(), name.c_str()) == 0) return std::monostate{};
+  return refusal_from_errno("make", path_of(name));
+}
+
+Outcome Directory::remove(const std::string& name) const {
+  if (::unlinkat(descriptor(), name.c_str(), 0) == 0 || errno == ENOENT) return std::monostate{};
+  if (errno != EISDIR && errno != EPERM) return refusal_from_errno("remove", path_of(name));
+  const auto found = status(name);
+  if (!found) return found.refusal();
+  if (!found.value()) return std::monostate{};
+  if (!S_ISDIR(found.value()->st_mode)) {
+    return Refusal{"cannot remove " + path_of(name), Trouble::system};
+  }
+  {
+    const Result<Directory> below = subdirectory(name);
+    if (!below) return below.refusal();
+    const Result<std::vector<std::string>> names = below.value().names();
+    if (!names) return names.refusal();
+    for (const std::string& inside : names.value()) {
+      if (const Outcome gone = below.value().remove(inside); !gone) return gone;
+    }
+  }
+  if (::unlinkat(descriptor(), name.c_str(), AT_REMOVEDIR) == 0) return std::monostate{};
+  return refusal_from_errno("remove", path_of(name));
+}
+
+Outcome Directory::sync() const {
+  return agent_releases::sync(descriptor(), path_);
+}
+
+}  // namespace agent_releases

@@ -1,0 +1,152 @@
+#include "tools/agent-releases/shell/download.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "tools/agent-releases/core/names.h"
+#include "tools/agent-releases/shell/lock.h"
+
+namespace agent_releases {
+namespace {
+
+// A transfer that is cut off goes on as long as tries bring something.
+constexpr int fruitless_tries_max = 2;
+constexpr int tries_max = 100;
+
+}  // namespace
+
+std::string part_name(const Manifest& manifest) {
+  return manifest.sha256 + std::string(partial_ending);
+}
+
+Download::Download(Fetcher& fetcher, const Manifest& manifest, const Directory& staging,
+                   const std::function<void(const Progress&)>& progress)
+    : fetcher_(fetcher),
+      manifest_(manifest),
+      staging_(staging),
+      progress_(progress),
+      name_(part_name(manifest)),
+      path_(staging.path_of(name_)),
+      ends_(std::chrono::steady_clock::now() + fetch_limit(manifest.size)) {}
+
+std::chrono::milliseconds Download::time_left() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(ends_ -
+                                                               std::chrono::steady_clock::now());
+}
+
+Outcome Download::write_piece(std::string_view bytes) {
+  constexpr std::int64_t behind = 8'388'608;
+  hash_.add(bytes);
+  if (const Outcome written = write_all(part_.get(), path_, bytes); !written) return written;
+  const std::int64_t before = bytes_ / behind;
+  bytes_ += static_cast<std::int64_t>(bytes.size());
+  // The disk works while the network does; the sync at the end finds little left.
+  if (bytes_ / behind != before) {
+    ::sync_file_range(part_.get(), before * behind, behind, SYNC_FILE_RANGE_WRITE);
+  }
+  return std::monostate{};
+}
+
+Outcome Download::start_anew() {
+  hash_ = Hash();
+  bytes_ = 0;
+  from_ = 0;
+  in_parts_ = false;
+  if (::ftruncate(part_.get(), 0) != 0 || ::lseek(part_.get(), 0, SEEK_SET) != 0) {
+    return refusal_from_errno("write", path_);
+  }
+  return std::monostate{};
+}
+
+// Hashes what an earlier, interrupted fetch has left.
+Outcome Download::take_up() {
+  std::array<char, 65'536> bytes;
+  while (true) {
+    const ssize_t count = ::read(part_.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return refusal_from_errno("read", path_);
+    if (count == 0) break;
+    hash_.add({bytes.data(), static_cast<std::size_t>(count)});
+    bytes_ += count;
+  }
+  from_ = bytes_;
+  return bytes_ > manifest_.size ? start_anew() : Outcome(std::monostate{});
+}
+
+Outcome Download::open() {
+  Result<std::optional<Descriptor>> part = try_lock(staging_, name_);
+  if (!part) return part.refusal();
+  if (!part.value()) {
+    return Refusal{"another process fetches " + path_, Trouble::cut_off};
+  }
+  part_ = std::move(*part.value());
+  if (const Outcome taken = take_up(); !taken) return taken;
+  // A disk that is full is seen before anything is fetched. Where this cannot be asked, it is not.
+  const off_t size = manifest_.size;
+  if (::fallocate(part_.get(), FALLOC_FL_KEEP_SIZE, 0, size) != 0 &&
+      (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
+    return refusal_from_errno("write", path_);
+  }
+  return std::monostate{};
+}
+
+Outcome Download::fetch_rest(const std::string& url) {
+  const std::string what = release_name(manifest_.name, manifest_.version);
+  int tries_left = tries_max;
+  for (int fruitless = 0; bytes_ < manifest_.size;) {
+    const std::int64_t before = bytes_;
+    const std::chrono::milliseconds left = time_left();
+    if (left <= left.zero()) return cut_off(url, "it took too long");
+    in_parts_ = in_parts_ || before > 0;
+    const Fetcher::Request request{
+        .url = url,
+        .from = bytes_,
+        .bytes = manifest_.size,
+        .limit = left,
+        .take = [this](std::string_view bytes) { return write_piece(bytes); },
+        .progress =
+            [&](std::int64_t bytes) {
+              if (!progress_) return;
+              progress_({.what = what, .bytes = bytes, .of = manifest_.size, .from = from_});
+            }};
+    const Result<Fetcher::Fetched> end = fetcher_.fetch(request);
+    if (!end) return end.refusal();
+    if (end.value().end == Fetcher::End::complete) break;
+    if (--tries_left == 0) return cut_off(url, end.value().why);
+    if (end.value().end == Fetcher::End::cannot_resume) {
+      if (const Outcome anew = start_anew(); !anew) return anew;
+      continue;
+    }
+    fruitless = bytes_ > before && !end.value().is_slow ? 0 : fruitless + 1;
+    if (fruitless == fruitless_tries_max) return cut_off(url, end.value().why);
+  }
+  if (bytes_ == manifest_.size) return std::monostate{};
+  return Refusal{shown_url(url) + " has " + std::to_string(bytes_) +
+                 " bytes, and its manifest says " + std::to_string(manifest_.size)};
+}
+
+Refusal Download::cut_off(const std::string& url, const std::string& why) const {
+  return Refusal{shown_url(url) + " was cut off after " + std::to_string(bytes_) + " of " +
+                     std::to_string(manifest_.size) + " bytes (" + why +
+                     "); the same command goes on from there",
+                 Trouble::cut_off};
+}
+
+Outcome Download::run(const std::string& url) {
+  if (const Outcome opened = open(); !opened) return opened;
+  // What was fetched in two parts may be of two files: then once more, as a whole.
+  for (bool first = true;; first = false) {
+    if (const Outcome complete = fetch_rest(url); !complete) return complete;
+    if (hash_.digits() == manifest_.sha256) return std::monostate{};
+    if (first && (in_parts_ || from_ > 0)) {
+      if (const Outcome anew = start_anew(); !anew) return anew;
+      continue;
+    }
+    return Refusal{shown_url(url) + " is not what its manifest says: its sha256 differs"};
+  }
+}
+
+}  // namespace agent_releases

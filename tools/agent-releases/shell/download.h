@@ -1,0 +1,65 @@
+// The bytes of one release, on their way into .staging: from where an earlier fetch ended, never
+// more than were promised, and judged as a whole.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "agent-releases/releases.h"
+#include "tools/agent-releases/core/manifest.h"
+#include "tools/agent-releases/shell/directory.h"
+#include "tools/agent-releases/shell/fetch.h"
+#include "tools/agent-releases/shell/hash.h"
+
+namespace agent_releases {
+
+// What a release's bytes are called while not all are there.
+[[nodiscard]] std::string part_name(const Manifest& manifest);
+
+// So long a release may take to come in one call: as long as at 8 KiB a second, and ten minutes.
+// The next call goes on from there.
+[[nodiscard]] constexpr std::chrono::milliseconds fetch_limit(std::int64_t bytes) {
+  constexpr std::int64_t bytes_a_second = 8'192;
+  return std::chrono::minutes(10) + std::chrono::seconds(bytes / bytes_a_second);
+}
+
+class Download {
+ public:
+  Download(Fetcher& fetcher, const Manifest& manifest, const Directory& staging,
+           const std::function<void(const Progress&)>& progress);
+
+  // Afterwards the part has the size and the hash that the manifest says.
+  [[nodiscard]] Outcome run(const std::string& url);
+
+  [[nodiscard]] int descriptor() const { return part_.get(); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  // Whether something is there from which the next call can go on.
+  [[nodiscard]] bool has_begun() const { return bytes_ > 0; }
+
+ private:
+  Outcome open();
+  Outcome take_up();
+  Outcome start_anew();
+  Outcome fetch_rest(const std::string& url);
+  Outcome write_piece(std::string_view bytes);
+  [[nodiscard]] Refusal cut_off(const std::string& url, const std::string& why) const;
+
+  [[nodiscard]] std::chrono::milliseconds time_left() const;
+
+  Fetcher& fetcher_;
+  const Manifest& manifest_;
+  const Directory& staging_;
+  const std::function<void(const Progress&)>& progress_;
+  std::string name_;
+  std::string path_;
+  Descriptor part_;
+  Hash hash_;
+  std::int64_t bytes_ = 0;  // in the part
+  std::int64_t from_ = 0;   // of which so many were there before
+  bool in_parts_ = false;   // they may be of different files
+  std::chrono::steady_clock::time_point ends_;
+};
+
+}  // namespace agent_releases

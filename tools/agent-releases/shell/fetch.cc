@@ -1,0 +1,258 @@
+#include "tools/agent-releases/shell/fetch.h"
+
+#include <curl/curl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+
+#include "tools/agent-releases/shell/directory.h"
+#include "tools/agent-releases/shell/fetch_file.h"
+#include "tools/agent-releases/shell/lock.h"
+#include "tools/agent-releases/shell/real_path.h"
+
+namespace agent_releases {
+namespace {
+
+constexpr long redirects_max = 10;
+constexpr long connect_timeout_s = 30;
+constexpr long buffer_bytes = 262'144;
+
+struct FreeUrl {
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
+using Url = std::unique_ptr<CURLU, FreeUrl>;
+
+std::optional<std::string> part_of(const Url& url, CURLUPart part) {
+  char* text = nullptr;
+  if (curl_url_get(url.get(), part, &text, 0) != CURLUE_OK) return std::nullopt;
+  std::string found(text);
+  curl_free(text);
+  return found;
+}
+
+std::string scheme_of(const std::string& text) {
+  const Url url(curl_url());
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return "";
+  return part_of(url, CURLUPART_SCHEME).value_or("");
+}
+
+// libcurl asks it about once a second: whether to go on.
+int go_on(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  const auto& cancelled = *static_cast<const std::function<bool()>*>(context);
+  return cancelled() ? 1 : 0;
+}
+
+// libcurl hands each piece over; what `take` refuses ends the transfer.
+struct Sink {
+  const Fetcher::Request& request;
+  CURL* handle;
+  std::int64_t bytes;
+  std::optional<Refusal> refusal{};
+  bool too_long = false;
+};
+
+std::size_t take_piece(char* bytes, std::size_t, std::size_t size, void* context) {
+  auto& sink = *static_cast<Sink*>(context);
+  sink.bytes += static_cast<std::int64_t>(size);
+  if (sink.bytes > sink.request.bytes) {
+    sink.too_long = true;
+    return 0;
+  }
+  const Outcome taken = sink.request.take({bytes, size});
+  if (!taken) {
+    sink.refusal = taken.refusal();
+    return 0;
+  }
+  if (sink.request.progress) sink.request.progress(sink.bytes);
+  return size;
+}
+
+// Whether the same request, made again, may get further.
+bool may_be_repeated(CURLcode code) {
+  switch (code) {
+    case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string words_of(CURL* handle, CURLcode code, const std::string& detail) {
+  long status = 0;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  if (code == CURLE_HTTP_RETURNED_ERROR) return "the server answered " + std::to_string(status);
+  return detail.empty() ? curl_easy_strerror(code) : detail;
+}
+
+bool cannot_resume(CURL* handle, CURLcode code) {
+  constexpr long range_not_satisfiable = 416;
+  long status = 0;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  return code == CURLE_RANGE_ERROR || code == CURLE_BAD_DOWNLOAD_RESUME ||
+         (code == CURLE_HTTP_RETURNED_ERROR && status == range_not_satisfiable);
+}
+
+// As the program curl has it; libcurl reads those of proxies itself.
+void use_certificates(CURL* handle) {
+  const char* bundle = std::getenv("CURL_CA_BUNDLE");
+  const char* file = std::getenv("SSL_CERT_FILE");
+  const char* directory = std::getenv("SSL_CERT_DIR");
+  if (bundle != nullptr) {
+    curl_easy_setopt(handle, CURLOPT_CAINFO, bundle);
+    return;
+  }
+  if (file != nullptr) curl_easy_setopt(handle, CURLOPT_CAINFO, file);
+  if (directory != nullptr) curl_easy_setopt(handle, CURLOPT_CAPATH, directory);
+}
+
+}  // namespace
+
+Result<std::string> url_of(const std::string& source) {
+  if (source.find("://") != std::string::npos) return source;
+  const std::optional<std::string> real = real_path(source);
+  if (!real) return refusal_from_errno("find", source);
+  std::string url = "file://";
+  for (const char byte : *real) {
+    constexpr std::string_view plain = "/-._~";
+    const bool kept = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                      (byte >= '0' && byte <= '9') || plain.find(byte) != std::string_view::npos;
+    if (kept) {
+      url += byte;
+      continue;
+    }
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    const auto value = static_cast<unsigned char>(byte);
+    url += {'%', digits[value >> 4U], digits[value & 15U]};
+  }
+  return url;
+}
+
+Result<std::string> resolve_url(const std::string& base, const std::string& reference) {
+  const Url url(curl_url());
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, base.c_str(), 0) != CURLUE_OK) {
+    return Refusal{shown_url(base) + " is no URL", Trouble::usage};
+  }
+  if (curl_url_set(url.get(), CURLUPART_URL, reference.c_str(), 0) != CURLUE_OK) {
+    return Refusal{"`" + reference + "` is no URL of http, https or file"};
+  }
+  const auto scheme = part_of(url, CURLUPART_SCHEME);
+  const auto whole = part_of(url, CURLUPART_URL);
+  const bool known = scheme && (*scheme == "http" || *scheme == "https" ||
+                                (*scheme == "file" && path_of_url(base)));
+  if (!whole || !known) {
+    return Refusal{"`" + reference + "`: only http and https are fetched from where " +
+                   shown_url(base) + " lies"};
+  }
+  return *whole;
+}
+
+std::string shown_url(const std::string& text) {
+  const Url url(curl_url());
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return text;
+  curl_url_set(url.get(), CURLUPART_USER, nullptr, 0);
+  curl_url_set(url.get(), CURLUPART_PASSWORD, nullptr, 0);
+  return part_of(url, CURLUPART_URL).value_or(text);
+}
+
+bool is_of_network(const std::string& url) {
+  const std::string scheme = scheme_of(url);
+  return scheme == "http" || scheme == "https";
+}
+
+void Fetcher::Release::operator()(void* handle) const {
+  curl_easy_cleanup(handle);
+}
+
+Result<Fetcher> Fetcher::make(const Limits& limits, std::function<bool()> cancelled) {
+  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
+  CURL* const handle = started == CURLE_OK ? curl_easy_init() : nullptr;
+  if (handle == nullptr) return Refusal{"libcurl cannot be used", Trouble::system};
+  return Fetcher(handle, limits, std::move(cancelled));
+}
+
+// The handle keeps its connections from one fetch to the next.
+void Fetcher::prepare(const std::string& url) {
+  CURL* const handle = handle_.get();
+  curl_easy_reset(handle);
+  curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  // A transfer that began by https stays with https.
+  curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR,
+                   scheme_of(url) == "https" ? "https" : "http,https");
+  curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
+  curl_easy_setopt(handle, CURLOPT_MAXREDIRS, redirects_max);
+  curl_easy_setopt(handle, CURLOPT_FAILONERROR, 1L);
+  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, connect_timeout_s);
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(limits_.bytes_a_second));
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits_.slow_s));
+  curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, buffer_bytes);
+  curl_easy_setopt(handle, CURLOPT_USERAGENT, "agent-releases");
+  use_certificates(handle);
+}
+
+Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
+  if (const auto path = path_of_url(request.url)) return fetch_file(*path, request, cancelled_);
+  prepare(request.url);
+  CURL* const handle = handle_.get();
+  Sink sink{.request = request, .handle = handle, .bytes = request.from};
+  std::array<char, CURL_ERROR_SIZE> detail{};
+  curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail.data());
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_piece);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, &sink);
+  // A server that knows no ranges announces all of it: that is no file that is too long.
+  curl_easy_setopt(handle, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(request.bytes));
+  if (request.from > 0) {
+    curl_easy_setopt(handle, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.from));
+  }
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(request.limit.count()));
+  if (cancelled_) {
+    curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, go_on);
+    curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &cancelled_);
+  }
+  const CURLcode code = curl_easy_perform(handle);
+  const std::string why = words_of(handle, code, detail.data());
+  curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, nullptr);
+  if (sink.refusal) return *sink.refusal;
+  if (sink.too_long || code == CURLE_FILESIZE_EXCEEDED) {
+    return Refusal{shown_url(request.url) + " has more than the " + std::to_string(request.bytes) +
+                   " bytes that it may have"};
+  }
+  if (code == CURLE_OK) return Fetched{};
+  if (code == CURLE_ABORTED_BY_CALLBACK) return cancelled_refusal();
+  if (request.from > 0 && cannot_resume(handle, code)) {
+    return Fetched{.end = End::cannot_resume, .why = why};
+  }
+  if (may_be_repeated(code)) {
+    return Fetched{.end = End::cut_off, .why = why, .is_slow = code == CURLE_OPERATION_TIMEDOUT};
+  }
+  return Refusal{"cannot fetch " + shown_url(request.url) + ": " + why, Trouble::cut_off};
+}
+
+Result<std::string> Fetcher::text(const std::string& url, std::size_t bytes_max) {
+  std::string text;
+  const Request request{.url = url,
+                        .bytes = static_cast<std::int64_t>(bytes_max),
+                        .limit = limits_.text,
+                        .take =
+                            [&](std::string_view bytes) {
+                              text += bytes;
+                              return Outcome(std::monostate{});
+                            },
+                        .progress = {}};
+  const Result<Fetched> fetched = fetch(request);
+  if (!fetched) return fetched.refusal();
+  if (fetched.value().end == End::complete) return text;
+  return Refusal{"cannot fetch " + shown_url(url) + ": " + fetched.value().why, Trouble::cut_off};
+}
+
+}  // namespace agent_releases

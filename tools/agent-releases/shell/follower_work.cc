@@ -1,0 +1,285 @@
+#include "tools/agent-releases/shell/follower_work.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+namespace agent_releases {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = Wakeups::Clock;
+
+// Where the system tells of changes, a look now and then finds what it has missed.
+constexpr auto look_interval = 60s;
+constexpr auto look_interval_unwatched = 1s;
+
+// Where the kernel does not tell of an exit by a descriptor.
+constexpr auto exit_look_interval = 20ms;
+
+constexpr std::size_t id_bytes_max = 64;  // as the protocol has it
+
+}  // namespace
+
+Result<std::shared_ptr<Store>> Follower::Work::store() const {
+  return Store::open(
+      {.directory = settings_.directory, .name = settings_.name, .keys = settings_.keys});
+}
+
+// The same trouble is found at every look.
+void Follower::Work::report_once(const std::string& text) {
+  if (std::exchange(reported_, text) != text) agent_.report(text);
+}
+
+// That this agent works is the ending of the upgrade to it.
+void Follower::Work::begin() {
+  has_begun_ = true;
+  next_look_ = Clock::now();
+  const auto known = ledger();
+  if (known) {
+    for (auto entry = known.value().rbegin(); entry != known.value().rend(); ++entry) {
+      if (entry->version != settings_.running) continue;
+      if (entry->ending != Ending::trying) break;
+      Entry ending = *entry;
+      ending.when = std::time(nullptr);
+      ending.ending = Ending::committed;
+      note_ending(ending);
+      break;
+    }
+  }
+  set_timer();
+}
+
+void Follower::Work::dispatch() {
+  const bool changed = wakeups_.take();
+  const auto now = Clock::now();
+  if (changed) next_look_ = now;
+  note_what_is_kept();
+  if (paused_until_ && now >= *paused_until_) {
+    paused_until_.reset();
+    next_look_ = now;
+  }
+  if (verification_) {
+    verify_more();
+  } else if (test_) {
+    look_at_test();
+  } else if (has_begun_ && !chosen_ && !paused_until_ && now >= next_look_) {
+    next_look_ = now + (is_watched_ ? Clock::duration(look_interval) : look_interval_unwatched);
+    look();
+  }
+  set_timer();
+}
+
+void Follower::Work::set_timer() {
+  const auto work = next_work();
+  const auto note = notes_.next_try();
+  if (work && note) return wakeups_.set(std::min(*work, *note));
+  wakeups_.set(work ? work : note);
+}
+
+std::optional<Clock::time_point> Follower::Work::next_work() const {
+  const auto now = Clock::now();
+  if (verification_) return now;
+  if (test_) {
+    const bool told = test_->exit_descriptor() >= 0;
+    return told ? test_ends_ : std::min(test_ends_, now + exit_look_interval);
+  }
+  if (!has_begun_ || chosen_) return std::nullopt;
+  return paused_until_ ? *paused_until_ : next_look_;
+}
+
+// Those that were refused as they are now are as good as absent.
+std::optional<std::size_t> Follower::Work::choose_among(const std::vector<Release>& releases,
+                                                        const std::optional<Wish>& wish,
+                                                        const std::vector<Entry>& ledger) const {
+  std::vector<Candidate> candidates;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < releases.size(); ++i) {
+    const Release& release = releases[i];
+    const auto refused = refused_.find(release.path);
+    if (refused != refused_.end() && refused->second == release.writing) continue;
+    std::string sha256 = release.sha256;
+    const auto hash = hashes_.find(release.path);
+    const bool is_known = hash != hashes_.end() && hash->second.first == release.writing;
+    if (sha256.empty() && is_known) sha256 = hash->second.second;
+    candidates.push_back({.version = release.version, .sha256 = sha256});
+    places.push_back(i);
+  }
+  const auto index = choose(candidates, wish, settings_.running, ledger);
+  return index ? std::optional(places[*index]) : std::nullopt;
+}
+
+void Follower::Work::look() {
+  const auto opened = store();
+  if (!opened) return report_once(opened.reason());
+  const auto known = ledger();
+  if (!known) return report_once(known.reason());
+  const auto releases = opened.value()->list();
+  if (!releases) return report_once(releases.reason());
+  const std::optional<Wish> wish = opened.value()->wish();
+  if (wish && !wish->version) {
+    return report_once("the file `desired` names no version, so no release is asked for");
+  }
+  const std::string writing = wish ? wish->writing : "";
+  if (std::exchange(chosen_wish_, writing) != writing) refused_.clear();
+  const auto index = choose_among(releases.value(), wish, known.value());
+  if (index) verify(*opened.value(), releases.value()[*index]);
+}
+
+void Follower::Work::verify(const Store& store, Release release) {
+  chosen_ = std::move(release);
+  auto begun = Verification::begin(store, *chosen_);
+  if (!begun) return leave_alone(begun.reason());
+  verification_.emplace(std::move(begun.value()));
+}
+
+// As it is now, it is not looked at again.
+void Follower::Work::leave_alone(const std::string& why) {
+  refused_[chosen_->path] = chosen_->writing;
+  agent_.report("release " + chosen_->version.text() + " is not used: " + why);
+  let_go(false);
+}
+
+void Follower::Work::let_go(bool pause) {
+  verification_.reset();
+  test_.reset();
+  chosen_.reset();
+  id_.clear();
+  next_look_ = Clock::now();
+  if (pause) paused_until_ = next_look_ + settings_.pause;
+}
+
+void Follower::Work::verify_more() {
+  const Result<bool> done = verification_->step();
+  if (!done) return leave_alone(done.reason());
+  if (!done.value()) return;
+  const std::string sha256 = verification_->sha256();
+  verification_.reset();
+  verified(sha256);
+}
+
+// Its bytes are known now, and with them what became of them before.
+void Follower::Work::verified(const std::string& sha256) {
+  hashes_[chosen_->path] = {chosen_->writing, sha256};
+  chosen_->sha256 = sha256;
+  const auto known = ledger();
+  if (!known) return let_go(true);
+  const auto wish = chosen_wish_.empty() ? std::nullopt : std::optional(chosen_wish_);
+  if (has_failed(known.value(), chosen_->version, sha256, settings_.running, wish)) {
+    return let_go(false);
+  }
+  if (!settings_.self_test) return ask();
+  test_.emplace(chosen_->executable, settings_.arguments, chosen_->version);
+  test_ends_ = Clock::now() + settings_.self_test_limit;
+  if (test_->exit_descriptor() >= 0) wakeups_.watch(test_->exit_descriptor());
+  look_at_test();
+}
+
+void Follower::Work::look_at_test() {
+  const auto verdict = test_->verdict();
+  if (!verdict) {
+    if (Clock::now() < test_ends_) return;
+    test_->kill("it took too long");
+    test_ends_ = Clock::now() + settings_.self_test_limit;
+    return;
+  }
+  const std::string failure = test_->failure();
+  test_.reset();
+  switch (*verdict) {
+    case SelfTest::Verdict::passed:
+      return ask();
+    case SelfTest::Verdict::failed:
+      agent_.report("release " + chosen_->version.text() +
+                    " is not tried again until it is forgotten or its bytes change: its self-test "
+                    "failed: " +
+                    failure);
+      note_ending(entry(Ending::failed, "self-test", failure));
+      return let_go(false);
+    case SelfTest::Verdict::could_not_tell:
+      agent_.report("release " + chosen_->version.text() + " is tried again later: " + failure);
+      return let_go(true);
+  }
+}
+
+Entry Follower::Work::entry(Ending ending, const std::string& stage,
+                            const std::string& reason) const {
+  return {.when = std::time(nullptr),
+          .version = chosen_->version,
+          .sha256 = chosen_->sha256,
+          .ending = ending,
+          .id = id_,
+          .stage = stage,
+          .reason = reason,
+          .errno_name = "",
+          .wish = chosen_wish_};
+}
+
+Result<std::vector<Entry>> Follower::Work::ledger() const {
+  const auto opened = store();
+  if (!opened) return opened.refusal();
+  return notes_.with_kept(opened.value()->directory());
+}
+
+void Follower::Work::note_ending(const Entry& entry) {
+  const auto opened = store();
+  if (!opened) return report_once(opened.reason());
+  const Outcome noted = notes_.note_ending(opened.value()->directory(), entry);
+  if (!noted) report_once(noted.reason());
+}
+
+void Follower::Work::note_what_is_kept() {
+  const auto next = notes_.next_try();
+  if (!next || Clock::now() < *next) return;
+  if (const auto opened = store(); opened) notes_.try_again(opened.value()->directory());
+}
+
+// That it is tried is durable before it is asked for: what takes the machine down is not tried
+// again.
+void Follower::Work::ask() {
+  const std::string version = chosen_->version.text();
+  const std::string ending = "/" + std::to_string(::getpid()) + "/" + std::to_string(++requests_);
+  id_ = version.substr(0, id_bytes_max - ending.size()) + ending;
+  const auto opened = store();
+  const Outcome noted =
+      opened ? notes_.note(opened.value()->directory(), entry(Ending::trying, "", ""))
+             : Outcome(opened.refusal());
+  if (!noted) {
+    report_once(noted.reason());
+    return let_go(true);
+  }
+  const Release release = *chosen_;
+  if (agent_.ask(id_, release)) return;
+  note_ending(entry(Ending::failed, "request", "the agent could not ask"));
+  let_go(true);
+}
+
+void Follower::Work::upgrade_failed(const Failure& failure) {
+  const auto known = ledger();
+  if (!known) return agent_.report(known.reason());
+  const auto is_it = [&](const Entry& entry) { return entry.id == failure.id; };
+  const auto last = std::find_if(known.value().rbegin(), known.value().rend(), is_it);
+  if (failure.id.empty() || last == known.value().rend()) return;  // somebody else's
+  if (last->ending == Ending::trying) {
+    Entry ending = *last;
+    ending.when = std::time(nullptr);
+    ending.ending = Ending::failed;
+    ending.stage = failure.stage;
+    ending.reason = failure.reason;
+    ending.errno_name = failure.errno_name;
+    note_ending(ending);
+  }
+  const bool own = blames_release(failure.stage, failure.errno_name);
+  if (own) {
+    agent_.report("release " + last->version.text() +
+                  " is not tried again until it is forgotten or its bytes change: its upgrade "
+                  "failed, stage " +
+                  failure.stage);
+  }
+  if (!id_.empty() && id_ != failure.id) return;
+  let_go(!own);
+  set_timer();
+}
+
+}  // namespace agent_releases

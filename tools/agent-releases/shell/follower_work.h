@@ -1,0 +1,82 @@
+// What a follower does, one release at a time: looks, verifies, tests, notes, asks.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent-releases/follower.h"
+#include "tools/agent-releases/core/choice.h"
+#include "tools/agent-releases/core/ledger.h"
+#include "tools/agent-releases/shell/follower_notes.h"
+#include "tools/agent-releases/shell/follower_wakeups.h"
+#include "tools/agent-releases/shell/self_test.h"
+#include "tools/agent-releases/shell/store.h"
+#include "tools/agent-releases/shell/verification.h"
+
+namespace agent_releases {
+
+class Follower::Work {
+ public:
+  Work(Settings settings, Agent agent, Wakeups wakeups)
+      : settings_(std::move(settings)),
+        agent_(std::move(agent)),
+        wakeups_(std::move(wakeups)),
+        is_watched_(wakeups_.watch(settings_.directory)) {}
+
+  [[nodiscard]] int fd() const { return wakeups_.descriptor(); }
+  void begin();
+  void dispatch();
+  void upgrade_failed(const Failure& failure);
+
+ private:
+  void look();
+  [[nodiscard]] std::optional<std::size_t> choose_among(const std::vector<Release>& releases,
+                                                        const std::optional<Wish>& wish,
+                                                        const std::vector<Entry>& ledger) const;
+  void verify(const Store& store, Release release);
+  void verify_more();
+  void verified(const std::string& sha256);
+  void look_at_test();
+  void ask();
+  void leave_alone(const std::string& why);
+  [[nodiscard]] Result<std::vector<Entry>> ledger() const;
+  [[nodiscard]] Entry entry(Ending ending, const std::string& stage,
+                            const std::string& reason) const;
+  void note_ending(const Entry& entry);
+  void let_go(bool pause);
+  void note_what_is_kept();
+  void set_timer();
+  [[nodiscard]] std::optional<Wakeups::Clock::time_point> next_work() const;
+  void report_once(const std::string& text);
+  [[nodiscard]] Result<std::shared_ptr<Store>> store() const;
+
+  Settings settings_;
+  Agent agent_;
+  Wakeups wakeups_;
+  bool is_watched_;
+  bool has_begun_ = false;
+  Wakeups::Clock::time_point next_look_{};
+  std::optional<Wakeups::Clock::time_point> paused_until_;
+
+  FollowerNotes notes_;
+
+  // One release at a time: verified, then tested, then asked for.
+  std::optional<Release> chosen_;
+  std::string chosen_wish_;
+  std::optional<Verification> verification_;
+  std::optional<SelfTest> test_;
+  Wakeups::Clock::time_point test_ends_{};
+  std::string id_;
+  unsigned requests_ = 0;
+
+  std::map<std::string, std::pair<std::string, std::string>> hashes_;  // path: writing, sha256
+  std::map<std::string, std::string> refused_;                         // path: writing
+  std::string reported_;
+};
+
+}  // namespace agent_releases

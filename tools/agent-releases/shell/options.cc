@@ -1,0 +1,180 @@
+#include "tools/agent-releases/shell/options.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+namespace agent_releases {
+namespace {
+
+constexpr std::size_t keep_max = 1'000'000;
+
+// What CLI11 fills, as it was typed.
+struct Words {
+  std::string version;
+  std::string as;
+  std::string older;
+  bool add_older = false;
+};
+
+struct Commands {
+  CLI::App* add;
+  CLI::App* list;
+  CLI::App* show;
+  CLI::App* verify;
+  CLI::App* desire;
+  CLI::App* adopt;
+  CLI::App* forget;
+  CLI::App* remove;
+  CLI::App* prune;
+};
+
+Commands declare(CLI::App& app, Options& options, Words& words) {
+  app.set_help_flag("-h,--help");
+  app.set_version_flag("--version", "");
+  app.add_option("--dir", options.directory);
+  app.add_option("--keys", options.keys);
+  app.add_option("--name", options.name);
+  app.add_option("--control", options.controls)->take_all()->allow_extra_args(false);
+  app.add_flag("--json", options.json);
+  app.require_subcommand(1);
+  app.fallthrough();
+
+  Commands commands{};
+  commands.add = app.add_subcommand("add");
+  commands.add->add_option("MANIFEST", options.source)->required();
+  commands.add->add_option("--sha256", options.sha256);
+  commands.add->add_flag("--unsigned", options.unsigned_is_wanted);
+  commands.add->add_flag("--older", options.older_is_wanted);
+  commands.list = app.add_subcommand("list");
+  commands.show = app.add_subcommand("show");
+  commands.show->add_option("VERSION", words.version)->required();
+  commands.verify = app.add_subcommand("verify");
+  commands.verify->add_option("VERSION", words.version);
+  commands.verify->add_flag("--all", options.all);
+  commands.desire = app.add_subcommand("desire");
+  commands.desire->add_option("VERSION", words.version);
+  commands.desire->add_flag("--newest", options.newest);
+  commands.adopt = app.add_subcommand("adopt");
+  commands.adopt->add_option("LINK", options.source)->required();
+  commands.adopt->add_option("--as", words.as)->required();
+  commands.forget = app.add_subcommand("forget");
+  commands.forget->add_option("VERSION", words.version)->required();
+  commands.remove = app.add_subcommand("remove");
+  commands.remove->add_option("VERSION", words.version)->required();
+  commands.prune = app.add_subcommand("prune");
+  commands.prune->add_option("--keep", options.keep)->required();
+  commands.prune->add_option("--older", words.older);
+  return commands;
+}
+
+Task task_of(const Commands& commands) {
+  const std::pair<CLI::App*, Task> tasks[] = {
+      {commands.add, Task::add},       {commands.list, Task::list},
+      {commands.show, Task::show},     {commands.verify, Task::verify},
+      {commands.desire, Task::desire}, {commands.adopt, Task::adopt},
+      {commands.forget, Task::forget}, {commands.remove, Task::remove},
+      {commands.prune, Task::prune}};
+  for (const auto& [command, task] : tasks) {
+    if (command->parsed()) return task;
+  }
+  return Task::show_help;
+}
+
+Refusal usage(std::string reason) {
+  return Refusal{std::move(reason), Trouble::usage};
+}
+
+Outcome check(Options& options, const Words& words) {
+  const std::string& text = options.task == Task::adopt ? words.as : words.version;
+  if (!text.empty()) {
+    options.version = Version::parse(text);
+    if (!options.version) return usage("`" + text + "` is no version such as 1.2.3");
+  }
+  if (options.task == Task::desire && options.version.has_value() == options.newest) {
+    return usage("desire needs a version or --newest");
+  }
+  if (options.task == Task::verify && options.version && options.all) {
+    return usage("verify takes a version or --all");
+  }
+  if (options.task == Task::prune && (options.keep < 1 || options.keep > keep_max)) {
+    return usage("--keep needs a number from 1 to 1,000,000");
+  }
+  if (!words.older.empty()) {
+    options.older_s = parse_age(words.older);
+    if (!options.older_s) return usage("--older needs an age such as 30d, 12h, 90m or 10s");
+  }
+  return std::monostate{};
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_age(std::string_view text) {
+  constexpr std::int64_t amount_max = 1'000'000;
+  std::int64_t amount = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (error != std::errc{} || amount < 0 || amount > amount_max) return std::nullopt;
+  constexpr std::int64_t minute = 60;
+  constexpr std::int64_t hour = 60 * minute;
+  if (unit == "s") return amount;
+  if (unit == "m") return amount * minute;
+  if (unit == "h") return amount * hour;
+  if (unit == "d") return amount * 24 * hour;
+  return std::nullopt;
+}
+
+// CLI11 speaks by exceptions; none leaves this function.
+Result<Options> parse_options(int argc, const char* const* argv) {
+  Options options;
+  Words words;
+  CLI::App app;
+  const Commands commands = declare(app, options, words);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    options.task = Task::show_help;
+    return options;
+  } catch (const CLI::CallForVersion&) {
+    options.task = Task::show_version;
+    return options;
+  } catch (const CLI::RequiredError& error) {
+    const bool command = app.get_subcommands().empty();
+    return usage(command ? "a command is needed" : error.what());
+  } catch (const CLI::Error& error) {
+    return usage(error.what());
+  }
+  options.task = task_of(commands);
+  if (const Outcome sound = check(options, words); !sound) return sound.refusal();
+  return options;
+}
+
+std::string_view help_text() {
+  return "usage: agent-releases [--dir=DIR] [--keys=DIR] COMMAND ...\n"
+         "Keeps the versions of a program on disk: fetched, verified, immutable, remembered.\n"
+         "\n"
+         "  add MANIFEST          fetch and verify a release, by its manifest's URL or path\n"
+         "      --sha256=HEX      without keys: what the release's bytes must be\n"
+         "      --unsigned        without keys: take whatever the manifest says\n"
+         "      --older           also a version that is older than the current one\n"
+         "  list                  all releases, with what is known of each\n"
+         "  show VERSION          one of them\n"
+         "  verify [VERSION]      hash again what is on disk; without VERSION the current one\n"
+         "      --all             every release\n"
+         "  desire VERSION        what is to run from now on; or\n"
+         "      --newest          the newest that is no pre-release\n"
+         "  adopt LINK --as=VERSION\n"
+         "                        make a release of an installed file, and a link of its place\n"
+         "  forget VERSION        let one that has failed be tried again\n"
+         "  remove VERSION        unless somebody needs it\n"
+         "  prune --keep=N        all but the newest N, and those that somebody needs\n"
+         "      --older=D         only what was added as long ago as D (30d, 12h, 90m)\n"
+         "\n"
+         "  --dir=DIR             the directory of releases; the present one\n"
+         "  --keys=DIR            minisign's public keys: a release must be signed by one\n"
+         "  --name=NAME           whose releases these are; when a directory is made\n"
+         "  --control=DIR         control directory of an upgrader that is not in /run/upgrader\n"
+         "  --json                facts as JSON\n"
+         "  --help, --version\n";
+}
+
+}  // namespace agent_releases

@@ -1,0 +1,27 @@
+// What a publisher says of a release: its manifest and the signature of that, fetched, verified,
+// and held against the directory, the machine and the clock. The release's bytes come later.
+#pragma once
+
+#include <string>
+
+#include "agent-releases/releases.h"
+#include "tools/agent-releases/core/manifest.h"
+#include "tools/agent-releases/shell/fetch.h"
+#include "tools/agent-releases/shell/store.h"
+
+namespace agent_releases {
+
+struct Publication {
+  Manifest manifest;
+  std::string text;       // of the manifest, as it was signed
+  std::string signature;  // empty where there are no keys
+  std::string trusted_comment;
+  std::string url;  // of the manifest
+};
+
+// Refused where the release may not be added here and now.
+[[nodiscard]] Result<Publication> fetch_publication(const Store& store,
+                                                    const Releases::Adding& adding,
+                                                    Fetcher& fetcher);
+
+}  // namespace agent_releases

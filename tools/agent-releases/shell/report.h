@@ -1,0 +1,58 @@
+// What agent-releases tells: facts for people or as JSON, on standard output; how a fetch comes
+// along, as a bar on a terminal.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent-releases/releases.h"
+#include "tools/agent-releases/core/ledger.h"
+
+namespace agent_releases {
+
+struct Fact {
+  Release release;
+  bool current = false;
+  bool previous = false;
+  bool desired = false;
+  std::optional<Entry> last{};  // of the ledger
+};
+
+struct Overview {
+  std::string directory;
+  std::string name;
+  bool newest_is_desired = true;
+  std::vector<Fact> facts;
+};
+
+[[nodiscard]] std::string json_of(const Fact& fact);
+[[nodiscard]] std::string json_of(const Overview& overview);
+[[nodiscard]] std::string text_of(const Overview& overview);
+
+// One release, a line for each fact.
+[[nodiscard]] std::string text_of(const Fact& fact);
+
+// "4.2 MB"
+[[nodiscard]] std::string shown_bytes(std::int64_t bytes);
+
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool json) : json_(json) {}
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const Progress& progress);
+
+ private:
+  void draw(const Progress& progress, std::int64_t percent);
+
+  bool json_;
+  bool drawn_ = false;
+  std::int64_t shown_ = -1;  // the last step that was shown
+};
+
+}  // namespace agent_releases

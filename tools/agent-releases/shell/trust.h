@@ -1,0 +1,32 @@
+// Whom we trust with files: root and ourselves, and nobody else may write to them.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <vector>
+
+#include "agent-releases/result.h"
+#include "tools/agent-releases/core/minisign.h"
+
+namespace agent_releases {
+
+[[nodiscard]] Outcome check_owner(const struct stat& status, const std::string& path);
+
+// The same for a directory in which we write; the refusal says as whom to run. Root is refused,
+// too: what root wrote there the owner's agent could not change, and the owner's links could lead
+// root to other places.
+[[nodiscard]] Outcome check_caller(const struct stat& status, const std::string& path);
+
+// Whoever owns a directory may put another one into the place of what is below it. `path` is
+// absolute and without links; all directories above it belong to root or the caller, and where
+// anybody may write, the sticky bit protects what others own.
+[[nodiscard]] Outcome check_parents(const std::string& path);
+[[nodiscard]] Outcome check_parent(const struct stat& status, const std::string& parent,
+                                   const std::string& path);
+
+// The keys of a directory: its files *.pub. Refused where one of them is no key or not to be
+// trusted, or where there is none.
+[[nodiscard]] Result<std::vector<PublicKey>> read_keys(const std::string& directory);
+
+}  // namespace agent_releases

@@ -1,0 +1,220 @@
+#include "tools/agentify/adapter.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace agentify {
+namespace {
+
+// As a shell has them.
+constexpr int exit_not_found = 127;
+constexpr int exit_not_executable = 126;
+
+// So many heartbeats are sent in the time in which one is wanted.
+constexpr int heartbeats_in_watchdog = 3;
+
+}  // namespace
+
+Terms terms_of(const Options& options) {
+  Terms terms{.check = options.check.has_value(),
+              .ready_text = options.ready_text,
+              .settle = options.settle,
+              .vouch = options.vouch,
+              .health = options.health.has_value(),
+              .health_interval = options.health_interval,
+              .health_failures = options.health_failures,
+              .health_action = options.health_action,
+              .stop = options.stop,
+              .follow = options.follow.has_value()};
+  if (std::holds_alternative<ProbeKind>(options.ready)) terms.ready_by = ReadyBy::probe;
+  if (std::holds_alternative<ByNotify>(options.ready)) terms.ready_by = ReadyBy::word;
+  if (std::holds_alternative<ByDescriptor>(options.ready)) terms.ready_by = ReadyBy::word;
+  if (const auto* by_time = std::get_if<ByTime>(&options.ready)) {
+    terms.ready_by = ReadyBy::time;
+    terms.ready_time = by_time->time;
+  }
+  return terms;
+}
+
+Actions Adapter::begin() {
+  if (terms_.check) return {RunCheck{}};
+  stage_ = Stage::held;
+  return {SayReady{}};
+}
+
+Actions Adapter::step(const Event& event, Time now) {
+  if (stage_ == Stage::over) return {};
+  now_ = now;
+  std::visit([this](const auto& known) { on(known); }, event);
+  now_ = Time{0};
+  return std::exchange(actions_, {});
+}
+
+std::optional<Time> Adapter::next_deadline() const {
+  if (!active()) return std::nullopt;
+  std::optional<Time> next;
+  const auto consider = [&next](std::optional<Time> time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  consider(heartbeat_at_);
+  consider(ready_at_);
+  consider(probe_at_);
+  consider(judge_at_);
+  consider(settled_at_);
+  if (!moments_.empty()) consider(moments_.front().at);
+  return next;
+}
+
+void Adapter::log(std::string text) {
+  order(Log{std::move(text)});
+}
+
+void Adapter::leave(int status) {
+  stage_ = Stage::over;
+  order(Leave{status});
+}
+
+// ---- held
+
+void Adapter::on(const CheckEnded& event) {
+  if (stage_ != Stage::checking) return;
+  if (event.good) {
+    stage_ = Stage::held;
+    order(SayReady{});
+    return;
+  }
+  log("the check failed: " + event.words);
+  order(SayUnfit{"check: " + event.words});
+  leave(exit_failed);
+}
+
+void Adapter::on(const Welcomed& event) {
+  on_trial_ = event.candidate || event.boot;
+  readiness_ = event.readiness;
+  must_say_healthy_ = !event.candidate;
+  watchdog_ = event.watchdog;
+}
+
+// ---- the daemon comes
+
+void Adapter::on(const Activated& event) {
+  if (stage_ != Stage::held) return;
+  stage_ = Stage::starting;
+  activated_at_ = now_;
+  begin_trial(event);
+  if (watchdog_) heartbeat_at_ = now_;
+  if (terms_.health && terms_.health_action == HealthAction::silence && !watchdog_) {
+    log("--health: init has no watchdog here, so a daemon that falls sick behind its trial is only "
+        "logged and shown; --health-action=exit has it started anew");
+  }
+  order(StartDaemon{});
+  beat_if_due();
+  follow();
+}
+
+void Adapter::on(const DaemonWaits& event) {
+  if (stage_ != Stage::starting) return;
+  const std::string holder = event.holder.empty() ? "" : ": its lock is held by " + event.holder;
+  log("waits until the processes of the daemon before this one have gone" + holder);
+  note_not_ready("waits for the daemon before" + holder);
+}
+
+void Adapter::on(const DaemonRefused& event) {
+  if (stage_ != Stage::starting && stage_ != Stage::stopping) return;
+  log("cannot start the daemon: " + event.words);
+  if (stop_asked_) {
+    order(SayStopped{});
+    return leave(0);
+  }
+  if (on_trial_) say_unfit("cannot start the daemon: " + event.words);
+  leave(event.error == ENOENT ? exit_not_found : exit_not_executable);
+}
+
+void Adapter::on(const DaemonStarted& event) {
+  if (stage_ == Stage::stopping) {
+    moments_ = schedule(terms_.stop, now_, stop_limit_);
+    return send_due_signals();
+  }
+  if (stage_ != Stage::starting) return;
+  stage_ = Stage::running;
+  log("the daemon is process " + std::to_string(event.pid));
+  switch (terms_.ready_by) {
+    case ReadyBy::start:
+      return become_ready();
+    case ReadyBy::word:
+      return note_not_ready("it has not said so");
+    case ReadyBy::time:
+      ready_at_ = now_ + terms_.ready_time;
+      return note_not_ready("it has not lived for long enough");
+    case ReadyBy::probe:
+      probe_at_ = now_;
+      return probe_if_due();
+  }
+}
+
+// ---- its heartbeats
+
+void Adapter::beat_if_due() {
+  if (!heartbeat_at_ || *heartbeat_at_ > now_) return;
+  if (daemon_beats_) return heartbeat_at_.reset();
+  const Duration interval = std::max(Duration{1}, *watchdog_ / heartbeats_in_watchdog);
+  heartbeat_at_ = now_ + interval;
+  if (!sick_) order(SayHeartbeat{});
+}
+
+// ---- what it says, and what passes through us
+
+void Adapter::on(const NotifyReceived& event) {
+  const NotifyMessage& message = event.message;
+  const bool stopping = stage_ == Stage::stopping && !moments_.empty();
+  if (!lives() && !stopping) return;
+  if (message.main_process) order(AdoptMain{*message.main_process});
+  if (message.status) order(SayStatus{*message.status});
+  if (message.extend) put_off(*message.extend);
+  if (message.alive) {
+    daemon_beats_ = true;
+    heartbeat_at_.reset();
+    if (watchdog_ && !sick_) order(SayHeartbeat{});
+  }
+  if (message.failed) find_sick("it has said WATCHDOG=trigger");
+  const bool awaited = stage_ == Stage::running && terms_.ready_by == ReadyBy::word;
+  if (message.ready && awaited) become_ready();
+}
+
+void Adapter::on(const SignalTaken& event) {
+  if (lives()) order(SignalDaemon{event.signal});
+}
+
+void Adapter::on(const Committed&) {
+  on_trial_ = false;
+  judge_at_.reset();
+  unfit_ = false;  // it came too late
+  if (settling_ && must_say_healthy_) order(SayHealthy{});
+  end_settling();
+  follow();
+}
+
+// ---- the releases: whoever is on trial asks for no other, and whoever stops does not either
+
+void Adapter::follow() {
+  const bool may = lives() || stage_ == Stage::starting;
+  if (!terms_.follow || on_trial_ || !may || std::exchange(follows_, true)) return;
+  order(Follow{});
+}
+
+void Adapter::end_following() {
+  if (std::exchange(follows_, false)) order(EndFollowing{});
+}
+
+void Adapter::on(const TimePassed&) {
+  if (!active()) return;
+  if (ready_at_ && *ready_at_ <= now_ && stage_ == Stage::running) become_ready();
+  settle_if_due();
+  judge_if_due();
+  send_due_signals();
+  probe_if_due();
+  beat_if_due();
+}
+
+}  // namespace agentify

@@ -1,0 +1,169 @@
+// What agentify decides: when the daemon is checked, started, taken for ready, found sick, stopped
+// and done with, and what the upgrader is told of it. A value: no input or output, no clock, and
+// processes are numbers. Who acts is loop.h.
+//
+//   stage     what is                                  ends with
+//   checking  held; the check runs                     its outcome: ready, or unfit
+//   held      held; ready has been said                activate
+//   starting  active; the keeper was told to start     DaemonStarted or DaemonRefused
+//   running   the daemon runs, and is not ready yet    its readiness
+//   serving   the daemon works; on trial `healthy` is  a stop, or its end
+//             said when it has lasted for some time
+//   stopping  it has been told to stop                 the end of its main process, or none begun
+//   sweeping  its main process has ended               FamilyGone: no process of it is left
+//   over      agentify ends
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tools/agentify/adapter_action.h"
+#include "tools/agentify/adapter_event.h"
+#include "tools/agentify/duration.h"
+#include "tools/agentify/options.h"
+#include "tools/agentify/stop_plan.h"
+
+namespace agentify {
+
+// By what a daemon is known to work.
+enum class ReadyBy { start, word, time, probe };
+
+// The options, as far as they decide.
+struct Terms {
+  bool check = false;
+  ReadyBy ready_by = ReadyBy::start;
+  Duration ready_time{};        // with ReadyBy::time
+  std::string ready_text = {};  // the option's value, for people
+  Duration settle{};            // so long must a daemon on trial be ready and well before `healthy`
+  bool vouch = true;
+  bool health = false;
+  Duration health_interval{};
+  int health_failures = 1;
+  HealthAction health_action = HealthAction::silence;
+  StopPlan stop;
+  bool follow = false;
+
+  bool operator==(const Terms&) const = default;
+};
+
+[[nodiscard]] Terms terms_of(const Options& options);
+
+// Between two questions to a daemon that is not ready yet.
+inline constexpr Duration ready_interval{100};
+// With which agentify ends where it has failed itself.
+inline constexpr int exit_failed = 1;
+
+// So long before the end of its trial a daemon is judged: a tenth of it, and at most this.
+inline constexpr Duration trial_margin_max{2'000};
+
+class Adapter {
+ public:
+  enum class Stage { checking, held, starting, running, serving, stopping, sweeping, over };
+
+  explicit Adapter(Terms terms) : terms_(std::move(terms)) {}
+
+  // The first actions; called once.
+  [[nodiscard]] Actions begin();
+  [[nodiscard]] Actions step(const Event& event, Time now);
+  // When step() wants TimePassed.
+  [[nodiscard]] std::optional<Time> next_deadline() const;
+
+  [[nodiscard]] Stage stage() const { return stage_; }
+  // All that it knows, with times as they are from `now`: two that are described alike decide
+  // alike.
+  [[nodiscard]] std::string describe(Time now) const;
+  bool operator==(const Adapter&) const = default;
+
+ private:
+  void on(const CheckEnded& event);
+  void on(const Welcomed& event);
+  void on(const Activated& event);
+  void on(const StopAsked& event);
+  void on(const Committed& event);
+  void on(const DaemonStarted& event);
+  void on(const DaemonRefused& event);
+  void on(const DaemonWaits& event);
+  void on(const DaemonEnded& event);
+  void on(const FamilyGone& event);
+  void on(const KeeperLost& event);
+  void on(const ReadySaid& event);
+  void on(const ProbeAnswered& event);
+  void on(const NotifyReceived& event);
+  void on(const SignalTaken& event);
+  void on(const TimePassed& event);
+
+  [[nodiscard]] bool lives() const { return stage_ == Stage::running || stage_ == Stage::serving; }
+  [[nodiscard]] bool active() const {
+    return stage_ != Stage::checking && stage_ != Stage::held && stage_ != Stage::over;
+  }
+  [[nodiscard]] bool may_say_healthy() const;
+
+  void become_ready();
+  void say_unfit(std::string reason);
+  [[nodiscard]] Duration settle_time() const;
+  [[nodiscard]] Duration health_interval() const;
+  void settle();
+  void end_settling();
+  void forget_readiness();
+  void extend_start(Duration time);
+  void settle_if_due();
+  void judge_if_due();
+  void note_not_ready(const std::string& words);
+  void begin_trial(const Activated& event);
+  void begin_stop(std::optional<Duration> deadline);
+  void send_due_signals();
+  void beat_if_due();
+  void probe_if_due();
+  void sweep();
+  void note_health(const ProbeAnswered& answer);
+  void find_sick(const std::string& why);
+  void put_off(Duration time);
+  void follow();
+  void end_following();
+  void leave(int status);
+  void leave_like_daemon();
+  void order(Action action) { actions_.push_back(std::move(action)); }
+  void log(std::string text);
+
+  Terms terms_;
+  Stage stage_ = Stage::checking;
+  Actions actions_;  // of the step that is being made; empty between steps
+  Time now_{};       // of that step; zero between steps
+
+  bool on_trial_ = false;
+  std::optional<Duration> trial_;  // how long it lasts
+  bool commit_healthy_ = false;
+  std::optional<Time> judge_at_;    // when the daemon has to be ready and well
+  std::optional<Time> settled_at_;  // when it has been that for long enough
+  bool settling_ = false;           // it is ready, and `healthy` has to wait
+  bool unfit_ = false;              // that has been said
+  Time activated_at_{};
+  std::string not_ready_;          // why, as it was told last
+  std::string not_well_;           // the last bad answer about its health
+  bool readiness_ = false;         // the upgrader waits for our healthy in every role
+  bool must_say_healthy_ = false;  // even without vouching: first agent or fallback
+  std::optional<Duration> watchdog_;
+  std::optional<Time> heartbeat_at_;
+  bool daemon_beats_ = false;  // it has said WATCHDOG=1: only its own word counts from then on
+  bool sick_ = false;          // nobody vouches for it
+
+  std::optional<Time> ready_at_;
+  std::optional<Time> probe_at_;
+  std::optional<Probe> probing_;
+  int failures_ = 0;
+
+  bool follows_ = false;
+
+  bool stop_asked_ = false;             // by the upgrader, a signal, the end of input
+  std::optional<Duration> stop_limit_;  // as it was told, while the daemon has not been started yet
+  std::vector<StopMoment> moments_;     // signals that are still to be sent
+  bool gives_up_ = false;               // the end because it is sick
+  std::optional<DaemonEnding> ending_;  // of the main process
+  bool clean_ = false;
+};
+
+[[nodiscard]] const char* name_of(Adapter::Stage stage);
+
+}  // namespace agentify

@@ -1,0 +1,70 @@
+# agentify: an adapter that makes an agent of any daemon. Its tests are in tests/together/agentify.
+
+tool_programs += $(BUILD)/agentify
+agentify_library := $(BUILD)/libagentify.a
+agentify_objects := $(call unit,tools/agentify,$(filter-out tools/agentify/main.cc, \
+  $(wildcard tools/agentify/*.cc)))
+$(agentify_library): $(agentify_objects); $(make_archive)
+
+# --follow is libagent-releases'; of that it links what reads and verifies, nothing that fetches.
+agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(upgrader_library) \
+  $(protocol_library)
+
+$(BUILD)/agentify: $(BUILD)/objects/tools/agentify/main.o $(agentify_libraries)
+	$(LINK) -o $@ $^ -Wl,--as-needed -luv -lsodium
+
+agentify_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/agentify/*_test.cc))
+$(BUILD)/objects/tests/together/agentify/%.o: CXXFLAGS += -O0
+$(BUILD)/objects/tests/together/agentify/explore_test.o: CXXFLAGS += -O1  # it walks every state
+$(agentify_units): $(BUILD)/tests/together/agentify/%: $(BUILD)/objects/tests/together/agentify/%.o \
+    $(BUILD)/objects/tests/catch_main.o $(agentify_libraries)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -luv -lsodium
+
+# Beside a double of the upgrader, and under the real one; they take agentify from $(BUILD).
+agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py tests/together/agentify/follow.py \
+  tests/together/agentify/trial.py \
+  tests/together/agentify/faults.py tests/together/agentify/kill.py
+agentify_witness := $(BUILD)/tests/together/agentify/witness
+# Not sanitized, as it is C; so it may be static also beside what is.
+$(agentify_witness): $(BUILD)/objects/tests/together/agentify/witness.o
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -fsanitize=% -static-lib%,$(LDFLAGS)) -static -o $@ $^
+tool_tests += $(agentify_units) $(agentify_plays)
+slow_tests += tests/together/agentify/faults.py
+check-here: $(agentify_witness)
+tool_packages += python3 minisign strace
+sanitized_tests += $(agentify_units) $(filter-out %/faults.py %/kill.py,$(agentify_plays))
+sanitized_programs += $(BUILD)/agentify $(BUILD)/agent-releases $(agentify_witness)
+
+# Killed at so many points of an upgrade: agentify, its keeper, the daemon, the upgrader. Of six
+# points one finds nobody to kill.
+.PHONY: kill-agentify fault-agentify check-daemons endurance-agentify
+POINTS ?= 2600
+kill-agentify:
+	@tests/need-packages $(build_packages) gcc python3
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify $(agentify_witness)
+	@BUILD=$(BUILD) tests/together/agentify/kill.py $(POINTS)
+
+# Every system call of agentify and its keeper fails, one a life.
+fault-agentify:
+	@tests/need-packages $(build_packages) gcc python3 strace
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agentify $(agentify_witness)
+	@BUILD=$(BUILD) EVERY=1 tests/together/agentify/faults.py
+
+# Real daemons from Debian; the figures go into the page. A service that the distribution starts is
+# of no harm: each daemon has a port and a directory of its own.
+daemon_packages = $(build_packages) python3 nginx-light redis-server postgresql chrony util-linux
+check_agents_tests += $(addprefix tests/together/agentify/,daemons.py crowd.py readme.py)
+check_agents_packages += $(daemon_packages)
+check-daemons:
+	@tests/need-packages $(daemon_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify
+	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/together/agentify/daemons.py $(ONLY)
+	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/together/agentify/crowd.py
+
+# A thousand upgrades of nginx while somebody asks, a third of them bad.
+endurance-agentify:
+	@tests/need-packages $(daemon_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify
+	@BUILD=$(BUILD) tests/together/agentify/endurance.py $(or $(UPGRADES),1000)

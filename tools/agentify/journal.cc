@@ -1,0 +1,43 @@
+#include "tools/agentify/journal.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "upgrader/shell/no_wait.h"
+
+namespace agentify {
+
+// So much goes into a pipe whole (PIPE_BUF), if it takes anything.
+constexpr std::size_t line_bytes_max = 4096;
+
+void log_line(std::string_view text) {
+  std::string line = "agentify: ";
+  for (const char byte : text.substr(0, line_bytes_max / 2))
+    line += static_cast<unsigned char>(byte) < ' ' || byte == '\x7f' ? '?' : byte;
+  line += '\n';
+  show(line);
+}
+
+void show(std::string_view bytes) {
+  struct stat status {};
+  if (::fstat(STDERR_FILENO, &status) != 0) return;
+  while (!bytes.empty()) {
+    const std::string_view part = bytes.substr(0, line_bytes_max);
+    const std::size_t written =
+        upgrader::write_without_waiting(STDERR_FILENO, status.st_mode, part);
+    if (written < part.size()) return;
+    bytes.remove_prefix(written);
+  }
+}
+
+void survive_a_broken_log() {
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  for (const int signal : {SIGPIPE, SIGXFSZ, SIGTTOU})
+    ::sigaction(signal, &ignored, nullptr);
+}
+
+}  // namespace agentify

@@ -1,0 +1,284 @@
+#include "tools/agentify/keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "tools/agentify/adapter_event.h"
+#include "tools/agentify/process_list.h"
+#include "upgrader/shell/descriptors.h"
+
+namespace agentify {
+namespace {
+
+using upgrader::OwnedFd;
+
+// How often a lock that is held is asked for again.
+constexpr int lock_interval_ms = 5;
+
+constexpr int without_limit = -1;
+
+constexpr int microseconds_in_ms = 1000;
+
+class Keeper {
+ public:
+  Keeper(KeeperPlan plan, OwnedFd socket) : plan_(std::move(plan)), socket_(std::move(socket)) {}
+
+  [[noreturn]] void run();
+
+ private:
+  enum class Phase { idle, locking, keeping, asking, sweeping, done };
+
+  void wait();
+  void take_orders();
+  void obey(const Order& order);
+  void try_start();
+  void start();
+  void adopt(pid_t pid);
+  void send_to_main(int signal);
+  void reap();
+  void main_ended(const DaemonEnding& ending);
+  void sweep();
+  void tell(const News& news);
+
+  KeeperPlan plan_;
+  OwnedFd socket_;
+  OwnedFd signals_;
+  OwnedFd main_handle_;  // of a main process that is no child of ours
+  Phase phase_ = Phase::idle;
+  pid_t main_ = 0;
+  bool told_that_it_waits_ = false;
+  bool orphaned_ = false;
+  Sweep sweep_;
+};
+
+void Keeper::run() {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  signals_.reset(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!signals_) ::_exit(1);  // it would never see an end
+  for (;;) {
+    wait();
+    take_orders();
+    if (orphaned_ && phase_ != Phase::sweeping) {
+      if (phase_ == Phase::idle || phase_ == Phase::locking || phase_ == Phase::done) ::_exit(0);
+      phase_ = Phase::sweeping;
+    }
+    if (phase_ == Phase::locking) try_start();
+    if (phase_ == Phase::keeping) reap();
+    if (phase_ == Phase::sweeping) sweep();
+  }
+}
+
+void Keeper::wait() {
+  pollfd watched[3] = {};
+  watched[0] = {.fd = signals_.get(), .events = POLLIN, .revents = 0};
+  watched[1] = {.fd = orphaned_ ? -1 : socket_.get(), .events = POLLIN, .revents = 0};
+  watched[2] = {.fd = main_handle_.get(), .events = POLLIN, .revents = 0};
+  int limit = orphaned_ ? 0 : without_limit;
+  if (phase_ == Phase::locking) limit = lock_interval_ms;
+  if (phase_ == Phase::sweeping) limit = sweep_interval_ms;
+  ::poll(watched, 3, limit);
+  signalfd_siginfo seen[8];
+  while (::read(signals_.get(), seen, sizeof seen) > 0) {
+  }
+}
+
+void Keeper::take_orders() {
+  while (!orphaned_) {
+    Order order;
+    const ssize_t count = ::recv(socket_.get(), &order, sizeof order, MSG_DONTWAIT);
+    if (count == sizeof order) {
+      obey(order);
+    } else if (count >= 0 || (errno != EINTR && errno != EAGAIN)) {
+      orphaned_ = true;
+    } else if (errno == EAGAIN) {
+      return;
+    }
+  }
+}
+
+void Keeper::obey(const Order& order) {
+  switch (order.kind) {
+    case Order::Kind::start:
+      if (phase_ != Phase::idle) return;
+      if (plan_.tells_watchdog && order.value > 0) {
+        const auto microseconds = static_cast<long long>(order.value) * microseconds_in_ms;
+        plan_.child.environment.push_back("WATCHDOG_USEC=" + std::to_string(microseconds));
+      }
+      phase_ = Phase::locking;
+      return;
+    case Order::Kind::cancel_start:
+      if (phase_ != Phase::idle && phase_ != Phase::locking) return;
+      phase_ = Phase::done;
+      return tell({.kind = News::Kind::family_gone});
+    case Order::Kind::signal:
+      if (phase_ == Phase::keeping) send_to_main(order.value);
+      return;
+    case Order::Kind::adopt:
+      if (phase_ == Phase::keeping || phase_ == Phase::asking) adopt(order.value);
+      return;
+    case Order::Kind::kill_family:
+      if (phase_ == Phase::keeping || phase_ == Phase::asking) phase_ = Phase::sweeping;
+      return;
+  }
+}
+
+void Keeper::try_start() {
+  // Whoever has lost agentify starts nothing any more.
+  pollfd end{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+  if (::poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) return;
+  const int error = plan_.lock.try_take();
+  if (error == EWOULDBLOCK) {
+    if (std::exchange(told_that_it_waits_, true)) return;
+    return tell({.kind = News::Kind::waits, .value = plan_.lock.holder()});
+  }
+  if (error != 0) {
+    phase_ = Phase::done;
+    return tell({.kind = News::Kind::refused, .value = error, .by_lock = true});
+  }
+  start();
+}
+
+void Keeper::start() {
+  const StartedChild started = start_child(*plan_.program, plan_.child);
+  if (plan_.child.ready_pipe >= 0) ::close(plan_.child.ready_pipe);  // its end is the daemon's end
+  if (started.pid < 0) {
+    plan_.lock.release();
+    phase_ = Phase::done;
+    return tell({.kind = News::Kind::refused, .value = started.error});
+  }
+  main_ = started.pid;
+  phase_ = Phase::keeping;
+  tell({.kind = News::Kind::started, .value = main_});
+}
+
+// A process that is not ours is not taken, and one that is no child of ours yet is watched.
+void Keeper::adopt(pid_t pid) {
+  if (pid == main_ && phase_ == Phase::keeping) return;
+  if (pid == ::getpid() || !descends_from(pid, ::getpid())) {
+    if (phase_ == Phase::asking) main_ended(DaemonEnding{});
+    return;
+  }
+  main_ = pid;
+  main_handle_.reset();
+  phase_ = Phase::keeping;
+  siginfo_t info{};
+  const bool child =
+      ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+#ifdef SYS_pidfd_open
+  if (!child) main_handle_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+#else
+  static_cast<void>(child);
+#endif
+}
+
+// By its number: as our child it keeps that until we reap it. Of another one we hold a descriptor,
+// unless the kernel is too old to have any.
+void Keeper::send_to_main(int signal) {
+#ifdef SYS_pidfd_send_signal
+  if (main_handle_) {
+    ::syscall(SYS_pidfd_send_signal, main_handle_.get(), signal, nullptr, 0);
+    return;
+  }
+#endif
+  if (!descends_from(main_, ::getpid())) return;
+  ::kill(main_, signal);
+}
+
+void Keeper::reap() {
+  for (;;) {
+    siginfo_t found{};
+    const int error = ::waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0 ? 0 : errno;
+    if (error == EINTR) continue;
+    if (error != 0 || found.si_pid == 0) break;
+    int status = 0;
+    const pid_t pid = found.si_pid;
+    if (::waitpid(pid, &status, 0) != pid || pid != main_) continue;
+    DaemonEnding ending;
+    if (WIFEXITED(status)) ending = {DaemonEnding::How::exited, WEXITSTATUS(status)};
+    if (WIFSIGNALED(status)) ending = {DaemonEnding::How::signalled, WTERMSIG(status)};
+    return main_ended(ending);
+  }
+  pollfd handle{.fd = main_handle_.get(), .events = POLLIN, .revents = 0};
+  if (main_handle_ && ::poll(&handle, 1, 0) > 0) main_ended(DaemonEnding{});
+}
+
+// Reaps nobody any more until agentify has said who is to be the main process now.
+void Keeper::main_ended(const DaemonEnding& ending) {
+  main_handle_.reset();
+  phase_ = Phase::asking;
+  tell({.kind = News::Kind::ended,
+        .value = ending.value,
+        .how = static_cast<int>(ending.how),
+        .heir = heir(list_processes(), ::getpid())});
+}
+
+void Keeper::sweep() {
+  if (!sweep_.round()) return;
+  plan_.lock.release();
+  if (orphaned_) ::_exit(0);
+  phase_ = Phase::done;
+  tell({.kind = News::Kind::family_gone, .value = sweep_.killed()});
+}
+
+// What agentify does not learn it would wait for: then it is as if it had gone.
+void Keeper::tell(const News& news) {
+  const ssize_t sent = ::send(socket_.get(), &news, sizeof news, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent != sizeof news) orphaned_ = true;
+}
+
+// Closes all from 3 on but what is in `kept`.
+void close_others(std::vector<int> kept) {
+  std::sort(kept.begin(), kept.end());
+  unsigned first = upgrader::first_passed_descriptor;
+  const auto close_from_to = [](unsigned from, unsigned to) {
+    if (from > to) return;
+#ifdef SYS_close_range
+    if (::syscall(SYS_close_range, from, to, 0) == 0) return;
+#endif
+    const long limit = ::sysconf(_SC_OPEN_MAX);
+    const unsigned end = limit > 0 ? static_cast<unsigned>(limit) : 1U << 16;
+    for (unsigned fd = from; fd <= to && fd < end; ++fd)
+      ::close(static_cast<int>(fd));
+  };
+  for (const int fd : kept) {
+    if (fd < upgrader::first_passed_descriptor) continue;
+    close_from_to(first, static_cast<unsigned>(fd) - 1);
+    first = static_cast<unsigned>(fd) + 1;
+  }
+  close_from_to(first, ~0U);
+}
+
+}  // namespace
+
+void become_keeper(KeeperPlan plan, OwnedFd socket) {
+  ::prctl(PR_SET_NAME, plan.name);
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) ::_exit(1);  // what is left would go elsewhere
+  if (plan.closes_input) {
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0 || ::dup2(null, 0) < 0) ::_exit(1);
+    if (null > 2) ::close(null);
+    ::dup2(plan.output >= 0 ? plan.output : 2, 1);
+    if (plan.output >= 0) ::dup2(plan.output, 2);
+  }
+  std::vector<int> kept = {socket.get(), plan.program->descriptor(), plan.child.ready_pipe};
+  for (int i = 0; i < plan.child.passed; ++i)
+    kept.push_back(upgrader::first_passed_descriptor + i);
+  close_others(std::move(kept));
+  Keeper(std::move(plan), std::move(socket)).run();
+}
+
+}  // namespace agentify

@@ -1,0 +1,52 @@
+// The keeper: a process between agentify and a daemon, or a command. Whatever the daemon leaves
+// behind becomes the keeper's child, so that nothing of it is lost, and when agentify dies, however
+// that happens, the keeper kills all of it before it lets the next daemon in. It takes orders and
+// tells what has happened; it decides nothing but that.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "tools/agentify/daemon_lock.h"
+#include "tools/agentify/starter.h"
+#include "upgrader/shell/owned_fd.h"
+#include "upgrader/shell/program.h"
+
+namespace agentify {
+
+struct Order {
+  enum class Kind { start, cancel_start, signal, adopt, kill_family };
+
+  Kind kind = Kind::start;
+  int value = 0;  // start: how often the daemon is to say WATCHDOG=1, in ms; a signal; a pid
+};
+
+struct News {
+  enum class Kind { waits, started, refused, ended, family_gone };
+
+  Kind kind = Kind::waits;
+  int value = 0;   // a pid (waits: who holds the lock, or 0); an errno value; an exit status or a
+                   // signal; how many were killed
+  int how = 0;     // ended: DaemonEnding::How
+  pid_t heir = 0;  // ended
+  bool by_lock = false;  // refused: it is the lock that cannot be had
+};
+
+// What a keeper keeps.
+struct KeeperPlan {
+  const upgrader::Program* program = nullptr;
+  ChildSetting child;
+  bool tells_watchdog = false;  // WATCHDOG_USEC goes to the child, as `start` says
+  DaemonLock lock;
+  int output = -1;              // where standard output and error go; -1: as agentify's
+  bool closes_input = true;     // standard input is /dev/null
+  const char* name = "keeper";  // as ps shows it
+};
+
+// Makes a process that has just been forked, with all signals blocked, the keeper; `socket` leads
+// to agentify. It exits when agentify has gone and nothing of the daemon is left.
+[[noreturn]] void become_keeper(KeeperPlan plan, upgrader::OwnedFd socket);
+
+}  // namespace agentify

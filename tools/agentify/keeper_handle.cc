@@ -1,0 +1,84 @@
+#include "tools/agentify/keeper_handle.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+namespace agentify {
+namespace {
+
+using upgrader::OwnedFd;
+
+// Keepers that have been let go of and may not have ended yet.
+std::vector<pid_t>& abandoned() {
+  static std::vector<pid_t> pids;
+  return pids;
+}
+
+void reap_abandoned() {
+  std::erase_if(abandoned(), [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+}
+
+}  // namespace
+
+bool KeeperHandle::fork_keeper(KeeperPlan plan) {
+  reap_abandoned();
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return false;
+  OwnedFd ours(ends[0]);
+  OwnedFd theirs(ends[1]);
+  // Blocked in the keeper for good: nothing that is meant for agentify ends it.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &before);
+  pid_ = ::fork();
+  if (pid_ == 0) become_keeper(std::move(plan), std::move(theirs));
+  const int error = errno;
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  if (pid_ < 0) return false;
+  socket_ = std::move(ours);
+  return true;
+}
+
+// A keeper that somebody has stopped would obey nothing. One that has not got an order is let go
+// of: each of us then sees the other's end.
+void KeeperHandle::order(Order order) const {
+  if (pid_ > 0) ::kill(pid_, SIGCONT);
+  const ssize_t sent = ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent != sizeof order) ::shutdown(socket_.get(), SHUT_RDWR);
+}
+
+std::optional<News> KeeperHandle::take() {
+  for (;;) {
+    News news;
+    const ssize_t count = ::recv(socket_.get(), &news, sizeof news, MSG_DONTWAIT);
+    if (count == sizeof news) return news;
+    if (count < 0 && errno == EINTR) continue;
+    if (count >= 0 || errno != EAGAIN) over_ = true;
+    return std::nullopt;
+  }
+}
+
+void KeeperHandle::abandon() {
+  socket_.reset();
+  if (pid_ > 0) abandoned().push_back(std::exchange(pid_, -1));
+  reap_abandoned();
+}
+
+void KeeperHandle::dismiss() {
+  socket_.reset();
+  if (pid_ > 0) {
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  pid_ = -1;
+}
+
+}  // namespace agentify

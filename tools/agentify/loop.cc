@@ -1,0 +1,286 @@
+#include "tools/agentify/loop.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "tools/agentify/journal.h"
+#include "upgrader/core/errno_name.h"
+#include "upgrader/shell/lock_holders.h"
+
+namespace agentify {
+namespace {
+
+using agent_protocol::Agent;
+
+// So many messages of the daemon in one turn of the loop.
+constexpr int notify_messages_in_turn = 32;
+
+std::string refusal_in_words(const News& news, const Options& options, const std::string& lock) {
+  const std::string error = in_words(upgrader::SystemError{news.value});
+  return news.by_lock ? "its lock " + lock + " cannot be had: " + error
+                      : options.name + ": " + error;
+}
+
+bool has_readiness(const Agent::Welcome& welcome) {
+  const auto& shared = welcome.features;
+  return std::find(shared.begin(), shared.end(), readiness_feature) != shared.end();
+}
+
+}  // namespace
+
+Loop::Loop(uv_loop_t* loop, Agent agent, Prepared prepared)
+    : loop_(loop),
+      agent_(std::move(agent)),
+      prepared_(std::move(prepared)),
+      adapter_(terms_of(*prepared_.options)) {}
+
+Time Loop::now() const {
+  uv_update_time(loop_);
+  return Time{static_cast<Time::rep>(uv_now(loop_))};
+}
+
+// What the daemon says is watched later, by listen_to_daemon().
+bool Loop::watch_all() {
+  const auto passes_on = [this](int signal) {
+    return [this, signal] { feed(SignalTaken{signal}); };
+  };
+  bool good = deadline_.begin(loop_, [this] { feed(TimePassed{}); }) &&
+              check_limit_.begin(loop_, [this] { check_took_too_long(); }) &&
+              sweep_timer_.begin(loop_, [this] { go_on_sweeping(); }) &&
+              agent_watch_.begin(loop_, agent_.fd(), UV_READABLE, [this] { look_at_agent(); }) &&
+              keeper_watch_.begin(loop_, prepared_.keeper.descriptor(), UV_READABLE,
+                                  [this] { look_at_keeper(); }) &&
+              hang_up_.begin(loop_, SIGHUP, passes_on(SIGHUP)) &&
+              user_1_.begin(loop_, SIGUSR1, passes_on(SIGUSR1));
+  if (good && prepared_.notify.descriptor() >= 0) {
+    good = notify_watch_.begin(loop_, prepared_.notify.descriptor(), UV_READABLE, [this] {
+      look_at_notify();
+    }) && notify_watch_.look_for(0);
+  }
+  if (good && prepared_.ready_pipe) {
+    good = ready_watch_.begin(loop_, prepared_.ready_pipe.get(), UV_READABLE, [this] {
+      look_at_ready_pipe();
+    }) && ready_watch_.look_for(0);
+  }
+  // A terminal's interrupt reaches agentify only where there is no upgrader.
+  if (good && agent_.alone()) {
+    good = interrupt_.begin(loop_, SIGINT, [this] { feed(StopAsked{}); });
+  }
+  return good;
+}
+
+std::optional<std::string> Loop::prepare_probes() {
+  const Options& options = *prepared_.options;
+  const std::vector<std::string>& environment = prepared_.surroundings->command_environment;
+  if (const auto* kind = std::get_if<ProbeKind>(&options.ready)) {
+    if (auto wrong = ready_prober_.prepare(loop_, *kind, options, environment)) {
+      return "--ready: " + *wrong;
+    }
+  }
+  if (!options.health) return std::nullopt;
+  if (auto wrong = health_prober_.prepare(loop_, *options.health, options, environment)) {
+    return "--health: " + *wrong;
+  }
+  return std::nullopt;
+}
+
+// Where there is no upgrader nobody could be asked.
+std::optional<std::string> Loop::prepare_following() {
+  const Options& options = *prepared_.options;
+  if (!options.follow || agent_.alone()) return std::nullopt;
+  auto opened = Following::open(options, prepared_.program, prepared_.version, agent_);
+  if (const auto* wrong = std::get_if<std::string>(&opened)) return "--follow: " + *wrong;
+  following_.emplace(std::get<Following>(std::move(opened)));
+  return std::nullopt;
+}
+
+void Loop::refuse(const std::string& why) {
+  if (agent_.alone()) log_line(why);
+  agent_.unfit(fit_for_reason("agentify: " + why));
+  leaving_ = DaemonEnding{DaemonEnding::How::exited, 1};
+}
+
+DaemonEnding Loop::run() {
+  if (!watch_all()) {
+    refuse("cannot watch all that has to be watched");
+  } else if (const auto wrong_probe = prepare_probes()) {
+    refuse(*wrong_probe);
+  } else if (const auto wrong_directory = prepare_following()) {
+    refuse(*wrong_directory);
+  } else {
+    feeding_ = true;
+    for (const Action& action : adapter_.begin())
+      std::visit([this](const auto& known) { perform(known); }, action);
+    feeding_ = false;
+    settle();
+    look_at_agent();
+  }
+  while (!leaving_)
+    uv_run(loop_, UV_RUN_ONCE);
+  close_all();
+  return *leaving_;
+}
+
+// One event at a time, to its end: what an action leads to at once comes behind it.
+void Loop::feed(Event event) {
+  events_.push_back(std::move(event));
+  if (std::exchange(feeding_, true)) return;
+  while (!events_.empty() && !leaving_) {
+    const Event next = std::move(events_.front());
+    events_.pop_front();
+    for (const Action& action : adapter_.step(next, now()))
+      std::visit([this](const auto& known) { perform(known); }, action);
+  }
+  feeding_ = false;
+  settle();
+}
+
+void Loop::settle() {
+  const std::optional<Time> next = adapter_.next_deadline();
+  if (next && !leaving_) {
+    deadline_.set(*next - now());
+  } else {
+    deadline_.stop();
+  }
+}
+
+// ---- what has happened
+
+void Loop::look_at_agent() {
+  while (!leaving_) {
+    const std::optional<Agent::Event> event = agent_.next();
+    if (!event) return;
+    hear(*event);
+  }
+}
+
+void Loop::hear(const Agent::Event& event) {
+  if (const auto* welcome = std::get_if<Agent::Welcome>(&event)) {
+    watchdog_ = welcome->watchdog.value_or(Duration{0});
+    past_failure_ = welcome->failure;
+    feed(Welcomed{.candidate = welcome->role == Agent::Role::candidate,
+                  .boot = welcome->failure && welcome->failure->id == "boot",
+                  .readiness = has_readiness(*welcome),
+                  .watchdog = welcome->watchdog});
+  } else if (const auto* activate = std::get_if<Agent::Activate>(&event)) {
+    feed(Activated{.trial = activate->trial,
+                   .commit_healthy = activate->commit == Agent::CommitRule::healthy});
+  } else if (const auto* stop = std::get_if<Agent::Stop>(&event)) {
+    feed(StopAsked{stop->deadline});
+  } else if (std::holds_alternative<Agent::Committed>(event)) {
+    feed(Committed{});
+  } else if (const auto* failed = std::get_if<Agent::UpgradeFailed>(&event)) {
+    if (following_) following_->upgrade_failed(failed->failure);
+  } else if (const auto* error = std::get_if<Agent::Error>(&event)) {
+    log_line("the upgrader has refused " + error->about.value_or("something") + ": " +
+             error->reason);
+  }
+}
+
+void Loop::look_at_keeper() {
+  while (const std::optional<News> news = prepared_.keeper.take()) {
+    switch (news->kind) {
+      case News::Kind::waits:
+        feed(DaemonWaits{news->value > 0 ? upgrader::process_in_words(news->value) : ""});
+        break;
+      case News::Kind::started:
+        feed(DaemonStarted{news->value});
+        listen_to_daemon();
+        break;
+      case News::Kind::refused:
+        feed(DaemonRefused{news->value,
+                           refusal_in_words(*news, *prepared_.options, prepared_.lock)});
+        break;
+      case News::Kind::ended:
+        feed(DaemonEnded{{static_cast<DaemonEnding::How>(news->how), news->value}, news->heir});
+        break;
+      case News::Kind::family_gone:
+        feed(FamilyGone{news->value});
+        break;
+    }
+  }
+  if (!prepared_.keeper.over()) return;
+  keeper_watch_.end();
+  prepared_.keeper.dismiss();
+  feed(KeeperLost{});
+}
+
+// Not before its start is known: a daemon may speak before the keeper has told that it runs, and
+// what it says then waits in the kernel.
+void Loop::listen_to_daemon() {
+  if (prepared_.notify.descriptor() >= 0) notify_watch_.look_for(UV_READABLE);
+  if (prepared_.ready_pipe) ready_watch_.look_for(UV_READABLE);
+}
+
+void Loop::look_at_notify() {
+  for (int i = 0; i < notify_messages_in_turn; ++i) {
+    const auto received = prepared_.notify.take(prepared_.keeper.pid());
+    if (!received) return;
+    if (received->stranger != 0) {
+      note_stranger(received->stranger);
+    } else {
+      feed(NotifyReceived{received->message});
+    }
+  }
+}
+
+// At most one line a second, with a count: anybody may write there, as often as he likes.
+void Loop::note_stranger(pid_t stranger) {
+  if (stranger_logged_ && now() - *stranger_logged_ < std::chrono::seconds{1}) {
+    ++strangers_;
+    return;
+  }
+  stranger_logged_ = now();
+  const std::string more =
+      strangers_ == 0 ? "" : " (" + std::to_string(strangers_) + " more before it not shown)";
+  strangers_ = 0;
+  log_line("process " + std::to_string(stranger) +
+           ", which is none of the daemon's, wrote to its NOTIFY_SOCKET: ignored" + more);
+}
+
+void Loop::look_at_ready_pipe() {
+  char bytes[256];
+  const ssize_t count = ::read(prepared_.ready_pipe.get(), bytes, sizeof bytes);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  const std::string_view text(bytes, count > 0 ? static_cast<std::size_t>(count) : 0);
+  const bool said = text.find('\n') != std::string_view::npos;
+  if (said) feed(ReadySaid{});
+  if (said || count <= 0) {
+    ready_watch_.end();
+    prepared_.ready_pipe.reset();
+  }
+}
+
+void Loop::look_at_check() {
+  if (!check_) return;
+  const std::optional<CommandOutcome> outcome = check_->look();
+  if (!outcome && check_->output_descriptor() < 0) check_output_watch_.end();
+  if (!outcome) return;
+  check_watch_.end();
+  check_output_watch_.end();
+  check_limit_.stop();
+  check_.reset();
+  feed(CheckEnded{outcome->good, outcome->words});
+}
+
+void Loop::check_took_too_long() {
+  check_watch_.end();
+  check_output_watch_.end();
+  const std::string said = check_->last_line();
+  check_->give_up();
+  check_.reset();
+  feed(CheckEnded{false, "it has not ended in time" + (said.empty() ? "" : ": " + said)});
+}
+
+void Loop::go_on_sweeping() {
+  if (sweep_->round()) return feed(FamilyGone{sweep_->killed()});
+  sweep_timer_.set(Duration{sweep_interval_ms});
+}
+
+}  // namespace agentify

@@ -1,0 +1,121 @@
+// The loop: libuv's callbacks into events, actions into calls.
+#pragma once
+
+#include <uv.h>
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "agent-protocol/agent.h"
+#include "tools/agentify/adapter.h"
+#include "tools/agentify/command.h"
+#include "tools/agentify/following.h"
+#include "tools/agentify/keeper_handle.h"
+#include "tools/agentify/notify_socket.h"
+#include "tools/agentify/options.h"
+#include "tools/agentify/prober.h"
+#include "tools/agentify/process_list.h"
+#include "tools/agentify/surroundings.h"
+#include "tools/agentify/watch.h"
+
+namespace agentify {
+
+// Of our hello: init waits for our healthy, in every role.
+inline constexpr char readiness_feature[] = "readiness";
+
+// What was made before the conversation began.
+struct Prepared {
+  const Options* options = nullptr;
+  const Surroundings* surroundings = nullptr;
+  KeeperHandle keeper;
+  NotifySocket notify;           // open with --ready=notify
+  upgrader::OwnedFd ready_pipe;  // with --ready=fd:N
+  std::string lock;              // the daemon's, a path
+  std::string program;           // the daemon's, a resolved path
+  std::string version;           // the daemon's own; empty: not known
+};
+
+class Loop {
+ public:
+  Loop(uv_loop_t* loop, agent_protocol::Agent agent, Prepared prepared);
+
+  // Until agentify has to leave: how.
+  [[nodiscard]] DaemonEnding run();
+
+ private:
+  [[nodiscard]] bool watch_all();
+  [[nodiscard]] std::optional<std::string> prepare_probes();
+  [[nodiscard]] std::optional<std::string> prepare_following();
+  void refuse(const std::string& why);
+  void feed(Event event);
+  void settle();
+  [[nodiscard]] Time now() const;
+
+  void look_at_agent();
+  void look_at_keeper();
+  void listen_to_daemon();
+  void look_at_notify();
+  void note_stranger(pid_t stranger);
+  void look_at_ready_pipe();
+  void look_at_check();
+  void check_took_too_long();
+  void go_on_sweeping();
+
+  void hear(const agent_protocol::Agent::Event& event);
+  void perform(const SayReady& action);
+  void perform(const SayUnfit& action);
+  void perform(const SayHealthy& action);
+  void perform(const SayStopped& action);
+  void perform(const SayHeartbeat& action);
+  void perform(const SayStatus& action);
+  void perform(const SayExtend& action);
+  void perform(const RunCheck& action);
+  void perform(const StartDaemon& action);
+  void perform(const CancelStart& action);
+  void perform(const SignalDaemon& action);
+  void perform(const AdoptMain& action);
+  void perform(const KillFamily& action);
+  void perform(const KillOrphans& action);
+  void perform(const AskDaemon& action);
+  void perform(const Follow& action);
+  void perform(const EndFollowing& action);
+  void perform(const Log& action);
+  void perform(const Leave& action);
+  void perform(const LeaveLike& action);
+  void leave(const DaemonEnding& ending);
+  void close_all();
+
+  uv_loop_t* loop_;
+  agent_protocol::Agent agent_;
+  Prepared prepared_;
+  Adapter adapter_;
+  std::deque<Event> events_;
+  bool feeding_ = false;
+  std::optional<DaemonEnding> leaving_;
+  Duration watchdog_{};
+  std::optional<Time> stranger_logged_;  // when one that wrote to NOTIFY_SOCKET was
+  std::size_t strangers_ = 0;            // since then
+
+  Watch agent_watch_;
+  Watch keeper_watch_;
+  Watch notify_watch_;
+  Watch ready_watch_;
+  Watch check_watch_;
+  Watch check_output_watch_;
+  Watch releases_watch_;
+  Timer deadline_;
+  Timer check_limit_;
+  Timer sweep_timer_;
+  SignalWatch hang_up_;
+  SignalWatch user_1_;
+  SignalWatch interrupt_;
+  std::optional<Command> check_;
+  Prober ready_prober_;
+  Prober health_prober_;
+  std::optional<Sweep> sweep_;
+  std::optional<Following> following_;
+  std::optional<agent_protocol::Agent::Failure> past_failure_;  // of a fallback's welcome
+};
+
+}  // namespace agentify

@@ -1,0 +1,153 @@
+// What agentify does: its actions, carried out.
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "tools/agentify/journal.h"
+#include "tools/agentify/loop.h"
+#include "tools/agentify/process_list.h"
+#include "upgrader/core/errno_name.h"
+
+namespace agentify {
+
+// ---- to the upgrader. What it may not be told now it need not be told: that is no failure.
+
+void Loop::perform(const SayReady&) {
+  static_cast<void>(agent_.ready());
+}
+
+void Loop::perform(const SayUnfit& action) {
+  agent_.unfit(fit_for_reason(action.reason));
+}
+
+void Loop::perform(const SayHealthy&) {
+  agent_.healthy();
+}
+
+void Loop::perform(const SayStopped&) {
+  static_cast<void>(agent_.stopped());
+}
+
+void Loop::perform(const SayHeartbeat&) {
+  agent_.heartbeat();
+}
+
+void Loop::perform(const SayStatus& action) {
+  agent_.status(fit_for_status(action.text));
+}
+
+void Loop::perform(const SayExtend& action) {
+  agent_.extend(std::clamp(action.time, Duration{1}, duration_max));
+}
+
+// ---- to the check, the keeper and the daemon
+
+void Loop::perform(const RunCheck&) {
+  const Options& options = *prepared_.options;
+  check_.emplace();
+  if (!check_->begin(*options.check, options, prepared_.surroundings->check, true)) {
+    check_.reset();
+    return feed(CheckEnded{false, "cannot be run: " + in_words(upgrader::SystemError{errno})});
+  }
+  const bool watched = check_watch_.begin(loop_, check_->news_descriptor(), UV_READABLE, [this] {
+    look_at_check();
+  }) && check_output_watch_.begin(loop_, check_->output_descriptor(), UV_READABLE, [this] {
+    look_at_check();
+  });
+  if (!watched) return feed(CheckEnded{false, "cannot be watched"});
+  check_limit_.set(options.check_timeout);
+}
+
+void Loop::perform(const StartDaemon&) {
+  ready_prober_.remember_file();
+  prepared_.keeper.order(
+      {.kind = Order::Kind::start, .value = static_cast<int>(watchdog_.count())});
+}
+
+void Loop::perform(const CancelStart&) {
+  prepared_.keeper.order({.kind = Order::Kind::cancel_start});
+}
+
+void Loop::perform(const SignalDaemon& action) {
+  prepared_.keeper.order({.kind = Order::Kind::signal, .value = action.signal});
+}
+
+void Loop::perform(const AdoptMain& action) {
+  prepared_.keeper.order({.kind = Order::Kind::adopt, .value = action.pid});
+}
+
+void Loop::perform(const KillFamily&) {
+  prepared_.keeper.order({.kind = Order::Kind::kill_family});
+}
+
+void Loop::perform(const KillOrphans&) {
+  ready_prober_.end();
+  health_prober_.end();
+  sweep_.emplace();
+  go_on_sweeping();
+}
+
+void Loop::perform(const AskDaemon& action) {
+  const Probe probe = action.probe;
+  Prober& prober = probe == Probe::readiness ? ready_prober_ : health_prober_;
+  prober.ask(probe == Probe::readiness, [this, probe](const ProbeOutcome& outcome) {
+    feed(ProbeAnswered{probe, outcome.good, outcome.words});
+  });
+}
+
+// ---- to the releases
+
+void Loop::perform(const Follow&) {
+  if (!following_) return;
+  const bool watched = releases_watch_.begin(loop_, following_->descriptor(), UV_READABLE,
+                                             [this] { following_->dispatch(); });
+  if (!watched) return log_line("--follow: the directory cannot be watched");
+  if (past_failure_) following_->upgrade_failed(*past_failure_);
+  following_->begin();
+}
+
+void Loop::perform(const EndFollowing&) {
+  releases_watch_.end();
+}
+
+// ---- of ourselves
+
+void Loop::perform(const Log& action) {
+  log_line(action.text);
+}
+
+void Loop::perform(const Leave& action) {
+  leave({DaemonEnding::How::exited, action.status});
+}
+
+void Loop::perform(const LeaveLike& action) {
+  leave(action.ending);
+}
+
+// libuv runs the timers that are due before it polls, so a timer that decides to leave would be
+// followed by a poll without limit.
+void Loop::leave(const DaemonEnding& ending) {
+  leaving_ = ending;
+  uv_stop(loop_);
+}
+
+// The keeper has gone before we have, and with it the daemon's lock.
+void Loop::close_all() {
+  ready_prober_.close();
+  health_prober_.close();
+  if (check_) check_->give_up();
+  check_.reset();
+  for (Watch* const watch : {&agent_watch_, &keeper_watch_, &notify_watch_, &ready_watch_,
+                             &check_watch_, &check_output_watch_, &releases_watch_}) {
+    watch->end();
+  }
+  for (Timer* const timer : {&deadline_, &check_limit_, &sweep_timer_})
+    timer->end();
+  for (SignalWatch* const signal : {&hang_up_, &user_1_, &interrupt_})
+    signal->end();
+  prepared_.keeper.dismiss();
+}
+
+}  // namespace agentify

@@ -1,0 +1,179 @@
+// agentify: makes an agent of a daemon that knows nothing of the agent protocol. See agentify(1).
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "agent-protocol/agent.h"
+#include "tools/agentify/journal.h"
+#include "tools/agentify/loop.h"
+#include "tools/agentify/options.h"
+#include "tools/agentify/release_name.h"
+#include "tools/agentify/surroundings.h"
+#include "upgrader/core/errno_name.h"
+#include "upgrader/shell/descriptors.h"
+
+namespace agentify {
+namespace {
+
+constexpr int exit_usage = 2;
+constexpr int exit_not_executable = 126;
+constexpr int exit_not_found = 127;
+
+// The upgrader waits five seconds for a hello before it complains.
+constexpr Duration version_time_max = std::chrono::seconds{3};
+
+int print(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return written && std::fflush(stdout) == 0 ? 0 : exit_failed;
+}
+
+// An upgrader is told, and writes it to the log; it would learn of an exit only.
+int refuse(const std::string& why, int status) {
+  auto agent = agent_protocol::Agent::open();
+  if (!agent || agent->alone()) log_line(why);
+  if (agent) agent->unfit(fit_for_reason("agentify: " + why));
+  return status;
+}
+
+// Under an upgrader standard output is not for people.
+int help() {
+  if (std::getenv("AGENT_PROTOCOL") == nullptr) return print(help_text());
+  show(help_text());
+  return refuse("--help has been asked for, and not a daemon", exit_usage);
+}
+
+std::string daemon_version(const Options& options, const Surroundings& surroundings,
+                           const std::string& program) {
+  if (options.version) return *options.version;
+  if (!options.version_command) return fit_for_version(release_name(program));
+  const CommandOutcome outcome = run_command(*options.version_command, options,
+                                             surroundings.command_environment, version_time_max);
+  if (!outcome.good) log_line("--version-command: " + outcome.words);
+  return outcome.good ? fit_for_version(outcome.last_line) : "";
+}
+
+std::optional<int> ready_descriptor_of(const Options& options) {
+  const auto* const wanted = std::get_if<ByDescriptor>(&options.ready);
+  return wanted == nullptr ? std::nullopt : std::optional<int>(wanted->number);
+}
+
+// What the daemon is to have for telling that it works. Why not, or nothing.
+std::optional<std::string> prepare_readiness(const Options& options, Prepared& prepared,
+                                             KeeperPlan& plan, upgrader::OwnedFd& theirs) {
+  if (std::holds_alternative<ByNotify>(options.ready)) {
+    if (!prepared.notify.open()) return "NOTIFY_SOCKET: " + in_words(upgrader::SystemError{errno});
+    plan.child.environment.push_back("NOTIFY_SOCKET=" + prepared.notify.name());
+    plan.tells_watchdog = true;
+  }
+  const std::optional<int> number = ready_descriptor_of(options);
+  if (!number) return std::nullopt;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return in_words(upgrader::SystemError{errno});
+  prepared.ready_pipe.reset(ends[0]);
+  theirs.reset(ends[1]);
+  ::fcntl(theirs.get(), F_SETFL, 0);  // the daemon's end waits, as a pipe does
+  plan.child.ready_descriptor = *number;
+  plan.child.ready_pipe = theirs.get();
+  return std::nullopt;
+}
+
+// Forks the keeper while there is nothing in us yet that it should not have. Why not, or nothing.
+std::optional<std::string> prepare_keeper(const Options& options, const Surroundings& surroundings,
+                                          const upgrader::Program& daemon, Prepared& prepared) {
+  auto lock = find_lock(surroundings);
+  if (const auto* wrong = std::get_if<std::string>(&lock)) return *wrong;
+  KeeperPlan plan;
+  prepared.program = daemon.path();
+  plan.program = &daemon;
+  plan.child = surroundings.daemon;
+  plan.child.death_signal = options.stop.steps.front().signal;
+  plan.lock = std::get<DaemonLock>(std::move(lock));
+  prepared.lock = plan.lock.path();
+  plan.closes_input = !surroundings.alone;
+  plan.name = "agentify-keeper";
+  upgrader::OwnedFd theirs;
+  if (auto wrong = prepare_readiness(options, prepared, plan, theirs)) return wrong;
+  if (prepared.keeper.fork_keeper(std::move(plan))) return std::nullopt;
+  return "cannot fork: " + in_words(upgrader::SystemError{errno});
+}
+
+// As the daemon ended: whoever waits for us sees what he would have seen of it.
+int end_like(const DaemonEnding& ending) {
+  if (ending.how == DaemonEnding::How::exited) return ending.value;
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);  // the daemon's own is enough
+  ::signal(ending.value, SIG_DFL);
+  sigset_t all;
+  ::sigemptyset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::raise(ending.value);
+  return 128 + ending.value;
+}
+
+int run(const Options& options) {
+  auto looked = look_around(ready_descriptor_of(options));
+  if (const auto* wrong = std::get_if<std::string>(&looked)) return refuse(*wrong, exit_failed);
+  const Surroundings& surroundings = std::get<Surroundings>(looked);
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+    return refuse("cannot become a subreaper: " + in_words(upgrader::SystemError{errno}),
+                  exit_failed);
+  }
+  if (::access("/proc/self/stat", R_OK) != 0) {
+    return refuse("/proc is not mounted, and without it the daemon's processes cannot be found",
+                  exit_failed);
+  }
+  Prepared prepared;
+  prepared.options = &options;
+  prepared.surroundings = &surroundings;
+  const auto daemon = find_daemon(options);
+  if (const auto* refused = std::get_if<upgrader::ProgramRefused>(&daemon)) {
+    return refuse(refused->reason, refused->missing ? exit_not_found : exit_not_executable);
+  }
+  const upgrader::Program& program = std::get<upgrader::Program>(daemon);
+  if (const auto wrong = prepare_keeper(options, surroundings, program, prepared)) {
+    return refuse(*wrong, exit_failed);
+  }
+  prepared.version = daemon_version(options, surroundings, prepared.program);
+  auto agent = agent_protocol::Agent::open(prepared.version, {readiness_feature});
+  uv_loop_t loop;
+  if (!agent || uv_loop_init(&loop) != 0) {
+    log_line("cannot begin: " + in_words(upgrader::SystemError{errno}));
+    return exit_failed;
+  }
+  DaemonEnding ending;
+  {
+    Loop running(&loop, std::move(*agent), std::move(prepared));
+    ending = running.run();
+    // Frees what was closed. The first call may do no more than take back the uv_stop().
+    while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
+    }
+  }
+  uv_loop_close(&loop);
+  return end_like(ending);
+}
+
+int perform(const CommandLine& line) {
+  if (std::holds_alternative<HelpWanted>(line)) return help();
+  if (std::holds_alternative<VersionWanted>(line)) return print(version_text());
+  if (const auto* wrong = std::get_if<UsageError>(&line)) return refuse(wrong->reason, exit_usage);
+  return run(std::get<Options>(line));
+}
+
+}  // namespace
+}  // namespace agentify
+
+int main(int argc, char** argv) {
+  agentify::survive_a_broken_log();
+  if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
+  return agentify::perform(agentify::parse_command_line(argc, argv));
+}

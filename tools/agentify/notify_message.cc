@@ -1,0 +1,98 @@
+#include "tools/agentify/notify_message.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
+namespace agentify {
+namespace {
+
+constexpr std::size_t status_bytes_max = 256;
+constexpr std::size_t reason_bytes_max = 1024;
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number <= 0) return std::nullopt;
+  return number;
+}
+
+// Rounded up: who asks for some time has at least that. More than a day is a day.
+std::optional<Duration> time_in(std::string_view microseconds) {
+  const std::optional<std::int64_t> number = number_in(microseconds);
+  if (!number) return std::nullopt;
+  if (*number >= duration_max.count() * 1000) return duration_max;
+  return Duration{(*number + 999) / 1000};
+}
+
+// How many bytes the character at the front of `text` has in UTF-8, or 0 where it is none.
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char first = byte(0);
+  if (first == 0) return 0;
+  if (first < 0x80) return 1;
+  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+  const bool surrogate = first == 0xed && byte(1) >= 0xa0;
+  const bool beyond = first == 0xf4 && byte(1) >= 0x90;
+  return overlong || surrogate || beyond ? 0 : size;
+}
+
+std::string fit(std::string_view text, std::size_t bytes_max) {
+  std::string fitted;
+  while (!text.empty()) {
+    const std::size_t size = character_bytes(text);
+    const std::string_view character = size == 0 ? std::string_view("?") : text.substr(0, size);
+    if (fitted.size() + character.size() > bytes_max) break;
+    fitted += character;
+    text.remove_prefix(size == 0 ? 1 : size);
+  }
+  return fitted;
+}
+
+void take_line(std::string_view line, NotifyMessage& message) {
+  const std::size_t equals = line.find('=');
+  if (equals == std::string_view::npos) return;
+  const std::string_view name = line.substr(0, equals);
+  const std::string_view value = line.substr(equals + 1);
+  if (name == "READY" && value == "1") message.ready = true;
+  if (name == "WATCHDOG" && value == "1") message.alive = true;
+  if (name == "WATCHDOG" && value == "trigger") message.failed = true;
+  if (name == "STATUS") message.status = fit_for_status(value);
+  if (name == "EXTEND_TIMEOUT_USEC") message.extend = time_in(value);
+  if (name == "MAINPID") {
+    const std::optional<std::int64_t> number = number_in(value);
+    if (number && *number <= INT32_MAX) message.main_process = static_cast<pid_t>(*number);
+  }
+}
+
+}  // namespace
+
+NotifyMessage parse_notify_message(std::string_view text) {
+  NotifyMessage message;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    take_line(text.substr(0, end), message);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return message;
+}
+
+std::string fit_for_status(std::string_view text) {
+  return fit(text, status_bytes_max);
+}
+
+std::string fit_for_version(std::string_view text) {
+  return fit(text, version_bytes_max);
+}
+
+std::string fit_for_reason(std::string_view text) {
+  return fit(text, reason_bytes_max);
+}
+
+}  // namespace agentify

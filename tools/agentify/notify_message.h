@@ -1,0 +1,41 @@
+// What a daemon says on its NOTIFY_SOCKET, as sd_notify(3) has it: bytes into facts. Who may say it
+// is judged by notify_socket.h.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tools/agentify/duration.h"
+
+namespace agentify {
+
+struct NotifyMessage {
+  bool ready = false;                      // READY=1
+  bool alive = false;                      // WATCHDOG=1
+  bool failed = false;                     // WATCHDOG=trigger
+  std::optional<std::string> status = {};  // STATUS=, fit for a `status`
+  std::optional<Duration> extend = {};     // EXTEND_TIMEOUT_USEC=
+  std::optional<pid_t> main_process = {};  // MAINPID=
+
+  bool operator==(const NotifyMessage&) const = default;
+};
+
+// A longer datagram is cut, and its last line is then lost.
+inline constexpr std::size_t notify_bytes_max = 8192;
+// The most that a `hello` has room for.
+inline constexpr std::size_t version_bytes_max = 128;
+
+// Lines that mean nothing here are passed over; of two that say the same the last one counts.
+[[nodiscard]] NotifyMessage parse_notify_message(std::string_view text);
+
+// What a `status` may be: UTF-8 of at most 256 bytes. Bytes that are none become '?', and a longer
+// text is cut between two characters.
+[[nodiscard]] std::string fit_for_status(std::string_view text);
+// The same for a version, of at most 128 bytes, and for a `reason`, of at most 1,024 bytes.
+[[nodiscard]] std::string fit_for_version(std::string_view text);
+[[nodiscard]] std::string fit_for_reason(std::string_view text);
+
+}  // namespace agentify

@@ -1,0 +1,239 @@
+#include "tools/agentify/options.h"
+
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "tools/agentify/notify_message.h"
+#include "upgrader/core/argument.h"
+#include "upgrader/version.h"
+
+namespace agentify {
+namespace {
+
+using upgrader::Argument;
+using upgrader::is_given;
+
+constexpr int health_failures_max = 1'000'000;
+
+// Nothing: the argument was well formed. Otherwise what is wrong with it.
+using Complaint = std::optional<UsageError>;
+
+Complaint complain(const Argument& argument, std::string_view what) {
+  std::string text = upgrader::complaint_about(argument, what);
+  // Two options in one word, as a shell's quotes make it of a whole command line.
+  if (argument.value && argument.value->find(" --") != std::string_view::npos) {
+    text += "; each option needs an --adapter of its own";
+  }
+  return UsageError{std::move(text)};
+}
+
+Complaint set_duration(const Argument& argument, Duration& duration) {
+  const std::optional<Duration> parsed = parse_duration(argument.value.value_or(""));
+  if (parsed == Duration{0}) return complain(argument, "must not be 0");
+  if (!parsed) {
+    return complain(argument, "needs =D, where D is a whole number and ms, s, m or h, at most 24h");
+  }
+  duration = *parsed;
+  return std::nullopt;
+}
+
+Complaint set_settle(const Argument& argument, Options& options) {
+  const std::optional<Duration> parsed = parse_duration(argument.value.value_or(""));
+  if (!parsed) return complain(argument, "needs =D, " + std::string(duration_form));
+  options.settle = *parsed;
+  return std::nullopt;
+}
+
+Complaint set_command(const Argument& argument, std::optional<std::string>& command) {
+  if (argument.value.value_or("").empty()) {
+    return complain(argument, "needs =COMMAND, as /bin/sh has it");
+  }
+  command = std::string(*argument.value);
+  return std::nullopt;
+}
+
+Complaint set_ready(const Argument& argument, Options& options) {
+  auto parsed = parse_ready_kind(argument.value.value_or(""));
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) return complain(argument, *wrong);
+  options.ready = std::get<ReadyKind>(std::move(parsed));
+  options.ready_text = std::string(*argument.value);
+  return std::nullopt;
+}
+
+Complaint set_health(const Argument& argument, Options& options) {
+  auto parsed = parse_probe_kind(argument.value.value_or(""));
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) return complain(argument, *wrong);
+  options.health = std::get<ProbeKind>(std::move(parsed));
+  return std::nullopt;
+}
+
+Complaint set_health_failures(const Argument& argument, Options& options) {
+  const std::string_view text = argument.value.value_or("");
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 1 ||
+      number > health_failures_max) {
+    return complain(argument, "needs =N, where N is a whole number from 1 to 1000000");
+  }
+  options.health_failures = number;
+  return std::nullopt;
+}
+
+Complaint set_health_action(const Argument& argument, Options& options) {
+  if (argument.value == "silence") {
+    options.health_action = HealthAction::silence;
+  } else if (argument.value == "exit") {
+    options.health_action = HealthAction::exit;
+  } else {
+    return complain(argument, "needs =silence or =exit");
+  }
+  return std::nullopt;
+}
+
+Complaint set_stop(const Argument& argument, Options& options) {
+  auto parsed = parse_stop_plan(argument.value.value_or(""));
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+    return complain(argument, "needs =SIGNAL[:D[,SIGNAL:D ...]]: " + *wrong);
+  }
+  options.stop = std::get<StopPlan>(std::move(parsed));
+  return std::nullopt;
+}
+
+Complaint set_vouch(const Argument& argument, Options& options) {
+  if (argument.value != "yes" && argument.value != "no") {
+    return complain(argument, "needs =yes or =no");
+  }
+  options.vouch = argument.value == "yes";
+  return std::nullopt;
+}
+
+Complaint set_version(const Argument& argument, Options& options) {
+  const std::string_view text = argument.value.value_or("");
+  if (text.empty() || text.size() > version_bytes_max) {
+    return complain(argument, "needs =TEXT, the daemon's version, of at most 128 bytes");
+  }
+  options.version = std::string(text);
+  return std::nullopt;
+}
+
+Complaint set_directory(const Argument& argument, std::optional<std::string>& directory) {
+  if (argument.value.value_or("").empty()) {
+    return complain(argument, "needs =DIR, where DIR is a directory");
+  }
+  directory = std::string(*argument.value);
+  return std::nullopt;
+}
+
+Complaint set_option(const Argument& argument, Options& options) {
+  const std::string_view name = argument.name;
+  if (name == "--check") return set_command(argument, options.check);
+  if (name == "--check-timeout") return set_duration(argument, options.check_timeout);
+  if (name == "--ready") return set_ready(argument, options);
+  if (name == "--settle") return set_settle(argument, options);
+  if (name == "--vouch") return set_vouch(argument, options);
+  if (name == "--health") return set_health(argument, options);
+  if (name == "--health-interval") return set_duration(argument, options.health_interval);
+  if (name == "--health-failures") return set_health_failures(argument, options);
+  if (name == "--health-action") return set_health_action(argument, options);
+  if (name == "--stop") return set_stop(argument, options);
+  if (name == "--version") return set_version(argument, options);
+  if (name == "--version-command") return set_command(argument, options.version_command);
+  if (name == "--follow") return set_directory(argument, options.follow);
+  if (name == "--follow-keys") return set_directory(argument, options.follow_keys);
+  return complain(argument, "no such option; --help names them all");
+}
+
+// What no option by itself can be wrong with.
+Complaint judge_together(const Options& options, const char* const* argv, int end) {
+  if (options.version && options.version_command) {
+    return UsageError{"--version-command: is of no use beside --version"};
+  }
+  for (const std::string_view name :
+       {"--health-interval", "--health-failures", "--health-action"}) {
+    if (!options.health && is_given(name, argv, end)) {
+      return UsageError{std::string(name) + ": needs --health"};
+    }
+  }
+  if (options.follow_keys && !options.follow) {
+    return UsageError{"--follow-keys: needs --follow=DIR"};
+  }
+  if (!options.check && is_given("--check-timeout", argv, end)) {
+    return UsageError{"--check-timeout: needs --check"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  Options options;
+  int at = 1;
+  for (; at < argc; ++at) {
+    const std::string_view text = argv[at];
+    if (text == "--help" || text == "-h") return HelpWanted{};
+    if (text == "--version") return VersionWanted{};
+    if (text.size() < 2 || text[0] != '-' || text == "--") break;
+    const Argument argument = upgrader::take_apart(text);
+    if (Complaint complaint = set_option(argument, options)) return *std::move(complaint);
+    if (is_given(argument.name, argv, at)) return *complain(argument, "is given twice");
+  }
+  if (Complaint complaint = judge_together(options, argv, at)) return *std::move(complaint);
+  if (at < argc && std::string_view(argv[at]) == "--") ++at;
+  if (at >= argc) {
+    return UsageError{"DAEMON is missing: agentify [options] -- DAEMON [ARG ...]"};
+  }
+  options.name = argv[at];
+  options.args.assign(argv + at + 1, argv + argc);
+  return options;
+}
+
+std::string help_text() {
+  return "Usage: upgrader --adapter=agentify [--adapter=OPTION ...] DAEMON [ARG ...]\n"
+         "\n"
+         "Makes an agent of a daemon that knows nothing of the agent protocol. OPTION is one of\n"
+         "these, as in --adapter=--ready=notify:\n"
+         "\n"
+         "  --check=COMMAND           run while nothing else is done; unless it ends with status "
+         "0\n"
+         "                            the upgrade fails, and what runs goes on running\n"
+         "  --check-timeout=D         how long that may take (1m)\n"
+         "  --ready=KIND              when the daemon works (started):\n"
+         "                              started        it has been executed\n"
+         "                              notify         it says READY=1 on NOTIFY_SOCKET\n"
+         "                              fd:N           it writes a newline to descriptor N\n"
+         "                              after:D        it has lived for so long\n"
+         "                              tcp:[HOST:]PORT, unix:PATH   it takes a connection\n"
+         "                              http:URL       it answers with a status of 2xx or 3xx\n"
+         "                              exec:COMMAND   COMMAND ends with status 0\n"
+         "                              file:PATH      it has made or changed that file\n"
+         "  --settle=D                how long it must work on trial before healthy is said (3s,\n"
+         "                            at most half the trial)\n"
+         "  --vouch=yes|no            whether to say healthy for it then (yes)\n"
+         "  --health=KIND             ask it again and again: tcp, unix, http, exec or file\n"
+         "  --health-interval=D       how often (10s)\n"
+         "  --health-failures=N       how many failures in a row count (3)\n"
+         "  --health-action=silence|exit\n"
+         "                            what follows where it is not on trial (silence)\n"
+         "  --stop=SIGNAL[:D[,SIGNAL:D ...]]\n"
+         "                            how to stop it (TERM); SIGKILL comes last by itself\n"
+         "  --version=TEXT            the daemon's version, for log and status\n"
+         "  --version-command=COMMAND prints it\n"
+         "  --follow=DIR              ask for an upgrade whenever agent-releases has one in DIR\n"
+         "  --follow-keys=DIR         public keys: only for one that is signed by one of them\n"
+         "  -h, --help                print this, and exit\n"
+         "  --version                 print agentify's own version, and exit\n"
+         "\n"
+         "D is a whole number and ms, s, m or h, at most 24h. No option may be given twice.\n"
+         "\n"
+         "  SIGHUP, SIGUSR1           passed on to the daemon\n"
+         "  SIGTERM                   stop the daemon, and exit\n"
+         "\n"
+         "More in agentify(1).\n";
+}
+
+std::string version_text() {
+  return "agentify " + std::string(upgrader::upgrader_version) + "\n";
+}
+
+}  // namespace agentify

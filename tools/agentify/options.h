@@ -1,0 +1,61 @@
+// agentify's command line as plain data. What the options mean is on the page agentify(1).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tools/agentify/duration.h"
+#include "tools/agentify/probe_kind.h"
+#include "tools/agentify/stop_plan.h"
+
+namespace agentify {
+
+enum class HealthAction { silence, exit };
+
+struct Options {
+  std::optional<std::string> check;
+  Duration check_timeout = std::chrono::minutes{1};
+  ReadyKind ready = ByStart{};
+  std::string ready_text = "started";
+  Duration settle = std::chrono::seconds{3};
+  bool vouch = true;
+  std::optional<ProbeKind> health;
+  Duration health_interval = std::chrono::seconds{10};
+  int health_failures = 3;
+  HealthAction health_action = HealthAction::silence;
+  StopPlan stop = default_stop_plan();
+  std::optional<std::string> version;
+  std::optional<std::string> version_command;
+  std::optional<std::string> follow;       // a directory of releases
+  std::optional<std::string> follow_keys;  // a directory of public keys
+  std::string name;                        // the daemon's argv[0]
+  std::vector<std::string> args;
+
+  bool operator==(const Options&) const = default;
+};
+
+struct HelpWanted {
+  bool operator==(const HelpWanted&) const = default;
+};
+
+struct VersionWanted {
+  bool operator==(const VersionWanted&) const = default;
+};
+
+struct UsageError {
+  std::string reason;  // names the argument and what is allowed
+
+  bool operator==(const UsageError&) const = default;
+};
+
+using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
+
+// Options end at the daemon or at `--`. An option that is given twice is a usage error.
+[[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
+
+[[nodiscard]] std::string help_text();
+[[nodiscard]] std::string version_text();
+
+}  // namespace agentify

@@ -1,0 +1,117 @@
+#include "tools/agentify/probe_kind.h"
+
+#include <sys/un.h>
+
+#include <charconv>
+#include <optional>
+#include <system_error>
+
+namespace agentify {
+namespace {
+
+// Behind standard input, output and error.
+constexpr int first_free_descriptor = 3;
+// Beyond, a daemon could not have it under the usual limit.
+constexpr int descriptor_max = 1023;
+
+constexpr std::string_view ready_forms =
+    "needs =started, notify, fd:N, tcp:[HOST:]PORT, unix:PATH, http:URL, exec:COMMAND, file:PATH "
+    "or after:D";
+constexpr std::string_view probe_forms =
+    "needs =tcp:[HOST:]PORT, unix:PATH, http:URL, exec:COMMAND or file:PATH";
+
+// `KIND:REST`.
+struct Split {
+  std::string_view kind;
+  std::string_view rest;
+};
+
+Split split(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {text, {}};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+std::string whole_of(const Split& asked) {
+  return std::string(asked.kind) + ":" + std::string(asked.rest);
+}
+
+std::variant<ProbeKind, std::string> unix_probe(std::string_view path) {
+  constexpr std::size_t room = sizeof(sockaddr_un::sun_path) - 1;
+  if (!path.starts_with('/') || path.size() > room) {
+    return "unix: needs the absolute path of a socket, of at most " + std::to_string(room) +
+           " bytes";
+  }
+  return ProbeKind{UnixProbe{std::string(path)}};
+}
+
+std::string complaint_about_tcp(std::string_view text) {
+  const std::string form = "tcp: needs [HOST:]PORT, as tcp:80 or tcp:localhost:80";
+  if (text.empty()) return form;
+  const std::string_view port = text.substr(text.rfind(':') + 1);
+  if (port.find_first_not_of("0123456789") != std::string_view::npos) return form;
+  return form + ", where PORT is 1 to 65535";
+}
+
+std::optional<std::variant<ProbeKind, std::string>> try_probe(const Split& asked) {
+  if (asked.kind == "tcp") {
+    const std::optional<TcpAddress> address = parse_tcp_address(asked.rest);
+    if (!address) return complaint_about_tcp(asked.rest);
+    return ProbeKind{TcpProbe{*address}};
+  }
+  if (asked.kind == "unix") return unix_probe(asked.rest);
+  if (asked.kind == "http") {
+    // As http:URL; `http://HOST/` alone is what everybody writes at first, and can mean nothing
+    // else.
+    std::string whole(asked.rest);
+    if (asked.rest.starts_with("//")) whole = "http:" + whole;
+    const std::optional<HttpUrl> url = parse_http_url(whole);
+    if (!url) return "http: needs a URL as http://HOST[:PORT][/PATH]";
+    return ProbeKind{HttpProbe{*url}};
+  }
+  if (asked.kind == "https") return "https is not spoken; use exec:curl -fsS " + whole_of(asked);
+  if (asked.kind == "exec") {
+    if (asked.rest.empty()) return "exec: needs a command";
+    return ProbeKind{CommandProbe{std::string(asked.rest)}};
+  }
+  if (asked.kind == "file") {
+    if (asked.rest.empty()) return "file: needs a path";
+    return ProbeKind{FileProbe{std::string(asked.rest)}};
+  }
+  return std::nullopt;
+}
+
+std::variant<ReadyKind, std::string> by_descriptor(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < first_free_descriptor ||
+      number > descriptor_max) {
+    return "fd: needs the number of a descriptor, 3 to 1023";
+  }
+  return ReadyKind{ByDescriptor{number}};
+}
+
+}  // namespace
+
+std::variant<ProbeKind, std::string> parse_probe_kind(std::string_view text) {
+  if (auto probe = try_probe(split(text))) return *probe;
+  return std::string(probe_forms);
+}
+
+std::variant<ReadyKind, std::string> parse_ready_kind(std::string_view text) {
+  if (text == "started") return ReadyKind{ByStart{}};
+  if (text == "notify") return ReadyKind{ByNotify{}};
+  const Split asked = split(text);
+  if (asked.kind == "fd") return by_descriptor(asked.rest);
+  if (asked.kind == "after") {
+    const std::optional<Duration> time = parse_duration(asked.rest);
+    if (!time) return "after: needs a time, " + std::string(duration_form);
+    return ReadyKind{ByTime{*time}};
+  }
+  const auto probe = try_probe(asked);
+  if (!probe) return std::string(ready_forms);
+  if (const auto* complaint = std::get_if<std::string>(&*probe)) return *complaint;
+  return ReadyKind{std::get<ProbeKind>(*probe)};
+}
+
+}  // namespace agentify

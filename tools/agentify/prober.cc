@@ -1,0 +1,155 @@
+#include "tools/agentify/prober.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "upgrader/core/errno_name.h"
+
+namespace agentify {
+namespace {
+
+bool same_time(const timespec& one, const timespec& other) {
+  return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec;
+}
+
+bool same_file(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino && one.st_size == other.st_size &&
+         same_time(one.st_mtim, other.st_mtim) && same_time(one.st_ctim, other.st_ctim);
+}
+
+}  // namespace
+
+std::optional<std::string> Prober::prepare(uv_loop_t* loop, const ProbeKind& kind,
+                                           const Options& options,
+                                           const std::vector<std::string>& environment) {
+  loop_ = loop;
+  kind_ = kind;
+  options_ = &options;
+  environment_ = &environment;
+  if (const auto* tcp = std::get_if<TcpProbe>(&kind)) {
+    host_ = tcp->address.host;
+    addresses_ = find_addresses(host_, tcp->address.port);
+  } else if (const auto* http = std::get_if<HttpProbe>(&kind)) {
+    host_ = http->url.host;
+    addresses_ = find_addresses(host_, http->url.port);
+  } else if (const auto* local = std::get_if<UnixProbe>(&kind)) {
+    addresses_ = {unix_address(local->path)};
+  }
+  if (!host_.empty() && addresses_.empty()) return "no address is known of " + host_;
+  if (!limit_.begin(loop, [this] { took_too_long(); })) return "no timer";
+  return std::nullopt;
+}
+
+void Prober::remember_file() {
+  file_.reset();
+  if (!kind_) return;
+  const auto* const probe = std::get_if<FileProbe>(&*kind_);
+  struct stat status {};
+  if (probe != nullptr && ::stat(probe->path.c_str(), &status) == 0) file_ = status;
+}
+
+ProbeOutcome Prober::look_at_file(bool fresh) const {
+  const std::string& path = std::get<FileProbe>(*kind_).path;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    return {.words = path + ": " + in_words(upgrader::SystemError{errno})};
+  }
+  if (fresh && file_ && same_file(*file_, status)) {
+    return {.words = path + " is the one of before the start"};
+  }
+  return {.good = true};
+}
+
+void Prober::ask(bool fresh, Told told) {
+  told_ = std::move(told);
+  wrong_.clear();
+  next_ = 0;
+  uv_update_time(loop_);
+  end_ = uv_now(loop_) + static_cast<std::uint64_t>(probe_time_max.count());
+  limit_.set(probe_time_max);
+  if (std::holds_alternative<FileProbe>(*kind_)) {
+    tell(look_at_file(fresh));
+  } else if (const auto* command = std::get_if<CommandProbe>(&*kind_)) {
+    run(command->command);
+  } else {
+    connect();
+  }
+}
+
+void Prober::run(const std::string& command) {
+  command_.emplace();
+  if (!command_->begin(command, *options_, {.environment = *environment_}, false)) {
+    return tell({.words = "cannot run a command: " + in_words(upgrader::SystemError{errno})});
+  }
+  const bool watched = watch_.begin(loop_, command_->news_descriptor(), UV_READABLE, [this] {
+    look_at_command();
+  }) && output_watch_.begin(loop_, command_->output_descriptor(), UV_READABLE, [this] {
+    look_at_command();
+  });
+  if (!watched) tell({.words = "cannot watch a command"});
+}
+
+void Prober::look_at_command() {
+  const std::optional<CommandOutcome> outcome = command_->look();
+  if (outcome) return tell({.good = outcome->good, .words = outcome->words});
+  if (command_->output_descriptor() < 0) output_watch_.end();
+}
+
+// An address that does not answer leaves those behind it a fair part of the time.
+void Prober::connect() {
+  watch_.end();
+  uv_update_time(loop_);
+  const std::uint64_t left = end_ - std::min(end_, uv_now(loop_));
+  limit_.set(Duration{left / (addresses_.size() - next_)});
+  const Address& address = addresses_[next_++];
+  std::optional<std::string> request;
+  if (const auto* http = std::get_if<HttpProbe>(&*kind_)) request = http_request(http->url);
+  connection_.emplace();
+  if (const auto outcome = connection_->begin(address, std::move(request))) {
+    return conclude(*outcome);
+  }
+  const int events = connection_->wants_to_write() ? UV_WRITABLE : UV_READABLE;
+  if (!watch_.begin(loop_, connection_->descriptor(), events, [this] { look_at_connection(); })) {
+    conclude({.words = "cannot watch a connection"});
+  }
+}
+
+// One good answer is enough.
+void Prober::conclude(const ProbeOutcome& outcome) {
+  if (outcome.good || command_) return tell(outcome);
+  std::string words = outcome.words;
+  if (addresses_.size() > 1) words = in_words(addresses_[next_ - 1]) + ": " + words;
+  wrong_ += (wrong_.empty() ? "" : "; ") + words;
+  if (next_ < addresses_.size()) return connect();
+  tell({.words = wrong_});
+}
+
+void Prober::took_too_long() {
+  const std::string said = command_ ? command_->last_line() : "";
+  conclude({.words = "no answer in time" + (said.empty() ? "" : ": " + said)});
+}
+
+void Prober::look_at_connection() {
+  if (const auto outcome = connection_->go_on()) return conclude(*outcome);
+  watch_.look_for(connection_->wants_to_write() ? UV_WRITABLE : UV_READABLE);
+}
+
+void Prober::tell(const ProbeOutcome& outcome) {
+  const ProbeOutcome kept = outcome;
+  const Told told = std::exchange(told_, nullptr);
+  end();
+  if (told) told(kept);
+}
+
+void Prober::end() {
+  told_ = nullptr;
+  limit_.stop();
+  watch_.end();
+  output_watch_.end();
+  if (command_) command_->give_up();
+  command_.reset();
+  connection_.reset();
+}
+
+}  // namespace agentify

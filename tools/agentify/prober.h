@@ -1,0 +1,73 @@
+// Makes the probes of --ready and --health, one at a time, and says how each came out.
+#pragma once
+
+#include <sys/stat.h>
+#include <uv.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/agentify/command.h"
+#include "tools/agentify/connection_probe.h"
+#include "tools/agentify/options.h"
+#include "tools/agentify/probe_kind.h"
+#include "tools/agentify/watch.h"
+
+namespace agentify {
+
+// A daemon that has not answered by then has failed this time.
+inline constexpr Duration probe_time_max = std::chrono::seconds{5};
+
+class Prober {
+ public:
+  using Told = std::function<void(const ProbeOutcome&)>;
+
+  // Looks up the host, which waits. What is wrong with the kind, or nothing.
+  [[nodiscard]] std::optional<std::string> prepare(uv_loop_t* loop, const ProbeKind& kind,
+                                                   const Options& options,
+                                                   const std::vector<std::string>& environment);
+  // What a `file` probe is to find changed. Called before the daemon is started.
+  void remember_file();
+  // Asks one address of the host after the other until an answer is good. Calls `told` once, later
+  // or before it returns; `fresh`: a file must have been changed since remember_file().
+  void ask(bool fresh, Told told);
+  // What is under way is given up, and nothing is told.
+  void end();
+  // The same, and for good.
+  void close() {
+    end();
+    limit_.end();
+  }
+
+ private:
+  void tell(const ProbeOutcome& outcome);
+  void run(const std::string& command);
+  void connect();
+  void took_too_long();
+  void conclude(const ProbeOutcome& outcome);
+  void look_at_command();
+  void look_at_connection();
+  [[nodiscard]] ProbeOutcome look_at_file(bool fresh) const;
+
+  uv_loop_t* loop_ = nullptr;
+  std::optional<ProbeKind> kind_;
+  const Options* options_ = nullptr;
+  const std::vector<std::string>* environment_ = nullptr;
+  std::string host_;
+  std::vector<Address> addresses_;
+  std::size_t next_ = 0;   // the address that is asked after this one
+  std::string wrong_;      // what the addresses before it have answered
+  std::uint64_t end_ = 0;  // when all of them have to have answered, as the loop counts
+  std::optional<struct stat> file_;
+
+  Told told_;
+  Timer limit_;
+  Watch watch_;
+  Watch output_watch_;
+  std::optional<Command> command_;
+  std::optional<ConnectionProbe> connection_;
+};
+
+}  // namespace agentify

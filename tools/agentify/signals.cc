@@ -1,0 +1,53 @@
+#include "tools/agentify/signals.h"
+
+#include <signal.h>
+
+#include <charconv>
+#include <system_error>
+
+namespace agentify {
+namespace {
+
+// Above are the real-time signals, which have no names of their own.
+constexpr int signal_max = 31;
+
+struct Named {
+  std::string_view name;
+  int number;
+};
+
+constexpr Named names[] = {
+    {"HUP", SIGHUP},       {"INT", SIGINT},   {"QUIT", SIGQUIT},   {"ILL", SIGILL},
+    {"TRAP", SIGTRAP},     {"ABRT", SIGABRT}, {"BUS", SIGBUS},     {"FPE", SIGFPE},
+    {"KILL", SIGKILL},     {"USR1", SIGUSR1}, {"SEGV", SIGSEGV},   {"USR2", SIGUSR2},
+    {"PIPE", SIGPIPE},     {"ALRM", SIGALRM}, {"TERM", SIGTERM},   {"CHLD", SIGCHLD},
+    {"CONT", SIGCONT},     {"STOP", SIGSTOP}, {"TSTP", SIGTSTP},   {"TTIN", SIGTTIN},
+    {"TTOU", SIGTTOU},     {"URG", SIGURG},   {"XCPU", SIGXCPU},   {"XFSZ", SIGXFSZ},
+    {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF}, {"WINCH", SIGWINCH}, {"IO", SIGIO},
+    {"PWR", SIGPWR},       {"SYS", SIGSYS},
+};
+
+}  // namespace
+
+std::optional<int> parse_signal(std::string_view name) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error == std::errc{} && end == name.data() + name.size()) {
+    if (number < 1 || number > signal_max) return std::nullopt;
+    return number;
+  }
+  if (name.starts_with("SIG")) name.remove_prefix(3);
+  for (const Named& named : names) {
+    if (named.name == name) return named.number;
+  }
+  return std::nullopt;
+}
+
+std::string signal_name(int number) {
+  for (const Named& named : names) {
+    if (named.number == number) return "SIG" + std::string(named.name);
+  }
+  return "signal " + std::to_string(number);
+}
+
+}  // namespace agentify

@@ -1,0 +1,174 @@
+#include "tools/agentify/surroundings.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "tools/agentify/lock_directory.h"
+#include "upgrader/core/errno_name.h"
+#include "upgrader/shell/descriptors.h"
+#include "upgrader/shell/environment.h"
+
+namespace agentify {
+namespace {
+
+using upgrader::ExecutableKind;
+using upgrader::OwnedFd;
+using upgrader::Program;
+
+constexpr std::string_view protocol_prefix = "AGENT_PROTOCOL";
+constexpr const char* lock_variable = "AGENT_PROTOCOL_LOCK_FD";
+constexpr const char* program_variable = "AGENT_PROTOCOL_PROGRAM";
+constexpr const char* descriptor_variable = "AGENT_PROTOCOL_PROGRAM_FD";
+
+// The library's own note, and what serves somebody else's conversation with init.
+constexpr std::string_view left_out[] = {"LIBAGENT_PROTOCOL_PROCESS", "NOTIFY_SOCKET",
+                                         "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PIDFDID"};
+constexpr std::string_view listen_prefix = "LISTEN_";
+
+std::optional<int> number_in(const char* name) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) return std::nullopt;
+  int number = 0;
+  const std::string_view view = text;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), number);
+  if (error != std::errc{} || end != view.data() + view.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+std::string_view name_of(std::string_view entry) {
+  return entry.substr(0, entry.find('='));
+}
+
+bool is_left_out(std::string_view name) {
+  if (name.starts_with(protocol_prefix)) return true;
+  for (const std::string_view one : left_out) {
+    if (one == name) return true;
+  }
+  return false;
+}
+
+void share_environment(Surroundings& made, bool sockets) {
+  for (const char* const* entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name = name_of(*entry);
+    if (is_left_out(name)) continue;
+    const bool listens = name == "LISTEN_PID" || name == "LISTEN_FDS" || name == "LISTEN_FDNAMES";
+    if (!name.starts_with(listen_prefix)) made.command_environment.emplace_back(*entry);
+    if (listens && !sockets) continue;
+    if (name == "LISTEN_PID") made.daemon.listen_pid = made.daemon.environment.size();
+    made.daemon.environment.emplace_back(*entry);
+  }
+  made.check.environment = made.daemon.environment;
+  made.check.listen_pid = made.daemon.listen_pid;
+  if (const char* const path = std::getenv(program_variable)) {
+    const std::string entry = std::string(program_variable) + "=" + path;
+    made.command_environment.push_back(entry);
+    made.check.environment.push_back(entry);
+  }
+}
+
+// Anything will do to keep the place, and standard error is always there.
+std::string keep_free(int number, int first_free) {
+  const std::string name = "--ready=fd:" + std::to_string(number) + ": ";
+  if (number < first_free) return name + "the daemon has a socket or the lock there";
+  const int error = ::dup3(STDERR_FILENO, number, O_CLOEXEC) < 0 ? errno : 0;
+  return error == 0 ? "" : name + in_words(upgrader::SystemError{error});
+}
+
+// Of the program's, which may lie where another is to be.
+int moved_away(int descriptor, std::optional<int> from) {
+  if (descriptor != from) return descriptor;
+  return ::fcntl(descriptor, F_DUPFD_CLOEXEC, upgrader::first_passed_descriptor);
+}
+
+}  // namespace
+
+std::variant<Surroundings, std::string> look_around(std::optional<int> ready_descriptor) {
+  Surroundings made;
+  made.alone = std::getenv("AGENT_PROTOCOL") == nullptr;
+  upgrader::mark_close_on_exec_from(upgrader::first_passed_descriptor);
+  const std::optional<int> sockets = upgrader::passed_sockets(environ, ::getpid());
+  const int behind_sockets = upgrader::first_passed_descriptor + sockets.value_or(0);
+  made.passed = made.check.passed = sockets.value_or(0);
+  made.lock = number_in(lock_variable);
+  if (made.lock && (*made.lock != behind_sockets || ::fcntl(*made.lock, F_GETFD) < 0)) {
+    return std::string(lock_variable) + " does not name the descriptor behind init's sockets";
+  }
+  if (made.lock) ++made.passed;
+  made.daemon.passed = made.passed;
+  share_environment(made, sockets.has_value());
+  if (!ready_descriptor) return made;
+
+  const std::optional<int> program = number_in(descriptor_variable);
+  if (program) {
+    const int number = moved_away(*program, ready_descriptor);
+    ::setenv(descriptor_variable, std::to_string(number).c_str(), 1);
+  }
+  const int first_free = upgrader::first_passed_descriptor + made.passed;
+  if (std::string why = keep_free(*ready_descriptor, first_free); !why.empty()) return why;
+  return made;
+}
+
+std::variant<Program, upgrader::ProgramRefused> find_daemon(const Options& options) {
+  const char* const path = std::getenv(program_variable);
+  if (path == nullptr) return upgrader::check_agent(options.name, options.args);
+  const std::optional<int> number = number_in(descriptor_variable);
+  ExecutableKind kind = number ? ExecutableKind::elf : ExecutableKind::script;
+  OwnedFd descriptor(number ? *number : ::open(path, O_PATH | O_CLOEXEC));
+  struct stat status {};
+  if (::fstat(descriptor.get(), &status) != 0) {
+    const int error = errno;
+    return upgrader::ProgramRefused{
+        .error = error,
+        .reason = std::string(path) + ": " + in_words(upgrader::SystemError{error}),
+        .missing = error == ENOENT || error == ENOTDIR};
+  }
+  return Program(options.name, options.args, path, std::move(descriptor), kind, status.st_dev,
+                 status.st_ino);
+}
+
+// Of the upgrader that has none: it is the parent of all its agents.
+std::variant<DaemonLock, std::string> find_own_lock() {
+  const auto directory = find_lock_directory();
+  if (const auto* none = std::get_if<NoDirectory>(&directory)) {
+    return "the daemon's lock has no place; give the upgrader --lock=FILE: " + none->why;
+  }
+  const std::string& path = std::get<std::string>(directory);
+  remove_stale_locks(path);
+  return DaemonLock::by_file(path + "/" + lock_file_name(::getppid()));
+}
+
+// By the path that the lock's descriptor has, as far as that is still the lock's.
+std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings) {
+  if (surroundings.alone) return DaemonLock();
+  if (!surroundings.lock) return find_own_lock();
+  char path[4096];
+  const std::string link = "/proc/self/fd/" + std::to_string(*surroundings.lock);
+  const ssize_t size = ::readlink(link.c_str(), path, sizeof path);
+  if (size <= 0 || size == sizeof path) return "cannot tell from /proc where the lock is";
+  const std::string name(path, static_cast<std::size_t>(size));
+  struct stat ours {};
+  struct stat named {};
+  const bool same = ::fstat(*surroundings.lock, &ours) == 0 && ::stat(name.c_str(), &named) == 0 &&
+                    ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+  if (!same) return name + " is not the lock any more";
+  return DaemonLock::by_file(name + ".daemon");
+}
+
+Program shell_program(const std::string& command, const Options& options) {
+  constexpr const char* shell = "/bin/sh";
+  std::vector<std::string> args = {"-c", command, options.name};
+  args.insert(args.end(), options.args.begin(), options.args.end());
+  OwnedFd descriptor(::open(shell, O_PATH | O_CLOEXEC));
+  struct stat status {};
+  ::fstat(descriptor.get(), &status);
+  return Program("sh", std::move(args), shell, std::move(descriptor), ExecutableKind::elf,
+                 status.st_dev, status.st_ino);
+}
+
+}  // namespace agentify

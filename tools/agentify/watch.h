@@ -1,0 +1,89 @@
+// Calls back when a descriptor is ready, or a time has come: thin owners of libuv's handles.
+#pragma once
+
+#include <uv.h>
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "tools/agentify/duration.h"
+#include "upgrader/shell/uv_handle.h"
+
+namespace agentify {
+
+class Watch {
+ public:
+  // False where libuv cannot.
+  [[nodiscard]] bool begin(uv_loop_t* loop, int descriptor, int events,
+                           std::function<void()> callback) {
+    end();
+    callback_ = std::move(callback);
+    handle_ = upgrader::make_handle<uv_poll_t>(
+        [loop, descriptor](uv_poll_t* handle) { return uv_poll_init(loop, handle, descriptor); });
+    if (!handle_) return false;
+    handle_->data = this;
+    return look_for(events);
+  }
+  // 0: for nothing, until it is told otherwise.
+  bool look_for(int events) {
+    return uv_poll_start(handle_.get(), events, [](uv_poll_t* handle, int, int) {
+             static_cast<Watch*>(handle->data)->callback_();
+           }) == 0;
+  }
+  // Before its descriptor is closed.
+  void end() { handle_.reset(); }
+
+ private:
+  upgrader::UvHandle<uv_poll_t> handle_;
+  std::function<void()> callback_;
+};
+
+class Timer {
+ public:
+  [[nodiscard]] bool begin(uv_loop_t* loop, std::function<void()> callback) {
+    callback_ = std::move(callback);
+    handle_ = upgrader::make_handle<uv_timer_t>(
+        [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
+    if (handle_) handle_->data = this;
+    return handle_ != nullptr;
+  }
+  void set(Duration time) {
+    const auto ms = static_cast<std::uint64_t>(time.count() < 0 ? 0 : time.count());
+    uv_timer_start(
+        handle_.get(), [](uv_timer_t* handle) { static_cast<Timer*>(handle->data)->callback_(); },
+        ms, 0);
+  }
+  void stop() {
+    if (handle_) uv_timer_stop(handle_.get());
+  }
+  void end() { handle_.reset(); }
+
+ private:
+  upgrader::UvHandle<uv_timer_t> handle_;
+  std::function<void()> callback_;
+};
+
+class SignalWatch {
+ public:
+  [[nodiscard]] bool begin(uv_loop_t* loop, int signal, std::function<void()> callback) {
+    callback_ = std::move(callback);
+    handle_ = upgrader::make_handle<uv_signal_t>(
+        [loop](uv_signal_t* handle) { return uv_signal_init(loop, handle); });
+    if (!handle_) return false;
+    handle_->data = this;
+    return uv_signal_start(
+               handle_.get(),
+               [](uv_signal_t* handle, int) {
+                 static_cast<SignalWatch*>(handle->data)->callback_();
+               },
+               signal) == 0;
+  }
+  void end() { handle_.reset(); }
+
+ private:
+  upgrader::UvHandle<uv_signal_t> handle_;
+  std::function<void()> callback_;
+};
+
+}  // namespace agentify

@@ -1,0 +1,231 @@
+#include "tools/upgraderctl/core/errand.h"
+
+#include <utility>
+
+#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/hearing.h"
+#include "tools/upgraderctl/core/sentences.h"
+#include "tools/upgraderctl/wire/request_line.h"
+#include "tools/upgraderctl/wire/shown.h"
+
+namespace upgraderctl {
+namespace {
+
+using Goal = Errand::Goal;
+
+// A rehearsal that loses its upgraderctl is over after so long at the gate.
+constexpr std::int64_t rehearsal_gate_ms = 60'000;
+
+// The common part of all errands.
+Errand errand_with(Goal goal, const Options& options, const Seen& seen) {
+  const Status& status = seen.status;
+  const std::string& command = seen.command;
+  Errand errand;
+  errand.goal = goal;
+  errand.life = status.upgrader;
+  errand.timeout = options.timeout;
+  errand.tells = command + " status";
+  errand.shows = command + " status";
+  for (const Answer& answer : status.requests)
+    errand.answers_before.push_back(answer.request);
+  return errand;
+}
+
+std::variant<Errand, NoErrand> with_line(Errand errand, const Request& request) {
+  agent_protocol::Result<std::string> line = line_of(request);
+  if (!line) return Finish{exit_usage, line.reason()};
+  errand.line = std::move(line.value());
+  return errand;
+}
+
+UpgradeRequest upgrade_request(const Options& options, const std::string& name) {
+  UpgradeRequest request;
+  request.request = name;
+  request.id = options.id.value_or(name);
+  request.executable = options.executable;
+  if (!options.args.empty() || options.no_args) request.args = options.args;
+  request.terms = options.terms;
+  return request;
+}
+
+// The end of a command whose --id is that of an upgrade that ended in the upgrader's previous life.
+// The present life does not know of it, and would begin it a second time.
+std::optional<NoErrand> ended_before(const Options& options,
+                                     const std::optional<Status>& previous) {
+  if (!options.id || !previous) return std::nullopt;
+  const Ending* ending = find_ending(*previous, *options.id);
+  if (ending == nullptr) return std::nullopt;
+  int status = exit_unknown;
+  if (ending->outcome == "committed") status = exit_done;
+  if (ending->outcome == "kept") status = exit_kept;
+  if (ending->outcome == "fell_back") status = exit_fell_back;
+  if (ending->outcome == "ended") status = exit_ended;
+  return Finish{status, "upgrade " + shown(*options.id) +
+                            " has ended in the upgrader's previous life, and is not begun again: " +
+                            ending_sentence(*ending)};
+}
+
+// The executable to compare with that of an upgrade with the same id. Nothing is compared if the
+// file cannot be found here, since the upgrader may see another file system; nor with
+// --previous, since the next commit makes that link name another executable.
+std::optional<Executable> to_compare(const Options& options) {
+  if (!options.id || !options.executable || !options.resolved || options.previous) {
+    return std::nullopt;
+  }
+  return Executable{*options.executable, *options.resolved};
+}
+
+// The end of a command whose --id has been given with another EXECUTABLE before. If the command
+// went on, it would tell what became of that other upgrade as if it had become of this one.
+std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
+  const std::optional<Executable> asked = to_compare(options);
+  if (!asked) return std::nullopt;
+  std::optional<std::string> other = other_executable(*asked, *options.id, seen.status);
+  if (!other && seen.previous) other = other_executable(*asked, *options.id, *seen.previous);
+  if (!other) return std::nullopt;
+  return Finish{exit_refused,
+                "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
+}
+
+// The end of a command whose --id may be that of an upgrade that has ended in the previous life,
+// where what that life has left cannot be read.
+std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
+  if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
+  if (is_under_way(seen.status, *options.id)) return std::nullopt;
+  if (find_ending(seen.status, *options.id) != nullptr) return std::nullopt;
+  return Finish{exit_unknown, "whether upgrade " + shown(*options.id) +
+                                  " has ended in the upgrader's previous life is not known: " +
+                                  seen.previous_trouble +
+                                  ": nothing was sent. Without --id it is sent"};
+}
+
+std::variant<Errand, NoErrand> upgrade_errand(const Options& options, const Seen& seen,
+                                              const std::string& name) {
+  if (auto another = of_another_executable(options, seen)) return *std::move(another);
+  if (auto ended = ended_before(options, seen.previous)) return *std::move(ended);
+  if (auto unknown = of_an_unknown_life(options, seen)) return *std::move(unknown);
+  Errand errand = errand_with(options.no_wait ? Goal::answer : Goal::ending, options, seen);
+  errand.executable = to_compare(options);
+  const UpgradeRequest request = upgrade_request(options, name);
+  errand.request = request.request;
+  errand.id = request.id;
+  errand.asks_upgrade = true;
+  errand.deed = "upgrade " + shown(request.id);
+  errand.tells = seen.command + " history";
+  return with_line(std::move(errand), request);
+}
+
+std::variant<Errand, NoErrand> rehearsal_errand(const Options& options, const Seen& seen,
+                                                const std::string& name) {
+  Errand errand = errand_with(Goal::rehearsal, options, seen);
+  UpgradeRequest request = upgrade_request(options, name);
+  request.terms.mode = "parallel";
+  request.terms.gate = "confirm";
+  if (!request.terms.confirm_timeout_ms) request.terms.confirm_timeout_ms = rehearsal_gate_ms;
+  const CancelRequest cancel{name + "-cancel", request.id, "rehearsed"};
+  agent_protocol::Result<std::string> cancel_line = line_of(cancel);
+  if (!cancel_line) return Finish{exit_usage, cancel_line.reason()};
+  errand.request = request.request;
+  errand.id = request.id;
+  errand.asks_upgrade = true;
+  errand.cancel_request = cancel.request;
+  errand.cancel_line = std::move(cancel_line.value());
+  errand.deed = "rehearsal " + shown(request.id);
+  errand.tells = seen.command + " history";
+  return with_line(std::move(errand), request);
+}
+
+Request deed_request(const Options& options, const std::string& name, const std::string& id) {
+  if (options.command == Command::confirm) return ConfirmRequest{name, id};
+  if (options.command == Command::commit) return CommitRequest{name, id};
+  if (options.command == Command::cancel) return CancelRequest{name, id, options.reason};
+  return RollbackRequest{name, id, options.reason};
+}
+
+// For a command without ID, if the status has no upgrade. A status that may be old is no answer.
+NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
+  if (is_behind(seen.hearing)) {
+    return {exit_unknown, std::string(name_of(options.command)) +
+                              ": whether an upgrade is under way is not known: the upgrader " +
+                              hearing_clause(seen.hearing) +
+                              (options.command == Command::wait ? "" : "; nothing was sent")};
+  }
+  return {status, std::string(name_of(options.command)) +
+                      ": no upgrade is under way: " + phase_sentence(seen.status)};
+}
+
+// confirm, cancel, commit, rollback.
+std::variant<Errand, NoErrand> deed_errand(const Options& options, const Seen& seen,
+                                           const std::string& name) {
+  const Status& status = seen.status;
+  if (!options.id && (!status.upgrade || status.upgrade->id.empty())) {
+    return none_under_way(options, seen, exit_refused);
+  }
+  Errand errand = errand_with(Goal::answer, options, seen);
+  errand.id = options.id ? *options.id : status.upgrade->id;
+  errand.request = name;
+  errand.deed = std::string(name_of(options.command)) + " of " + shown(errand.id);
+  if (options.command == Command::cancel) errand.on_trial = seen.command + " rollback";
+  return with_line(std::move(errand), deed_request(options, name, errand.id));
+}
+
+// wait without a phase: the upgrade under way is followed.
+std::variant<Errand, NoErrand> wait_errand(const Options& options, const Seen& seen) {
+  const Status& status = seen.status;
+  if (!status.upgrade || status.upgrade->id.empty()) {
+    return none_under_way(options, seen, exit_done);
+  }
+  Errand errand = errand_with(Goal::ending, options, seen);
+  errand.id = status.upgrade->id;
+  errand.deed = "upgrade " + shown(errand.id);
+  errand.tells = seen.command + " history";
+  return errand;
+}
+
+std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const Seen& seen,
+                                               const std::string& name) {
+  Errand errand = errand_with(Goal::shutdown, options, seen);
+  errand.request = name;
+  errand.deed = "shutdown";
+  return with_line(std::move(errand), ShutdownRequest{name});
+}
+
+}  // namespace
+
+std::string request_name(Moment now, std::uint32_t chance) {
+  constexpr int chance_digits = 6;
+  std::string name = "ctl-";
+  for (const char c : show_moment(now).substr(11, 8)) {  // of 2026-11-22 08:15:04 UTC
+    if (c != ':') name += c;
+  }
+  name += '-';
+  for (int i = 0; i < chance_digits; ++i, chance /= 16)
+    name += "0123456789abcdef"[chance % 16];
+  return name;
+}
+
+std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& seen,
+                                         const std::string& name) {
+  switch (options.command) {
+    case Command::upgrade:
+      return upgrade_errand(options, seen, name);
+    case Command::rehearse:
+      return rehearsal_errand(options, seen, name);
+    case Command::confirm:
+    case Command::cancel:
+    case Command::commit:
+    case Command::rollback:
+      return deed_errand(options, seen, name);
+    case Command::wait:
+      return wait_errand(options, seen);
+    case Command::shutdown:
+      return shutdown_errand(options, seen, name);
+    case Command::list:
+    case Command::status:
+    case Command::history:
+      break;
+  }
+  return Finish{exit_usage, std::string(name_of(options.command)) + " asks for nothing"};
+}
+
+}  // namespace upgraderctl

@@ -1,0 +1,65 @@
+// The command line of upgraderctl, as data.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tools/upgraderctl/wire/moment.h"
+#include "tools/upgraderctl/wire/request.h"
+
+namespace upgraderctl {
+
+enum class Command {
+  list,
+  status,
+  upgrade,
+  rehearse,
+  confirm,
+  cancel,
+  commit,
+  rollback,
+  history,
+  wait,
+  shutdown,
+};
+
+struct Options {
+  std::optional<std::string> directory;  // --dir
+  std::optional<std::string> name;       // below the base
+  Command command = Command::list;
+  bool json = false;
+  bool watch = false;
+  // upgrade, rehearse
+  std::optional<std::string> executable;
+  std::optional<std::string> resolved;  // what executable leads to through links, where it exists
+  std::vector<std::string> args;
+  bool no_args = false;
+  bool previous = false;
+  bool no_wait = false;
+  Terms terms;
+  std::optional<std::string> id;  // also of what is confirmed, cancelled, ...
+  std::optional<std::string> reason;
+  std::optional<std::string> phase;
+  std::optional<Duration> timeout;
+};
+
+struct HelpWanted {
+  std::string text;
+};
+struct VersionWanted {};
+struct UsageError {
+  std::string text;
+};
+using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
+
+[[nodiscard]] CommandLine parse_command_line(const std::vector<std::string>& words);
+
+[[nodiscard]] std::string version_text();
+
+// The name of a command.
+[[nodiscard]] std::string_view name_of(Command command);
+
+}  // namespace upgraderctl

@@ -1,0 +1,177 @@
+#include "tools/upgraderctl/core/sentences.h"
+
+#include <algorithm>
+
+#include "tools/upgraderctl/wire/shown.h"
+
+namespace upgraderctl {
+namespace {
+
+// The name of the last part of a path.
+std::string_view last_part(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool is_digit(std::string_view text, std::size_t at) {
+  return at < text.size() && text[at] >= '0' && text[at] <= '9';
+}
+
+// "1.2.3", "v1", "agent-1.2.3", "agent-v1.2.3".
+bool names_version(std::string_view part) {
+  const auto begins = [&](std::size_t at) {
+    return is_digit(part, at) || (part.substr(at, 1) == "v" && is_digit(part, at + 1));
+  };
+  if (begins(0)) return true;
+  for (std::size_t at = part.find('-'); at != std::string_view::npos; at = part.find('-', at + 1)) {
+    if (begins(at + 1)) return true;
+  }
+  return false;
+}
+
+// The name of a release that is a directory: the part of its path that names a version, the last
+// one of several. Programs in them are often called alike: v1/run,
+// v2/run.
+std::string_view release_part(std::string_view path) {
+  const std::string_view last = last_part(path);
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::string_view part = last_part(rest);
+    if (names_version(part)) return part;
+    rest.remove_suffix(part.size());
+    while (rest.ends_with('/'))
+      rest.remove_suffix(1);
+  }
+  return last;
+}
+
+std::string name_or(const std::optional<AgentStatus>& agent, std::string_view otherwise) {
+  return agent ? agent_name(*agent) : std::string(otherwise);
+}
+
+// Names the active agent while an upgrade is under way.
+std::string sentence_of_switching(const Status& status) {
+  if (!status.active) return "the old agent has stopped and has yet to be followed";
+  return agent_name(*status.active) + " is told to stop";
+}
+
+std::string stage_clause(const std::string& stage) {
+  if (stage.empty()) return "";
+  if (stage == "request") return "as it was asked for";
+  if (stage == "spawn") return "when its process was started";
+  if (stage == "start") return "at its start";
+  if (stage == "confirm") return "at the gate";
+  if (stage == "cancel") return "by being cancelled";
+  if (stage == "stop") return "when the old agent stopped";
+  if (stage == "trial") return "on trial";
+  if (stage == "commit") return "at the commit";
+  if (stage == "shutdown") return "at the shutdown";
+  return "at stage " + shown(stage);
+}
+
+// The times of an upgrade, as far as they are known: "ready after 400 ms, handed over in 24 us".
+// That is the time between two agents; an adapter's daemon may begin to serve later.
+std::string took_clause(const Ending& ending) {
+  std::string clause;
+  if (ending.start_ms) clause += "ready after " + show_duration(Duration{*ending.start_ms});
+  if (ending.gap_us) {
+    if (!clause.empty()) clause += ", ";
+    clause += "handed over in " + show_microseconds(*ending.gap_us);
+  }
+  return clause;
+}
+
+std::string joined(std::string_view one, std::string_view separator, std::string_view other) {
+  if (one.empty() || other.empty()) return std::string(one) + std::string(other);
+  return std::string(one) + std::string(separator) + std::string(other);
+}
+
+}  // namespace
+
+std::string agent_name(const AgentStatus& agent) {
+  std::string name = agent.generation ? "generation " + std::to_string(*agent.generation) : "";
+  if (!agent.version.empty()) {
+    const std::string version = "version " + shown(agent.version);
+    name = name.empty() ? version : name + " (" + version + ")";
+  }
+  if (name.empty()) name = shown(release_part(agent.executable));
+  return name.empty() ? "an agent" : name;
+}
+
+std::string side_cell(const Side& side) {
+  const std::string_view text =
+      side.version.empty() ? release_part(side.executable) : std::string_view(side.version);
+  return text.empty() ? "-" : shown(text);
+}
+
+std::string side_name(const Side& side) {
+  if (!side.version.empty()) return "version " + shown(side.version);
+  const std::string name = shown(release_part(side.executable));
+  return name.empty() ? "the agent" : name;
+}
+
+std::string phase_sentence(const Status& status) {
+  const std::string& phase = status.phase;
+  const std::string candidate = name_or(status.candidate, "the candidate");
+  const std::string active = name_or(status.active, "the active agent");
+  if (phase == "starting") return name_or(status.candidate, "the first agent") + " is starting";
+  if (phase == "running") return active + " is running";
+  if (phase == "preparing") return candidate + " is starting; " + active + " serves on";
+  if (phase == "confirming") return candidate + " is ready and waits at the gate for confirm";
+  if (phase == "switching") return sentence_of_switching(status);
+  if (phase == "replacing") return "nobody is active; " + candidate + " is starting";
+  if (phase == "trial") return active + " is on trial";
+  if (phase == "abandoning") {
+    return "the candidate has been killed, and its end is waited for; " + active + " serves on";
+  }
+  if (phase == "rolling_back") return active + " has failed and is told to stop";
+  if (phase == "falling_back") {
+    return "nobody is active; " + name_or(status.standby, "the previous program") +
+           " is starting again";
+  }
+  if (phase == "shutting_down") return "the end was asked for; agents are told to stop";
+  if (phase == "ended") return "the upgrader has ended";
+  return phase.empty() ? "the phase is not known" : "phase " + shown(phase);
+}
+
+std::string phase_clause(const Status& status, Moment now) {
+  std::string clause = status.phase.empty() ? "in a phase that is not known" : shown(status.phase);
+  if (status.since) clause += " for " + show_duration(now - *status.since);
+  if (!status.deadline) return clause;
+  if (*status.deadline >= now)
+    return clause + ", " + show_duration(*status.deadline - now) + " left";
+  return clause + ", " + show_duration(now - *status.deadline) + " late";
+}
+
+std::string outcome_clause(const Ending& ending) {
+  if (ending.outcome == "committed") return "committed";
+  const std::string stage = stage_clause(ending.stage);
+  if (ending.outcome == "kept" && ending.stage == "cancel") return "cancelled";
+  if (ending.outcome == "kept") return joined("failed", " ", stage);
+  if (ending.outcome == "fell_back") return joined("fell back", ", having failed ", stage);
+  if (ending.outcome == "ended") return "ended with the upgrader";
+  return ending.outcome.empty() ? "ended, nobody says how" : shown(ending.outcome);
+}
+
+std::string ending_sentence(const Ending& ending) {
+  const std::string outcome = outcome_clause(ending);
+  const std::string reason = shown(ending.reason);
+  // The upgrader's own reason may begin as we do: "cancelled by the control directory".
+  std::string sentence = reason.starts_with(outcome) ? reason : joined(outcome, ": ", reason);
+  if (ending.outcome == "committed") sentence += "; " + side_name(ending.to) + " is active";
+  if (ending.outcome == "kept") sentence += "; " + side_name(ending.from) + " stayed active";
+  if (ending.outcome == "fell_back") sentence += "; " + side_name(ending.from) + " is active again";
+  const std::string took = took_clause(ending);
+  return took.empty() ? sentence : sentence + " (" + took + ")";
+}
+
+std::string end_clause(const Ended& ended) {
+  const std::string status =
+      ended.exit_status ? "with status " + std::to_string(*ended.exit_status) : "";
+  return joined(status, ": ", shown(ended.reason));
+}
+
+std::string life_name(const Life& life) {
+  return life.pid ? "process " + std::to_string(*life.pid) : "an upgrader";
+}
+
+}  // namespace upgraderctl

@@ -1,0 +1,37 @@
+// Texts about an upgrader for people: the page of `status`, the tables of `list` and `history`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/upgraderctl/core/hearing.h"
+#include "tools/upgraderctl/wire/status.h"
+
+namespace upgraderctl {
+
+// The page, a line each without a newline.
+[[nodiscard]] std::vector<std::string> status_page(const Status& status,
+                                                   const std::optional<Status>& previous,
+                                                   Hearing hearing, Moment now);
+
+// The same in one line, for a change: what runs and what is under way.
+[[nodiscard]] std::string status_line(const Status& status, Hearing hearing, Moment now);
+
+// A key of the shown facts: the next such line is shown only if its key differs.
+[[nodiscard]] std::string change_key(const Status& status, Hearing hearing);
+
+struct Listed {
+  std::string name;
+  std::optional<Status> status;
+  Hearing hearing = Hearing::unknown;
+  std::string trouble;  // why there is no status
+};
+[[nodiscard]] std::vector<std::string> list_table(const std::vector<Listed>& all, Moment now);
+
+// The endings of this life of the upgrader, if there is one, and of the previous one; newest first.
+[[nodiscard]] std::vector<std::string> history_table(const std::optional<Status>& status,
+                                                     Hearing hearing,
+                                                     const std::optional<Status>& previous);
+
+}  // namespace upgraderctl

@@ -1,0 +1,58 @@
+#include "tools/upgraderctl/core/todays_clock.h"
+
+#include <chrono>
+
+namespace upgraderctl {
+namespace {
+
+// Clocks are trimmed all the time, and a start is measured twice.
+constexpr std::chrono::seconds tolerance{2};
+
+class Correction {
+ public:
+  Correction(Moment now, Duration age, Duration by) : now_(now), age_(age), by_(by) {}
+
+  [[nodiscard]] bool is_due(const std::optional<Moment>& when) const {
+    return when && (now_ - *when > age_ + tolerance || *when > now_ + tolerance);
+  }
+  void correct(std::optional<Moment>& when) const {
+    if (is_due(when)) *when += by_;
+  }
+  void correct(std::optional<AgentStatus>& agent) const {
+    if (!agent) return;
+    correct(agent->started);
+    correct(agent->activated);
+  }
+  void move(std::optional<Moment>& when) const {
+    if (when) *when += by_;
+  }
+
+ private:
+  Moment now_;
+  Duration age_;
+  Duration by_;
+};
+
+}  // namespace
+
+Status in_todays_clock(Status status, Moment now, Duration age) {
+  if (!status.upgrader.since) return status;
+  const Duration by = (now - age) - *status.upgrader.since;
+  if (by < tolerance && by > -tolerance) return status;
+  const Correction clock(now, age, by);
+  // A deadline lies in the future: it is of the clock that its phase began by.
+  if (clock.is_due(status.since)) clock.move(status.deadline);
+  clock.correct(status.since);
+  clock.correct(status.active);
+  clock.correct(status.candidate);
+  clock.correct(status.standby);
+  if (status.upgrade) clock.correct(status.upgrade->accepted);
+  for (Ending& ending : status.endings) {
+    clock.correct(ending.accepted);
+    clock.correct(ending.ended);
+  }
+  clock.move(status.upgrader.since);
+  return status;
+}
+
+}  // namespace upgraderctl

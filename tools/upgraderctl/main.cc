@@ -1,0 +1,89 @@
+// upgraderctl: an operator's hands and eyes on the upgraders of one machine.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
+#include "tools/upgraderctl/core/place.h"
+#include "tools/upgraderctl/shell/asking.h"
+#include "tools/upgraderctl/shell/terminal.h"
+#include "tools/upgraderctl/shell/views.h"
+
+namespace upgraderctl {
+namespace {
+
+int obey(const Options& options, Terminal& terminal) {
+  const char* const other_base = std::getenv(base_variable);
+  const std::string base = other_base == nullptr || *other_base == '\0' ? default_base : other_base;
+  if (options.command == Command::list) return show_list(options, base, terminal);
+  std::error_code error;
+  const std::vector<std::string> names = names_below(base, error);
+  if (error && !options.directory && !options.name) {
+    terminal.complain(base + ": " + error.message());
+    return status_of_trouble(error.value());
+  }
+  const std::variant<Place, NoPlace> chosen = choose_place(options, base, names);
+  if (const auto* none = std::get_if<NoPlace>(&chosen)) {
+    terminal.complain(none->text);
+    return exit_absent;
+  }
+  const Place& place = std::get<Place>(chosen);
+  if (options.command == Command::status) return show_status(options, place.path, terminal);
+  if (options.command == Command::history) return show_history(options, place.path, terminal);
+  return ask(options, place, terminal);
+}
+
+// Opens /dev/null on each standard descriptor that is closed. Otherwise the next file to be opened,
+// such as the FIFO, would get the number of standard output, and what is printed would go there. It
+// is opened for reading only, so that printing still fails, as it must where nobody can read it;
+// the upgrader, which has no output of its own to lose, opens it for both.
+void fill_standard_descriptors() {
+  int fd = ::open("/dev/null", O_RDONLY);
+  while (fd >= 0 && fd <= STDERR_FILENO)
+    fd = ::dup(fd);
+  if (fd > STDERR_FILENO) ::close(fd);
+}
+
+int run(const CommandLine& line, Terminal& terminal) {
+  if (const auto* error = std::get_if<UsageError>(&line)) {
+    terminal.complain(error->text);
+    return exit_usage;
+  }
+  if (const auto* help = std::get_if<HelpWanted>(&line)) {
+    terminal.bytes(help->text);
+    return exit_done;
+  }
+  if (std::holds_alternative<VersionWanted>(line)) {
+    terminal.bytes(version_text());
+    return exit_done;
+  }
+  return obey(std::get<Options>(line), terminal);
+}
+
+}  // namespace
+}  // namespace upgraderctl
+
+int main(int argc, char** argv) {
+  using namespace upgraderctl;
+  fill_standard_descriptors();
+  // A reader that has gone is seen by the write.
+  ::signal(SIGPIPE, SIG_IGN);
+  Terminal terminal;
+  const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);
+  // A reader that stops reading has what it wanted; after any other error facts are missing.
+  if (!terminal.is_broken() || terminal.error_number() == EPIPE || status != exit_done) {
+    return status;
+  }
+  terminal.complain(std::string("standard output: ") + std::strerror(terminal.error_number()));
+  return exit_usage;
+}

@@ -1,0 +1,183 @@
+#include "tools/upgraderctl/shell/asking.h"
+
+#include <poll.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "tools/upgraderctl/core/errand.h"
+#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/phase_wait.h"
+#include "tools/upgraderctl/core/sentences.h"
+#include "tools/upgraderctl/shell/control_directory.h"
+#include "tools/upgraderctl/shell/errand_runner.h"
+#include "tools/upgraderctl/shell/views.h"
+#include "tools/upgraderctl/wire/shown.h"
+
+namespace upgraderctl {
+namespace {
+
+// An upgrader that takes requests has written its status after so long, or cannot.
+constexpr Duration meeting_longest{5'000};
+constexpr Duration meeting_pause{50};
+
+// A name that no other request has: the time of day, and three bytes of chance.
+std::string new_name() {
+  std::uint32_t chance = 0;
+  if (::getrandom(&chance, sizeof chance, GRND_NONBLOCK) != sizeof chance) {
+    chance = static_cast<std::uint32_t>(::getpid());
+  }
+  const auto now = std::chrono::floor<Duration>(std::chrono::system_clock::now());
+  return request_name(now, chance);
+}
+
+// Shows how it ended, and gives the status.
+int end_by(const Finish& finish, Terminal& terminal) {
+  const bool outcome = finish.status == exit_done || finish.status == exit_kept ||
+                       finish.status == exit_fell_back || finish.status == exit_ended;
+  if (outcome) {
+    terminal.line(finish.text);
+  } else {
+    terminal.complain(finish.text);
+  }
+  return finish.status;
+}
+
+// Why an upgrader that takes no requests does not.
+Finish not_listening(const ControlDirectory& directory, int error_number) {
+  const auto [file, hearing] = directory.see();
+  if (error_number == EACCES || error_number == EPERM) {
+    return {exit_refused, directory.path() + "/control: " + std::strerror(error_number)};
+  }
+  if (!file.status) return {status_of_trouble(file.error_number), file.trouble};
+  if (file.status->ended) {
+    return {exit_absent, "the upgrader has ended " + end_clause(*file.status->ended)};
+  }
+  const std::string text = directory.path() + "/control: " + std::strerror(error_number) +
+                           ": the upgrader (" + life_name(file.status->upgrader) + ") ";
+  return {exit_absent, text + hearing_clause(hearing == Hearing::deaf ? hearing : Hearing::gone)};
+}
+
+// The status of the life to which the open FIFO leads. It is read behind the opening: a life that
+// began before it has either written its status, or is about to.
+std::variant<Status, Finish> meet(const ControlDirectory& directory,
+                                  const std::optional<Duration>& timeout) {
+  const bool is_limited = timeout && *timeout > Duration{0};
+  const Duration limit = is_limited ? std::min(*timeout, meeting_longest) : meeting_longest;
+  StatusFile file;
+  for (Duration passed{0}; passed < limit; passed += meeting_pause) {
+    const bool gone = directory.reader_gone();
+    file = directory.status();
+    if (gone) return not_listening(directory, ENXIO);
+    if (file.status && !file.status->ended) return *std::move(file.status);
+    if (file.error_number == EACCES) return Finish{exit_refused, file.trouble};
+    ::poll(nullptr, 0, static_cast<int>(meeting_pause.count()));
+  }
+  return Finish{exit_unknown,
+                "the upgrader takes requests, but writes no status that can be read "
+                "(" +
+                    file.trouble + "): nothing was sent"};
+}
+
+// The program that LINK of --previous leads to.
+std::variant<std::string, Finish> previous_program(const Status& status) {
+  if (!status.boot || status.boot->previous.empty()) {
+    return Finish{exit_refused,
+                  "--previous: this upgrader keeps no link to what was committed "
+                  "before (its --previous=LINK)"};
+  }
+  std::filesystem::path link = status.boot->previous;
+  if (link.is_relative() && status.upgrader.pid) {
+    link = ("/proc/" + std::to_string(*status.upgrader.pid) + "/cwd") / link;
+  }
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::canonical(link, error);
+  if (!error) return program.string();
+  return Finish{exit_refused,
+                "--previous: " + shown(status.boot->previous) + ": " + error.message()};
+}
+
+// Makes EXECUTABLE absolute, as the upgrader requires, and changes nothing else. The file that it
+// leads to is looked up separately, to be compared.
+std::optional<Finish> complete(Options& options, const Status& status) {
+  if (options.previous) {
+    std::variant<std::string, Finish> program = previous_program(status);
+    if (auto* finish = std::get_if<Finish>(&program)) return *finish;
+    options.executable = std::get<std::string>(std::move(program));
+  } else if (options.executable && !options.executable->starts_with('/')) {
+    std::error_code error;
+    const std::filesystem::path here = std::filesystem::current_path(error);
+    if (error) return Finish{exit_usage, "the working directory: " + error.message()};
+    options.executable = (here / *options.executable).string();
+  }
+  if (options.executable) {
+    std::error_code error;
+    const std::filesystem::path resolved = std::filesystem::canonical(*options.executable, error);
+    if (!error) options.resolved = resolved.string();
+  }
+  return std::nullopt;
+}
+
+int wait_for_phase(const Options& options, const Place& place, Terminal& terminal) {
+  ControlDirectory directory(place.path);
+  static_cast<void>(directory.open());
+  PhaseWait wait(*options.phase, options.timeout, place.words + " status");
+  return end_by(run(wait, {directory, terminal, std::nullopt, std::nullopt}), terminal);
+}
+
+// Only the upgrade's own steps are shown, and only where its end is waited for.
+std::optional<Progress> progress_of(const Errand& errand, const std::string& command) {
+  if (errand.goal == Errand::Goal::ending) return Progress(errand.id, command);
+  if (errand.goal == Errand::Goal::rehearsal) return Progress(errand.id, "");
+  return std::nullopt;
+}
+
+}  // namespace
+
+int ask(const Options& given, const Place& place, Terminal& terminal) {
+  if (given.command == Command::wait && given.phase) {
+    return wait_for_phase(given, place, terminal);
+  }
+  Options options = given;
+  ControlDirectory directory(place.path);
+  const int error = directory.open();
+  // A caller who may read the status but not write to the FIFO can still wait.
+  if (error != 0 && !(options.command == Command::wait && error == EACCES)) {
+    return end_by(not_listening(directory, error), terminal);
+  }
+  std::variant<Status, Finish> met = meet(directory, options.timeout);
+  if (const auto* finish = std::get_if<Finish>(&met)) return end_by(*finish, terminal);
+  const Status& status = std::get<Status>(met);
+  const Hearing hearing = directory.see().hearing;
+  if (is_behind(hearing)) {
+    terminal.complain("the upgrader (" + life_name(status.upgrader) + ") " +
+                      hearing_clause(hearing));
+  }
+  if (const std::optional<Finish> finish = complete(options, status)) {
+    return end_by(*finish, terminal);
+  }
+  const StatusFile previous = directory.previous();
+  std::variant<Errand, NoErrand> errand =
+      errand_of(options,
+                {.status = status,
+                 .hearing = hearing,
+                 .previous = previous.status,
+                 .previous_trouble = previous.error_number == ENOENT ? "" : previous.trouble,
+                 .command = place.words},
+                new_name());
+  if (const auto* finish = std::get_if<NoErrand>(&errand)) return end_by(*finish, terminal);
+  std::optional<Progress> progress = progress_of(std::get<Errand>(errand), place.words);
+  const Life life = status.upgrader;
+  Conversation conversation(std::get<Errand>(std::move(errand)));
+  return end_by(run(conversation, {directory, terminal, std::move(progress), life}), terminal);
+}
+
+}  // namespace upgraderctl

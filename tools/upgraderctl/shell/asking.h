@@ -1,0 +1,12 @@
+// The commands that ask for something, or wait for it. Answers the exit status.
+#pragma once
+
+#include "tools/upgraderctl/core/options.h"
+#include "tools/upgraderctl/core/place.h"
+#include "tools/upgraderctl/shell/terminal.h"
+
+namespace upgraderctl {
+
+[[nodiscard]] int ask(const Options& options, const Place& place, Terminal& terminal);
+
+}  // namespace upgraderctl

@@ -1,0 +1,51 @@
+#include "tools/upgraderctl/shell/news.h"
+
+#include <sys/stat.h>
+
+#include <utility>
+
+namespace upgraderctl {
+
+News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed)
+    : loop_(loop),
+      directory_(std::move(directory)),
+      changed_(std::move(changed)),
+      timer_(upgrader::make_handle<uv_timer_t>(
+          [loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); })) {
+  timer_->data = this;
+  watch();
+  schedule();
+}
+
+// Watches the directory that the path names now, if that is another one than is watched.
+void News::watch() {
+  struct stat facts {};
+  const bool there = ::stat(directory_.c_str(), &facts) == 0;
+  if (watch_ != nullptr && there && facts.st_dev == device_ && facts.st_ino == inode_) return;
+  watch_.reset();
+  if (!there) return;
+  auto fresh = upgrader::make_handle<uv_fs_event_t>(
+      [this](uv_fs_event_t* handle) { return uv_fs_event_init(loop_, handle); });
+  if (!fresh) return;
+  fresh->data = this;
+  const auto on_event = [](uv_fs_event_t* handle, const char*, int, int) {
+    static_cast<News*>(handle->data)->changed_();
+  };
+  if (uv_fs_event_start(fresh.get(), on_event, directory_.c_str(), 0) != 0) return;
+  watch_ = std::move(fresh);
+  device_ = facts.st_dev;
+  inode_ = facts.st_ino;
+}
+
+void News::schedule() {
+  const auto on_timer = [](uv_timer_t* handle) { static_cast<News*>(handle->data)->poll(); };
+  uv_timer_start(timer_.get(), on_timer, watch_ == nullptr ? poll_alone_ms : poll_ms, 0);
+}
+
+void News::poll() {
+  watch();
+  schedule();
+  changed_();
+}
+
+}  // namespace upgraderctl

@@ -1,0 +1,261 @@
+// Implements core/options.h by CLI11, which brings files and streams with it.
+#include "tools/upgraderctl/core/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "tools/upgraderctl/core/command_words.h"
+#include "tools/upgraderctl/core/sentences.h"
+#include "upgrader/version.h"
+
+namespace upgraderctl {
+namespace {
+
+// Options are written as the upgrader's own are: --trial=D.
+class HelpFormat : public CLI::Formatter {
+ public:
+  HelpFormat() {
+    constexpr std::size_t column = 34;
+    column_width(column);
+    label("SUBCOMMAND", "COMMAND");
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_name().empty()) return "";
+    return (option->get_positional() ? " " : "=") + option->get_type_name();
+  }
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string form;
+  for (const std::string& word : words)
+    form += (form.empty() ? "" : "|") + word;
+  return form;
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto judge = [words = std::move(words)](std::string& word) -> std::string {
+    if (std::find(words.begin(), words.end(), word) != words.end()) return "";
+    return "needs =" + joined(words);
+  };
+  return {judge, "", "words"};
+}
+
+CLI::Validator duration_form() {
+  const auto judge = [](std::string& text) -> std::string {
+    if (parse_duration(text)) return "";
+    return "needs =D, " + std::string(upgrader::duration_form);
+  };
+  return {judge, "", "duration"};
+}
+
+void add_choice(CLI::App& app, const std::string& name, std::optional<std::string>& value,
+                std::vector<std::string> words, const std::string& about) {
+  app.add_option_function<std::string>(
+         name, [&value](const std::string& word) { value = word; }, about)
+      ->type_name(joined(words))
+      ->check(one_of(std::move(words)));
+}
+
+void add_duration(CLI::App& app, const std::string& name, const std::string& about,
+                  std::function<void(Duration)> take) {
+  app.add_option_function<std::string>(
+         name,
+         [take = std::move(take)](const std::string& text) {
+           if (const std::optional<Duration> duration = parse_duration(text)) take(*duration);
+         },
+         about)
+      ->type_name("D")
+      ->check(duration_form());
+}
+
+void add_text(CLI::App& app, const std::string& name, std::optional<std::string>& value,
+              const std::string& about, const std::string& form) {
+  app.add_option_function<std::string>(
+         name, [&value](const std::string& text) { value = text; }, about)
+      ->type_name(form);
+}
+
+void add_term(CLI::App& app, const std::string& name, std::optional<std::int64_t>& term,
+              const std::string& about) {
+  add_duration(app, name, about, [&term](Duration duration) { term = duration.count(); });
+}
+
+void add_terms(CLI::App& app, Options& options, bool rehearsal) {
+  Terms& terms = options.terms;
+  add_term(app, "--start-timeout", terms.start_timeout_ms,
+           "from the start of the candidate to its ready; 0: no limit");
+  add_term(app, "--confirm-timeout", terms.confirm_timeout_ms,
+           "from its ready to confirm; 0: no limit");
+  app.add_flag("--no-args", options.no_args,
+               "start EXECUTABLE without arguments; else without ARG the active agent's are used");
+  app.add_flag("--previous", options.previous, "to what was committed before");
+  if (rehearsal) return;
+  add_choice(app, "--mode", terms.mode, {"parallel", "sequential"},
+             "start the candidate beside the active agent, or after it");
+  add_choice(app, "--gate", terms.gate, {"none", "confirm"}, "hold the candidate until confirm");
+  add_choice(app, "--commit", terms.commit, {"survive", "healthy"}, "what passes the trial");
+  add_term(app, "--stop-timeout", terms.stop_timeout_ms, "from stop to stopped; not 0");
+  add_term(app, "--trial", terms.trial_ms, "from activate to the commit; 0: commit at once");
+  add_choice(app, "--on-unclean-stop", terms.on_unclean_stop, {"fallback", "continue"},
+             "what follows an unclean stop");
+  add_choice(app, "--fallback", terms.fallback, {"cold", "warm"},
+             "when the previous program is started again");
+  add_text(app, "--id", options.id, "what the upgrade is called; it is begun only once", "ID");
+  app.add_flag("--no-wait", options.no_wait, "do not wait for more than that it has begun");
+}
+
+std::vector<std::string> phases() {
+  return {phase_names.begin(), phase_names.end()};
+}
+
+void add_own_options(CLI::App& app, Command command, Options& options) {
+  switch (command) {
+    case Command::status:
+      app.add_flag("--watch", options.watch, "go on, and show every change");
+      [[fallthrough]];
+    case Command::list:
+    case Command::history:
+      app.add_flag("--json", options.json, "what the upgrader has written, as it is");
+      return;
+    case Command::upgrade:
+    case Command::rehearse:
+      add_terms(app, options, command == Command::rehearse);
+      app.footer("The words behind the options are EXECUTABLE [ARG ...].");
+      break;
+    case Command::cancel:
+    case Command::rollback:
+      add_text(app, "--reason", options.reason, "why, for the log and the status", "TEXT");
+      [[fallthrough]];
+    case Command::confirm:
+    case Command::commit:
+      add_text(app, "ID", options.id, "of the upgrade; without it the one under way", "");
+      break;
+    case Command::wait:
+      add_choice(app, "--for", options.phase, phases(), "the phase that is waited for");
+      break;
+    case Command::shutdown:
+      break;
+  }
+  add_duration(app, "--timeout", "how long to wait in all; 0: no limit",
+               [&options](Duration duration) { options.timeout = duration; });
+}
+
+void set_up(CLI::App& app, Options& options) {
+  app.formatter(std::make_shared<HelpFormat>());
+  app.set_help_flag("-h,--help", "print this, and exit");
+  app.set_version_flag("--version", version_text(), "print the version, and exit");
+  add_text(app, "--dir", options.directory, "the control directory", "DIR");
+  app.require_subcommand(1);
+  app.footer(
+      "NAME is a directory below /run/upgrader; it may be left out where there is only one."
+      "\nMore in upgraderctl(1).");
+  for (const CommandName& command : command_names) {
+    CLI::App* sub = app.add_subcommand(command.name, command.about);
+    sub->fallthrough();
+    sub->group("Commands");
+    sub->callback([&options, which = command.command] { options.command = which; });
+    add_own_options(*sub, command.command, options);
+  }
+}
+
+// Faults of options that are each well formed.
+std::optional<UsageError> judge_together(const Options& options) {
+  if (options.directory && options.name) {
+    return UsageError{"--dir=" + *options.directory + " and " + *options.name +
+                      ": give the one or the other"};
+  }
+  if (options.command == Command::list && (options.directory || options.name)) {
+    return UsageError{"list: takes neither --dir nor NAME"};
+  }
+  if (options.name && (options.name->empty() || *options.name == "." || *options.name == ".." ||
+                       options.name->find('/') != std::string::npos)) {
+    return UsageError{*options.name + ": a NAME has no slash; for a path there is --dir"};
+  }
+  if (options.executable && options.executable->empty()) {
+    return UsageError{"EXECUTABLE is empty"};
+  }
+  if (options.previous && options.executable) {
+    return UsageError{"--previous and " + *options.executable + ": give the one or the other"};
+  }
+  if (options.no_args && (!options.args.empty() || (!options.executable && !options.previous))) {
+    return UsageError{"--no-args: needs EXECUTABLE or --previous, and no ARG"};
+  }
+  if (options.terms.stop_timeout_ms == 0) return UsageError{"--stop-timeout: must not be 0"};
+  if (options.terms.gate == "confirm" && options.terms.mode == "sequential") {
+    return UsageError{"--gate=confirm: there is no gate with --mode=sequential"};
+  }
+  if (options.terms.commit == "healthy" && options.terms.trial_ms == 0) {
+    return UsageError{"--commit=healthy: needs a --trial that is not 0"};
+  }
+  return std::nullopt;
+}
+
+// The name of an option, as it stands in a word.
+std::string option_in(const std::string& word) {
+  return word.starts_with("--") && word.size() > 2 ? word.substr(0, word.find('=')) : "";
+}
+
+// Of `--reason=` CLI11 would take the next word for the value, and of a flag that is given twice it
+// would not tell. A reason may be empty: that is as good as none.
+std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
+  std::vector<std::string> seen;
+  std::erase(words, "--reason=");
+  for (const std::string& word : words) {
+    const std::string option = option_in(word);
+    if (option.empty()) continue;
+    if (word == option + "=") return UsageError{option + ": its value is empty"};
+    if (std::find(seen.begin(), seen.end(), option) != seen.end()) {
+      return UsageError{option + ": given twice"};
+    }
+    seen.push_back(option);
+  }
+  return std::nullopt;
+}
+
+// The text of CLI11's error; for a NAME without a command, with a guess what was meant.
+UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string text = error.what();
+    return UsageError{text.substr(0, text.find(':')) + ": its value is missing"};
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return UsageError{error.what()};
+  if (!words.name) return UsageError{"COMMAND is missing; --help names them all"};
+  return UsageError{*words.name + ": no such command; or, if it is a NAME, COMMAND is missing"};
+}
+
+}  // namespace
+
+CommandLine parse_command_line(const std::vector<std::string>& all_words) {
+  Words words = take_apart(all_words);
+  if (std::optional<UsageError> error = take_apart_options(words.options)) return *std::move(error);
+  Options options;
+  options.name = words.name;
+  if (!words.tail.empty()) {
+    options.executable = words.tail.front();
+    options.args.assign(words.tail.begin() + 1, words.tail.end());
+  }
+  CLI::App app("Shows what an upgrader does, and tells it what to do, by its control directory.",
+               "upgraderctl [--dir=DIR | NAME]");
+  try {
+    set_up(app, options);
+    std::vector<std::string> reversed(words.options.rbegin(), words.options.rend());
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    return HelpWanted{app.help()};
+  } catch (const CLI::CallForVersion&) {
+    return VersionWanted{};
+  } catch (const CLI::ParseError& error) {
+    return complaint_of(error, words);
+  }
+  if (std::optional<UsageError> error = judge_together(options)) return *std::move(error);
+  return options;
+}
+
+std::string version_text() {
+  return "upgraderctl " + std::string(upgrader::upgrader_version) + "\n";
+}
+
+}  // namespace upgraderctl

@@ -1,0 +1,93 @@
+#include "tools/upgraderctl/shell/terminal.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "tools/upgraderctl/wire/shown.h"
+
+namespace upgraderctl {
+namespace {
+
+constexpr std::size_t usual_columns = 80;
+constexpr std::size_t usual_rows = 24;
+
+winsize size_of_terminal() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+  return size;
+}
+
+}  // namespace
+
+Terminal::Terminal() {
+  const char* const kind = std::getenv("TERM");
+  repaints_ = ::isatty(STDOUT_FILENO) == 1 && kind != nullptr && *kind != '\0' &&
+              std::string_view(kind) != "dumb";
+}
+
+std::size_t Terminal::columns() const {
+  const std::size_t columns = size_of_terminal().ws_col;
+  return columns == 0 ? usual_columns : columns;
+}
+
+std::size_t Terminal::rows() const {
+  const std::size_t rows = size_of_terminal().ws_row;
+  return rows == 0 ? usual_rows : rows;
+}
+
+void Terminal::line(std::string_view text) {
+  wipe();
+  bytes(std::string(text) + "\n");
+}
+
+void Terminal::bytes(std::string_view text) {
+  if (!is_broken()) put(STDOUT_FILENO, text);
+}
+
+void Terminal::complain(std::string_view text) {
+  wipe();
+  put(STDERR_FILENO, "upgraderctl: " + std::string(text) + "\n");
+}
+
+void Terminal::paint(const std::vector<std::string>& lines) {
+  if (!repaints_) return;
+  // The last column and the last row stay free: writing there may move all.
+  const std::size_t width = std::max<std::size_t>(columns(), 2) - 1;
+  const std::size_t count = std::min(lines.size(), std::max<std::size_t>(rows(), 2) - 1);
+  std::string text = painted_ == 0 ? "" : "\x1b[" + std::to_string(painted_) + "A\r";
+  for (std::size_t i = 0; i < count; ++i)
+    text += cut(lines[i], width) + "\x1b[K\n";
+  painted_ = count;
+  bytes(text + "\x1b[J");
+}
+
+void Terminal::leave() {
+  painted_ = 0;
+}
+
+void Terminal::wipe() {
+  if (painted_ != 0) bytes("\x1b[" + std::to_string(painted_) + "A\r\x1b[J");
+  painted_ = 0;
+}
+
+void Terminal::put(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd poll{.fd = fd, .events = POLLOUT, .revents = 0};
+      ::poll(&poll, 1, -1);
+    } else if (errno != EINTR) {
+      if (fd == STDOUT_FILENO) error_number_ = errno;
+      return;
+    }
+  }
+}
+
+}  // namespace upgraderctl

@@ -1,0 +1,14 @@
+// The time of day, for whom decides by it.
+#pragma once
+
+#include <chrono>
+
+#include "tools/upgraderctl/wire/moment.h"
+
+namespace upgraderctl {
+
+inline Moment wall_clock() {
+  return std::chrono::floor<Duration>(std::chrono::system_clock::now());
+}
+
+}  // namespace upgraderctl

@@ -1,0 +1,32 @@
+# upgraderctl: an operator's hands and eyes. libuv waits, cereal reads and writes, CLI11 takes the
+# command line apart.
+tool_programs += $(BUILD)/upgraderctl
+build_packages += libcli11-dev
+
+# The fleet's programs have a use for all but the shell.
+upgraderctl_objects := \
+  $(call unit,tools/upgraderctl,$(wildcard $(addprefix tools/upgraderctl/,wire/*.cc core/*.cc))) \
+  $(call unit,tools/upgraderctl-shell,$(wildcard tools/upgraderctl/shell/*.cc))
+upgraderctl_library := $(BUILD)/libupgraderctl.a
+$(upgraderctl_library): $(upgraderctl_objects); $(make_archive)
+
+$(BUILD)/upgraderctl: $(BUILD)/objects/tools/upgraderctl/main.o $(upgraderctl_library) \
+    $(upgrader_library) $(protocol_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -Wl,--as-needed -luv
+
+# ---- its tests: tests/together/upgraderctl/NAME_test.cc, and what it does beside an upgrader, or a double
+
+upgraderctl_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/upgraderctl/*_test.cc))
+tool_tests += $(upgraderctl_tests) \
+  $(addprefix tests/together/upgraderctl/,run real page completion)
+slow_tests += tests/together/upgraderctl/run
+
+$(BUILD)/objects/tests/together/upgraderctl/%.o: CXXFLAGS += -O0
+$(BUILD)/tests/together/upgraderctl/%_test: $(BUILD)/objects/tests/together/upgraderctl/%_test.o \
+    $(BUILD)/objects/tests/catch_main.o $(upgraderctl_library) $(upgrader_library) \
+    $(protocol_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -luv
+# It walks, and is compiled once for many steps.
+$(BUILD)/objects/tests/together/upgraderctl/explore_test.o: CXXFLAGS += -O1

@@ -1,0 +1,129 @@
+#include "tools/upgraderctl/wire/shown.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "agent-protocol/cpp/wire/utf8.h"
+
+namespace upgraderctl {
+namespace {
+
+struct Range {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+// Characters that are not shown, but change how others are.
+constexpr Range commands[] = {
+    {0x80, 0x9f},     {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x2069},
+    {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+};
+
+// Characters that are drawn over the one before them.
+constexpr Range combining[] = {
+    {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x64b, 0x65f},   {0x1ab0, 0x1aff},
+    {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
+};
+
+// Characters that take two columns.
+constexpr Range wide[] = {
+    {0x1100, 0x115f},   {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},
+    {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f},
+    {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
+};
+
+template <std::size_t count>
+bool is_in(const Range (&ranges)[count], std::uint32_t character) {
+  return std::any_of(std::begin(ranges), std::end(ranges), [character](const Range& range) {
+    return character >= range.first && character <= range.last;
+  });
+}
+
+// The character of the `bytes` bytes at the front of `text`, which are valid UTF-8.
+std::uint32_t character_of(std::string_view text, std::size_t bytes) {
+  constexpr std::uint32_t first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+  std::uint32_t character = static_cast<unsigned char>(text[0]) & first_bits[bytes];
+  for (std::size_t i = 1; i < bytes; ++i) {
+    character = character << 6 | (static_cast<unsigned char>(text[i]) & 0x3f);
+  }
+  return character;
+}
+
+std::string hexadecimal(std::uint32_t number, std::size_t digits_min) {
+  std::string digits;
+  for (; number != 0 || digits.size() < digits_min; number /= 16) {
+    digits.insert(digits.begin(), "0123456789abcdef"[number % 16]);
+  }
+  return digits;
+}
+
+std::string escaped_byte(char byte) {
+  if (byte == '\n') return "\\n";
+  if (byte == '\t') return "\\t";
+  if (byte == '\r') return "\\r";
+  return "\\x" + hexadecimal(static_cast<unsigned char>(byte), 2);
+}
+
+bool is_control(char byte) {
+  return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f;
+}
+
+std::size_t columns_of_character(std::uint32_t character) {
+  if (is_in(combining, character)) return 0;
+  return is_in(wide, character) ? 2 : 1;
+}
+
+}  // namespace
+
+std::string shown(std::string_view text) {
+  std::string escaped;
+  while (!text.empty()) {
+    const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
+    if (bytes == 0 || is_control(text[0])) {
+      escaped += escaped_byte(text[0]);
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::uint32_t character = character_of(text, bytes);
+    if (is_in(commands, character)) {
+      escaped += "\\u{" + hexadecimal(character, 1) + "}";
+    } else {
+      escaped += text.substr(0, bytes);
+    }
+    text.remove_prefix(bytes);
+  }
+  return escaped;
+}
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const std::size_t bytes = std::max<std::size_t>(agent_protocol::utf8_character_bytes(text), 1);
+    columns += columns_of_character(character_of(text, bytes));
+    text.remove_prefix(bytes);
+  }
+  return columns;
+}
+
+std::string cut(std::string_view text, std::size_t columns) {
+  if (columns_of(text) <= columns) return std::string(text);
+  constexpr std::string_view more = "...";
+  if (columns < more.size()) return std::string(more.substr(0, columns));
+  std::string part;
+  std::size_t taken = 0;
+  while (!text.empty()) {
+    const std::size_t bytes = std::max<std::size_t>(agent_protocol::utf8_character_bytes(text), 1);
+    taken += columns_of_character(character_of(text, bytes));
+    if (taken + more.size() > columns) break;
+    part += text.substr(0, bytes);
+    text.remove_prefix(bytes);
+  }
+  return part + std::string(more);
+}
+
+std::string padded(std::string_view text, std::size_t columns) {
+  const std::size_t taken = columns_of(text);
+  return std::string(text) + std::string(columns > taken ? columns - taken : 0, ' ');
+}
+
+}  // namespace upgraderctl
