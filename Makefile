@@ -17,9 +17,15 @@ CPPFLAGS += -I. -Itools/agent-releases/include
 # Offsets in files and times have 64 bits on every machine, also where glibc's default is 32.
 wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+# All that is installed checks the ends of its buffers and containers. Tests are compiled more often
+# than they run; a compiler that does not optimize cannot fortify.
+x86 := $(filter x86_64 i686,$(shell uname -m))
+HARDENING ?= -fstack-protector-strong -D_GLIBCXX_ASSERTIONS $(if $(x86),-fcf-protection) \
+  $(if $(filter -O0,$(CXXFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+$(BUILD)/objects/tests/%.o $(BUILD)/objects/units/tests/%.o: HARDENING =
 # Of a unit a program takes the functions that it calls.
 COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC -ffunction-sections -fdata-sections $(wide_types) \
-  $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
+  $(HARDENING) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
 LINK = $(CXX) $(CXXFLAGS) -Wl,--gc-sections $(LDFLAGS)
 
 version := $(shell sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' upgrader/version.h)
@@ -103,6 +109,8 @@ include $(wildcard tools/*/*.mk)
 # The fleet's programs, which stand on many machines, add to the same lists.
 include $(wildcard fleet/*.mk fleet/*/*.mk)
 programs += $(tool_programs) $(tool_libraries)
+# Tables of addresses are filled in at start, and then read only.
+$(filter-out %.a,$(programs)): LDFLAGS += -Wl,-z,relro,-z,now
 check_packages += $(tool_packages)
 
 # What a directory of tests adds: programs, targets of its own, tests for `make check`.

@@ -9,6 +9,7 @@
 # Set in the sanitized builds only. The product's own copies of what headers define are linked
 # first, so that those are sanitized also where tests are not.
 ifdef SANITIZE
+HARDENING =
 CXXFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
 # Each runtime would otherwise have a log of its own, and one of them none.

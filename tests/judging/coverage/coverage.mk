@@ -7,6 +7,7 @@
 # the product is counted, also by threads at the same time: the walks through all states have some.
 # Its own copies of what headers define are linked first.
 ifdef COVERAGE
+HARDENING =
 CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-filter-files='(^|/)(agent-protocol|upgrader)/' \
   -fprofile-update=atomic
 coverage_dump := $(BUILD)/objects/coverage/dump.o
