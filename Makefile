@@ -77,13 +77,15 @@ upgrader_library := $(BUILD)/libupgrader.a
 support_library := $(BUILD)/tests/libsupport.a
 
 unit_tests := $(patsubst %.cc,$(BUILD)/%, \
-  $(wildcard tests/decisions/unit/*_test.cc tests/decisions/scenario/*_test.cc tests/decisions/explore/*_test.cc))
+  $(wildcard tests/decisions/unit/*_test.cc tests/decisions/scenario/*_test.cc \
+  tests/decisions/explore/*_test.cc))
 integration_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/together/integration/*_test.cc tests/together/regression/*_test.cc))
 # What the later layers of verification give to `make check`; their files add to it.
 layer_tests :=
 # Those that take longest, which are begun first, so that none is waited for at the end.
-slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test decisions/explore/explore_test \
+slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test \
+  decisions/explore/explore_test \
   together/integration/sample_agent_test together/integration/freeze_test)
 # The scripted agent of the integration tests: no code of what is tested.
 puppet := $(BUILD)/tests/together/integration/puppet
@@ -235,7 +237,8 @@ $(addprefix $(BUILD)/objects/tests/,decisions/explore/second_table.o \
   CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 # Tests are compiled more often than they run, but for those that walk every state.
 $(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integration/%.o \
-  $(BUILD)/objects/units/tests/decisions/unit/%.o $(BUILD)/objects/units/tests/together/integration/%.o: \
+  $(BUILD)/objects/units/tests/decisions/unit/%.o \
+  $(BUILD)/objects/units/tests/together/integration/%.o: \
   CXXFLAGS += -O0
 # Catch's main is not: its copies of the library's templates are those that all tests run.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
@@ -263,12 +266,15 @@ lone_tests := tests/decisions/unit/stock_archive_test.cc
 unit_files := $(filter-out $(lone_tests),$(wildcard tests/decisions/unit/*_test.cc))
 failing_files := $(filter tests/decisions/unit/failing_%,$(unit_files))
 sample_files := $(filter tests/decisions/unit/sample_%,$(unit_files))
-counting_files := $(addprefix tests/decisions/unit/,channel_test.cc json_line_test.cc line_reader_test.cc)
+counting_files := $(addprefix tests/decisions/unit/,channel_test.cc json_line_test.cc \
+  line_reader_test.cc)
 plain_files := $(filter-out $(failing_files) $(sample_files) $(counting_files),$(unit_files))
 early_files := $(filter $(wildcard tests/decisions/unit/[a-e]*),$(plain_files))
-$(call wing,decisions/unit,wing,$(early_files) $(counting_files) $(filter-out $(early_files),$(plain_files)))
+$(call wing,decisions/unit,wing,$(early_files) $(counting_files) $(filter-out \
+  $(early_files),$(plain_files)))
 $(BUILD)/tests/decisions/unit/wing: $(call unit,tests/decisions/unit/early,$(early_files)) \
-    $(call unit,tests/decisions/unit/late,$(counting_files) $(filter-out $(early_files),$(plain_files))) \
+    $(call unit,tests/decisions/unit/late,$(counting_files) $(filter-out \
+    $(early_files),$(plain_files))) \
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
 $(call wing,decisions/unit,failing,$(failing_files))
@@ -276,15 +282,19 @@ $(BUILD)/tests/decisions/unit/failing: $(call unit,tests/decisions/unit/failing,
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
 $(call wing,decisions/unit,samples,$(sample_files))
-$(BUILD)/tests/decisions/unit/samples: $(call unit,tests/decisions/unit/samples,$(sample_files)) $(catch_main) \
+$(BUILD)/tests/decisions/unit/samples: $(call unit,tests/decisions/unit/samples,$(sample_files)) \
+  $(catch_main) \
     $(demo_library) $(sample_library) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
 
-integration_files := $(wildcard tests/together/integration/*_test.cc tests/together/regression/*_test.cc)
+integration_files := $(wildcard tests/together/integration/*_test.cc \
+  tests/together/regression/*_test.cc)
 early_integration := $(filter $(wildcard tests/together/integration/[a-l]*),$(integration_files))
 $(call wing,together/integration,wing,$(filter tests/together/integration/%,$(integration_files)))
-$(BUILD)/tests/together/integration/wing: $(call unit,tests/together/integration/early,$(early_integration)) \
-    $(call unit,tests/together/integration/late,$(filter-out $(early_integration),$(integration_files))) \
+$(BUILD)/tests/together/integration/wing: $(call \
+  unit,tests/together/integration/early,$(early_integration)) \
+    $(call unit,tests/together/integration/late,$(filter-out \
+    $(early_integration),$(integration_files))) \
     $(catch_main) $(demo_library) $(sample_library) $(support_library) $(upgrader_library) \
     $(protocol_library)
 	$(link_wing) -luv
@@ -296,7 +306,8 @@ endif
 
 # The C interface is used from C, too.
 unit_tests += $(BUILD)/tests/decisions/unit/c_interface_test
-$(BUILD)/tests/decisions/unit/c_interface_test: $(BUILD)/objects/tests/decisions/unit/c_interface_test.o \
+$(BUILD)/tests/decisions/unit/c_interface_test: \
+  $(BUILD)/objects/tests/decisions/unit/c_interface_test.o \
     $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
@@ -326,10 +337,13 @@ quick:
 floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/judging/analysis/floating_point)
 check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
-	@tests/run $(BUILD) tests/judging/tidy/run.sh $(slow_tests) tests/together/languages/run tests/delivery/install/run.sh \
+	@tests/run $(BUILD) tests/judging/tidy/run.sh $(slow_tests) tests/together/languages/run \
+	  tests/delivery/install/run.sh \
 	  tests/delivery/install/procd.sh \
-	  tests/delivery/completion/run tests/delivery/completion/companions tests/delivery/abi/run.sh tests/delivery/packages/archive.sh \
-	  tests/delivery/places/run.sh $(floating_point) tests/judging/rows/run $(filter-out $(slow_tests), \
+	  tests/delivery/completion/run tests/delivery/completion/companions tests/delivery/abi/run.sh \
+	  tests/delivery/packages/archive.sh \
+	  tests/delivery/places/run.sh $(floating_point) tests/judging/rows/run $(filter-out \
+	  $(slow_tests), \
 	    $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
 
 demo:
@@ -421,7 +435,8 @@ packed = tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
   --mode=u=rwX,go=rX --mtime=@$(archive_date)
 
 # Copies the tree as it is, without what was built, to a directory that is made.
-copy_tree = mkdir -p $(1) && . tests/judging/tidy/files.sh && tree_files | tar -c -T - | tar -x -C $(1)
+copy_tree = mkdir -p $(1) && . tests/judging/tidy/files.sh && tree_files | tar -c -T - | tar -x \
+  -C $(1)
 
 # Of the commit; where there is no git, of the tree.
 dist:

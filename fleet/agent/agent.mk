@@ -22,7 +22,8 @@ fleet_agent_variants := $(patsubst %,$(BUILD)/tests/together/fleet/agents/%,$(fl
 $(BUILD)/objects/tests/together/fleet/agents/%.o: fleet/agent/version.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -DFLEET_AGENT_VERSION='"$*"' -c -o $@ $<
-$(fleet_agent_variants): $(BUILD)/tests/together/fleet/agents/%: $(call objects,fleet/agent/main.cc) \
+$(fleet_agent_variants): $(BUILD)/tests/together/fleet/agents/%: $(call \
+  objects,fleet/agent/main.cc) \
     $(BUILD)/objects/tests/together/fleet/agents/%.o $(fleet_agent_libraries)
 	$(link_fleet_agent)
 .SECONDARY: $(patsubst %,$(BUILD)/objects/tests/together/fleet/agents/%.o,$(fleet_agent_versions))

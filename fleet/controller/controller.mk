@@ -12,7 +12,8 @@ $(BUILD)/fleet-controller: $(call objects,fleet/controller/main.cc) $(fleet_cont
 # ---- its tests: tests/together/fleet/rollouts, with real upgraders and fleet-agents
 
 fleet-check-here: $(BUILD)/fleet-controller
-fleet_controller_tests := $(addprefix $(BUILD)/tests/together/fleet/,campaign_test driving_test day_test)
+fleet_controller_tests := $(addprefix $(BUILD)/tests/together/fleet/,campaign_test driving_test \
+  day_test)
 tool_tests += $(fleet_controller_tests)
 $(fleet_controller_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(call objects,fleet/fleetctl/rollout_bars.cc) \
@@ -20,7 +21,8 @@ $(fleet_controller_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tes
 	$(link_fleet_agent) $(fleet_http_libraries)
 # With what it takes a day of rollouts; make simulate-fleet-day has all of it: HOURS=24, SEED=1.
 $(BUILD)/tests/together/fleet/day_test: $(call objects,tests/together/fleet/day_machine.cc)
-$(call objects,tests/together/fleet/day_test.cc tests/together/fleet/day_machine.cc): CXXFLAGS += -O1
+$(call objects,tests/together/fleet/day_test.cc tests/together/fleet/day_machine.cc): CXXFLAGS += \
+  -O1
 .PHONY: simulate-fleet-day
 simulate-fleet-day:
 	@tests/need-packages $(check_packages)

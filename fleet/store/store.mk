@@ -33,7 +33,8 @@ etcd_parts := etcd_cluster.cc tcp_proxy.cc
 $(BUILD)/tests/together/fleet/store_fake_test: \
   $(call fleet_parts,store_contract.cc store_bed.cc fake_bed.cc)
 $(BUILD)/tests/together/fleet/store_parts_test: $(call fleet_parts,store_parts_test.cc)
-$(BUILD)/tests/together/fleet/store_random_test: $(call fleet_parts,store_random_test.cc register_play.cc)
+$(BUILD)/tests/together/fleet/store_random_test: $(call fleet_parts,store_random_test.cc \
+  register_play.cc)
 $(BUILD)/tests/together/fleet/store_etcd_test: \
   $(call fleet_parts,store_contract.cc store_bed.cc etcd_bed.cc $(etcd_parts))
 $(BUILD)/tests/together/fleet/store_faults_test: \

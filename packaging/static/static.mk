@@ -43,7 +43,8 @@ static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-
 static_small_amd64 = -malign-data=abi -fno-jump-tables
 static_flags = -specs=$(static)/musl.specs $(static_small) -flto -fPIE -DNDEBUG
 static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-threadsafe-statics \
-  -nostdinc++ -isystem packaging/static/shims -isystem $(static)/include $(static_c++:%=-isystem %) -I.
+  -nostdinc++ -isystem packaging/static/shims -isystem $(static)/include $(static_c++:%=-isystem \
+  %) -I.
 static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_types) \
   -I$(static_libuv)/include
 # Other processors have sections that packaging/static/layout.ld does not know: there the linker's own layout
@@ -83,7 +84,8 @@ static-program: $(upgrader_static)
 
 # Linked twice. What the first time leaves of all sources asks less of musl than they do, so that
 # the second time takes in what is needed, and no more.
-$(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) packaging/static/static.mk \
+$(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) \
+  packaging/static/static.mk \
     packaging/static/layout.ld packaging/static/without_sections
 	@rm -rf $(static)/linked  # what is left there of an earlier link would be taken for its result
 	@mkdir -p $(static)/linked
@@ -163,10 +165,12 @@ static_emulator = $(if $(filter amd64,$(ARCH)),,$(or $(static_emulator_$(ARCH)),
 # What tests/delivery/static tries: see there.
 static_link_c++ = $(static_triplet)-g++ $(static_flags) $(static_cxx_flags) $(static_link_flags) \
   -nodefaultlibs -o $@ $(filter %.cc %.o,$^) -lc -lgcc
-$(static)/tests/kind: tests/delivery/static/kind.cc $(static)/objects/static/run_time.o $(static_libc)
+$(static)/tests/kind: tests/delivery/static/kind.cc $(static)/objects/static/run_time.o \
+  $(static_libc)
 	@mkdir -p $(@D)
 	$(static_link_c++) -fno-rtti
-$(static)/tests/asks: tests/delivery/static/kind.cc $(static)/objects/static/run_time.o $(static_libc)
+$(static)/tests/asks: tests/delivery/static/kind.cc $(static)/objects/static/run_time.o \
+  $(static_libc)
 	@mkdir -p $(@D)
 	$(static_link_c++) -DASKS
 $(static)/tests/maps: tests/delivery/static/maps.c $(static_libc)
@@ -180,7 +184,8 @@ check-static:
 
 ifeq ($(ARCH),amd64)
 check-static-here: $(upgrader_static) samples $(integration_tests) $(puppet)
-	@UPGRADER=$(abspath $(upgrader_static)) ARCH=$(ARCH) tests/run $(BUILD) tests/delivery/static/run.sh \
+	@UPGRADER=$(abspath $(upgrader_static)) ARCH=$(ARCH) tests/run $(BUILD) \
+	  tests/delivery/static/run.sh \
 	  $(integration_tests) tests/delivery/places/run.sh
 else
 # Agents are scripts, which the kernel gives to this machine's own shell. The upgrader looks first

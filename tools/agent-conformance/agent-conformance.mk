@@ -9,12 +9,14 @@ conformance_objects := $(call unit,tools/agent-conformance, \
 tool_programs += $(conformance)
 
 $(conformance_library): $(conformance_objects); $(make_archive)
-$(conformance): $(BUILD)/objects/tools/agent-conformance/main.o $(conformance_library) $(upgrader_library)
+$(conformance): $(BUILD)/objects/tools/agent-conformance/main.o $(conformance_library) \
+  $(upgrader_library)
 	$(LINK) -o $@ $^ -luv
 
 conformance_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/conformance/*_test.cc))
 $(BUILD)/objects/tests/together/conformance/%.o: CXXFLAGS += -O0
-$(conformance_units): $(BUILD)/tests/together/conformance/%: $(BUILD)/objects/tests/together/conformance/%.o \
+$(conformance_units): $(BUILD)/tests/together/conformance/%: \
+  $(BUILD)/objects/tests/together/conformance/%.o \
     $(BUILD)/objects/tests/catch_main.o $(conformance_library) $(upgrader_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
@@ -31,13 +33,15 @@ check-here: $(conformance) $(conformance_double)
 tool_tests += $(conformance_units) $(conformance_scripts)
 slow_tests += tests/together/conformance/right_agents tests/together/conformance/wrong_agents
 tool_packages += python3 mandoc strace
-sanitized_tests += $(conformance_units) tests/together/conformance/wrong_agents tests/together/conformance/reports
+sanitized_tests += $(conformance_units) tests/together/conformance/wrong_agents \
+  tests/together/conformance/reports
 sanitized_programs += $(conformance) $(conformance_double)
 
 # What is to be run with real agents, in every language and of every kind: other directories add to
 # it. Each is what tests/run can run, and gets what it needs of Debian installed first. Figures go
 # into the page TABLE.
-check_agents_tests += tests/together/conformance/all_right_agents tests/together/conformance/wrong_agents
+check_agents_tests += tests/together/conformance/all_right_agents \
+  tests/together/conformance/wrong_agents
 check_agents_packages += $(build_packages) strace gcc golang-go nodejs cargo rustc \
   librust-libc-dev librust-serde-json-dev socat util-linux python3
 

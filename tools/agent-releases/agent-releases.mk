@@ -6,7 +6,8 @@ build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
 # What the program alone has; all else is the library's.
-releases_program_parts := $(addprefix tools/agent-releases/,main.cc shell/commands.cc shell/options.cc \
+releases_program_parts := $(addprefix tools/agent-releases/,main.cc shell/commands.cc \
+  shell/options.cc \
   shell/report.cc)
 releases_parts := $(filter-out $(releases_program_parts), \
   $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))
@@ -25,7 +26,7 @@ version_unit := $(call unit,tools/releases-version,$(version_parts))
 # With what takes JSON apart, so that it stands beside the shared libagent-protocol, too.
 $(releases_library): $(json_unit) \
     $(version_unit) \
-    $(call unit,tools/agent-releases, \
+    $(call unit,tools/releases-core, \
       $(filter-out $(version_parts),$(filter $(releases_core),$(releases_parts)))) \
     $(call unit,tools/releases-following,$(filter $(releases_following),$(releases_parts))) \
     $(call unit,tools/releases-fetching, \

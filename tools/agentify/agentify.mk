@@ -16,13 +16,15 @@ $(BUILD)/agentify: $(BUILD)/objects/tools/agentify/main.o $(agentify_libraries)
 agentify_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/agentify/*_test.cc))
 $(BUILD)/objects/tests/together/agentify/%.o: CXXFLAGS += -O0
 $(BUILD)/objects/tests/together/agentify/explore_test.o: CXXFLAGS += -O1  # it walks every state
-$(agentify_units): $(BUILD)/tests/together/agentify/%: $(BUILD)/objects/tests/together/agentify/%.o \
+$(agentify_units): $(BUILD)/tests/together/agentify/%: \
+  $(BUILD)/objects/tests/together/agentify/%.o \
     $(BUILD)/objects/tests/catch_main.o $(agentify_libraries)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv -lsodium
 
 # Beside a double of the upgrader, and under the real one; they take agentify from $(BUILD).
-agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py tests/together/agentify/follow.py \
+agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py \
+  tests/together/agentify/follow.py \
   tests/together/agentify/trial.py \
   tests/together/agentify/faults.py tests/together/agentify/kill.py
 agentify_witness := $(BUILD)/tests/together/agentify/witness

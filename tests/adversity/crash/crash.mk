@@ -9,7 +9,8 @@ $(BUILD)/tests/adversity/crash/judge_link: $(BUILD)/objects/tests/adversity/cras
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-$(BUILD)/tests/adversity/crash/judge_position: $(BUILD)/objects/tests/adversity/crash/judge_position.o \
+$(BUILD)/tests/adversity/crash/judge_position: \
+  $(BUILD)/objects/tests/adversity/crash/judge_position.o \
     $(BUILD)/tests/libdemo.a $(BUILD)/libsample-agent.a
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
@@ -17,7 +18,8 @@ $(BUILD)/tests/adversity/crash/judge_position: $(BUILD)/objects/tests/adversity/
 # Never sanitized: programs that are not, such as env, load it, too.
 careless_flags := $(filter-out -fsanitize=%,$(CXXFLAGS))
 $(BUILD)/tests/adversity/crash/careless.so: CXXFLAGS = $(careless_flags)
-$(BUILD)/tests/adversity/crash/careless.so: LDFLAGS := $(filter-out -fsanitize=% -static-lib%,$(LDFLAGS))
+$(BUILD)/tests/adversity/crash/careless.so: LDFLAGS := $(filter-out -fsanitize=% \
+  -static-lib%,$(LDFLAGS))
 $(BUILD)/tests/adversity/crash/careless.so: $(BUILD)/objects/tests/adversity/crash/careless.o
 	@mkdir -p $(@D)
 	$(LINK) -shared -o $@ $^

@@ -15,7 +15,8 @@ fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fu
 fuzz_sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 fuzz_compile = clang++-14 -std=c++20 $(WARNINGS) $(wide_types) $(CPPFLAGS) -O2 -g1 \
   $(fuzz_sanitizers) -MMD -MP
-fuzz_objects := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(fuzz_sources) tests/adversity/fuzz/fuzzer.cc)
+fuzz_objects := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(fuzz_sources) \
+  tests/adversity/fuzz/fuzzer.cc)
 $(BUILD)/fuzz/objects/%.o: %.cc
 	@mkdir -p $(@D)
 	$(fuzz_compile) -fsanitize=fuzzer-no-link -c -o $@ $<
@@ -32,7 +33,8 @@ $(BUILD)/tests/adversity/fuzz/fuzzer: $(BUILD)/fuzz/libfuzzed.a
 # The same targets, by the compiler of everything else.
 layer_tests += $(BUILD)/tests/adversity/fuzz/replay_test
 $(BUILD)/objects/tests/adversity/fuzz/%.o: CXXFLAGS += -O1
-$(BUILD)/tests/adversity/fuzz/replay_test: $(call objects,$(filter tests/adversity/fuzz/%,$(fuzz_sources)) \
+$(BUILD)/tests/adversity/fuzz/replay_test: $(call objects,$(filter \
+  tests/adversity/fuzz/%,$(fuzz_sources)) \
     $(filter sample-agent/%,$(fuzz_sources)) tests/adversity/fuzz/replay_test.cc) \
     $(support_library) $(upgrader_library) $(protocol_library)
 	@mkdir -p $(@D)

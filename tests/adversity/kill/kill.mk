@@ -1,17 +1,21 @@
 # make kill: an upgrade struck at every step, under a small init.
 
 kill_programs := $(addprefix $(BUILD)/tests/adversity/kill/,kill_points small_init actor stand_in)
-kill_objects := $(call objects,$(filter-out %_test.cc tests/adversity/kill/main.cc tests/adversity/kill/small_init.cc \
-  tests/adversity/kill/actor.cc tests/adversity/kill/stand_in.cc,$(wildcard tests/adversity/kill/*.cc)))
+kill_objects := $(call objects,$(filter-out %_test.cc tests/adversity/kill/main.cc \
+  tests/adversity/kill/small_init.cc \
+  tests/adversity/kill/actor.cc tests/adversity/kill/stand_in.cc,$(wildcard \
+  tests/adversity/kill/*.cc)))
 
-$(BUILD)/tests/adversity/kill/kill_points: $(BUILD)/objects/tests/adversity/kill/main.o $(kill_objects) \
+$(BUILD)/tests/adversity/kill/kill_points: $(BUILD)/objects/tests/adversity/kill/main.o \
+  $(kill_objects) \
     $(support_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
 # Started ten times a point, and traced: nothing is to be looked for at their start.
 kill_static = $(if $(findstring -fsanitize,$(CXXFLAGS) $(LDFLAGS)),,-static)
-$(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor $(BUILD)/tests/adversity/kill/stand_in: \
+$(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor \
+  $(BUILD)/tests/adversity/kill/stand_in: \
     $(BUILD)/tests/adversity/kill/%: $(BUILD)/objects/tests/adversity/kill/%.o $(support_library)
 	@mkdir -p $(@D)
 	$(LINK) $(kill_static) -o $@ $^

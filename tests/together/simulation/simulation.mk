@@ -15,7 +15,8 @@ simulation_objects := $(call objects,$(filter-out %_test.cc %/simulate.cc, \
   $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story \
     vouching) \
   $(patsubst %,tests/support/%.cc,actions every_event print watcher))
-$(BUILD)/objects/tests/together/simulation/seated_loop.o: CXXFLAGS += -include tests/together/simulation/seat.h
+$(BUILD)/objects/tests/together/simulation/seated_loop.o: CXXFLAGS += -include \
+  tests/together/simulation/seat.h
 
 $(BUILD)/tests/together/simulation/simulate: $(BUILD)/objects/tests/together/simulation/simulate.o \
     $(simulation_objects) $(seated) $(upgrader_library) $(protocol_library)
@@ -24,7 +25,8 @@ $(BUILD)/tests/together/simulation/simulate: $(BUILD)/objects/tests/together/sim
 
 layer_tests += $(BUILD)/tests/together/simulation/simulation_test
 $(BUILD)/tests/together/simulation/simulation_test: \
-    $(BUILD)/objects/tests/together/simulation/simulation_test.o $(BUILD)/objects/tests/catch_main.o \
+    $(BUILD)/objects/tests/together/simulation/simulation_test.o \
+    $(BUILD)/objects/tests/catch_main.o \
     $(simulation_objects) $(seated) $(upgrader_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) $(simulation_wraps) -o $@ $^ -pthread
@@ -32,10 +34,12 @@ $(BUILD)/tests/together/simulation/simulation_test: \
 # The same with an error planted, one each: canaries.table.
 simulation_canaries := $(patsubst %,$(BUILD)/canaries/%/simulate, \
   $(shell awk -F ' [|] ' '!/^\#/ { print $$1 }' tests/together/simulation/canaries.table))
-$(BUILD)/canaries/%/simulate: tests/together/simulation/canaries.table tests/together/simulation/build_canary \
+$(BUILD)/canaries/%/simulate: tests/together/simulation/canaries.table \
+  tests/together/simulation/build_canary \
     $(BUILD)/objects/tests/together/simulation/simulate.o $(simulation_objects) $(seated) \
     $(upgrader_library) $(protocol_library)
-	@COMPILE='$(COMPILE)' LINK='$(LINK) $(simulation_wraps)' tests/together/simulation/build_canary $* $@ \
+	@COMPILE='$(COMPILE)' LINK='$(LINK) $(simulation_wraps)' tests/together/simulation/build_canary \
+	  $* $@ \
 	  $(filter %.o %.a,$^)
 
 .PHONY: simulate simulate-here
