@@ -111,8 +111,6 @@ include $(wildcard tools/*/*.mk)
 # The fleet's programs, which stand on many machines, add to the same lists.
 include $(wildcard fleet/*.mk fleet/*/*.mk)
 programs += $(tool_programs) $(tool_libraries)
-# Tables of addresses are filled in at start, and then read only.
-$(filter-out %.a,$(programs)): LDFLAGS += -Wl,-z,relro,-z,now
 check_packages += $(tool_packages)
 
 # What a directory of tests adds: programs, targets of its own, tests for `make check`.
@@ -222,6 +220,8 @@ $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protoc
 
 include sample-agent/variants.mk
 include packaging/static/static.mk
+# Tables of addresses are filled in at start, and then read only.
+$(filter-out %.a,$(programs)) $(sample_agent): LDFLAGS += -Wl,-z,relro,-z,now
 programs: $(programs) $(sample_agent)
 samples: $(sample_agent) $(sample_variant_files)
 

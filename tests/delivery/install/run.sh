@@ -89,7 +89,7 @@ example() {
 builds_c() {
   example c >"$scratch/agent.c"
   # shellcheck disable=SC2046  # a list of options
-  $CC -o "$scratch/agent-c" "$scratch/agent.c" $(flags --cflags --libs) \
+  $CC -Wl,-z,lazy -o "$scratch/agent-c" "$scratch/agent.c" $(flags --cflags --libs) \
     "-Wl,-rpath,$root/usr/lib"
 }
 
@@ -117,6 +117,26 @@ needs_little() {
 # Waits until the log has a line with this text.
 logged() {
   tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
+}
+
+# Says what one program or library lacks of the protection that all are built with. Their code is
+# of many objects: one that has no buffer of its own calls no check.
+lacks_protection() {
+  readelf -lW "$1" | grep -q GNU_RELRO || echo "$1: tables of addresses can be written"
+  readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS.* NOW' || echo "$1: addresses are looked up late"
+  readelf --dyn-syms -W "$1" | grep -q __stack_chk_fail || echo "$1: no stack protector"
+  readelf --dyn-syms -W "$1" | grep -qE '__[a-z]+_chk' || echo "$1: no fortified function"
+  [ "$(uname -m)" != x86_64 ] || objdump -d "$1" | grep -q -m 1 endbr64 ||
+    echo "$1: no control-flow protection"
+}
+
+# A program that was linked without protection is found.
+protected() {
+  [ "$(lacks_protection "$scratch/agent-c" | wc -l)" -ge 3 ] || { echo 'canary'; return 1; }
+  for file in "$root"/usr/bin/* "$root"/usr/lib/libagent-protocol.so.1; do
+    case $file in */neighbour) ;; *) lacks_protection "$file" ;; esac
+  done | grep . && return 1
+  return 0
 }
 
 upgrades() {
@@ -245,6 +265,7 @@ check 'an agent in C++ is built by pkg-config alone' builds_cxx
 check 'an agent links the soname' links_soname
 check 'the library exports the C interface only' exports_c_only
 check 'the upgrader needs libc, libstdc++, libgcc and libuv only' needs_little
+check 'programs and library are protected against overflows' protected
 check 'the one is upgraded to the other' upgrades
 check 'service files and hello-agents are the examples' has_examples
 check 'they name the programs where they were installed' examples_name_what_is_installed
