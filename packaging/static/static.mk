@@ -165,11 +165,11 @@ static_emulator = $(if $(filter amd64,$(ARCH)),,$(or $(static_emulator_$(ARCH)),
 # What tests/delivery/static tries: see there.
 static_link_c++ = $(static_triplet)-g++ $(static_flags) $(static_cxx_flags) $(static_link_flags) \
   -nodefaultlibs -o $@ $(filter %.cc %.o,$^) -lc -lgcc
-$(static)/tests/kind: tests/delivery/static/kind.cc $(static)/objects/static/run_time.o \
+$(static)/tests/kind: tests/delivery/static/kind.cc $(static)/objects/packaging/static/run_time.o \
   $(static_libc)
 	@mkdir -p $(@D)
 	$(static_link_c++) -fno-rtti
-$(static)/tests/asks: tests/delivery/static/kind.cc $(static)/objects/static/run_time.o \
+$(static)/tests/asks: tests/delivery/static/kind.cc $(static)/objects/packaging/static/run_time.o \
   $(static_libc)
 	@mkdir -p $(@D)
 	$(static_link_c++) -DASKS
