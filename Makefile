@@ -28,7 +28,7 @@ COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC -ffunction-sections -fdata-section
   $(HARDENING) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
 LINK = $(CXX) $(CXXFLAGS) -Wl,--gc-sections $(LDFLAGS)
 
-version := $(shell sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' upgrader/version.h)
+version := $(shell sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
 soname := libagent-protocol.so.1
 
 # What each job needs of Debian 12.
@@ -49,23 +49,19 @@ unit = $(eval unit_$(1) := $(2))$(if $(SINGLE),$(call objects,$(2)),$(BUILD)/obj
 single := $(BUILD)/single
 make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
-# It stands in archives of other libraries, too, and for itself.
-json_parts := $(addprefix agent-protocol/cpp/wire/,json_line.cc escape.cc utf8.cc)
-json_unit := $(call unit,agent-protocol/json,$(json_parts))
+include base/base.mk
+
 protocol_objects := $(json_unit) \
   $(call unit,agent-protocol/wire, \
     $(filter-out $(json_parts),$(wildcard agent-protocol/cpp/wire/*.cc))) \
   $(call unit,agent-protocol/session,$(wildcard agent-protocol/cpp/session/*.cc)) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
-# What takes a command line apart is all that the programs of tools/ have of it. The simulation has a
-# loop of its own, and of the shell those alone that stand around the loop.
-upgrader_words := $(addprefix upgrader/core/,argument.cc duration.cc number.cc)
+# The simulation has a loop of its own, and of the shell those alone that stand around the loop.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
 upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents agents_end attempts_file channel check \
-  control control_fifo init_system link_place log no_wait programs readiness)
-upgrader_objects := $(call unit,upgrader/words,$(upgrader_words)) \
-  $(call unit,upgrader/core,$(filter-out $(upgrader_words), \
-    $(wildcard upgrader/wire/*.cc upgrader/core/*.cc))) \
+  control control_fifo init_system link_place log programs readiness)
+upgrader_objects := $(base_upgrader_objects) \
+  $(call unit,upgrader/core,$(wildcard upgrader/wire/*.cc upgrader/core/*.cc)) \
   $(call unit,upgrader/loop,$(upgrader_loop)) \
   $(call unit,upgrader/life,$(upgrader_life)) \
   $(call unit,upgrader/shell, \

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <variant>
 
+#include "base/descriptors.h"
 #include "upgrader/core/options.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/environment.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/lock.h"

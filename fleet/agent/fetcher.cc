@@ -10,9 +10,9 @@
 
 #include "agent-releases/processor.h"
 #include "agent-releases/releases.h"
+#include "base/check.h"
 #include "tools/agent-releases/core/names.h"
 #include "tools/agent-releases/shell/self_test.h"
-#include "upgrader/core/check.h"
 
 namespace fleet {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.h"
 #include "fleet/agent/last_line.h"
 #include "tools/agent-releases/shell/trust.h"
-#include "upgrader/core/check.h"
 #include "upgrader/shell/process.h"
 
 namespace fleet {

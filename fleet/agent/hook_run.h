@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/owned_fd.h"
+#include "base/uv_handle.h"
 #include "fleet/store/timers.h"
-#include "upgrader/shell/owned_fd.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace fleet {
 

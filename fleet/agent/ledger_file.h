@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "fleet/model/node_ledger.h"
 
 namespace fleet {

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.h"
 #include "tools/upgraderctl/wire/request_line.h"
-#include "upgrader/core/check.h"
 
 namespace fleet {
 namespace {

@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 
+#include "base/uv_handle.h"
 #include "fleet/agent/component.h"
 #include "tools/upgraderctl/shell/control_directory.h"
 #include "tools/upgraderctl/wire/request.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace fleet {
 

@@ -7,12 +7,12 @@
 #include <functional>
 #include <utility>
 
+#include "base/check.h"
 #include "fleet/agent/failure_meaning.h"
 #include "fleet/agent/identity.h"
 #include "fleet/agent/known_store_file.h"
 #include "fleet/agent/zone_file.h"
 #include "fleet/model/record_text.h"
-#include "upgrader/core/check.h"
 
 namespace fleet {
 namespace {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/uv_handle.h"
 #include "fleet/agent/component.h"
 #include "fleet/agent/identity.h"
 #include "fleet/agent/kept_records.h"
@@ -28,7 +29,6 @@
 #include "fleet/store/lease_keeper.h"
 #include "fleet/store/mirror.h"
 #include "fleet/store/uv_timers.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace fleet {
 

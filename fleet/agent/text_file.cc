@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "upgrader/shell/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace fleet {
 namespace {

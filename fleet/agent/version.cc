@@ -1,6 +1,6 @@
 #include "fleet/agent/version.h"
 
-#include "upgrader/version.h"
+#include "base/version.h"
 
 #ifndef FLEET_AGENT_VERSION
 #define FLEET_AGENT_VERSION upgrader::upgrader_version

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/check.h"
 #include "fleet/agent/zone_file.h"
 #include "fleet/controller/log.h"
 #include "fleet/model/chronicle.h"
@@ -14,7 +15,6 @@
 #include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_driver.h"
-#include "upgrader/core/check.h"
 
 namespace fleet {
 namespace {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/uv_handle.h"
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/controller/options.h"
@@ -17,7 +18,6 @@
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/mirror.h"
 #include "fleet/store/uv_timers.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace fleet {
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <utility>
 
+#include "base/check.h"
 #include "fleet/http/certificate_date.h"
-#include "upgrader/core/check.h"
 
 namespace fleet {
 namespace {

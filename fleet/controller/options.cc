@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/version.h"
 #include "fleet/http/access.h"
 #include "fleet/model/driver_events.h"
-#include "upgrader/version.h"
 
 namespace fleet {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "fleet/agent/release_draft.h"
 #include "fleet/http/outside.h"
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
+#include "base/owned_fd.h"
 #include "fleet/model/time_zone.h"
 #include "fleet/store/etcd_snapshot.h"
 #include "fleet/store/timers.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace fleet {
 

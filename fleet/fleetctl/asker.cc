@@ -3,9 +3,9 @@
 #include <ctime>
 #include <utility>
 
+#include "base/check.h"
 #include "fleet/fleetctl/own_certificate.h"
 #include "fleet/store/uv_timers.h"
-#include "upgrader/core/check.h"
 
 namespace fleetctl {
 namespace {

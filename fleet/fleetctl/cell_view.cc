@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent-protocol/cpp/wire/escape.h"
+#include "base/escape.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"

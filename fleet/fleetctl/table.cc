@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/utf8.h"
 #include "tools/upgraderctl/wire/shown.h"
 
 namespace fleetctl {

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "agent-protocol/cpp/wire/escape.h"
+#include "base/escape.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_tree.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "fleet/http/config.h"
 #include "fleet/model/record_tree.h"
 

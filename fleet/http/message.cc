@@ -1,6 +1,6 @@
 #include "fleet/http/message.h"
 
-#include "agent-protocol/cpp/wire/escape.h"
+#include "base/escape.h"
 
 namespace fleet {
 namespace {

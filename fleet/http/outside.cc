@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "upgrader/core/check.h"
+#include "base/check.h"
 
 namespace fleet {
 namespace {

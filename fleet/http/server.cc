@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "fleet/http/peer.h"
-#include "upgrader/core/check.h"
 
 namespace fleet {
 namespace {

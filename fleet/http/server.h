@@ -12,10 +12,10 @@
 #include <optional>
 #include <string>
 
+#include "base/uv_handle.h"
 #include "fleet/http/connections.h"
 #include "fleet/http/message.h"
 #include "fleet/store/uv_timers.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace fleet {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "agent-protocol/cpp/wire/escape.h"
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/escape.h"
+#include "base/utf8.h"
 #include "fleet/model/record_tree.h"
 
 namespace fleet {

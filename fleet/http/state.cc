@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/escape.h"
+#include "base/escape.h"
 #include "fleet/http/shown_record.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/record_text.h"

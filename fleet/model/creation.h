@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/transaction.h"
 

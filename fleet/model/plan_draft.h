@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/creation.h"
 #include "fleet/model/plan_records.h"

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/plan_records.h"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/escape.h"
 #include "agent-protocol/cpp/wire/json_line.h"
+#include "base/escape.h"
 
 namespace fleet {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "fleet/model/creation.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/rollout_records.h"

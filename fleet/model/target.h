@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "fleet/model/node_records.h"
 
 namespace fleet {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/time_zone.h"
 

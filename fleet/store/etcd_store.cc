@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "fleet/store/etcd_messages.h"
-#include "upgrader/core/check.h"
 
 namespace fleet {
 namespace {

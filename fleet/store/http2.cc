@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "upgrader/core/check.h"
+#include "base/check.h"
 
 namespace fleet {
 namespace {

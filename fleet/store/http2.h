@@ -13,8 +13,8 @@
 #include <set>
 #include <string>
 
+#include "base/uv_handle.h"
 #include "fleet/store/grpc_frame.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace fleet {
 

@@ -6,8 +6,8 @@
 #include <ctime>
 #include <utility>
 
+#include "base/check.h"
 #include "fleet/store/http2.h"
-#include "upgrader/core/check.h"
 
 namespace fleet {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "upgrader/core/check.h"
-#include "upgrader/shell/uv_handle.h"
+#include "base/check.h"
+#include "base/uv_handle.h"
 
 namespace fleet {
 namespace {

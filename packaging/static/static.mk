@@ -71,7 +71,8 @@ static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv
 
 static_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_time.cc \
   $(wildcard upgrader/*.cc $(addsuffix /*.cc,$(addprefix upgrader/,wire core shell)) \
-  agent-protocol/cpp/wire/*.cc agent-protocol/cpp/session/*.cc))
+  agent-protocol/cpp/wire/*.cc agent-protocol/cpp/session/*.cc) \
+  $(base_text_parts) $(base_upgrader_parts))
 static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o)
 
 .PHONY: static static-program check-static check-static-here

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "base/uv_handle.h"
 #include "tools/agent-conformance/line_cutter.h"
 #include "tools/agent-conformance/owned_fd.h"
 #include "tools/agent-conformance/seen.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace conformance {
 

@@ -6,12 +6,12 @@
 #include <fstream>
 #include <iostream>
 
+#include "base/version.h"
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/options.h"
 #include "tools/agent-conformance/report.h"
 #include "tools/agent-conformance/stage.h"
 #include "tools/agent-conformance/start.h"
-#include "upgrader/version.h"
 
 namespace conformance {
 

@@ -2,9 +2,9 @@
 
 #include <optional>
 
+#include "base/argument.h"
+#include "base/duration.h"
 #include "tools/agent-conformance/checks.h"
-#include "upgrader/core/argument.h"
-#include "upgrader/core/duration.h"
 
 namespace conformance {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/uv_handle.h"
 #include "tools/agent-conformance/agent_process.h"
 #include "tools/agent-conformance/play.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace conformance {
 

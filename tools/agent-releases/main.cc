@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/utf8.h"
+#include "base/version.h"
 #include "tools/agent-releases/shell/commands.h"
 #include "tools/agent-releases/shell/options.h"
-#include "upgrader/version.h"
 
 namespace agent_releases {
 namespace {

@@ -8,9 +8,9 @@
 #include <chrono>
 #include <utility>
 
+#include "base/errno_name.h"
 #include "tools/agentify/journal.h"
 #include "tools/agentify/surroundings.h"
-#include "upgrader/core/errno_name.h"
 
 namespace agentify {
 namespace {

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/owned_fd.h"
 #include "tools/agentify/adapter_event.h"
 #include "tools/agentify/duration.h"
 #include "tools/agentify/keeper_handle.h"
 #include "tools/agentify/options.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace agentify {
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-#include "upgrader/core/errno_name.h"
+#include "base/errno_name.h"
 
 namespace agentify {
 namespace {

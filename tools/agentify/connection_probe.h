@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/owned_fd.h"
 #include "tools/agentify/http_url.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace agentify {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "upgrader/shell/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace agentify {
 

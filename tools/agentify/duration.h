@@ -1,7 +1,7 @@
 // Times as agentify counts them, and durations as its command line has them: the upgrader's own.
 #pragma once
 
-#include "upgrader/core/duration.h"
+#include "base/duration.h"
 
 namespace agentify {
 

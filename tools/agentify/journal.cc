@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "upgrader/shell/no_wait.h"
+#include "base/no_wait.h"
 
 namespace agentify {
 

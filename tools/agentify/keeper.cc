@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptors.h"
 #include "tools/agentify/adapter_event.h"
 #include "tools/agentify/process_list.h"
-#include "upgrader/shell/descriptors.h"
 
 namespace agentify {
 namespace {

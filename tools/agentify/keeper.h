@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "base/owned_fd.h"
 #include "tools/agentify/daemon_lock.h"
 #include "tools/agentify/starter.h"
-#include "upgrader/shell/owned_fd.h"
 #include "upgrader/shell/program.h"
 
 namespace agentify {

@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include "base/owned_fd.h"
 #include "tools/agentify/keeper.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace agentify {
 

@@ -15,10 +15,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/errno_name.h"
+#include "base/owned_fd.h"
 #include "tools/agentify/close_directory.h"
-#include "upgrader/core/errno_name.h"
 #include "upgrader/shell/lock.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace agentify {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/errno_name.h"
 #include "tools/agentify/journal.h"
-#include "upgrader/core/errno_name.h"
 #include "upgrader/shell/lock_holders.h"
 
 namespace agentify {

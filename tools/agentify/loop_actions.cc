@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errno_name.h"
 #include "tools/agentify/journal.h"
 #include "tools/agentify/loop.h"
 #include "tools/agentify/process_list.h"
-#include "upgrader/core/errno_name.h"
 
 namespace agentify {
 

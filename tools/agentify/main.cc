@@ -14,13 +14,13 @@
 #include <variant>
 
 #include "agent-protocol/agent.h"
+#include "base/descriptors.h"
+#include "base/errno_name.h"
 #include "tools/agentify/journal.h"
 #include "tools/agentify/loop.h"
 #include "tools/agentify/options.h"
 #include "tools/agentify/release_name.h"
 #include "tools/agentify/surroundings.h"
-#include "upgrader/core/errno_name.h"
-#include "upgrader/shell/descriptors.h"
 
 namespace agentify {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/owned_fd.h"
 #include "tools/agentify/notify_message.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace agentify {
 

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/argument.h"
+#include "base/version.h"
 #include "tools/agentify/notify_message.h"
-#include "upgrader/core/argument.h"
-#include "upgrader/version.h"
 
 namespace agentify {
 namespace {

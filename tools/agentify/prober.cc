@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "upgrader/core/errno_name.h"
+#include "base/errno_name.h"
 
 namespace agentify {
 namespace {

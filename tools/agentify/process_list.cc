@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/owned_fd.h"
 #include "tools/agentify/close_directory.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace agentify {
 namespace {

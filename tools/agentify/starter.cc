@@ -11,9 +11,9 @@
 #include <charconv>
 #include <string_view>
 
-#include "upgrader/shell/descriptors.h"
+#include "base/descriptors.h"
+#include "base/owned_fd.h"
 #include "upgrader/shell/execution.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace agentify {
 namespace {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/descriptors.h"
+#include "base/errno_name.h"
 #include "tools/agentify/lock_directory.h"
-#include "upgrader/core/errno_name.h"
-#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/environment.h"
 
 namespace agentify {

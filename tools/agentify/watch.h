@@ -7,8 +7,8 @@
 #include <functional>
 #include <utility>
 
+#include "base/uv_handle.h"
 #include "tools/agentify/duration.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace agentify {
 

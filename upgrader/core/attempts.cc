@@ -1,7 +1,7 @@
 #include "upgrader/core/attempts.h"
 
-#include "agent-protocol/cpp/wire/form.h"
-#include "upgrader/core/number.h"
+#include "base/form.h"
+#include "base/number.h"
 
 namespace upgrader {
 

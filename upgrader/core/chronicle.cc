@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/form.h"
+#include "base/form.h"
 
 namespace upgrader {
 

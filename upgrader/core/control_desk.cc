@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/form.h"
+#include "base/form.h"
 
 namespace upgrader {
 

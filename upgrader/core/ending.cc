@@ -2,8 +2,8 @@
 
 #include <csignal>
 
-#include "agent-protocol/cpp/wire/form.h"
-#include "upgrader/core/packed_names.h"
+#include "base/form.h"
+#include "base/packed_names.h"
 
 namespace upgrader {
 namespace {

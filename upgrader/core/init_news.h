@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "base/time.h"
 #include "upgrader/core/event.h"
-#include "upgrader/core/time.h"
 
 namespace upgrader {
 

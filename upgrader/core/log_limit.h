@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "upgrader/core/action.h"
-#include "upgrader/core/time.h"
 
 namespace upgrader {
 

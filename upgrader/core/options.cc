@@ -4,12 +4,12 @@
 #include <span>
 #include <string_view>
 
-#include "agent-protocol/cpp/wire/form.h"
 #include "agent-protocol/cpp/wire/names.h"
-#include "upgrader/core/argument.h"
+#include "base/argument.h"
+#include "base/duration.h"
+#include "base/form.h"
+#include "base/number.h"
 #include "upgrader/core/attempts.h"
-#include "upgrader/core/duration.h"
-#include "upgrader/core/number.h"
 
 namespace upgrader {
 namespace {

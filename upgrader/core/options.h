@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "agent-protocol/cpp/wire/message.h"
+#include "base/time.h"
 #include "upgrader/core/log_level.h"
-#include "upgrader/core/time.h"
 
 namespace upgrader {
 

@@ -1,7 +1,7 @@
 // The texts of --help and --version.
-#include "agent-protocol/cpp/wire/form.h"
+#include "base/form.h"
+#include "base/version.h"
 #include "upgrader/core/options.h"
-#include "upgrader/version.h"
 
 namespace upgrader {
 

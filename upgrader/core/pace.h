@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "upgrader/core/time.h"
+#include "base/time.h"
 
 namespace upgrader {
 

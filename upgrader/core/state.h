@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "agent-protocol/cpp/wire/message.h"
+#include "base/time.h"
 #include "upgrader/core/event.h"
 #include "upgrader/core/terms.h"
-#include "upgrader/core/time.h"
 
 namespace upgrader {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "agent-protocol/cpp/wire/names.h"
-#include "upgrader/core/check.h"
+#include "base/check.h"
+#include "base/version.h"
 #include "upgrader/core/status_paper.h"
-#include "upgrader/version.h"
 
 namespace upgrader {
 namespace {

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "agent-protocol/cpp/wire/codec.h"
-#include "agent-protocol/cpp/wire/escape.h"
+#include "base/escape.h"
 
 namespace upgrader {
 

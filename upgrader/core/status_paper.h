@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/form.h"
+#include "base/form.h"
 #include "upgrader/core/chronicle.h"
 
 namespace upgrader {

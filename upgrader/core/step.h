@@ -11,10 +11,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/time.h"
 #include "upgrader/core/action.h"
 #include "upgrader/core/event.h"
 #include "upgrader/core/state.h"
-#include "upgrader/core/time.h"
 
 namespace upgrader {
 

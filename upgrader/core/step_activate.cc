@@ -1,7 +1,7 @@
 // A step of the supervisor: an agent is given the work, or is not reached by that.
 #include <utility>
 
-#include "upgrader/core/check.h"
+#include "base/check.h"
 #include "upgrader/core/step.h"
 #include "upgrader/core/words.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "upgrader/core/check.h"
+#include "base/check.h"
 #include "upgrader/core/step.h"
 #include "upgrader/core/supervisor.h"
 #include "upgrader/core/terms.h"

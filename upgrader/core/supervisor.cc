@@ -1,6 +1,6 @@
 #include "upgrader/core/supervisor.h"
 
-#include "upgrader/core/check.h"
+#include "base/check.h"
 #include "upgrader/core/invariants.h"
 #include "upgrader/core/step.h"
 

@@ -96,10 +96,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "upgrader/core/action.h"
 #include "upgrader/core/event.h"
 #include "upgrader/core/state.h"
-#include "upgrader/core/time.h"
 
 namespace upgrader {
 

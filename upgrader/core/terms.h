@@ -5,7 +5,7 @@
 #include <string>
 
 #include "agent-protocol/cpp/wire/message.h"
-#include "upgrader/core/time.h"
+#include "base/time.h"
 
 namespace upgrader {
 

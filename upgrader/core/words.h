@@ -6,13 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "agent-protocol/cpp/wire/form.h"
-#include "upgrader/core/errno_name.h"
+#include "base/errno_name.h"
+#include "base/form.h"
 #include "upgrader/core/state.h"
 
 namespace upgrader {
-
-using agent_protocol::operator""_with;
 
 // "90s", "5m", "250ms": as on the command line.
 [[nodiscard]] std::string in_words(Duration duration);
@@ -69,7 +67,5 @@ template <>
 struct ValueOf<upgrader::Ending> : ValueInWords<const upgrader::Ending&, upgrader::in_words> {};
 template <>
 struct ValueOf<upgrader::Duration> : ValueInWords<upgrader::Duration, upgrader::in_words> {};
-template <>
-struct ValueOf<upgrader::SystemError> : ValueInWords<upgrader::SystemError, upgrader::in_words> {};
 
 }  // namespace agent_protocol

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "agent-protocol/cpp/wire/codec.h"
-#include "upgrader/core/check.h"
+#include "base/check.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/log.h"
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "upgrader/core/check.h"
+#include "base/check.h"
 
 namespace upgrader {
 namespace {

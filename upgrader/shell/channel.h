@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "agent-protocol/cpp/wire/line_reader.h"
-#include "upgrader/shell/owned_fd.h"
-#include "upgrader/shell/uv_handle.h"
+#include "base/owned_fd.h"
+#include "base/uv_handle.h"
 
 namespace upgrader {
 

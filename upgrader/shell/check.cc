@@ -1,5 +1,5 @@
 // A broken rule of our own is told, and ends the program.
-#include "upgrader/core/check.h"
+#include "base/check.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/no_wait.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/no_wait.h"
 
 namespace upgrader {
 

@@ -7,7 +7,7 @@
 #include <ctime>
 #include <utility>
 
-#include "upgrader/core/errno_name.h"
+#include "base/errno_name.h"
 #include "upgrader/core/words.h"
 
 namespace upgrader {

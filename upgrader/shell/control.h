@@ -7,11 +7,11 @@
 #include <utility>
 #include <variant>
 
+#include "base/time.h"
 #include "upgrader/core/chronicle.h"
 #include "upgrader/core/control_desk.h"
 #include "upgrader/core/status_news.h"
 #include "upgrader/core/supervisor.h"
-#include "upgrader/core/time.h"
 #include "upgrader/shell/control_directory.h"
 #include "upgrader/shell/control_fifo.h"
 #include "upgrader/shell/log.h"

@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "agent-protocol/cpp/wire/line_reader.h"
+#include "base/uv_handle.h"
 #include "upgrader/shell/control_directory.h"
-#include "upgrader/shell/uv_handle.h"
 #include "upgrader/wire/control_request.h"
 
 namespace upgrader {

@@ -9,9 +9,9 @@
 #include <limits>
 #include <string_view>
 
-#include "upgrader/core/number.h"
+#include "base/descriptors.h"
+#include "base/number.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/log.h"
 
 namespace upgrader {

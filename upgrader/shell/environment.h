@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "upgrader/core/time.h"
+#include "base/time.h"
 
 namespace upgrader {
 

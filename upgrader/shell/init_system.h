@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "base/owned_fd.h"
+#include "base/time.h"
 #include "upgrader/core/event.h"
 #include "upgrader/core/init_news.h"
 #include "upgrader/core/pace.h"
-#include "upgrader/core/time.h"
-#include "upgrader/shell/owned_fd.h"
 #include "upgrader/shell/readiness.h"
 
 namespace upgrader {

@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "upgrader/shell/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace upgrader {
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "upgrader/core/number.h"
+#include "base/number.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/lock_holders.h"
 

@@ -6,10 +6,10 @@
 
 #include <string_view>
 
+#include "base/descriptors.h"
+#include "base/owned_fd.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/log.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace upgrader {
 namespace {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "agent-protocol/cpp/wire/codec.h"
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/no_wait.h"
+#include "base/utf8.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/no_wait.h"
 
 namespace upgrader {
 namespace {

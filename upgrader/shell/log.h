@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/owned_fd.h"
 #include "upgrader/core/log_level.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace upgrader {
 

@@ -10,11 +10,11 @@
 #include <ctime>
 #include <utility>
 
-#include "upgrader/core/check.h"
-#include "upgrader/core/errno_name.h"
+#include "base/check.h"
+#include "base/descriptors.h"
+#include "base/errno_name.h"
 #include "upgrader/core/policy.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/descriptors.h"
 
 namespace upgrader {
 

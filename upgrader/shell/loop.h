@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/uv_handle.h"
 #include "upgrader/core/log_limit.h"
 #include "upgrader/core/options.h"
 #include "upgrader/core/supervisor.h"
@@ -19,7 +20,6 @@
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/programs.h"
 #include "upgrader/shell/relink.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace upgrader {
 

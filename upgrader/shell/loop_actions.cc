@@ -3,7 +3,7 @@
 #include <csignal>
 #include <utility>
 
-#include "upgrader/core/errno_name.h"
+#include "base/errno_name.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/loop.h"
 

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "upgrader/core/errno_name.h"
+#include "base/errno_name.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/loop.h"
 

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "upgrader/shell/descriptors.h"
+#include "base/descriptors.h"
 #include "upgrader/shell/execution.h"
 #include "upgrader/shell/vectors.h"
 

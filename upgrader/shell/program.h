@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "upgrader/shell/executable.h"
-#include "upgrader/shell/owned_fd.h"
+#include "base/executable.h"
+#include "base/owned_fd.h"
 
 namespace upgrader {
 

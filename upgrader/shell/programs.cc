@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "upgrader/core/check.h"
+#include "base/check.h"
 
 namespace upgrader {
 

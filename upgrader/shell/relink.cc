@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/executable.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/executable.h"
 
 namespace upgrader {
 namespace {

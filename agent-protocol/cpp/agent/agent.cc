@@ -17,7 +17,7 @@
 #include "agent-protocol/cpp/agent/agent_event.h"
 #include "agent-protocol/cpp/agent/agent_request.h"
 #include "agent-protocol/cpp/wire/codec.h"
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/utf8.h"
 
 namespace {
 

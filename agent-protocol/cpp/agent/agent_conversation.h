@@ -13,7 +13,7 @@
 #include "agent-protocol/cpp/agent/agent_descriptor.h"
 #include "agent-protocol/cpp/agent/agent_signals.h"
 #include "agent-protocol/cpp/session/session.h"
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 
 namespace agent_protocol {
 

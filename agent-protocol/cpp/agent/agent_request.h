@@ -3,7 +3,7 @@
 
 #include "agent-protocol/agent_protocol.h"
 #include "agent-protocol/cpp/wire/message.h"
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 
 namespace agent_protocol {
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "agent-protocol/cpp/wire/message.h"
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 
 namespace agent_protocol {
 

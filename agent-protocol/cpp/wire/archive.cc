@@ -2,9 +2,9 @@
 
 #include <charconv>
 
-#include "agent-protocol/cpp/wire/escape.h"
-#include "agent-protocol/cpp/wire/form.h"
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/escape.h"
+#include "base/form.h"
+#include "base/utf8.h"
 
 namespace agent_protocol {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "agent-protocol/cpp/wire/json_line.h"
 #include "agent-protocol/cpp/wire/member.h"
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 
 namespace agent_protocol {
 

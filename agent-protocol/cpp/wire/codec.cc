@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "agent-protocol/cpp/wire/archive.h"
-#include "agent-protocol/cpp/wire/escape.h"
-#include "agent-protocol/cpp/wire/form.h"
 #include "agent-protocol/cpp/wire/json_line.h"
 #include "agent-protocol/cpp/wire/serialize.h"
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/escape.h"
+#include "base/form.h"
+#include "base/utf8.h"
 
 namespace agent_protocol {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "agent-protocol/cpp/wire/message.h"
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 
 namespace agent_protocol {
 

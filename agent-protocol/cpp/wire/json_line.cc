@@ -6,9 +6,9 @@
 
 #include <array>
 
-#include "agent-protocol/cpp/wire/form.h"
 #include "agent-protocol/cpp/wire/message.h"
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/form.h"
+#include "base/utf8.h"
 
 namespace agent_protocol {
 namespace {

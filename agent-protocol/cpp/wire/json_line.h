@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 
 namespace agent_protocol {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/utf8.h"
 #include "tests/adversity/fuzz/second_json.h"
 #include "tests/adversity/fuzz/target.h"
 #include "tests/adversity/fuzz/unfold.h"

@@ -8,9 +8,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/descriptors.h"
 #include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/program_of.h"
-#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/process.h"
 
 namespace adapter_process_test {

@@ -7,7 +7,7 @@
 #include "agent-protocol/cpp/wire/codec.h"
 #include "agent-protocol/cpp/wire/json_line.h"
 #include "agent-protocol/cpp/wire/line_reader.h"
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/utf8.h"
 #include "tests/decisions/unit/aborts.h"
 
 namespace codec_corners_test {

@@ -1,6 +1,6 @@
 // What the upgrader makes of the descriptors and signals that init has left it. Each case runs in a
 // process of its own, since the state of the test's is not to be touched.
-#include "upgrader/shell/descriptors.h"
+#include "base/descriptors.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <catch2/catch.hpp>
 #include <iterator>
 
-#include "upgrader/shell/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace descriptors_test {
 

@@ -1,9 +1,9 @@
 // How durations and options are written, for all programs that take them. See upgrader(8).
-#include "upgrader/core/duration.h"
+#include "base/duration.h"
 
 #include <catch2/catch.hpp>
 
-#include "upgrader/core/argument.h"
+#include "base/argument.h"
 
 namespace duration_test {
 

@@ -1,5 +1,5 @@
 // What an error of the system is called, and which of them are a shortage that may pass.
-#include "upgrader/core/errno_name.h"
+#include "base/errno_name.h"
 
 #include <catch2/catch.hpp>
 #include <cerrno>

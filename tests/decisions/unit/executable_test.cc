@@ -1,6 +1,6 @@
 // What makes a file a program, at its limits: files made by hand, each as small as can be. What the
 // kernel thinks of such files: program_test.
-#include "upgrader/shell/executable.h"
+#include "base/executable.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <fstream>
 #include <vector>
 
+#include "base/owned_fd.h"
 #include "tests/decisions/unit/temporary_directory.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace executable_test {
 

@@ -1,11 +1,11 @@
 // A program on a disk that fails: that is told, and not that the program is a bad one.
-#include "upgrader/shell/executable.h"
+#include "base/executable.h"
 
 #include <fcntl.h>
 
+#include "base/owned_fd.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/temporary_directory.h"
-#include "upgrader/shell/owned_fd.h"
 
 namespace failing_executable_test {
 

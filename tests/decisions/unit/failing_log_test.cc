@@ -8,9 +8,9 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
-#include "upgrader/core/check.h"
 #include "upgrader/shell/log.h"
 
 namespace failing_log_test {

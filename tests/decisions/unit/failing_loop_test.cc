@@ -6,11 +6,11 @@
 #include <sys/socket.h>
 #include <uv.h>
 
+#include "base/descriptors.h"
+#include "base/errno_name.h"
 #include "tests/decisions/unit/agents_on_a_loop.h"
 #include "tests/decisions/unit/blocked_sigchld.h"
 #include "tests/decisions/unit/failing_calls.h"
-#include "upgrader/core/errno_name.h"
-#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/lock.h"
 #include "upgrader/shell/log.h"

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include "base/descriptors.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/program_of.h"
-#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/process.h"
 
 namespace failing_process_test {

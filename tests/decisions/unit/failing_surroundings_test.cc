@@ -5,11 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
+#include "base/errno_name.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/init_bench.h"
-#include "upgrader/core/errno_name.h"
 #include "upgrader/shell/channel.h"
-#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/process.h"
 #include "upgrader/shell/readiness.h"
 

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/descriptors.h"
 #include "tests/decisions/unit/blocked_sigchld.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
-#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/loop.h"

@@ -1,5 +1,5 @@
 // Texts with values in them.
-#include "agent-protocol/cpp/wire/form.h"
+#include "base/form.h"
 
 #include <catch2/catch.hpp>
 #include <cerrno>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agent-protocol/cpp/wire/names.h"
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 
 namespace message_test {
 

@@ -1,5 +1,5 @@
 // How whole numbers are read from texts: options, environment, the lock, the count of attempts.
-#include "upgrader/core/number.h"
+#include "base/number.h"
 
 #include <catch2/catch.hpp>
 

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/version.h"
 #include "upgrader/core/policy.h"
-#include "upgrader/version.h"
 
 namespace options_test {
 

@@ -14,8 +14,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/descriptors.h"
 #include "tests/decisions/unit/processes.h"
-#include "upgrader/shell/descriptors.h"
 #include "upgrader/shell/vectors.h"
 
 namespace process_test {

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "base/owned_fd.h"
 #include "tests/decisions/unit/temporary_directory.h"
-#include "upgrader/shell/owned_fd.h"
 
 // Longer than any machine needs; a test that waits so long has failed.
 inline constexpr int patience_ms = 20'000;

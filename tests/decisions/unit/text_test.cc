@@ -3,8 +3,8 @@
 #include <string>
 
 #include "agent-protocol/cpp/wire/codec.h"
-#include "agent-protocol/cpp/wire/escape.h"
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/escape.h"
+#include "base/utf8.h"
 
 namespace text_test {
 

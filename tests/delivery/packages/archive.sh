@@ -44,7 +44,7 @@ has_all_files() {
 
 # The directory is named as the archive is, and all in it by its name.
 has_its_name() {
-  version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' upgrader/version.h)
+  version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
   names=$(tar -tzf "$scratch/tree.tar.gz" | cut -d / -f 1 | sort -u)
   [ -n "$version" ] && [ "$names" = "upgrader-$version" ]
 }

@@ -8,7 +8,7 @@
 # Its own copies of what headers define are linked first.
 ifdef COVERAGE
 HARDENING =
-CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-filter-files='(^|/)(agent-protocol|upgrader)/' \
+CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-filter-files='(^|/)(agent-protocol|base|upgrader)/' \
   -fprofile-update=atomic
 coverage_dump := $(BUILD)/objects/coverage/dump.o
 LDFLAGS += $(coverage_dump) $(patsubst %,-Wl$(comma)--wrap=%,_exit abort kill)

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 # Left out: what only tests call, what only stops a program that is wrong already, a version, the C
 # header, which has no code, and plain data whose makers give every member.
 LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
-            'upgrader/shell/check.cc', 'upgrader/core/check.h', 'upgrader/core/event.h',
-            'upgrader/core/action.h', 'upgrader/version.h', 'agent-protocol/agent_protocol.h'}
+            'upgrader/shell/check.cc', 'base/check.h', 'upgrader/core/event.h',
+            'upgrader/core/action.h', 'base/version.h', 'agent-protocol/agent_protocol.h'}
 # What lies in upgrader/core, but is judged with the shell: what init has been told at first, and
 # what tests of whole programs look at.
 NOT_CORE = {'upgrader/core/' + name
-            for name in ('argument.cc', 'argument.h', 'duration.cc', 'duration.h', 'init_news.h',
-                         'options.cc', 'options.h', 'options_text.cc', 'pace.h')}
+            for name in ('init_news.h', 'options.cc', 'options.h', 'options_text.cc', 'pace.h')}
+# The files of base/ that are judged with the decisions, and with the protocol.
+BASE_CORE = ('errno_name', 'number', 'packed_names', 'time')
+BASE_PROTOCOL = ('escape', 'form', 'result', 'utf8')
 # What their paths begin with. The parts that decide and that read are judged by tests of their own
 # alone, without a process.
 CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table', 'tests/decisions/unit/supervisor',
@@ -51,14 +53,18 @@ def groups():
     upgrader = sources('upgrader')
     protocol = sources('agent-protocol')
     upgrader, protocol = (sorted(set(paths) - LEFT_OUT) for paths in (upgrader, protocol))
+    base = sorted(set(sources('base')) - LEFT_OUT)
     core = [p for p in upgrader if p.startswith('upgrader/core/') and p not in NOT_CORE]
+    core += [p for p in base if stem(p) in BASE_CORE]
+    protocol += [p for p in base if stem(p) in BASE_PROTOCOL]
     agent = [p for p in protocol if stem(p).startswith('agent')]
     return [
         Group('core', 'the decisions', core, 0, False,
               CORE_TESTS),
         Group('protocol', 'codec, archive, line reader, session',
               [p for p in protocol if p not in agent], 0.95, False, PROTOCOL_TESTS),
-        Group('shell', 'the shell', [p for p in upgrader if p not in core], 0.85, True,
+        Group('shell', 'the shell', [p for p in upgrader + base if p not in core + protocol], 0.85,
+              True,
               ('tests/decisions/unit/', 'tests/decisions/scenario/', 'tests/together/integration/', 'tests/together/regression/')),
         Group('agent', 'what an agent links', agent, 0.85, True,
               ('tests/decisions/unit/agent_', 'tests/decisions/unit/failing_agent')),

@@ -13,7 +13,7 @@ import subprocess
 import planted
 import weave
 
-COPIED = ['Makefile', 'agent-protocol', 'upgrader', 'sample-agent', 'static', 'tests/decisions/unit',
+COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'packaging', 'tests/decisions/unit',
           'tests/decisions/scenario', 'tests/decisions/explore', 'tests/support', 'tests/together/integration',
           'tests/together/regression', 'tests/judging/mutation/mutant.h']
 # Tests of nothing that is mutated; and a walk that the one beside the second table goes as well.

@@ -20,7 +20,7 @@ code_files() {
 
 # Code of the libraries and programs that are installed.
 product_files() {
-  code_files | grep -E '^(agent-protocol|upgrader|sample-agent|node|fleet)/'
+  code_files | grep -E '^(agent-protocol|base|upgrader|sample-agent|tools|fleet)/'
 }
 
 # Scripts, by their names or their first lines.

@@ -3,26 +3,31 @@
 layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes
   upgraderctl_includes fleet_model fleet_store fleet_http'
 
+# The files of base/ that act: all others are pure.
+base_shell='descriptors|executable|no_wait|owned_fd|uv_handle'
+
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
-# decides, L3 acts, L4 is main. Its folder says which; the nouns stand in a list. A file includes
-# only what lies in its own layer or below.
+# decides, L3 acts, L4 is main. Its folder says which; the nouns, and those of base/ that act, stand
+# in a list. A file includes only what lies in its own layer or below.
 layer_table() {
-  find agent-protocol upgrader -type f \( -name '*.cc' -o -name '*.h' \) | LC_ALL=C sort | awk '
+  find agent-protocol base upgrader -type f \( -name '*.cc' -o -name '*.h' \) | LC_ALL=C sort |
+    awk -v base_shell="^base/($base_shell)[.]" '
     BEGIN {
       wire = "agent-protocol/cpp/wire/"; core = "upgrader/core/"
-      split(wire "message.h " wire "names.h " wire "result.h " core "check.h " core "log_level.h " \
-            core "time.h upgrader/version.h", nouns, " ")
+      split(wire "message.h " wire "names.h " core "log_level.h " \
+            "base/check.h base/result.h base/time.h base/version.h", nouns, " ")
       for (i in nouns) layer[nouns[i]] = 0
       layer["upgrader/main.cc"] = 4
     }
     $0 in layer { print layer[$0], $0; next }
-    /^(agent-protocol\/cpp|upgrader)\/wire\// { print 1, $0; next }
+    $0 ~ base_shell { print 3, $0; next }
+    /^base\/|^(agent-protocol\/cpp|upgrader)\/wire\// { print 1, $0; next }
     /^(agent-protocol\/cpp\/session|upgrader\/core)\// { print 2, $0; next }
     /^(agent-protocol\/(cpp\/agent\/|agent(_protocol)?\.h$)|upgrader\/shell\/)/ { print 3, $0 }'
 }
 
 house_files() {
-  product_files | grep -E '^(agent-protocol|upgrader)/'
+  product_files | grep -E '^(agent-protocol|base|upgrader)/'
 }
 
 # Lines `FILE:LINE:INCLUDED` for the files on standard input.
@@ -49,12 +54,14 @@ check_layers() {
     {
       split($0, part_of, ":")
       file = part_of[1]; included = part_of[3]
-      if (included !~ /^(agent-protocol|upgrader)\//) next
+      if (included !~ /^(agent-protocol|base|upgrader)\//) next
       if (!(included in layer)) print file ":" part_of[2] ": includes unknown " included
       else if (layer[included] > layer[file])
         print file ":" part_of[2] ": L" layer[file] " includes " included " of L" layer[included]
       if (file ~ /^agent-protocol\// && included ~ /^upgrader\//)
         print file ":" part_of[2] ": agent-protocol/ includes " included
+      if (file ~ /^base\// && included !~ /^base\//)
+        print file ":" part_of[2] ": base/ includes " included
     }'
 }
 
@@ -63,8 +70,10 @@ canary_layers() {
   echo 'L2 includes upgrader/shell/loop.h of L3'
   echo '// Planted.' >upgrader/planted.h
   echo 'upgrader/planted.h: its folder says no layer'
-  echo '#include "upgrader/core/time.h"' >>agent-protocol/cpp/session/session.h
-  echo 'agent-protocol/ includes upgrader/core/time.h'
+  echo '#include "upgrader/core/log_level.h"' >>agent-protocol/cpp/session/session.h
+  echo 'agent-protocol/ includes upgrader/core/log_level.h'
+  echo '#include "agent-protocol/cpp/wire/message.h"' >>base/time.h
+  echo 'base/ includes agent-protocol/cpp/wire/message.h'
 }
 
 layer_of() {
@@ -91,7 +100,7 @@ canary_cereal() {
 # libuv is for L3 alone, and of that for the upgrader, the sample agent and programs of
 # tools/ and fleet/: not for the library.
 check_uv() {
-  layer_of 3 | grep '^upgrader/' >"$scratch/allowed"
+  layer_of 3 | grep -E '^(base|upgrader)/' >"$scratch/allowed"
   product_files | includes | grep -E ':uv(\.h|/)' | while IFS=: read -r file line name; do
     case $file in sample-agent/* | tools/* | fleet/*) continue ;; esac
     grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
@@ -124,7 +133,7 @@ check_decisions() {
   pure=$(for layer in 0 1 2; do layer_of $layer; done)
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   for file in $pure; do [ ! -f "$file" ] || echo "$file"; done >"$scratch/pure"
-  includes <"$scratch/pure" | grep -vE ':(agent-protocol|upgrader|cereal|rapidjson)/' |
+  includes <"$scratch/pure" | grep -vE ':(agent-protocol|base|upgrader|cereal|rapidjson)/' |
     while IFS=: read -r file line name; do
       grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
     done
@@ -149,7 +158,7 @@ canary_decisions() {
 check_releases() {
   echo "$pure_headers array sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep -E '^tools/agent-releases/(core|include)/' | includes |
-    grep -vE ':(agent-protocol/cpp/wire|tools/agent-releases/core|agent-releases)/' |
+    grep -vE ':(agent-protocol/cpp/wire|base|tools/agent-releases/core|agent-releases)/' |
     while IFS=: read -r file line name; do
       grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes $name"
     done
@@ -165,15 +174,15 @@ canary_releases() {
 # The sample agent is written as anybody's agent is: against what is installed.
 check_sample_agent_includes() {
   product_files | grep '^sample-agent/' | includes |
-    grep -E ':(agent-protocol|upgrader)/' |
+    grep -E ':(agent-protocol|base|upgrader)/' |
     grep -vE ':agent-protocol/(agent_protocol|agent)\.h$' | sed 's/$/: is not installed/'
 }
 
 canary_sample_agent_includes() {
   echo '// Planted.
-#include "upgrader/core/time.h"
+#include "base/time.h"
 #include "agent-protocol/cpp/session/session.h"' >sample-agent/planted.h
-  echo 'sample-agent/planted.h:2:upgrader/core/time.h'
+  echo 'sample-agent/planted.h:2:base/time.h'
   echo 'sample-agent/planted.h:3:agent-protocol/cpp/session/session.h'
 }
 
@@ -184,8 +193,8 @@ conformance_shell='agent_process|drain|look|main|owned_fd|stage|start'
 # does no input or output.
 check_conformance_includes() {
   code_files | grep -E '^(tools/agent-conformance|tests/together/conformance)/' | includes |
-    grep -E ':(agent-protocol|upgrader)/' |
-    grep -vE ':upgrader/(version|core/(argument|duration)|shell/uv_handle)\.h$' |
+    grep -E ':(agent-protocol|base|upgrader)/' |
+    grep -vE ':base/(version|argument|duration|uv_handle)\.h$' |
     sed 's/$/: is code of what is judged/'
   includes <<FILES | grep ':tools/' | sed 's/$/: is code of the judge/'
 tests/together/conformance/double.cc
@@ -193,7 +202,7 @@ FILES
   echo "$pure_headers deque memory rapidjson/document.h rapidjson/error/en.h sstream cstdio" |
     tr -s ' ' '\n' >"$scratch/allowed"
   code_files | grep '^tools/agent-conformance/' | grep -vE "/($conformance_shell)\.(h|cc)\$" | includes |
-    grep -vE ':(tools/agent-conformance|upgrader/core)/' | while IFS=: read -r file line name; do
+    grep -vE ':(tools/agent-conformance|base)/' | while IFS=: read -r file line name; do
       grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
     done
 }
@@ -212,10 +221,10 @@ canary_conformance_includes() {
 check_upgraderctl_includes() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   for folder in wire core; do
-    known='agent-protocol/cpp/wire|tools/upgraderctl/wire'
+    known='agent-protocol/cpp/wire|base|tools/upgraderctl/wire'
     [ $folder = wire ] && known="$known|cereal" || known="$known|tools/upgraderctl/core"
     product_files | grep "^tools/upgraderctl/$folder/" | includes |
-      grep -vE ":(($known)/|upgrader/core/duration\.h)" |
+      grep -vE ":($known)/" |
       while IFS=: read -r file line name; do
         grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes $name"
       done
@@ -239,7 +248,8 @@ check_fleet_model() {
   product_files | grep '^fleet/model/' >"$scratch/pure"
   includes <"$scratch/pure" | grep -v ':fleet/model/' | while IFS=: read -r file line name; do
     case $file:$name in
-      *:agent-protocol/cpp/wire/result.h) continue ;;
+      *:base/result.h) continue ;;
+      fleet/model/record_*:base/*) continue ;;
       fleet/model/record_*:cereal/cereal.hpp) continue ;;
       fleet/model/record_*:agent-protocol/cpp/wire/*) continue ;;
       fleet/model/target_match.cc:pcre2.h) continue ;;
@@ -301,7 +311,7 @@ check_fleet_http() {
   includes <"$scratch/pure" | while IFS=: read -r file line name; do
     case $name in
       fleet/model/* | fleet/store/store.h | fleet/store/member_status.h) continue ;;
-      fleet/agent/release_draft.h | agent-protocol/cpp/wire/*) continue ;;
+      fleet/agent/release_draft.h | agent-protocol/cpp/wire/* | base/*) continue ;;
       fleet/http/*) echo "$name" | grep -qE "/($fleet_http_shell)\.h\$" || continue ;;
     esac
     grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"

@@ -198,7 +198,7 @@ canary_status_members() {
 # The signals that the upgrader takes are those that it reads, but for the one that is no order.
 check_signals() {
   awk '/ read_signals\[\]/ { on = 1 } on { print } on && /;/ { exit }' \
-    upgrader/shell/descriptors.h |
+    base/descriptors.h |
     grep -ohE '\bSIG[A-Z]+[0-9]?\b' |
     grep -vx SIGCHLD >"$scratch/code"
   section man/upgrader.8 SIGNALS | tags Dv >"$scratch/page"
@@ -209,7 +209,7 @@ check_signals() {
 }
 
 canary_signals() {
-  sed -i 's/ read_signals\[\] = {/&SIGWINCH, /' upgrader/shell/descriptors.h
+  sed -i 's/ read_signals\[\] = {/&SIGWINCH, /' base/descriptors.h
   echo 'in read_signals and not in man/upgrader.8: SIGWINCH'
   printf '.Sh SIGNALS\n.It Dv SIGPWR\n' >>man/upgrader.8
   echo 'in man/upgrader.8 and not in read_signals: SIGPWR'
@@ -287,10 +287,10 @@ canary_named_code() {
 
 # The version is one, wherever it is told.
 check_versions() {
-  version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' upgrader/version.h)
+  version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
   for told in "NEWS: $(sed -nE '1s/^upgrader ([0-9.]+)(,.*)?$/\1/p' NEWS)" \
     "debian/changelog: $(sed -nE '1s/^upgrader \((.*)\).*/\1/p' debian/changelog)"; do
-    [ "${told#*: }" = "$version" ] || echo "$told is not $version, as upgrader/version.h says"
+    [ "${told#*: }" = "$version" ] || echo "$told is not $version, as base/version.h says"
   done
 }
 

@@ -163,7 +163,7 @@ check_heads() {
 canary_heads() {
   echo '#pragma once' >upgrader/planted.h
   echo 'upgrader/planted.h: does not open'
-  echo '#include "upgrader/core/time.h"' >upgrader/planted.cc
+  echo '#include "base/time.h"' >upgrader/planted.cc
   echo 'upgrader/planted.cc: does not open'
   printf '#!/bin/sh\nset -e\n' >tests/planted.sh
   echo 'tests/planted.sh: does not open'
@@ -233,7 +233,7 @@ END
 
 canary_planted() {
   sed -i 's/taken < lines_a_turn/lines_a_turn > taken/' upgrader/shell/agents.cc
-  sed -i 's/is_control(c) ? 6 : 1/is_control(c) ? 6: 1/' agent-protocol/cpp/wire/escape.cc
+  sed -i 's/is_control(c) ? 6 : 1/is_control(c) ? 6: 1/' base/escape.cc
   echo 'nothing is planted: long_turn'
   echo 'nothing is planted: is_control(c) ? 6 : 1'
 }

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/utf8.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/rollout_bars.h"
 #include "fleet/http/changes.h"

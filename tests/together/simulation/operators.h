@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "tests/together/simulation/random.h"
-#include "upgrader/core/time.h"
 #include "upgrader/wire/control_request.h"
 
 namespace upgrader::simulation {

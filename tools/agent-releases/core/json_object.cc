@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "agent-protocol/cpp/wire/escape.h"
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/escape.h"
+#include "base/utf8.h"
 
 namespace agent_releases {
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/uv_handle.h"
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/shell/news.h"
 #include "tools/upgraderctl/shell/wall_clock.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace upgraderctl {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "upgrader/shell/uv_handle.h"
+#include "base/uv_handle.h"
 
 namespace upgraderctl {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/version.h"
 #include "tools/upgraderctl/core/command_words.h"
 #include "tools/upgraderctl/core/sentences.h"
-#include "upgrader/version.h"
 
 namespace upgraderctl {
 namespace {

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/escape.h"
+#include "base/escape.h"
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/status_page.h"
 #include "tools/upgraderctl/shell/control_directory.h"

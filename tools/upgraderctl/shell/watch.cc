@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/uv_handle.h"
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/status_page.h"
 #include "tools/upgraderctl/shell/control_directory.h"
@@ -14,7 +15,6 @@
 #include "tools/upgraderctl/shell/process_age.h"
 #include "tools/upgraderctl/shell/wall_clock.h"
 #include "tools/upgraderctl/wire/status_reader.h"
-#include "upgrader/shell/uv_handle.h"
 
 namespace upgraderctl {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "upgrader/core/duration.h"
+#include "base/duration.h"
 
 namespace upgraderctl {
 

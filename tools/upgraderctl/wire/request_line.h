@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "tools/upgraderctl/wire/request.h"
 
 namespace upgraderctl {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/utf8.h"
 
 namespace upgraderctl {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent-protocol/cpp/wire/result.h"
+#include "base/result.h"
 #include "tools/upgraderctl/wire/status.h"
 
 namespace upgraderctl {

@@ -1,4 +1,4 @@
-#include "upgrader/core/argument.h"
+#include "base/argument.h"
 
 #include <algorithm>
 #include <cstddef>

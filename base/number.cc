@@ -1,4 +1,4 @@
-#include "upgrader/core/number.h"
+#include "base/number.h"
 
 namespace upgrader {
 

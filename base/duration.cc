@@ -1,8 +1,8 @@
-#include "upgrader/core/duration.h"
+#include "base/duration.h"
 
 #include <cstdint>
 
-#include "upgrader/core/number.h"
+#include "base/number.h"
 
 namespace upgrader {
 

@@ -3,7 +3,11 @@
 
 #include <string>
 
+#include "base/form.h"
+
 namespace upgrader {
+
+using agent_protocol::operator""_with;
 
 // "ENOENT"; "E" and the number where there is no name for it.
 [[nodiscard]] std::string errno_name(int error);
@@ -21,3 +25,10 @@ struct SystemError {
 [[nodiscard]] bool is_shortage(int error);
 
 }  // namespace upgrader
+
+namespace agent_protocol {
+
+template <>
+struct ValueOf<upgrader::SystemError> : ValueInWords<upgrader::SystemError, upgrader::in_words> {};
+
+}  // namespace agent_protocol

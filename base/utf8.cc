@@ -1,4 +1,4 @@
-#include "agent-protocol/cpp/wire/utf8.h"
+#include "base/utf8.h"
 
 namespace agent_protocol {
 namespace {

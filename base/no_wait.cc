@@ -1,4 +1,4 @@
-#include "upgrader/shell/no_wait.h"
+#include "base/no_wait.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "upgrader/shell/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace upgrader {
 namespace {

@@ -1,4 +1,4 @@
-#include "agent-protocol/cpp/wire/escape.h"
+#include "base/escape.h"
 
 namespace agent_protocol {
 namespace {

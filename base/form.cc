@@ -1,4 +1,4 @@
-#include "agent-protocol/cpp/wire/form.h"
+#include "base/form.h"
 
 #include <cstdarg>
 

@@ -1,15 +1,13 @@
-#include "upgrader/core/errno_name.h"
+#include "base/errno_name.h"
 
 #include <cerrno>
 #include <cstring>
 
-#include "agent-protocol/cpp/wire/form.h"
-#include "upgrader/core/packed_names.h"
+#include "base/form.h"
+#include "base/packed_names.h"
 
 namespace upgrader {
 namespace {
-
-using agent_protocol::operator""_with;
 
 // A table of our own, since not every C library has strerrorname_np().
 constexpr NamedNumber named_errors[] = {

@@ -1,4 +1,4 @@
-#include "upgrader/shell/executable.h"
+#include "base/executable.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include <span>
 #include <string_view>
 
-#include "upgrader/core/words.h"
-#include "upgrader/shell/owned_fd.h"
+#include "base/errno_name.h"
+#include "base/owned_fd.h"
 
 // Our own ELF header, which the linker puts before the program: what has the same class, byte order
 // and machine runs where we run.

@@ -1,4 +1,4 @@
-#include "upgrader/shell/descriptors.h"
+#include "base/descriptors.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <limits>
 #include <memory>
 
-#include "upgrader/core/number.h"
+#include "base/number.h"
 
 namespace upgrader {
 namespace {

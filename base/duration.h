@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "upgrader/core/time.h"
+#include "base/time.h"
 
 namespace upgrader {
 
