@@ -94,10 +94,10 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .PHONY: always all programs samples demo check check-here quick install uninstall clean help \
   help-all packages dist deb
 
-# The programs that stand beside the upgrader on one machine: each has a directory below tools/, with
-# a .mk that adds to these lists. Programs and libraries are built by `make` and installed; tests
-# are what tests/run can run, for `make check`; packages are what those need of Debian. What the
-# programs themselves need is added to build_packages.
+# The programs that stand beside the upgrader on one machine: each has a directory below tools/,
+# with a .mk that adds to these lists. Programs and libraries are built by `make` and installed;
+# tests are what tests/run can run, for `make check`; packages are what those need of Debian. What
+# the programs themselves need is added to build_packages.
 tool_programs :=
 tool_libraries :=
 tool_headers :=

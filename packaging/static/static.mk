@@ -47,8 +47,8 @@ static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-thr
   %) -I.
 static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_types) \
   -I$(static_libuv)/include
-# Other processors have sections that packaging/static/layout.ld does not know: there the linker's own layout
-# has to do, which makes the file some tens of kilobytes larger.
+# Other processors have sections that packaging/static/layout.ld does not know: there the linker's
+# own layout has to do, which makes the file some tens of kilobytes larger.
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
 # -Wno-odr: what stands in run_time.cc for tables of types is no type.

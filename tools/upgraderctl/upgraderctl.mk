@@ -15,7 +15,8 @@ $(BUILD)/upgraderctl: $(BUILD)/objects/tools/upgraderctl/main.o $(upgraderctl_li
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv
 
-# ---- its tests: tests/together/upgraderctl/NAME_test.cc, and what it does beside an upgrader, or a double
+# ---- its tests: tests/together/upgraderctl/NAME_test.cc, and what it does beside an upgrader, or a
+# double
 
 upgraderctl_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/upgraderctl/*_test.cc))
 tool_tests += $(upgraderctl_tests) \

@@ -1,5 +1,5 @@
-# What tests/decisions/unit/failing_*_test can let fail: see failing_calls.h. A 64 is behind those that have
-# to do with offsets in files: so the C library calls them on machines of 64 bits, too.
+# What tests/decisions/unit/failing_*_test can let fail: see failing_calls.h. A 64 is behind those
+# that have to do with offsets in files: so the C library calls them on machines of 64 bits, too.
 
 failing_calls = clone dup2 dup3 epoll_create1 epoll_ctl eventfd fcntl64 flock fstat64 \
   fstatat64 fstatfs64 fsync ftruncate64 getcwd getppid getrlimit64 ioctl kill lstat64 mkfifoat \

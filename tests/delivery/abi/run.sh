@@ -3,7 +3,9 @@
 # libagent-protocol.so.1 exports with their types, the layout of the structures, the values of the
 # constants, the soname; and compiles the headers by themselves, in each language that may use them.
 # Each comparison has a canary: an error planted in a copy of the header or of the list of symbols.
-# Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/abi/run.sh    BUILD=build CC CXX
+# Prints `ok` lines and `N passed, N failed`.
+#
+# usage: tests/delivery/abi/run.sh    BUILD=build CC CXX
 set -u
 export LC_ALL=C
 
@@ -102,7 +104,8 @@ same_types() {
 layout() {
   includes=$1
   shift
-  awk -f tests/delivery/abi/probe.awk "$includes/agent-protocol/agent_protocol.h" >"$scratch/probe.c" &&
+  awk -f tests/delivery/abi/probe.awk "$includes/agent-protocol/agent_protocol.h" \
+    >"$scratch/probe.c" &&
     $CC -std=gnu99 -ffreestanding "$@" -I "$includes" -S -o "$scratch/probe.s" "$scratch/probe.c" &&
     sed -n 's/.*"->\(.*\)"$/\1/p' "$scratch/probe.s"
 }

@@ -30,7 +30,8 @@ try() {
     echo "report: skipped: upgrades, $1: $reason"
     return
   fi
-  timeout 120 tests/delivery/places/upgrades "$UPGRADER" "$PWD/tests/delivery/places/in" "$1" >"$scratch/said" 2>&1
+  timeout 120 tests/delivery/places/upgrades "$UPGRADER" "$PWD/tests/delivery/places/in" "$1" \
+    >"$scratch/said" 2>&1
   if [ $? = 0 ]; then pass "upgrades, $1"; else fail "upgrades, $1"; fi
 }
 
@@ -72,7 +73,8 @@ names_the_holder() {
 notices_a_full_disk() {
   tests/delivery/places/in small-disk >/dev/null || return
   mkdir "$scratch/disk"
-  if SMALL_DISK=$scratch/disk timeout 120 tests/delivery/places/in small-disk tests/delivery/places/full_disk \
+  if SMALL_DISK=$scratch/disk timeout 120 tests/delivery/places/in small-disk \
+    tests/delivery/places/full_disk \
     "$UPGRADER" "$sample_agent" "$scratch/disk" >"$scratch/said" 2>&1; then
     pass 'a full disk makes the sample agent unfit, and never active'
   else

@@ -1,8 +1,10 @@
 #!/bin/sh
 # What the static program owes to whoever runs it as root: another address in every process,
 # nothing that can be both written and executed, relocated pages that cannot be written any more,
-# and none of the C++ that packaging/static/run_time.cc does not have. Each with a canary. Prints `ok`
-# lines and `N passed, N failed`.    usage: tests/delivery/static/run.sh    BUILD=build  ARCH=amd64
+# and none of the C++ that packaging/static/run_time.cc does not have. Each with a canary. Prints
+# `ok` lines and `N passed, N failed`.
+#
+# usage: tests/delivery/static/run.sh    BUILD=build  ARCH=amd64
 set -u
 
 cd "$(dirname "$0")/../../.." || exit 1

@@ -16,12 +16,10 @@ BASE_CORE = ('errno_name', 'number', 'packed_names', 'time')
 BASE_PROTOCOL = ('escape', 'form', 'result', 'utf8')
 # What their paths begin with. The parts that decide and that read are judged by tests of their own
 # alone, without a process.
-CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table', 'tests/decisions/unit/supervisor',
-              'tests/decisions/unit/phase_event', 'tests/decisions/unit/chronicle', 'tests/decisions/unit/words',
-              'tests/decisions/unit/log_limit', 'tests/decisions/unit/init_news', 'tests/decisions/unit/ending',
-              'tests/decisions/unit/heartbeat',
-              'tests/decisions/unit/attempts', 'tests/decisions/unit/control', 'tests/decisions/unit/status', 'tests/decisions/unit/number',
-              'tests/decisions/unit/errno_name', 'tests/decisions/unit/policy')
+CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table', *(
+    f'tests/decisions/unit/{name}' for name in (
+        'supervisor', 'phase_event', 'chronicle', 'words', 'log_limit', 'init_news', 'ending',
+        'heartbeat', 'attempts', 'control', 'status', 'number', 'errno_name', 'policy')))
 PROTOCOL_TESTS = tuple(f'tests/decisions/unit/{name}' for name in (
     'archive', 'codec', 'form', 'json_line', 'line_reader', 'message', 'session', 'stock_archive',
     'text'))
@@ -65,7 +63,8 @@ def groups():
               [p for p in protocol if p not in agent], 0.95, False, PROTOCOL_TESTS),
         Group('shell', 'the shell', [p for p in upgrader + base if p not in core + protocol], 0.85,
               True,
-              ('tests/decisions/unit/', 'tests/decisions/scenario/', 'tests/together/integration/', 'tests/together/regression/')),
+              ('tests/decisions/unit/', 'tests/decisions/scenario/', 'tests/together/integration/',
+               'tests/together/regression/')),
         Group('agent', 'what an agent links', agent, 0.85, True,
               ('tests/decisions/unit/agent_', 'tests/decisions/unit/failing_agent')),
     ]

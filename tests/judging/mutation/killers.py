@@ -88,7 +88,8 @@ class Worker:
         self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
         outcome, case.ms = self.run(case, RECORD, (300, 300_000))
         case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
-        waits = case.program.startswith('tests/together/integration/')  # taking notes costs it nothing
+        # Taking notes costs nothing where a test waits.
+        waits = case.program.startswith('tests/together/integration/')
         if outcome != 'passed' or waits:
             return outcome == 'passed'
         outcome, case.ms = self.run(case, 0, (300, 300_000))

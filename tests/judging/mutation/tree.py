@@ -13,9 +13,10 @@ import subprocess
 import planted
 import weave
 
-COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'packaging', 'tests/decisions/unit',
-          'tests/decisions/scenario', 'tests/decisions/explore', 'tests/support', 'tests/together/integration',
-          'tests/together/regression', 'tests/judging/mutation/mutant.h']
+COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'packaging',
+          'tests/decisions/unit', 'tests/decisions/scenario', 'tests/decisions/explore',
+          'tests/support', 'tests/together/integration', 'tests/together/regression',
+          'tests/judging/mutation/mutant.h']
 # Tests of nothing that is mutated; and a walk that the one beside the second table goes as well.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/judging/mutation/mutant.h'
@@ -105,7 +106,8 @@ class Tree:
     # ---- weaving
 
     def weave(self):
-        scripts = [content(f'tests/judging/mutation/{name}.py') for name in ('find', 'weave', 'planted')]
+        scripts = [content(f'tests/judging/mutation/{name}.py')
+                   for name in ('find', 'weave', 'planted')]
         jobs, keys = [], []
         for path, first in weave.first_numbers(self.sources).items():
             stillborn = sorted(n for n in self.stillborn if n.startswith(path + ' '))

@@ -83,7 +83,10 @@ layer_of() {
 # cereal is for L1 alone, for the wire/ of upgraderctl, and for fleet/model; which files of that,
 # and what reads JSON in agent-conformance, is named in checks of their own.
 check_cereal() {
-  { layer_of 1; product_files | grep -E '^(tools/(upgraderctl/wire|agent-conformance)|fleet/model)/'; } \
+  {
+    layer_of 1
+    product_files | grep -E '^(tools/(upgraderctl/wire|agent-conformance)|fleet/model)/'
+  } \
     >"$scratch/allowed"
   product_files | includes | grep -E ':(cereal|rapidjson)/' | while IFS=: read -r file line name; do
     grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
@@ -201,7 +204,8 @@ tests/together/conformance/double.cc
 FILES
   echo "$pure_headers deque memory rapidjson/document.h rapidjson/error/en.h sstream cstdio" |
     tr -s ' ' '\n' >"$scratch/allowed"
-  code_files | grep '^tools/agent-conformance/' | grep -vE "/($conformance_shell)\.(h|cc)\$" | includes |
+  code_files | grep '^tools/agent-conformance/' |
+    grep -vE "/($conformance_shell)\.(h|cc)\$" | includes |
     grep -vE ':(tools/agent-conformance|base)/' | while IFS=: read -r file line name; do
       grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
     done

@@ -166,7 +166,8 @@ check_exit_statuses() {
   echo 0 >>"$scratch/code"
   section man/upgrader.8 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
   differ upgrader/ "$scratch/code" man/upgrader.8 "$scratch/page"
-  sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' tools/agent-releases/shell/commands.h \
+  sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' \
+    tools/agent-releases/shell/commands.h \
     >"$scratch/code"
   echo 0 >>"$scratch/code"
   section man/agent-releases.1 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
@@ -255,7 +256,7 @@ check_links() {
   grep -ohE '`[a-z_/-]+\.(h|cc|sh)`' ARCHITECTURE.md STYLE.md | tr -d '`' | grep -vx uv.h |
     sort -u | while IFS= read -r path; do
       [ -e "$path" ] || [ -e "upgrader/$path" ] || [ -e "agent-protocol/$path" ] ||
-        tree_files | grep -qE "^(upgrader|agent-protocol)/[a-z]+/$path\$" ||
+        tree_files | grep -qE "^(upgrader|agent-protocol/cpp)/[a-z]+/$path\$" ||
         echo "ARCHITECTURE.md or STYLE.md: $path does not exist"
     done
 }

@@ -105,7 +105,8 @@ check_limits() {
 }
 
 canary_limits() {
-  sed -i "s/^\(inline constexpr .*state_bytes_max =\).*/\1 32'769;/" agent-protocol/cpp/wire/message.h
+  sed -i "s/^\(inline constexpr .*state_bytes_max =\).*/\1 32'769;/" \
+    agent-protocol/cpp/wire/message.h
   echo 'state_bytes_max is 32,769'
 }
 

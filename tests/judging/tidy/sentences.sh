@@ -63,7 +63,8 @@ PAGE
 
 # The directories without such comments. The others still have old ones;
 # a directory that has none left is added here.
-plain_directories='agent-protocol agent-protocol/cpp/agent agent-protocol/cpp/session agent-protocol/cpp/wire
+plain_directories='agent-protocol agent-protocol/cpp/agent
+  agent-protocol/cpp/session agent-protocol/cpp/wire
   base tools/upgraderctl tools/upgraderctl/core tools/upgraderctl/shell tools/upgraderctl/wire
   upgrader upgrader/core upgrader/shell upgrader/wire packaging/static/shims/bits
   tests/together/regression tests/delivery/static'

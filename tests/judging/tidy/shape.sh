@@ -55,7 +55,7 @@ canary_file_lengths() {
 
 # A test that waits for ever hangs the whole run, and says nothing.
 check_waits() {
-  script_files | grep -E '^tests/' | grep -vE '^tests/(mutation|coverage)/' |
+  script_files | grep -E '^tests/' | grep -vE '^tests/judging/(mutation|coverage)/' |
     xargs -r tests/judging/tidy/waits.py
 }
 
@@ -130,7 +130,9 @@ check_heads() {
       */init/*.service | sample-agent/init/*.conf) opening='^# *[A-Za-z`]' ;;
       sample-agent/init/*/inittab | sample-agent/init/*/keep.d) opening='^# *[A-Za-z]' ;;
       sample-agent/init/dinit/*) opening='^# *[A-Za-z`]' ;;
-      tests/adversity/fuzz/inputs/*.txt | tests/together/releases/inputs.txt) opening='^# *[A-Za-z]' ;;
+      tests/adversity/fuzz/inputs/*.txt | tests/together/releases/inputs.txt)
+        opening='^# *[A-Za-z]'
+        ;;
       *_test.go) opening='^package ' ;;  # as Go wants it; its name says it
       agent-protocol/go/event.go | agent-protocol/go/message.go | agent-protocol/go/session.go)
         opening='^package '

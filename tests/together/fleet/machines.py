@@ -67,7 +67,7 @@ class WallClock:
     def __init__(self, file):
         self.file = file
         self.environment = {"WALL_CLOCK": file,
-                            "LD_PRELOAD": os.path.join(BUILD, "tests", "together", "fleet", "wall_clock.so")}
+                            "LD_PRELOAD": os.path.join(BUILD, "tests/together/fleet/wall_clock.so")}
 
     def set(self, ahead_s):
         with open(self.file + ".new", "w", encoding="ascii") as fresh:
@@ -88,7 +88,7 @@ class Machine:
         # As fleet-agent.service has it: the releases stand beside the link, not around it.
         self.link = os.path.join(self.home, "current")
         if not os.path.lexists(self.link):
-            os.symlink(os.path.join(BUILD, "tests", "together", "fleet", "agents", version), self.link)
+            os.symlink(os.path.join(BUILD, "tests/together/fleet/agents", version), self.link)
         self.upgrader_options = upgrader_options
         self.environment = dict(os.environ, **environment)
         self.arguments = [

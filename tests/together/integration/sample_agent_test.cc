@@ -30,7 +30,7 @@ constexpr const char* start_timeout = "--start-timeout=3s";
 
 demo::StageSettings settings() {
   const std::filesystem::path build =
-      std::filesystem::canonical("/proc/self/exe").parent_path().parent_path().parent_path();
+      std::filesystem::canonical("/proc/self/exe").parent_path() / "../../..";
   const char* upgrader = std::getenv("UPGRADER");
   return {.upgrader = upgrader == nullptr ? build / "upgrader" : upgrader,
           .variants = build / "sample-agent/variants"};
