@@ -8,8 +8,8 @@
 # Its own copies of what headers define are linked first.
 ifdef COVERAGE
 HARDENING =
-CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-filter-files='(^|/)(agent-protocol|base|upgrader)/' \
-  -fprofile-update=atomic
+CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-update=atomic \
+  -fprofile-filter-files='(^|/)(agent-protocol|base|upgrader)/'
 coverage_dump := $(BUILD)/objects/coverage/dump.o
 LDFLAGS += $(coverage_dump) $(patsubst %,-Wl$(comma)--wrap=%,_exit abort kill)
 $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(protocol_library) \
