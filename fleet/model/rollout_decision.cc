@@ -38,7 +38,7 @@ class RolloutDecider {
       case RolloutState::unknown:
         return Over{"its state is of a later version"};
       case RolloutState::paused:
-        return is_abort_wanted() ? begin_abort() : What{Wait{}};
+        return is_abort_wanted() ? begin_abort(why_abort()) : What{Wait{}};
       case RolloutState::aborting:
         return abort();
       case RolloutState::rolling:
@@ -131,8 +131,9 @@ class RolloutDecider {
   // ---- the rollout
 
   What roll() {
-    if (is_abort_wanted()) return begin_abort();
+    if (is_abort_wanted()) return begin_abort(why_abort());
     if (view_.rollout->batch >= view_.rollout->batches) return complete();
+    if (batch_.nodes().empty()) return begin_abort(no_batch());
     if (auto write = record_endings(false)) return *write;
     if (view_.rollout->phase == BatchPhase::pausing && !batch_.has_begun()) {
       if (!marks_.pause) marks_.pause = now_;
@@ -229,10 +230,21 @@ class RolloutDecider {
 
   // ---- its abort
 
-  What begin_abort() {
+  [[nodiscard]] std::string why_abort() const {
+    return facts_.denied.empty() ? asked_for(*view_.rollout) : facts_.denied;
+  }
+
+  // All batches are written before a rollout begins. If a record is lost, nobody knows which nodes
+  // were meant; and a number of batches that somebody has made up may be as large as he likes.
+  [[nodiscard]] std::string no_batch() const {
+    return "batch " + std::to_string(view_.rollout->batch + 1) + " of " +
+           std::to_string(view_.rollout->batches) + " is not there, or has no nodes";
+  }
+
+  What begin_abort(const std::string& why) {
     RolloutWriter writer(view_, facts_);
     writer.rollout().state = RolloutState::aborting;
-    writer.rollout().reason = facts_.denied.empty() ? asked_for(writer.rollout()) : facts_.denied;
+    writer.rollout().reason = why;
     return Write{writer.transaction(), "aborts: " + writer.rollout().reason};
   }
 
@@ -274,20 +286,6 @@ class RolloutDecider {
 };
 
 }  // namespace
-
-std::string_view text_of(RolloutStep step) {
-  switch (step) {
-    case RolloutStep::prepare:
-      return "prepare";
-    case RolloutStep::apply:
-      return "apply";
-    case RolloutStep::confirm:
-      return "confirm";
-    case RolloutStep::rollback:
-      return "rollback";
-  }
-  return "";
-}
 
 RolloutDecision decide(const RolloutView& view, const DriverFacts& facts, Ms now) {
   if (!view.damage.empty()) return {Over{view.damage}, facts.marks};

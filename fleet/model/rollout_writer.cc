@@ -41,6 +41,20 @@ NodeStage stage_of(RolloutStep step) {
 
 }  // namespace
 
+std::string_view text_of(RolloutStep step) {
+  switch (step) {
+    case RolloutStep::prepare:
+      return "prepare";
+    case RolloutStep::apply:
+      return "apply";
+    case RolloutStep::confirm:
+      return "confirm";
+    case RolloutStep::rollback:
+      return "rollback";
+  }
+  return "";
+}
+
 RolloutWriter::RolloutWriter(const RolloutView& view, const DriverFacts& facts)
     : view_(view), facts_(facts), rollout_(*view.rollout) {
   rollout_.driver = facts.controller;

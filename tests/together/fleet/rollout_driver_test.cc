@@ -325,6 +325,24 @@ TEST_CASE("a batch whose number fits into no number is nobody's, and the rollout
   CHECK(bench.stage(0) == NodeStage::preparing);
 }
 
+TEST_CASE("a rollout with a batch that is not there, or has no nodes, is aborted at that batch") {
+  const std::string none = GENERATE(R"({"nodes":[]})", "");
+  Bench bench(1, {.pause_ms = 1});
+  if (!none.empty()) bench.store.put(key_of(KeyKind::rollout_batch, {"r"}, 1), none);
+  Rollout rollout = bench.rollout();
+  rollout.batches = 86'400'000;
+  bench.store.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
+  bench.settle();
+  for (const auto phase : {UpgradePhase::prepared, UpgradePhase::soaked, UpgradePhase::done})
+    bench.all_answer(0, 1, phase);
+  bench.wait(second);
+
+  CHECK(bench.stage(0) == NodeStage::confirmed);
+  CHECK(bench.rollout().state == RolloutState::aborted);
+  CHECK(bench.rollout().reason == "batch 2 of 86400000 is not there, or has no nodes");
+  CHECK(bench.committed.size() < 12);
+}
+
 TEST_CASE("nodes that fail with texts as long as a record let the rollout end all the same") {
   Bench bench(40, {.max_failed = 30});
   bench.settle();
