@@ -10,6 +10,8 @@
 //     refused     somebody else has written: everything is read again
 //     unknown     everything is read again; a transaction that comes later still is refused, since
 //                 each compares and writes what is driven
+//     one of      and what is decided on that compares the same: the driver rests store_retry_ms
+//     these two   before it reads again; after the refusals_max-th it counts as denied
 //     denied      the task is told, and may abort; where that is denied, too, driving ends, loudly
 //
 // It ends without a word to the nodes when its key is another's or gone, when it has not heard for
@@ -23,6 +25,7 @@
 #include <variant>
 
 #include "fleet/model/driver_events.h"
+#include "fleet/model/futile_writes.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
@@ -73,6 +76,7 @@ class Driver {
   [[nodiscard]] bool is_over() const { return under_way_ == UnderWay::over; }
   [[nodiscard]] Revision fence() const { return fence_; }
   [[nodiscard]] const Task& task() const { return task_; }
+  [[nodiscard]] std::size_t revisions_known() const { return newest_.size(); }
 
   // All that decides what it does next, times relative to `now`, for tests that compare states.
   [[nodiscard]] std::string words(Ms now) const {
@@ -80,6 +84,7 @@ class Driver {
                        std::to_string(fence_);
     if (retry_at_) text += " again " + std::to_string(now - *retry_at_);
     if (waits_until_) text += " waits " + std::to_string(now - *waits_until_);
+    text += futile_.words();
     if (write_) text += " writes " + fleet::words(write_->transaction);
     return text + " " + task_.words(now);
   }
@@ -131,18 +136,32 @@ class Driver {
     if (!taking && under_way_ != UnderWay::transaction) return;
     if (const auto* done = std::get_if<Committed>(&event.outcome)) {
       proven_at_ = now_;
+      futile_.end();
       if (!taking) return committed(done->revision);
       fence_ = done->revision;
       return read_all();
     }
-    if (const auto* denied = std::get_if<Denied>(&event.outcome)) {
-      if (taking || !task_.deny("the store denies its driver: " + denied->reason)) {
-        return end("the store denies it: " + denied->reason, true);
-      }
-      actions_.emplace_back(Tell{true, "the store denies its driver: " + denied->reason});
+    if (const auto* denied = std::get_if<Denied>(&event.outcome)) return deny(denied->reason);
+    const bool again = futile_.again(write_ ? write_->transaction : Transaction{}, event.outcome);
+    if (futile_.is_for_good()) return deny("it refuses the same write again and again");
+    again ? rest() : read_all();  // where the key was being taken, reading tells whose it is
+  }
+
+  void deny(const std::string& reason) {
+    const std::string why = "the store denies its driver: " + reason;
+    if (under_way_ == UnderWay::taking || !task_.deny(why)) {
+      return end("the store denies it: " + reason, true);
     }
-    // Where the key was being taken, reading tells whose it is.
+    actions_.emplace_back(Tell{true, why});
+    futile_.end();
     read_all();
+  }
+
+  void rest() {
+    under_way_ = UnderWay::nothing;
+    write_.reset();
+    waits_until_.reset();
+    retry_at_ = now_ + store_retry_ms;
   }
 
   void committed(Revision revision) {
@@ -162,8 +181,6 @@ class Driver {
     if (under_way_ != UnderWay::reading) return;
     under_way_ = UnderWay::nothing;
     newest_.clear();
-    for (const KeyValue& record : event.reading.found)
-      newest_[record.key] = record.modified;
     task_.take_all(event.reading);
     const KeyValue* key = event.reading.find(task_.key());
     // Whether an unknown transaction has taken the key: its lease is nobody else's.
@@ -196,7 +213,7 @@ class Driver {
 
   void take(const KeyChanged& event) {
     more_ = event.more;
-    if (!is_news(event.record.key, event.record.modified)) return;
+    if (!is_told_news(event.record.key, event.record.modified)) return;
     const bool driver = event.record.key == task_.key();
     if (driver && fence_ != 0 && event.record.created != fence_) {
       return end("another controller drives it", true);
@@ -206,7 +223,7 @@ class Driver {
 
   void take(const KeyErased& event) {
     more_ = event.more;
-    if (!is_news(event.key, event.revision)) return;
+    if (!is_told_news(event.key, event.revision)) return;
     if (event.key == task_.key() && fence_ != 0 && event.revision > fence_) {
       return end("its lease has ended", true);
     }
@@ -221,10 +238,19 @@ class Driver {
     return true;
   }
 
+  // A watch tells changes in order: no older one comes. Only the revision of a transaction that is
+  // under way may be an older one.
+  bool is_told_news(const std::string& key, Revision revision) {
+    const bool news = is_news(key, revision);
+    if (under_way_ == UnderWay::transaction) return news;
+    std::erase_if(newest_, [revision](const auto& one) { return one.second < revision; });
+    return news;
+  }
+
   void take(const TimePassed&) {
     if (!retry_at_ || now_ < *retry_at_) return;
     retry_at_.reset();
-    if (under_way_ == UnderWay::nothing) fence_ == 0 ? take_key() : read_all();
+    if (under_way_ == UnderWay::nothing) read_all();
   }
 
   // ---- what it does
@@ -263,9 +289,10 @@ class Driver {
   std::optional<Write> write_;              // under way
   std::optional<Ms> retry_at_;              // the store did not answer
   std::optional<Ms> waits_until_;           // when time alone changes what is decided
-  std::map<std::string, Revision> newest_;  // of each key
-  bool more_ = false;                       // another change follows at once
-  Ms proven_at_ = 0;                        // when it heard last that its key is its own
+  std::map<std::string, Revision> newest_;  // of keys that changed last, or that it has written
+  FutileWrites futile_;
+  bool more_ = false;  // another change follows at once
+  Ms proven_at_ = 0;   // when it heard last that its key is its own
   Ms now_ = 0;
   DriverActions actions_;
 };

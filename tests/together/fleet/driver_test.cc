@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/model/desired_driver.h"
+#include "fleet/model/futile_writes.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
@@ -97,6 +98,62 @@ TEST_CASE("changes that come together are taken in one by one, and decided on on
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});
   CHECK(decisions == before + 2);
+}
+
+// Writes what the store refuses: it compares that a key is absent that is there.
+struct Refusing : Counting {
+  [[nodiscard]] DriverStep next(Revision, Ms) {
+    ++*decisions;
+    return Write{{.compares = {{.key = key_of(KeyKind::stop)}}, .puts = {{.key = "/fleet/v1/x"}}}};
+  }
+};
+
+TEST_CASE("a driver whose write is refused again and again rests in between, and gives up") {
+  int decisions = 0;
+  Bench bench(Driver<Refusing>("c1", Refusing{{&decisions}}, 1));
+  bench.store.put(key_of(KeyKind::stop), "{}");
+  bench.tell(BeginDriving{});
+  bench.settle();
+  CHECK(decisions == 2);  // the second on what was read anew
+
+  bench.wait(store_retry_ms - 1);
+  CHECK(decisions == 2);
+  bench.wait(1);
+  CHECK(decisions == 3);
+  for (int i = 0; i < 60; ++i)
+    bench.wait(store_retry_ms);
+
+  CHECK(decisions == refusals_max);
+  CHECK(bench.driver.is_over());
+  CHECK(bench.told.back() ==
+        "nothing is not driven any longer: the store denies it: it refuses the same write again "
+        "and again");
+}
+
+TEST_CASE("a driver whose lease has ended before it takes its key tries once a second") {
+  int decisions = 0;
+  Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
+  bench.store.end_lease(1);
+  bench.tell(BeginDriving{});
+  bench.settle();
+  CHECK(bench.driver.next_deadline() == store_retry_ms);
+  for (int i = 0; i < 60; ++i)
+    bench.wait(store_retry_ms);
+
+  CHECK(decisions == 0);
+  CHECK(bench.driver.is_over());
+}
+
+TEST_CASE("a driver remembers no more revisions than of the last change and its own writes") {
+  int decisions = 0;
+  Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
+  bench.tell(BeginDriving{});
+  bench.settle();
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    const auto revision = static_cast<Revision>(10 + i);
+    bench.tell(KeyErased{key_of(KeyKind::event, {}, i), revision});
+  }
+  CHECK(bench.driver.revisions_known() == 1);
 }
 
 PlanMember at(std::int64_t step) {

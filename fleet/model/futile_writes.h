@@ -1,0 +1,46 @@
+// Writes of one driver that came to nothing, one after the other, though everything was read anew
+// in between: when the driver has to rest before it tries again, and when it has to give up.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+// A write that is refused so often, on records that were read anew each time, is refused for good.
+inline constexpr int refusals_max = 20;
+
+class FutileWrites {
+ public:
+  // This write was refused, or no answer came. True: the same came of the one before it, which
+  // compared the same, so trying again at once will not help either.
+  [[nodiscard]] bool again(const Transaction& write, const Outcome& outcome) {
+    const bool same = compares_ == write.compares;
+    if (!same) *this = {};
+    compares_ = write.compares;
+    if (std::holds_alternative<Refused>(outcome)) ++refusals_;
+    return same;
+  }
+  void end() { *this = {}; }
+
+  [[nodiscard]] bool is_for_good() const { return refusals_ >= refusals_max; }
+
+  // For tests that compare states.
+  [[nodiscard]] std::string words() const {
+    if (!compares_) return "";
+    std::string text = " refused " + std::to_string(refusals_);
+    for (const Compare& one : *compares_)
+      text += " " + one.key + "@" + std::to_string(one.revision);
+    return text;
+  }
+
+ private:
+  std::optional<std::vector<Compare>> compares_ = {};
+  int refusals_ = 0;
+};
+
+}  // namespace fleet
