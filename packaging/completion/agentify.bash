@@ -1,11 +1,12 @@
-# Completion of agentify's command line in bash: options and their values. What stands before a `--`
-# is agentify's own, as it is written behind upgrader's --adapter=.
+# Completion of agentify's command line in bash: commands, options and their values. The words
+# before a `--` are agentify's own, or those of its command.
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
 _agentify_options='--check= --check-timeout= --ready= --settle= --vouch= --health=
   --health-interval= --health-failures= --health-action= --stop= --version --version=
   --version-command= --follow= --follow-keys= --help'
+_agentify_run_options='--name= --releases= --upgrader= --print'
 
 # The values of the option $1 that begin with $2, one a line.
 _agentify_values() {
@@ -18,14 +19,20 @@ _agentify_values() {
     --vouch) compgen -W 'yes no' -- "$2" ;;
     --health-action) compgen -W 'silence exit' -- "$2" ;;
     --health-failures) compgen -W '1 3 10' -- "$2" ;;
-    --follow | --follow-keys) compgen -d -- "$2" ;;
+    --follow | --follow-keys | --releases) compgen -d -- "$2" ;;
     --stop) compgen -W 'TERM INT QUIT HUP USR1 USR2 KILL' -- "$2" ;;
   esac
 }
 
 _agentify() {
-  local current=${COMP_WORDS[COMP_CWORD]} option= kept= at
+  local current=${COMP_WORDS[COMP_CWORD]} option= kept= at options=$_agentify_options
   COMPREPLY=()
+  if [[ $COMP_CWORD == 1 && $current != -* ]]; then
+    _upgrader_offer_programs
+    [[ run == "$current"* ]] && COMPREPLY+=(run)
+    return
+  fi
+  [[ ${COMP_WORDS[1]} == run ]] && options+=" $_agentify_run_options"
   for ((at = 1; at < COMP_CWORD; at += 1)); do
     [[ ${COMP_WORDS[at]} == -- ]] || continue
     _upgrader_offer_arguments $((at + 1))
@@ -33,10 +40,10 @@ _agentify() {
   done
   _upgrader_find_value
   if [[ $option ]]; then
-    [[ $option == --follow* ]] && compopt -o filenames
+    [[ $option == --follow* || $option == --releases ]] && compopt -o filenames
     _upgrader_offer_values _agentify_values
   else
-    _upgrader_offer_options "$_agentify_options"
+    _upgrader_offer_options "$options"
   fi
 }
 

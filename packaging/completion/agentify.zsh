@@ -1,10 +1,29 @@
 #compdef agentify
-# Completion of agentify's command line in zsh: options and their values, the daemon and its
-# arguments.
+# Completion of agentify's command line in zsh: its commands, options and their values, the daemon
+# and its arguments.
 
 local probes='tcp\: unix\: http\:// exec\: file\:' signals='(TERM INT QUIT HUP USR1 USR2 KILL)'
 
-_arguments -S \
+local -a own=()
+case $words[2] in
+  run)
+    own=(
+      '--name=[by which upgraderctl finds it]:name:'
+      '--releases=[run and follow the releases of]:directory:_files -/'
+      '*--upgrader=[an option of the upgrader]:option:'
+      '--print[print the command line of the upgrader]'
+    )
+    words=(agentify "${(@)words[3,-1]}")
+    ((CURRENT -= 1))
+    ;;
+esac
+
+_agentify_programs() {
+  (($#own)) || _wanted commands expl command compadd run
+  _command_names -e
+}
+
+_arguments -S $own \
   '--check=[run while held]:command:' \
   '--check-timeout=[how long the check may take]:duration:_upgrader_durations' \
   "--ready=[when the daemon works]:kind:(started notify fd\: after\: $probes)" \
@@ -20,5 +39,5 @@ _arguments -S \
   '--follow-keys=[public keys that are trusted]:directory:_files -/' \
   '(- *)'{-h,--help}'[print the options and exit]' \
   '(- *)--version=-[print the version and exit, or the version of the daemon]::version:' \
-  '(-)1:daemon:_command_names -e' \
+  '(-)1:command or daemon:_agentify_programs' \
   '*::argument:_normal'

@@ -6,10 +6,12 @@
 _upgraderctl_commands='list status upgrade rehearse confirm cancel commit rollback history wait
   shutdown'
 
-# The upgraders below /run/upgrader that begin with $1.
+# The upgraders of the machine and of the caller that begin with $1.
 _upgraderctl_names() {
-  local directory
-  for directory in "${UPGRADERCTL_BASE:-/run/upgrader}"/*/; do
+  local directory base own=${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/upgrader}
+  base=${UPGRADERCTL_BASE:-/run/upgrader}
+  [[ $UPGRADERCTL_BASE || ! $own ]] && own=$base
+  for directory in "$base"/*/ "$own"/*/; do
     [[ -d $directory ]] || continue
     directory=${directory%/}
     compgen -W "${directory##*/}" -- "$1"

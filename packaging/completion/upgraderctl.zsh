@@ -57,9 +57,10 @@ while ((at < CURRENT)); do
 done
 
 if [[ -z $command ]]; then
-  local base=${UPGRADERCTL_BASE:-/run/upgrader}
+  local base=${UPGRADERCTL_BASE:-/run/upgrader} own=$XDG_RUNTIME_DIR/upgrader
+  [[ -n $UPGRADERCTL_BASE ]] && own=$base
   local -a first=(${(k)about})
-  [[ -n $name ]] || first+=($base/*(N-/:t))
+  [[ -n $name ]] || first+=($base/*(N-/:t) $own/*(N-/:t))
   _arguments -S $options "*:command or name:($first)"
   return
 fi

@@ -3,7 +3,8 @@
 tool_programs += $(BUILD)/agentify
 agentify_library := $(BUILD)/libagentify.a
 agentify_objects := $(call unit,tools/agentify,$(filter-out tools/agentify/main.cc, \
-  $(wildcard tools/agentify/*.cc)))
+  $(wildcard tools/agentify/*.cc))) \
+  $(call unit,tools/agentify-launch,$(wildcard tools/agentify/launch/*.cc))
 $(agentify_library): $(agentify_objects); $(make_archive)
 
 # --follow is libagent-releases'; of that it links what reads and verifies, nothing that fetches.
@@ -24,7 +25,7 @@ $(agentify_units): $(BUILD)/tests/together/agentify/%: \
 
 # Beside a double of the upgrader, and under the real one; they take agentify from $(BUILD).
 agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py \
-  tests/together/agentify/follow.py \
+  tests/together/agentify/follow.py tests/together/agentify/run.py \
   tests/together/agentify/trial.py \
   tests/together/agentify/faults.py tests/together/agentify/kill.py
 agentify_witness := $(BUILD)/tests/together/agentify/witness

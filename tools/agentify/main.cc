@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -17,6 +18,7 @@
 #include "base/descriptors.h"
 #include "base/errno_name.h"
 #include "tools/agentify/journal.h"
+#include "tools/agentify/launch/run.h"
 #include "tools/agentify/loop.h"
 #include "tools/agentify/options.h"
 #include "tools/agentify/release_name.h"
@@ -173,7 +175,10 @@ int perform(const CommandLine& line) {
 }  // namespace agentify
 
 int main(int argc, char** argv) {
-  agentify::survive_a_broken_log();
   if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
+  // The upgrader puts `--` before the daemon: its name is never taken for a command.
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "run") return agentify::run_launch({argv + 2, argv + argc});
+  agentify::survive_a_broken_log();
   return agentify::perform(agentify::parse_command_line(argc, argv));
 }

@@ -189,10 +189,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
 }
 
 std::string help_text() {
-  return "Usage: upgrader --adapter=agentify [--adapter=OPTION ...] DAEMON [ARG ...]\n"
+  return "Usage: agentify run [OPTION ...] [--] DAEMON [ARG ...]\n"
+         "       upgrader --adapter=agentify [--adapter=OPTION ...] DAEMON [ARG ...]\n"
          "\n"
          "Makes an agent of a daemon that knows nothing of the agent protocol. OPTION is one of\n"
-         "these, as in --adapter=--ready=notify:\n"
+         "these, or of those that agentify run --help prints:\n"
          "\n"
          "  --check=COMMAND           run while nothing else is done; unless it ends with status "
          "0\n"

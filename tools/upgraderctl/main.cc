@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,17 +23,42 @@
 namespace upgraderctl {
 namespace {
 
+// Those that are to be looked at, without the names in them.
+std::vector<Base> bases_of_environment() {
+  const auto value_of = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (std::string other = value_of(base_variable); !other.empty()) return {{std::move(other)}};
+  std::vector<Base> bases = {{system_base}};
+  const std::string runtime = value_of(runtime_variable);
+  if (runtime.starts_with('/')) bases.push_back({runtime + base_in_runtime});
+  return bases;
+}
+
+// Fills in the names. Returns an error if a directory cannot be read and no other has a name.
+std::error_code look_for_names(std::vector<Base>& bases) {
+  std::error_code first;
+  bool found = false;
+  for (Base& base : bases) {
+    std::error_code error;
+    base.names = names_below(base.path, error);
+    if (error && !first) first = error;
+    found = found || !base.names.empty();
+  }
+  return found ? std::error_code() : first;
+}
+
 int obey(const Options& options, Terminal& terminal) {
-  const char* const other_base = std::getenv(base_variable);
-  const std::string base = other_base == nullptr || *other_base == '\0' ? default_base : other_base;
-  if (options.command == Command::list) return show_list(options, base, terminal);
-  std::error_code error;
-  const std::vector<std::string> names = names_below(base, error);
-  if (error && !options.directory && !options.name) {
-    terminal.complain(base + ": " + error.message());
+  std::vector<Base> bases = bases_of_environment();
+  const std::error_code error = look_for_names(bases);
+  const bool is_told_which = options.directory || options.name;
+  if (error && (!is_told_which || options.command == Command::list)) {
+    terminal.complain(in_words(bases) + ": " + error.message());
     return status_of_trouble(error.value());
   }
-  const std::variant<Place, NoPlace> chosen = choose_place(options, base, names);
+  if (options.command == Command::list) return show_list(options, bases, terminal);
+  const std::variant<Place, NoPlace> chosen = choose_place(options, bases);
   if (const auto* none = std::get_if<NoPlace>(&chosen)) {
     terminal.complain(none->text);
     return exit_absent;

@@ -86,7 +86,8 @@ check_options() {
     sed 's/.*--/--/; s/"$//' >"$scratch/code"
   sed -nE 's/^\.It (Cm .*)?Fl (-[a-z0-9-]+).*/-\2/p' man/agent-releases.1 >"$scratch/page"
   differ tools/agent-releases/shell/options.cc "$scratch/code" man/agent-releases.1 "$scratch/page"
-  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' tools/agentify/options.cc >"$scratch/code"
+  sed -nE 's/.*(name|text|word) == "(--[a-z-]+)".*/\2/p' tools/agentify/options.cc \
+    tools/agentify/launch/*.cc | sort -u >"$scratch/code"
   { options_on_page man/agentify.1; sed -nE 's/^\.It Fl h , (-help)/-\1/p' man/agentify.1; } \
     >"$scratch/page"
   differ tools/agentify/options.cc "$scratch/code" man/agentify.1 "$scratch/page"

@@ -109,21 +109,36 @@ TEST_CASE("help and version are asked for anywhere before EXECUTABLE") {
 
 TEST_CASE("the only upgrader there is needs no name") {
   const Options options = parsed({"status"});
-  CHECK(std::get<Place>(choose_place(options, "/run/upgrader", {"app"})).path ==
+  CHECK(std::get<Place>(choose_place(options, {{"/run/upgrader", {"app"}}})).path ==
         "/run/upgrader/app");
-  CHECK(std::get<NoPlace>(choose_place(options, "/run/upgrader", {})).text ==
+  CHECK(std::get<NoPlace>(choose_place(options, {{"/run/upgrader"}})).text ==
         "there is no upgrader below /run/upgrader; is --dir missing?");
-  CHECK(std::get<NoPlace>(choose_place(options, "/run/upgrader", {"app", "b\x1b"})).text ==
+  CHECK(std::get<NoPlace>(choose_place(options, {{"/run/upgrader", {"app", "b\x1b"}}})).text ==
         "there are 2 upgraders; give a NAME: app b\\x1b");
 }
 
 TEST_CASE("a named one is taken as it is called, with the words that lead there") {
-  const auto by_name = choose_place(parsed({"it's", "status"}), "/base", {"app", "it's"});
+  const auto by_name = choose_place(parsed({"it's", "status"}), {{"/base", {"app", "it's"}}});
   CHECK(std::get<Place>(by_name).path == "/base/it's");
   CHECK(std::get<Place>(by_name).words == "upgraderctl 'it'\\''s'");
-  const auto by_path = choose_place(parsed({"--dir=/run/x", "status"}), "/base", {"app"});
+  const auto by_path = choose_place(parsed({"--dir=/run/x", "status"}), {{"/base", {"app"}}});
   CHECK(std::get<Place>(by_path).path == "/run/x");
   CHECK(std::get<Place>(by_path).words == "upgraderctl --dir=/run/x");
+}
+
+TEST_CASE("upgraders of the caller's own are found beside those of the machine") {
+  const std::vector<Base> bases = {{"/run/upgrader", {"app", "both"}}, {"/u", {"both", "mine"}}};
+  const auto path_of = [&](std::vector<std::string> words) {
+    return std::get<Place>(choose_place(parsed(std::move(words)), bases)).path;
+  };
+  CHECK(path_of({"app", "status"}) == "/run/upgrader/app");
+  CHECK(path_of({"mine", "status"}) == "/u/mine");
+  CHECK(path_of({"absent", "status"}) == "/run/upgrader/absent");
+  CHECK(std::get<NoPlace>(choose_place(parsed({"both", "status"}), bases)).text ==
+        "there are 2 upgraders of this name; give one of: --dir=/run/upgrader/both "
+        "--dir=/u/both");
+  CHECK(std::get<NoPlace>(choose_place(parsed({"status"}), {{"/a"}, {"/b"}})).text ==
+        "there is no upgrader below /a and /b; is --dir missing?");
 }
 
 TEST_CASE("an upgrade is asked for by one name and one id") {

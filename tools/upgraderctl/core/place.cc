@@ -18,21 +18,38 @@ std::string quoted(const std::string& word) {
   return shown(text + "'");
 }
 
-std::variant<Place, NoPlace> choose_place(const Options& options, const std::string& base,
-                                          const std::vector<std::string>& names) {
+std::string in_words(const std::vector<Base>& bases) {
+  std::string text;
+  for (const Base& base : bases)
+    text += (text.empty() ? "" : " and ") + base.path;
+  return text;
+}
+
+std::variant<Place, NoPlace> choose_place(const Options& options, const std::vector<Base>& bases) {
   if (options.directory) {
     return Place{*options.directory, "upgraderctl --dir=" + quoted(*options.directory)};
   }
-  if (options.name) {
-    return Place{base + "/" + *options.name, "upgraderctl " + quoted(*options.name)};
+  std::vector<Place> found;
+  std::string names;
+  for (const Base& base : bases) {
+    for (const std::string& name : base.names) {
+      if (options.name && name != *options.name) continue;
+      found.push_back({base.path + "/" + name, "upgraderctl " + quoted(name)});
+      names += " " + shown(name);
+    }
   }
-  if (names.size() == 1) {
-    return Place{base + "/" + names.front(), "upgraderctl " + quoted(names.front())};
+  if (found.size() == 1) return found.front();
+  if (options.name && found.empty()) {
+    return Place{bases.front().path + "/" + *options.name, "upgraderctl " + quoted(*options.name)};
   }
-  if (names.empty()) return NoPlace{"there is no upgrader below " + base + "; is --dir missing?"};
-  std::string text = "there are " + std::to_string(names.size()) + " upgraders; give a NAME:";
-  for (const std::string& name : names)
-    text += " " + shown(name);
+  if (found.empty()) {
+    return NoPlace{"there is no upgrader below " + in_words(bases) + "; is --dir missing?"};
+  }
+  const std::string count = "there are " + std::to_string(found.size()) + " upgraders";
+  if (!options.name) return NoPlace{count + "; give a NAME:" + names};
+  std::string text = count + " of this name; give one of:";
+  for (const Place& place : found)
+    text += " --dir=" + shown(place.path);
   return NoPlace{text};
 }
 

@@ -66,23 +66,20 @@ std::vector<std::string> names_below(const std::string& base, std::error_code& e
   return names;
 }
 
-int show_list(const Options& options, const std::string& base, Terminal& terminal) {
-  std::error_code error;
-  const std::vector<std::string> names = names_below(base, error);
-  if (error) {
-    terminal.complain(base + ": " + error.message());
-    return status_of_trouble(error.value());
-  }
-  if (options.json) {
-    for (const std::string& name : names)
-      terminal.line(listed_as_json(base, name));
-    return exit_done;
-  }
+int show_list(const Options& options, const std::vector<Base>& bases, Terminal& terminal) {
   std::vector<Listed> all;
-  for (const std::string& name : names)
-    all.push_back(listed(base, name));
+  for (const Base& base : bases) {
+    for (const std::string& name : base.names) {
+      if (options.json) {
+        terminal.line(listed_as_json(base.path, name));
+      } else {
+        all.push_back(listed(base.path, name));
+      }
+    }
+  }
+  if (options.json) return exit_done;
   if (all.empty()) {
-    terminal.complain("there is no upgrader below " + base);
+    terminal.complain("there is no upgrader below " + in_words(bases));
   } else {
     print(terminal, list_table(all, wall_clock()));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/upgraderctl/core/options.h"
+#include "tools/upgraderctl/core/place.h"
 #include "tools/upgraderctl/shell/terminal.h"
 
 namespace upgraderctl {
@@ -16,7 +17,8 @@ namespace upgraderctl {
 // Files that may not be read are refused; where there is none, nobody is there.
 [[nodiscard]] int status_of_trouble(int error_number);
 
-[[nodiscard]] int show_list(const Options& options, const std::string& base, Terminal& terminal);
+[[nodiscard]] int show_list(const Options& options, const std::vector<Base>& bases,
+                            Terminal& terminal);
 [[nodiscard]] int show_status(const Options& options, const std::string& path, Terminal& terminal);
 [[nodiscard]] int show_history(const Options& options, const std::string& path, Terminal& terminal);
 

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""agentify run: one command from a daemon to upgrades that fall back, as its user and as root; and
+what it refuses. Ends with `N passed, N failed`."""
+
+import os
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+from double import (AGENTIFY, BUILD, PATIENCE, for_sanitizers, marked, run_command, run_tests,
+                    tests_of, wait_until)
+
+# A daemon that is ready when it has made the file of its version.
+READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
+# As a user that is not root, whoever runs the tests.
+AS_USER = ["unshare", "--user", "--map-user=1000"] if os.geteuid() == 0 else []
+# As root, with a /run that is nobody else's.
+AS_ROOT = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount",
+           "sh", "-c", 'mount -t tmpfs none /run && "$@"', "sh"]
+
+
+class Run:
+    """One `agentify run`, with XDG_RUNTIME_DIR in the directory of the test."""
+
+    def __init__(self, stage, *words, user=AS_USER):
+        self.stage = stage
+        self.runtime = stage.directory / "runtime"
+        self.runtime.mkdir(exist_ok=True)
+        self.mark = "TEST_MARK=" + stage.directory.name
+        self.user = user
+        self.environment = {
+            "PATH": os.environ["PATH"], "DIR": str(stage.directory),
+            "TEST_MARK": stage.directory.name, "XDG_RUNTIME_DIR": str(self.runtime),
+            **for_sanitizers()}
+        self.log_path = stage.directory / "log"
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [*user, str(AGENTIFY), "run", *words], env=self.environment,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        stage.doubles.append(self)
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def wait_for(self, text):
+        wait_until(lambda: text in self.log() or self.process.poll() is not None, text)
+        assert text in self.log(), self.log()
+
+    def ctl(self, *words):
+        return run_command(*self.user, str(BUILD / "upgraderctl"), *words, env=self.environment)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(PATIENCE) == 0, self.log()
+        assert marked(self.mark) == [], self.log()
+
+    def clean_up(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(PATIENCE)
+        wait_until(lambda: not marked(self.mark), "all have gone")
+
+
+def refused(*words, environment=None):
+    done = run_command(*AS_USER, str(AGENTIFY), "run", *words, stdin=subprocess.DEVNULL,
+                       env={"PATH": os.environ["PATH"], **for_sanitizers(), **(environment or {})})
+    assert done.stdout == "" and done.stderr.startswith("agentify: "), done
+    return done
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_one_command_runs_a_daemon_and_upgrades_it(stage):
+    """the program is replaced as a package manager does it, and upgraderctl needs no name"""
+    daemon = stage.directory / "daemon"
+    shutil.copy("/usr/bin/tail", daemon)
+    one = Run(stage, "--settle=0", "--version=1", "--", str(daemon), "-f", "/dev/null")
+    one.wait_for("the daemon is ready")
+    directory = one.runtime / "upgrader/daemon"
+    assert mode_of(directory) == 0o700 and mode_of(directory.parent) == 0o755
+    assert (directory / "lock").exists()
+    assert one.ctl("list").stdout.count("daemon") == 1
+    shutil.copy("/usr/bin/tail", stage.directory / "fresh")
+    (stage.directory / "fresh").rename(daemon)
+    done = one.ctl("upgrade")
+    assert done.returncode == 0, (done, one.log())
+    one.stop()
+
+
+def test_a_bad_version_falls_back(stage):
+    """whatever is never ready on trial, by --commit=healthy"""
+    daemon = Path(stage.script("daemon", READY))
+    link = stage.directory / "link"
+    link.symlink_to(daemon)
+    one = Run(stage, "--name=thing", f"--ready=file:{stage.directory}/ready", "--settle=0",
+              "--upgrader=--relink", "--upgrader=--trial=1s", "--", str(link))
+    one.wait_for("the daemon is ready")
+    link.unlink()
+    link.symlink_to(stage.script("bad", "exec tail -f /dev/null"))
+    done = one.ctl("thing", "upgrade")
+    assert done.returncode == 5, (done, one.log())
+    assert os.readlink(link) == str(daemon)
+    one.stop()
+
+
+def test_a_second_one_waits_for_the_lock(stage):
+    """so that no daemon runs twice under one name"""
+    daemon = stage.script("daemon", READY)
+    one = Run(stage, "--", daemon)
+    one.wait_for("the daemon is ready")
+    two = Run(stage, "--upgrader=--lock-timeout=100ms", "--", daemon)
+    assert two.process.wait(PATIENCE) != 0
+    assert "/daemon/lock" in two.log(), two.log()
+    one.stop()
+
+
+def test_root_has_its_directory_in_run(stage):
+    """and the name of the daemon may be given"""
+    words = ["--name=web", "--ready=started", "--settle=0", "--upgrader=--trial=1s", "--",
+             stage.script("daemon", READY)]
+    script = ('"$0" run "$@" & until "$CTL" web status >/dev/null 2>&1; do :; done; '
+              'stat -c "%a %n" /run/upgrader /run/upgrader/web; "$CTL" web shutdown; wait $!')
+    environment = {"PATH": os.environ["PATH"], "DIR": str(stage.directory),
+                   "CTL": str(BUILD / "upgraderctl"), **for_sanitizers()}
+    done = run_command(*AS_ROOT, "sh", "-c", script, str(AGENTIFY), *words, env=environment,
+                       stdin=subprocess.DEVNULL)
+    assert "755 /run/upgrader\n700 /run/upgrader/web\n" in done.stdout, done
+
+
+def test_the_command_line_is_shown(stage):
+    """and nothing is made"""
+    environment = {"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": str(stage.directory),
+                   **for_sanitizers()}
+    done = run_command(*AS_USER, str(AGENTIFY), "run", "--print", "--check=x -t", "--", "daemon",
+                       "it's", env=environment)
+    directory = stage.directory / "upgrader/daemon"
+    assert shlex.split(done.stdout) == [
+        str(BUILD / "upgrader"), "--commit=healthy", f"--lock={directory}/lock",
+        f"--control={directory}", f"--adapter={AGENTIFY}", "--adapter=--check=x -t",
+        "--", "daemon", "it's"], done
+    assert not (stage.directory / "upgrader").exists()
+
+
+def test_releases_are_run_and_followed(stage):
+    """by the name that their directory knows; what follows are arguments"""
+    releases = stage.directory / "releases"
+    releases.mkdir()
+    (releases / ".name").write_text("thing\n")
+    environment = {"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": str(stage.directory),
+                   **for_sanitizers()}
+    done = run_command(*AS_USER, str(AGENTIFY), "run", "--print", f"--releases={releases}",
+                       "--upgrader=--attempts=5", "--", "-v", env=environment)
+    words = shlex.split(done.stdout)
+    assert f"--control={stage.directory}/upgrader/thing" in words, done
+    for wanted in ("--relink", f"--previous={releases}/previous", "--attempts=5",
+                   f"--adapter=--follow={releases}"):
+        assert words.count(wanted) == 1, (wanted, words)
+    assert "--attempts=3" not in words
+    assert words[-3:] == ["--", f"{releases}/current", "-v"], words
+
+
+# The words behind `agentify run`, and what is said.
+WRONG = [([], "DAEMON is missing"),
+         (["--ready=tcp", "--", "d"], "--ready=tcp: "),
+         (["--no-such", "--", "d"], "--no-such: no such option"),
+         (["--upgrader=--no-such", "--", "d"], "--upgrader: --no-such: no such option"),
+         (["--upgrader=trial", "--", "d"], "such as --upgrader=--trial=1m"),
+         (["--upgrader=--adapter=x", "--", "d"], "the adapter is agentify"),
+         (["--upgrader=--trial=1s", "--upgrader=--trial=2s", "--", "d"], "=2s: is given twice"),
+         (["--name=a", "--name=b", "--", "d"], "--name=b: is given twice"),
+         (["--name=../x", "--", "d"], "a NAME has 1 to 64 letters"),
+         (["--name=", "--", "d"], "--name=: needs =NAME"),
+         (["--", "/srv/.hidden"], 'cannot be the NAME; give --name=NAME'),
+         (["--releases=/r", "--follow=/s", "--", "d"], "is given twice"),
+         (["--releases=", "--", "d"], "--releases=: needs =DIR")]
+
+
+def test_what_is_typed_wrongly_is_named(stage):
+    """before anything is made"""
+    for words, text in WRONG:
+        done = refused(*words, environment={"XDG_RUNTIME_DIR": str(stage.directory)})
+        assert done.returncode == 2 and text in done.stderr, (words, done)
+    assert not (stage.directory / "upgrader").exists()
+
+
+def test_a_directory_that_others_can_write_is_refused(stage):
+    """as is a machine without a directory for its user"""
+    done = refused("--", "d")
+    assert done.returncode == 1 and "XDG_RUNTIME_DIR is not set" in done.stderr, done
+    base = stage.directory / "upgrader"
+    base.mkdir()
+    base.chmod(0o777)
+    done = refused("--", "d", environment={"XDG_RUNTIME_DIR": str(stage.directory)})
+    assert done.returncode == 1 and "can be written by other users" in done.stderr, done
+    base.rmdir()
+    base.write_text("")
+    done = refused("--", "d", environment={"XDG_RUNTIME_DIR": str(stage.directory)})
+    assert done.returncode == 1 and "is not a directory" in done.stderr, done
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(globals()))

@@ -1,0 +1,137 @@
+#include "tools/agentify/launch/launch.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "tools/agentify/launch/launch_options.h"
+#include "base/argument.h"
+
+namespace agentify {
+namespace {
+
+// A name becomes part of paths of sockets and files, which are limited, too.
+constexpr std::size_t name_bytes_max = 64;
+
+bool is_name_byte(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '0' && byte <= '9') || std::string_view("._-@+:").find(byte) != std::string::npos;
+}
+
+bool can_name_directory(const std::string& name) {
+  return !name.empty() && name.size() <= name_bytes_max && name[0] != '.' && name[0] != '-' &&
+         std::all_of(name.begin(), name.end(), is_name_byte);
+}
+
+// Of a path; a slash at its end is not looked at.
+std::string base_name(std::string path) {
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool is_given(const std::vector<std::string>& options, std::string_view name) {
+  return std::any_of(options.begin(), options.end(), [name](const std::string& option) {
+    return upgrader::take_apart(option).name == name;
+  });
+}
+
+}  // namespace
+
+LaunchLine parse_run(const std::vector<std::string>& words) {
+  Launch launch;
+  std::size_t at = 0;
+  for (; at < words.size() && !ends_options(words[at]); ++at) {
+    const std::string& word = words[at];
+    if (word == "--help" || word == "-h") return HelpWanted{};
+    if (word == "--version") return VersionWanted{};
+    const std::string_view name = upgrader::take_apart(word).name;
+    if (name != "--upgrader" && given_before(words, at)) {
+      return UsageError{word + ": is given twice"};
+    }
+    if (word == "--print") {
+      launch.print = true;
+    } else if (auto wrong = set_launch_option(word, launch)) {
+      return *std::move(wrong);
+    }
+  }
+  if (auto wrong = finish_launch(words, at, "run", launch)) return *std::move(wrong);
+  return launch;
+}
+
+std::variant<Launch, UsageError> with_name(Launch launch, const std::string& name_of_releases) {
+  const bool given = !launch.name.empty();
+  if (!given) launch.name = name_of_releases;
+  if (launch.name.empty()) launch.name = base_name(launch.releases.value_or(launch.daemon));
+  if (can_name_directory(launch.name)) return launch;
+  return UsageError{(given ? "--name=" + launch.name + ": "
+                           : "\"" + launch.name + "\" cannot be the NAME; give --name=NAME: ") +
+                    "a NAME has 1 to 64 letters, digits and . _ - @ + :, and begins with none of "
+                    ". and -"};
+}
+
+bool needs_directory(const Launch& launch) {
+  return !is_given(launch.upgrader, "--control") || !is_given(launch.upgrader, "--lock");
+}
+
+std::vector<std::string> upgrader_command(const Launch& launch, const Places& places) {
+  std::vector<std::string> words = {places.upgrader};
+  const auto add_default = [&](std::string_view name, const std::string& value) {
+    if (is_given(launch.upgrader, name)) return;
+    words.push_back(value.empty() ? std::string(name) : std::string(name) + "=" + value);
+  };
+  add_default("--commit", "healthy");
+  if (!places.directory.empty()) {
+    add_default("--lock", places.directory + "/lock");
+    add_default("--control", places.directory);
+  }
+  if (launch.releases) {
+    add_default("--relink", "");
+    add_default("--previous", *launch.releases + "/previous");
+    add_default("--attempts", "3");
+  }
+  words.insert(words.end(), launch.upgrader.begin(), launch.upgrader.end());
+  words.push_back("--adapter=" + places.agentify);
+  for (const std::string& option : launch.adapter)
+    words.push_back("--adapter=" + option);
+  if (launch.releases) words.push_back("--adapter=--follow=" + *launch.releases);
+  words.insert(words.end(), {"--", launch.daemon});
+  words.insert(words.end(), launch.args.begin(), launch.args.end());
+  return words;
+}
+
+std::string shell_word(const std::string& word) {
+  const auto is_plain = [](char byte) {
+    return is_name_byte(byte) || std::string_view("/=,%").find(byte) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string text = "'";
+  for (const char byte : word)
+    text += byte == '\'' ? std::string("'\\''") : std::string(1, byte);
+  return text + "'";
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words)
+    line += (line.empty() ? "" : " ") + shell_word(word);
+  return line;
+}
+
+std::string run_help() {
+  return "Usage: agentify run [options] [--] DAEMON [ARG ...]\n"
+         "       agentify run [options] --releases=DIR [--] [ARG ...]\n"
+         "\n"
+         "Executes the upgrader beside agentify, which runs DAEMON, upgrades it and falls back.\n"
+         "\n"
+         "  --name=NAME               the name of this upgrader (the base name of DAEMON), by\n"
+         "                            which upgraderctl finds it\n"
+         "  --releases=DIR            run DIR/current, and upgrade it whenever agent-releases has\n"
+         "                            a newer release in DIR\n"
+         "  --upgrader=OPTION         an option of the upgrader; may be given again\n"
+         "  --print                   print the upgrader's command line, and exit\n"
+         "  -h, --help                print this, and exit\n"
+         "\n"
+         "All other options are agentify's own: see agentify --help. More in agentify(1).\n";
+}
+
+}  // namespace agentify

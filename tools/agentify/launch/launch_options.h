@@ -1,0 +1,27 @@
+// How the options that `run` and `unit` share are taken: one word at a time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/agentify/launch/launch.h"
+
+namespace agentify {
+
+// What is wrong with the option, or nothing. Options that are not ours are kept for agentify.
+[[nodiscard]] std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch);
+
+// Takes DAEMON and its arguments, words[at] being the first that is no option, and judges all
+// options together. `command` is named in complaints.
+[[nodiscard]] std::optional<UsageError> finish_launch(const std::vector<std::string>& words,
+                                                      std::size_t at, const std::string& command,
+                                                      Launch& launch);
+
+// Whether options end before this word.
+[[nodiscard]] bool ends_options(const std::string& word);
+
+// Whether an option of the same name stands among the first `end` words.
+[[nodiscard]] bool given_before(const std::vector<std::string>& words, std::size_t end);
+
+}  // namespace agentify

@@ -1,0 +1,88 @@
+#include "tools/agentify/launch/place.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <fstream>
+
+#include "base/errno_name.h"
+
+namespace agentify {
+namespace {
+
+constexpr char system_base[] = "/run/upgrader";
+constexpr mode_t base_mode = 0755;
+constexpr mode_t directory_mode = 0700;
+constexpr mode_t others_may_write = S_IWGRP | S_IWOTH;
+
+std::string because(const std::string& path, int error) {
+  return path + ": " + in_words(upgrader::SystemError{error});
+}
+
+// Makes it unless it exists. Why it cannot serve the caller, or nothing.
+std::optional<std::string> make_directory(const std::string& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) == 0) {
+    if (::chmod(path.c_str(), mode) == 0) return std::nullopt;  // whatever the umask is
+    return because(path, errno);
+  }
+  if (errno != EEXIST) return because(path, errno);
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return because(path, errno);
+  if (!S_ISDIR(status.st_mode)) return path + " is not a directory";
+  if (status.st_uid != ::geteuid() && status.st_uid != 0) {
+    return path + " belongs to another user";
+  }
+  if ((status.st_mode & others_may_write) != 0) return path + " can be written by other users";
+  return std::nullopt;
+}
+
+bool belongs_to_caller(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid();
+}
+
+}  // namespace
+
+std::variant<std::string, NoPlace> find_directory(const std::string& name, bool make) {
+  std::string base = system_base;
+  // As the service file of a daemon with a user of its own makes it.
+  if (belongs_to_caller(base + "/" + name)) return base + "/" + name;
+  if (::geteuid() != 0) {
+    const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+    if (runtime == nullptr || runtime[0] != '/') {
+      return NoPlace{"no directory for the upgrader: " + base + "/" + name +
+                     " does not exist or belongs to another user, and XDG_RUNTIME_DIR is not set"};
+    }
+    base = std::string(runtime) + "/upgrader";
+  }
+  if (make) {
+    if (const auto wrong = make_directory(base, base_mode)) return NoPlace{*wrong};
+    if (const auto wrong = make_directory(base + "/" + name, directory_mode)) {
+      return NoPlace{*wrong};
+    }
+  }
+  return base + "/" + name;
+}
+
+std::variant<Places, NoPlace> find_programs() {
+  char path[PATH_MAX];
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  if (size <= 0 || size == sizeof path) return NoPlace{"cannot tell from /proc where agentify is"};
+  const std::string self(path, static_cast<std::size_t>(size));
+  return Places{
+      .upgrader = self.substr(0, self.rfind('/')) + "/upgrader", .agentify = self, .directory = ""};
+}
+
+std::string name_of_releases(const std::string& directory) {
+  std::ifstream file(directory + "/.name");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+}  // namespace agentify
