@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "tools/agentify/launch/launch_options.h"
 #include "base/argument.h"
+#include "tools/agentify/launch/launch_options.h"
 
 namespace agentify {
 namespace {

@@ -27,7 +27,8 @@ std::optional<UsageError> add_upgrader_option(const Argument& argument, Launch& 
     return UsageError{upgrader::complaint_about(
         argument, "needs =OPTION, an option of the upgrader, such as --upgrader=--trial=1m")};
   }
-  if (take_apart(option).name == "--adapter") {
+  constexpr std::string_view adapter_option = "--adapter";
+  if (take_apart(option).name == adapter_option) {
     return UsageError{upgrader::complaint_about(
         argument, "the adapter is agentify; its options are given as they are")};
   }

@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/errno_name.h"
 #include "tools/agentify/launch/launch.h"
 #include "tools/agentify/launch/place.h"
-#include "base/errno_name.h"
 
 namespace agentify {
 namespace {
