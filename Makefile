@@ -91,7 +91,7 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .SUFFIXES:
 .PRECIOUS: $(BUILD)/objects/%.o $(BUILD)/units/%.cc
 .DELETE_ON_ERROR:
-.PHONY: always all programs samples demo check check-here quick install uninstall clean help \
+.PHONY: always all programs samples demo check check-built check-here quick install uninstall clean help \
   help-all packages dist deb
 
 # The programs that stand beside the upgrader on one machine: each has a directory below tools/,
@@ -331,8 +331,9 @@ quick:
 
 # It knows the names of this processor's instructions alone.
 floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/judging/analysis/floating_point)
-check-here: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
+check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
+check-here: check-built
 	@tests/run $(BUILD) tests/judging/tidy/run.sh $(slow_tests) tests/together/languages/run \
 	  tests/delivery/install/run.sh \
 	  tests/delivery/install/procd.sh \

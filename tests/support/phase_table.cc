@@ -15,7 +15,7 @@ bool is_phase(std::string_view word) {
   return false;
 }
 
-std::vector<std::string> words_of(const std::string& text) {
+std::vector<std::string> names_in(const std::string& text) {
   constexpr std::string_view of_names = "abcdefghijklmnopqrstuvwxyz_";
   std::vector<std::string> words;
   for (std::size_t at = text.find_first_of(of_names); at != std::string::npos;) {
@@ -43,10 +43,10 @@ std::set<PhaseStep> steps_of_table(const std::string& header) {
       continue;
     }
     if (line.size() > first_column && line[first_column] != ' ') {
-      from = words_of(line.substr(first_column)).front();
+      from = names_in(line.substr(first_column)).front();
     }
     if (line.size() <= last_column) continue;
-    for (const std::string& word : words_of(line.substr(last_column)))
+    for (const std::string& word : names_in(line.substr(last_column)))
       if (is_phase(word)) steps.emplace(from, word);
   }
   return steps;

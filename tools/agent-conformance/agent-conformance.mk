@@ -29,7 +29,7 @@ $(conformance_double): $(BUILD)/objects/tests/together/conformance/double.o
 
 conformance_scripts := tests/together/conformance/wrong_agents tests/together/conformance/reports \
   tests/together/conformance/right_agents
-check-here: $(conformance) $(conformance_double)
+check-built: $(conformance) $(conformance_double)
 tool_tests += $(conformance_units) $(conformance_scripts)
 slow_tests += tests/together/conformance/right_agents tests/together/conformance/wrong_agents
 tool_packages += python3 mandoc strace

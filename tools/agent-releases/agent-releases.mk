@@ -67,7 +67,7 @@ releases_plays := $(addprefix tests/together/releases/, \
 releases_test_programs := $(releases_judge) $(BUILD)/tests/adversity/crash/careless.so
 tool_tests += $(releases_unit_tests) $(releases_plays)
 slow_tests += $(BUILD)/tests/together/releases/choice_test tests/together/releases/page
-check-here: $(releases_unit_tests) $(releases_test_programs)
+check-built: $(releases_unit_tests) $(releases_test_programs)
 sanitized_tests += $(releases_unit_tests) $(filter-out %/kills,$(releases_plays))
 sanitized_programs += $(releases_program) $(releases_test_programs)
 

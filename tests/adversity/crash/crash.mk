@@ -34,4 +34,4 @@ crash:
 # Seconds, so every `make check` makes it.
 layer_tests += tests/adversity/crash/run
 slow_tests += tests/adversity/crash/run
-check-here: $(crash_programs) $(BUILD)/sample-agent/sample-agent
+check-built: $(crash_programs) $(BUILD)/sample-agent/sample-agent

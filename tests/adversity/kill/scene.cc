@@ -28,17 +28,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t packet_bytes_max = 100'000;
+constexpr std::size_t report_bytes_max = 100'000;
 
 void write_file(const std::string& path, const std::string& text) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   static_cast<void>(write(fd, text.data(), text.size()));
   close(fd);
-}
-
-std::string executable_of(pid_t pid) {
-  std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", ignored);
 }
 
 // As the kernel lists them, where it does; otherwise as the whole table says, which is long.
@@ -212,7 +207,7 @@ void Scene::accept_one() {
 }
 
 void Scene::receive(Agent& agent) {
-  static char packet[packet_bytes_max];
+  static char packet[report_bytes_max];
   ssize_t size = 0;
   while ((size = recv(agent.fd, packet, sizeof packet, 0)) > 0) {
     const std::string text(packet + 1, static_cast<std::size_t>(size) - 1);
@@ -274,7 +269,7 @@ std::vector<pid_t> Scene::descendants() const {
 }
 
 bool Scene::is_agent(pid_t pid) const {
-  return executable_of(pid).starts_with(cast_.agents);
+  return integration::executable_of(pid).starts_with(cast_.agents);
 }
 
 const Agent* Scene::agent_of(pid_t pid) const {
@@ -331,8 +326,8 @@ std::string Scene::account() const {
   for (const std::string& violation : violations_)
     text << "  violation: " << violation << "\n";
   for (const pid_t pid : descendants()) {
-    text << "  left: " << pid << " " << integration::state_of(pid) << " " << executable_of(pid)
-         << "\n";
+    text << "  left: " << pid << " " << integration::state_of(pid) << " "
+         << integration::executable_of(pid) << "\n";
   }
   text << integration::read_file(path("log"));
   return text.str();

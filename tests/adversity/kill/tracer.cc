@@ -24,14 +24,7 @@ constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_T
                          PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 
 // How long a process may take to do what takes it no time on a machine that is idle.
-constexpr auto patience = std::chrono::seconds(60);
-
-std::string executable_of(pid_t pid) {
-  char path[4096];
-  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
-  const ssize_t size = readlink(link.c_str(), path, sizeof path);
-  return {path, size < 0 ? 0 : static_cast<std::size_t>(size)};
-}
+constexpr auto call_patience = std::chrono::seconds(60);
 
 // Asleep in a system call. Who is about to look for what it waits for has the state of a sleeper
 // already, but waits nowhere, as the first question tells; who has come to a stop is no sleeper, as
@@ -172,7 +165,7 @@ bool Tracer::settle(Tracee& tracee) {
     return waitpid(tracee.pid, &status, __WALL) == tracee.pid && take(tracee, status);
   }
   int looks = 0;
-  for (const auto deadline = Clock::now() + patience; Clock::now() < deadline; pause(looks)) {
+  for (const auto end = Clock::now() + call_patience; Clock::now() < end; pause(looks)) {
     int status = 0;
     const pid_t waited = waitpid(tracee.pid, &status, __WALL | WNOHANG);
     if (waited == tracee.pid) return take(tracee, status);
@@ -236,7 +229,7 @@ void Tracer::take_event(Tracee& tracee, int event) {
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
     // A wrapper has started the upgrader proper: that is no agent.
-    const bool agent = executable_of(tracee.pid).starts_with(agent_);
+    const bool agent = integration::executable_of(tracee.pid).starts_with(agent_);
     if (tracee.generation != 0 && !agent) {
       tracee.generation = 0;
       generations_ = 0;
@@ -259,7 +252,7 @@ void Tracer::go_on(Tracee& tracee, int request) {
 
 bool Tracer::end_by(Tracee& victim, int signal, const std::function<void(const Stop&)>& watch) {
   if (victim.is == Tracee::Is::ended || kill(victim.pid, signal) != 0) return false;
-  const auto deadline = Clock::now() + patience;
+  const auto deadline = Clock::now() + call_patience;
   while (victim.is != Tracee::Is::ended && Clock::now() < deadline) {
     if (victim.is == Tracee::Is::stopped) go_on(victim, PTRACE_SYSCALL);
     if (!settle(victim) || !news_ || victim.is == Tracee::Is::ended) continue;
@@ -282,7 +275,7 @@ void Tracer::run_first_ones() {
 
 bool Tracer::freeze(Tracee& victim) {
   if (victim.is == Tracee::Is::ended || kill(victim.pid, SIGSTOP) != 0) return false;
-  const auto deadline = Clock::now() + patience;
+  const auto deadline = Clock::now() + call_patience;
   while (victim.is != Tracee::Is::ended && Clock::now() < deadline) {
     if (victim.is == Tracee::Is::stopped) go_on(victim, PTRACE_CONT);
     int status = 0;

@@ -27,7 +27,7 @@ using N = Notes;
 using H = Happening;
 using A = Actions;
 
-const Named<Effect> effects[] = {
+const Named<Effect> deadline_effects[] = {
     {"A limit start",
      [](N& n, const H& h, A&) { n.a.limit = after(h.now, n.policy.defaults.start_timeout); }},
     {"A limit fallback",
@@ -112,7 +112,7 @@ const Named<Effect> effects[] = {
 }  // namespace
 
 Effect deadline_effect_named(std::string_view name) {
-  return named(effects, name);
+  return named(deadline_effects, name);
 }
 
 }  // namespace upgrader::test

@@ -7,6 +7,8 @@
 
 #include "tests/together/agentify/stories.h"
 
+namespace adapter_test {
+
 using namespace stories;
 using namespace std::chrono_literals;
 using Stage = Adapter::Stage;
@@ -435,3 +437,5 @@ TEST_CASE("signals and messages mean nothing where there is no daemon") {
   CHECK(story.tell(TimePassed{}).actions.empty());
   CHECK(story.tell(CheckEnded{true, ""}).actions.empty());
 }
+
+}  // namespace adapter_test

@@ -10,6 +10,8 @@
 
 #include "tests/together/agentify/stories.h"
 
+namespace explore_test {
+
 using namespace stories;
 using namespace std::chrono_literals;
 
@@ -412,3 +414,5 @@ TEST_CASE("the walk finds what is planted") {
   World after;
   CHECK(judge({Leave{0}, SayReady{}}, after) == "does something after it has left");
 }
+
+}  // namespace explore_test

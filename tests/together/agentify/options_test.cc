@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+namespace options_test {
+
 using namespace agentify;
 using namespace std::chrono_literals;
 
@@ -119,3 +121,5 @@ TEST_CASE("what is wrong is named") {
   CHECK(complaint({"--version=1", "--version-command=v", "d"}) ==
         "--version-command: is of no use beside --version");
 }
+
+}  // namespace options_test

@@ -21,6 +21,8 @@
 #include "tools/agentify/signals.h"
 #include "tools/agentify/stop_plan.h"
 
+namespace values_test {
+
 using namespace agentify;
 using namespace std::chrono_literals;
 
@@ -282,3 +284,5 @@ TEST_CASE(
   std::filesystem::remove_all(base);
   CHECK(std::holds_alternative<NoDirectory>(find_in_shared(base)));
 }
+
+}  // namespace values_test

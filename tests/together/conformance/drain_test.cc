@@ -8,6 +8,8 @@
 
 #include "tools/agent-conformance/drain.h"
 
+namespace drain_test {
+
 using namespace conformance;
 
 TEST_CASE("one turn reads so much of an output without an end, and not more") {
@@ -37,3 +39,5 @@ TEST_CASE("what is in a pipe is read, and its end is told once all is") {
   CHECK(drain(ends[0], take));
   ::close(ends[0]);
 }
+
+}  // namespace drain_test

@@ -8,6 +8,8 @@
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/effects.h"
 
+namespace play_test {
+
 using namespace conformance;
 using namespace std::chrono_literals;
 
@@ -261,3 +263,5 @@ TEST_CASE("every check has a name of its own, and needs only checks that come be
     seen.push_back(check.name);
   }
 }
+
+}  // namespace play_test

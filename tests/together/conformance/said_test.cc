@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace said_test {
+
 using conformance::judge;
 using conformance::Line;
 using conformance::Said;
@@ -107,3 +109,5 @@ TEST_CASE("a type that an agent does not have is unknown") {
   CHECK(said(R"({"type":"stop"})").kind == Said::Kind::unknown);
   CHECK(said(R"({"type":""})").kind == Said::Kind::unknown);
 }
+
+}  // namespace said_test

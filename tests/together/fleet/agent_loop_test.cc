@@ -18,6 +18,8 @@
 #include "fleet/agent/hook_run.h"
 #include "fleet/store/uv_timers.h"
 
+namespace agent_loop_test {
+
 using namespace fleet;
 using namespace std::chrono_literals;
 
@@ -200,3 +202,5 @@ TEST_CASE("a hook is not run where others may write it or its directory") {
         (who.empty() ? "it runs"
                      : what + " can be written by others than its owner: chmod go-w " + what));
 }
+
+}  // namespace agent_loop_test

@@ -13,6 +13,8 @@
 #include "fleet/agent/ledger_file.h"
 #include "fleet/store/fake_store.h"
 
+namespace agent_parts_test {
+
 using namespace fleet;
 using namespace std::chrono_literals;
 
@@ -161,3 +163,5 @@ TEST_CASE("records come to stand as they are wanted, and only while what they de
     CHECK(cell.read({"/n/a"}).found.at(0).value == "19");
   }
 }
+
+}  // namespace agent_parts_test

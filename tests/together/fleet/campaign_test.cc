@@ -9,6 +9,8 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_wish.h"
 
+namespace campaign_test {
+
 namespace {
 
 using namespace fleet;
@@ -228,3 +230,5 @@ TEST_CASE("a rollout is watched by a line of its own, and one for each batch tha
 }
 
 }  // namespace
+
+}  // namespace campaign_test

@@ -10,6 +10,8 @@
 #include "fleet/agent/certificate_clock.h"
 #include "fleet/agent/text_file.h"
 
+namespace certificate_time_test {
+
 namespace {
 
 using namespace fleet;
@@ -85,3 +87,5 @@ TEST_CASE("what another process has made durable since is not taken back") {
   CHECK(CertificateClock(file, {}).time().durable == today);
   std::filesystem::remove_all(directory);
 }
+
+}  // namespace certificate_time_test

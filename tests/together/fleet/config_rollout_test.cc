@@ -6,6 +6,8 @@
 #include "fleet/model/record_tree.h"
 #include "fleet/model/rollout_wish.h"
 
+namespace config_rollout_test {
+
 namespace {
 
 using namespace fleet;
@@ -216,3 +218,5 @@ TEST_CASE("a rollout that was not written says whether that is known") {
 }
 
 }  // namespace
+
+}  // namespace config_rollout_test

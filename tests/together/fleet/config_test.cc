@@ -8,6 +8,8 @@
 #include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
 
+namespace config_test {
+
 namespace {
 
 using namespace fleet;
@@ -278,3 +280,5 @@ TEST_CASE("what is not set has its default; a watch without a source is none") {
 }
 
 }  // namespace
+
+}  // namespace config_test

@@ -16,6 +16,8 @@
 #include "tests/together/fleet/day_machine.h"
 #include "tests/together/fleet/report.h"
 
+namespace day_test {
+
 namespace {
 
 using namespace fleet;
@@ -376,3 +378,5 @@ TEST_CASE("canary: machines that forget what they have obeyed are found") {
 }
 
 }  // namespace
+
+}  // namespace day_test

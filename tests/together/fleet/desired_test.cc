@@ -11,6 +11,7 @@
 #include "fleet/model/record_text.h"
 #include "tests/together/fleet/test_store.h"
 
+namespace desired_test {
 namespace {
 
 using namespace fleet;
@@ -495,3 +496,4 @@ TEST_CASE("canary: a controller that believes what the node says of itself is fo
 }
 
 }  // namespace
+}  // namespace desired_test

@@ -9,6 +9,8 @@
 #include "fleet/model/record_text.h"
 #include "tests/together/fleet/test_store.h"
 
+namespace driver_test {
+
 namespace {
 
 using namespace fleet;
@@ -341,3 +343,5 @@ TEST_CASE("a wish that names no version is none, and ends no controller") {
 }
 
 }  // namespace
+
+}  // namespace driver_test

@@ -8,6 +8,8 @@
 #include "fleet/model/rollout_driver.h"
 #include "fleet/store/fake_store.h"
 
+namespace driving_test {
+
 namespace {
 
 using namespace fleet;
@@ -209,3 +211,5 @@ TEST_CASE("whatever is lost, late or cut off, the rollout is driven to its end")
 }
 
 }  // namespace
+
+}  // namespace driving_test

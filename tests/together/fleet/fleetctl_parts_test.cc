@@ -17,6 +17,8 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 
+namespace fleetctl_parts_test {
+
 namespace {
 
 using namespace fleet;
@@ -191,3 +193,5 @@ TEST_CASE("an admin alone may do everything; a controller reads and writes recor
 }
 
 }  // namespace
+
+}  // namespace fleetctl_parts_test

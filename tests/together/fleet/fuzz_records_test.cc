@@ -17,6 +17,8 @@
 #include "tests/together/fleet/record_world.h"
 #include "tests/together/fleet/report.h"
 
+namespace fuzz_records_test {
+
 namespace {
 
 using namespace fleet_test;
@@ -95,3 +97,5 @@ TEST_CASE("nobody is ended, fooled or held up by records that somebody writes by
 }
 
 }  // namespace
+
+}  // namespace fuzz_records_test

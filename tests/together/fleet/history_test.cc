@@ -10,6 +10,8 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 
+namespace history_test {
+
 namespace {
 
 using namespace fleet;
@@ -479,3 +481,5 @@ TEST_CASE("a silence of somebody who is no node ends nobody when it is forgotten
 }
 
 }  // namespace
+
+}  // namespace history_test

@@ -10,6 +10,8 @@
 #include "fleet/model/event_words.h"
 #include "fleet/model/record_text.h"
 
+namespace http_test {
+
 namespace {
 
 using namespace fleet;
@@ -337,3 +339,5 @@ TEST_CASE("followers are told records as they became, and of nodes that they cha
 }
 
 }  // namespace
+
+}  // namespace http_test

@@ -7,6 +7,8 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
+namespace identities_test {
+
 namespace {
 
 using namespace fleet;
@@ -170,3 +172,5 @@ TEST_CASE("the name in a certificate says what somebody is") {
 }
 
 }  // namespace
+
+}  // namespace identities_test

@@ -5,6 +5,8 @@
 
 #include "fleet/model/ids.h"
 
+namespace keys_test {
+
 namespace {
 
 using namespace fleet;
@@ -125,3 +127,5 @@ TEST_CASE("names that others have written make a key, or none") {
 }
 
 }  // namespace
+
+}  // namespace keys_test

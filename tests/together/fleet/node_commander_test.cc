@@ -6,6 +6,8 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
+namespace node_commander_test {
+
 namespace {
 
 using namespace fleet;
@@ -379,3 +381,5 @@ TEST_CASE("an action that this fleet-agent does not know is refused in words") {
 }
 
 }  // namespace
+
+}  // namespace node_commander_test

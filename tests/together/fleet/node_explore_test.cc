@@ -7,6 +7,8 @@
 #include "tests/together/fleet/report.h"
 #include "tests/together/fleet/walk.h"
 
+namespace node_explore_test {
+
 namespace {
 
 using namespace fleet_test;
@@ -96,3 +98,5 @@ TEST_CASE("the states that were walked are reported") {
 }
 
 }  // namespace
+
+}  // namespace node_explore_test

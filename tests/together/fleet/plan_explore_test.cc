@@ -9,6 +9,8 @@
 #include "tests/together/fleet/report.h"
 #include "tests/together/fleet/walk.h"
 
+namespace plan_explore_test {
+
 namespace {
 
 using namespace fleet_test;
@@ -352,3 +354,5 @@ TEST_CASE("the states that were walked are reported") {
 }
 
 }  // namespace
+
+}  // namespace plan_explore_test

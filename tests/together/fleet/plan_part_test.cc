@@ -10,6 +10,8 @@
 #include "fleet/model/plan_creation.h"
 #include "fleet/model/record_text.h"
 
+namespace plan_part_test {
+
 namespace {
 
 using namespace fleet;
@@ -306,3 +308,5 @@ TEST_CASE("of what a hook wrote its last line is kept, as text") {
 }
 
 }  // namespace
+
+}  // namespace plan_part_test

@@ -9,6 +9,8 @@
 #include "tests/together/fleet/plan_world.h"
 #include "tests/together/fleet/report.h"
 
+namespace plan_simulate_test {
+
 namespace {
 
 using namespace fleet_test;
@@ -153,3 +155,5 @@ TEST_CASE("canaries: random plans find an error that is seeded in driver or memb
 }
 
 }  // namespace
+
+}  // namespace plan_simulate_test

@@ -17,7 +17,7 @@ namespace {
 using namespace fleet;
 using namespace std::chrono_literals;
 
-constexpr int steps_max = 20'000;
+constexpr int agent_steps_max = 20'000;
 const std::string node = "e1";
 
 // A directory of its own, which is erased.
@@ -100,7 +100,7 @@ struct Agent {
   // Until nothing happens any more, or for some hours.
   void wait(Timers::Milliseconds length) {
     const auto end = time.now() + length;
-    for (int i = 0; i < steps_max; ++i) {
+    for (int i = 0; i < agent_steps_max; ++i) {
       uv_run(&loop, UV_RUN_DEFAULT);  // what the disk is asked
       if (!time.run_next_until(end)) return;
     }

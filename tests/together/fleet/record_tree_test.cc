@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace record_tree_test {
+
 namespace {
 
 using namespace fleet;
@@ -50,3 +52,5 @@ TEST_CASE("fields select members, also of members and of every element") {
 }
 
 }  // namespace
+
+}  // namespace record_tree_test

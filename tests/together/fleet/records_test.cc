@@ -7,6 +7,8 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/transaction.h"
 
+namespace records_test {
+
 namespace {
 
 using namespace fleet;
@@ -357,3 +359,5 @@ TEST_CASE("a record with the longest texts that there may be fits into the store
 }
 
 }  // namespace
+
+}  // namespace records_test

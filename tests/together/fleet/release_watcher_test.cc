@@ -6,6 +6,8 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
+namespace release_watcher_test {
+
 namespace {
 
 using namespace fleet;
@@ -250,3 +252,5 @@ TEST_CASE("a version that no node takes is not published, and is complained of o
 }
 
 }  // namespace
+
+}  // namespace release_watcher_test

@@ -8,6 +8,8 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_decision.h"
 
+namespace rollout_draft_test {
+
 namespace {
 
 using namespace fleet;
@@ -232,3 +234,5 @@ TEST_CASE("a rollout of 10,000 nodes one by one, or with the longest names, is w
 }
 
 }  // namespace
+
+}  // namespace rollout_draft_test

@@ -8,6 +8,8 @@
 #include "fleet/model/record_text.h"
 #include "tests/together/fleet/test_store.h"
 
+namespace rollout_driver_test {
+
 namespace {
 
 using namespace fleet;
@@ -384,3 +386,5 @@ TEST_CASE("a claim that names nobody leaves its node out, and the driver does no
 }
 
 }  // namespace
+
+}  // namespace rollout_driver_test

@@ -7,6 +7,8 @@
 #include "tests/together/fleet/rollout_world.h"
 #include "tests/together/fleet/walk.h"
 
+namespace rollout_explore_test {
+
 namespace {
 
 using namespace fleet_test;
@@ -117,3 +119,5 @@ TEST_CASE("the states that were walked are reported") {
 }
 
 }  // namespace
+
+}  // namespace rollout_explore_test

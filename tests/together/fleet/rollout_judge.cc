@@ -19,7 +19,7 @@ bool is_ended(NodeStage stage) {
 }
 
 template <class Record>
-Record read(const TestStore& store, const std::string& key) {
+Record record_at(const TestStore& store, const std::string& key) {
   const KeyValue* found = store.find(key);
   if (found == nullptr) return {};
   auto record = read_record<Record>(found->value);
@@ -102,8 +102,9 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
   }
   for (const std::string& id : batch) {
     const RolloutNode other = record(id).value_or(RolloutNode{});
-    const Answer answer = read<Answer>(store_, key_of(KeyKind::node_answer, {id, "agent"}));
-    const Upgrade upgrade = read<Upgrade>(store_, key_of(KeyKind::node_upgrade, {id, "agent"}));
+    const Answer answer = record_at<Answer>(store_, key_of(KeyKind::node_answer, {id, "agent"}));
+    const Upgrade upgrade =
+        record_at<Upgrade>(store_, key_of(KeyKind::node_upgrade, {id, "agent"}));
     const bool unprepared =
         other.stage == NodeStage::waiting ||
         (other.stage == NodeStage::preparing && answer.command != other.command);
@@ -115,7 +116,7 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
       is_wrong(command.id + " was ordered before " + id + " had soaked");
     }
   }
-  const Upgrade own = read<Upgrade>(store_, key_of(KeyKind::node_upgrade, {node, "agent"}));
+  const Upgrade own = record_at<Upgrade>(store_, key_of(KeyKind::node_upgrade, {node, "agent"}));
   if (command.action == CommandAction::confirm &&
       (own.phase == UpgradePhase::unknown || own.phase == UpgradePhase::soaking)) {
     is_wrong(node + " was told to confirm before it had soaked");

@@ -7,6 +7,8 @@
 #include "tests/together/fleet/report.h"
 #include "tests/together/fleet/rollout_world.h"
 
+namespace rollout_simulate_test {
+
 namespace {
 
 using namespace fleet_test;
@@ -101,3 +103,5 @@ TEST_CASE("canaries: random rollouts find an error that is seeded in the driver"
 }
 
 }  // namespace
+
+}  // namespace rollout_simulate_test

@@ -13,6 +13,8 @@
 
 #include "fleet/store/virtual_time.h"
 
+namespace server_test {
+
 namespace {
 
 using namespace fleet;
@@ -189,3 +191,5 @@ TEST_CASE("of many that do not read those are let go who are furthest behind") {
 }
 
 }  // namespace
+
+}  // namespace server_test

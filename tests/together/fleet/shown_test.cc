@@ -6,6 +6,8 @@
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/record_tree.h"
 
+namespace shown_test {
+
 namespace {
 
 using fleetctl::shown_json;
@@ -57,3 +59,5 @@ TEST_CASE("a line of a log is one line, escaped and cut") {
 }
 
 }  // namespace
+
+}  // namespace shown_test

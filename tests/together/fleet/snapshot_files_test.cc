@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace snapshot_files_test {
+
 namespace {
 
 using namespace fleet;
@@ -42,3 +44,5 @@ TEST_CASE("the last so many are kept, and what is no snapshot is left alone") {
 }
 
 }  // namespace
+
+}  // namespace snapshot_files_test

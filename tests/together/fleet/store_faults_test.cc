@@ -7,6 +7,8 @@
 #include "tests/together/fleet/etcd_cluster.h"
 #include "tests/together/fleet/register_play.h"
 
+namespace store_faults_test {
+
 using namespace fleet;
 using namespace fleet::test;
 using namespace std::chrono_literals;
@@ -312,3 +314,5 @@ TEST_CASE("a question by compares alone is not answered from the past") {
   uv_run(&loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop);
 }
+
+}  // namespace store_faults_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace store_judge_test {
+
 namespace {
 
 using namespace fleet;
@@ -33,3 +35,5 @@ TEST_CASE("another epoch is gone on with when it is accepted, and not before") {
 }
 
 }  // namespace
+
+}  // namespace store_judge_test

@@ -7,6 +7,8 @@
 #include "fleet/store/etcd_messages.h"
 #include "fleet/store/grpc_frame.h"
 
+namespace store_parts_test {
+
 using namespace fleet;
 using namespace std::chrono_literals;
 
@@ -146,3 +148,5 @@ TEST_CASE("bytes that are no message are no answer") {
   CHECK_FALSE(etcd_messages::watch_answer(bytes));
   CHECK_FALSE(etcd_messages::granted(""));  // a lease without a number
 }
+
+}  // namespace store_parts_test

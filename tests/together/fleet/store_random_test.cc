@@ -7,6 +7,8 @@
 #include "fleet/store/mirror.h"
 #include "tests/together/fleet/register_play.h"
 
+namespace store_random_test {
+
 using namespace fleet;
 using namespace fleet::test;
 using namespace std::chrono_literals;
@@ -227,3 +229,5 @@ TEST_CASE("a lease keeper never relies on a lease that the store has let go") {
     CHECK(taken > 0);
   }
 }
+
+}  // namespace store_random_test

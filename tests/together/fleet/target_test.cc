@@ -5,6 +5,8 @@
 
 #include "fleet/model/glob.h"
 
+namespace target_test {
+
 namespace {
 
 using namespace fleet;
@@ -139,3 +141,5 @@ TEST_CASE("globs match in bounded time") {
 }
 
 }  // namespace
+
+}  // namespace target_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace transaction_test {
+
 namespace {
 
 using namespace fleet;
@@ -77,3 +79,5 @@ TEST_CASE("a reading finds a key that was there, and none otherwise") {
 }
 
 }  // namespace
+
+}  // namespace transaction_test

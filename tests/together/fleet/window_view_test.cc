@@ -10,6 +10,8 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_driver.h"
 
+namespace window_view_test {
+
 namespace {
 
 using namespace fleet;
@@ -224,3 +226,5 @@ TEST_CASE("a plan begins only where all its steps can end inside the windows of 
 }
 
 }  // namespace
+
+}  // namespace window_view_test

@@ -6,6 +6,8 @@
 
 #include "fleet/model/release_watch.h"
 
+namespace windows_test {
+
 namespace {
 
 using namespace fleet;
@@ -192,3 +194,5 @@ TEST_CASE("a window that is open when that of another day opens is open until th
 }
 
 }  // namespace
+
+}  // namespace windows_test

@@ -8,6 +8,8 @@
 #include "fleet/model/enum_text.h"
 #include "fleet/model/wish_machine.h"
 
+namespace wish_machine_test {
+
 using namespace fleet;
 
 namespace {
@@ -290,3 +292,5 @@ TEST_CASE("the five phases of a wish are shown in their order, whatever happens 
   }
   CHECK(met == std::set{staging, verifying, cutover_ready, failed, done});
 }
+
+}  // namespace wish_machine_test

@@ -61,6 +61,13 @@ std::vector<pid_t> children_of(pid_t pid) {
   return children;
 }
 
+std::string executable_of(pid_t pid) {
+  char path[4096];
+  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
+  const ssize_t size = readlink(link.c_str(), path, sizeof path);
+  return {path, size < 0 ? 0 : static_cast<std::size_t>(size)};
+}
+
 std::vector<int> descriptors_of(pid_t pid) {
   return numbers_in("/proc/" + std::to_string(pid) + "/fd");
 }

@@ -20,6 +20,9 @@ std::string start_time_of(pid_t pid);
 // All processes, zombies too, whose parent it is.
 std::vector<pid_t> children_of(pid_t pid);
 
+// What /proc/PID/exe leads to, or "".
+std::string executable_of(pid_t pid);
+
 // The names in /proc/PID/fd.
 std::vector<int> descriptors_of(pid_t pid);
 

@@ -6,6 +6,8 @@
 #include "tools/agent-releases/core/ledger.h"
 #include "tools/agent-releases/core/moment.h"
 
+namespace choice_test {
+
 using namespace agent_releases;
 
 namespace {
@@ -213,3 +215,5 @@ TEST_CASE("the choice is right for every combination") {
   CHECK(combinations == 16 * 7 * 2 * 5 * 625);
   CHECK(chosen_ones > 10'000);
 }
+
+}  // namespace choice_test

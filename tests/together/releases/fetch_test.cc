@@ -16,6 +16,8 @@
 #include "tools/agent-releases/shell/download.h"
 #include "tools/agent-releases/shell/fetch.h"
 
+namespace fetch_test {
+
 using namespace agent_releases;
 using namespace std::chrono_literals;
 
@@ -159,3 +161,5 @@ TEST_CASE("http and https alone are of the network, however they are written") {
     CHECK_FALSE(is_of_network(url));
   }
 }
+
+}  // namespace fetch_test

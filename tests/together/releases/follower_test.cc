@@ -14,6 +14,8 @@
 #include "tools/agent-releases/core/ledger.h"
 #include "tools/agent-releases/shell/ledger_file.h"
 
+namespace follower_test {
+
 using namespace agent_releases;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
@@ -371,3 +373,5 @@ TEST_CASE("with keys nothing is asked for that nobody has signed") {
   CHECK(bench.reports.find("nobody has signed this release") != std::string::npos);
   CHECK(bench.asks_no_more(0));
 }
+
+}  // namespace follower_test

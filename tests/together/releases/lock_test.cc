@@ -12,6 +12,8 @@
 #include "tools/agent-releases/shell/ledger_file.h"
 #include "tools/agent-releases/shell/lock.h"
 
+namespace lock_test {
+
 using namespace agent_releases;
 using namespace std::chrono_literals;
 
@@ -129,3 +131,5 @@ TEST_CASE("an entry is not written into a ledger that another process locks") {
   CHECK(noted.reason().ends_with("another process holds it"));
   CHECK(read_ledger(bench.directory).value().empty());
 }
+
+}  // namespace lock_test

@@ -7,6 +7,8 @@
 #include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/core/names.h"
 
+namespace manifest_test {
+
 using namespace agent_releases;
 
 namespace {
@@ -292,3 +294,5 @@ TEST_CASE("a file of the directory is known by its name, and only by the directo
     CHECK_FALSE(kind(entry));
   }
 }
+
+}  // namespace manifest_test

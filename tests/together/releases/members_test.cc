@@ -8,6 +8,8 @@
 #include "tools/agent-releases/core/recovery.h"
 #include "tools/agent-releases/shell/tree.h"
 
+namespace members_test {
+
 using namespace agent_releases;
 
 TEST_CASE("a name in an archive leads below its directory, or is refused") {
@@ -179,3 +181,5 @@ TEST_CASE("a list of files that is written is the one that is read, and no other
     CHECK_FALSE(parse_list(bad));
   }
 }
+
+}  // namespace members_test

@@ -9,6 +9,8 @@
 
 #include "agent-releases/processor.h"
 
+namespace processor_test {
+
 using namespace agent_releases;
 
 namespace {
@@ -99,3 +101,5 @@ TEST_CASE("names that manifests had before are read as today's") {
   CHECK_FALSE(is_for_processor("armv7l", "armel"));
   CHECK_FALSE(is_for_processor("armv6l", "armhf"));
 }
+
+}  // namespace processor_test

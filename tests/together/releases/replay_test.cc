@@ -12,6 +12,8 @@
 #include "tests/support/inputs.h"
 #include "tests/together/releases/target.h"
 
+namespace replay_test {
+
 namespace {
 
 using releases_target::Planted;
@@ -57,3 +59,5 @@ TEST_CASE("the corpus finds an error that is planted") {
   CHECK(finds(Planted::entry_of_nothing, inputs));
   CHECK(finds(Planted::file_that_is_not_listed, inputs));
 }
+
+}  // namespace replay_test

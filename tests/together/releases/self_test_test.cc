@@ -6,6 +6,8 @@
 #include "tests/decisions/unit/temporary_directory.h"
 #include "tools/agent-releases/shell/self_test.h"
 
+namespace self_test_test {
+
 using namespace agent_releases;
 using namespace std::chrono_literals;
 
@@ -183,3 +185,5 @@ TEST_CASE("what cannot be started is told") {
   CHECK(bench.run(bench.directory.write("release", "#!/bin/sh\n", 0644)) ==
         "it cannot be started: Permission denied");
 }
+
+}  // namespace self_test_test

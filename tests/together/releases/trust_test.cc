@@ -7,6 +7,8 @@
 
 #include "tools/agent-releases/shell/trust.h"
 
+namespace trust_test {
+
 using namespace agent_releases;
 
 namespace {
@@ -68,3 +70,5 @@ TEST_CASE("a user without a name is told by number") {
   CHECK(check_owner(directory_of(nameless), "releases").reason() ==
         "releases belongs to user 3999999999, who is neither root nor the caller");
 }
+
+}  // namespace trust_test

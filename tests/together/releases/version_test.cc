@@ -3,6 +3,8 @@
 
 #include "agent-releases/version.h"
 
+namespace version_test {
+
 using agent_releases::Version;
 
 namespace {
@@ -74,3 +76,5 @@ TEST_CASE("a build is kept, and is in neither the path nor the order") {
   CHECK(built.is_prerelease());
   CHECK_FALSE(version("1.2.3+build").is_prerelease());
 }
+
+}  // namespace version_test

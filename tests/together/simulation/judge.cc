@@ -19,7 +19,7 @@ namespace {
 // Turns of the loop without an event at a new instant: more than the longest flood takes.
 constexpr int turns_at_once_max = 20'000;
 // And this is more than any run has events, however time creeps on meanwhile.
-constexpr std::uint64_t events_max = 50'000;
+constexpr std::uint64_t spinning_events_max = 50'000;
 
 bool is_reply(const UpgraderMessage& message) {
   if (std::holds_alternative<Error>(message)) return true;
@@ -85,7 +85,7 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   see_event(event);
   const bool outcome = supervisor.state().pending != Pending::nothing;
   if (!outcome) throw_in_stale_event();
-  if (++tally_.events > events_max) broken("it spins");
+  if (++tally_.events > spinning_events_max) broken("it spins");
   if (event_at_ != now) turns_at_once_ = 0;
   event_at_ = now;
   director_.count_event(supervisor);

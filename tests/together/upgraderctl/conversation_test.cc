@@ -7,6 +7,8 @@
 #include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/exit_status.h"
 
+namespace conversation_test {
+
 using namespace upgraderctl;
 using namespace std::chrono_literals;
 using Goal = Errand::Goal;
@@ -367,3 +369,5 @@ TEST_CASE("an upgrade that is only followed is asked for by nobody") {
   CHECK(talk.sent.empty());
   CHECK(talk.ended_with() == exit_done);
 }
+
+}  // namespace conversation_test

@@ -12,6 +12,8 @@
 #include "tools/upgraderctl/core/conversation.h"
 #include "tools/upgraderctl/core/exit_status.h"
 
+namespace explore_test {
+
 using namespace upgraderctl;
 using namespace std::chrono_literals;
 using Goal = Errand::Goal;
@@ -469,3 +471,5 @@ TEST_CASE("in no order of events is anything said that is not true, or sent wher
   CHECK(figures.ends.count(exit_ended) == 1);
   if (goal == Goal::rehearsal) CHECK(figures.moves.size() == moves.size());
 }
+
+}  // namespace explore_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace moment_test {
+
 using namespace upgraderctl;
 using namespace std::chrono_literals;
 
@@ -46,3 +48,5 @@ TEST_CASE("microseconds are shown as what they come to") {
   CHECK(show_microseconds(3'140) == "3.1 ms");
   CHECK(show_microseconds(1'500'000) == "1.5 s");
 }
+
+}  // namespace moment_test

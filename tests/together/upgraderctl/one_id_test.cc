@@ -8,6 +8,8 @@
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/progress.h"
 
+namespace one_id_test {
+
 using namespace upgraderctl;
 using namespace std::chrono_literals;
 using Goal = Errand::Goal;
@@ -152,3 +154,5 @@ TEST_CASE("where the candidate is started last, it is ready last") {
   CHECK(lines[2] == "  +2.000s  it has stopped");
   CHECK(lines[3] == "  +3.000s  generation 1 (version 1.1) is ready");
 }
+
+}  // namespace one_id_test

@@ -8,6 +8,8 @@
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/place.h"
 
+namespace options_test {
+
 using namespace upgraderctl;
 
 namespace {
@@ -299,3 +301,5 @@ TEST_CASE("what does not fit into a request is a usage error") {
 TEST_CASE("a name of a request has the time of day, and chance") {
   CHECK(request_name(at(64), 0x00abcdef) == "ctl-080104-fedcba");
 }
+
+}  // namespace options_test

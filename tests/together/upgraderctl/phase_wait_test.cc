@@ -6,6 +6,8 @@
 #include "tests/together/upgraderctl/status_text.h"
 #include "tools/upgraderctl/core/exit_status.h"
 
+namespace phase_wait_test {
+
 using namespace upgraderctl;
 using namespace std::chrono_literals;
 
@@ -158,3 +160,5 @@ TEST_CASE("time that is up, or a signal, ends the wait") {
   CHECK(ended_with(wait.step(TimePassed{}, 6s)) == exit_unknown);
   CHECK(ended_with(wait.step(Interrupted{2}, 6s)) == exit_signal_base + 2);
 }
+
+}  // namespace phase_wait_test

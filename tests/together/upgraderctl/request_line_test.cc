@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace request_line_test {
+
 using namespace upgraderctl;
 
 namespace {
@@ -81,3 +83,5 @@ TEST_CASE("texts that the protocol does not take are refused with the member's n
   request.executable = "/\xff";
   CHECK_FALSE(line_of(request));
 }
+
+}  // namespace request_line_test

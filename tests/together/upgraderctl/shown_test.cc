@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace shown_test {
+
 using namespace upgraderctl;
 
 TEST_CASE("nothing in a shown text commands a terminal") {
@@ -36,3 +38,5 @@ TEST_CASE("a text is padded to columns") {
   CHECK(padded("\xe6\x97\xa5", 4) == "\xe6\x97\xa5  ");
   CHECK(padded("abcde", 4) == "abcde");
 }
+
+}  // namespace shown_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace status_reader_test {
+
 using namespace upgraderctl;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("a member is had as it is spelled") {
   CHECK(raw_member("{}", "a", "none") == "none");
   CHECK(raw_member(whole, "endings", "none").find(R"([{"id":"u0")") == 0);
 }
+
+}  // namespace status_reader_test

@@ -4,6 +4,8 @@
 #include "tests/together/upgraderctl/status_text.h"
 #include "tools/upgraderctl/core/todays_clock.h"
 
+namespace todays_clock_test {
+
 using namespace upgraderctl;
 using namespace std::chrono_literals;
 
@@ -57,3 +59,5 @@ TEST_CASE("nothing is moved by a clock that has not been set, nor without a star
   status.upgrader.since.reset();
   CHECK(in_todays_clock(status, at(40) + jump, 40s) == status);
 }
+
+}  // namespace todays_clock_test

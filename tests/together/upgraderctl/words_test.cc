@@ -7,6 +7,8 @@
 #include "tools/upgraderctl/core/status_page.h"
 #include "tools/upgraderctl/core/table.h"
 
+namespace words_test {
+
 using namespace upgraderctl;
 
 namespace {
@@ -360,3 +362,5 @@ TEST_CASE("the line that a terminal shows has a bar where there is a deadline, a
   CHECK(Progress::line(status, at(22), 100) ==
         "trial for 10 s: generation 2 (version 1.1) is on trial");
 }
+
+}  // namespace words_test
