@@ -2,7 +2,7 @@
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
-_agent_releases_commands='add list show verify desire adopt forget remove prune'
+_agent_releases_commands='add list show verify desire adopt forget remove prune pack key'
 _agent_releases_options='--dir= --keys= --name= --control= --json --help --version'
 
 # The options of the command $1.
@@ -13,6 +13,8 @@ _agent_releases_options_of() {
     desire) echo '--newest' ;;
     adopt) echo '--as=' ;;
     prune) echo '--keep= --older=' ;;
+    pack) echo '--version= --arch= --entry= --min-protocol= --expires= --out= --sign=' ;;
+    key) echo '--public= --no-password' ;;
   esac
 }
 
@@ -36,6 +38,12 @@ _agent_releases_versions() {
 _agent_releases_values() {
   case $1 in
     --dir | --keys | --control) compgen -d -- "$2" ;;
+    --out) compgen -d -- "$2" ;;
+    --sign | --public | --entry) compgen -f -- "$2" ;;
+    --arch)
+      compgen -W 'x86_64 i386 aarch64 armhf armel mips mipsel riscv64 ppc64le s390x any' -- "$2"
+      ;;
+    --min-protocol) compgen -W '1' -- "$2" ;;
     --keep) compgen -W '1 2 3 5 10' -- "$2" ;;
     --older) compgen -W '12h 7d 30d 90d' -- "$2" ;;
   esac
@@ -58,7 +66,9 @@ _agent_releases() {
     _upgrader_offer_options "$_agent_releases_options $(_agent_releases_options_of "$command")"
   elif [[ -z $command ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$_agent_releases_commands" -- "$current")
-  elif [[ $command == add || $command == adopt ]]; then
+  elif [[ $command == key && ${COMP_WORDS[COMP_CWORD - 1]} == key ]]; then
+    mapfile -t COMPREPLY < <(compgen -W 'make public' -- "$current")
+  elif [[ $command =~ ^(add|adopt|pack|key)$ ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
     compopt -o filenames
   elif [[ $command != list && $command != prune ]]; then

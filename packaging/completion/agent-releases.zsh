@@ -18,13 +18,16 @@ _agent_releases_commands() {
     'forget:let one that has failed be tried again'
     'remove:unless somebody needs it'
     'prune:all but the newest'
+    'pack:make what a publisher puts on a server'
+    'key:make a key to sign with'
   )
   _describe command commands
 }
 
 _agent_releases_argument() {
-  case ${words[(r)(add|list|show|verify|desire|adopt|forget|remove|prune)]} in
-    add | adopt) _files ;;
+  case ${words[(r)(add|list|show|verify|desire|adopt|forget|remove|prune|pack|key)]} in
+    add | adopt | pack) _files ;;
+    key) compadd make public ;;
     show | verify | desire | forget | remove) _agent_releases_versions ;;
   esac
 }
@@ -38,7 +41,7 @@ local -a options=(
   '(- *)'{-h,--help}'[print the options and exit]'
   '(- *)--version[print the version and exit]'
 )
-case ${words[(r)(add|verify|desire|adopt|prune)]} in
+case ${words[(r)(add|verify|desire|adopt|prune|pack|key)]} in
   add)
     options+=(
       '--sha256=[what the bytes of a release must be]:hash:'
@@ -55,5 +58,24 @@ case ${words[(r)(add|verify|desire|adopt|prune)]} in
       '--older=[what was added as long ago]:age:(12h 7d 30d 90d)'
     )
     ;;
+  pack)
+    local processors='x86_64 i386 aarch64 armhf armel mips mipsel riscv64 ppc64le s390x any'
+    options=(${options:#*--version*}
+      '--version=[the version of the release]:version:'
+      "--arch=[the processor that it is for]:processor:($processors)"
+      '--entry=[the program of a directory]:program:_files'
+      '--min-protocol=[the least version of the protocol]:number:(1)'
+      '--expires=[refused after this time]:time:'
+      '--out=[where it is put]:directory:_files -/'
+      '--sign=[the secret key]:key:_files'
+    )
+    ;;
+  key)
+    options+=(
+      '--public=[where the public key is put]:file:_files'
+      '--no-password[the secret key is not encrypted]'
+    )
+    ;;
 esac
-_arguments -S $options '1:command:_agent_releases_commands' '2:argument:_agent_releases_argument'
+_arguments -S $options '1:command:_agent_releases_commands' '2:argument:_agent_releases_argument' \
+  '*:file:_files'

@@ -6,9 +6,9 @@ build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
 # What the program alone has; all else is the library's.
-releases_program_parts := $(addprefix tools/agent-releases/,main.cc shell/commands.cc \
-  shell/options.cc \
-  shell/report.cc)
+releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
+  commands.cc interruption.cc key_files.cc options.cc options_publish.cc outgoing.cc pack.cc \
+  pack_bytes.cc pack_look.cc password.cc publish_commands.cc report.cc))
 releases_parts := $(filter-out $(releases_program_parts), \
   $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))
 releases_library := $(BUILD)/libagent-releases.a
@@ -63,7 +63,7 @@ $(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
 	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
 
 releases_plays := $(addprefix tests/together/releases/, \
-  kills faults crash page fetch archives keeping add signatures sample)
+  kills faults crash page fetch archives keeping add signatures sample pack keys)
 releases_test_programs := $(releases_judge) $(BUILD)/tests/adversity/crash/careless.so
 tool_tests += $(releases_unit_tests) $(releases_plays)
 slow_tests += $(BUILD)/tests/together/releases/choice_test tests/together/releases/page

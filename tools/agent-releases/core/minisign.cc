@@ -6,6 +6,8 @@
 #include <cstring>
 #include <optional>
 
+#include "tools/agent-releases/core/base64.h"
+
 namespace agent_releases {
 namespace {
 
@@ -35,22 +37,6 @@ std::optional<std::string_view> take_line(std::string_view& text) {
   return line;
 }
 
-// libsodium takes some bytes above 127 for letters.
-bool is_base64(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
-         c == '/' || c == '=';
-}
-
-template <std::size_t Size>
-bool decode(std::string_view base64, std::array<unsigned char, Size>& bytes) {
-  if (!std::ranges::all_of(base64, is_base64)) return false;
-  std::size_t size = 0;
-  const char* end = nullptr;
-  const int failed = sodium_base642bin(bytes.data(), Size, base64.data(), base64.size(), nullptr,
-                                       &size, &end, sodium_base64_VARIANT_ORIGINAL);
-  return failed == 0 && size == Size && end == base64.data() + base64.size();
-}
-
 Refusal no_signature(std::string_view what) {
   return Refusal{"it is no signature of minisign: " + std::string(what)};
 }
@@ -71,8 +57,9 @@ Result<Signature> parse_signature(std::string_view text) {
   }
   std::array<unsigned char, algorithm_bytes + 8 + crypto_sign_BYTES> bytes{};
   Signature signature;
-  if (!decode(*of_message, bytes)) return no_signature("its second line is no base64 of 74 bytes");
-  if (!decode(*of_comment, signature.of_comment)) {
+  if (!decode_base64(*of_message, bytes))
+    return no_signature("its second line is no base64 of 74 bytes");
+  if (!decode_base64(*of_comment, signature.of_comment)) {
     return no_signature("its fourth line is no base64 of 64 bytes");
   }
   signature.prehashed = std::memcmp(bytes.data(), "ED", algorithm_bytes) == 0;
@@ -83,10 +70,6 @@ Result<Signature> parse_signature(std::string_view text) {
   std::memcpy(signature.of_message.data(), bytes.data() + algorithm_bytes + 8, crypto_sign_BYTES);
   signature.trusted_comment = trusted->substr(trusted_prefix.size());
   return signature;
-}
-
-const unsigned char* bytes_of(std::string_view text) {
-  return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 bool signs_message(const Signature& signature, std::string_view message, const PublicKey& key) {
@@ -117,8 +100,8 @@ Result<PublicKey> parse_public_key(std::string_view text) {
   const auto comment = take_line(text);
   const auto base64 = take_line(text);
   std::array<unsigned char, algorithm_bytes + 8 + crypto_sign_PUBLICKEYBYTES> bytes{};
-  if (!comment || !base64 || !comment->starts_with(untrusted_prefix) || !decode(*base64, bytes) ||
-      std::memcmp(bytes.data(), "Ed", algorithm_bytes) != 0) {
+  if (!comment || !base64 || !comment->starts_with(untrusted_prefix) ||
+      !decode_base64(*base64, bytes) || std::memcmp(bytes.data(), "Ed", algorithm_bytes) != 0) {
     return Refusal{"it is no public key of minisign"};
   }
   PublicKey key;

@@ -1,6 +1,7 @@
 // Which processor a program is for.
 #include "agent-releases/processor.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -74,6 +75,10 @@ std::optional<std::string_view> processor_of_elf(std::string_view first_bytes) {
     }
   }
   return std::nullopt;
+}
+
+bool is_processor_name(std::string_view name) {
+  return std::ranges::any_of(processors, [&](const Processor& each) { return each.name == name; });
 }
 
 std::string_view processor_built_for() {

@@ -8,6 +8,7 @@
 #include "agent-releases/releases.h"
 #include "tools/agent-releases/core/json_object.h"
 #include "tools/agent-releases/shell/ledger_file.h"
+#include "tools/agent-releases/shell/publish_commands.h"
 #include "tools/agent-releases/shell/report.h"
 #include "tools/agent-releases/shell/store.h"
 #include "tools/agent-releases/shell/tree.h"
@@ -184,7 +185,9 @@ int exit_status_of(Trouble trouble) {
   return exit_system;
 }
 
-Outcome perform(const Options& options) {
+namespace {
+
+Outcome perform_in_directory(const Options& options) {
   const bool makes = options.task == Task::add || options.task == Task::adopt;
   Result<Releases> opened = Releases::open({.directory = options.directory,
                                             .name = options.name,
@@ -214,9 +217,21 @@ Outcome perform(const Options& options) {
       return prune(releases, options);
     case Task::show_help:
     case Task::show_version:
+    case Task::pack:
+    case Task::key_make:
+    case Task::key_public:
       break;
   }
   return std::monostate{};
+}
+
+}  // namespace
+
+Outcome perform(const Options& options) {
+  if (options.task == Task::pack) return perform_pack(options);
+  if (options.task == Task::key_make) return perform_key_make(options);
+  if (options.task == Task::key_public) return perform_key_public(options);
+  return perform_in_directory(options);
 }
 
 }  // namespace agent_releases

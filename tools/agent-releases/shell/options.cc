@@ -13,7 +13,7 @@ struct Words {
   std::string version;
   std::string as;
   std::string older;
-  bool add_older = false;
+  PublishWords publishing;
 };
 
 struct Commands {
@@ -26,6 +26,7 @@ struct Commands {
   CLI::App* forget;
   CLI::App* remove;
   CLI::App* prune;
+  PublishCommands publishing;
 };
 
 Commands declare(CLI::App& app, Options& options, Words& words) {
@@ -64,16 +65,23 @@ Commands declare(CLI::App& app, Options& options, Words& words) {
   commands.prune = app.add_subcommand("prune");
   commands.prune->add_option("--keep", options.keep)->required();
   commands.prune->add_option("--older", words.older);
+  commands.publishing = declare_publishing(app, options.publishing, words.publishing);
   return commands;
 }
 
 Task task_of(const Commands& commands) {
-  const std::pair<CLI::App*, Task> tasks[] = {
-      {commands.add, Task::add},       {commands.list, Task::list},
-      {commands.show, Task::show},     {commands.verify, Task::verify},
-      {commands.desire, Task::desire}, {commands.adopt, Task::adopt},
-      {commands.forget, Task::forget}, {commands.remove, Task::remove},
-      {commands.prune, Task::prune}};
+  const std::pair<CLI::App*, Task> tasks[] = {{commands.add, Task::add},
+                                              {commands.list, Task::list},
+                                              {commands.show, Task::show},
+                                              {commands.verify, Task::verify},
+                                              {commands.desire, Task::desire},
+                                              {commands.adopt, Task::adopt},
+                                              {commands.forget, Task::forget},
+                                              {commands.remove, Task::remove},
+                                              {commands.prune, Task::prune},
+                                              {commands.publishing.pack, Task::pack},
+                                              {commands.publishing.key_make, Task::key_make},
+                                              {commands.publishing.key_public, Task::key_public}};
   for (const auto& [command, task] : tasks) {
     if (command->parsed()) return task;
   }
@@ -84,7 +92,12 @@ Refusal usage(std::string reason) {
   return Refusal{std::move(reason), Trouble::usage};
 }
 
+bool publishes(Task task) {
+  return task == Task::pack || task == Task::key_make || task == Task::key_public;
+}
+
 Outcome check(Options& options, const Words& words) {
+  if (publishes(options.task)) return check_publishing(options, words.publishing);
   const std::string& text = options.task == Task::adopt ? words.as : words.version;
   if (!text.empty()) {
     options.version = Version::parse(text);
@@ -168,6 +181,19 @@ std::string_view help_text() {
          "  remove VERSION        unless somebody needs it\n"
          "  prune --keep=N        all but the newest N, and those that somebody needs\n"
          "      --older=D         only what was added as long ago as D (30d, 12h, 90m)\n"
+         "\n"
+         "  pack FILE|DIRECTORY   make what a publisher puts on a server; needs --name, and\n"
+         "      --version=VERSION the version of the release\n"
+         "      --arch=ARCH       the processor it is for; without it, that of the program\n"
+         "      --entry=PATH      of a directory: the program that is executed\n"
+         "      --min-protocol=N  the least version of the agent protocol that it needs\n"
+         "      --expires=TIME    refused after this time, such as 2030-01-31T00:00:00Z\n"
+         "      --out=DIR         where it is put; the present directory\n"
+         "      --sign=FILE       the secret key that signs it\n"
+         "  key make SECRET       make a secret key to sign with, and its public key; or\n"
+         "      public SECRET     print the public key of a secret key\n"
+         "      --public=FILE     of make: where the public key is put\n"
+         "      --no-password     of make: the secret key is not encrypted\n"
          "\n"
          "  --dir=DIR             the directory of releases; the present one\n"
          "  --keys=DIR            minisign's public keys: a release must be signed by one\n"

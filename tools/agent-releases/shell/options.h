@@ -10,6 +10,7 @@
 
 #include "agent-releases/result.h"
 #include "agent-releases/version.h"
+#include "tools/agent-releases/shell/options_publish.h"
 
 namespace agent_releases {
 
@@ -25,6 +26,9 @@ enum class Task : std::uint8_t {
   forget,
   remove,
   prune,
+  pack,
+  key_make,
+  key_public,
 };
 
 struct Options {
@@ -44,6 +48,7 @@ struct Options {
   bool newest = false;
   std::size_t keep = 0;
   std::optional<std::int64_t> older_s;  // of prune
+  PublishOptions publishing;
 };
 
 [[nodiscard]] Result<Options> parse_options(int argc, const char* const* argv);

@@ -17,6 +17,9 @@ inline constexpr std::size_t elf_header_bytes = 64;
 // Nothing where it is another kind of file, or for a processor without a name here.
 [[nodiscard]] std::optional<std::string_view> processor_of_elf(std::string_view first_bytes);
 
+// Whether it is one of the names above.
+[[nodiscard]] bool is_processor_name(std::string_view name);
+
 // The processor for which this program was built. `other` has no name here.
 [[nodiscard]] std::string_view processor_built_for();
 

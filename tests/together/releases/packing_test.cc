@@ -1,0 +1,187 @@
+// Packing: which trees and programs are taken, which are refused with which reason, and keys and
+// signatures as minisign has them.
+#include "tools/agent-releases/core/packing.h"
+
+#include <catch2/catch.hpp>
+
+#include "agent-releases/processor.h"
+#include "tools/agent-releases/core/base64.h"
+#include "tools/agent-releases/core/member.h"
+#include "tools/agent-releases/core/minisign_secret.h"
+
+using namespace agent_releases;
+
+namespace packing_test {
+
+constexpr Moment now = 1'800'000'000;
+constexpr Found::Kind file = Found::Kind::file;
+constexpr Found::Kind directory = Found::Kind::directory;
+constexpr Found::Kind symbolic_link = Found::Kind::link;
+
+Found script(const std::string& path) {
+  return {.path = path, .kind = file, .mode = 0755, .bytes = 20, .beginning = "#!/bin/sh\n"};
+}
+
+// Of 64 bits and little-endian; 62 is x86_64, 183 aarch64.
+Found elf(const std::string& path, char machine, char type = 3, char order = 1) {
+  std::string header(elf_header_bytes, '\0');
+  header.replace(0, 7, "\177ELF\2\1\1");
+  header[5] = order;
+  header[order == 1 ? 16 : 17] = type;
+  header[order == 1 ? 18 : 19] = machine;
+  return {.path = path, .kind = file, .mode = 0755, .bytes = 64, .beginning = header};
+}
+
+Wanted wanted(const std::string& arch = "", const std::string& entry = "") {
+  return {.name = "agent", .version = *Version::parse("1.2.3+b"), .arch = arch, .entry = entry};
+}
+
+std::string refusal_of(const Wanted& words, std::vector<Found> tree) {
+  const auto packing = plan_tree(words, std::move(tree));
+  return packing ? "none" : packing.reason();
+}
+
+}  // namespace packing_test
+
+using namespace packing_test;
+
+TEST_CASE("a program of another byte order has its type where its processor reads it") {
+  // The processor is s390x, which is big-endian.
+  const auto packing = plan_file(wanted(), elf("agent", 22, 2, 2));
+
+  REQUIRE(packing);
+  CHECK(packing.value().arch == "s390x");
+  CHECK(published_file(wanted(), packing.value()) == "agent-1.2.3-s390x");
+  CHECK(plan_file(wanted(), elf("agent", 22, 1, 2)).reason().find("is no program") !=
+        std::string::npos);
+}
+
+TEST_CASE("a file that ends within its ELF header is no program") {
+  Found cut = elf("agent", 62);
+  cut.beginning.resize(elf_header_bytes - 1);
+
+  CHECK_FALSE(plan_file(wanted(), cut));
+}
+
+TEST_CASE("a tree is packed in the order of its paths, directories before what is in them") {
+  const auto packing = plan_tree(wanted(), {script("bin/agent"),
+                                            {.path = "bin-x", .kind = directory},
+                                            {.path = "bin", .kind = directory},
+                                            script("agent")});
+
+  REQUIRE(packing);
+  std::vector<std::string> paths;
+  for (const Found& found : packing.value().tree)
+    paths.push_back(found.path);
+  CHECK(paths == std::vector<std::string>{"agent", "bin", "bin-x", "bin/agent"});
+  CHECK(packing.value().entry == "agent");
+}
+
+TEST_CASE(
+    "a program decides for which processor a tree is, and a script leaves it to the libraries") {
+  const std::vector<Found> mixed{elf("a.so", 62), elf("b.so", char(183)), script("agent")};
+
+  CHECK(plan_tree(wanted(), {elf("agent", 62), elf("b.so", char(183))}).value().arch == "x86_64");
+  CHECK(plan_tree(wanted(), {script("agent")}).value().arch == "any");
+  CHECK(plan_tree(wanted("armel"), {script("agent")}).value().arch == "armel");
+  CHECK(plan_tree(wanted("aarch64"), mixed).value().arch == "aarch64");
+  CHECK(plan_tree(wanted("any"), mixed).value().arch == "any");
+  CHECK(refusal_of(wanted(), mixed).find("several processors, aarch64, x86_64") !=
+        std::string::npos);
+  CHECK(refusal_of(wanted("any"), {elf("agent", 62)}) == "agent is for x86_64, and not for any");
+}
+
+TEST_CASE("what an archive may not have is refused before it is packed") {
+  CHECK(refusal_of(wanted(), {}) == "the directory is empty");
+  CHECK(refusal_of(wanted(),
+                   {script("agent"), {.path = "l", .kind = symbolic_link, .target = "../x"}}) ==
+        "the link l: its target ../x leads out of its directory");
+  CHECK(refusal_of(wanted(), {script("agent"), {.path = "l", .kind = symbolic_link}}) ==
+        "the link l: its target  is empty");
+  CHECK(refusal_of(wanted(), std::vector<Found>(members_max + 1, script("agent"))) ==
+        "the directory has more than 100,000 entries");
+  CHECK(refusal_of(wanted(), {script("agent"), script(std::string(300, 'x'))})
+            .ends_with("is too long"));
+  CHECK(
+      refusal_of(wanted("", "agent"), {{.path = "agent", .kind = symbolic_link, .target = "x"}}) ==
+      "agent is no regular file, so it cannot be what is executed");
+}
+
+TEST_CASE("contents that would not be unpacked are refused") {
+  Found large = script("agent");
+  large.bytes = unpacked_bytes_max(1'000) + 1;
+
+  CHECK_FALSE(check_unpacked_bytes({large}, 1'000));
+  CHECK(check_unpacked_bytes({large}, 1'001));
+}
+
+TEST_CASE("a manifest that is written is read again as it was") {
+  Wanted words = wanted();
+  words.expires = now;
+  const auto packing = plan_tree(words, {script("agent")});
+  const Manifest manifest = manifest_of(words, packing.value(), 7, std::string(64, 'a'));
+
+  const auto read = parse_manifest(to_text(manifest));
+
+  REQUIRE(read);
+  CHECK(to_text(read.value()) == to_text(manifest));
+  CHECK(read.value().version.build == "b");
+  CHECK(read.value().url == "agent-1.2.3-any.tar.zst");
+  CHECK(check_wanted(words, now - 1));
+  CHECK_FALSE(check_wanted(words, now));
+}
+
+TEST_CASE("what is signed is verified, and anything else is not") {
+  Randomness drawn;
+  drawn.seed.fill(7);
+  drawn.number = {1, 2, 3, 4, 5, 6, 7, 0xf8};
+  const SecretKey key = make_key(drawn);
+  const auto half = parse_public_key(public_key_text(public_key_of(key)));
+  REQUIRE(half);
+
+  const std::string signature = sign(key, "message", "agent.json", now);
+
+  const auto good = verify_signature("message", signature, {half.value()});
+  REQUIRE(good);
+  CHECK(good.value() == "timestamp:1800000000\tfile:agent.json\thashed");
+  CHECK_FALSE(verify_signature("massage", signature, {half.value()}));
+  CHECK(shown_key_number(key.number) == "F807060504030201");
+}
+
+TEST_CASE("a secret key without a password is read again, and a damaged one is not") {
+  Randomness drawn;
+  drawn.seed.fill(9);
+  const SecretKey key = make_key(drawn);
+  const std::string text = secret_key_text(key, "", drawn).value();
+
+  const auto parsed = parse_secret_key(text);
+  REQUIRE(parsed);
+  CHECK_FALSE(parsed.value().has_password);
+  CHECK(open_secret_key(parsed.value(), "").value().bytes == key.bytes);
+
+  SecretKeyFile damaged = parsed.value();
+  damaged.content[20] ^= 1;
+  CHECK(open_secret_key(damaged, "").reason() == "it is damaged");
+  CHECK_FALSE(parse_secret_key(text.substr(0, 100)));
+  CHECK_FALSE(parse_secret_key(public_key_text(public_key_of(key))));
+}
+
+TEST_CASE("a key whose password would take all memory is refused before it is tried") {
+  const std::string plain = secret_key_text(make_key({}), "", {}).value();
+  const std::size_t begin = plain.find('\n') + 1;
+  std::array<unsigned char, 158> bytes{};
+  REQUIRE(decode_base64(std::string_view(plain).substr(begin, plain.size() - begin - 1), bytes));
+  const auto text = [&] {
+    return plain.substr(0, begin) +
+           encode_base64({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  };
+
+  bytes[2] = 'S';
+  bytes[3] = 'c';
+  CHECK(parse_secret_key(text()).value().has_password);
+  bytes[46 + 7] = 1;  // the highest byte of the memory's size
+  const auto refused = parse_secret_key(text());
+
+  REQUIRE_FALSE(refused);
+  CHECK(refused.reason().starts_with("its password would need more than 1 GiB"));
+}

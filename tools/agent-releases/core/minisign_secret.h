@@ -1,0 +1,66 @@
+// Makes keys and signatures in minisign's format: `minisign -V` accepts what is made here, and the
+// keys of `minisign -G` are read, with and without a password. Bytes in, bytes out: what is drawn
+// at random comes from the caller, and files and questions are elsewhere.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "agent-releases/result.h"
+#include "tools/agent-releases/core/minisign.h"
+#include "tools/agent-releases/core/moment.h"
+
+namespace agent_releases {
+
+inline constexpr std::size_t seed_bytes = 32;
+inline constexpr std::size_t salt_bytes = 32;
+inline constexpr std::size_t secret_bytes = 64;
+inline constexpr std::size_t password_bytes_max = 1'024;
+
+struct SecretKey {
+  std::array<unsigned char, 8> number{};
+  std::array<unsigned char, secret_bytes> bytes{};
+};
+
+// The key of a file, encrypted if it has a password.
+struct SecretKeyFile {
+  bool has_password = false;
+  std::array<unsigned char, salt_bytes> salt{};
+  std::uint64_t operations = 0;                                // of scrypt
+  std::uint64_t memory = 0;                                    // of scrypt, in bytes
+  std::array<unsigned char, 8 + secret_bytes + 32> content{};  // number, key and checksum
+};
+
+[[nodiscard]] Result<SecretKeyFile> parse_secret_key(std::string_view text);
+
+// Refused where the password is wrong or the file is damaged. A key with a password takes up to a
+// GiB of memory and some seconds of the processor's time, as the file says.
+[[nodiscard]] Result<SecretKey> open_secret_key(const SecretKeyFile& file,
+                                                std::string_view password);
+
+struct Randomness {
+  std::array<unsigned char, 8> number{};
+  std::array<unsigned char, seed_bytes> seed{};
+  std::array<unsigned char, salt_bytes> salt{};
+};
+[[nodiscard]] SecretKey make_key(const Randomness& randomness);
+
+// The text of a key file: with an empty password the key is not encrypted. As minisign does, uses
+// less memory than its usual GiB if there is no more.
+[[nodiscard]] Result<std::string> secret_key_text(const SecretKey& key, std::string_view password,
+                                                  const Randomness& randomness);
+
+[[nodiscard]] PublicKey public_key_of(const SecretKey& key);
+[[nodiscard]] std::string public_key_text(const PublicKey& key);
+
+// "1A2B3C4D5E6F7081", as minisign shows the number of a key.
+[[nodiscard]] std::string shown_key_number(const std::array<unsigned char, 8>& number);
+
+// The text of a signature's file. The trusted comment has the time and the name of the file.
+[[nodiscard]] std::string sign(const SecretKey& key, std::string_view message,
+                               std::string_view file_name, Moment now);
+
+}  // namespace agent_releases

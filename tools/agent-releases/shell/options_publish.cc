@@ -1,0 +1,64 @@
+#include "tools/agent-releases/shell/options_publish.h"
+
+#include <CLI/CLI.hpp>
+
+#include "tools/agent-releases/shell/options.h"
+
+namespace agent_releases {
+namespace {
+
+Refusal wrong(std::string reason) {
+  return Refusal{std::move(reason), Trouble::usage};
+}
+
+// release.key has its public key in release.pub.
+std::string public_path(const std::string& secret) {
+  constexpr std::string_view ending = ".key";
+  std::string path = secret;
+  if (path.ends_with(ending)) path.resize(path.size() - ending.size());
+  return path + ".pub";
+}
+
+}  // namespace
+
+PublishCommands declare_publishing(CLI::App& app, PublishOptions& options, PublishWords& words) {
+  PublishCommands commands{};
+  commands.pack = app.add_subcommand("pack");
+  commands.pack->add_option("FILE", options.source)->required();
+  commands.pack->add_option("--version", words.version)->required();
+  commands.pack->add_option("--arch", options.arch);
+  commands.pack->add_option("--entry", options.entry);
+  commands.pack->add_option("--min-protocol", options.min_protocol);
+  commands.pack->add_option("--expires", words.expires);
+  commands.pack->add_option("--out", options.out);
+  commands.pack->add_option("--sign", options.secret_key);
+
+  CLI::App* key = app.add_subcommand("key");
+  key->require_subcommand(1);
+  commands.key_make = key->add_subcommand("make");
+  commands.key_make->add_option("SECRET", options.source)->required();
+  commands.key_make->add_option("--public", options.public_key);
+  commands.key_make->add_flag("--no-password", options.no_password);
+  commands.key_public = key->add_subcommand("public");
+  commands.key_public->add_option("SECRET", options.source)->required();
+  return commands;
+}
+
+Outcome check_publishing(Options& options, const PublishWords& words) {
+  PublishOptions& publishing = options.publishing;
+  if (publishing.source.empty()) return wrong("the name of a file is empty");
+  if (options.task == Task::key_make && publishing.public_key.empty()) {
+    publishing.public_key = public_path(publishing.source);
+  }
+  if (options.task != Task::pack) return std::monostate{};
+  if (options.name.empty()) return wrong("pack needs --name=NAME");
+  options.version = Version::parse(words.version);
+  if (!options.version) return wrong("`" + words.version + "` is no version such as 1.2.3");
+  if (publishing.out.empty()) return wrong("--out needs a directory");
+  if (words.expires.empty()) return std::monostate{};
+  publishing.expires = parse_moment(words.expires);
+  if (publishing.expires) return std::monostate{};
+  return wrong("--expires needs a time such as 2030-01-31T00:00:00Z");
+}
+
+}  // namespace agent_releases

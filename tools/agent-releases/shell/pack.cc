@@ -1,0 +1,226 @@
+#include "tools/agent-releases/shell/pack.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "tools/agent-releases/core/names.h"
+#include "tools/agent-releases/shell/interruption.h"
+#include "tools/agent-releases/shell/outgoing.h"
+#include "tools/agent-releases/shell/pack_bytes.h"
+#include "tools/agent-releases/shell/pack_look.h"
+#include "tools/agent-releases/shell/real_path.h"
+#include "tools/agent-releases/shell/verification.h"
+
+namespace agent_releases {
+namespace {
+
+constexpr mode_t published_mode = 0644;
+constexpr mode_t published_program_mode = 0755;
+
+// The directory of what is published. One that was made for this is removed again, unless
+// something has been published in it.
+class Out {
+ public:
+  static Result<Out> open(const std::string& path) {
+    const bool made = ::mkdir(path.c_str(), 0755) == 0;
+    if (!made && errno != EEXIST) return refusal_from_errno("make", path);
+    Result<Directory> directory = Directory::open(path);
+    if (!directory) return directory.refusal();
+    return Out(std::move(directory.value()), made);
+  }
+  Out(Out&& other) noexcept
+      : directory_(std::move(other.directory_)), is_made_(std::exchange(other.is_made_, false)) {}
+  Out& operator=(Out&&) = delete;
+  ~Out() {
+    if (is_made_) ::rmdir(directory_.path().c_str());
+  }
+  [[nodiscard]] const Directory& directory() const { return directory_; }
+  void keep() { is_made_ = false; }
+
+ private:
+  Out(Directory directory, bool made) : directory_(std::move(directory)), is_made_(made) {}
+
+  Directory directory_;
+  bool is_made_;
+};
+
+class Publishing {
+ public:
+  Publishing(const PackOrder& order, const Packing& packing, const Directory& out)
+      : order_(order),
+        packing_(packing),
+        out_(out),
+        file_(published_file(order.wanted, packing)),
+        manifest_(published_name(order.wanted, packing) + std::string(manifest_ending)),
+        signature_(published_name(order.wanted, packing) + std::string(signature_ending)) {}
+
+  // `source` is the file, or the directory that the tree was found in.
+  Result<Packed> run(const Descriptor& source, const Found* file);
+
+ private:
+  Result<Written> write(const Descriptor& source, const Found* file, Outgoing& into) const;
+  Result<bool> is_published(const Written& written) const;
+  Outcome check_manifest(const Manifest& manifest, const std::string& text) const;
+  Outcome publish(Outgoing* file, const std::string& text) const;
+
+  const PackOrder& order_;
+  const Packing& packing_;
+  const Directory& out_;
+  std::string file_;
+  std::string manifest_;
+  std::string signature_;
+};
+
+Result<Written> Publishing::write(const Descriptor& source, const Found* file,
+                                  Outgoing& into) const {
+  if (file != nullptr) return copy_file(source.get(), *file, into);
+  Result<Directory> tree = Directory::open(order_.source);
+  if (!tree) return tree.refusal();
+  Result<Written> written = write_archive(tree.value(), packing_.tree, into);
+  if (!written) return written;
+  const Outcome fits = check_unpacked_bytes(packing_.tree, written.value().bytes);
+  if (!fits) return fits.refusal();
+  return written;
+}
+
+// A file of that name with the same bytes is left; one with others is another release.
+Result<bool> Publishing::is_published(const Written& written) const {
+  const auto status = out_.status(file_);
+  if (!status) return status.refusal();
+  if (!status.value()) return false;
+  if (!S_ISREG(status.value()->st_mode)) {
+    return Refusal{out_.path_of(file_) + " is no regular file"};
+  }
+  const auto file = out_.open_file(file_, O_RDONLY);
+  if (!file) return file.refusal();
+  const auto hashed = hash_file(file.value().get(), out_.path_of(file_));
+  if (!hashed) return hashed.refusal();
+  if (hashed.value() == written.sha256) return true;
+  return Refusal{out_.path_of(file_) +
+                 " exists, with other bytes; a release never changes: give this one another "
+                 "version"};
+}
+
+// What is published beside it stays true.
+Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& text) const {
+  const auto there = out_.read(manifest_, manifest_bytes_max);
+  if (!there) return there.refusal();
+  if (!there.value()) return std::monostate{};
+  const auto present = parse_manifest(*there.value());
+  if (!present) {
+    return Refusal{out_.path_of(manifest_) + " exists, and is no manifest: " + present.reason()};
+  }
+  if (present.value().sha256 != manifest.sha256) {
+    return Refusal{out_.path_of(manifest_) +
+                   " exists, and is of other bytes; a release never changes: give this one "
+                   "another version"};
+  }
+  const auto status = out_.status(signature_);
+  if (!status) return status.refusal();
+  if (order_.key || !status.value() || *there.value() == text) return std::monostate{};
+  return Refusal{out_.path_of(manifest_) +
+                     " is signed, and the signature would be wrong for the new manifest: sign it, "
+                     "by --sign=SECRET.key",
+                 Trouble::usage};
+}
+
+// The manifest comes last: with it the release is published.
+Outcome Publishing::publish(Outgoing* file, const std::string& text) const {
+  auto manifest = Outgoing::open(out_, manifest_);
+  if (!manifest) return manifest.refusal();
+  if (const Outcome done = manifest.value().write(text); !done) return done;
+  if (const Outcome done = manifest.value().finish(published_mode); !done) return done;
+  std::optional<Outgoing> signature;
+  if (order_.key) {
+    auto opened = Outgoing::open(out_, signature_);
+    if (!opened) return opened.refusal();
+    signature.emplace(std::move(opened.value()));
+    const Outcome done = signature->write(sign(*order_.key, text, manifest_, order_.now));
+    if (!done) return done;
+    if (const Outcome finished = signature->finish(published_mode); !finished) return finished;
+  }
+  if (const Outcome none = Interruption::none(); !none) return none;
+  if (file != nullptr) {
+    if (const Outcome done = file->publish(); !done) return done;
+  }
+  if (signature) {
+    if (const Outcome done = signature->publish(); !done) return done;
+  }
+  if (const Outcome done = manifest.value().publish(); !done) return done;
+  return out_.sync();
+}
+
+Result<Packed> Publishing::run(const Descriptor& source, const Found* found) {
+  auto file = Outgoing::open(out_, file_);
+  if (!file) return file.refusal();
+  const Result<Written> written = write(source, found, file.value());
+  if (!written) return written.refusal();
+  const mode_t mode = found != nullptr ? published_program_mode : published_mode;
+  if (const Outcome done = file.value().finish(mode); !done) return done.refusal();
+  const Result<bool> there = is_published(written.value());
+  if (!there) return there.refusal();
+  const Manifest manifest =
+      manifest_of(order_.wanted, packing_, written.value().bytes, written.value().sha256);
+  const std::string text = to_text(manifest);
+  if (const Outcome sound = check_manifest(manifest, text); !sound) return sound.refusal();
+  const Outcome published = publish(there.value() ? nullptr : &file.value(), text);
+  if (!published) return published.refusal();
+  return Packed{.manifest = out_.path_of(manifest_),
+                .file = out_.path_of(file_),
+                .signature = order_.key ? out_.path_of(signature_) : "",
+                .arch = packing_.arch,
+                .sha256 = manifest.sha256,
+                .entry = packing_.entry,
+                .bytes = manifest.size};
+}
+
+// What is published would be packed into the next release.
+Outcome check_place(const PackOrder& order) {
+  const auto tree = real_path(order.source);
+  const auto out = real_path(order.out);
+  if (!tree || !out) return std::monostate{};
+  if (*out != *tree && !(*out + "/").starts_with(*tree + "/")) return std::monostate{};
+  return Refusal{"--out: " + order.out + " lies in what is packed, " + order.source,
+                 Trouble::usage};
+}
+
+}  // namespace
+
+Result<Packed> pack(const PackOrder& order) {
+  if (const Outcome sound = check_wanted(order.wanted, order.now); !sound) return sound.refusal();
+  const Descriptor source(
+      ::open(order.source.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status {};
+  if (!source || ::fstat(source.get(), &status) != 0) {
+    return refusal_from_errno("open", order.source);
+  }
+  std::optional<Found> file;
+  std::vector<Found> tree;
+  if (S_ISDIR(status.st_mode)) {
+    if (const Outcome apart = check_place(order); !apart) return apart.refusal();
+    const auto directory = Directory::open(order.source);
+    if (!directory) return directory.refusal();
+    auto found = look_at_tree(directory.value());
+    if (!found) return found.refusal();
+    tree = std::move(found.value());
+  } else {
+    auto found = look_at_file(source.get(), order.source);
+    if (!found) return found.refusal();
+    file = std::move(found.value());
+  }
+  const Result<Packing> packing =
+      file ? plan_file(order.wanted, *file) : plan_tree(order.wanted, std::move(tree));
+  if (!packing) return packing.refusal();
+  Result<Out> out = Out::open(order.out);
+  if (!out) return out.refusal();
+  auto packed = Publishing(order, packing.value(), out.value().directory())
+                    .run(source, file ? &*file : nullptr);
+  if (packed) out.value().keep();
+  return packed;
+}
+
+}  // namespace agent_releases

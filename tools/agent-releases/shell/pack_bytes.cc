@@ -1,0 +1,202 @@
+#include "tools/agent-releases/shell/pack_bytes.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "tools/agent-releases/shell/hash.h"
+#include "tools/agent-releases/shell/interruption.h"
+#include "tools/agent-releases/shell/modes.h"
+#include "tools/agent-releases/shell/pack_look.h"
+#include "tools/agent-releases/shell/utf8_locale.h"
+
+namespace agent_releases {
+namespace {
+
+constexpr std::size_t piece_bytes = 262'144;
+
+// Half the time of zstd's highest levels, and a few hundredths larger.
+constexpr const char* zstd_level = "12";
+
+struct FreeWriter {
+  void operator()(archive* writer) const { archive_write_free(writer); }
+};
+struct FreeEntry {
+  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
+};
+
+// What is written into the outgoing file, counted and hashed. The first failure stays.
+class Sink {
+ public:
+  explicit Sink(Outgoing& into) : into_(into) {}
+
+  Outcome write(std::string_view bytes) {
+    hash_.add(bytes);
+    bytes_ += static_cast<std::int64_t>(bytes.size());
+    const Outcome written = into_.write(bytes);
+    if (!written && !failure_) failure_ = written.refusal();
+    return written;
+  }
+  [[nodiscard]] const std::optional<Refusal>& failure() const { return failure_; }
+  Written written() { return {bytes_, hash_.digits()}; }
+
+ private:
+  Outgoing& into_;
+  Hash hash_;
+  std::int64_t bytes_ = 0;
+  std::optional<Refusal> failure_;
+};
+
+using Take = std::function<Outcome(std::string_view)>;
+
+bool is_as_found(int file, const Found& found) {
+  struct stat status {};
+  return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == found.bytes &&
+         (status.st_mode & permission_bits) == found.mode && written_ns(status) == found.written_ns;
+}
+
+Outcome read_pieces(int file, const Found& found, const Take& take) {
+  const Refusal changed{found.path + " was changed while it was packed: pack it again"};
+  if (!is_as_found(file, found)) return changed;
+  std::vector<char> piece(piece_bytes);
+  std::int64_t left = found.bytes;
+  while (true) {
+    if (const Outcome none = Interruption::none(); !none) return none;
+    const ssize_t count = ::read(file, piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return refusal_from_errno("read", found.path);
+    if (count == 0) break;
+    left -= count;
+    if (left < 0) break;
+    const Outcome taken = take({piece.data(), static_cast<std::size_t>(count)});
+    if (!taken) return taken;
+  }
+  return left == 0 && is_as_found(file, found) ? Outcome(std::monostate{}) : changed;
+}
+
+la_ssize_t sink_bytes(archive*, void* sink, const void* bytes, std::size_t size) {
+  const auto done = static_cast<Sink*>(sink)->write({static_cast<const char*>(bytes), size});
+  return done ? static_cast<la_ssize_t>(size) : -1;
+}
+
+class Archiving {
+ public:
+  Archiving(archive* writer, const Directory& directory, Sink& sink)
+      : writer_(writer), directory_(directory), sink_(sink) {}
+
+  Outcome run(const std::vector<Found>& tree);
+
+ private:
+  Outcome begin();
+  Outcome add(const Found& found);
+  Outcome add_bytes(const Found& found);
+  [[nodiscard]] Refusal broken() const;
+
+  archive* writer_;
+  const Directory& directory_;
+  Sink& sink_;
+};
+
+Refusal Archiving::broken() const {
+  if (sink_.failure()) return *sink_.failure();
+  const char* why = archive_error_string(writer_);
+  return Refusal{std::string("cannot make the archive: ") + (why != nullptr ? why : "libarchive"),
+                 Trouble::system};
+}
+
+Outcome Archiving::begin() {
+  archive_write_set_bytes_in_last_block(writer_, 1);  // no padding behind what is compressed
+  if (archive_write_set_format_pax_restricted(writer_) != ARCHIVE_OK ||
+      archive_write_add_filter_zstd(writer_) != ARCHIVE_OK ||
+      archive_write_set_filter_option(writer_, "zstd", "compression-level", zstd_level) !=
+          ARCHIVE_OK ||
+      archive_write_open(writer_, &sink_, nullptr, sink_bytes, nullptr) != ARCHIVE_OK) {
+    return broken();
+  }
+  return std::monostate{};
+}
+
+Outcome Archiving::add_bytes(const Found& found) {
+  const Descriptor file(::openat(directory_.descriptor(), found.path.c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return refusal_from_errno("open", found.path);
+  return read_pieces(file.get(), found, [&](std::string_view piece) -> Outcome {
+    const auto size = static_cast<la_ssize_t>(piece.size());
+    if (archive_write_data(writer_, piece.data(), piece.size()) == size) return std::monostate{};
+    return broken();
+  });
+}
+
+// Owners and times are left out: `add` drops them, and they differ wherever the tree is made.
+Outcome Archiving::add(const Found& found) {
+  const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
+  if (!entry) return broken();
+  archive_entry_copy_pathname(entry.get(), found.path.c_str());
+  archive_entry_set_mtime(entry.get(), 0, 0);
+  const bool executable = (found.mode & executable_bits) != 0;
+  switch (found.kind) {
+    case Found::Kind::file:
+      archive_entry_set_filetype(entry.get(), AE_IFREG);
+      archive_entry_set_perm(entry.get(), executable ? release_mode : 0444);
+      archive_entry_set_size(entry.get(), found.bytes);
+      break;
+    case Found::Kind::directory:
+      archive_entry_set_filetype(entry.get(), AE_IFDIR);
+      archive_entry_set_perm(entry.get(), directory_mode);
+      break;
+    case Found::Kind::link:
+      archive_entry_set_filetype(entry.get(), AE_IFLNK);
+      archive_entry_set_perm(entry.get(), 0777);
+      archive_entry_copy_symlink(entry.get(), found.target.c_str());
+      break;
+    case Found::Kind::other:
+      break;
+  }
+  if (archive_write_header(writer_, entry.get()) != ARCHIVE_OK) return broken();
+  return found.kind == Found::Kind::file ? add_bytes(found) : Outcome(std::monostate{});
+}
+
+Outcome Archiving::run(const std::vector<Found>& tree) {
+  if (const Outcome begun = begin(); !begun) return begun;
+  for (const Found& found : tree) {
+    if (const Outcome none = Interruption::none(); !none) return none;
+    if (const Outcome added = add(found); !added) return added;
+  }
+  if (archive_write_close(writer_) != ARCHIVE_OK) return broken();
+  return std::monostate{};
+}
+
+}  // namespace
+
+Result<Written> copy_file(int file, const Found& found, Outgoing& into) {
+  Sink sink(into);
+  const Outcome copied =
+      read_pieces(file, found, [&](std::string_view piece) { return sink.write(piece); });
+  if (!copied) return copied.refusal();
+  return sink.written();
+}
+
+Result<Written> write_archive(const Directory& directory, const std::vector<Found>& tree,
+                              Outgoing& into) {
+  const Utf8Locale utf8;
+  Sink sink(into);
+  const std::unique_ptr<struct archive, FreeWriter> writer(archive_write_new());
+  if (!writer) return Refusal{"libarchive cannot be used", Trouble::system};
+  const Outcome archived = Archiving(writer.get(), directory, sink).run(tree);
+  if (!archived) {
+    archive_write_fail(writer.get());  // its end is not written when it is freed
+    return archived.refusal();
+  }
+  return sink.written();
+}
+
+}  // namespace agent_releases

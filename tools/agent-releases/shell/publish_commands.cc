@@ -1,0 +1,88 @@
+#include "tools/agent-releases/shell/publish_commands.h"
+
+#include <cstdio>
+#include <ctime>
+#include <string>
+
+#include "tools/agent-releases/core/json_object.h"
+#include "tools/agent-releases/shell/interruption.h"
+#include "tools/agent-releases/shell/key_files.h"
+#include "tools/agent-releases/shell/pack.h"
+#include "tools/agent-releases/shell/report.h"
+
+namespace agent_releases {
+namespace {
+
+void tell(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+std::string json_of(const Packed& packed, const Wanted& wanted) {
+  JsonWriter json;
+  json.add("name", wanted.name).add("version", wanted.version.text()).add("arch", packed.arch);
+  json.add("manifest", packed.manifest).add("file", packed.file);
+  if (!packed.signature.empty()) json.add("signature", packed.signature);
+  if (!packed.entry.empty()) json.add("entry", packed.entry);
+  json.add("size", packed.bytes).add("sha256", packed.sha256);
+  return json.line() + "\n";
+}
+
+std::string text_of(const Packed& packed, const Wanted& wanted) {
+  return packed.manifest + ": " + wanted.name + " " + wanted.version.text() + " for " +
+         packed.arch + ", " + shown_bytes(packed.bytes) +
+         (packed.signature.empty() ? ", not signed\n" : ", signed\n");
+}
+
+std::string json_of(const std::string& secret, const std::string& open, const PublicKey& key) {
+  JsonWriter json;
+  json.add("secret", secret).add("public", open).add("number", shown_key_number(key.number));
+  return json.line() + "\n";
+}
+
+}  // namespace
+
+Outcome perform_pack(const Options& options) {
+  const Interruption interruption;
+  const PublishOptions& words = options.publishing;
+  PackOrder order{.wanted = {.name = options.name,
+                             .version = *options.version,
+                             .arch = words.arch,
+                             .entry = words.entry,
+                             .min_protocol = words.min_protocol,
+                             .expires = words.expires},
+                  .source = words.source,
+                  .out = words.out,
+                  .key = std::nullopt,
+                  .now = std::time(nullptr)};
+  if (!words.secret_key.empty()) {
+    auto key = read_secret_key(words.secret_key);
+    if (!key) return key.refusal();
+    order.key = key.value();
+  }
+  const Result<Packed> packed = pack(order);
+  if (!packed) return packed.refusal();
+  tell(options.json ? json_of(packed.value(), order.wanted)
+                    : text_of(packed.value(), order.wanted));
+  return std::monostate{};
+}
+
+Outcome perform_key_make(const Options& options) {
+  const Interruption interruption;
+  const PublishOptions& words = options.publishing;
+  const Result<PublicKey> made = make_key_files(words.source, words.public_key, !words.no_password);
+  if (!made) return made.refusal();
+  tell(options.json ? json_of(words.source, words.public_key, made.value())
+                    : words.source + " is the secret key, which stays here; " + words.public_key +
+                          " is its public key, for every machine\n");
+  return std::monostate{};
+}
+
+Outcome perform_key_public(const Options& options) {
+  const Interruption interruption;
+  const Result<SecretKey> key = read_secret_key(options.publishing.source);
+  if (!key) return key.refusal();
+  tell(public_key_text(public_key_of(key.value())));
+  return std::monostate{};
+}
+
+}  // namespace agent_releases

@@ -1,0 +1,14 @@
+// The commands of a publisher, `pack` and `key`, each done and told of.
+#pragma once
+
+#include "agent-releases/result.h"
+#include "tools/agent-releases/shell/options.h"
+
+namespace agent_releases {
+
+// Prints on standard output what has been made.
+[[nodiscard]] Outcome perform_pack(const Options& options);
+[[nodiscard]] Outcome perform_key_make(const Options& options);
+[[nodiscard]] Outcome perform_key_public(const Options& options);
+
+}  // namespace agent_releases
