@@ -8,8 +8,8 @@ base_text_parts := $(call base_files,escape form utf8)
 json_parts := $(base_text_parts) agent-protocol/cpp/wire/json_line.cc
 json_unit := $(call unit,base/text,$(json_parts))
 # All else that the upgrader links, which builds with -fno-exceptions, too.
-base_upgrader_parts := $(call base_files,argument descriptors duration errno_name executable \
-  no_wait number)
+base_upgrader_parts := $(call base_files,argument descriptors duration environment errno_name \
+  executable no_wait number visible)
 base_upgrader_objects := $(call unit,base/upgrader,$(base_upgrader_parts))
 
 base_library := $(BUILD)/libbase.a

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/descriptors.h"
+#include "base/environment.h"
 #include "base/errno_name.h"
 #include "tools/agentify/lock_directory.h"
-#include "upgrader/shell/environment.h"
 
 namespace agentify {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <csignal>
 
-#include "base/form.h"
 #include "base/packed_names.h"
 
 namespace upgrader {

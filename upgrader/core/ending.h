@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "base/form.h"
+
 namespace upgrader {
 
 struct Ending {
@@ -21,3 +23,10 @@ struct Ending {
 [[nodiscard]] int exit_status_of(const Ending& ending);
 
 }  // namespace upgrader
+
+namespace agent_protocol {
+
+template <>
+struct ValueOf<upgrader::Ending> : ValueInWords<const upgrader::Ending&, upgrader::in_words> {};
+
+}  // namespace agent_protocol

@@ -64,8 +64,6 @@ namespace agent_protocol {
 template <>
 struct ValueOf<upgrader::Agent> : ValueInWords<const upgrader::Agent&, upgrader::in_words> {};
 template <>
-struct ValueOf<upgrader::Ending> : ValueInWords<const upgrader::Ending&, upgrader::in_words> {};
-template <>
 struct ValueOf<upgrader::Duration> : ValueInWords<upgrader::Duration, upgrader::in_words> {};
 
 }  // namespace agent_protocol

@@ -7,10 +7,12 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/form.h"
 #include "base/no_wait.h"
-#include "upgrader/core/words.h"
 
 namespace upgrader {
+
+using agent_protocol::operator""_with;
 
 void check_failed(const char* file, int line) {
   const std::string text = "upgrader: error: a rule of its own is broken: {}:{}\n"_with(file, line);

@@ -1,18 +1,13 @@
 #include "upgrader/shell/environment.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <string_view>
 
-#include "base/descriptors.h"
-#include "base/number.h"
+#include "base/visible.h"
 #include "upgrader/core/words.h"
-#include "upgrader/shell/log.h"
 
 namespace upgrader {
 namespace {
@@ -37,32 +32,7 @@ bool is_one_of(std::string_view name, const Names& names) {
   return std::count(std::begin(names), std::end(names), name) > 0;
 }
 
-// The value of the first entry with that name, as getenv() has it.
-std::optional<std::string_view> value_of(const char* const* entries, std::string_view name) {
-  for (; *entries != nullptr; ++entries) {
-    if (std::strncmp(*entries, name.data(), name.size()) != 0) continue;
-    if ((*entries)[name.size()] == '=') return *entries + name.size() + 1;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::int64_t> number_in(std::optional<std::string_view> text,
-                                      std::int64_t max = number_max) {
-  return text ? whole_number(*text, max) : std::nullopt;
-}
-
 }  // namespace
-
-std::optional<int> passed_sockets(const char* const* inherited, pid_t own_pid) {
-  if (number_in(value_of(inherited, "LISTEN_PID")) != own_pid) return std::nullopt;
-  const std::optional<std::int64_t> count =
-      number_in(value_of(inherited, "LISTEN_FDS"), std::numeric_limits<int>::max());
-  if (!count) return std::nullopt;
-  for (int i = 0; i < *count; ++i) {
-    if (::fcntl(first_passed_descriptor + i, F_GETFD) < 0) return std::nullopt;
-  }
-  return static_cast<int>(*count);
-}
 
 WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid) {
   const auto malformed = [](std::string_view name, std::string_view value) {

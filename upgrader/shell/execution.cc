@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <string>
 
-#include "upgrader/core/words.h"
+#include "base/errno_name.h"
 
 namespace upgrader {
 

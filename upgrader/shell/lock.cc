@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/errno_name.h"
 #include "base/number.h"
-#include "upgrader/core/words.h"
 #include "upgrader/shell/lock_holders.h"
 
 namespace upgrader {

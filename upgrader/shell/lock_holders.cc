@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/descriptors.h"
+#include "base/errno_name.h"
 #include "base/owned_fd.h"
-#include "upgrader/core/words.h"
-#include "upgrader/shell/log.h"
+#include "base/visible.h"
 
 namespace upgrader {
 namespace {

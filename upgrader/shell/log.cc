@@ -19,43 +19,12 @@ namespace {
 
 static_assert(log_line_bytes_max <= PIPE_BUF);
 
-// How long the character is that `text` begins with; 0 if it is no UTF-8, or not fit to be shown.
-std::size_t shown_bytes(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const std::size_t size = agent_protocol::utf8_character_bytes(text);
-  const bool control = first < 0x20U || first == 0x7fU ||
-                       (size == 2 && first == 0xc2U && static_cast<unsigned char>(text[1]) < 0xa0U);
-  return control ? 0 : size;
-}
-
-std::string escaped(char byte) {
-  constexpr char digits[] = "0123456789abcdef";
-  if (byte == '\n') return "\\n";
-  if (byte == '\t') return "\\t";
-  if (byte == '\r') return "\\r";
-  const auto value = static_cast<unsigned char>(byte);
-  return {'\\', 'x', digits[value >> 4U], digits[value & 0xfU]};
-}
-
 // In the order of the levels: for the journal, and for all else.
 constexpr const char* journal_prefixes[] = {"<3>", "<4>", "<6>", "<7>"};
 constexpr const char* plain_prefixes[] = {
     "upgrader: error: ", "upgrader: warning: ", "upgrader: ", "upgrader: debug: "};
 
 }  // namespace
-
-std::string escape(std::string_view bytes, std::size_t bytes_max) {
-  std::string text;
-  std::size_t at = 0;
-  while (at < bytes.size()) {
-    const std::size_t size = shown_bytes(bytes.substr(at));
-    const std::size_t taken = std::max<std::size_t>(size, 1);
-    if (at + taken > bytes_max) return text + "...";
-    text += size == 0 ? escaped(bytes[at]) : std::string(bytes.substr(at, size));
-    at += taken;
-  }
-  return text;
-}
 
 Logbook::Logbook(LogLevel level, const char* journal_stream, int descriptor)
     : level_(level), descriptor_(descriptor) {

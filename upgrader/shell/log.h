@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/owned_fd.h"
+#include "base/visible.h"
 #include "upgrader/core/log_level.h"
 
 namespace upgrader {
@@ -19,10 +20,6 @@ inline constexpr std::size_t log_line_bytes_max = 4'096;
 
 // Of stray output so much is shown.
 inline constexpr std::size_t stray_bytes_max = 200;
-
-// The first `bytes_max` bytes of `bytes`, with "..." if there are more. Control characters and what
-// is no UTF-8 become \n, \t, \r or \x1b; all else stays, so that escaping twice changes nothing.
-[[nodiscard]] std::string escape(std::string_view bytes, std::size_t bytes_max);
 
 class Logbook {
  public:

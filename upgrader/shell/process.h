@@ -9,9 +9,9 @@
 #include <optional>
 #include <variant>
 
+#include "base/environment.h"
 #include "base/owned_fd.h"
 #include "upgrader/core/ending.h"
-#include "upgrader/shell/environment.h"
 #include "upgrader/shell/program.h"
 
 namespace upgrader {

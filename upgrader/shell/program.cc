@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "upgrader/core/words.h"
+#include "base/errno_name.h"
 
 namespace upgrader {
 namespace {

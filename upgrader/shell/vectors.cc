@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "upgrader/core/words.h"
+#include "base/errno_name.h"
 
 namespace upgrader {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "upgrader/shell/environment.h"
+#include "base/environment.h"
 #include "upgrader/shell/program.h"
 
 namespace upgrader {

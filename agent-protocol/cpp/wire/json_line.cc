@@ -6,7 +6,6 @@
 
 #include <array>
 
-#include "agent-protocol/cpp/wire/message.h"
 #include "base/form.h"
 #include "base/utf8.h"
 

@@ -13,6 +13,9 @@
 
 namespace agent_protocol {
 
+// The line's object is level 1.
+inline constexpr std::size_t nesting_max = 32;
+
 class JsonLine {
  public:
   enum class Kind : std::uint8_t { null, boolean, number, text, array, object };

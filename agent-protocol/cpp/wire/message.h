@@ -17,7 +17,6 @@ inline constexpr std::int64_t protocol_version = 1;
 
 // Limits. Texts are counted in bytes of UTF-8, unescaped.
 inline constexpr std::size_t line_bytes_max = 65'536;  // with its newline: one pipe's worth
-inline constexpr std::size_t nesting_max = 32;         // the message itself is level 1
 inline constexpr std::size_t version_bytes_max = 128;
 inline constexpr std::size_t features_max = 16;
 // The feature of an agent that says `healthy` once it works, whatever its role.

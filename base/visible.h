@@ -1,0 +1,14 @@
+// Bytes that come from others, made visible for one line of a log.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace upgrader {
+
+// The first `bytes_max` bytes of `bytes`, with "..." if there are more. Control characters and what
+// is no UTF-8 become \n, \t, \r or \x1b; all else stays, so that escaping twice changes nothing.
+[[nodiscard]] std::string escape(std::string_view bytes, std::size_t bytes_max);
+
+}  // namespace upgrader
