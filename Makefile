@@ -51,15 +51,14 @@ make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
 include base/base.mk
 
-protocol_objects := $(json_unit) \
-  $(call unit,agent-protocol/wire, \
-    $(filter-out $(json_parts),$(wildcard agent-protocol/cpp/wire/*.cc))) \
+protocol_objects := $(base_text) \
+  $(call unit,agent-protocol/wire,$(wildcard agent-protocol/cpp/wire/*.cc)) \
   $(call unit,agent-protocol/session,$(wildcard agent-protocol/cpp/session/*.cc)) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
 # The simulation has a loop of its own, and of the shell those alone that stand around the loop.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
-upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents agents_end attempts_file channel check \
-  control control_fifo init_system link_place log programs readiness)
+upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents agents_end attempts_file channel control \
+  control_fifo init_system link_place log programs readiness)
 upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/core,$(wildcard upgrader/wire/*.cc upgrader/core/*.cc)) \
   $(call unit,upgrader/loop,$(upgrader_loop)) \

@@ -24,7 +24,7 @@ bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	@BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10)
 $(fleet_bench): $(addprefix $(BUILD)/objects/tests/together/fleet/, \
     bench.o sim_node.o etcd_cluster.o tcp_proxy.o) \
-    $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a libupgrader.a \
+    $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a libbase.a \
     libagent-protocol.a)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lssl -lcrypto \

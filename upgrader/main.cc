@@ -10,15 +10,15 @@
 #include <variant>
 
 #include "base/descriptors.h"
+#include "base/lock.h"
+#include "base/process.h"
+#include "base/program.h"
 #include "upgrader/core/options.h"
 #include "upgrader/core/words.h"
 #include "upgrader/shell/environment.h"
 #include "upgrader/shell/init_system.h"
-#include "upgrader/shell/lock.h"
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/loop.h"
-#include "upgrader/shell/process.h"
-#include "upgrader/shell/program.h"
 #include "upgrader/shell/readiness.h"
 
 namespace {

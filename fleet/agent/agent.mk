@@ -7,7 +7,7 @@ fleet_agent_library := $(BUILD)/libfleet-agent.a
 $(fleet_agent_library): $(call unit,fleet/agent,$(fleet_agent_parts)); $(make_archive)
 
 fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a \
-  libagent-releases.a libupgraderctl.a) $(upgrader_library) $(protocol_library)
+  libagent-releases.a libupgraderctl.a) $(base_library) $(protocol_library)
 link_fleet_agent = @mkdir -p $(@D) && \
   $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
     -larchive -lsodium -lpcre2-8 -lssl -lcrypto

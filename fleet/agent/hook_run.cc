@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/process.h"
 #include "fleet/agent/last_line.h"
 #include "tools/agent-releases/shell/trust.h"
-#include "upgrader/shell/process.h"
 
 namespace fleet {
 namespace {

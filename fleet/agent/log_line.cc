@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "tools/upgraderctl/wire/shown.h"
+#include "base/shown.h"
 
 namespace fleet {
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/shown.h"
 #include "fleet/agent/certificate.h"
 #include "fleet/agent/identity.h"
 #include "fleet/agent/text_file.h"
@@ -17,7 +18,6 @@
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
-#include "tools/upgraderctl/wire/shown.h"
 
 namespace fleetctl {
 

@@ -4,11 +4,11 @@
 
 #include <cstdio>
 
+#include "base/shown.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/rollout_bars.h"
 #include "fleet/model/keys.h"
-#include "tools/upgraderctl/wire/shown.h"
 
 namespace fleetctl {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/shown.h"
 #include "base/utf8.h"
-#include "tools/upgraderctl/wire/shown.h"
 
 namespace fleetctl {
 namespace {

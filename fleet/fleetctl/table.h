@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/upgraderctl/core/table.h"
+#include "base/table.h"
 
 namespace fleetctl {
 

@@ -6,7 +6,7 @@ fleet_model_libraries = -lpcre2-8
 fleet_model := $(BUILD)/libfleet-model.a
 fleet_model_rollouts := $(wildcard fleet/model/rollout*.cc fleet/model/n*.cc)
 # With what takes JSON apart, as agent-releases has it, and with its order of versions.
-$(fleet_model): $(json_unit) $(version_unit) \
+$(fleet_model): $(base_text) $(version_unit) \
     $(call unit,fleet/model,$(filter-out $(fleet_model_rollouts),$(wildcard fleet/model/*.cc))) \
     $(call unit,fleet/model-rollouts,$(fleet_model_rollouts))
 	$(make_archive)

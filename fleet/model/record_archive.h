@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/json_line.h"
 #include "base/escape.h"
+#include "base/json_line.h"
 #include "fleet/model/enum_text.h"
 
 namespace fleet {

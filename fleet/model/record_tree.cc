@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/json_line.h"
 #include "base/escape.h"
+#include "base/json_line.h"
 
 namespace fleet {
 namespace {

@@ -1,5 +1,5 @@
 # agent-conformance: tells the author of an agent what is wrong with it. No code of what it judges:
-# of libupgrader.a it takes the command line alone.
+# of libbase.a it takes the command line alone.
 # Its tests are in tests/together/conformance.
 conformance := $(BUILD)/agent-conformance
 conformance_library := $(BUILD)/libconformance.a
@@ -10,14 +10,14 @@ tool_programs += $(conformance)
 
 $(conformance_library): $(conformance_objects); $(make_archive)
 $(conformance): $(BUILD)/objects/tools/agent-conformance/main.o $(conformance_library) \
-  $(upgrader_library)
+  $(base_library)
 	$(LINK) -o $@ $^ -luv
 
 conformance_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/conformance/*_test.cc))
 $(BUILD)/objects/tests/together/conformance/%.o: CXXFLAGS += -O0
 $(conformance_units): $(BUILD)/tests/together/conformance/%: \
   $(BUILD)/objects/tests/together/conformance/%.o \
-    $(BUILD)/objects/tests/catch_main.o $(conformance_library) $(upgrader_library)
+    $(BUILD)/objects/tests/catch_main.o $(conformance_library) $(base_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 

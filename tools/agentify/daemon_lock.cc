@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "upgrader/shell/lock_holders.h"
+#include "base/lock_holders.h"
 
 namespace agentify {
 

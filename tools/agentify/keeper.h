@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/owned_fd.h"
+#include "base/program.h"
 #include "tools/agentify/daemon_lock.h"
 #include "tools/agentify/starter.h"
-#include "upgrader/shell/program.h"
 
 namespace agentify {
 

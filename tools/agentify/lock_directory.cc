@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/errno_name.h"
+#include "base/lock.h"
 #include "base/owned_fd.h"
 #include "tools/agentify/close_directory.h"
-#include "upgrader/shell/lock.h"
 
 namespace agentify {
 namespace {

@@ -10,8 +10,8 @@
 #include <variant>
 
 #include "base/errno_name.h"
+#include "base/lock_holders.h"
 #include "tools/agentify/journal.h"
-#include "upgrader/shell/lock_holders.h"
 
 namespace agentify {
 namespace {

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "base/descriptors.h"
+#include "base/execution.h"
 #include "base/owned_fd.h"
-#include "upgrader/shell/execution.h"
 
 namespace agentify {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "upgrader/shell/program.h"
+#include "base/program.h"
 
 namespace agentify {
 

@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/program.h"
 #include "tools/agentify/daemon_lock.h"
 #include "tools/agentify/options.h"
 #include "tools/agentify/starter.h"
-#include "upgrader/shell/program.h"
 
 namespace agentify {
 

@@ -11,7 +11,7 @@ upgraderctl_library := $(BUILD)/libupgraderctl.a
 $(upgraderctl_library): $(upgraderctl_objects); $(make_archive)
 
 $(BUILD)/upgraderctl: $(BUILD)/objects/tools/upgraderctl/main.o $(upgraderctl_library) \
-    $(upgrader_library) $(protocol_library)
+    $(base_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv
 
@@ -25,7 +25,7 @@ slow_tests += tests/together/upgraderctl/run
 
 $(BUILD)/objects/tests/together/upgraderctl/%.o: CXXFLAGS += -O0
 $(BUILD)/tests/together/upgraderctl/%_test: $(BUILD)/objects/tests/together/upgraderctl/%_test.o \
-    $(BUILD)/objects/tests/catch_main.o $(upgraderctl_library) $(upgrader_library) \
+    $(BUILD)/objects/tests/catch_main.o $(upgraderctl_library) $(base_library) \
     $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv

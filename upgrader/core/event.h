@@ -8,8 +8,8 @@
 
 #include "agent-protocol/cpp/wire/codec.h"
 #include "agent-protocol/cpp/wire/message.h"
+#include "base/ending.h"
 #include "base/time.h"
-#include "upgrader/core/ending.h"
 #include "upgrader/wire/control_request.h"
 
 namespace upgrader {

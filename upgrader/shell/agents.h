@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "agent-protocol/cpp/wire/message.h"
+#include "base/process.h"
+#include "base/program.h"
 #include "upgrader/core/event.h"
 #include "upgrader/shell/channel.h"
-#include "upgrader/shell/process.h"
-#include "upgrader/shell/program.h"
 
 namespace upgrader {
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/lock.h"
 #include "base/uv_handle.h"
 #include "upgrader/core/log_limit.h"
 #include "upgrader/core/options.h"
@@ -16,7 +17,6 @@
 #include "upgrader/shell/attempts_file.h"
 #include "upgrader/shell/control.h"
 #include "upgrader/shell/init_system.h"
-#include "upgrader/shell/lock.h"
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/programs.h"
 #include "upgrader/shell/relink.h"

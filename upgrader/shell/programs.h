@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/program.h"
 #include "upgrader/core/event.h"
-#include "upgrader/shell/program.h"
 
 namespace upgrader {
 

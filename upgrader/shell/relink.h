@@ -8,8 +8,8 @@
 #include <string>
 #include <variant>
 
+#include "base/program.h"
 #include "upgrader/shell/link_place.h"
-#include "upgrader/shell/program.h"
 
 namespace upgrader {
 

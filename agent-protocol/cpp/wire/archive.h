@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/json_line.h"
 #include "agent-protocol/cpp/wire/member.h"
+#include "base/json_line.h"
 #include "base/result.h"
 
 namespace agent_protocol {

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "agent-protocol/cpp/wire/archive.h"
-#include "agent-protocol/cpp/wire/json_line.h"
 #include "agent-protocol/cpp/wire/serialize.h"
 #include "base/escape.h"
 #include "base/form.h"
+#include "base/json_line.h"
 #include "base/utf8.h"
 
 namespace agent_protocol {

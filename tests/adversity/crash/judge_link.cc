@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/program.h"
 #include "upgrader/shell/attempts_file.h"
-#include "upgrader/shell/program.h"
 #include "upgrader/shell/relink.h"
 
 using namespace upgrader;

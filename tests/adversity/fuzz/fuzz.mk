@@ -7,7 +7,7 @@ fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fu
   $(filter-out %_test.cc tests/decisions/explore/second%,$(wildcard tests/decisions/explore/*.cc)) \
   $(wildcard $(addsuffix /*.cc,agent-protocol/cpp/wire agent-protocol/cpp/session upgrader/wire \
     upgrader/core)) \
-  upgrader/shell/check.cc $(base_text_parts) $(base_upgrader_parts) \
+  $(base_text_parts) $(base_upgrader_parts) \
   $(addprefix sample-agent/,configuration.cc position.cc)
 
 # The fuzzer's objects lie apart: another compiler, with sanitizers. Only the program counts edges:

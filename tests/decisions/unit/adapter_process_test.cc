@@ -9,9 +9,9 @@
 #include <catch2/catch.hpp>
 
 #include "base/descriptors.h"
+#include "base/process.h"
 #include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/program_of.h"
-#include "upgrader/shell/process.h"
 
 namespace adapter_process_test {
 

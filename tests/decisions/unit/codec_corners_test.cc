@@ -5,8 +5,8 @@
 
 #include "agent-protocol/cpp/wire/archive.h"
 #include "agent-protocol/cpp/wire/codec.h"
-#include "agent-protocol/cpp/wire/json_line.h"
 #include "agent-protocol/cpp/wire/line_reader.h"
+#include "base/json_line.h"
 #include "base/utf8.h"
 #include "tests/decisions/unit/aborts.h"
 

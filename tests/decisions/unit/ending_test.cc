@@ -1,5 +1,5 @@
 // How a process ended: in words, and as an exit status.
-#include "upgrader/core/ending.h"
+#include "base/ending.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>

@@ -5,10 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/execution.h"
+#include "base/process.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
-#include "upgrader/shell/execution.h"
-#include "upgrader/shell/process.h"
 
 namespace failing_exec_test {
 

@@ -7,11 +7,11 @@
 #include <functional>
 #include <optional>
 
+#include "base/lock.h"
+#include "base/lock_holders.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/releases.h"
-#include "upgrader/shell/lock.h"
-#include "upgrader/shell/lock_holders.h"
 #include "upgrader/shell/relink.h"
 
 namespace failing_link_test {

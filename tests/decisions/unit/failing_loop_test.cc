@@ -8,11 +8,11 @@
 
 #include "base/descriptors.h"
 #include "base/errno_name.h"
+#include "base/lock.h"
 #include "tests/decisions/unit/agents_on_a_loop.h"
 #include "tests/decisions/unit/blocked_sigchld.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "upgrader/shell/init_system.h"
-#include "upgrader/shell/lock.h"
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/loop.h"
 

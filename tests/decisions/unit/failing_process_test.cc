@@ -6,10 +6,10 @@
 #include <sys/wait.h>
 
 #include "base/descriptors.h"
+#include "base/process.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/program_of.h"
-#include "upgrader/shell/process.h"
 
 namespace failing_process_test {
 

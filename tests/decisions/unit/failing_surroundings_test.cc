@@ -7,10 +7,10 @@
 
 #include "base/descriptors.h"
 #include "base/errno_name.h"
+#include "base/process.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/init_bench.h"
 #include "upgrader/shell/channel.h"
-#include "upgrader/shell/process.h"
 #include "upgrader/shell/readiness.h"
 
 namespace failing_surroundings_test {

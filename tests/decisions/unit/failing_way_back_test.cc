@@ -5,13 +5,13 @@
 
 #include <filesystem>
 
+#include "base/lock.h"
 #include "tests/decisions/unit/blocked_sigchld.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/releases.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/link_place.h"
-#include "upgrader/shell/lock.h"
 #include "upgrader/shell/loop.h"
 #include "upgrader/shell/relink.h"
 

@@ -1,5 +1,5 @@
 // The syntax of lines: what JSON is and is not, however hostile, and at what cost.
-#include "agent-protocol/cpp/wire/json_line.h"
+#include "base/json_line.h"
 
 #include <catch2/catch.hpp>
 #include <string>

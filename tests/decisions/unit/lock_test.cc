@@ -1,5 +1,5 @@
 // The lock: who has it, who is told to have it, and that it outlives the upgrader in its agents.
-#include "upgrader/shell/lock.h"
+#include "base/lock.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
+#include "base/lock_holders.h"
 #include "tests/decisions/unit/processes.h"
-#include "upgrader/shell/lock_holders.h"
 
 namespace lock_test {
 

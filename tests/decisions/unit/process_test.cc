@@ -1,6 +1,6 @@
 // Processes, real ones: what a started one has and has not, how failures look, how endings are
 // learnt.
-#include "upgrader/shell/process.h"
+#include "base/process.h"
 #include "tests/decisions/unit/program_of.h"
 
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include <catch2/catch.hpp>
 
 #include "base/descriptors.h"
+#include "base/vectors.h"
 #include "tests/decisions/unit/processes.h"
-#include "upgrader/shell/vectors.h"
 
 namespace process_test {
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "upgrader/shell/program.h"
+#include "base/program.h"
 
 // The program that the path names; the test fails where it is none.
 inline upgrader::Program program_of(const std::string& path, std::vector<std::string> args = {}) {

@@ -1,6 +1,6 @@
 // Which files are programs, and what is kept of them. What the check says of a file is compared
 // with what the kernel says of it wherever the two must agree.
-#include "upgrader/shell/program.h"
+#include "base/program.h"
 #include "tests/decisions/unit/program_of.h"
 
 #include <elf.h>

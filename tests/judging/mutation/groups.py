@@ -5,15 +5,15 @@ from dataclasses import dataclass
 # Left out: what only tests call, what only stops a program that is wrong already, a version, the C
 # header, which has no code, and plain data whose makers give every member.
 LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
-            'upgrader/shell/check.cc', 'base/check.h', 'upgrader/core/event.h',
+            'base/check.cc', 'base/check.h', 'upgrader/core/event.h',
             'upgrader/core/action.h', 'base/version.h', 'agent-protocol/agent_protocol.h'}
 # What lies in upgrader/core, but is judged with the shell: what init has been told at first, and
 # what tests of whole programs look at.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h', 'options_text.cc', 'pace.h')}
 # The files of base/ that are judged with the decisions, and with the protocol.
-BASE_CORE = ('errno_name', 'number', 'packed_names', 'time')
-BASE_PROTOCOL = ('escape', 'form', 'result', 'utf8')
+BASE_CORE = ('ending', 'errno_name', 'number', 'packed_names', 'time')
+BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # What their paths begin with. The parts that decide and that read are judged by tests of their own
 # alone, without a process.
 CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table', *(

@@ -6,7 +6,7 @@ import find
 PLANTED = [
     ('killed', 'upgrader/core/state.cc', 'state.incumbent && state.incumbent->activated',
      '!(state.incumbent && state.incumbent->activated)'),
-    ('survived', 'upgrader/core/ending.cc', '128 + ending.value', '128 + ending.value + 0'),
+    ('survived', 'base/ending.cc', '128 + ending.value', '128 + ending.value + 0'),
     ('killed', 'base/escape.cc', 'is_control(c) ? 6 : 1', 'is_control(c) ? 5 : 1'),
     ('survived', 'agent-protocol/cpp/wire/line_reader.cc', 'end_ - begin_ == size_',
      'end_ - begin_ + 0 == size_'),

@@ -4,7 +4,8 @@ layer_checks='layers cereal uv decisions releases sample_agent_includes conforma
   upgraderctl_includes fleet_model fleet_store fleet_http'
 
 # The files of base/ that act: all others are pure.
-base_shell='descriptors|environment|executable|no_wait|owned_fd|uv_handle'
+base_shell='check|descriptors|environment|executable|execution|lock|lock_holders|no_wait|owned_fd'
+base_shell="$base_shell|process|program|uv_handle|vectors"
 
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
 # decides, L3 acts, L4 is main. Its folder says which; the nouns, and those of base/ that act, stand

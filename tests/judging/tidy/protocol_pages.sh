@@ -96,7 +96,7 @@ canary_values() {
 # Every limit of message.h and json_line.h is on the page, as a reader writes numbers: 65,536.
 check_limits() {
   sed -nE "s/^inline constexpr [a-z:0-9_]+ ([a-z_]+_max) = ([0-9']+);.*/\1 \2/p" \
-    agent-protocol/cpp/wire/message.h agent-protocol/cpp/wire/json_line.h | tr "'" ',' >"$scratch/limits"
+    agent-protocol/cpp/wire/message.h base/json_line.h | tr "'" ',' >"$scratch/limits"
   [ -s "$scratch/limits" ] || echo 'agent-protocol/cpp/wire/message.h: no limits found'
   while read -r name number; do
     grep -qE "(^|[^0-9,])$number([^0-9,]|,?$|, )" man/agent-protocol.7 ||

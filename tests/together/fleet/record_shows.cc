@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/shown.h"
 #include "base/utf8.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/rollout_bars.h"
@@ -13,7 +14,6 @@
 #include "fleet/store/uv_timers.h"
 #include "tests/together/fleet/caught_output.h"
 #include "tests/together/fleet/record_world.h"
-#include "tools/upgraderctl/wire/shown.h"
 
 namespace fleet_test {
 namespace {

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "agent-protocol/cpp/wire/codec.h"
+#include "base/ending.h"
 #include "tests/decisions/explore/canonical.h"
 #include "tests/together/simulation/operators.h"
 #include "tests/together/simulation/random.h"
 #include "tests/together/simulation/swarm.h"
-#include "upgrader/core/ending.h"
 #include "upgrader/core/event.h"
 
 namespace upgrader::simulation {

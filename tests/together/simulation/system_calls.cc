@@ -14,13 +14,13 @@
 #include <cstdarg>
 #include <cstring>
 
+#include "base/lock.h"
+#include "base/process.h"
+#include "base/program.h"
 #include "tests/together/simulation/agent_double.h"
 #include "tests/together/simulation/judge.h"
 #include "tests/together/simulation/machine.h"
 #include "upgrader/shell/control_directory.h"
-#include "upgrader/shell/lock.h"
-#include "upgrader/shell/process.h"
-#include "upgrader/shell/program.h"
 #include "upgrader/shell/relink.h"
 
 using upgrader::simulation::Descriptor;

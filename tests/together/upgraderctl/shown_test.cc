@@ -1,5 +1,5 @@
 // Texts of others at a terminal.
-#include "tools/upgraderctl/wire/shown.h"
+#include "base/shown.h"
 
 #include <catch2/catch.hpp>
 

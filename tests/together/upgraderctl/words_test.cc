@@ -1,11 +1,11 @@
 // What people read: sentences, the page of `status`, the tables, and the steps of an upgrade.
 #include <catch2/catch.hpp>
 
+#include "base/table.h"
 #include "tests/together/upgraderctl/status_text.h"
 #include "tools/upgraderctl/core/progress.h"
 #include "tools/upgraderctl/core/sentences.h"
 #include "tools/upgraderctl/core/status_page.h"
-#include "tools/upgraderctl/core/table.h"
 
 namespace words_test {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/json_line.h"
 #include "agent-releases/result.h"
+#include "base/json_line.h"
 
 namespace agent_releases {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/shown.h"
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/sentences.h"
-#include "tools/upgraderctl/wire/shown.h"
 
 namespace upgraderctl {
 namespace {

@@ -1,6 +1,6 @@
 #include "tools/upgraderctl/core/one_id.h"
 
-#include "tools/upgraderctl/wire/shown.h"
+#include "base/shown.h"
 
 namespace upgraderctl {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/shown.h"
 #include "tools/upgraderctl/core/sentences.h"
-#include "tools/upgraderctl/wire/shown.h"
 
 namespace upgraderctl {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/upgraderctl/wire/shown.h"
+#include "base/shown.h"
 
 namespace upgraderctl {
 namespace {

@@ -1,8 +1,8 @@
 #include "tools/upgraderctl/core/status_page.h"
 
+#include "base/shown.h"
+#include "base/table.h"
 #include "tools/upgraderctl/core/sentences.h"
-#include "tools/upgraderctl/core/table.h"
-#include "tools/upgraderctl/wire/shown.h"
 
 namespace upgraderctl {
 namespace {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/shown.h"
 #include "tools/upgraderctl/core/errand.h"
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/phase_wait.h"
@@ -20,7 +21,6 @@
 #include "tools/upgraderctl/shell/control_directory.h"
 #include "tools/upgraderctl/shell/errand_runner.h"
 #include "tools/upgraderctl/shell/views.h"
-#include "tools/upgraderctl/wire/shown.h"
 
 namespace upgraderctl {
 namespace {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "tools/upgraderctl/wire/shown.h"
+#include "base/shown.h"
 
 namespace upgraderctl {
 namespace {

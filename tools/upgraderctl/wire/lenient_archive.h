@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/json_line.h"
+#include "base/json_line.h"
 #include "tools/upgraderctl/wire/moment.h"
 
 namespace upgraderctl {

@@ -1,6 +1,6 @@
 #include "tools/upgraderctl/wire/status_reader.h"
 
-#include "agent-protocol/cpp/wire/json_line.h"
+#include "base/json_line.h"
 #include "tools/upgraderctl/wire/lenient_archive.h"
 #include "tools/upgraderctl/wire/status_members.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/environment.h"
-#include "upgrader/shell/program.h"
+#include "base/program.h"
 
 namespace upgrader {
 

@@ -1,4 +1,4 @@
-#include "upgrader/shell/vectors.h"
+#include "base/vectors.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "upgrader/shell/lock_holders.h"
+#include "base/lock_holders.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
-#include "tools/upgraderctl/core/table.h"
+#include "base/table.h"
 
 #include <algorithm>
 
-#include "tools/upgraderctl/wire/shown.h"
+#include "base/shown.h"
 
 namespace upgraderctl {
 

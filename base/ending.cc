@@ -1,4 +1,4 @@
-#include "upgrader/core/ending.h"
+#include "base/ending.h"
 
 #include <csignal>
 

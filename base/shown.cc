@@ -1,4 +1,4 @@
-#include "tools/upgraderctl/wire/shown.h"
+#include "base/shown.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // without floating point, which not every machine has: a number stays a text. JSON can spell
 // values that the protocol does not accept (a lone surrogate, a number that is not a short
 // integer). They are refused only in a member that a message reads, and not in an unknown member.
-#include "agent-protocol/cpp/wire/json_line.h"
+#include "base/json_line.h"
 
 #include <array>
 

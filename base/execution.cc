@@ -1,4 +1,4 @@
-#include "upgrader/shell/execution.h"
+#include "base/execution.h"
 
 #include <sys/stat.h>
 

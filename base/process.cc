@@ -1,4 +1,4 @@
-#include "upgrader/shell/process.h"
+#include "base/process.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "base/descriptors.h"
-#include "upgrader/shell/execution.h"
-#include "upgrader/shell/vectors.h"
+#include "base/execution.h"
+#include "base/vectors.h"
 
 namespace upgrader {
 namespace {

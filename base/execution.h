@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "upgrader/shell/program.h"
+#include "base/program.h"
 
 namespace upgrader {
 

@@ -1,4 +1,4 @@
-#include "upgrader/shell/program.h"
+#include "base/program.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

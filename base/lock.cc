@@ -1,4 +1,4 @@
-#include "upgrader/shell/lock.h"
+#include "base/lock.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/errno_name.h"
+#include "base/lock_holders.h"
 #include "base/number.h"
-#include "upgrader/shell/lock_holders.h"
 
 namespace upgrader {
 namespace {

@@ -9,10 +9,10 @@
 #include <optional>
 #include <variant>
 
+#include "base/ending.h"
 #include "base/environment.h"
 #include "base/owned_fd.h"
-#include "upgrader/core/ending.h"
-#include "upgrader/shell/program.h"
+#include "base/program.h"
 
 namespace upgrader {
 
