@@ -188,6 +188,10 @@ FAILING_CALL(long, read, (int fd, void* bytes, unsigned long size), (fd, bytes, 
 FAILING_CALL(long, readlinkat, (int fd, const char* path, char* text, unsigned long size),
              (fd, path, text, size), -1)
 FAILING_CALL(char*, realpath, (const char* path, char* resolved), (path, resolved), nullptr)
+// The same call where it is compiled with _FORTIFY_SOURCE, which adds the size of `resolved`.
+FAILING_SYMBOL(char*, realpath, __realpath_chk,
+               (const char* path, char* resolved, unsigned long size), (path, resolved, size),
+               nullptr)
 FAILING_CALL(int, renameat, (int from, const char* old, int into, const char* fresh),
              (from, old, into, fresh), -1)
 FAILING_CALL(long, send, (int fd, const void* bytes, unsigned long size, int flags),
