@@ -214,7 +214,7 @@ $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protoc
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv
 
 include sample-agent/variants.mk
-include packaging/static/static.mk
+include packaging/static/static.mk packaging/packaging.mk
 # Tables of addresses are filled in at start, and then read only.
 $(filter-out %.a,$(programs)) $(sample_agent): LDFLAGS += -Wl,-z,relro,-z,now
 programs: $(programs) $(sample_agent)

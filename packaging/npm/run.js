@@ -1,0 +1,42 @@
+// Finds the program NAME of this processor's package, and becomes it. Where Node.js cannot replace
+// itself (before 22.15), it stays as the program's parent: it passes signals on, and ends as the
+// program ends. A service file names the program itself, which `upgrader --version` needs no Node.js
+// for: see README.md.
+'use strict';
+
+const child_process = require('node:child_process');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const PASSED_ON = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2', 'SIGCONT'];
+
+function fail(reason) {
+  process.stderr.write(`upgrader: ${reason}\n`);
+  process.exit(127);
+}
+
+// The directory with the programs, or the end of the process, in words.
+function directory() {
+  const name = `@upgrader/${process.platform}-${process.arch}`;
+  try {
+    return path.join(path.dirname(require.resolve(`${name}/package.json`)), 'bin');
+  } catch {
+    return fail(`the package ${name} is missing, which has the programs for this processor: ` +
+                'install it beside @upgrader/upgrader');
+  }
+}
+
+module.exports = function run(name) {
+  const program = path.join(directory(), name);
+  if (!fs.existsSync(program)) fail(`${program} is missing: its package has no ${name}`);
+  const words = process.argv.slice(2);
+  if (typeof process.execve === 'function') process.execve(program, [name, ...words], process.env);
+  const child = child_process.spawn(program, words, {stdio: 'inherit', argv0: name});
+  for (const signal of PASSED_ON) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => fail(`${program} cannot be executed: ${error.message}`));
+  child.on('exit', (status, signal) => {
+    if (signal === null) process.exit(status);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+};
