@@ -66,13 +66,6 @@ ProgramRefused refuse_unresolved(const std::string& path, int error) {
   return refusal;
 }
 
-std::optional<std::string> resolve(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
-                                                             &std::free);
-  if (!resolved) return std::nullopt;
-  return std::string(resolved.get());
-}
-
 // An open, executable regular file, not yet judged by what it holds.
 struct Opened {
   OwnedFd descriptor;
@@ -117,6 +110,13 @@ std::variant<Opened, ProgramRefused> open_program(const std::string& path) {
 }
 
 }  // namespace
+
+std::optional<std::string> resolve(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
+                                                             &std::free);
+  if (!resolved) return std::nullopt;
+  return std::string(resolved.get());
+}
 
 Program::Program(std::string name, std::vector<std::string> args, std::string path,
                  OwnedFd descriptor, ExecutableKind kind, dev_t device, ino_t inode)

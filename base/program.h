@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -50,6 +51,9 @@ struct ProgramRefused {
 
   bool operator==(const ProgramRefused&) const = default;
 };
+
+// `path` without links and dots, from the root. Nothing, with errno, where it leads nowhere.
+[[nodiscard]] std::optional<std::string> resolve(const std::string& path);
 
 // Resolves `path` now, opens it and checks it. `name` becomes argv[0]. Opens nothing but regular
 // files, so it cannot block or disturb a device.

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
+#include "base/program.h"
 #include "upgrader/core/words.h"
 
 namespace upgrader {
@@ -92,9 +94,9 @@ int LinkPlace::moved() const {
 }
 
 std::string LinkPlace::way_to(const std::string& path) const {
-  char resolved[PATH_MAX];
-  if (::realpath(given_directory_.c_str(), resolved) == nullptr) return path;
-  std::string from = resolved;
+  const std::optional<std::string> directory = resolve(given_directory_);
+  if (!directory) return path;
+  std::string from = *directory;
   if (from != "/") from += '/';
   const auto parting = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
   // Both begin with a slash, and the last that they share is where the ways part.

@@ -1,7 +1,6 @@
 #include "upgrader/shell/relink.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -150,8 +149,7 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(place_.given_directory(), committed_) : committed_;
-  char resolved[PATH_MAX];
-  if (::realpath(old.c_str(), resolved) != nullptr) old = resolved;
+  old = resolve(old).value_or(old);
   if (old == program.path()) return 0;
   const std::string target = relative ? previous_->way_to(old) : old;
   // If the link already has this target, a killed upgrader may have left it so, without the sync.
