@@ -1,10 +1,1423 @@
 #include "upgrader/core/supervisor.h"
 
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "agent-protocol/cpp/wire/names.h"
 #include "base/check.h"
 #include "upgrader/core/invariants.h"
-#include "upgrader/core/step.h"
+#include "upgrader/core/terms.h"
+#include "upgrader/core/words.h"
 
 namespace upgrader {
+
+using agent_protocol::AgentMessage;
+using agent_protocol::CommitRule;
+using agent_protocol::Failure;
+using agent_protocol::FallbackMode;
+using agent_protocol::fit_text;
+using agent_protocol::Gate;
+using agent_protocol::Mode;
+using agent_protocol::Role;
+using agent_protocol::Stage;
+using agent_protocol::StopReason;
+using agent_protocol::UncleanStop;
+using agent_protocol::UpgraderMessage;
+
+namespace {
+
+// In the order of the reasons.
+constexpr const char* stop_clauses[] = {"its candidate takes over", "it is rolled back",
+                                        "the upgrader shuts down"};
+
+// A deadline that a timeout sets; a zero timeout sets none.
+std::optional<Time> deadline_after(Time now, Duration timeout) {
+  if (timeout == Duration::zero()) return std::nullopt;
+  return now + timeout;
+}
+
+// Tells `look` of every deadline that may be set.
+template <class Look>
+void look_at_deadlines(State& state, const Look& look) {
+  for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+    if (!*agent) continue;
+    for (const auto deadline : agent_deadlines)
+      look(**agent.*deadline);
+  }
+  if (state.upgrade) look(state.upgrade->deadline);
+  look(state.attempts_deadline);
+}
+
+// One event, taken to its end. Every change of the state is made here, in the order of an upgrade's
+// life.
+class Step {
+ public:
+  // `policy`, `state` and `actions` must outlive it: it changes the state, and appends actions.
+  Step(const Policy& policy, State& state, Time now, Actions& actions)
+      : policy_(policy), state_(state), now_(now), actions_(actions) {}
+
+  // ---- an agent is started
+
+  void take(const StartRequested& event) {
+    if (started()) return;
+    if (!event.worn_out || !policy_.previous) return order_spawn(Role::first, event.program, 1);
+    first_failed(Stage::boot, *event.worn_out, "", nullptr, exit_own_failure);
+    state_.upgrade->program = event.program;
+  }
+
+  void order_spawn(Role role, ProgramId program, Generation generation) {
+    state_.spawning = Agent{};
+    state_.spawning->generation = generation;
+    state_.spawning->role = role;
+    state_.spawning->program = program;
+    state_.spawning->standby = state_.incumbent && role == Role::fallback;
+    order(Pending::spawn, Spawn{generation, program});
+  }
+
+  void take(const Spawned& event) {
+    if (!expect(Pending::spawn)) return;
+    UPGRADER_CHECK(state_.spawning && state_.spawning->generation == event.generation);
+    Agent agent = *std::exchange(state_.spawning, std::nullopt);
+    state_.last_generation = std::max(state_.last_generation, agent.generation);
+    await(agent, Awaited::ready, start_timeout_of(agent.role));
+    agent.hello_deadline = now_ + hello_patience;
+    if (agent.role != Role::candidate && !state_.incumbent) {
+      if (state_.upgrade && state_.upgrade->boot) state_.upgrade->generation = event.generation;
+      state_.incumbent = std::move(agent);
+      return;
+    }
+    state_.candidate = std::move(agent);
+    if (state_.upgrade->generation) return;  // sequential: accepted long since
+    state_.upgrade->generation = event.generation;
+    tell_accepted();
+  }
+
+  void take(const SpawnFailed& event) {
+    if (!expect(Pending::spawn)) return;
+    const Role role = std::exchange(state_.spawning, std::nullopt)->role;
+    switch (role) {
+      case Role::first:
+        first_failed(Stage::spawn, event.trouble.reason, event.trouble.errno_name, nullptr,
+                     event.not_executable ? exit_not_executable : exit_own_failure);
+        return;
+      case Role::candidate:
+        fail_upgrade(Stage::spawn, event.trouble.reason, event.trouble.errno_name);
+        return;
+      case Role::fallback:
+        if (state_.incumbent) return standby_lost("the standby", event.trouble.reason);
+        end_with(exit_own_failure,
+                 "the fallback could not be started: {}"_with(event.trouble.reason));
+        return;
+    }
+  }
+
+  Duration start_timeout_of(Role role) const {
+    switch (role) {
+      case Role::first:
+        return policy_.defaults.start_timeout;
+      case Role::candidate:
+        return state_.upgrade->terms.start_timeout;
+      case Role::fallback:
+        return longer_of(policy_.defaults.start_timeout, state_.upgrade->terms.start_timeout);
+    }
+    return {};
+  }
+
+  // ---- what agents say
+
+  void take(const MessageReceived& event) {
+    Agent* agent = find(event.generation);
+    if (agent == nullptr) return;
+    if (event.posthumous || agent->killed || agent->terminated) {
+      take_last_words(*agent, event.message);
+      return;
+    }
+    const bool hello = std::holds_alternative<agent_protocol::Hello>(event.message);
+    if (!agent->greeted && !hello) {
+      refuse_message(*agent, event.message, "the first message must be hello");
+      return;
+    }
+    std::visit([&](const auto& message) { hear(*agent, message); }, event.message);
+  }
+
+  void take(const MessageRefused& event) {
+    Agent* agent = find(event.generation);
+    if (agent == nullptr || agent->killed || agent->terminated) return;
+    if (const auto* unknown = std::get_if<agent_protocol::Unknown>(&event.what)) {
+      send_error(*agent, unknown->type, "this type of message is not known here");
+      return;
+    }
+    const auto& malformed = std::get<agent_protocol::Malformed>(event.what);
+    if (agent->activated && malformed.id) {
+      answer_refusal(*agent, *malformed.id, malformed.reason);
+      return;
+    }
+    send_error(*agent, malformed.type, malformed.reason);
+  }
+
+  void take(const StrayReceived& event) {
+    if (find(event.generation) == nullptr) return;
+    notice(event.generation, NoticeKind::stray,
+           "generation {}: stray output: {}"_with(event.generation, event.text));
+  }
+
+  void hear(Agent& agent, const agent_protocol::Hello& hello) {
+    if (agent.greeted) return send_error(agent, "hello", "hello was said already");
+    note_hello(agent, hello);
+    agent_protocol::Welcome welcome;
+    if (agent.has_readiness) welcome.features.emplace_back(agent_protocol::readiness_feature);
+    welcome.protocol = std::min(hello.protocol, agent_protocol::protocol_version);
+    welcome.generation = agent.generation;
+    welcome.role = agent.role;
+    if (policy_.watchdog != Duration::zero()) welcome.watchdog_ms = policy_.watchdog.count();
+    if (state_.upgrade && agent.role == Role::candidate) {
+      welcome.previous_version = state_.upgrade->previous_version;
+    }
+    if (state_.upgrade && agent.role == Role::fallback) {
+      const UpgradeUnderWay& upgrade = *state_.upgrade;
+      if (upgrade.failure) welcome.failure = {*upgrade.failure, upgrade.version};
+      if (upgrade.boot) welcome.failure = *upgrade.boot;
+      agent.knows_failure = welcome.failure.has_value();
+    }
+    send(agent, std::move(welcome));
+  }
+
+  void hear(Agent& agent, const agent_protocol::Ready&) {
+    if (agent.activated) return send_error(agent, "ready", "it is active already");
+    if (agent.ready) return send_error(agent, "ready", "ready was said already");
+    agent.ready = true;
+    agent.deadline.reset();
+    if (has_closed(agent)) return;  // it fails as soon as its close grace is over
+    if (agent.standby && state_.candidate) {
+      log(LogLevel::info, "{} stands by"_with(agent));
+      return;
+    }
+    if (agent.role != Role::candidate) {
+      activate_incumbent();
+      return;
+    }
+    if (!state_.incumbent) {
+      activate_candidate();
+      return;
+    }
+    if (state_.upgrade->terms.gate == Gate::confirm) {
+      wait_for_confirm();
+      return;
+    }
+    pass_gate();
+  }
+
+  void hear(Agent& agent, const agent_protocol::Unfit& unfit) {
+    if (agent.activated && (!on_trial(agent) || agent.told)) {
+      return send_error(agent, "unfit", "only an agent that is held or on trial may say it");
+    }
+    const std::string reason = "unfit: {}"_with(unfit.reason);
+    if (agent.activated) {
+      fail_upgrade(Stage::trial, reason);
+    } else {
+      held_agent_failed(agent, reason);
+    }
+  }
+
+  void hear(Agent& agent, const agent_protocol::Upgrade& upgrade) {
+    if (!agent.activated) return send_error(agent, "upgrade", "only the active agent may say it");
+    if (const std::optional<std::string> busy = why_busy()) {
+      answer_refusal(agent, upgrade.id, *busy);
+      return;
+    }
+    begin_upgrade(upgrade, Origin::agent);
+  }
+
+  void hear(Agent& agent, const agent_protocol::Confirm& confirm) {
+    if (!agent.activated || phase_of(state_) != Phase::confirming ||
+        state_.upgrade->id != confirm.id || state_.upgrade->origin == Origin::control) {
+      return send_error(agent, "confirm", "no upgrade of this id waits to be confirmed");
+    }
+    open_gate();
+  }
+
+  void hear(Agent& agent, const agent_protocol::Cancel& cancel) {
+    if (agent.stopped) return send_error(agent, "cancel", "stopped was said already");
+    if (state_.shutdown && agent.told_id == cancel.id) {
+      tell_stop(agent, StopReason::shutdown, time_left(agent));
+      return;
+    }
+    const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
+                       state_.upgrade->known_to_agent && !on_trial(agent);
+    if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
+    // Otherwise the failure's own line says that the agent stays active, and why.
+    const bool had_failed = state_.upgrade->failure.has_value();
+    if (agent.told && had_failed) {
+      log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
+                              agent, words::behind_colon(cancel.reason)));
+    }
+    if (agent.told) agent.deadline.reset();
+    agent.told.reset();
+    agent.told_id.reset();
+    fail_upgrade(Stage::cancel,
+                 "cancelled by the active agent{}"_with(words::behind_colon(cancel.reason)));
+  }
+
+  void hear(Agent& agent, const agent_protocol::Stopped& stopped) {
+    if (!agent.told) return send_error(agent, "stopped", "no stop was sent");
+    if (agent.stopped) return send_error(agent, "stopped", "stopped was said already");
+    note_stopped(agent, stopped);
+  }
+
+  void hear(Agent& agent, const agent_protocol::Healthy&) {
+    const bool commits = on_trial(agent) && !agent.told;
+    if (!commits && !(agent.activated && agent.has_readiness)) {
+      const bool too_late = agent.told == StopReason::rollback;
+      return send_error(agent, "healthy",
+                        too_late ? "it is being rolled back" : "it is not on trial");
+    }
+    if (!agent.works) {
+      agent.works = true;
+      if (!agent.told) agent.deadline.reset();
+      log(LogLevel::info, "{} says that it works"_with(agent));
+    }
+    if (commits) commit();
+  }
+
+  void hear(Agent& agent, const agent_protocol::Extend& extend) {
+    const bool starting = !agent.ready || (agent.activated && !agent.works && !agent.told);
+    const bool stopping = agent.told && !agent.stopped;
+    if (!starting && !stopping) return send_error(agent, "extend", "nothing waits for it");
+    if (!agent.deadline) return;
+    const Duration added = std::max(Duration{0}, now_ + Duration(extend.ms) - *agent.deadline);
+    *agent.deadline += added;
+    agent.allowed += added;
+    agent.extended += added;
+  }
+
+  void hear(Agent& agent, const agent_protocol::Heartbeat&) {
+    if (!agent.activated) {
+      return send_error(agent, "heartbeat", "only the active agent may say it");
+    }
+    if (agent.silent) log(LogLevel::info, "{} sends heartbeats again"_with(agent));
+    await_heartbeat(agent);
+  }
+
+  void hear(Agent& agent, const agent_protocol::Status& status) { note_status(agent, status); }
+
+  // A message of a process that has died or is being killed: a confirmed stop counts, and a reason
+  // is recorded. Other messages are too late.
+  void take_last_words(Agent& agent, const AgentMessage& message) {
+    const auto* hello = std::get_if<agent_protocol::Hello>(&message);
+    if (hello != nullptr && !agent.greeted) note_hello(agent, *hello);
+    if (!agent.greeted) return;
+    if (const auto* stopped = std::get_if<agent_protocol::Stopped>(&message)) {
+      if (agent.told && !agent.stopped) note_stopped(agent, *stopped);
+    } else if (const auto* status = std::get_if<agent_protocol::Status>(&message)) {
+      note_status(agent, *status);
+    } else if (const auto* unfit = std::get_if<agent_protocol::Unfit>(&message)) {
+      agent.unfit = unfit->reason;
+    }
+  }
+
+  void note_hello(Agent& agent, const agent_protocol::Hello& hello) {
+    agent.greeted = true;
+    agent.hello_deadline.reset();
+    agent.version = hello.version;
+    agent.has_readiness = std::count(hello.features.begin(), hello.features.end(),
+                                     agent_protocol::readiness_feature) > 0;
+    if (belongs_to_upgrade(agent)) state_.upgrade->version = hello.version;
+  }
+
+  void note_stopped(Agent& agent, const agent_protocol::Stopped& stopped) {
+    agent.stopped = true;
+    await_no_heartbeat(agent);
+    agent.state = stopped.state;
+    if (!agent.killed) {
+      agent.deadline = deadline_after(now_, policy_.exit_grace);
+      agent.awaited = Awaited::exit;
+    }
+    log(LogLevel::info, "{} confirmed its clean stop"_with(agent));
+  }
+
+  void note_status(const Agent& agent, const agent_protocol::Status& status) {
+    notice(agent.generation, NoticeKind::status, "{}: {}"_with(agent, status.text));
+  }
+
+  // ---- an upgrade, from its request to the stop of the active agent
+
+  void take(const UpgradeRequested&) {
+    agent_protocol::Upgrade request;
+    request.id = "sigusr2-{}"_with(++state_.upgrade_signals);
+    if (const std::optional<std::string> busy = why_busy()) {
+      log(LogLevel::warning, "upgrade {} refused: {}"_with(request.id, *busy));
+      restore_link_unless_waiting();
+      return;
+    }
+    begin_upgrade(request, Origin::signal);
+  }
+
+  std::optional<std::string> why_busy() const {
+    if (shutting_down()) return "busy: the upgrader is stopping";
+    if (state_.upgrade) return "busy: upgrade {} is under way"_with(state_.upgrade->id);
+    if (state_.candidate) return "busy: the standby of the last upgrade has not ended yet";
+    if (!state_.incumbent || !state_.incumbent->activated) return "busy: no agent is active yet";
+    return std::nullopt;
+  }
+
+  void begin_upgrade(const agent_protocol::Upgrade& request, Origin origin,
+                     std::string_view name = {}) {
+    const Agent& active = *state_.incumbent;
+    state_.last_failure.reset();
+    state_.upgrade = UpgradeUnderWay{};
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    upgrade.id = request.id;
+    upgrade.origin = origin;
+    upgrade.names_agent = request.executable.empty();
+    upgrade.unanswered_name = name;
+    upgrade.terms = terms_of(request, policy_.defaults, origin == Origin::agent);
+    upgrade.previous = active.program;
+    upgrade.previous_version = active.version;
+    upgrade.known_to_agent = origin == Origin::agent;
+    if (const std::optional<std::string> contradiction = contradiction_in(upgrade.terms)) {
+      refuse_upgrade({"", *contradiction});
+      return;
+    }
+    Check check{std::nullopt, request.args, active.program};
+    if (!upgrade.names_agent) check.executable = request.executable;
+    order(Pending::check, std::move(check));
+  }
+
+  void take(const Checked& event) {
+    if (!expect(Pending::check)) return;
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    if (!event.way_back) {
+      refuse_upgrade({"",
+                      "nothing to go back to: the path of the running script no longer names "
+                      "the file that runs"});
+      return;
+    }
+    upgrade.program = event.program;
+    if (policy_.relink && upgrade.names_agent) return order(Pending::link_back, PutLinkBack{});
+    start_upgrade();
+  }
+
+  void take(const CheckFailed& event) {
+    if (!expect(Pending::check)) return;
+    refuse_upgrade(event.trouble);
+  }
+
+  void take(const LinkPutBack&) {
+    if (!expect(Pending::link_back)) return;
+    start_upgrade();
+  }
+
+  void take(const LinkNotPutBack& event) {
+    if (!expect(Pending::link_back)) return;
+    refuse_upgrade(event.trouble);
+  }
+
+  // The executable is fit, and the link, if it names it, has been put back: only a commit moves it.
+  void start_upgrade() {
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    if (upgrade.terms.mode == Mode::parallel) {
+      order_spawn(Role::candidate, *upgrade.program, state_.last_generation + 1);
+      return;
+    }
+    upgrade.generation = ++state_.last_generation;
+    tell_accepted();
+    pass_gate();
+  }
+
+  void tell_accepted() {
+    const UpgradeUnderWay& upgrade = *state_.upgrade;
+    log(LogLevel::info,
+        "upgrade {} accepted, {}, to generation {}"_with(
+            upgrade.id, agent_protocol::name_of(upgrade.terms.mode), *upgrade.generation));
+    answer_upgrade("");
+    if (upgrade.origin != Origin::agent) return;
+    send(*state_.incumbent, agent_protocol::Accepted{upgrade.id, *upgrade.generation});
+  }
+
+  void wait_for_confirm() {
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    upgrade.waits_for_confirm = true;
+    upgrade.deadline = deadline_after(now_, upgrade.terms.confirm_timeout);
+    log(LogLevel::info,
+        "{} is ready; upgrade {} waits to be confirmed"_with(*state_.candidate, upgrade.id));
+    // The operator who has requested the upgrade confirms it.
+    if (upgrade.origin == Origin::control) return;
+    upgrade.known_to_agent = true;
+    send(*state_.incumbent,
+         agent_protocol::CandidateReady{upgrade.id, *upgrade.generation, upgrade.version});
+  }
+
+  void open_gate() {
+    state_.upgrade->waits_for_confirm = false;
+    state_.upgrade->deadline.reset();
+    if (has_closed(*state_.candidate)) return;  // it fails as soon as its close grace is over
+    pass_gate();
+  }
+
+  void pass_gate() {
+    if (policy_.relink) {
+      order(Pending::relink_proof, ProveRelink{*state_.upgrade->program});
+      return;
+    }
+    tell_stop_for_upgrade();
+  }
+
+  void take(const RelinkProved&) {
+    if (!expect(Pending::relink_proof)) return;
+    tell_stop_for_upgrade();
+  }
+
+  void take(const RelinkProofFailed& event) {
+    if (!expect(Pending::relink_proof)) return;
+    fail_upgrade(Stage::commit, event.trouble.reason, event.trouble.errno_name);
+  }
+
+  void tell_stop_for_upgrade() {
+    state_.upgrade->known_to_agent = true;
+    tell_stop(*state_.incumbent, StopReason::upgrade, state_.upgrade->terms.stop_timeout);
+  }
+
+  // ---- agents close their pipes and exit
+
+  void take(const OutputClosed& event) {
+    Agent* agent = find(event.generation);
+    if (agent == nullptr || agent->output_closed) return;
+    agent->output_closed = true;
+    if (agent->activate_waits) return;  // what counts is whether it takes that
+    if (!agent->activated) {
+      start_close_grace(*agent);
+    } else if (!agent->stopped) {
+      log(LogLevel::debug, "{} closed its output; it cannot confirm a stop"_with(*agent));
+    }
+  }
+
+  void take(const InputClosed& event) {
+    Agent* agent = find(event.generation);
+    if (agent == nullptr || agent->input_closed) return;
+    if (agent->activate_waits) return activate_lost(*agent);
+    agent->input_closed = true;
+    if (!agent->activated) {
+      start_close_grace(*agent);
+    } else if (agent->told) {
+      log(LogLevel::debug, "{} no longer reads its input"_with(*agent));
+    } else {
+      log(LogLevel::warning,
+          "{} no longer reads its input; a stop will not reach it, and will end with SIGKILL"_with(
+              *agent));
+    }
+  }
+
+  void start_close_grace(Agent& agent) {
+    if (agent.killed || agent.terminated || agent.close_deadline) return;
+    agent.close_deadline = now_ + close_grace;
+  }
+
+  void take(const ProcessExited& event) {
+    if (state_.candidate && state_.candidate->generation == event.generation) {
+      const Agent gone = *std::exchange(state_.candidate, std::nullopt);
+      candidate_exited(gone, event.ending);
+    } else if (state_.incumbent && state_.incumbent->generation == event.generation) {
+      const Agent gone = *std::exchange(state_.incumbent, std::nullopt);
+      incumbent_exited(gone, event.ending);
+    }
+  }
+
+  void candidate_exited(const Agent& gone, const Ending& ending) {
+    if (gone.killed) {
+      log_reaped(gone);
+      go_on_after_reaping();
+      return;
+    }
+    if (gone.standby) return standby_lost(in_words(gone), words::failed_to_start(gone, ending));
+    candidate_failed(words::failed_to_start(gone, ending), &ending);
+  }
+
+  void incumbent_exited(const Agent& gone, const Ending& ending) {
+    if (gone.activated) leave_legacy(gone, ending);
+    state_.attempts_deadline.reset();
+    const char* const stop = gone.stopped ? " after its clean stop"
+                             : gone.told  ? " without having confirmed its stop"
+                                          : "";
+    const std::string how_it_went = "{} {}{}"_with(gone, ending, stop);
+    if (shutting_down()) {
+      const bool unclean = gone.activated && state_.shutdown && state_.legacy->exit_status != 0;
+      log(unclean ? LogLevel::error : LogLevel::info, how_it_went);
+      go_on_after_reaping();
+      return;
+    }
+    if (!gone.activated) return held_incumbent_exited(gone, ending);
+    if (!state_.upgrade || (!gone.told && !belongs_to_upgrade(gone))) {
+      restore_link_for_signal();
+      if (state_.upgrade) drop_upgrade("the active agent exited");
+      end_with(exit_status_of(ending), how_it_went);
+      return;
+    }
+    log(LogLevel::info, how_it_went);
+    if (!belongs_to_upgrade(gone)) {
+      take_over_from(gone, ending);
+      return;
+    }
+    const std::string reason =
+        gone.unfit ? "unfit: {}"_with(*gone.unfit) : "{} while it was on trial"_with(ending);
+    fail_upgrade(Stage::trial, reason, "", &ending);
+  }
+
+  // A first agent, or a fallback.
+  void held_incumbent_exited(const Agent& gone, const Ending& ending) {
+    const std::string reason = words::failed_to_start(gone, ending);
+    if (gone.standby) {
+      if (!gone.killed) standby_lost(in_words(gone), reason);
+      return step_back();
+    }
+    if (gone.role != Role::first) return fallback_failed(gone, reason, &ending);
+    if (!state_.upgrade) {
+      return first_failed(Stage::start, reason, "", &ending, status_after_held(gone, ending),
+                          gone.version);
+    }
+    log_reaped(gone);
+    step_back();
+  }
+
+  // Nothing has ever served where a first agent exits while held, even with status 0.
+  static int status_after_held(const Agent& gone, const Ending& ending) {
+    if (gone.unfit) return exit_own_failure;
+    const int status = exit_status_of(ending);
+    return status == 0 ? exit_own_failure : status;
+  }
+
+  void log_reaped(const Agent& gone) { log(LogLevel::info, "{} has been reaped"_with(gone)); }
+
+  void leave_legacy(const Agent& gone, const Ending& ending) {
+    state_.legacy = Legacy{.clean = gone.stopped,
+                           .state = gone.state,
+                           .exit_status = gone.stopped ? 0 : exit_status_of(ending)};
+  }
+
+  // The incumbent was told to stop for the upgrade, and is gone.
+  void take_over_from(const Agent& gone, const Ending& ending) {
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    if (upgrade.failure) return step_back();
+    const bool fall_back = upgrade.terms.on_unclean_stop == UncleanStop::fall_back;
+    if (!gone.stopped && fall_back) {
+      const std::string reason =
+          gone.killed ? "the active agent did not stop {}"_with(words::within(gone))
+                      : "the active agent {} without having confirmed its stop"_with(ending);
+      fail_upgrade(Stage::stop, reason, "", gone.killed ? nullptr : &ending);
+      return;
+    }
+    if (!gone.stopped) log(LogLevel::warning, "{} stopped uncleanly; going on"_with(gone));
+    if (upgrade.terms.mode == Mode::sequential) {
+      order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
+      return;
+    }
+    // It fails as soon as its exit is seen, or its close grace is over.
+    if (has_closed(*state_.candidate)) return;
+    activate_candidate();
+  }
+
+  void go_on_after_reaping() {
+    if (shutting_down()) return exit_if_alone();
+    // Without a failure it was a standby: of an agent on trial, or of one that has passed.
+    if (state_.upgrade && state_.upgrade->failure) step_back();
+  }
+
+  // ---- an agent is given the work, or is not reached by that
+
+  void activate_incumbent() {
+    send_activate(*state_.incumbent, state_.upgrade && state_.upgrade->boot);
+  }
+
+  void activate_candidate() {
+    UPGRADER_CHECK(!state_.incumbent && state_.candidate->ready && !has_closed(*state_.candidate));
+    send_activate(*state_.candidate, true);
+  }
+
+  // Until `activate` has been written whole the agent is held, and what the agent before it left is
+  // kept. To read what is before it the agent has as long as its trial lasts; without a trial,
+  // which is also one of 0, the stop timeout.
+  void send_activate(Agent& agent, bool has_trial) {
+    const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
+    const bool on_trial = has_trial && terms.trial != Duration::zero();
+    agent.activate_waits = true;
+    await(agent, Awaited::activate, on_trial ? terms.trial : terms.stop_timeout);
+    agent_protocol::Activate activate;
+    if (state_.legacy) activate = {state_.legacy->state, state_.legacy->clean, std::nullopt};
+    if (agent.standby && !agent.knows_failure) {
+      activate.failure = {*state_.upgrade->failure, state_.upgrade->version};
+      agent_protocol::fit_line(activate);
+    }
+    if (on_trial) {
+      activate.trial_ms = terms.trial.count();
+      activate.commit = terms.commit;
+    }
+    order(Pending::activate, Send{agent.generation, std::move(activate)});
+  }
+
+  void take(const ActivateSent& event) {
+    if (!expect(Pending::activate)) return;
+    Agent* agent = find(event.generation);
+    UPGRADER_CHECK(agent != nullptr && agent->activate_waits);
+    if (event.how == ActivateSent::How::written) activated();
+    if (event.how == ActivateSent::How::lost) activate_lost(*agent);
+  }
+
+  void take(const ActivateWritten& event) {
+    const Agent* agent = find(event.generation);
+    if (agent != nullptr && agent->activate_waits) activated();
+  }
+
+  // The agent that was sent `activate` has the work now.
+  void activated() {
+    if (state_.candidate) state_.incumbent = std::exchange(state_.candidate, std::nullopt);
+    Agent& agent = *state_.incumbent;
+    const std::optional<Time> trial_end = std::exchange(agent.deadline, std::nullopt);
+    agent.activate_waits = false;
+    agent.activated = true;
+    agent.works = !agent.has_readiness;
+    if (!agent.works && agent.role != Role::candidate) {
+      await(agent, Awaited::healthy, start_timeout_of(agent.role));
+    }
+    state_.legacy.reset();
+    await_heartbeat(agent);
+    switch (agent.role) {
+      case Role::first:
+        log(LogLevel::info, "{} is active"_with(agent));
+        await_lasting();
+        return;
+      case Role::candidate:
+        begin_trial(agent, trial_end);
+        return;
+      case Role::fallback:
+        if (state_.upgrade->boot) return begin_trial(agent, trial_end);
+        log(LogLevel::warning,
+            "upgrade {} failed; {} is active again with the previous program"_with(
+                state_.upgrade->id, agent));
+        record_ending(Outcome::fell_back);
+        state_.last_failure = std::move(state_.upgrade->failure);
+        state_.upgrade.reset();
+        await_lasting();
+        return;
+    }
+  }
+
+  void begin_trial(const Agent& agent, const std::optional<Time>& end) {
+    const Duration trial = state_.upgrade->terms.trial;
+    if (trial == Duration::zero()) {
+      log(LogLevel::info, "{} is active, without a trial"_with(agent));
+      return commit();
+    }
+    log(LogLevel::info, "{} is active, on trial for {}"_with(agent, trial));
+    state_.upgrade->deadline = end;
+    if (state_.upgrade->boot || state_.upgrade->terms.fallback == FallbackMode::cold) return;
+    order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
+  }
+
+  // It was never activated, and fails like any held agent that has closed a pipe.
+  void activate_lost(Agent& agent) {
+    agent.activate_waits = false;
+    agent.input_closed = true;
+    agent.deadline.reset();
+    start_close_grace(agent);
+  }
+
+  // ---- an upgrade is committed
+
+  void commit() {
+    state_.upgrade->deadline.reset();
+    if (policy_.relink) {
+      order(Pending::relink, Relink{*state_.upgrade->program, !state_.upgrade->boot});
+      return;
+    }
+    tell_committed();
+  }
+
+  void take(const Relinked&) {
+    if (!expect(Pending::relink)) return;
+    tell_committed();
+  }
+
+  void take(const RelinkFailed& event) {
+    if (!expect(Pending::relink)) return;
+    fail_upgrade(Stage::commit, event.trouble.reason, event.trouble.errno_name);
+  }
+
+  void tell_committed() {
+    const UpgradeUnderWay& upgrade = *state_.upgrade;
+    log(LogLevel::info,
+        "{} has passed; upgrade {} is committed"_with(*state_.incumbent, upgrade.id));
+    send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
+    record_ending(Outcome::committed);
+    state_.lasted = true;
+    if (upgrade.boot) {
+      state_.last_failure = upgrade.boot->failure;
+    } else {
+      forget_attempts();  // the link names another executable now, which may be one that had failed
+    }
+    state_.upgrade.reset();
+    if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+  }
+
+  // ---- an upgrade fails
+
+  // It was refused before anything was started.
+  void refuse_upgrade(const Trouble& trouble) {
+    fail_upgrade(Stage::request, trouble.reason, trouble.errno_name);
+  }
+
+  // An upgrade that never became the one under way.
+  void answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
+    notice(agent.generation, NoticeKind::refusal, "upgrade {} refused: {}"_with(id, reason));
+    send(agent,
+         agent_protocol::UpgradeFailed{words::failure_of(id, Stage::request, reason, "", nullptr)});
+  }
+
+  void held_agent_failed(Agent& agent, const std::string& reason) {
+    if (agent.role == Role::candidate) {
+      candidate_failed(reason, nullptr);
+      return;
+    }
+    kill(agent);
+    if (agent.standby) return standby_lost(in_words(agent), reason);
+    if (agent.role == Role::first) {
+      return first_failed(Stage::start, reason, "", nullptr, exit_own_failure, agent.version);
+    }
+    fallback_failed(agent, reason, nullptr);
+  }
+
+  // There is nothing behind a fallback.
+  void fallback_failed(const Agent& agent, const std::string& reason, const Ending* ending) {
+    if (state_.upgrade->boot) {
+      state_.upgrade->failure =
+          words::failure_of(state_.upgrade->id, Stage::start, reason, "", ending);
+    }
+    end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));
+  }
+
+  void candidate_failed(const std::string& reason, const Ending* ending) {
+    const bool news = state_.incumbent && state_.incumbent->told == StopReason::upgrade &&
+                      !state_.incumbent->stopped && !state_.incumbent->killed &&
+                      !state_.upgrade->failure;
+    if (news) {
+      send(*state_.incumbent,
+           agent_protocol::CandidateLost{state_.upgrade->id,
+                                         fit_text(reason, agent_protocol::reason_bytes_max)});
+    }
+    fail_upgrade(Stage::start, reason, "", ending);
+  }
+
+  void fail_upgrade(Stage stage, const std::string& reason, std::string_view errno_name = {},
+                    const Ending* ending = nullptr) {
+    note_failure(stage, reason, errno_name, ending);
+    step_back();
+  }
+
+  // Keeps the first cause.
+  void note_failure(Stage stage, const std::string& reason, std::string_view errno_name,
+                    const Ending* ending) {
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    upgrade.deadline.reset();
+    upgrade.waits_for_confirm = false;
+    if (upgrade.failure) return;
+    Failure failure = words::failure_of(upgrade.id, stage, reason, errno_name, ending);
+    const std::string told = words::failed(upgrade, failure, state_.incumbent);
+    if (stage == Stage::request && upgrade.origin == Origin::agent) {
+      notice(state_.incumbent->generation, NoticeKind::refusal, told);
+    } else if (!upgrade.unanswered_name.empty()) {
+      answer_upgrade(failure.reason);
+    } else {
+      log(LogLevel::warning, told);
+    }
+    upgrade.failure = std::move(failure);
+    restore_link_for_signal();
+  }
+
+  // Takes the next step back after a failure, as far as can be gone now: to the incumbent, if it
+  // has or keeps the work; otherwise to a fallback, once no other agent is left.
+  void step_back() {
+    const bool standby = state_.candidate && state_.candidate->standby;
+    if (state_.candidate && !state_.candidate->killed && !standby) kill(*state_.candidate);
+    if (state_.incumbent) {
+      Agent& agent = *state_.incumbent;
+      if (on_trial(agent) && !agent.told) {
+        tell_stop(agent, StopReason::rollback, state_.upgrade->terms.stop_timeout);
+      } else if (!agent.told && !state_.candidate) {
+        end_failed_upgrade();
+      }
+      return;
+    }
+    if (state_.candidate && state_.candidate->killed) return;
+    const bool boot_failed = state_.upgrade->boot && state_.upgrade->failure;
+    if (boot_failed) return end_with(exit_own_failure, "the way back has failed, too");
+    fall_back();
+  }
+
+  // It is no failure of the upgrade. All that follows is that a fall-back, if one is needed, starts
+  // the previous program once more.
+  void standby_lost(const std::string& who, const std::string& reason) {
+    log(LogLevel::warning,
+        "{} stood by and failed: {}; a fall-back will start the previous program once more"_with(
+            who, reason));
+  }
+
+  // No agent has the work any more. A living standby gets it now, or at its `ready`.
+  void fall_back() {
+    if (!state_.candidate) {
+      return order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
+    }
+    state_.incumbent = std::exchange(state_.candidate, std::nullopt);
+    if (state_.incumbent->ready && !has_closed(*state_.incumbent)) activate_incumbent();
+  }
+
+  // Records how the upgrade under way ended, if it was accepted.
+  void record_ending(Outcome outcome, std::string_view reason = {}) {
+    if (!state_.upgrade || !state_.upgrade->generation) return;
+    RecordEnding ending{outcome, state_.upgrade->failure};
+    if (outcome != Outcome::committed && !ending.failure) {
+      ending.failure = Failure{};
+      ending.failure->id = state_.upgrade->id;
+      ending.failure->stage = Stage::shutdown;
+      ending.failure->reason = fit_text(reason, agent_protocol::reason_bytes_max);
+    }
+    actions_.emplace_back(std::move(ending));
+  }
+
+  void end_failed_upgrade() {
+    record_ending(Outcome::kept);
+    const UpgradeUnderWay upgrade = *std::exchange(state_.upgrade, std::nullopt);
+    state_.last_failure = upgrade.failure;
+    if (!upgrade.known_to_agent) return;
+    send(*state_.incumbent, agent_protocol::UpgradeFailed{*upgrade.failure});
+  }
+
+  // AGENT's link may name what was asked for and is not committed.
+  bool owes_link() const { return policy_.relink && state_.upgrade && state_.upgrade->names_agent; }
+
+  void restore_link_for_signal() {
+    if (owes_link()) actions_.emplace_back(RestoreLink{});
+  }
+
+  // For an upgrade that was asked for and could not begin. Before the start the link is another
+  // upgrader's, whose lock is waited for.
+  void restore_link_unless_waiting() {
+    if (policy_.relink && started()) actions_.emplace_back(RestoreLink{});
+  }
+
+  // ---- a first agent fails; the way back across restarts (--previous, --attempts)
+
+  void take(const StartRefused& event) {
+    if (started()) return;
+    first_failed(Stage::spawn, event.trouble.reason, event.trouble.errno_name, nullptr,
+                 event.exit_status);
+  }
+
+  // After any failure of a first agent: if there is a way back, it is started.
+  void first_failed(Stage stage, const std::string& reason, std::string_view errno_name,
+                    const Ending* ending, int status,
+                    const std::optional<std::string>& version = std::nullopt) {
+    agent_protocol::PastFailure past;
+    past.failure = words::failure_of("boot", stage, reason, errno_name, ending);
+    past.version = version;
+    if (!policy_.previous) return end_with(status, words::first_failed(past));
+    Terms terms = policy_.defaults;
+    terms.mode = Mode::parallel;
+    terms.gate = Gate::none;
+    terms.commit = CommitRule::survive;
+    state_.upgrade = UpgradeUnderWay{};
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    upgrade.id = past.failure.id;
+    upgrade.origin = Origin::boot;
+    upgrade.terms = terms;
+    upgrade.boot = std::move(past);
+    upgrade.boot_status = status;
+    order(Pending::way_back, FindWayBack{});
+  }
+
+  void take(const WayBackFound& event) {
+    if (!expect(Pending::way_back)) return;
+    UpgradeUnderWay& upgrade = *state_.upgrade;
+    upgrade.program = event.program;
+    upgrade.previous = event.program;
+    state_.attempts_done = true;  // what AGENT's link names does not run any more: it cannot last
+    log(LogLevel::warning,
+        "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
+    if (!state_.incumbent) order_spawn(Role::fallback, event.program, state_.last_generation + 1);
+  }
+
+  void take(const NoWayBack&) {
+    if (!expect(Pending::way_back)) return;
+    const UpgradeUnderWay upgrade = *std::exchange(state_.upgrade, std::nullopt);
+    if (upgrade.boot->failure.stage == Stage::boot) {
+      log(LogLevel::warning, "{}; nothing else to start"_with(words::first_failed(*upgrade.boot)));
+      return order_spawn(Role::first, *upgrade.program, 1);
+    }
+    end_with(upgrade.boot_status, words::first_failed(*upgrade.boot));
+  }
+
+  // From its activation: the executable that AGENT's link names has been started in vain until its
+  // agent has been active for the trial's time.
+  void await_lasting() {
+    if (!policy_.previous && !policy_.attempts) return;
+    if (state_.attempts_done) return;
+    if (policy_.defaults.trial == Duration::zero()) return has_lasted();
+    state_.attempts_deadline = now_ + policy_.defaults.trial;
+  }
+
+  void has_lasted() {
+    state_.lasted = true;
+    forget_attempts();
+  }
+
+  void forget_attempts() {
+    state_.attempts_deadline.reset();
+    if (!policy_.previous && !policy_.attempts) return;
+    state_.attempts_done = true;
+    if (policy_.attempts) actions_.emplace_back(ForgetAttempts{});
+  }
+
+  // ---- an operator asks for something by the control directory
+
+  void take(const ControlRequested& event) {
+    const ControlRequest& request = event.request;
+    if (request.deed == Deed::upgrade) return upgrade_by_control(request);
+    const std::string refusal = why_not(request);
+    answer(request.name, request.deed, refusal);
+    if (refusal.empty()) obey(request);
+  }
+
+  void upgrade_by_control(const ControlRequest& request) {
+    ++state_.control_reloads;
+    if (const std::optional<std::string> busy = why_busy()) {
+      answer(request.name, Deed::upgrade, *busy);
+      if (request.upgrade.executable.empty()) restore_link_unless_waiting();
+      return;
+    }
+    begin_upgrade(request.upgrade, Origin::control, request.name);
+  }
+
+  // Returns why the request cannot be obeyed, or an empty text.
+  std::string why_not(const ControlRequest& request) const {
+    if (request.deed == Deed::shutdown) return "";
+    if (shutting_down()) return *why_busy();
+    if (!state_.upgrade || state_.upgrade->id != request.upgrade.id) {
+      return "no upgrade of this id is under way";
+    }
+    const Phase phase = phase_of(state_);
+    const bool at_the_gate = phase == Phase::confirming;
+    switch (request.deed) {
+      case Deed::confirm:
+        return at_the_gate ? "" : "it does not wait to be confirmed";
+      case Deed::cancel:
+        return why_not_cancel(phase);
+      case Deed::commit:
+      case Deed::rollback:
+        return phase == Phase::trial ? "" : "no agent of it is on trial";
+      case Deed::upgrade:
+      case Deed::shutdown:
+        break;
+    }
+    return "";
+  }
+
+  std::string why_not_cancel(Phase phase) const {
+    if (state_.upgrade->failure) return "it has failed already";
+    if (state_.upgrade->boot)
+      return "it goes back to the previous version: there is no other to keep";
+    if (phase == Phase::preparing || phase == Phase::confirming) return "";
+    if (phase == Phase::trial) return "its agent is on trial: ask for a rollback instead";
+    if (phase == Phase::replacing) return "the old agent has stopped: it cannot be kept any more";
+    return "the active agent has been told to stop: only that agent can cancel it now";
+  }
+
+  void obey(const ControlRequest& request) {
+    const std::string why = words::behind_colon(request.reason);
+    switch (request.deed) {
+      case Deed::confirm:
+        return open_gate();
+      case Deed::cancel:
+        return fail_upgrade(Stage::cancel, "cancelled by the control directory{}"_with(why));
+      case Deed::commit:
+        return commit();
+      case Deed::rollback:
+        return fail_upgrade(Stage::trial, "rolled back by the control directory{}"_with(why));
+      case Deed::shutdown:
+        return take(StopRequested{});
+      case Deed::upgrade:
+        return;
+    }
+  }
+
+  // An empty refusal: what was asked for has been begun.
+  void answer(const std::string& name, Deed deed, std::string_view refusal) {
+    actions_.emplace_back(Answer{name, deed, std::string(refusal)});
+    if (refusal.empty()) return;
+    notice(0, NoticeKind::request, words::request_refused(name, name_of(deed), refusal));
+  }
+
+  // Answers the operator's request for the upgrade under way, unless it has been answered.
+  void answer_upgrade(std::string_view refusal) {
+    const std::string name = std::exchange(state_.upgrade->unanswered_name, {});
+    if (!name.empty()) answer(name, Deed::upgrade, refusal);
+  }
+
+  // ---- deadlines
+
+  // Handles at most one deadline: the shell reads what agents have sent before it asks again.
+  void take(const DeadlinePassed& event) {
+    passed_by_ = std::min(now_, event.by);
+    put_off_what_is_late();
+    if (state_.candidate && agent_deadline_passed(*state_.candidate)) return;
+    if (state_.incumbent && agent_deadline_passed(*state_.incumbent)) return;
+    if (state_.upgrade && has_passed(state_.upgrade->deadline)) return upgrade_deadline_passed();
+    if (has_passed(state_.attempts_deadline)) has_lasted();
+  }
+
+  bool has_passed(const std::optional<Time>& deadline) const {
+    return deadline && *deadline <= passed_by_;
+  }
+
+  // An agent that was frozen with the upgrader gets the lost time again. Each deadline is put off
+  // only once, so that every deadline is judged in the end, however often the upgrader is frozen.
+  void put_off_what_is_late() {
+    std::erase_if(state_.put_off, [&](Time before) {
+      bool is_set = false;
+      look_at_deadlines(state_, [&](const std::optional<Time>& deadline) {
+        is_set = is_set || deadline == before;
+      });
+      return !is_set;
+    });
+    Duration longest{};
+    look_at_deadlines(state_, [&](std::optional<Time>& deadline) {
+      if (!has_passed(deadline) || is_put_off(*deadline)) return;
+      const Duration late = now_ - *deadline;
+      if (late <= late_at_most) return;
+      longest = std::max(longest, late);
+      deadline = now_ + std::min(late, grace_max);
+      state_.put_off.push_back(*deadline);
+    });
+    if (longest == Duration::zero()) return;
+    log(LogLevel::warning,
+        "deadlines come {} late: the upgrader did not run; what was due has {} more"_with(
+            words::in_whole_seconds(longest),
+            words::in_whole_seconds(std::min(longest, grace_max))));
+  }
+
+  bool is_put_off(Time deadline) const {
+    return std::find(state_.put_off.begin(), state_.put_off.end(), deadline) !=
+           state_.put_off.end();
+  }
+
+  // True if a deadline of this agent had passed, and has been dealt with.
+  bool agent_deadline_passed(Agent& agent) {
+    if (has_passed(agent.close_deadline)) {
+      agent.close_deadline.reset();
+      held_agent_failed(agent, words::closed_its_pipe(agent));
+      return true;
+    }
+    if (has_passed(agent.heartbeat_deadline)) {
+      heartbeat_missed(agent);
+      return true;
+    }
+    if (has_passed(agent.hello_deadline)) {
+      agent.hello_deadline.reset();
+      log(LogLevel::warning,
+          "{} has not said hello for {}; {}"_with(agent, hello_patience, words::may_not_speak));
+      return true;
+    }
+    if (!has_passed(agent.deadline)) return false;
+    switch (agent.awaited) {
+      case Awaited::ready:
+        agent.hello_deadline.reset();  // it has been waited for long enough
+        held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
+        break;
+      case Awaited::activate:
+        agent.activate_late = true;
+        actions_.emplace_back(CloseInput{agent.generation});
+        activate_lost(agent);
+        break;
+      case Awaited::healthy:
+        does_not_work(agent);
+        break;
+      case Awaited::stopped:
+      case Awaited::exit:
+        log(LogLevel::warning,
+            agent.stopped ? "{} lingers after its clean stop; killing it"_with(agent)
+                          : "{} has not stopped {}; killing it"_with(agent, words::within(agent)));
+        kill(agent);
+        break;
+      case Awaited::log_line:
+        log(LogLevel::warning, "{} has been killed, but has not ended yet; waiting"_with(agent));
+        agent.deadline = now_ + killed_log_interval;
+        break;
+    }
+    return true;
+  }
+
+  // A first agent or a fallback, for whose word init has waited long enough.
+  void does_not_work(Agent& agent) {
+    const std::string reason = "did not say healthy {}"_with(words::within(agent));
+    if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
+    restore_link_for_signal();
+    if (state_.upgrade) drop_upgrade("the active agent failed");
+    kill(agent);
+    end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));
+  }
+
+  // On trial that is a failure; otherwise all that follows is that nobody vouches for it.
+  void heartbeat_missed(Agent& agent) {
+    const std::string reason = "no heartbeat within {}"_with(policy_.watchdog);
+    if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
+    agent.heartbeat_deadline.reset();
+    agent.silent = true;
+    log(LogLevel::warning, "{} is silent: {}"_with(agent, reason));
+  }
+
+  // An agent that has stopped, or is rolled back, owes no heartbeats any more: of the latter only
+  // the exit is awaited.
+  void await_heartbeat(Agent& agent) {
+    if (agent.stopped || agent.told == StopReason::rollback) return;
+    agent.silent = false;
+    agent.heartbeat_deadline = deadline_after(now_, policy_.watchdog);
+  }
+
+  static void await_no_heartbeat(Agent& agent) {
+    agent.silent = false;
+    agent.heartbeat_deadline.reset();
+  }
+
+  void upgrade_deadline_passed() {
+    const UpgradeUnderWay& upgrade = *state_.upgrade;
+    if (upgrade.waits_for_confirm) {
+      fail_upgrade(Stage::confirm, "not confirmed within {}"_with(upgrade.terms.confirm_timeout));
+    } else if (upgrade.terms.commit == CommitRule::healthy) {
+      fail_upgrade(Stage::trial, "did not say healthy within {}"_with(upgrade.terms.trial));
+    } else {
+      commit();
+    }
+  }
+
+  // ---- the upgrader ends
+
+  bool shutting_down() const { return state_.shutdown || state_.quit || state_.exit_with; }
+
+  void take(const StopRequested&) {
+    if (state_.shutdown || state_.quit) return;
+    state_.shutdown = true;
+    log_why_it_ends("told to stop");
+    const bool puts_link_back = owes_link();
+    if (state_.upgrade) end_upgrade_for_shutdown();
+    if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+    if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
+    // Both sync files. A slow disk must take nothing of the time that the agent has for its stop.
+    if (puts_link_back) actions_.emplace_back(RestoreLink{});
+    if (!state_.attempts_done) forget_attempts();
+    exit_if_alone();
+  }
+
+  void take(const QuitRequested&) {
+    if (state_.quit) return;
+    state_.quit = true;
+    log_why_it_ends("told to quit at once");
+    const bool puts_link_back = owes_link();
+    if (state_.upgrade) drop_upgrade("the upgrader was told to quit");
+    if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+    if (state_.incumbent && !state_.incumbent->killed) kill(*state_.incumbent);
+    if (puts_link_back) actions_.emplace_back(RestoreLink{});
+    exit_if_alone();
+  }
+
+  void take(const SignalReceived& event) {
+    if (!state_.incumbent || !state_.incumbent->activated) {
+      log(LogLevel::info, "signal {} dropped: no agent is active"_with(event.signal));
+      return;
+    }
+    actions_.emplace_back(PassSignal{state_.incumbent->generation, event.signal});
+  }
+
+  void log_why_it_ends(std::string why) {
+    const std::size_t bytes = why.size();
+    actions_.emplace_back(Log{LogLevel::info, std::move(why), bytes});
+  }
+
+  // The upgrader ends with this status, once all that still runs has been killed and reaped. Nobody
+  // asked for that, so it is worth more than a line of information.
+  void end_with(int status, const std::string& why) {
+    actions_.emplace_back(Log{status == 0 ? LogLevel::warning : LogLevel::error,
+                              "{}; {}"_with(why, words::ends_with(status)), why.size()});
+    record_ending(Outcome::ended, why);
+    state_.exit_with = status;
+    state_.upgrade.reset();
+    if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
+    exit_if_alone();
+  }
+
+  // It ends with the upgrader; nobody is left to be told. The link that it owes is the caller's.
+  void drop_upgrade(const std::string& reason) {
+    log(LogLevel::warning, "upgrade {} ends uncommitted: {}"_with(state_.upgrade->id, reason));
+    record_ending(Outcome::ended, reason);
+    state_.upgrade.reset();
+  }
+
+  void end_upgrade_for_shutdown() {
+    const UpgradeUnderWay upgrade = *state_.upgrade;
+    std::string reason = "the upgrader was told to stop";
+    if (upgrade.failure) reason += "; before that: {}"_with(upgrade.failure->reason);
+    const bool owed = state_.incumbent && state_.incumbent->activated &&
+                      !on_trial(*state_.incumbent) && upgrade.known_to_agent &&
+                      !state_.incumbent->stopped && !state_.incumbent->killed;
+    drop_upgrade(reason);
+    if (!owed) return;
+    send(*state_.incumbent, agent_protocol::UpgradeFailed{words::failure_of(
+                                upgrade.id, Stage::shutdown, reason, "", nullptr)});
+  }
+
+  void stop_for_shutdown(Agent& agent) {
+    if (agent.killed || agent.told) return;
+    if (agent.activated) {
+      tell_stop(agent, StopReason::shutdown, policy_.defaults.stop_timeout);
+      return;
+    }
+    if (agent.greeted || agent.role != Role::first) {
+      kill(agent);
+      return;
+    }
+    agent.terminated = true;
+    agent.hello_deadline.reset();
+    agent.close_deadline.reset();
+    await(agent, Awaited::exit, policy_.defaults.stop_timeout);
+    actions_.emplace_back(Terminate{agent.generation});
+  }
+
+  void exit_if_alone() {
+    if (state_.incumbent || state_.candidate) return;
+    int status = state_.exit_with.value_or(0);
+    if (state_.shutdown) status = state_.legacy ? state_.legacy->exit_status : 0;
+    if (state_.quit) status = exit_quit;
+    if (state_.shutdown || state_.quit) {
+      // The log has another status already where the upgrader was about to end by itself.
+      const bool ended_anyway = state_.exit_with && *state_.exit_with != status;
+      log(status == 0 ? LogLevel::info : LogLevel::error,
+          ended_anyway
+              ? "told to {} before that: {}, and not with {}"_with(
+                    state_.quit ? "quit" : "stop", words::ends_with(status), *state_.exit_with)
+              : words::ends_with(status));
+    }
+    state_.ended = true;
+    state_.upgrade.reset();
+    actions_.emplace_back(Exit{status});
+  }
+
+  // ---- small ones
+
+  bool started() const { return state_.last_generation > 0; }
+
+  Agent* find(Generation generation) {
+    if (state_.incumbent && state_.incumbent->generation == generation) return &*state_.incumbent;
+    if (state_.candidate && state_.candidate->generation == generation) return &*state_.candidate;
+    return nullptr;
+  }
+
+  bool belongs_to_upgrade(const Agent& agent) const {
+    return state_.upgrade && state_.upgrade->generation == agent.generation;
+  }
+
+  bool on_trial(const Agent& agent) const { return agent.activated && belongs_to_upgrade(agent); }
+
+  static bool has_closed(const Agent& agent) { return agent.output_closed || agent.input_closed; }
+
+  Duration time_left(const Agent& agent) const {
+    return std::max(Duration{1}, *agent.deadline - now_);
+  }
+
+  // From now on the agent is waited for, for `allowed` at most; 0: for as long as it takes.
+  void await(Agent& agent, Awaited what, Duration allowed) const {
+    agent.awaited = what;
+    agent.deadline = deadline_after(now_, allowed);
+    agent.allowed = allowed;
+    agent.extended = Duration{0};
+  }
+
+  void tell_stop(Agent& agent, StopReason reason, Duration timeout) {
+    agent_protocol::Stop stop;
+    stop.reason = reason;
+    stop.deadline_ms = timeout.count();
+    if (reason == StopReason::upgrade) {
+      stop.id = state_.upgrade->id;
+      stop.generation = state_.upgrade->generation;
+    }
+    const bool again = agent.told.has_value();  // then that goes on for as long as it was to last
+    agent.told = reason;
+    agent.told_id = stop.id;
+    if (reason == StopReason::rollback) await_no_heartbeat(agent);
+    agent.deadline = now_ + timeout;
+    agent.awaited = Awaited::stopped;
+    if (!again) {
+      agent.allowed = timeout;
+      agent.extended = Duration{0};
+    }
+    log(LogLevel::info,
+        "{} is told to stop: {}"_with(agent, stop_clauses[static_cast<std::size_t>(reason)]));
+    send(agent, std::move(stop));
+  }
+
+  void kill(Agent& agent) {
+    // Not a byte more of it: the agent that comes next gets what was left.
+    if (agent.activate_waits) actions_.emplace_back(CloseInput{agent.generation});
+    agent.killed = true;
+    agent.activate_waits = false;
+    agent.hello_deadline.reset();
+    agent.heartbeat_deadline.reset();
+    agent.close_deadline.reset();
+    agent.deadline = now_ + killed_log_interval;
+    agent.awaited = Awaited::log_line;
+    actions_.emplace_back(Kill{agent.generation});
+  }
+
+  void send(const Agent& agent, UpgraderMessage message) {
+    actions_.emplace_back(Send{agent.generation, std::move(message)});
+  }
+
+  void refuse_message(const Agent& agent, const AgentMessage& message, std::string_view reason) {
+    send_error(agent, agent_protocol::type_name(message), reason);
+  }
+
+  void send_error(const Agent& agent, std::string_view about, std::string_view reason) {
+    agent_protocol::Error error;
+    error.about = fit_text(about, agent_protocol::about_bytes_max);
+    error.reason = fit_text(reason, agent_protocol::reason_bytes_max);
+    notice(agent.generation, NoticeKind::error,
+           "{} sent {}, which was not obeyed: {}"_with(agent, *error.about, error.reason));
+    send(agent, std::move(error));
+  }
+
+  void notice(Generation generation, NoticeKind kind, std::string text) {
+    actions_.emplace_back(Notice{generation, kind, std::move(text)});
+  }
+
+  void log(LogLevel level, std::string text) { actions_.emplace_back(Log{level, std::move(text)}); }
+
+  void order(Pending outcome, Action action) {
+    state_.pending = outcome;
+    actions_.push_back(std::move(action));
+  }
+
+  // True if this outcome is awaited; it is not any longer. Any other outcome is dropped.
+  bool expect(Pending outcome) {
+    if (state_.pending != outcome) return false;
+    state_.pending = Pending::nothing;
+    return true;
+  }
+
+ private:
+  const Policy& policy_;
+  State& state_;
+  const Time now_;
+  Time passed_by_{};  // deadlines up to then are judged
+  Actions& actions_;
+};
+
+}  // namespace
 
 Actions Supervisor::step(const Event& event, Time now, Actions memory) {
   UPGRADER_CHECK(state_.pending == Pending::nothing || is_outcome(event));
@@ -15,6 +1428,50 @@ Actions Supervisor::step(const Event& event, Time now, Actions memory) {
   std::visit([&](const auto& happened) { step.take(happened); }, event);
   check_state(state_, actions);
   return actions;
+}
+
+std::optional<Time> Supervisor::next_deadline() const {
+  std::optional<Time> next;
+  for (const std::optional<Agent>* agent : {&state_.incumbent, &state_.candidate}) {
+    if (!*agent) continue;
+    for (const auto deadline : agent_deadlines)
+      next = earlier_of(next, **agent.*deadline);
+  }
+  if (state_.upgrade) next = earlier_of(next, state_.upgrade->deadline);
+  return earlier_of(next, state_.attempts_deadline);
+}
+
+std::vector<Generation> Supervisor::late(Time by) const {
+  std::vector<Generation> generations;
+  const auto has_passed = [by](const std::optional<Time>& deadline) {
+    return deadline && *deadline <= by;
+  };
+  const auto& [incumbent, candidate] = std::tie(state_.incumbent, state_.candidate);
+  // The gate's time and the trial's are the active agent's to keep.
+  const bool upgrade_is_late = (state_.upgrade && has_passed(state_.upgrade->deadline)) ||
+                               has_passed(state_.attempts_deadline);
+  const auto is_late = [&](const Agent& agent) {
+    return std::any_of(std::begin(agent_deadlines), std::end(agent_deadlines),
+                       [&](const auto deadline) { return has_passed(agent.*deadline); });
+  };
+  if (incumbent && (is_late(*incumbent) || upgrade_is_late)) {
+    generations.push_back(incumbent->generation);
+  }
+  if (candidate && is_late(*candidate)) {
+    generations.push_back(candidate->generation);
+  }
+  return generations;
+}
+
+std::vector<ProgramId> Supervisor::programs() const {
+  std::vector<ProgramId> needed;
+  for (const std::optional<Agent>* agent :
+       {&state_.incumbent, &state_.candidate, &state_.spawning}) {
+    if (*agent) needed.push_back((*agent)->program);
+  }
+  if (state_.upgrade) needed.push_back(state_.upgrade->previous);
+  if (state_.upgrade && state_.upgrade->program) needed.push_back(*state_.upgrade->program);
+  return needed;
 }
 
 }  // namespace upgrader

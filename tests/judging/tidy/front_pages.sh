@@ -101,13 +101,13 @@ check_first_change() {
   fenced CONTRIBUTING.md sh >"$scratch/first.sh"
   sed '/^# Build that test/,$d' "$scratch/first.sh" >"$scratch/first-edits.sh"
   (cd "$copy" && sh -eu "$scratch/first-edits.sh") 2>&1
-  for file in upgrader/core/step_messages.cc tests/decisions/unit/supervisor_says_test.cc; do
+  for file in upgrader/core/supervisor.cc tests/decisions/unit/supervisor_says_test.cc; do
     ! cmp -s "$file" "$copy/$file" || echo "CONTRIBUTING.md: its change leaves $file as it was"
   done
   (
     cd "$copy" || exit
     unset MAKEFLAGS MAKELEVEL MFLAGS BUILD
-    "${CXX:-g++}" -std=c++20 -fsyntax-only -I. upgrader/core/step_messages.cc 2>&1
+    "${CXX:-g++}" -std=c++20 -fsyntax-only -I. upgrader/core/supervisor.cc 2>&1
     for target in $(grep -oE '^make [a-z_/]+' "$scratch/first.sh" | cut -d ' ' -f 2); do
       make -n "$target" >../first.log 2>&1
       program=tests/decisions/unit/supervisor_says_test
@@ -116,15 +116,15 @@ check_first_change() {
         echo "CONTRIBUTING.md: make $target does not build $program.cc"
     done
     program=$(clang_format | head -n 1)
-    [ -z "$program" ] || "$program" --dry-run upgrader/core/step_messages.cc \
+    [ -z "$program" ] || "$program" --dry-run upgrader/core/supervisor.cc \
       tests/decisions/unit/supervisor_says_test.cc 2>&1 | grep 'warning:'
   )
 }
 
 canary_first_change() {
-  sed -i 's/^  open_gate();/  open_the_gate();/' upgrader/core/step_messages.cc
+  sed -i 's/^    open_gate();/    open_the_gate();/' upgrader/core/supervisor.cc
   sed -i 's/make quick$/make lines/' CONTRIBUTING.md
-  echo 'CONTRIBUTING.md: its change leaves upgrader/core/step_messages.cc as it was'
+  echo 'CONTRIBUTING.md: its change leaves upgrader/core/supervisor.cc as it was'
   echo 'CONTRIBUTING.md: make lines does not build tests/decisions/unit/supervisor_says_test.cc'
 }
 

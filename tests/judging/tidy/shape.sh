@@ -29,6 +29,7 @@ canary_columns() {
 long_files() {
   sed 's/ *#.*//' <<'TABLE'
 agent-protocol/agent.h   # what is installed for C++ is one header
+upgrader/core/supervisor.cc   # the state machine, in the order of an upgrade's life
 TABLE
 }
 
@@ -210,7 +211,7 @@ check_seeds() { tests/judging/verify/seeded --look 2>&1; }
 
 canary_seeds() {
   sed -i 's/on_unclean_stop == UncleanStop::fall_back/on_unclean_stop == UncleanStop{}/' \
-    upgrader/core/step_agents.cc
+    upgrader/core/supervisor.cc
   echo 'inverted condition: on_unclean_stop means its opposite'
 }
 

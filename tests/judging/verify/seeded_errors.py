@@ -26,13 +26,13 @@ ERRORS = [
     ),
     (
         "missing answer: an upgrade that comes while another is under way hears nothing",
-        """    answer_refusal(agent, upgrade.id, *busy);
-    return;
-  }
-  begin_upgrade""",
-        """    return;
-  }
-  begin_upgrade""",
+        """answer_refusal(agent, upgrade.id, *busy);
+      return;
+    }
+    begin_upgrade""",
+        """return;
+    }
+    begin_upgrade""",
     ),
     (
         "wrong word: a candidate that failed is told as a failed stop",
@@ -41,8 +41,8 @@ ERRORS = [
     ),
     (
         "overwritten cause: a second failure takes the place of the first",
-        "  if (upgrade.failure) return;\n  Failure failure =",
-        "  Failure failure =",
+        "if (upgrade.failure) return;\n    Failure failure =",
+        "Failure failure =",
     ),
     (
         "lost data: the new agent does not get the old one's state",
@@ -56,8 +56,8 @@ ERRORS = [
     ),
     (
         "stale state: a failed upgrade stays the one under way",
-        "std::exchange(state_.upgrade, std::nullopt);\n  state_.last_failure",
-        "state_.upgrade;\n  state_.last_failure",
+        "std::exchange(state_.upgrade, std::nullopt);\n    state_.last_failure",
+        "state_.upgrade;\n    state_.last_failure",
     ),
     (
         "after the end: an upgrade is begun although the upgrader has been told to stop",
@@ -98,7 +98,7 @@ ERRORS = [
     # ---- a fallback that stands by
     (
         "left over: the standby of an upgrade that is committed is not killed",
-        "  if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);\n}",
+        "if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);\n  }",
         "}",
     ),
     (
@@ -139,8 +139,8 @@ ERRORS = [
     ),
     (
         "wrong end: a way back on trial that does not say that it works is killed at once",
-        "  if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);\n"
-        "  restore_link_for_signal();",
-        "  restore_link_for_signal();",
+        "if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);\n"
+        "    restore_link_for_signal();",
+        "restore_link_for_signal();",
     ),
 ]
