@@ -1,6 +1,6 @@
 # Checks that the house stands: which file may include which.
 
-layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes
+layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes notify_watchdog_includes
   upgraderctl_includes fleet_model fleet_store fleet_http'
 
 # The files of base/ that act: all others are pure.
@@ -219,6 +219,36 @@ canary_conformance_includes() {
   echo 'tools/agent-conformance/said.h: is code of the judge'
   echo '#include <uv.h>' >>tools/agent-conformance/play.h
   echo 'includes <uv.h>'
+}
+
+# The files of notify-watchdog that act: all others are pure.
+notify_watchdog_shell='child|device|log|loop|main|notify_socket'
+
+# What notify-watchdog decides does no input or output, and all of it needs base/ and the C library
+# alone.
+check_notify_watchdog_includes() {
+  product_files | grep '^tools/notify-watchdog/' | includes | grep -E ':[^:]*/[^:]*$' |
+    grep -vE ':(base|tools/notify-watchdog|sys|linux)/[^:]*$' | sed 's/$/: is not of base\//'
+  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep '^tools/notify-watchdog/' | grep -vE "/($notify_watchdog_shell)\.(h|cc)\$" \
+    >"$scratch/pure"
+  includes <"$scratch/pure" | while IFS=: read -r file line name; do
+    case $name in
+      base/*) echo "$name" | grep -qE "^base/($base_shell)[.]" || continue ;;
+      tools/*) echo "$name" | grep -qE "/($notify_watchdog_shell)[.]h" || continue ;;
+    esac
+    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+  done
+  impure_calls
+}
+
+canary_notify_watchdog_includes() {
+  echo '#include "upgrader/core/state.h"' >>tools/notify-watchdog/device.cc
+  echo 'upgrader/core/state.h: is not of base/'
+  echo '#include "tools/notify-watchdog/device.h"' >>tools/notify-watchdog/guard.h
+  echo 'includes <tools/notify-watchdog/device.h>'
+  echo '#include <unistd.h>' >>tools/notify-watchdog/options.cc
+  echo 'includes <unistd.h>'
 }
 
 # upgraderctl's wire/ distrusts bytes, its core/ decides on what wire/ has read, and neither does

@@ -94,6 +94,10 @@ check_options() {
   sed -nE 's/.*name == "(--[a-z-]+)".*/\1/p' tools/agent-conformance/options.cc >"$scratch/code"
   options_on_page man/agent-conformance.1 >"$scratch/page"
   differ tools/agent-conformance/options.cc "$scratch/code" man/agent-conformance.1 "$scratch/page"
+  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' tools/notify-watchdog/options.cc >"$scratch/code"
+  { options_on_page man/notify-watchdog.8
+    sed -nE 's/^\.It Fl h , (-help)/-\1/p' man/notify-watchdog.8; } >"$scratch/page"
+  differ tools/notify-watchdog/options.cc "$scratch/code" man/notify-watchdog.8 "$scratch/page"
   options_on_page man/upgrader.8 >"$scratch/page"
   upgrader_is_built || return
   options_in_help "$UPGRADER" >"$scratch/help"
@@ -112,6 +116,8 @@ canary_options() {
   echo 'in tools/agentify/options.cc and not in man/agentify.1: --planted-code'
   echo 'if (name == "--planted-code") return;' >>tools/agent-conformance/options.cc
   echo 'in tools/agent-conformance/options.cc and not in man/agent-conformance.1: --planted-code'
+  printf '.It Fl -planted-page\nNothing.\n' >>man/notify-watchdog.8
+  echo 'in man/notify-watchdog.8 and not in tools/notify-watchdog/options.cc: --planted-page'
   echo 'PathOption{"--planted-code="}' >>sample-agent/configuration.cc
   echo 'in sample-agent/configuration.cc and not in man/sample-agent.1: --planted-code'
 }
@@ -167,6 +173,10 @@ check_exit_statuses() {
   echo 0 >>"$scratch/code"
   section man/upgrader.8 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
   differ upgrader/ "$scratch/code" man/upgrader.8 "$scratch/page"
+  sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' tools/notify-watchdog/loop.h \
+    >"$scratch/code"
+  section man/notify-watchdog.8 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
+  differ tools/notify-watchdog/ "$scratch/code" man/notify-watchdog.8 "$scratch/page"
   sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' \
     tools/agent-releases/shell/commands.h \
     >"$scratch/code"
@@ -180,6 +190,8 @@ canary_exit_statuses() {
   echo 'in upgrader/ and not in man/upgrader.8: 99'
   echo 'inline constexpr int exit_planted = 97;' >>tools/agent-releases/shell/commands.h
   echo 'in tools/agent-releases/ and not in man/agent-releases.1: 97'
+  echo 'inline constexpr int exit_planted = 96;' >>tools/notify-watchdog/loop.h
+  echo 'in tools/notify-watchdog/ and not in man/notify-watchdog.8: 96'
   printf '.Sh EXIT STATUS\n.It 98\n' >>man/upgrader.8
   echo 'in man/upgrader.8 and not in upgrader/: 98'
 }

@@ -1,0 +1,223 @@
+// When the device is fed, and whether it is stopped at the end: notify-watchdog's decisions.
+#include "tools/notify-watchdog/guard.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+
+namespace guard_test {
+
+using namespace notify_watchdog;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Terms terms{.device_timeout = 60s, .start_timeout = 5min, .stop_timeout = 2min};
+
+// A guard with a clock that the test moves.
+class Bench {
+ public:
+  explicit Bench(const Terms& with = terms) : guard_(with, now_) {}
+
+  Actions notified(std::string_view text) {
+    return guard_.step(Notified{parse_notification(text)}, now_);
+  }
+  Actions signalled(int number) { return guard_.step(SignalArrived{number}, now_); }
+  Actions exits(int status) {
+    return guard_.step(ChildEnded{ChildEnded::How::exited, status}, now_);
+  }
+  Actions is_killed(int number) {
+    return guard_.step(ChildEnded{ChildEnded::How::killed, number}, now_);
+  }
+  // Moves the clock, from one deadline to the next.
+  Actions wait(Duration time) {
+    Actions all;
+    const Time end = now_ + time;
+    for (auto due = guard_.next_deadline(); due && *due <= end; due = guard_.next_deadline()) {
+      now_ = *due;
+      for (Action& action : guard_.step(TimePassed{}, now_))
+        all.push_back(std::move(action));
+    }
+    now_ = end;
+    return all;
+  }
+  Phase phase() const { return guard_.phase(); }
+
+ private:
+  Time now_{1h};
+  Guard guard_;
+};
+
+std::size_t feeds(const Actions& actions) {
+  std::size_t count = 0;
+  for (const Action& action : actions)
+    count += std::holds_alternative<Feed>(action) ? 1 : 0;
+  return count;
+}
+
+std::string log_of(const Actions& actions) {
+  std::string text;
+  for (const Action& action : actions) {
+    if (const auto* line = std::get_if<Log>(&action)) text += line->text + "\n";
+  }
+  return text;
+}
+
+Leave end_of(const Actions& actions) {
+  REQUIRE_FALSE(actions.empty());
+  return std::get<Leave>(actions.back());
+}
+
+}  // namespace
+
+TEST_CASE("until READY=1 it feeds the device four times within its timeout, and no longer") {
+  Bench bench;
+  CHECK(feeds(bench.wait(60s)) == 4);
+
+  const Actions actions = bench.wait(1h);
+
+  CHECK(feeds(actions) == 15);
+  CHECK(log_of(actions) ==
+        "no READY=1 within the start timeout: the device is not fed any more, and resets the "
+        "machine within 60s\n");
+  CHECK(bench.phase() == Phase::starving);
+}
+
+TEST_CASE("after READY=1 the device is fed by WATCHDOG=1 and by nothing else") {
+  Bench bench;
+  CHECK(feeds(bench.notified("STATUS=running\nREADY=1\n")) == 1);
+  CHECK(bench.phase() == Phase::watching);
+  for (int i = 0; i < 100; ++i) {
+    CHECK(bench.wait(30s).empty());
+    CHECK(feeds(bench.notified("WATCHDOG=1")) == 1);
+  }
+  CHECK(bench.notified("STATUS=still running\n").empty());
+
+  const Actions actions = bench.wait(1h);
+
+  CHECK(feeds(actions) == 0);
+  CHECK(log_of(actions) ==
+        "no WATCHDOG=1 for 45s: unless it comes, the device resets the machine within 15s\n");
+}
+
+TEST_CASE("a program that says WATCHDOG=1 again in time is fed for again") {
+  Bench bench;
+  bench.notified("READY=1");
+  bench.wait(50s);
+
+  const Actions actions = bench.notified("WATCHDOG=1");
+
+  CHECK(feeds(actions) == 1);
+  CHECK(log_of(actions) == "WATCHDOG=1 comes again\n");
+  CHECK(bench.wait(44s).empty());
+}
+
+TEST_CASE("without a start timeout it feeds for as long as the program starts") {
+  Bench bench({.device_timeout = 60s, .start_timeout = 0s, .stop_timeout = 1s});
+
+  CHECK(feeds(bench.wait(24h)) == 4 * 60 * 24);
+}
+
+TEST_CASE("EXTEND_TIMEOUT_USEC= moves the deadline of a start and of a stop, and never back") {
+  Bench bench;
+  bench.notified("EXTEND_TIMEOUT_USEC=1");
+  CHECK(bench.wait(4min).size() == 16);
+  bench.notified("EXTEND_TIMEOUT_USEC=600000000\nSTATUS=\n");
+  CHECK(log_of(bench.wait(9min)).empty());
+  CHECK_FALSE(log_of(bench.wait(2min)).empty());
+  bench.signalled(SIGTERM);
+  bench.notified("EXTEND_TIMEOUT_USEC=600000000");
+  CHECK(log_of(bench.wait(9min)).empty());
+  CHECK_FALSE(log_of(bench.wait(2min)).empty());
+}
+
+TEST_CASE("a program that says WATCHDOG=trigger is not fed for again") {
+  Bench bench;
+  bench.notified("READY=1");
+
+  CHECK(log_of(bench.notified("WATCHDOG=trigger")) ==
+        "the program says WATCHDOG=trigger: the device is not fed any more, and resets the "
+        "machine within 60s\n");
+
+  CHECK(bench.notified("WATCHDOG=1").empty());
+  CHECK(bench.wait(1h).empty());
+}
+
+TEST_CASE("all signals are passed on, and only two of them request a stop") {
+  for (const int number : {SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGALRM, SIGRTMIN + 1}) {
+    Bench bench;
+    bench.notified("READY=1");
+    CHECK(bench.signalled(number) == Actions{PassOnSignal{number}});
+    CHECK_FALSE(end_of(bench.exits(0)).stop_device);
+  }
+  for (const int number : {SIGTERM, SIGINT}) {
+    Bench bench;
+    bench.notified("READY=1");
+    CHECK(bench.signalled(number) == Actions{Feed{}, PassOnSignal{number}});
+    CHECK(bench.phase() == Phase::stopping);
+  }
+}
+
+TEST_CASE("while a stop takes its time the device is fed, and no longer than the stop timeout") {
+  Bench bench;
+  bench.notified("READY=1");
+  bench.signalled(SIGTERM);
+  CHECK(feeds(bench.wait(1min)) == 4);
+  bench.signalled(SIGTERM);  // gives no more time
+
+  const Actions actions = bench.wait(1h);
+
+  CHECK(feeds(actions) == 3);
+  CHECK(log_of(actions) ==
+        "the program has not ended within the stop timeout: the device is not fed any more, and "
+        "resets the machine within 60s\n");
+}
+
+TEST_CASE("a program that has hung is fed for again while it is stopped") {
+  Bench bench;
+  bench.notified("READY=1");
+  bench.wait(55s);
+
+  CHECK(feeds(bench.signalled(SIGTERM)) == 1);
+  CHECK(feeds(bench.wait(30s)) == 2);
+}
+
+TEST_CASE("after a requested stop the device is stopped, however the program ends") {
+  for (const int status : {0, 1, 3}) {
+    Bench bench;
+    bench.signalled(SIGTERM);
+    CHECK(end_of(bench.exits(status)) == Leave{.stop_device = true, .status = status});
+  }
+  Bench bench;
+  bench.signalled(SIGINT);
+  CHECK(end_of(bench.is_killed(SIGKILL)) == Leave{.stop_device = true, .status = 128 + SIGKILL});
+}
+
+TEST_CASE("a program that stops by itself, and exits with status 0, leaves the device stopped") {
+  Bench bench;
+  bench.notified("READY=1");
+
+  CHECK(feeds(bench.notified("STOPPING=1\nSTATUS=stopping\n")) == 1);
+
+  CHECK(bench.phase() == Phase::stopping);
+  CHECK(end_of(bench.exits(0)) == Leave{.stop_device = true, .status = 0});
+}
+
+TEST_CASE("every other end leaves the device armed, and the log says so") {
+  Bench without_words;
+  without_words.notified("READY=1");
+  const Actions actions = without_words.exits(0);
+  CHECK(end_of(actions) == Leave{.stop_device = false, .status = 0});
+  CHECK(log_of(actions) ==
+        "the program exited with status 0, and no stop was requested: the device stays armed, "
+        "and resets the machine within 60s unless notify-watchdog is started again\n");
+
+  Bench with_failure;
+  with_failure.notified("STOPPING=1");
+  CHECK(end_of(with_failure.exits(1)) == Leave{.stop_device = false, .status = 1});
+
+  Bench crashed;
+  crashed.notified("READY=1\nSTOPPING=1");
+  CHECK(end_of(crashed.is_killed(SIGSEGV)) == Leave{.stop_device = false, .status = 128 + SIGSEGV});
+}
+
+}  // namespace guard_test

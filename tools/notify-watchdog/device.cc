@@ -1,0 +1,142 @@
+#include "tools/notify-watchdog/device.h"
+
+#include <fcntl.h>
+#include <linux/watchdog.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <utility>
+
+#include "base/errno_name.h"
+#include "tools/notify-watchdog/log.h"
+#include "tools/notify-watchdog/words.h"
+
+namespace notify_watchdog {
+namespace {
+
+using upgrader::Duration;
+using upgrader::SystemError;
+
+// Any byte feeds the device, and the letter V lets the next close() stop it.
+constexpr char food = '.';
+constexpr char magic_letter = 'V';
+
+std::string why_not_open(int error) {
+  if (error == EBUSY) {
+    return "another process has it open, such as init or another notify-watchdog (EBUSY)";
+  }
+  if (error == ENOENT) return "there is no such file: is the driver loaded? (ENOENT)";
+  if (error == ENXIO) return "nobody reads from it, or it has no driver (ENXIO)";
+  return in_words(SystemError{error});
+}
+
+}  // namespace
+
+Device::Device(std::string path, Duration timeout) : path_(std::move(path)), timeout_(timeout) {
+  if (!open()) return;
+  log_line("{} is armed: it resets the machine after {}"_with(path_, in_words(timeout_)));
+  feed();
+}
+
+bool Device::open() {
+  // O_NONBLOCK for FIFOs: without a reader open() would wait.
+  upgrader::OwnedFd opened(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status {};
+  if (!opened || ::fstat(opened.get(), &status) != 0) {
+    complain("cannot open {}: {}; the machine is not watched until it can be opened"_with(
+        path_, why_not_open(errno)));
+    return false;
+  }
+  if (!S_ISCHR(status.st_mode) && !S_ISFIFO(status.st_mode)) {
+    complain("{} is neither a device nor a FIFO; the machine is not watched"_with(path_));
+    return false;
+  }
+  descriptor_ = std::move(opened);
+  complaint_.clear();
+  is_real_ = S_ISCHR(status.st_mode);
+  if (is_real_) {
+    set_timeout();
+    look_at_abilities();
+  }
+  return true;
+}
+
+void Device::set_timeout() {
+  const Duration wanted = std::chrono::ceil<std::chrono::seconds>(timeout_);
+  int seconds = static_cast<int>(wanted.count() / 1000);
+  if (::ioctl(descriptor_.get(), WDIOC_SETTIMEOUT, &seconds) != 0) {
+    const int error = errno;
+    if (::ioctl(descriptor_.get(), WDIOC_GETTIMEOUT, &seconds) != 0) {
+      log_line("{} does not tell its timeout ({}); it is taken to be {}"_with(
+          path_, in_words(SystemError{errno}), in_words(timeout_)));
+      return;
+    }
+    log_line("{} does not take a timeout of {}: {}"_with(path_, in_words(wanted),
+                                                         in_words(SystemError{error})));
+  }
+  if (seconds <= 0 || seconds > INT_MAX / 1000) return;
+  timeout_ = std::chrono::seconds(seconds);
+}
+
+void Device::look_at_abilities() const {
+  watchdog_info info{};
+  if (::ioctl(descriptor_.get(), WDIOC_GETSUPPORT, &info) == 0 &&
+      (info.options & WDIOF_MAGICCLOSE) == 0) {
+    log_line(
+        "{} stops whenever it is closed: it does not reset the machine if notify-watchdog "
+        "is killed"_with(path_));
+  }
+  int status = 0;
+  if (::ioctl(descriptor_.get(), WDIOC_GETBOOTSTATUS, &status) == 0 &&
+      (status & WDIOF_CARDRESET) != 0) {
+    log_line("{} says that it reset the machine before this boot"_with(path_));
+  }
+}
+
+void Device::feed() {
+  if (!descriptor_) {
+    const Duration promised = timeout_;
+    if (given_up_ || !open() || !keeps_promise(promised)) return;
+    log_line("{} is armed now"_with(path_));
+  }
+  if (::write(descriptor_.get(), &food, 1) == 1) {
+    complaint_.clear();
+    return;
+  }
+  complain("cannot feed {}: {}"_with(path_, in_words(SystemError{errno})));
+}
+
+// The program has been told how often to say WATCHDOG=1, and cannot be told anew.
+bool Device::keeps_promise(Duration promised) {
+  if (timeout_ >= promised) return true;
+  log_line("{} takes {} at most, and the program was told {}: use --timeout"_with(
+      path_, in_words(timeout_), in_words(promised)));
+  given_up_ = true;
+  stop();
+  return false;
+}
+
+void Device::stop() {
+  if (!descriptor_) return;
+  int order = WDIOS_DISABLECARD;
+  if (is_real_ && ::ioctl(descriptor_.get(), WDIOC_SETOPTIONS, &order) != 0 && errno == EBUSY) {
+    log_line(
+        "{} cannot be stopped (nowayout): it resets the machine within {} unless something "
+        "opens and feeds it"_with(path_, in_words(timeout_)));
+  }
+  if (::write(descriptor_.get(), &magic_letter, 1) != 1) {
+    log_line("cannot stop {}: {}"_with(path_, in_words(SystemError{errno})));
+  }
+  descriptor_.reset();
+}
+
+void Device::complain(const std::string& text) {
+  if (text == complaint_) return;
+  complaint_ = text;
+  log_line(text);
+}
+
+}  // namespace notify_watchdog

@@ -1,0 +1,141 @@
+#include "tools/notify-watchdog/guard.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "tools/notify-watchdog/words.h"
+
+namespace notify_watchdog {
+namespace {
+
+// While it feeds the device by itself it does so this many times within the device's timeout: a
+// late wake-up must not reset the machine.
+constexpr int feeds_a_timeout = 4;
+
+// What a shell makes of an end by a signal.
+constexpr int killed_status_base = 128;
+
+bool is_stop(int signal_number) {
+  return signal_number == SIGTERM || signal_number == SIGINT;
+}
+
+std::string in_words(const ChildEnded& ended) {
+  if (ended.how == ChildEnded::How::exited) return "exited with status {}"_with(ended.value);
+  return "was killed by signal {}"_with(ended.value);
+}
+
+}  // namespace
+
+Guard::Guard(const Terms& terms, Time now) : terms_(terms), fed_(now) {
+  if (terms.start_timeout != Duration{0}) deadline_ = now + terms.start_timeout;
+}
+
+Actions Guard::step(const Event& event, Time now) {
+  std::visit([&](const auto& known) { take(known, now); }, event);
+  return std::exchange(actions_, {});
+}
+
+std::optional<Time> Guard::next_deadline() const {
+  return upgrader::earlier_of(upgrader::earlier_of(feed_time(), silence_time()), deadline_);
+}
+
+void Guard::take(const Notified& event, Time now) {
+  const Notification& said = event.notification;
+  if (said.extend && deadline_) deadline_ = std::max(*deadline_, now + *said.extend);
+  if (said.stopping) {
+    child_stops_ = true;
+    begin_stop(now);
+  }
+  if (said.ready && phase_ == Phase::starting) {
+    phase_ = Phase::watching;
+    deadline_.reset();
+    feed(now);
+  }
+  if (said.alive) note_life(now);
+  if (said.failed && phase_ != Phase::stopping) starve("the program says WATCHDOG=trigger");
+}
+
+void Guard::note_life(Time now) {
+  if (phase_ == Phase::starving) return;
+  if (silence_logged_) {
+    silence_logged_ = false;
+    actions_.emplace_back(Log{"WATCHDOG=1 comes again"});
+  }
+  feed(now);
+}
+
+void Guard::take(const SignalArrived& event, Time now) {
+  if (is_stop(event.number)) {
+    told_to_stop_ = true;
+    begin_stop(now);
+  }
+  actions_.emplace_back(PassOnSignal{event.number});
+}
+
+// A second request does not give the child more time.
+void Guard::begin_stop(Time now) {
+  if (phase_ == Phase::stopping) return;
+  phase_ = Phase::stopping;
+  deadline_ = now + terms_.stop_timeout;
+  feed(now);
+}
+
+void Guard::take(const ChildEnded& event, Time) {
+  const bool well = event.how == ChildEnded::How::exited && event.value == 0;
+  const bool orderly = told_to_stop_ || (child_stops_ && well);
+  const int status = event.value + (event.how == ChildEnded::How::killed ? killed_status_base : 0);
+  if (!orderly) {
+    actions_.emplace_back(
+        Log{"the program {}, and no stop was requested: the device stays armed, and resets the "
+            "machine within {} unless notify-watchdog is started again"_with(
+                in_words(event), in_words(terms_.device_timeout))});
+  }
+  actions_.emplace_back(Leave{.stop_device = orderly, .status = status});
+}
+
+void Guard::take(const TimePassed&, Time now) {
+  if (deadline_ && *deadline_ <= now) {
+    if (phase_ == Phase::starting) starve("no READY=1 within the start timeout");
+    if (phase_ == Phase::stopping) starve("the program has not ended within the stop timeout");
+  }
+  if (const auto due = feed_time(); due && *due <= now) feed(now);
+  if (const auto due = silence_time(); due && *due <= now) {
+    silence_logged_ = true;
+    const Duration left = std::max(Duration{0}, fed_ + terms_.device_timeout - now);
+    actions_.emplace_back(
+        Log{"no WATCHDOG=1 for {}: unless it comes, the device resets the machine within {}"_with(
+            in_words(now - fed_), in_words(left))});
+  }
+}
+
+void Guard::starve(const std::string& why) {
+  if (phase_ == Phase::starving) return;
+  phase_ = Phase::starving;
+  deadline_.reset();
+  actions_.emplace_back(
+      Log{"{}: the device is not fed any more, and resets the machine within {}"_with(
+          why, in_words(terms_.device_timeout))});
+}
+
+void Guard::feed(Time now) {
+  fed_ = now;
+  actions_.emplace_back(Feed{});
+}
+
+bool Guard::feeds_by_itself() const {
+  return phase_ == Phase::starting || phase_ == Phase::stopping;
+}
+
+std::optional<Time> Guard::feed_time() const {
+  if (!feeds_by_itself()) return std::nullopt;
+  return fed_ + std::max(Duration{1}, terms_.device_timeout / feeds_a_timeout);
+}
+
+// The child is asked for WATCHDOG=1 within the device's timeout, and mostly sends it every half.
+std::optional<Time> Guard::silence_time() const {
+  if (phase_ != Phase::watching || silence_logged_) return std::nullopt;
+  return fed_ + terms_.device_timeout * 3 / 4;
+}
+
+}  // namespace notify_watchdog

@@ -1,0 +1,106 @@
+// Decides when the device is fed, and whether it is stopped at the end. It does no input or output
+// and reads no clock: loop.h gives it the events and performs its actions.
+//
+//   phase      entered by                          who feeds the device
+//   starting   the start of notify-watchdog        notify-watchdog, at most start_timeout long
+//   watching   READY=1                             WATCHDOG=1 of the child, and nothing else
+//   stopping   SIGTERM, SIGINT; STOPPING=1         notify-watchdog, at most stop_timeout long
+//   starving   WATCHDOG=trigger, or a timeout      nobody: the device resets the machine
+//
+// The end is orderly if SIGTERM or SIGINT came before it, or if the child has said STOPPING=1 and
+// then exits with status 0. After an orderly end the device is stopped; after any other end it
+// stays armed, so that the machine is reset unless notify-watchdog is started again.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tools/notify-watchdog/notification.h"
+
+namespace notify_watchdog {
+
+using upgrader::Time;
+
+struct Terms {
+  Duration device_timeout{};  // after so much time without being fed the device resets the machine
+  Duration start_timeout{};   // 0 is no limit
+  Duration stop_timeout{};
+};
+
+enum class Phase { starting, watching, stopping, starving };
+
+// ---- events
+
+struct Notified {
+  Notification notification;
+};
+struct SignalArrived {
+  int number = 0;
+};
+struct ChildEnded {
+  enum class How { exited, killed };
+  How how = How::exited;
+  int value = 0;  // the exit status, or the signal
+};
+struct TimePassed {};
+using Event = std::variant<Notified, SignalArrived, ChildEnded, TimePassed>;
+
+// ---- actions
+
+struct Feed {
+  bool operator==(const Feed&) const = default;
+};
+struct PassOnSignal {
+  int number = 0;
+  bool operator==(const PassOnSignal&) const = default;
+};
+struct Log {
+  std::string text;
+  bool operator==(const Log&) const = default;
+};
+// The last action: stop the device or leave it armed, and exit with this status.
+struct Leave {
+  bool stop_device = false;
+  int status = 0;
+  bool operator==(const Leave&) const = default;
+};
+using Action = std::variant<Feed, PassOnSignal, Log, Leave>;
+using Actions = std::vector<Action>;
+
+class Guard {
+ public:
+  // The device has just been fed.
+  Guard(const Terms& terms, Time now);
+
+  // What is to be done about an event, in this order.
+  [[nodiscard]] Actions step(const Event& event, Time now);
+  // When TimePassed is due.
+  [[nodiscard]] std::optional<Time> next_deadline() const;
+  [[nodiscard]] Phase phase() const { return phase_; }
+
+ private:
+  void take(const Notified& event, Time now);
+  void take(const SignalArrived& event, Time now);
+  void take(const ChildEnded& event, Time now);
+  void take(const TimePassed& event, Time now);
+  void note_life(Time now);
+  void begin_stop(Time now);
+  void starve(const std::string& why);
+  void feed(Time now);
+  [[nodiscard]] bool feeds_by_itself() const;
+  [[nodiscard]] std::optional<Time> feed_time() const;
+  [[nodiscard]] std::optional<Time> silence_time() const;
+
+  Terms terms_;
+  Actions actions_;
+  Phase phase_ = Phase::starting;
+  std::optional<Time> deadline_;  // of the start or of the stop
+  Time fed_{};                    // when the device was fed last
+  bool told_to_stop_ = false;     // SIGTERM or SIGINT has come
+  bool child_stops_ = false;      // STOPPING=1 has come
+  bool silence_logged_ = false;
+};
+
+}  // namespace notify_watchdog

@@ -1,0 +1,15 @@
+// The loop: descriptors and the clock into events, actions into calls.
+#pragma once
+
+#include "tools/notify-watchdog/options.h"
+
+namespace notify_watchdog {
+
+inline constexpr int exit_failed = 125;
+inline constexpr int exit_not_executable = 126;
+inline constexpr int exit_not_found = 127;
+
+// Runs the program under the watchdog until it has ended. Returns the exit status.
+[[nodiscard]] int watch(const Options& options);
+
+}  // namespace notify_watchdog

@@ -1,0 +1,167 @@
+#include "tools/notify-watchdog/notify_socket.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "base/errno_name.h"
+#include "tools/notify-watchdog/log.h"
+#include "tools/notify-watchdog/words.h"
+
+namespace notify_watchdog {
+namespace {
+
+// As many as the kernel lets anybody send at once (SCM_MAX_FD).
+constexpr std::size_t descriptors_max = 253;
+
+union Control {
+  cmsghdr alignment;
+  char bytes[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int) * descriptors_max)];
+};
+
+std::vector<upgrader::OwnedFd> descriptors_in(const cmsghdr& one) {
+  std::vector<upgrader::OwnedFd> descriptors;
+  const std::size_t count = (one.cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  for (std::size_t i = 0; i < count; ++i) {
+    int descriptor = -1;
+    std::memcpy(&descriptor, CMSG_DATA(&one) + i * sizeof(int), sizeof descriptor);
+    descriptors.emplace_back(descriptor);
+  }
+  return descriptors;
+}
+
+}  // namespace
+
+bool NotifySocket::open(const char* outer) {
+  upgrader::OwnedFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int on = 1;
+  if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
+    return false;
+  }
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // Only the family: the kernel finds a name that nobody has.
+  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)) != 0) {
+    return false;
+  }
+  socklen_t size = sizeof address;
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return false;
+  const std::size_t begin = offsetof(sockaddr_un, sun_path) + 1;
+  if (size <= begin) return false;
+  name_ = "@" + std::string(address.sun_path + 1, size - begin);
+  socket_ = std::move(socket);
+  set_outer(outer);
+  return true;
+}
+
+// The same addresses that sd_notify(3) takes, but for those of virtual machines.
+void NotifySocket::set_outer(const char* outer) {
+  if (outer == nullptr) return;
+  const std::size_t size = std::strlen(outer);
+  const bool abstract = outer[0] == '@';
+  if ((!abstract && outer[0] != '/') || size >= sizeof outer_address_.sun_path) {
+    log_line("NOTIFY_SOCKET is ignored: it is neither an absolute path nor an abstract name");
+    return;
+  }
+  outer_address_.sun_family = AF_UNIX;
+  std::memcpy(outer_address_.sun_path, outer, size);
+  if (abstract) outer_address_.sun_path[0] = '\0';
+  outer_bytes_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + size);
+  outer_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+std::optional<Notification> NotifySocket::take() {
+  for (;;) {
+    char text[notification_bytes_max];
+    Control control;
+    iovec part{.iov_base = text, .iov_len = sizeof text};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    Datagram datagram;
+    ucred sender{.pid = 0, .uid = static_cast<uid_t>(-1), .gid = 0};
+    for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+      if (one->cmsg_level != SOL_SOCKET) continue;
+      if (one->cmsg_type == SCM_CREDENTIALS) std::memcpy(&sender, CMSG_DATA(one), sizeof sender);
+      if (one->cmsg_type == SCM_RIGHTS) datagram.descriptors = descriptors_in(*one);
+    }
+    if (!counts(sender.pid, sender.uid)) {
+      if (!std::exchange(stranger_logged_, true)) {
+        log_line(
+            "a notification of process {} of user {} is ignored: it is neither the program "
+            "nor this user's"_with(sender.pid, sender.uid));
+      }
+      continue;
+    }
+    if ((message.msg_flags & MSG_TRUNC) != 0) {
+      log_line("a notification of more than {} bytes is ignored"_with(sizeof text));
+      continue;
+    }
+    datagram.text.assign(text, static_cast<std::size_t>(count));
+    const Notification notification = parse_notification(datagram.text);
+    queue(std::move(datagram));
+    return notification;
+  }
+}
+
+bool NotifySocket::counts(pid_t pid, uid_t uid) const {
+  return pid == child_ || uid == 0 || uid == ::geteuid();
+}
+
+void NotifySocket::queue(Datagram datagram) {
+  if (!outer_) return;
+  if (waiting_.size() >= notifications_waiting_max) {
+    if (!std::exchange(loss_logged_, true)) {
+      log_line("init does not read its NOTIFY_SOCKET: notifications are lost");
+    }
+    return;
+  }
+  waiting_.push_back(std::move(datagram));
+  pass_on();
+}
+
+void NotifySocket::pass_on() {
+  while (!waiting_.empty() && send(waiting_.front())) {
+    waiting_.pop_front();
+    loss_logged_ = false;
+  }
+}
+
+// False if there was no room for it. What init refuses for another reason is lost.
+bool NotifySocket::send(const Datagram& datagram) const {
+  Control control{};
+  iovec part{.iov_base = const_cast<char*>(datagram.text.data()), .iov_len = datagram.text.size()};
+  msghdr message{};
+  message.msg_name = const_cast<sockaddr_un*>(&outer_address_);
+  message.msg_namelen = outer_bytes_;
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (!datagram.descriptors.empty()) {
+    const std::size_t bytes = sizeof(int) * datagram.descriptors.size();
+    message.msg_control = control.bytes;
+    message.msg_controllen = CMSG_SPACE(bytes);
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(bytes);
+    for (std::size_t i = 0; i < datagram.descriptors.size(); ++i) {
+      const int descriptor = datagram.descriptors[i].get();
+      std::memcpy(CMSG_DATA(header) + i * sizeof(int), &descriptor, sizeof descriptor);
+    }
+  }
+  ssize_t sent = -1;
+  do {
+    sent = ::sendmsg(outer_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM);
+}
+
+}  // namespace notify_watchdog

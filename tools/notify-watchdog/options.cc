@@ -1,0 +1,97 @@
+#include "tools/notify-watchdog/options.h"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/argument.h"
+#include "base/duration.h"
+#include "base/version.h"
+
+namespace notify_watchdog {
+namespace {
+
+using upgrader::Argument;
+
+// Nothing if the argument was well formed.
+using Complaint = std::optional<UsageError>;
+
+Complaint complain(const Argument& argument, std::string_view what) {
+  return UsageError{upgrader::complaint_about(argument, what)};
+}
+
+Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_0) {
+  const auto parsed = upgrader::parse_duration(argument.value.value_or(""));
+  if (parsed == Duration{0} && !may_be_0) return complain(argument, "must not be 0");
+  if (!parsed) return complain(argument, "needs =D, " + std::string(upgrader::duration_form));
+  duration = *parsed;
+  return std::nullopt;
+}
+
+Complaint set_device(const Argument& argument, Options& options) {
+  if (argument.value.value_or("").empty()) {
+    return complain(argument, "needs =FILE, where FILE is a watchdog device");
+  }
+  options.device = std::string(*argument.value);
+  return std::nullopt;
+}
+
+Complaint set_option(const Argument& argument, Options& options) {
+  const std::string_view name = argument.name;
+  if (name == "--device") return set_device(argument, options);
+  if (name == "--timeout") return set_duration(argument, options.timeout, false);
+  if (name == "--start-timeout") return set_duration(argument, options.start_timeout, true);
+  if (name == "--stop-timeout") return set_duration(argument, options.stop_timeout, false);
+  return complain(argument, "no such option; --help names them all");
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  Options options;
+  int at = 1;
+  for (; at < argc; ++at) {
+    const std::string_view text = argv[at];
+    if (text == "--help" || text == "-h") return HelpWanted{};
+    if (text == "--version") return VersionWanted{};
+    if (text.size() < 2 || text[0] != '-' || text == "--") break;
+    const Argument argument = upgrader::take_apart(text);
+    if (Complaint complaint = set_option(argument, options)) return *std::move(complaint);
+    if (upgrader::is_given(argument.name, argv, at)) return *complain(argument, "is given twice");
+  }
+  if (at < argc && std::string_view(argv[at]) == "--") ++at;
+  if (at >= argc) {
+    return UsageError{"PROGRAM is missing: notify-watchdog [options] PROGRAM [ARG ...]"};
+  }
+  options.command.assign(argv + at, argv + argc);
+  return options;
+}
+
+std::string help_text() {
+  return "Usage: notify-watchdog [options] PROGRAM [ARG ...]\n"
+         "\n"
+         "Runs PROGRAM, and feeds the hardware's watchdog as long as PROGRAM says WATCHDOG=1 on\n"
+         "its NOTIFY_SOCKET. If PROGRAM, notify-watchdog or the kernel hangs, the machine is\n"
+         "reset.\n"
+         "\n"
+         "  --device=FILE         the watchdog (/dev/watchdog)\n"
+         "  --timeout=D           the device resets the machine after so much silence (60s)\n"
+         "  --start-timeout=D     how long PROGRAM may take to say READY=1 (10m; 0: no limit)\n"
+         "  --stop-timeout=D      how long it may take to end when it stops (3m)\n"
+         "  -h, --help            print this, and exit\n"
+         "  --version             print the version, and exit\n"
+         "\n"
+         "D is a whole number and ms, s, m or h, at most 24h. No option may be given twice.\n"
+         "\n"
+         "All signals are passed on to PROGRAM. The device is stopped if SIGTERM or SIGINT came\n"
+         "before PROGRAM ended, or if PROGRAM says STOPPING=1 and exits with status 0. Otherwise\n"
+         "it stays armed.\n"
+         "\n"
+         "More in notify-watchdog(8).\n";
+}
+
+std::string version_text() {
+  return "notify-watchdog " + std::string(upgrader::upgrader_version) + "\n";
+}
+
+}  // namespace notify_watchdog

@@ -1,0 +1,46 @@
+// notify-watchdog's command line as plain data. The page notify-watchdog(8) says what options mean.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/time.h"
+
+namespace notify_watchdog {
+
+using upgrader::Duration;
+
+struct Options {
+  std::string device = "/dev/watchdog";
+  Duration timeout = std::chrono::seconds{60};
+  Duration start_timeout = std::chrono::minutes{10};
+  Duration stop_timeout = std::chrono::minutes{3};
+  std::vector<std::string> command;  // never empty
+
+  bool operator==(const Options&) const = default;
+};
+
+struct HelpWanted {
+  bool operator==(const HelpWanted&) const = default;
+};
+
+struct VersionWanted {
+  bool operator==(const VersionWanted&) const = default;
+};
+
+struct UsageError {
+  std::string reason;  // names the argument and what is allowed
+
+  bool operator==(const UsageError&) const = default;
+};
+
+using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
+
+// Options end at PROGRAM or at `--`. An option that is given twice is a usage error.
+[[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
+
+[[nodiscard]] std::string help_text();
+[[nodiscard]] std::string version_text();
+
+}  // namespace notify_watchdog

@@ -1,0 +1,19 @@
+// Times as the log shows them.
+#pragma once
+
+#include <string>
+
+#include "base/form.h"
+#include "base/time.h"
+
+namespace notify_watchdog {
+
+using agent_protocol::operator""_with;
+
+// "60s", "1500ms"
+[[nodiscard]] inline std::string in_words(upgrader::Duration time) {
+  const bool whole = time.count() % 1000 == 0;
+  return whole ? "{}s"_with(time.count() / 1000) : "{}ms"_with(time.count());
+}
+
+}  // namespace notify_watchdog
