@@ -211,7 +211,7 @@ $(BUILD)/$(soname): $(protocol_objects) agent-protocol/agent-protocol.map
 	  -Wl,-z,defs -o $@ $(protocol_objects)
 
 $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protocol_library)
-	$(LINK) -o $@ $^ -Wl,--as-needed -luv
+	$(LINK) -o $@ $^ -Wl,--as-needed -luv $(LDLIBS)
 
 include sample-agent/variants.mk
 include packaging/static/static.mk packaging/packaging.mk

@@ -37,7 +37,7 @@ $(releases_library): $(base_text) \
 
 $(releases_program): $(call unit,tools/agent-releases,$(releases_program_parts)) $(releases_library)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
+	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries) $(LDLIBS)
 
 tool_programs += $(releases_program)
 tool_libraries += $(releases_library)

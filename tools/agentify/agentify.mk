@@ -12,7 +12,7 @@ agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(base_lib
   $(protocol_library)
 
 $(BUILD)/agentify: $(BUILD)/objects/tools/agentify/main.o $(agentify_libraries)
-	$(LINK) -o $@ $^ -Wl,--as-needed -luv -lsodium
+	$(LINK) -o $@ $^ -Wl,--as-needed -luv -lsodium $(LDLIBS)
 
 agentify_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/agentify/*_test.cc))
 $(BUILD)/objects/tests/together/agentify/%.o: CXXFLAGS += -O0

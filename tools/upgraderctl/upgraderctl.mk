@@ -13,7 +13,7 @@ $(upgraderctl_library): $(upgraderctl_objects); $(make_archive)
 $(BUILD)/upgraderctl: $(BUILD)/objects/tools/upgraderctl/main.o $(upgraderctl_library) \
     $(base_library) $(protocol_library)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -Wl,--as-needed -luv
+	$(LINK) -o $@ $^ -Wl,--as-needed -luv $(LDLIBS)
 
 # ---- its tests: tests/together/upgraderctl/NAME_test.cc, and what it does beside an upgrader, or a
 # double
