@@ -21,7 +21,7 @@ constexpr std::uint64_t work_delay_ms = 1;
 // How much work a crash leaves to be recovered; a sync is too dear to be made for each line.
 constexpr std::uint64_t save_delay_ms = 200;
 
-// Where the system does not tell of changes they are found as soon as this.
+// A system that does not tell of changes is asked this often.
 constexpr std::uint64_t tick_interval_ms = 1'000;
 
 constexpr std::uint64_t slow_stop_ms = 2'000;

@@ -3,7 +3,7 @@
 //   far as the position says, and what it holds beyond was written after that save.
 // * A save comes before the first record of each input file, and of one that was cut and is begun
 //   again. So the records beyond the position belong to the one file that the position names.
-// * Recovery holds each whole record beyond the position against the next line of that file. Where
+// * Recovery holds each whole record beyond the position against the next line of that file. If
 //   they agree, the line has been copied; the first that does not agree, a torn one for instance,
 //   is cut off with all after it, and written again.
 #include "sample-agent/copier.h"
@@ -15,7 +15,7 @@
 namespace sample_agent {
 namespace {
 
-// What stands before the line in a record is far shorter.
+// The part of a record before the line is far shorter.
 constexpr std::size_t record_bytes_max = line_bytes_max + 1'024;
 
 }  // namespace

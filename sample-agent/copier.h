@@ -59,7 +59,7 @@ class Copier {
 
   [[nodiscard]] std::uint64_t next() const { return next_; }
 
-  // What people should know, once each.
+  // Reports that people should read, each of them once.
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:

@@ -7,7 +7,7 @@
 namespace sample_agent {
 namespace {
 
-// What we write ourselves is far smaller; a larger file is not ours.
+// A file that this program writes is far smaller; a larger one is another's.
 constexpr std::size_t bytes_max = 1'048'576;
 
 }  // namespace

@@ -14,7 +14,7 @@ class DurableFile {
  public:
   DurableFile(std::string directory, const std::string& name);
 
-  // What it holds; nothing if it does not exist.
+  // Its content; no value if it does not exist.
   [[nodiscard]] Result<std::optional<std::string>> read() const;
 
   // Writes, syncs, renames and syncs the directory, in this order.

@@ -1,4 +1,4 @@
-// What the faulty variants do. A real agent has no such file.
+// The faults of the faulty variants. A real agent has no such file.
 #pragma once
 
 #include "sample-agent/configuration.h"

@@ -17,14 +17,14 @@ namespace sample_agent {
 // "cannot DEED PATH: " and what errno says. To be called before anything else changes errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 
-// What a file stays under any name.
+// The identity of a file, which stays the same under any name.
 struct FileId {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   bool operator==(const FileId&) const = default;
 };
 
-// What changes when somebody writes to a file.
+// The members of a file's status that change when somebody writes to it.
 struct FileAge {
   std::uint64_t size = 0;
   std::uint64_t modified_us = 0;  // since the epoch, by the clock of the file system

@@ -45,7 +45,7 @@ class Follower {
   // Puts the place of the next line into the position: input, offset and mark.
   void note_place(Position& position) const;
 
-  // What people should know, once each: lines that may be missing.
+  // Reports that people should read, each of them once: of lines that may be missing.
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:

@@ -33,8 +33,8 @@ class Timer {
   std::unique_ptr<uv_timer_t, CloseHandle> handle_;
 };
 
-// Calls back when a file called `name` in a directory changes, or any if `name` is empty. Where the
-// system cannot watch it never calls back: a slow timer beside it makes up for that.
+// Calls back when a file called `name` in a directory changes, or any if `name` is empty. A system
+// that cannot watch never calls back: a slow timer beside it makes up for that.
 class DirectoryWatch {
  public:
   DirectoryWatch(uv_loop_t& loop, const std::string& directory, std::string name,

@@ -29,7 +29,7 @@ class Lines {
   // the new ones, and nothing more is read once these are others.
   [[nodiscard]] bool was_cut() const { return was_cut_; }
 
-  // What stands after the last newline: only for a file that nobody writes to any more, or that
+  // The bytes after the last newline: only for a file that nobody writes to any more, or that
   // was cut. To be called after peek() has found nothing.
   [[nodiscard]] std::optional<std::string_view> peek_rest();
 

@@ -9,7 +9,7 @@
 namespace sample_agent {
 
 // Writes so many bytes to a file of this directory that has no name, which is gone afterwards.
-// Where no such file can be had there, the file system is asked, which knows nothing of quotas.
+// If no such file can be had there, the file system is asked, which knows no quotas.
 [[nodiscard]] Outcome check_room(const std::string& directory, std::size_t bytes);
 
 }  // namespace sample_agent

@@ -20,11 +20,11 @@ struct RotatedFile {
 // follow. Compressed files are none: their bytes are not those that were read.
 [[nodiscard]] bool is_rotated_name(std::string_view base, std::string_view name);
 
-// Oldest first, the file called `base` last. Where both ways of naming occur, dates come first.
+// Oldest first, the file called `base` last. If both ways of naming occur, dates come first.
 void sort_by_age(std::vector<RotatedFile>& files, std::string_view base);
 
-// All of them that are there, oldest first. Nothing where a rotation is under way, so that no
-// consistent answer can be had at this moment.
+// All of them that are there, oldest first. No value while a rotation is under way, when no
+// consistent answer can be had.
 [[nodiscard]] std::vector<RotatedFile> rotated_files(const std::string& path);
 
 }  // namespace sample_agent

@@ -1,5 +1,5 @@
-// What must be true before this agent can be given the work. The same checks are the self-test.
-// None of them changes anything.
+// Checks that must pass before this agent can be given the work. The same checks are the self-test.
+// No check changes anything.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,11 @@
-// What one build of this source is. Everything but variant.cc is the same in all of them.
+// One build of this source. Everything but variant.cc is the same in all of them.
 #pragma once
 
 #include <agent-releases/version.h>
 
 namespace sample_agent {
 
-// What a variant does wrong: for the demo and the tests.
+// The fault of a variant: for the demo and the tests.
 enum class Fault {
   none,
   crash_at_start,

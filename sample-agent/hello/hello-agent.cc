@@ -63,7 +63,7 @@ int listen_on(std::uint16_t port) {
 void serve(int listener, const std::filesystem::path& path) {
   const int connection = ::accept(listener, nullptr, nullptr);
   if (connection < 0) return;
-  // Whoever asked may have gone; then the number is skipped.
+  // The client that asked may have gone; then the number is skipped.
   if (const std::optional<long> number = next(path)) ::dprintf(connection, "%ld\n", *number);
   ::close(connection);
 }

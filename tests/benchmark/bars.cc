@@ -1,7 +1,7 @@
 // Measures what the static program is held to, each against its bar: bars DIRECTORY UPGRADER AGENT
 // DIRECTORY is empty, and takes all that is written. Prints a row of a Markdown table each, and
 // exits with 1 if a bar is not met. A figure is the worst of three runs, or of as many as its row
-// says. What is compared runs in turn.
+// says. Programs that are compared run in turn.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -50,7 +50,7 @@ void print_bar(const std::string& what, const std::string& figure, const std::st
   all_met = all_met && met;
 }
 
-// What was measured, and how it is shown. The greater, the worse.
+// One measurement, and its text for people. The greater, the worse.
 struct Figure {
   double value = 0;
   std::string text;
@@ -94,7 +94,7 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
   return median(ratios);
 }
 
-// What a direct exec of the agent takes is part of every figure, and shown beside them.
+// The time that a direct exec of the agent takes is part of every figure, and shown beside them.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
   return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " ÷ " +

@@ -25,7 +25,7 @@ std::vector<Contender> installed(const std::vector<Contender>& wanted) {
   return found;
 }
 
-// What s6 looks at: the descriptor on which the agent says that it works. An agent that never says
+// s6 looks at this descriptor, on which the agent says that it works. An agent that never says
 // so is started again only after a second's pause, however long it has worked.
 constexpr char ready_descriptor[] = "3";
 
@@ -62,7 +62,7 @@ Command command_of(const Contender& contender, const Task& task, const std::stri
   if (task.fail_ms > 0) {
     command.settings.push_back(STAMP_FAIL_MS "=" + std::to_string(task.fail_ms));
   }
-  // What restarts its agent would do so for ever.
+  // A supervisor that restarts its agent would do so for ever.
   if (task.stays || serves) command.settings.emplace_back(STAMP_STAYS "=1");
   if (contender.hears_ready) {
     command.settings.emplace_back(STAMP_READY_FD "=" + std::string(ready_descriptor));

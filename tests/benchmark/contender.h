@@ -9,7 +9,7 @@
 
 namespace benchmark {
 
-// Where everything lies.
+// The paths of all that a run needs.
 struct Place {
   std::string directory;  // for all that is written, and empty at the start
   std::string upgrader;
@@ -31,7 +31,7 @@ struct Contender {
 };
 
 [[nodiscard]] Contender the_upgrader(const Place& place);
-// Whose fallback is started with the trial, and waits.
+// The upgrader whose fallback is started with the trial, and waits.
 [[nodiscard]] Contender the_warm_upgrader(const Place& place);
 // With the options of our service files, but for --attempts: that one syncs at each start.
 [[nodiscard]] Contender the_service_upgrader(const Place& place);
@@ -41,7 +41,7 @@ struct Contender {
 [[nodiscard]] std::vector<Contender> installed_reapers();
 [[nodiscard]] std::vector<Contender> installed_supervisors();
 
-// What the agent is to do: see stamps.h.
+// The agent's task: see stamps.h.
 struct Task {
   int handovers = 0;
   int start_ms = 0;

@@ -1,4 +1,4 @@
-// What many measurements come down to, and how that is shown.
+// The sum of many measurements, and its text for people.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int handovers_a_run = 40;
 
-// What one run of a contender shows.
+// One kind of figure that a run of a contender shows.
 using Measure = std::vector<Milliseconds> (StampFile::*)() const;
 
 std::vector<Milliseconds> gaps_of(const Place& place, const Contender& contender, const Task& task,

@@ -1,4 +1,4 @@
-// What the kernel says of the memory of a program with one agent at rest.
+// The memory of a program with one agent at rest, as the kernel counts it.
 #pragma once
 
 #include "tests/benchmark/contender.h"

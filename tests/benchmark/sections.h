@@ -1,4 +1,4 @@
-// What is measured. Each prints a table, and returns the sentence that sums it up.
+// The measurements. Each prints a table, and returns the sentence that sums it up.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace benchmark {
 // How long nobody works when a version that was activated fails on its trial.
 [[nodiscard]] std::string measure_fall_back(const Place& place);
 
-// What it costs to have it there, with one agent at rest.
+// The memory that an upgrader takes with one agent at rest.
 [[nodiscard]] std::string measure_memory(const Place& place);
 
 }  // namespace benchmark

@@ -24,7 +24,7 @@ class Narrator {
   // A plain line, without a time.
   void say(const std::string& text = "") const;
 
-  // Who was active when, a row a version.
+  // Draws when each version was active, a row for each.
   void draw(const std::vector<SeenEvent>& events, std::uint64_t end_us) const;
 
  private:

@@ -1,5 +1,5 @@
-// Where sample agents are watched: a directory with a log that is being written, an upgrader with
-// its releases, and the agents' event log. For the demo and for the tests.
+// A place in which sample agents are watched: a directory with a log that is being written, an
+// upgrader with its releases, and the agents' event log. For the demo and for the tests.
 #pragma once
 
 #include <sys/types.h>
@@ -35,8 +35,8 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Puts a variant into the releases, complete at once, under the name of its version. What is
-  // there already is replaced by a new file.
+  // Puts a variant into the releases, complete at once, under the name of its version. A file
+  // that is there already is replaced by a new one.
   // `more` are bytes behind the program's own, which it never looks at: another file that does the
   // same.
   void release(const std::string& variant, const std::string& more = "");

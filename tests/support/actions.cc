@@ -1,4 +1,4 @@
-// What is in a list of actions, for tests to ask.
+// Questions that tests ask about a list of actions.
 #include "agent-protocol/cpp/wire/codec.h"
 #include "agent-protocol/cpp/wire/names.h"
 #include "tests/support/bench.h"

@@ -63,8 +63,8 @@ class Bench {
   [[nodiscard]] Phase phase() const { return supervisor_.phase(); }
   [[nodiscard]] const State& state() const { return supervisor_.state(); }
   [[nodiscard]] const Supervisor& supervisor() const { return supervisor_; }
-  [[nodiscard]] Generation active() const;     // 0: nobody is
-  [[nodiscard]] Generation candidate() const;  // 0: there is none
+  [[nodiscard]] Generation active() const;     // 0 if no agent is
+  [[nodiscard]] Generation candidate() const;  // 0 if there is none
   [[nodiscard]] std::optional<int> exit_status() const { return exit_status_; }
   [[nodiscard]] Time now() const { return now_; }
   // Rules that were broken on the way, as a watcher from outside saw it.
@@ -107,8 +107,8 @@ template <class Message>
 // All log lines, one below the other.
 [[nodiscard]] std::string log_of(const Actions& actions);
 
-// What an operator or an agent would notice, one line an action: "send 1 stop upgrade 90000 u1 2".
-// Log lines are left out.
+// All that an operator or an agent would notice, one line an action: "send 1 stop upgrade 90000 u1
+// 2". Log lines are left out.
 [[nodiscard]] std::vector<std::string> summary(const Actions& actions);
 
 }  // namespace upgrader::test

@@ -20,9 +20,9 @@ struct NamedEvent {
 // and all signals.
 [[nodiscard]] std::vector<NamedEvent> every_event(const State& state, bool of_one_gone = true);
 
-// What an operator may ask by the control directory: of the upgrade under way, where there is one.
+// Every request of the control directory: of the upgrade under way, if there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
-// With --previous: what the beginning may be, too.
+// Every other beginning that --previous makes possible.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
 // The outcomes that the pending action may have.

@@ -321,9 +321,9 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
   accepted_.reset();
 }
 
-// Whoever asked: an upgrade is accepted when its candidate runs, a sequential one when its
-// executable has been checked, the link has been put back where it named that, and the old agent,
-// or the proof of the link before it, is next.
+// By whomever it was asked for, an upgrade is accepted when its candidate runs, a sequential one
+// when its executable has been checked, the link has been put back where it named that, and the old
+// agent, or the proof of the link before it, is next.
 void Watcher::see_acceptance(const Event& event, const Actions& actions) {
   if (const auto* checked = std::get_if<Checked>(&event)) checked_ = checked->way_back;
   if (std::holds_alternative<WayBackFound>(event)) checked_ = true;

@@ -77,12 +77,12 @@ class Watcher {
   void check_quiet(const Event& event, const Actions& actions);
   void check_standby();
 
-  [[nodiscard]] Generation active() const;  // 0: nobody
+  [[nodiscard]] Generation active() const;  // 0 if no agent is
   [[nodiscard]] bool is_anothers(Generation generation) const;
   [[nodiscard]] bool winding_down() const { return shutdown_ || quit_ || leaving_; }
   void broken(const std::string& rule) { violations_.push_back(rule); }
 
-  // What the agent that was active last left behind.
+  // The end of the agent that was active last.
   struct Left {
     bool clean = false;
     std::optional<std::string> state;

@@ -23,7 +23,7 @@ bool careless_of(std::string_view what) {
   return how != nullptr && how == what;
 }
 
-// What "late" has put off, until an agent is told to stop.
+// Descriptors whose sync "late" has put off, until an agent is told to stop.
 std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;

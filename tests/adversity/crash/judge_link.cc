@@ -26,12 +26,13 @@ bool is_there(const std::filesystem::path& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
-// Where the link that is to take the place of `path` is made.
+// The path at which the link that is to take the place of `path` is made.
 std::filesystem::path temporary_of(const std::filesystem::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".upgrader");
 }
 
-// What is wrong with counting this start, whatever is left of the file.
+// Counts this start, whatever is left of the file, and returns the error in words; "" if there is
+// none.
 std::string count_start(const std::string& previous, const std::string& executable) {
   auto opened = AttemptsFile::open(previous);
   const AttemptsFile* const file = std::get_if<AttemptsFile>(&opened);
@@ -44,7 +45,7 @@ std::string count_start(const std::string& previous, const std::string& executab
   return file->read() == next.attempts ? "" : "what was counted is not what is read";
 }
 
-// What is wrong with a commit to that program; nothing if the state has no such program.
+// Commits that program, and returns the error in words; "" if there is none, or no such program.
 std::string relink(Link& link, const std::string& path, const std::string& to) {
   std::variant<Program, ProgramRefused> checked = check_program(to, to, {});
   const Program* const program = std::get_if<Program>(&checked);

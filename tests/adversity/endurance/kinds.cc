@@ -39,7 +39,7 @@ constexpr Kind bad[] = {
 };
 constexpr std::size_t bad_count = std::size(bad);
 
-// What costs a fifth of a second whatever the timeouts is tried more seldom.
+// A kind that costs a fifth of a second whatever the timeouts is tried more seldom.
 constexpr Kind closes = {"closes-output", "closes-output", "", kept, fallback, false, false};
 constexpr std::size_t closes_every = 40;  // of the bad ones
 

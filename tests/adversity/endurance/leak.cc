@@ -1,5 +1,5 @@
-// Preloaded into the upgrader by canaries: it loses something at every agent that it starts. What,
-// LEAK says: a descriptor, or memory.
+// Preloaded into the upgrader by canaries: it loses something at every agent that it starts, a
+// descriptor or memory, as LEAK says.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t lost_bytes = 2'048;
 
-// What is stored here is gone as soon as the next one is.
+// Memory whose address is stored here is lost as soon as the next one is.
 void* volatile lost = nullptr;
 
 void lose() {

@@ -139,7 +139,7 @@ void Run::judge_log(std::size_t number) {
 }
 
 // When the kernel has given back whoever went last, and the upgrader has put away what was theirs:
-// it rests, and holds the same at two looks. What is more than the base gets some time to go.
+// it rests, and holds the same at two looks. Resources beyond the base get some time to go.
 void Run::take_measure(bool base) {
   Measure before;
   const auto rests = [&] {

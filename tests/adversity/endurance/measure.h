@@ -1,4 +1,4 @@
-// What a process holds, as /proc says: descriptors, children, threads, memory.
+// All that a process holds, as /proc says: descriptors, children, threads, memory.
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +24,8 @@ Measure measure(pid_t pid);
 
 inline constexpr long drift_kb_max = 64;
 
-// What is more, or otherwise, at the end than it was at the base; "" if nothing is.
+// The resources of which there are more at the end than at the base, or others; "" if there are
+// none.
 std::string growth(const Measure& base, const Measure& end);
 
 }  // namespace endurance

@@ -76,7 +76,7 @@ std::string kind_of_stream(const RawCall& call, const std::string& log) {
   return call.args[2] == report_bytes ? ".report" : ".agent";
 }
 
-// What a call is about that is given a path, or a descriptor of a file.
+// The kind of file that a call is about, by its path or descriptor.
 std::string kind_of_file(const std::string& target, const std::string& log) {
   if (target == log || target.starts_with("/proc/self/fd/")) return ".log";
   if (target.starts_with("/proc/")) return ".proc";
@@ -84,7 +84,7 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   const std::string kept = kind_of_kept(target);
   if (!kept.empty()) return kept;
   if (target.ends_with("/adapter")) return ".adapter";
-  // What a program needs besides itself: its loader or, of a script, its interpreter.
+  // A file that a program needs besides itself: its loader or, of a script, its interpreter.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
   struct stat status {};
   return stat(target.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? ".directory" : ".program";

@@ -21,7 +21,7 @@ struct RawCall {
 // `log` is the path that the log is written to. "" for a number that has no name here.
 [[nodiscard]] std::string name_of(const RawCall& call, const std::string& log);
 
-// What a descriptor of a process leads to, as /proc says it; "" if it is not open.
+// The target of a process's descriptor, as /proc says it; "" if it is not open.
 [[nodiscard]] std::string target_of(pid_t pid, unsigned long fd);
 
 // "EIO"; and back, 0 for what is no error's name.
@@ -31,7 +31,7 @@ struct RawCall {
 // Bytes of another process, as far as they can be read.
 [[nodiscard]] std::string bytes_of(pid_t pid, unsigned long address, std::size_t size);
 
-// What stands between separators, without the blanks around it.
+// The parts between separators, without the blanks around them.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
 }  // namespace fault

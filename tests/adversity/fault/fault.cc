@@ -33,7 +33,7 @@ std::string with_commas(std::size_t number) {
   return text;
 }
 
-// What has been found, as the result line needs it.
+// The findings, as the result line needs them.
 struct Figures {
   std::size_t injected = 0;
   std::size_t fired = 0;

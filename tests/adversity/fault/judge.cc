@@ -31,7 +31,7 @@ std::string stage_in_log(const std::string& log) {
   return "";
 }
 
-// What is told of a failure of our making names the very error.
+// The words that tell of an injected failure name the very error.
 std::string stage_in_words(const Fault& fault, const Report& report) {
   const std::string error = error_name(fault.error());
   std::string stage = report.stage;

@@ -1,5 +1,5 @@
-// What came of a fault, in a word, and whether that is what is expected: expectations.table says
-// what is, for every call and error.
+// The outcome of a fault, in a word, and whether it is the expected one, which stands in
+// expectations.table for every call and error.
 #pragma once
 
 #include <map>

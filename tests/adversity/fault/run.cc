@@ -1,5 +1,5 @@
-// A run in step: see run.h. What it stands on is in run_start.cc, what is judged when the upgrader
-// has gone in run_end.cc.
+// A run in step: see run.h. Its beginning is in run_start.cc, and in run_end.cc the judgement when
+// the upgrader has gone.
 #include "tests/adversity/fault/run.h"
 
 #include <fcntl.h>
@@ -71,7 +71,7 @@ bool Run::step_once() {
   const pid_t spared = tracer_->spared();
   // Asked by its parent, too: once it is reaped its number may be another's.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
-    // Whom the kernel does not let the upgrader kill, somebody else kills in the end.
+    // An agent that the kernel does not let the upgrader kill is killed here in the end.
     kill(spared, SIGKILL);
     await_end(spared);
     return true;
@@ -317,7 +317,7 @@ bool Run::ask_as_operator(const std::string& line) {
   return written;
 }
 
-// What the agents had been told when the upgrade was over, or the end asked for.
+// Notes the messages that the agents had got when the upgrade was over, or the end asked for.
 void Run::finish_upgrade() {
   over_ = true;
   tracer_->stop_faults();
@@ -367,7 +367,7 @@ bool Run::init_was_full() const {
          (fault_->what == "EAGAIN" || fault_->what.starts_with("ENOBUFS"));
 }
 
-// What is owed to init, and the FIFO that cannot be opened.
+// True if it tries for ever: for the word that init is owed, or the FIFO that cannot be opened.
 bool Run::tries_for_ever() const {
   if (init_was_full()) return true;
   if (!fault_ || !fault_->lasts() || !play_.has("--control=")) return false;

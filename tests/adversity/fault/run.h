@@ -48,10 +48,10 @@ struct Play {
   std::string previous{};             // what the link of --previous names
   std::string attempts{};             // what its file says of `one`
   std::function<void(Run&)> begin{};  // the first agent serves
-  // What an operator asks by --control: a line, and the next when that has led to rest.
+  // The lines that an operator writes to --control, each when the one before has led to rest.
   std::function<Texts(const Run&)> requests{};
-  std::function<void(Run&)> without_operator{};  // where none of them is taken
-  // What an agent does about a message, where that is not what any good agent does. True: done.
+  std::function<void(Run&)> without_operator{};  // if none of them is taken
+  // An agent's own way with a message, if it is not every good agent's. Returns true if it has one.
   std::function<bool(Run&, Agent&, std::string_view)> react{};
 
   [[nodiscard]] bool has(std::string_view option) const;
@@ -80,7 +80,7 @@ struct Agent {
   Texts types{};                    // of all messages, for the story
 };
 
-// What came of it.
+// The outcome of a run.
 struct Report {
   int status = 0;       // of the upgrader, as waitpid gives it
   int end_signal = 0;   // by which it was told to end; 0: it was not

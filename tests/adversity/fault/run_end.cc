@@ -1,4 +1,4 @@
-// What is judged after a run: the agents see the end of their input and go, nobody is left behind,
+// The judgement after a run: the agents see the end of their input and go, nobody is left behind,
 // the link leads to a whole program, and init can start the upgrader again. See run.h.
 #include <signal.h>
 #include <sys/wait.h>
@@ -93,7 +93,8 @@ void Run::judge_files() {
   }
 }
 
-// What was committed last but one, and AGENT's link names another only if this one names that.
+// Judges the link of --previous: it names the last but one that was committed, and AGENT's link
+// names another only if this one names that.
 void Run::judge_previous(const std::string& named) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path("previous"), error);

@@ -1,5 +1,5 @@
-// What a run stands on: its directory, the programs in it, the upgrader, its log, and what init is
-// told. See run.h.
+// The beginning of a run: its directory, the programs in it, the upgrader, its log, and what init
+// is told. See run.h.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

@@ -4,7 +4,7 @@
 // run makes the same calls.
 //
 // Its clock is asked of the kernel, where it is traced, since it is told of no other at its start;
-// and it stands still, but that half a second has gone by each time that it waits. Where it would
+// and it stands still, but that half a second has gone by each time that it waits. If it would
 // wait for a tenth of a second or less it does not wait. A longer wait ends by an event, or is
 // broken off when nobody else will do anything before its end; then that much has gone by.
 #pragma once

@@ -58,7 +58,7 @@ bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
 
-// What runs short together.
+// The resource that a call needs: calls for the same one run short together.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||

@@ -31,7 +31,7 @@ namespace fault {
 
 inline constexpr const char* kill_fault = "KILL";
 
-// What the upgrader was about when it made a call.
+// The part of its life in which the upgrader made a call.
 enum class Phase {
   start,    // no agent has been activated yet
   serving,  // one is active, an upgrade may be under way
@@ -111,7 +111,7 @@ class Tracer {
   // The ends of children of ours that are no tracees, as waitpid gives them: orphans, or whom the
   // run has started itself.
   [[nodiscard]] const std::map<pid_t, int>& others() const { return others_; }
-  // Whom a kill that was made to fail has spared; 0 if there is nobody.
+  // The process that a kill spared when it was made to fail; 0 if there is none.
   [[nodiscard]] pid_t spared() const { return fired_ > 0 ? spared_ : 0; }
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int attempts_max = 3;
 
-// What a worker writes, whole in one write; the text behind it is cut to fit.
+// The result that a worker writes, whole in one write; the text behind it is cut to fit.
 struct Packet {
   std::size_t index;
   int fired;

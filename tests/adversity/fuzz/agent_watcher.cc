@@ -10,7 +10,7 @@ using namespace agent_protocol;
 
 namespace {
 
-// What is sent is one line, and the second decoder takes it.
+// A message that is sent is one line, and the second decoder takes it.
 void check_line(const AgentMessage& message) {
   const Result<std::string> line = encode(message);
   must(bool(line), "what is sent cannot be written", line ? "" : line.reason());

@@ -12,7 +12,7 @@ namespace fuzz {
 
 class AgentWatcher {
  public:
-  // What the program said; `actions` is empty where that was refused.
+  // The program said this; `actions` is empty if that was refused.
   void see_said(const agent_protocol::AgentMessage& message,
                 const agent_protocol::SessionActions& actions, bool refused);
   void see_heard(const agent_protocol::UpgraderMessage& message,

@@ -78,7 +78,7 @@ class Serving {
       actions = step(test::every_outcome(supervisor_.state()).front().event);
   }
 
-  // Whoever runs does what comes next.
+  // The agent that runs takes its next step.
   void move_on() {
     const State& state = supervisor_.state();
     if (state.candidate && !state.candidate->greeted) {

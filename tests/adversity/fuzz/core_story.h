@@ -20,7 +20,7 @@ struct Happening {
   int outcome = 0;                      // which one the next order that has outcomes will have
 };
 
-// What the command line may have said.
+// Settings that a command line may have.
 [[nodiscard]] upgrader::Policy take_policy(Bytes& bytes);
 
 [[nodiscard]] Happening take_happening(Bytes& bytes, const upgrader::State& state);

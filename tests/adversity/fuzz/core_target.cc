@@ -103,7 +103,7 @@ class Stage {
     }
   }
 
-  // What could not have been written has not been read either.
+  // A message that could not have been written has not been read either.
   static bool is_encodable(const Event& event) {
     const auto* said = std::get_if<MessageReceived>(&event);
     return said == nullptr || agent_protocol::encode(said->message);
@@ -143,7 +143,7 @@ class Stage {
          "there is an end, and a deadline after it");
   }
 
-  // What the shell could not do.
+  // Aborts at an action that the shell could not do.
   static void look_at(const Action& action) {
     const auto* send = std::get_if<Send>(&action);
     if (send == nullptr) return;

@@ -20,7 +20,7 @@ struct TakenLine {
 };
 using Lines = std::vector<TakenLine>;
 
-// What the fuzzer decides about the reads: bytes that are no part of the stream.
+// By these bytes, which are no part of the stream, the fuzzer decides about the reads.
 constexpr char drain_here = 0x02;     // what has been read is cut into lines
 constexpr char one_line_here = 0x03;  // one line is taken, and no more: the turn is over
 

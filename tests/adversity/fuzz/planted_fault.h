@@ -13,7 +13,7 @@ inline std::string name_of_planted_fault() {
   return name == nullptr ? "" : name;
 }
 
-// Empty: none.
+// The name of the fault; empty if none is planted.
 inline std::string planted_fault = name_of_planted_fault();
 
 inline bool planted(std::string_view fault) {

@@ -40,7 +40,7 @@ constexpr Canary canaries[] = {
     {"premature-activation", "session"},
 };
 
-// What is replayed now, for an end that is no finding: an assertion, a signal.
+// The input that is replayed now, for an end that is no finding: an assertion, a signal.
 char under_way[512];
 
 void tell_what_is_under_way(int signal) {
@@ -54,7 +54,7 @@ std::string bytes_of(const char* file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// What was found, if anything was.
+// The finding, if there was one.
 std::optional<std::string> replay(const fuzz::Target& target, const NamedInput& input) {
   std::snprintf(under_way, sizeof under_way, "it ended at: %s, input %s\n", target.name.data(),
                 input.name.c_str());

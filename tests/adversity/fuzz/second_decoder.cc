@@ -14,13 +14,14 @@ namespace fuzz {
 namespace {
 
 constexpr std::int64_t day_ms = 86'400'000;
-// Where the page names no range: what all readers of JSON agree on (RFC 8259, section 6).
+// The range of a number for which the page names none: all readers of JSON agree on it (RFC 8259,
+// section 6).
 constexpr std::int64_t any_number = 9'007'199'254'740'991;
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
 enum class Kind { text, id, path, state, word, integer, boolean, texts, failure };
 
-// What one member of a message must be. `least` and `most` are of a number, `bytes` of a text and
+// The rule for one member of a message. `least` and `most` are of a number, `bytes` of a text and
 // of each text of an array, `items` of an array.
 struct Rule {
   std::string_view name;
@@ -303,7 +304,8 @@ bool is_word(const Json& object, std::string_view name, std::string_view text) {
   return found.value != nullptr && found.value->text == text;
 }
 
-// What the page says of several members of a message together: empty, or what is broken.
+// The page's rules for several members of a message together: returns the one that is broken, or
+// an empty text.
 std::string broken_together(const Json& object, std::string_view type) {
   if (type == "upgrade" && is_word(object, "gate", "confirm") &&
       is_word(object, "mode", "sequential")) {

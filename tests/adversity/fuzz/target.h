@@ -1,5 +1,5 @@
-// What is fuzzed: functions that take any bytes and look whether the rules hold. The fuzzer feeds
-// them what it invents (fuzzer.cc), `make check` what has been kept (replay_test.cc).
+// Fuzz targets: functions that take any bytes and look whether the rules hold. The fuzzer feeds
+// them bytes that it invents (fuzzer.cc), `make check` those that have been kept (replay_test.cc).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Small texts of people: the command lines of the upgrader and of the sample agent, and its
-// position. What is taken obeys the manual's rules and means the same when it is written out; what
-// is refused has a reason.
+// position. A text that is taken obeys the manual's rules and means the same when it is written
+// out; a text that is refused has a reason.
 #include <limits>
 #include <vector>
 

@@ -101,7 +101,7 @@ class Actor {
 Actor::Actor(std::string part)
     : part_(std::move(part)), socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
   signal(SIGPIPE, SIG_IGN);
-  // What is looked at is the end of its input, which must do without the kernel's signal.
+  // This looks at the end of its input, which must do without the kernel's signal.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* name = std::getenv("ACTOR_SOCKET");
   if (name == nullptr) _exit(gone_wrong);
@@ -135,7 +135,7 @@ void Actor::introduce() {
   say("hello", ",\"protocol\":1,\"version\":\"" + version() + "\"");
 }
 
-// What no agent should send, and a good hello hidden behind it.
+// Sends lines that no agent should send, and a good hello hidden behind them.
 void Actor::spam() {
   for (int count = 0; count < 40; ++count) {
     say_line("no message at all, number " + std::to_string(count));
@@ -217,8 +217,8 @@ void Actor::tell_that_it_stands_by() {
   if (fd >= 0) static_cast<void>(write(fd, "!", 1));
 }
 
-// A lock of the process: it is gone with it, and not before. Where another has it, it is tried
-// again, since that one may see the end of its input just now.
+// A lock of the process: it is gone with it, and not before. If another process has it, this one
+// tries again, since the other may see the end of its input just now.
 void Actor::hold_active_lock() {
   const std::string path = std::string(std::getenv("ACTOR_DIR")) + "/active";
   const int fd = lock_ < 0 ? open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600) : lock_;

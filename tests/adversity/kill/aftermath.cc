@@ -78,14 +78,14 @@ bool Aftermath::rests() {
     if (agent.heard("activate") && told_how_it_ended(agent)) active_ = &agent;
   }
   if (living != 1 || active_ == nullptr || active_->end_of_input) return false;
-  // Who has outlived the upgrader may not have seen the end of its input yet.
+  // An agent that has outlived the upgrader may not have seen the end of its input yet.
   if (integration::parent_of(active_->pid) == scene_.init()) return false;
   std::size_t upgraders = 0;
   bool shape = true;
   for (const pid_t pid : scene_.descendants()) {
     const bool agent = pid == active_->pid;
     upgraders += agent ? 0 : 1;
-    // Whoever was an upgrader before has gone with it.
+    // A process that was an upgrader before has gone with it.
     shape = shape && !(upgrader_was_ended() && upgrader_processes_.count(pid) == 1);
     shape = shape && state_of(pid) != 'Z' && (agent || !scene_.is_agent(pid));
   }
@@ -134,8 +134,8 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// Who waits for an agent to stand by waits in vain where that has been ended: it fails all the
-// same.
+// A party that waits for an agent to stand by waits in vain if that agent was ended: it fails all
+// the same.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -183,7 +183,7 @@ std::string Aftermath::judge_service() {
     return "the active agent does not answer";
   }
   if (active_->pongs.back() != "active " + active_->version) return "it says that it is not active";
-  // Where it has met the one before it, it tries for the lock again and again.
+  // If it has met the agent before it, it tries for the lock again and again.
   const auto holds = [this] { return scene_.active_lock_holder() == active_->pid; };
   if (!scene_.wait_until(tracer_, holds)) return "it does not hold the active agent's lock";
   if (setting_.lock && !scene_.upgrader_lock_held()) return "the lock of --lock is not held";
@@ -223,9 +223,9 @@ std::string Aftermath::judge_shutdown() {
   return "";
 }
 
-// Who outlives the upgrader sees the end of input and ends by itself, if its part did not end it
-// before that, or the kernel's signal for the upgrader's death before there was any part; nobody
-// else is an orphan.
+// An agent that outlives the upgrader sees the end of input and ends by itself, unless its part
+// ended it before that, or the kernel's signal for the upgrader's death came before there was any
+// part. No other process is an orphan.
 std::string Aftermath::judge_orphans() const {
   std::set<pid_t> agents;
   for (const Tracee& tracee : tracer_.tracees()) {

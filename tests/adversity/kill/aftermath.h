@@ -1,6 +1,6 @@
-// What must hold after a signal, whatever it struck: one working agent of the right version, a
-// cooperative upgrade that works, and an orderly end with nobody left. Judged by what agents and
-// the init tell, and by the process table.
+// Judges the rules that hold after a signal, whatever it struck: one working agent of the right
+// version, a cooperative upgrade that works, and an orderly end with nobody left. Judged by what
+// agents and the init tell, and by the process table.
 #pragma once
 
 #include <set>
@@ -15,7 +15,7 @@ namespace kill_points {
 
 class Aftermath {
  public:
-  // Who was struck.
+  // The party that was struck.
   struct Party {
     int generation = -1;
     pid_t pid = 0;
@@ -25,7 +25,8 @@ class Aftermath {
   // Made before the signal, to know who was there.
   Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
 
-  // What is wrong, or "". The versions are those that a restart may begin with.
+  // Says in words the first thing that is wrong, or "". The versions are those that a restart may
+  // begin with.
   std::string judge(const std::set<Allowed>& allowed, const std::vector<std::string>& versions);
   [[nodiscard]] End end() const { return end_; }
 

@@ -8,7 +8,7 @@
 namespace kill_points {
 namespace {
 
-// Where it is known that waiting is in vain.
+// For a wait that is known to be in vain.
 constexpr auto patience = std::chrono::seconds(3);
 
 // A good point, which the real upgrader passes.

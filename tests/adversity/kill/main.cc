@@ -125,7 +125,7 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// What is asked for names its story in full, and it is not this one.
+// True if the point that is asked for names its story in full, and it is not this one.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)

@@ -1,4 +1,4 @@
-// Where an upgrade stands at a step, and how it may end if a party of it is killed there: written
+// How far an upgrade is at a step, and how it may end if a party of it is killed there: written
 // from agent-protocol(7), by what agents and the upgrader have written and read. Knows no code of
 // what is tested.
 //
@@ -29,11 +29,11 @@ class Moment {
   // The story has begun: the active agent is about to ask.
   [[nodiscard]] bool begun() const { return begun_; }
 
-  // What may follow if this party is ended by the signal now.
+  // All that may follow if this party is ended by the signal now.
   [[nodiscard]] std::set<Allowed> after_end_of(int generation, int signal) const;
 
-  // Who may be ended or frozen, and as what: "active", "candidate", "fallback", "first" (of which
-  // nothing good comes), or "" for nobody.
+  // The role in which this agent may be ended or frozen: "active", "candidate", "fallback", "first"
+  // (of which nothing good comes), or "" if it may not.
   [[nodiscard]] std::string role_of(int generation) const;
 
   // Whether the link may name that the new version, and may name the old one.

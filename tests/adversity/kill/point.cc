@@ -94,7 +94,7 @@ void wait_for_rest(Play& play, pid_t frozen) {
   }));
 }
 
-// What may follow, if the signal has done its work; nothing if it has not.
+// All that may follow, if the signal has done its work; no outcome if it has not.
 std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   const int signal = number_of(point.signal);
   if (signal != SIGSTOP) {

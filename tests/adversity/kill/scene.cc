@@ -71,7 +71,7 @@ Scene::Scene(const Cast& cast, const Setting& setting) : cast_(cast), setting_(s
   const char* temporary = std::getenv("TMPDIR");
   directory_ = std::string(temporary != nullptr ? temporary : "/tmp") + "/kill-XXXXXX";
   if (mkdtemp(directory_.data()) == nullptr) std::abort();
-  // Whoever the init leaves behind becomes ours, and is found at the end.
+  // A process that the init leaves behind becomes ours, and is found at the end.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   listen();
 }

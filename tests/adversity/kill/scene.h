@@ -1,5 +1,5 @@
-// Where one story is played: a directory, a small init with the upgrader under it, and what their
-// agents tell. All waiting is for a condition, with a deadline.
+// The place in which one story is played: a directory, a small init with the upgrader under it, and
+// what their agents tell. All waiting is for a condition, with a deadline.
 #pragma once
 
 #include <sys/types.h>
@@ -43,7 +43,7 @@ struct Agent {
   [[nodiscard]] std::string line_of(std::string_view type) const;  // the last one, or ""
 };
 
-// What the init has told: the end of an upgrader or of an orphan.
+// The end of an upgrader or of an orphan, as the init has told it.
 struct Ended {
   pid_t pid;
   int status;
@@ -81,11 +81,11 @@ class Scene {
 
   // The version that a restart begins with.
   [[nodiscard]] std::string named_version(const std::string& link = "current") const;
-  // Who holds the lock that every active agent holds; 0: nobody.
+  // The process that holds the lock of the active agent; 0 if no process does.
   [[nodiscard]] pid_t active_lock_holder() const;
   [[nodiscard]] bool upgrader_lock_held() const;
 
-  // What has happened, to be read.
+  // An account of all that has happened, for people.
   [[nodiscard]] std::string account() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a system call means in the story of an upgrade, as a name that is the same in every run:
+// The meaning of a system call in the story of an upgrade, as a name that is the same in every run:
 // `after-agent-2-writes-ready`, `before-upgrader-forks`. Knows the lines of the protocol, and
 // nothing of what they lead to: see moment.h.
 #pragma once

@@ -1,4 +1,4 @@
-// What all points of a run share: the programs that play, and their directory, which is removed at
+// All points of a run share this: the programs that play, and their directory, which is removed at
 // the end.
 #pragma once
 

@@ -26,9 +26,10 @@ constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_T
 // How long a process may take to do what takes it no time on a machine that is idle.
 constexpr auto call_patience = std::chrono::seconds(60);
 
-// Asleep in a system call. Who is about to look for what it waits for has the state of a sleeper
-// already, but waits nowhere, as the first question tells; who has come to a stop is no sleeper, as
-// the second one does. (/proc/PID/syscall would tell the same, but waits a tick for it.)
+// True if it is asleep in a system call. A process that is about to look for what it waits for has
+// the state of a sleeper already, but waits nowhere, as the first question tells. A process that
+// has come to a stop is no sleeper, as the second question tells. (/proc/PID/syscall would tell the
+// same, but waits a tick for it.)
 bool is_asleep(const Tracee& tracee) {
   const std::string own = "/proc/" + std::to_string(tracee.pid) + "/";
   const std::string place = integration::read_file(own + "wchan");
@@ -47,7 +48,7 @@ bool never_sleeps(long call) {
   return std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
 }
 
-// What may wake somebody who sleeps.
+// True for a call that may wake a process that sleeps.
 bool may_wake(const Stop& stop) {
   constexpr long calls[] = {SYS_write, SYS_close, SYS_kill, SYS_execve, SYS_dup3, SYS_sendto};
   return stop.what == Stop::What::ended ||
@@ -130,9 +131,9 @@ Stop Tracer::stop_of(Tracee& tracee) {
   return {tracee, tracee.in_call ? Stop::What::call_begins : Stop::What::call_ends};
 }
 
-// Whoever waits for an exit is told of it twice, by the end of a pipe and by its death; it must not
-// depend on the processors whether it sees them at once. True if there was somebody to be held. Who
-// waits for its child's execution is held by that until the exit is over.
+// A process that waits for an exit is told of it twice, by the end of a pipe and by the death; it
+// must not depend on the processors whether it sees both at once. True if there was a process to be
+// held. One that waits for its child's execution is held by that until the exit is over.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {
@@ -211,7 +212,7 @@ void Tracer::take_call(Tracee& tracee) {
   news_ = true;
 }
 
-// Who is killed dies even where it is stopped, and its end is waited for at once.
+// A process that is killed dies even while it is stopped, and its end is waited for at once.
 void Tracer::doom(pid_t pid) {
   for (Tracee& tracee : tracees_) {
     if (tracee.pid != pid) continue;
@@ -295,7 +296,7 @@ bool Tracer::freeze(Tracee& victim) {
 }
 
 void Tracer::detach(Tracee& tracee, int signal) {
-  // Who is being killed cannot be let go: its end is ours to take.
+  // A process that is being killed cannot be let go: its end is ours to take.
   const bool gone = ptrace(PTRACE_DETACH, tracee.pid, 0, signal) == 0;
   tracee.is = gone ? Tracee::Is::ended : Tracee::Is::running;
 }

@@ -3,7 +3,8 @@
 // of what they mean: see step.h.
 //
 // Of those that can go on, the first in the order goes on until its next system call begins or
-// ends. Who sleeps in a system call cannot go on; who is woken says so by the end of that call.
+// ends. A process that sleeps in a system call cannot go on; one that is woken says so by the end
+// of that call.
 #pragma once
 
 #include <sys/types.h>
@@ -57,7 +58,7 @@ class Tracer {
   bool run(const std::function<bool(const Stop&)>& halt);
 
   // Sends a signal to a tracee that ends it, and lets it go on to its end; true if the kernel says
-  // that it ended by that signal. What it does on the way is told to `watch`.
+  // that it ended by that signal. All that it does on the way is told to `watch`.
   bool end_by(Tracee& victim, int signal, const std::function<void(const Stop&)>& watch);
 
   // Stops it by SIGSTOP and lets go of it; true if the process table says that it is stopped.

@@ -67,7 +67,9 @@ plain_directories='agent-protocol agent-protocol/cpp/agent
   agent-protocol/cpp/session agent-protocol/cpp/wire
   base tools/upgraderctl tools/upgraderctl/core tools/upgraderctl/shell tools/upgraderctl/wire tools/notify-watchdog
   upgrader upgrader/core upgrader/shell upgrader/wire packaging/static/shims/bits
-  tests/together/regression tests/delivery/static'
+  tests/together/regression tests/delivery/static tests/adversity/kill tests/adversity/fault
+  tests/adversity/fuzz tests/adversity/endurance tests/adversity/crash tests/benchmark tests/support
+  tests/demo sample-agent sample-agent/hello'
 
 check_comment_sentences() {
   for directory in $plain_directories; do
