@@ -68,6 +68,8 @@ upgrader_objects := $(base_upgrader_objects) \
 support_objects := $(call objects,$(filter-out %_test.cc %/puppet.cc, \
   $(wildcard tests/support/*.cc tests/decisions/explore/*.cc tests/together/integration/*.cc)))
 protocol_library := $(BUILD)/libagent-protocol.a
+# The side of whoever gives an upgrader orders by its control directory. It is not installed.
+control_library := $(BUILD)/libagent-control.a
 upgrader_library := $(BUILD)/libupgrader.a
 support_library := $(BUILD)/tests/libsupport.a
 
@@ -205,6 +207,8 @@ define make_archive
 ar rcs $@ $^
 endef
 $(protocol_library): $(protocol_objects); $(make_archive)
+$(control_library): $(call unit,agent-protocol/control,$(wildcard agent-protocol/cpp/control/*.cc))
+	$(make_archive)
 $(upgrader_library): $(upgrader_objects); $(make_archive)
 $(support_library): $(support_objects); $(make_archive)
 

@@ -1,5 +1,4 @@
-// What a process has been told by the environment that it was started with, and the environment
-// that it starts others with.
+// The environment that a process was started with, and the one that it starts others with.
 #pragma once
 
 #include <sys/types.h>

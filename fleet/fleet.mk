@@ -2,6 +2,8 @@
 # lists only recipes can know.
 fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleetctl)
 tool_programs += $(fleet_programs)
+# What stands in the place of etcd and of the clock in tests.
+fleet_doubles := $(BUILD)/tests/libfleet-doubles.a
 
 # A fleet of six machines, to be watched: tests/demo/fleet.
 .PHONY: fleet-demo fleet-demo-here
@@ -24,7 +26,8 @@ bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	@BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10)
 $(fleet_bench): $(addprefix $(BUILD)/objects/tests/together/fleet/, \
     bench.o sim_node.o etcd_cluster.o tcp_proxy.o) \
-    $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a libbase.a \
+    $(addprefix $(BUILD)/,libfleet-agent.a libfleet-common.a libfleet-store.a \
+    libfleet-model.a libagent-control.a libbase.a \
     libagent-protocol.a)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lssl -lcrypto \

@@ -6,8 +6,12 @@ fleet_agent_parts := $(filter-out fleet/agent/main.cc fleet/agent/version.cc, \
 fleet_agent_library := $(BUILD)/libfleet-agent.a
 $(fleet_agent_library): $(call unit,fleet/agent,$(fleet_agent_parts)); $(make_archive)
 
-fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-agent.a libfleet-store.a libfleet-model.a \
-  libagent-releases.a libupgraderctl.a) $(base_library) $(protocol_library)
+# What several of the fleet's programs share that has to do with files, certificates and releases.
+fleet_common_library := $(BUILD)/libfleet-common.a
+$(fleet_common_library): $(call unit,fleet/common,$(wildcard fleet/common/*.cc)); $(make_archive)
+
+fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-agent.a libfleet-common.a libfleet-store.a \
+  libfleet-model.a libagent-releases.a) $(control_library) $(base_library) $(protocol_library)
 link_fleet_agent = @mkdir -p $(@D) && \
   $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
     -larchive -lsodium -lpcre2-8 -lssl -lcrypto
@@ -32,7 +36,7 @@ fleet_agent_tests := $(addprefix $(BUILD)/tests/together/fleet/,agent_parts_test
   certificate_time_test wish_machine_test)
 tool_tests += $(fleet_agent_tests)
 $(fleet_agent_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
-    $(fleet_agent_libraries)
+    $(fleet_doubles) $(fleet_agent_libraries)
 	$(link_fleet_agent)
 
 # tests/together/fleet/node and clocks, with real upgraders.

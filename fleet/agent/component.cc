@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "fleet/agent/log_line.h"
-#include "fleet/agent/release_digest.h"
+#include "fleet/common/log_line.h"
+#include "fleet/common/release_digest.h"
 
 namespace fleet {
 namespace {

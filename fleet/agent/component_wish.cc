@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "fleet/agent/component.h"
-#include "fleet/agent/identity.h"
-#include "fleet/agent/release_digest.h"
+#include "fleet/common/identity.h"
+#include "fleet/common/release_digest.h"
 
 namespace fleet {
 

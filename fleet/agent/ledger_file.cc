@@ -6,7 +6,7 @@
 #include <optional>
 #include <sstream>
 
-#include "fleet/agent/text_file.h"
+#include "fleet/common/text_file.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {

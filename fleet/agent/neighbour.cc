@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "agent-protocol/cpp/control/request_line.h"
 #include "base/check.h"
-#include "tools/upgraderctl/wire/request_line.h"
 
 namespace fleet {
 namespace {

@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 
+#include "agent-protocol/cpp/control/control_directory.h"
+#include "agent-protocol/cpp/control/request.h"
 #include "base/uv_handle.h"
 #include "fleet/agent/component.h"
-#include "tools/upgraderctl/shell/control_directory.h"
-#include "tools/upgraderctl/wire/request.h"
 
 namespace fleet {
 

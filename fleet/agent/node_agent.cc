@@ -9,9 +9,9 @@
 
 #include "base/check.h"
 #include "fleet/agent/failure_meaning.h"
-#include "fleet/agent/identity.h"
-#include "fleet/agent/known_store_file.h"
-#include "fleet/agent/zone_file.h"
+#include "fleet/common/identity.h"
+#include "fleet/common/known_store_file.h"
+#include "fleet/common/zone_file.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {

@@ -17,12 +17,12 @@
 
 #include "base/uv_handle.h"
 #include "fleet/agent/component.h"
-#include "fleet/agent/identity.h"
 #include "fleet/agent/kept_records.h"
 #include "fleet/agent/neighbour.h"
 #include "fleet/agent/options.h"
 #include "fleet/agent/plan_desk.h"
 #include "fleet/agent/renewal.h"
+#include "fleet/common/identity.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/store_judge.h"
 #include "fleet/store/etcd_store.h"

@@ -2,8 +2,8 @@
 // knows; and what it says of itself.
 #include <utility>
 
-#include "fleet/agent/known_store_file.h"
 #include "fleet/agent/node_agent.h"
+#include "fleet/common/known_store_file.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {

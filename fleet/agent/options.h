@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "fleet/agent/store_options.h"
+#include "fleet/common/store_options.h"
 
 namespace fleet {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "fleet/agent/certificate.h"
-#include "fleet/agent/text_file.h"
+#include "fleet/common/certificate.h"
+#include "fleet/common/text_file.h"
 
 namespace fleet {
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "fleet/agent/certificate_clock.h"
 #include "fleet/agent/component.h"
+#include "fleet/common/certificate_clock.h"
 #include "fleet/store/http2.h"
 
 namespace fleet {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "fleet/agent/zone_file.h"
+#include "fleet/common/zone_file.h"
 #include "fleet/controller/log.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/desired_driver.h"

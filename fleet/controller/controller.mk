@@ -16,7 +16,7 @@ fleet_controller_tests := $(addprefix $(BUILD)/tests/together/fleet/,campaign_te
   day_test)
 tool_tests += $(fleet_controller_tests)
 $(fleet_controller_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
-    $(call objects,fleet/fleetctl/rollout_bars.cc) \
+    $(call objects,fleet/fleetctl/rollout_bars.cc) $(fleet_doubles) \
     $(fleet_controller_library) $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries)
 # With what it takes a day of rollouts; make simulate-fleet-day has all of it: HOURS=24, SEED=1.

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "fleet/agent/certificate.h"
+#include "fleet/common/certificate.h"
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/controller/release_source.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <ctime>
 
-#include "fleet/agent/identity.h"
-#include "fleet/agent/renewal_answer.h"
-#include "fleet/agent/text_file.h"
+#include "fleet/common/identity.h"
+#include "fleet/common/renewal_answer.h"
+#include "fleet/common/text_file.h"
 #include "fleet/controller/front.h"
 #include "fleet/controller/log.h"
 #include "fleet/model/chronicle.h"

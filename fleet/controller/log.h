@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "fleet/agent/log_line.h"
+#include "fleet/common/log_line.h"
 
 namespace fleet {
 

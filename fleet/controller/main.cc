@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "fleet/agent/identity.h"
-#include "fleet/agent/log_line.h"
+#include "fleet/common/identity.h"
+#include "fleet/common/log_line.h"
 #include "fleet/controller/controller.h"
 #include "fleet/controller/front.h"
 #include "fleet/controller/options.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fleet/agent/release_draft.h"
+#include "fleet/common/release_draft.h"
 #include "fleet/http/outside.h"
 
 namespace fleet {

@@ -8,9 +8,9 @@
 #include <cstdlib>
 
 #include "base/shown.h"
-#include "fleet/agent/certificate.h"
-#include "fleet/agent/identity.h"
-#include "fleet/agent/text_file.h"
+#include "fleet/common/certificate.h"
+#include "fleet/common/identity.h"
+#include "fleet/common/text_file.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/going_down.h"
 #include "fleet/fleetctl/one_record.h"

@@ -1,9 +1,9 @@
 // fleetctl enrol and renew: who is let in, and gets a certificate for his name.
 #include <ctime>
 
-#include "fleet/agent/identity.h"
-#include "fleet/agent/renewal_answer.h"
-#include "fleet/agent/text_file.h"
+#include "fleet/common/identity.h"
+#include "fleet/common/renewal_answer.h"
+#include "fleet/common/text_file.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"

@@ -1,6 +1,6 @@
 // fleetctl restored and accept-epoch: a store that was restored from a snapshot says again what was
 // true then, so nobody acts on it before a person has looked.
-#include "fleet/agent/identity.h"
+#include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"

@@ -25,7 +25,8 @@ fleet_fuzz_parts := $(addprefix tests/together/fleet/,record_maker.cc record_wor
   record_world_duties.cc record_shows.cc record_agent.cc test_store.cc)
 $(call objects,$(fleet_fuzz_parts)): CXXFLAGS += -O1
 $(fleet_fuzz): $(call objects,tests/together/fleet/fuzz_records_test.cc $(fleet_fuzz_parts)) \
-    $(BUILD)/objects/tests/catch_main.o $(fleetctl_library) $(BUILD)/libfleet-controller.a \
+    $(BUILD)/objects/tests/catch_main.o $(fleet_doubles) $(fleetctl_library) \
+    $(BUILD)/libfleet-controller.a \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
 .PHONY: fuzz-records fuzz-records-here

@@ -1,5 +1,5 @@
 // fleetctl command: one order to one node, on a lease that is its not-after, and its answer.
-#include "fleet/agent/identity.h"
+#include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/going_down.h"

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "fleet/agent/store_options.h"
+#include "fleet/common/store_options.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/node_records.h"

@@ -1,8 +1,8 @@
 #include "fleet/fleetctl/own_certificate.h"
 
-#include "fleet/agent/certificate.h"
-#include "fleet/agent/identity.h"
-#include "fleet/agent/text_file.h"
+#include "fleet/common/certificate.h"
+#include "fleet/common/identity.h"
+#include "fleet/common/text_file.h"
 
 namespace fleetctl {
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "fleet/agent/identity.h"
+#include "fleet/common/identity.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "fleet/agent/identity.h"
-#include "fleet/agent/release_draft.h"
+#include "fleet/common/identity.h"
+#include "fleet/common/release_draft.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/model/ids.h"

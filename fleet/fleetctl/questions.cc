@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <ctime>
 
-#include "fleet/agent/certificate.h"
-#include "fleet/agent/text_file.h"
+#include "fleet/common/certificate.h"
+#include "fleet/common/text_file.h"
 #include "fleet/fleetctl/care_view.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "fleet/agent/certificate.h"
-#include "fleet/agent/identity.h"
-#include "fleet/agent/text_file.h"
+#include "fleet/common/certificate.h"
+#include "fleet/common/identity.h"
+#include "fleet/common/text_file.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "fleet/agent/identity.h"
+#include "fleet/common/identity.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

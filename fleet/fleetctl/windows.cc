@@ -3,7 +3,7 @@
 
 #include <ctime>
 
-#include "fleet/agent/zone_file.h"
+#include "fleet/common/zone_file.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

@@ -1,7 +1,7 @@
 #include "fleet/http/certificate_date.h"
 
-#include "fleet/agent/certificate.h"
-#include "fleet/agent/text_file.h"
+#include "fleet/common/certificate.h"
+#include "fleet/common/text_file.h"
 
 namespace fleet {
 

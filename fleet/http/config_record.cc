@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fleet/agent/release_draft.h"
+#include "fleet/common/release_draft.h"
 #include "fleet/http/shown_record.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/record_text.h"

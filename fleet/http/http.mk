@@ -33,5 +33,5 @@ fleet_http_tests := $(addprefix $(BUILD)/tests/together/fleet/,http_test server_
   config_rollout_test)
 tool_tests += $(fleet_http_tests)
 $(fleet_http_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
-    $(fleet_http) $(fleet_agent_libraries)
+    $(fleet_doubles) $(fleet_http) $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries)

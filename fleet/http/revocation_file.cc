@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "fleet/agent/text_file.h"
+#include "fleet/common/text_file.h"
 #include "fleet/http/peer.h"
 
 namespace fleet {

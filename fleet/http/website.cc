@@ -5,8 +5,8 @@
 #include <ctime>
 #include <utility>
 
-#include "fleet/agent/identity.h"
-#include "fleet/agent/text_file.h"
+#include "fleet/common/identity.h"
+#include "fleet/common/text_file.h"
 #include "fleet/http/changes.h"
 #include "fleet/http/enrolled.h"
 #include "fleet/http/metrics.h"

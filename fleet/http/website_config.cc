@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fleet/agent/identity.h"
+#include "fleet/common/identity.h"
 #include "fleet/http/enrolled.h"
 #include "fleet/http/website.h"
 

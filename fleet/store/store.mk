@@ -1,4 +1,4 @@
-# The fleet's store: the interface, etcd, an etcd as memory for tests, and what stands on either.
+# The fleet's store: the interface, etcd, and what stands on any store.
 # Messages are protobuf's, generated from etcd.proto.
 build_packages += libcurl4-openssl-dev libssl-dev libprotobuf-dev protobuf-compiler
 
@@ -23,6 +23,12 @@ $(fleet_store): \
 
 # ---- its tests: tests/together/fleet/store_*; those that every store passes are linked with a bed
 
+# An etcd as memory, and a clock that only tests move.
+fleet_double_objects := $(call objects,$(addprefix tests/together/fleet/,fake_cell.cc \
+  fake_store.cc virtual_time.cc))
+$(fleet_double_objects): CXXFLAGS += -O2
+$(fleet_doubles): $(fleet_double_objects); $(make_archive)
+
 store_tests := $(addprefix $(BUILD)/tests/together/fleet/store_,fake_test parts_test random_test)
 # With real members of etcd: `make fleet-check`.
 etcd_tests := $(addprefix $(BUILD)/tests/together/fleet/store_,etcd_test faults_test)
@@ -39,7 +45,7 @@ $(BUILD)/tests/together/fleet/store_etcd_test: \
   $(call fleet_parts,store_contract.cc store_bed.cc etcd_bed.cc $(etcd_parts))
 $(BUILD)/tests/together/fleet/store_faults_test: \
   $(call fleet_parts,store_faults_test.cc register_play.cc $(etcd_parts))
-$(store_tests) $(etcd_tests): $(fleet_store) $(BUILD)/libfleet-model.a $(base_library) \
+$(store_tests) $(etcd_tests): $(fleet_doubles) $(fleet_store) $(BUILD)/libfleet-model.a $(base_library) \
     $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(fleet_store_libraries) -lpthread

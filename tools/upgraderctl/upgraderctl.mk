@@ -3,15 +3,14 @@
 tool_programs += $(BUILD)/upgraderctl
 build_packages += libcli11-dev
 
-# The fleet's programs have a use for all but the shell.
 upgraderctl_objects := \
-  $(call unit,tools/upgraderctl,$(wildcard $(addprefix tools/upgraderctl/,wire/*.cc core/*.cc))) \
+  $(call unit,tools/upgraderctl,$(wildcard tools/upgraderctl/core/*.cc)) \
   $(call unit,tools/upgraderctl-shell,$(wildcard tools/upgraderctl/shell/*.cc))
 upgraderctl_library := $(BUILD)/libupgraderctl.a
 $(upgraderctl_library): $(upgraderctl_objects); $(make_archive)
 
 $(BUILD)/upgraderctl: $(BUILD)/objects/tools/upgraderctl/main.o $(upgraderctl_library) \
-    $(base_library) $(protocol_library)
+    $(control_library) $(base_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv $(LDLIBS)
 
@@ -25,7 +24,8 @@ slow_tests += tests/together/upgraderctl/run
 
 $(BUILD)/objects/tests/together/upgraderctl/%.o: CXXFLAGS += -O0
 $(BUILD)/tests/together/upgraderctl/%_test: $(BUILD)/objects/tests/together/upgraderctl/%_test.o \
-    $(BUILD)/objects/tests/catch_main.o $(upgraderctl_library) $(base_library) \
+    $(BUILD)/objects/tests/catch_main.o $(upgraderctl_library) $(control_library) \
+    $(base_library) \
     $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv

@@ -21,8 +21,8 @@ layer_table() {
       layer["upgrader/main.cc"] = 4
     }
     $0 in layer { print layer[$0], $0; next }
-    $0 ~ base_shell { print 3, $0; next }
-    /^base\/|^(agent-protocol\/cpp|upgrader)\/wire\// { print 1, $0; next }
+    $0 ~ base_shell || /control_directory[.]/ { print 3, $0; next }
+    /^base\/|^agent-protocol\/cpp\/control\/|^(agent-protocol\/cpp|upgrader)\/wire\// { print 1, $0; next }
     /^(agent-protocol\/cpp\/session|upgrader\/core)\// { print 2, $0; next }
     /^(agent-protocol\/(cpp\/agent\/|agent(_protocol)?\.h$)|upgrader\/shell\/)/ { print 3, $0 }'
 }
@@ -81,12 +81,12 @@ layer_of() {
   layer_table | awk -v layer="$1" '$1 == layer { print $2 }'
 }
 
-# cereal is for L1 alone, for the wire/ of upgraderctl, and for fleet/model; which files of that,
+# cereal is for L1 alone, and for fleet/model; which files of that,
 # and what reads JSON in agent-conformance, is named in checks of their own.
 check_cereal() {
   {
     layer_of 1
-    product_files | grep -E '^(tools/(upgraderctl/wire|agent-conformance)|fleet/model)/'
+    product_files | grep -E '^(tools/agent-conformance|fleet/model)/'
   } \
     >"$scratch/allowed"
   product_files | includes | grep -E ':(cereal|rapidjson)/' | while IFS=: read -r file line name; do
@@ -135,7 +135,7 @@ impure_calls() {
 # L0 to L2 do no input or output and read no clock.
 check_decisions() {
   pure=$(for layer in 0 1 2; do layer_of $layer; done)
-  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  echo "$pure_headers sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
   for file in $pure; do [ ! -f "$file" ] || echo "$file"; done >"$scratch/pure"
   includes <"$scratch/pure" | grep -vE ':(agent-protocol|base|upgrader|cereal|rapidjson)/' |
     while IFS=: read -r file line name; do
@@ -251,26 +251,20 @@ canary_notify_watchdog_includes() {
   echo 'includes <unistd.h>'
 }
 
-# upgraderctl's wire/ distrusts bytes, its core/ decides on what wire/ has read, and neither does
-# input or output.
+# upgraderctl's core/ decides on what has been read of a control directory, and does no input or
+# output.
 check_upgraderctl_includes() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
-  for folder in wire core; do
-    known='agent-protocol/cpp/wire|base|tools/upgraderctl/wire'
-    [ $folder = wire ] && known="$known|cereal" || known="$known|tools/upgraderctl/core"
-    product_files | grep "^tools/upgraderctl/$folder/" | includes |
-      grep -vE ":($known)/" |
-      while IFS=: read -r file line name; do
-        grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes $name"
-      done
-  done
+  product_files | grep '^tools/upgraderctl/core/' | includes |
+    grep -vE ':(agent-protocol/cpp/(control|wire)|base|tools/upgraderctl/core)/' |
+    while IFS=: read -r file line name; do
+      grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes $name"
+    done
 }
 
 canary_upgraderctl_includes() {
   echo '#include "tools/upgraderctl/shell/terminal.h"' >>tools/upgraderctl/core/conversation.h
   echo 'includes tools/upgraderctl/shell/terminal.h'
-  echo '#include "tools/upgraderctl/core/decider.h"' >>tools/upgraderctl/wire/status.h
-  echo 'includes tools/upgraderctl/core/decider.h'
   echo '#include <poll.h>' >>tools/upgraderctl/core/errand.cc
   echo 'includes poll.h'
 }
@@ -332,7 +326,7 @@ canary_fleet_store() {
   echo 'includes <fleet/model/record_text.h>'
   echo '#include <uv.h>' >>fleet/store/backoff.h
   echo 'includes <uv.h>'
-  echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/store/virtual_time.cc
+  echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/store/backoff.h
   echo 'planted = '
 }
 
@@ -346,7 +340,7 @@ check_fleet_http() {
   includes <"$scratch/pure" | while IFS=: read -r file line name; do
     case $name in
       fleet/model/* | fleet/store/store.h | fleet/store/member_status.h) continue ;;
-      fleet/agent/release_draft.h | agent-protocol/cpp/wire/* | base/*) continue ;;
+      fleet/common/release_draft.h | agent-protocol/cpp/wire/* | base/*) continue ;;
       fleet/http/*) echo "$name" | grep -qE "/($fleet_http_shell)\.h\$" || continue ;;
     esac
     grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"

@@ -65,7 +65,8 @@ PAGE
 # a directory that has none left is added here.
 plain_directories='agent-protocol agent-protocol/cpp/agent
   agent-protocol/cpp/session agent-protocol/cpp/wire
-  base tools/upgraderctl tools/upgraderctl/core tools/upgraderctl/shell tools/upgraderctl/wire tools/notify-watchdog
+  base tools/upgraderctl tools/upgraderctl/core tools/upgraderctl/shell agent-protocol/cpp/control
+  tools/notify-watchdog
   upgrader upgrader/core upgrader/shell upgrader/wire packaging/static/shims/bits
   tests/together/regression tests/delivery/static tests/adversity/kill tests/adversity/fault
   tests/adversity/fuzz tests/adversity/endurance tests/adversity/crash tests/benchmark tests/support

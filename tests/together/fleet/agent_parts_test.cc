@@ -11,7 +11,7 @@
 #include "fleet/agent/failure_meaning.h"
 #include "fleet/agent/kept_records.h"
 #include "fleet/agent/ledger_file.h"
-#include "fleet/store/fake_store.h"
+#include "tests/together/fleet/fake_store.h"
 
 namespace agent_parts_test {
 

@@ -1,5 +1,5 @@
 // By which time a machine judges certificates, whatever its clock shows, and what it keeps of that.
-#include "fleet/agent/certificate_time.h"
+#include "fleet/common/certificate_time.h"
 
 #include <unistd.h>
 
@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "fleet/agent/certificate_clock.h"
-#include "fleet/agent/text_file.h"
+#include "fleet/common/certificate_clock.h"
+#include "fleet/common/text_file.h"
 
 namespace certificate_time_test {
 

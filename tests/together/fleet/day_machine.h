@@ -11,8 +11,8 @@
 #include <string>
 
 #include "fleet/model/node_commander.h"
-#include "fleet/store/fake_store.h"
 #include "fleet/store/mirror.h"
+#include "tests/together/fleet/fake_store.h"
 
 namespace fleet_test {
 

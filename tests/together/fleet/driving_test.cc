@@ -6,7 +6,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_driver.h"
-#include "fleet/store/fake_store.h"
+#include "tests/together/fleet/fake_store.h"
 
 namespace driving_test {
 

@@ -1,5 +1,5 @@
 // The bed of the fake store.
-#include "fleet/store/fake_store.h"
+#include "tests/together/fleet/fake_store.h"
 #include "tests/together/fleet/store_bed.h"
 
 namespace fleet::test {

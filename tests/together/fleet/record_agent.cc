@@ -7,8 +7,8 @@
 
 #include "fleet/agent/component.h"
 #include "fleet/model/plan_part.h"
-#include "fleet/store/fake_store.h"
 #include "tests/together/fleet/caught_output.h"
+#include "tests/together/fleet/fake_store.h"
 #include "tests/together/fleet/record_world.h"
 
 namespace fleet_test {

@@ -11,7 +11,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "fleet/store/virtual_time.h"
+#include "tests/together/fleet/virtual_time.h"
 
 namespace server_test {
 

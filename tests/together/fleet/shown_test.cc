@@ -1,7 +1,7 @@
 // Texts that others have written, as they are shown in fleetctl's tables and JSON, and in logs.
 #include <catch2/catch.hpp>
 
-#include "fleet/agent/log_line.h"
+#include "fleet/common/log_line.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/record_tree.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "fleet/agent/identity.h"
+#include "fleet/common/identity.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 

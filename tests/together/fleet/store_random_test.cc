@@ -2,9 +2,9 @@
 // judge must catch.
 #include <catch2/catch.hpp>
 
-#include "fleet/store/fake_store.h"
 #include "fleet/store/lease_keeper.h"
 #include "fleet/store/mirror.h"
+#include "tests/together/fleet/fake_store.h"
 #include "tests/together/fleet/register_play.h"
 
 namespace store_random_test {

@@ -1,5 +1,5 @@
 // Times and durations, as status.json spells them and as people read them.
-#include "tools/upgraderctl/wire/moment.h"
+#include "base/moment.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // Requests as they are written to the FIFO.
-#include "tools/upgraderctl/wire/request_line.h"
+#include "agent-protocol/cpp/control/request_line.h"
 
 #include <catch2/catch.hpp>
 

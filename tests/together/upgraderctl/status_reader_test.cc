@@ -1,5 +1,5 @@
 // status.json becomes a status, whatever is in it.
-#include "tools/upgraderctl/wire/status_reader.h"
+#include "agent-protocol/cpp/control/status_reader.h"
 
 #include <catch2/catch.hpp>
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/upgraderctl/wire/status.h"
+#include "agent-protocol/cpp/control/status.h"
 
 namespace upgraderctl {
 

@@ -9,9 +9,9 @@
 
 #include "agent-releases/processor.h"
 #include "agent-releases/releases.h"
+#include "base/sha256.h"
 #include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/core/names.h"
-#include "tools/agent-releases/shell/hash.h"
 #include "tools/agent-releases/shell/modes.h"
 #include "tools/agent-releases/shell/real_path.h"
 #include "tools/agent-releases/shell/store.h"

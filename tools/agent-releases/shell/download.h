@@ -7,10 +7,10 @@
 #include <string>
 
 #include "agent-releases/releases.h"
+#include "base/sha256.h"
 #include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/fetch.h"
-#include "tools/agent-releases/shell/hash.h"
 
 namespace agent_releases {
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-#include "tools/agent-releases/shell/hash.h"
+#include "base/sha256.h"
 #include "tools/agent-releases/shell/interruption.h"
 #include "tools/agent-releases/shell/modes.h"
 #include "tools/agent-releases/shell/pack_look.h"

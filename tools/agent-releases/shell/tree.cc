@@ -5,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include "tools/agent-releases/shell/hash.h"
+#include "base/sha256.h"
 #include "tools/agent-releases/shell/modes.h"
 
 namespace agent_releases {

@@ -15,9 +15,9 @@
 #include <set>
 #include <vector>
 
+#include "base/sha256.h"
 #include "tools/agent-releases/core/file_list.h"
 #include "tools/agent-releases/core/member.h"
-#include "tools/agent-releases/shell/hash.h"
 #include "tools/agent-releases/shell/utf8_locale.h"
 
 namespace agent_releases {

@@ -9,8 +9,8 @@
 
 #include "agent-releases/releases.h"
 #include "agent-releases/result.h"
+#include "base/sha256.h"
 #include "tools/agent-releases/shell/descriptor.h"
-#include "tools/agent-releases/shell/hash.h"
 #include "tools/agent-releases/shell/store.h"
 #include "tools/agent-releases/shell/tree.h"
 

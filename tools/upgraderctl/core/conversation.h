@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
+#include "agent-protocol/cpp/control/status.h"
 #include "tools/upgraderctl/core/decider.h"
 #include "tools/upgraderctl/core/one_id.h"
-#include "tools/upgraderctl/wire/status.h"
 
 namespace upgraderctl {
 

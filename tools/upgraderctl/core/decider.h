@@ -9,28 +9,15 @@
 #include <variant>
 #include <vector>
 
-#include "tools/upgraderctl/core/hearing.h"
-#include "tools/upgraderctl/wire/status.h"
+#include "agent-protocol/cpp/control/look.h"
 
 namespace upgraderctl {
-
-// The control directory, as it was at one instant.
-struct Look {
-  std::optional<Status> status;
-  std::optional<Status> previous;
-  bool directory_there = true;
-  Hearing hearing = Hearing::listens;
-  int error_number = 0;  // of reading the status, where there is none
-  std::string trouble;   // why there is none
-};
 
 // ---- what happened
 struct Looked {
   Look look;
   Moment wall;
 };
-// Of a line that was to be written to the FIFO. `full`: not now; `gone`: nobody reads it any more.
-enum class WriteOutcome { written, full, gone };
 struct Wrote {
   WriteOutcome outcome = WriteOutcome::written;
 };

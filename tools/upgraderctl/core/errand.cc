@@ -2,11 +2,11 @@
 
 #include <utility>
 
+#include "agent-protocol/cpp/control/hearing.h"
+#include "agent-protocol/cpp/control/request_line.h"
 #include "base/shown.h"
 #include "tools/upgraderctl/core/exit_status.h"
-#include "tools/upgraderctl/core/hearing.h"
 #include "tools/upgraderctl/core/sentences.h"
-#include "tools/upgraderctl/wire/request_line.h"
 
 namespace upgraderctl {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/upgraderctl/wire/status.h"
+#include "agent-protocol/cpp/control/status.h"
 
 namespace upgraderctl {
 

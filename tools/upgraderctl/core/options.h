@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "tools/upgraderctl/wire/moment.h"
-#include "tools/upgraderctl/wire/request.h"
+#include "agent-protocol/cpp/control/request.h"
+#include "base/moment.h"
 
 namespace upgraderctl {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/upgraderctl/wire/status.h"
+#include "agent-protocol/cpp/control/status.h"
 
 namespace upgraderctl {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/upgraderctl/core/hearing.h"
-#include "tools/upgraderctl/wire/status.h"
+#include "agent-protocol/cpp/control/hearing.h"
+#include "agent-protocol/cpp/control/status.h"
 
 namespace upgraderctl {
 

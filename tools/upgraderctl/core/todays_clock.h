@@ -2,7 +2,7 @@
 // as it was then: an upgrader that runs for an hour would be said to run for four hundred days.
 #pragma once
 
-#include "tools/upgraderctl/wire/status.h"
+#include "agent-protocol/cpp/control/status.h"
 
 namespace upgraderctl {
 

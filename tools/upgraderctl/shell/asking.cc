@@ -13,12 +13,12 @@
 #include <utility>
 #include <variant>
 
+#include "agent-protocol/cpp/control/control_directory.h"
 #include "base/shown.h"
 #include "tools/upgraderctl/core/errand.h"
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/phase_wait.h"
 #include "tools/upgraderctl/core/sentences.h"
-#include "tools/upgraderctl/shell/control_directory.h"
 #include "tools/upgraderctl/shell/errand_runner.h"
 #include "tools/upgraderctl/shell/views.h"
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "agent-protocol/cpp/control/control_directory.h"
 #include "tools/upgraderctl/core/decider.h"
 #include "tools/upgraderctl/core/progress.h"
-#include "tools/upgraderctl/shell/control_directory.h"
 #include "tools/upgraderctl/shell/terminal.h"
 
 namespace upgraderctl {

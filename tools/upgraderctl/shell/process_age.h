@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "tools/upgraderctl/core/hearing.h"
-#include "tools/upgraderctl/wire/status.h"
+#include "agent-protocol/cpp/control/hearing.h"
+#include "agent-protocol/cpp/control/status.h"
 
 namespace upgraderctl {
 

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "tools/upgraderctl/wire/moment.h"
+#include "base/moment.h"
 
 namespace upgraderctl {
 

@@ -7,14 +7,14 @@
 #include <optional>
 #include <vector>
 
+#include "agent-protocol/cpp/control/control_directory.h"
+#include "agent-protocol/cpp/control/status_reader.h"
 #include "base/uv_handle.h"
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/status_page.h"
-#include "tools/upgraderctl/shell/control_directory.h"
 #include "tools/upgraderctl/shell/news.h"
 #include "tools/upgraderctl/shell/process_age.h"
 #include "tools/upgraderctl/shell/wall_clock.h"
-#include "tools/upgraderctl/wire/status_reader.h"
 
 namespace upgraderctl {
 namespace {

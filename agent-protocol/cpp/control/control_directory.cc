@@ -1,0 +1,183 @@
+#include "agent-protocol/cpp/control/control_directory.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "agent-protocol/cpp/control/status_reader.h"
+
+namespace upgraderctl {
+namespace {
+
+// The upgrader writes at most 65,536 bytes; a younger one may write more.
+constexpr std::size_t file_bytes_max = 1'048'576;
+
+class OpenFile {
+ public:
+  OpenFile(const std::string& path, int flags)
+      : fd_(::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY)) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// 0, or an errno.
+int read_whole(int fd, std::string& text) {
+  constexpr std::size_t piece = 65'536;
+  for (;;) {
+    const std::size_t before = text.size();
+    if (before > file_bytes_max) return EFBIG;
+    text.resize(before + piece);
+    const ssize_t got = ::read(fd, text.data() + before, piece);
+    text.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    if (got == 0) return 0;
+    if (got < 0 && errno != EINTR) return errno;
+  }
+}
+
+// 0, or an errno. Only a regular file is read, and no link is followed.
+int read_file(const std::string& path, std::string& text) {
+  const OpenFile file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (file.get() < 0) return errno;
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) return errno;
+  if (!S_ISREG(facts.st_mode)) return EINVAL;
+  return read_whole(file.get(), text);
+}
+
+// The text after a label in /proc/PID/status, to the end of the file; empty if it is not known.
+std::string process_fact(std::int64_t pid, std::string_view label) {
+  std::string text;
+  if (read_file("/proc/" + std::to_string(pid) + "/status", text) != 0) return "";
+  std::size_t at = text.find(label);
+  if (at != std::string::npos) at = text.find_first_not_of(" \t", at + label.size());
+  return at != std::string::npos ? text.substr(at) : "";
+}
+
+// Opens the FIFO to write, and gives its descriptor, or less than 0 and errno.
+int open_fifo(const std::string& directory) {
+  const int fd = ::open((directory + "/control").c_str(),
+                        O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return fd;
+  struct stat facts {};
+  if (::fstat(fd, &facts) == 0 && S_ISFIFO(facts.st_mode)) return fd;
+  ::close(fd);
+  errno = EINVAL;
+  return -1;
+}
+
+int fifo_error_of(const std::string& directory) {
+  const int fd = open_fifo(directory);
+  if (fd < 0) return errno;
+  ::close(fd);
+  return 0;
+}
+
+bool is_there(std::int64_t pid) {
+  return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
+}
+
+// Whether its owner finds no room there for another file.
+bool is_full(const std::string& directory) {
+  struct statvfs room {};
+  struct stat facts {};
+  if (::statvfs(directory.c_str(), &room) != 0 || room.f_blocks == 0) return false;
+  const bool keeps_to_limits = ::stat(directory.c_str(), &facts) == 0 && facts.st_uid != 0;
+  const bool no_inode = room.f_files != 0 && room.f_ffree == 0;
+  return no_inode || room.f_bfree == 0 || (keeps_to_limits && room.f_bavail == 0);
+}
+
+}  // namespace
+
+StatusFile ControlDirectory::read(const std::string& name) const {
+  StatusFile file;
+  const std::string path = path_ + "/" + name;
+  file.error_number = read_file(path, file.text);
+  if (file.error_number != 0) {
+    file.trouble = path + ": " + std::strerror(file.error_number);
+    return file;
+  }
+  agent_protocol::Result<Status> status = read_status(file.text);
+  if (status) {
+    file.status = std::move(status.value());
+  } else {
+    file.trouble = path + " " + status.reason();
+  }
+  return file;
+}
+
+Look ControlDirectory::look() const {
+  Look look;
+  Sight sight = see();
+  look.status = std::move(sight.file.status);
+  look.hearing = sight.hearing;
+  look.error_number = sight.file.error_number;
+  look.trouble = std::move(sight.file.trouble);
+  look.previous = previous().status;
+  struct stat facts {};
+  look.directory_there = ::stat(path_.c_str(), &facts) == 0 || errno == EACCES;
+  return look;
+}
+
+int ControlDirectory::open() {
+  close();
+  const int fd = open_fifo(path_);
+  if (fd < 0) return errno;
+  fifo_ = fd;
+  return 0;
+}
+
+void ControlDirectory::close() {
+  if (fifo_ >= 0) ::close(std::exchange(fifo_, -1));
+}
+
+bool ControlDirectory::reader_gone() const {
+  if (fifo_ < 0) return false;
+  pollfd poll{.fd = fifo_, .events = 0, .revents = 0};
+  return ::poll(&poll, 1, 0) == 1 && (poll.revents & POLLERR) != 0;
+}
+
+WriteOutcome ControlDirectory::write(std::string_view line) const {
+  const ssize_t written = ::write(fifo_, line.data(), line.size());
+  if (written == static_cast<ssize_t>(line.size())) return WriteOutcome::written;
+  return written < 0 && errno == EPIPE ? WriteOutcome::gone : WriteOutcome::full;
+}
+
+Sight ControlDirectory::see() const {
+  Signs signs;
+  signs.fifo_error = fifo_error_of(path_);
+  Sight sight;
+  sight.file = status();
+  const std::int64_t pid = sight.file.status ? sight.file.status->upgrader.pid.value_or(0) : 0;
+  if (pid > 0) {
+    signs.process_there = is_there(pid);
+    signs.process_stopped = process_fact(pid, "\nState:").starts_with('T');
+  }
+  signs.disk_full = is_full(path_);
+  sight.hearing = hearing_of(signs);
+  return sight;
+}
+
+std::optional<std::int64_t> peak_memory_kib(std::int64_t pid) {
+  const std::string text = process_fact(pid, "\nVmHWM:");
+  std::int64_t kib = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), kib);
+  if (error != std::errc{}) return std::nullopt;
+  return kib;
+}
+
+}  // namespace upgraderctl

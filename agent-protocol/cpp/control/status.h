@@ -1,0 +1,145 @@
+// The contents of status.json, as plain data. A member that is absent or malformed keeps its
+// default here: an empty text, no number, no time. The rules for the file are in status_reader.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/moment.h"
+
+namespace upgraderctl {
+
+// One life of an upgrader, from its start to its end.
+struct Life {
+  std::optional<std::int64_t> pid;
+  std::string version;
+  std::string started;  // as it is spelled: two lives differ in it
+  std::optional<Moment> since;
+  std::optional<std::int64_t> protocol;
+  bool operator==(const Life&) const = default;
+};
+
+struct AgentStatus {
+  std::optional<std::int64_t> generation;
+  std::string role;
+  std::optional<std::int64_t> pid;
+  std::string version;
+  std::string executable;
+  std::vector<std::string> args;
+  bool args_omitted = false;
+  std::optional<Moment> started;
+  std::optional<Moment> activated;
+  std::string status;
+  bool silent = false;
+  bool operator==(const AgentStatus&) const = default;
+};
+
+// The upgrade under way. Of its terms only those that are shown.
+struct UpgradeStatus {
+  std::string id;
+  std::string origin;
+  std::string executable;
+  std::string mode;
+  std::string gate;
+  std::string commit;
+  std::optional<std::int64_t> trial_ms;
+  std::optional<Moment> accepted;
+  std::optional<Moment> ready;
+  std::optional<Moment> stop_sent;
+  std::optional<Moment> stopped;
+  std::optional<Moment> activated;
+  bool operator==(const UpgradeStatus&) const = default;
+};
+
+struct Side {
+  std::string version;
+  std::string executable;
+  bool operator==(const Side&) const = default;
+};
+
+struct Ending {
+  std::string id;
+  std::string origin;
+  std::string outcome;
+  std::string stage;
+  std::string reason;
+  std::optional<std::int64_t> exit_status;
+  std::optional<std::int64_t> signal;
+  std::string error;  // `errno`
+  Side from;
+  Side to;
+  std::optional<Moment> accepted;
+  std::optional<Moment> ended;
+  std::optional<std::int64_t> start_ms;
+  std::optional<std::int64_t> stop_ms;
+  std::optional<std::int64_t> gap_us;
+  bool operator==(const Ending&) const = default;
+};
+
+struct Answer {
+  std::string request;
+  std::string type;
+  std::optional<bool> ok;
+  std::string reason;
+  bool operator==(const Answer&) const = default;
+};
+
+// How the upgrader's life ended.
+struct Ended {
+  std::optional<std::int64_t> exit_status;
+  std::string reason;
+  std::optional<Moment> at;
+  bool operator==(const Ended&) const = default;
+};
+
+struct Boot {
+  std::optional<std::int64_t> attempts;
+  std::string previous;
+  bool operator==(const Boot&) const = default;
+};
+
+struct Status {
+  Life upgrader;
+  std::string phase;
+  std::optional<Moment> since;
+  std::optional<Moment> deadline;
+  std::optional<AgentStatus> active;
+  std::optional<AgentStatus> candidate;
+  std::optional<AgentStatus> standby;
+  std::optional<UpgradeStatus> upgrade;
+  std::vector<Ending> endings;   // newest first
+  std::vector<Answer> requests;  // newest first
+  std::optional<Ended> ended;
+  std::optional<Boot> boot;
+  bool operator==(const Status&) const = default;
+};
+
+// Of so many requests the answers stand in status.json, and of so many upgrades the endings.
+inline constexpr std::size_t requests_max = 16;
+
+[[nodiscard]] inline bool same_life(const Status& one, const Status& other) {
+  return one.upgrader.started == other.upgrader.started && one.upgrader.pid == other.upgrader.pid;
+}
+
+// The one called so, or null.
+[[nodiscard]] inline const Answer* find_answer(const Status& status, const std::string& request) {
+  for (const Answer& answer : status.requests) {
+    if (answer.request == request) return &answer;
+  }
+  return nullptr;
+}
+
+[[nodiscard]] inline const Ending* find_ending(const Status& status, const std::string& id) {
+  for (const Ending& ending : status.endings) {
+    if (ending.id == id) return &ending;
+  }
+  return nullptr;
+}
+
+[[nodiscard]] inline bool is_under_way(const Status& status, const std::string& id) {
+  return status.upgrade && status.upgrade->id == id;
+}
+
+}  // namespace upgraderctl

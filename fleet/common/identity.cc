@@ -1,0 +1,64 @@
+#include "fleet/common/identity.h"
+
+#include <sys/utsname.h>
+
+#include <ctime>
+#include <fstream>
+
+#include "base/sha256.h"
+
+namespace fleet {
+namespace {
+
+std::string line_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+}  // namespace
+
+std::string new_instance_id() {
+  return line_of("/proc/sys/kernel/random/uuid");
+}
+
+std::string boot_id(const std::string& file) {
+  return line_of(file);
+}
+
+std::string machine_id(const std::string& file) {
+  const std::string id = line_of(file);
+  if (id.empty()) return "";
+  agent_releases::Hash hash;
+  hash.add("fleet-agent:" + id);
+  return hash.digits().substr(0, 32);
+}
+
+std::map<std::string, std::string> facts_of_this_machine() {
+  utsname names{};
+  uname(&names);
+  return {{"os", names.sysname},
+          {"arch", names.machine},
+          {"kernel", names.release},
+          {"host", names.nodename}};
+}
+
+std::string time_text_of(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  char text[sizeof "2026-01-01T00:00:00Z" + 8];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string time_text() {
+  return time_text_before(0);
+}
+
+std::string time_text_before(std::int64_t seconds) {
+  return time_text_of(std::time(nullptr) - seconds);
+}
+
+}  // namespace fleet

@@ -1,0 +1,22 @@
+#include "fleet/common/known_store_file.h"
+
+#include <fstream>
+
+#include "fleet/common/text_file.h"
+
+namespace fleet {
+
+KnownStore read_known_store(const std::string& path) {
+  std::ifstream file(path);
+  KnownStore known;
+  if (file >> known.epoch >> known.revision) return known;
+  return {};
+}
+
+// Not synced: a revision that is lost with a power cut was seen, and nothing more.
+std::string write_known_store(const std::string& path, const KnownStore& known) {
+  return replace_file(path,
+                      std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");
+}
+
+}  // namespace fleet

@@ -1,0 +1,13 @@
+// What is answered to a node that asks for its next certificate, by whoever has the authority's
+// key.
+#pragma once
+
+#include "fleet/common/certificate.h"
+#include "fleet/model/identities.h"
+
+namespace fleet {
+
+[[nodiscard]] RenewalAnswer answer_of(const PendingRenewal& pending, const Signer& signer, int days,
+                                      UnixSeconds now);
+
+}  // namespace fleet

@@ -1,0 +1,48 @@
+#include "fleet/common/text_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/owned_fd.h"
+
+namespace fleet {
+namespace {
+
+std::string error_words(const std::string& path) {
+  return path + ": " + std::strerror(errno);
+}
+
+std::string write_and_sync(const std::string& path, const std::string& text, unsigned int mode) {
+  const upgrader::OwnedFd file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  if (!file) return error_words(path);
+  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return error_words(path);
+  return ::fsync(file.get()) == 0 ? "" : error_words(path);
+}
+
+}  // namespace
+
+std::string content_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string replace_file(const std::string& path, const std::string& content, unsigned int mode) {
+  const std::string fresh = path + ".new";
+  if (std::string why = write_and_sync(fresh, content, mode); !why.empty()) return why;
+  if (std::rename(fresh.c_str(), path.c_str()) != 0) return error_words(path);
+  const std::string parent = std::filesystem::path(path).parent_path();
+  const std::string directory = parent.empty() ? "." : parent;
+  const upgrader::OwnedFd file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return file && ::fsync(file.get()) == 0 ? "" : error_words(directory);
+}
+
+}  // namespace fleet

@@ -1,0 +1,43 @@
+#include "fleet/common/zone_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace fleet {
+namespace {
+
+const std::string directory = "/usr/share/zoneinfo/";
+
+// Letters, digits, `+-_/`, and no way out of the directory.
+bool is_name(const std::string& name) {
+  const auto is_good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
+           c == '-' || c == '_' || c == '/';
+  };
+  return !name.empty() && name.front() != '/' && std::all_of(name.begin(), name.end(), is_good);
+}
+
+}  // namespace
+
+Result<TimeZone> zone_of(const std::string& name) {
+  if (!is_name(name)) return Refusal{"is no name of a time zone"};
+  std::ifstream file(directory + name, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!file || bytes.empty()) return Refusal{"tzdata has none of that name here"};
+  return TimeZone::parse(bytes);
+}
+
+std::string zone_of_this_machine() {
+  std::error_code error;
+  const std::string target = std::filesystem::read_symlink("/etc/localtime", error);
+  const std::size_t at = target.find("zoneinfo/");
+  if (!error && at != target.npos) return target.substr(at + std::string("zoneinfo/").size());
+  std::ifstream file("/etc/timezone");
+  std::string line;
+  std::getline(file, line);
+  return is_name(line) ? line : "";
+}
+
+}  // namespace fleet

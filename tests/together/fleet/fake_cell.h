@@ -1,0 +1,64 @@
+// An etcd as memory: keys, revisions, leases, a history that can be compacted. It answers at once
+// and never fails; what may go wrong between it and a client is FakeStore's. The tests that it
+// passes are passed by real members, too.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/store/store.h"
+#include "tests/together/fleet/virtual_time.h"
+
+namespace fleet {
+
+class FakeCell {
+ public:
+  explicit FakeCell(VirtualTime& time) : time_(time) {}
+
+  [[nodiscard]] Reading read(const Keys& keys) const;
+  Outcome commit(const Transaction& transaction);
+
+  Lease grant(std::chrono::seconds ttl);
+  LeaseState keep_alive(LeaseId lease);
+  LeaseState revoke(LeaseId lease);
+
+  // Forgets every change up to and with this revision, but for what is there now.
+  void compact(Revision revision);
+
+  // What a watch from this revision is to tell now; `from` moves behind it. None: nothing.
+  [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
+  // Is called whenever there is something to tell.
+  void have_watched(const void* who, std::function<void()> changed);
+  void forget(const void* who) { watchers_.erase(who); }
+
+  [[nodiscard]] Revision revision() const { return revision_; }
+
+ private:
+  struct Held {
+    std::chrono::seconds ttl;
+    Timers::Milliseconds ends;
+    std::unique_ptr<Timer> timer;
+  };
+  struct Past {
+    Revision revision;
+    std::vector<Change> changes;
+  };
+
+  [[nodiscard]] bool holds(const Compare& compare) const;
+  void expect_end(LeaseId id);
+  void erase(const Keys& keys, Past& past);
+  void enter(Past past);
+
+  VirtualTime& time_;
+  std::map<std::string, KeyValue, std::less<>> keys_;
+  std::map<LeaseId, Held> leases_;
+  std::vector<Past> history_;
+  std::map<const void*, std::function<void()>> watchers_;
+  Revision revision_ = 1;
+  Revision compacted_ = 0;
+  LeaseId next_lease_ = 7'000;
+};
+
+}  // namespace fleet

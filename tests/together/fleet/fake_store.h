@@ -1,0 +1,74 @@
+// One client's way to a FakeCell, with what may go wrong on it: requests and answers that are lost
+// or late, watches that are cut off. Which of them do is a matter of the seed alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "fleet/store/store.h"
+#include "tests/together/fleet/fake_cell.h"
+#include "tests/together/fleet/virtual_time.h"
+
+namespace fleet {
+
+// Of a thousand: how many.
+struct Faults {
+  unsigned lost_requests = 0;
+  unsigned lost_answers = 0;
+  unsigned late_requests = 0;  // they arrive when the asker has given up
+  unsigned cut_watches = 0;    // of those that have something to tell
+};
+
+class FakeStore : public Store {
+ public:
+  using Milliseconds = Timers::Milliseconds;
+  // Without an answer for so long a question is given up.
+  static constexpr Milliseconds deadline{5'000};
+  // Each way takes at most so long, unless it is late.
+  static constexpr Milliseconds travel_max{20};
+
+  FakeStore(VirtualTime& time, FakeCell& cell, std::uint64_t seed = 0, Faults faults = {});
+  ~FakeStore() override;
+
+  void read(Keys keys, Then<Reply<Reading>> then) override;
+  void commit(Transaction transaction, Then<Outcome> then) override;
+  void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) override;
+  void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) override;
+  void revoke(LeaseId lease, Then<Reply<LeaseState>> then) override;
+  [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
+                                             Then<const WatchNews&> tell) override;
+
+  // Cut off, nothing passes in either direction, and watches end when their time is up.
+  void set_reachable(bool reachable) { link_->reachable = reachable; }
+  void set_faults(Faults faults) { link_->faults = faults; }
+
+ private:
+  class FakeWatch;
+  // What is on its way refers to this, not to the store, which may be gone.
+  struct Link {
+    Faults faults;
+    std::mt19937_64 chance;
+    bool reachable = true;
+    bool open = true;
+
+    [[nodiscard]] bool happens(unsigned of_a_thousand) { return chance() % 1'000 < of_a_thousand; }
+    [[nodiscard]] Milliseconds travel() {
+      return Milliseconds(
+          1 + static_cast<std::int64_t>(chance() % static_cast<std::uint64_t>(travel_max.count())));
+    }
+  };
+
+  template <class Value>
+  struct Asked;
+
+  template <class Value>
+  void ask(std::function<Value(FakeCell&)> question, Value silence, Then<Value> then);
+
+  VirtualTime& time_;
+  FakeCell& cell_;
+  std::shared_ptr<Link> link_;
+};
+
+}  // namespace fleet
