@@ -13,8 +13,8 @@ from cases import PATIENCE_S, wait  # noqa: E402
 
 BUILD = Path(os.environ.get("BUILD", "build")).absolute()
 
-# Reads orders from standard input: `say TEXT`, `pass TEXT` (with a descriptor), `exit N`,
-# `kill SIGNAL`, `show NAME`.
+# Reads orders from standard input, and exits at its end: `say TEXT`, `pass TEXT` (with a
+# descriptor), `exit N`, `kill SIGNAL`, `show NAME`.
 PROGRAM = r"""
 import os, signal, socket, sys
 def say(text, descriptors=()):
@@ -28,7 +28,10 @@ for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, si
     signal.signal(number, lambda number, frame: tell("signal %d" % number))
 tell("begun %d" % os.getpid())
 while True:
-    order, _, rest = sys.stdin.readline().strip().partition(" ")
+    line = sys.stdin.readline()
+    if not line:
+        os._exit(0)
+    order, _, rest = line.strip().partition(" ")
     if order == "say":
         say(rest)
     elif order == "pass":
@@ -64,6 +67,9 @@ class Bed:
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait(PATIENCE_S)
+        if self.process:
+            self.process.stdin.close()
+            self.process.stdout.close()
         self.scratch.cleanup()
 
     def logs(self):
@@ -107,13 +113,9 @@ class Bed:
 
     def eaten(self):
         """What the device has been fed since it was asked last."""
-        found = b""
-        while select.select([self.food], [], [], 0)[0]:
-            some = os.read(self.food, 4096)
-            if not some:
-                break
-            found += some
-        return found.decode()
+        if not select.select([self.food], [], [], 0)[0]:
+            return ""
+        return os.read(self.food, 65536).decode()  # as much as a FIFO holds
 
     def is_fed(self):
         wait("the device to be fed", lambda: self.eaten())
