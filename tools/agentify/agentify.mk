@@ -8,8 +8,9 @@ agentify_objects := $(call unit,tools/agentify,$(filter-out tools/agentify/main.
 $(agentify_library): $(agentify_objects); $(make_archive)
 
 # --follow is libagent-releases'; of that it links what reads and verifies, nothing that fetches.
-agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(base_library) \
-  $(protocol_library)
+# `agentify run` judges the upgrader's options as the upgrader will, by its parser.
+agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(upgrader_library) \
+  $(base_library) $(protocol_library)
 
 $(BUILD)/agentify: $(BUILD)/objects/tools/agentify/main.o $(agentify_libraries)
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv -lsodium $(LDLIBS)

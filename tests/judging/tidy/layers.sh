@@ -1,6 +1,6 @@
 # Checks that the house stands: which file may include which.
 
-layer_checks='layers cereal uv decisions releases sample_agent_includes conformance_includes notify_watchdog_includes
+layer_checks='layers crossings cereal uv decisions releases sample_agent_includes conformance_includes notify_watchdog_includes
   upgraderctl_includes fleet_model fleet_store fleet_http'
 
 # The files of base/ that act: all others are pure.
@@ -75,6 +75,36 @@ canary_layers() {
   echo 'agent-protocol/ includes upgrader/core/log_level.h'
   echo '#include "agent-protocol/cpp/wire/message.h"' >>base/time.h
   echo 'base/ includes agent-protocol/cpp/wire/message.h'
+}
+
+# A program of upgrader/, tools/ or fleet/ includes its own files, base/, agent-protocol/ and what
+# libagent-releases installs, and never another program's. There is one exception: `agentify run`
+# judges the options that it hands to the upgrader as the upgrader will.
+check_crossings() {
+  product_files | grep -E '^(base|agent-protocol|upgrader|tools|fleet)/' | includes |
+    awk -F: '
+      function program(path, parts) {
+        split(path, parts, "/")
+        return parts[1] == "tools" ? parts[1] "/" parts[2] : parts[1]
+      }
+      $3 !~ /^(base|agent-protocol|upgrader|tools|fleet)\// { next }
+      $1 ~ /^tools\/agentify\/launch\// && $3 == "upgrader/core/options.h" { next }
+      program($3) == "base" || program($1) == program($3) { next }
+      program($3) == "agent-protocol" && program($1) != "base" { next }
+      { print $1 ":" $2 ": includes " $3 ", of another program" }'
+}
+
+canary_crossings() {
+  echo '#include "tools/upgraderctl/core/errand.h"' >>fleet/agent/main.cc
+  echo 'fleet/agent/main.cc:'
+  echo '#include "upgrader/core/state.h"' >>tools/agentify/adapter.h
+  echo 'includes upgrader/core/state.h, of another program'
+  echo '#include "tools/agent-releases/core/names.h"' >>tools/agentify/loop.h
+  echo 'tools/agentify/loop.h:'
+  echo '#include "fleet/model/ids.h"' >>upgrader/main.cc
+  echo 'upgrader/main.cc:'
+  echo '#include "agent-protocol/cpp/wire/codec.h"' >>base/time.h
+  echo 'base/time.h:'
 }
 
 layer_of() {
