@@ -47,7 +47,7 @@ void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::
   look();
 }
 
-// What was upgraded may have asked for a reboot: the end of an upgrade is told together with that.
+// A version may ask for a reboot: the end of its upgrade is told together with that.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };
@@ -149,7 +149,7 @@ void Component::perform(const DoPrepare& order) {
            }});
 }
 
-// What was prepared may have been prepared by the process before: it is looked for on disk.
+// The process before may have prepared the release: it is looked for on disk.
 void Component::perform(const BeginUpgrade& begin) {
   wish_reports_ = false;
   before_ = running_;

@@ -1,5 +1,5 @@
-// One component of a node between the store and whoever upgrades it. What is done about a command
-// is NodeCommander's; this carries it out: disk, store, releases. How the upgrader is asked is the
+// One component of a node between the store and whoever upgrades it. NodeCommander decides about
+// commands; this carries them out: disk, store, releases. How the upgrader is asked is the
 // owner's.
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace fleet {
 
-// What all components of a node share.
+// All components of a node share this.
 struct NodeDesk {
   std::string node;
   std::string instance;  // this process
@@ -44,7 +44,7 @@ struct NodeDesk {
   void set_trouble(const std::string& component, const std::string& why);  // empty: it is over
 
   void log(const std::string& text) const;
-  // None: absent, or damaged, which is as good as absent and is said.
+  // No value if it is absent, or damaged, which is as good as absent and is said.
   template <class Record>
   [[nodiscard]] std::optional<Record> find(const std::string& key) const {
     const KeyValue* record = mirror.find(key);
@@ -75,13 +75,14 @@ class Component {
     std::string name = {};
     Fetcher::Settings releases = {};
     std::string ledger = {};  // a file
-    // None: a release is not tested, but judged by its own start.
+    // Without a value a release is not tested, but judged by its own start.
     std::optional<std::vector<std::string>> test_arguments = {};
   };
 
   Component(uv_loop_t& loop, NodeDesk& desk, Settings settings, Hands hands);
 
-  // What was begun before this process, as the disk has it now: whoever was before us has ended.
+  // The work that was begun before this process, as the disk has it now: the process before has
+  // ended.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
   // This instance acts from now on. `running`: the version that runs.
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
@@ -97,7 +98,7 @@ class Component {
   // the last one failed.
   void settle(const std::string& committed, const std::string& failure);
   [[nodiscard]] bool is_settled() const { return settled_; }
-  // What the upgrader says of an upgrade, whoever began it.
+  // News of the upgrader about an upgrade, by whomever it was begun.
   void gate_reached(const std::string& id);
   void upgrade_ended(const UpgradeEnded& ended);
 
@@ -111,7 +112,7 @@ class Component {
   [[nodiscard]] const std::string& asked() const {
     return wish_reports_ ? machine_.upgrade().attempt : commander_->ledger().upgrade.id;
   }
-  // What the store says of a wish's upgrade that the process before us began; empty: none.
+  // The store's record of a wish's upgrade that the process before began; empty if there is none.
   [[nodiscard]] std::string attempt_recorded() const;
 
  private:
@@ -135,7 +136,8 @@ class Component {
   void perform(const Reboot& reboot);
   void commit_now(const std::string& upgrade);
   void save_until_done(const NodeLedger& ledger);
-  // What is to be brought here, and whom to tell: why not; empty: it is here, and tested.
+  // A release to be brought here, and whom to tell: the reason why not, or an empty text when it is
+  // here and tested.
   struct Wanted {
     std::string version = {};
     std::string digest = {};

@@ -1,4 +1,4 @@
-// What Component does about the version that is wished, and what wishes and commands share.
+// Component's part for the version that is wished, and the parts that wishes and commands share.
 #include <utility>
 
 #include "fleet/agent/component.h"
@@ -27,7 +27,7 @@ void Component::settle(const std::string& committed, const std::string& failure)
   Upgrade before = machine_.upgrade();
   if (before.attempt.empty())
     before = desk_.find<Upgrade>(key(KeyKind::node_upgrade)).value_or(Upgrade());
-  // What a command has begun is the commander's, who is told of its end.
+  // An upgrade that a command has begun is the commander's, which is told of its end.
   const bool is_ours = is_attempt(before.attempt);
   feed(Settled{.version = running_,
                .recorded = is_ours ? before : Upgrade(),

@@ -1,4 +1,4 @@
-// What a failure that the upgrader told an agent means for the command that began the upgrade.
+// The meaning of a failure that the upgrader told an agent, for the command that began the upgrade.
 // Pure.
 #pragma once
 

@@ -24,7 +24,8 @@ const ReleaseManifest* manifest_for_this_processor(const Release& release) {
   return nullptr;
 }
 
-// What was fetched must be what was published: the URL may have come to serve something else.
+// The release that was fetched must be the one that was published: the URL may have come to serve
+// something else.
 std::string why_not_published(const agent_releases::Release& added,
                               const ReleaseManifest& published) {
   std::ifstream file(added.path + std::string(agent_releases::manifest_ending));
@@ -67,7 +68,8 @@ std::string why_not_allowed(const Fetcher::Settings& settings, const std::string
   return "neither http nor https, nor a file below what --allow-file names: " + url;
 }
 
-// What follows the directory must not run ahead: it desires what runs, if that is one of its own.
+// A program that follows the directory must not run ahead: the directory desires the version that
+// runs, if that is one of its own.
 void desire_now(const Fetcher::Settings& settings, const std::string& version) {
   const auto parsed = agent_releases::Version::parse(version);
   auto releases = agent_releases::Releases::open(

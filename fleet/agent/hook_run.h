@@ -29,8 +29,8 @@ class HookRun {
     std::string output = {};  // the last line that it wrote
   };
 
-  // `ended` is called once, later, unless this is destroyed before; then the hook is killed. What
-  // it writes on its standard error goes where ours goes.
+  // `ended` is called once, later, unless this is destroyed before; then the hook is killed. Its
+  // standard error is ours.
   HookRun(uv_loop_t& loop, Timers& timers, Settings settings,
           std::function<void(const Result&)> ended);
   HookRun(const HookRun&) = delete;

@@ -51,8 +51,8 @@ void KeptRecords::look() {
   });
 }
 
-// What was not written, or may have been, is looked at again a little later: the mirror has
-// followed by then.
+// A record that was not written, or may have been, is looked at again a little later: the mirror
+// has followed by then.
 void KeptRecords::take(const Outcome& outcome) {
   writing_ = false;
   if (const auto* done = std::get_if<Committed>(&outcome)) {

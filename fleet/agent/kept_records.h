@@ -27,7 +27,7 @@ class KeptRecords {
   struct Observer {
     // All have come to stand as they are wanted.
     std::function<void()> stand = [] {};
-    // What cannot be written at all.
+    // Called for a record that cannot be written at all.
     std::function<void(const std::string& reason)> denied;
   };
 

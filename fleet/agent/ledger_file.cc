@@ -23,7 +23,7 @@ std::optional<std::string> take_record(const std::string& text, Record& record) 
   return std::nullopt;
 }
 
-// What is wrong with the line, if anything is.
+// Returns the error of the line in words, if there is one.
 std::optional<std::string> take_line(const std::string& name, const std::string& text,
                                      NodeLedger& ledger) {
   if (name == "begun") return take_record(text, ledger.begun);

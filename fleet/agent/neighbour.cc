@@ -9,7 +9,7 @@
 namespace fleet {
 namespace {
 
-// Where the system does not tell of changes, or the directory is not there yet.
+// For a system that does not tell of changes, and a directory that is not there yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
 // Going back by a request, or since nobody vouched for it in time, is not the version's failure.
@@ -122,7 +122,7 @@ void Neighbour::look_at_status() {
   take_status(*file.status);
 }
 
-// What was under way in a life that is over has ended with it, and may have been told there.
+// An upgrade of a life that is over has ended with it, and may have been told there.
 void Neighbour::end_with_life() {
   request_.clear();
   told_.clear();
@@ -144,7 +144,7 @@ void Neighbour::take_status(const upgraderctl::Status& status) {
   look_at_refusal(status);
 }
 
-// What its upgrader says of the upgrade that the process before us has begun.
+// Takes up the upgrade that the process before has begun, as its upgrader tells it.
 void Neighbour::begin(const upgraderctl::Status& status) {
   auto ledger = component_.ledger_on_disk();
   if (!ledger) {
@@ -182,7 +182,7 @@ void Neighbour::settle(const upgraderctl::Status& status) {
   component_.settle(is_good ? told.command : "", is_good ? "" : told.why);
 }
 
-// What became of the request to upgrade: a refusal is the upgrade's end.
+// Looks for the answer to the request to upgrade: a refusal is the upgrade's end.
 void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   if (request_.empty()) return;
   const upgraderctl::Answer* answer = find_answer(status, request_);

@@ -28,11 +28,11 @@ class Neighbour {
   // The mirror has changed, and this node acts.
   void look() { component_.look(); }
   void take(const NodeEvent& event) { component_.take(event); }
-  // What its upgrader says, while this node acts.
+  // Reads its upgrader's status, while this node acts.
   void look_at_status();
 
   [[nodiscard]] const std::string& name() const { return component_.name(); }
-  // What runs; empty: nothing, or it cannot be known.
+  // The version that runs; empty if none does, or it cannot be known.
   [[nodiscard]] const std::string& version() const { return version_; }
 
  private:

@@ -120,7 +120,7 @@ void NodeAgent::make_neighbours() {
   }
 }
 
-// Whoever ordered it is answered after the boot.
+// The order is answered after the boot.
 void NodeAgent::reboot() {
   reboot_ = std::make_unique<HookRun>(
       loop_, timers_, HookRun::Settings{.path = options_.reboot_command, .longest = reboot_time},
@@ -234,7 +234,7 @@ void NodeAgent::tell_all(const NodeEvent& event) {
   }
 }
 
-// What the upgrader has told this instance says what came of the upgrade that was begun before it.
+// The upgrader has told this instance how the upgrade ended that was begun before it.
 void NodeAgent::begin_own() {
   if (!unreadable_.empty()) return;
   if (own_.has_begun()) return own_.take(ActiveIs{desk_.active});

@@ -1,4 +1,4 @@
-// What NodeAgent hears of the upgrader, and says to it.
+// NodeAgent's conversation with the upgrader.
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void NodeAgent::become_ready() {
   keep_instance();
 }
 
-// What the one before us has begun to obey it has written down before it ended.
+// The instance before wrote down the orders that it had begun to obey before it ended.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
   const auto ledger = own_.ledger_on_disk();
@@ -63,7 +63,7 @@ void NodeAgent::take(const Agent::Stop& /*stop*/) {
   end_ = timers_.after(farewell_max, [this] { stop_now(); });
 }
 
-// Whatever is being fetched is left: it is complete, or not there.
+// A release that is being fetched is left: it is complete, or not there.
 void NodeAgent::stop_now() {
   const bool said = agent_.stopped();
   ::_exit(said ? 0 : 1);

@@ -1,4 +1,4 @@
-// fleet-agent's command line as plain data. What the options mean is on the page fleet-agent(8).
+// fleet-agent's command line as plain data. The page fleet-agent(8) says what the options mean.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ class PlanDesk {
 
   PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings);
 
-  // What the node has recorded, or whether this instance acts, has changed.
+  // To be called when the node's records have changed, or whether this instance acts.
   void look();
   // This process ends: no hook goes on behind its back, beside one that the next process begins. A
   // command to reboot goes on, since the machine's going down is the reason for the end.

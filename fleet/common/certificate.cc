@@ -68,7 +68,7 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// What one of OpenSSL's functions writes to a stream.
+// The text that one of OpenSSL's functions writes to a stream.
 template <class Write>
 std::string written(const Write& write) {
   const Bio bio(BIO_new(BIO_s_mem()));

@@ -47,10 +47,10 @@ struct KeyProof {
 // A request for the name, signed with that key; empty: the key is none.
 [[nodiscard]] std::string request_for(const std::string& name, const std::string& key);
 
-// KIND:WHO, whom a certificate names. None: it is no certificate.
+// KIND:WHO, whom a certificate names. No value if it is no certificate.
 [[nodiscard]] std::optional<std::string> name_in(const std::string& certificate);
 
-// None: it is no certificate.
+// No value if it is no certificate.
 [[nodiscard]] std::optional<Validity> validity_of(const std::string& certificate);
 
 // Whether the first of these authorities has signed the certificate, whatever the time.

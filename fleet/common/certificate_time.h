@@ -21,17 +21,17 @@ struct CertificateTime {
 [[nodiscard]] std::string judging_words(const CertificateTime& time);
 
 // Why the store is not asked at all: the machine's own certificate begins later, so that the clock
-// is wrong for certain. Empty: it may be asked.
+// is wrong for certain. An empty text: it may be asked.
 [[nodiscard]] std::string why_too_early(const CertificateTime& time, const Validity& own);
 
-// What is to be made durable now that the store has been reached; none: nothing is. Once an hour,
-// or, when a certificate has just been stored, at once. A clock that the machine's own certificate
-// does not agree with is not believed: what is durable never goes back.
+// The time to be made durable now that the store has been reached; no value if none is. Once an
+// hour, or, when a certificate has just been stored, at once. A clock that the machine's own
+// certificate does not agree with is not believed: what is durable never goes back.
 [[nodiscard]] std::optional<UnixSeconds> durable_from(const CertificateTime& time,
                                                       const std::optional<Validity>& own,
                                                       bool at_once);
 
-// As a file has it: one line, seconds since 1970. What is none reads as 0.
+// As a file has it: one line, seconds since 1970. Any other text reads as 0.
 [[nodiscard]] std::string durable_text(UnixSeconds time);
 [[nodiscard]] UnixSeconds durable_of(const std::string& text);
 

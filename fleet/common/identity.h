@@ -1,4 +1,4 @@
-// Who this process is, on which machine: for the records, and never for a decision but that two
+// The names of this process and its machine: for the records, and never for a decision but that two
 // machines do not share a name.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace fleet {
 // Another after each boot, as the first line of that file has it.
 [[nodiscard]] std::string boot_id(const std::string& file);
 // Tells this machine from others, and does not show the machine id, which is nobody else's
-// business. Empty: there is none.
+// business. An empty text if there is none.
 [[nodiscard]] std::string machine_id(const std::string& file);
 // os, arch, kernel, host.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();

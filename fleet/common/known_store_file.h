@@ -1,4 +1,4 @@
-// What a node knows of its store, on disk: one line, its epoch and its highest revision.
+// A node's knowledge of its store, on disk: one line, its epoch and its highest revision.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// One line of a program's log on standard error. What stands in it comes from others in part:
+// One line of a program's log on standard error. Parts of its text come from others:
 // records, answers, the output of hooks. So nothing in it may begin another line, or be a command
 // to a terminal.
 #pragma once

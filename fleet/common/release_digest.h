@@ -1,4 +1,5 @@
-// What `desired` names beside a version, so that nobody can put another release in its place.
+// The digest that `desired` names beside a version, so that nobody can put another release in its
+// place.
 #pragma once
 
 #include <string>

@@ -12,7 +12,8 @@ namespace fleet {
 
 class ReleaseDraft {
  public:
-  // One more manifest, which is found at `url`. Empty: it is taken; otherwise why not.
+  // One more manifest, which is found at `url`. Returns an empty text if it is taken, otherwise the
+  // reason why not.
   [[nodiscard]] std::string add(const std::string& manifest, const std::string& signature,
                                 const std::string& url);
 

@@ -1,5 +1,4 @@
-// What is answered to a node that asks for its next certificate, by whoever has the authority's
-// key.
+// The answer to a node that asks for its next certificate, by whoever has the authority's key.
 #pragma once
 
 #include "fleet/common/certificate.h"

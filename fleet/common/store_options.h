@@ -1,4 +1,4 @@
-// What the command lines of all the fleet's programs have about the store.
+// The options about the store that all programs of the fleet have.
 #pragma once
 
 #include <string>

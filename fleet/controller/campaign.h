@@ -1,4 +1,4 @@
-// What a controller campaigns for: whatever is to be driven and is not. Pure.
+// A controller campaigns for all that is to be driven and is not. Pure.
 #pragma once
 
 #include <map>

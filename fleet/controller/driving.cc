@@ -5,7 +5,7 @@
 namespace fleet {
 namespace {
 
-// What all of these begin with: one reading of that is at one revision, and one watch tells its
+// All of these begin in the same way: one reading is at one revision, and one watch tells its
 // changes in their order.
 std::string common_beginning(const std::vector<std::string>& keys) {
   std::string common = keys.front();

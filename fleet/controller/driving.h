@@ -55,7 +55,7 @@ class Driving {
     std::uint64_t seed = 0;
     std::function<std::unique_ptr<AnyDriver>(LeaseId)> make;
     std::function<void(bool loud, const std::string& text)> log;
-    // What the wall clock shows; none: it is not asked for.
+    // The time of the wall clock; no value if it is not asked for.
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
     // From within the driving, which must not be destroyed by that.
     std::function<void()> ended;

@@ -1,5 +1,5 @@
-// What one controller of the cell does for all: writes the history, tells people of it, and follows
-// sources of releases.
+// The duties that one controller of the cell has for all: it writes the history, tells people of
+// it, and follows sources of releases.
 #include <algorithm>
 #include <ctime>
 
@@ -16,7 +16,7 @@ namespace {
 
 // Until the copy of the records holds what was just written.
 constexpr std::chrono::milliseconds settle_time{200};
-// Whoever follows waits for the lease where the store has not answered by then.
+// The controller that follows waits for the lease if the store has not answered by then.
 constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
@@ -109,7 +109,7 @@ void Front::tell_people() {
     store_->commit(*transaction, [this, alive](const Outcome&) {
       if (alive.expired()) return;
       notices_.written();
-      // What came of it is read from the records, which may be a moment behind.
+      // Its outcome is read from the records, which may be a moment behind.
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
     });
   }
@@ -139,7 +139,7 @@ void Front::renew_certificates() {
   store_->commit(transaction, [this, alive, news = one.node + words](const Outcome& outcome) {
     if (alive.expired()) return;
     if (std::holds_alternative<Committed>(outcome)) log(news);
-    // What came of it is read from the records, which may be a moment behind.
+    // Its outcome is read from the records, which may be a moment behind.
     renewed_ = timers_->after(settle_time, [this] {
       renewing_ = false;
       look_soon();
@@ -191,7 +191,7 @@ void Front::perform(const ReleaseWatcher::Order& step) {
   store_->commit(step.transaction, [this, alive, news = step.news](const Outcome& outcome) {
     if (alive.expired()) return;
     if (std::holds_alternative<Committed>(outcome)) log(news);
-    // What came of it is read from the records, which may be a moment behind.
+    // Its outcome is read from the records, which may be a moment behind.
     settled_ = timers_->after(settle_time, [this] {
       watcher_.written();
       look_soon();

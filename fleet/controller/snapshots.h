@@ -23,7 +23,7 @@ class Snapshots {
     int kept = 48;
   };
 
-  // What it takes them of outlives it.
+  // The line outlives it.
   Snapshots(Timers& timers, EtcdLine& line, Settings settings);
 
   // When the last was taken, in seconds since 1970; 0: there is none.

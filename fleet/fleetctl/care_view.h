@@ -1,5 +1,5 @@
-// What somebody who keeps a cell has to look after, beside what it does: when certificates end, and
-// who fills the store. Pure.
+// The cares of a person who keeps a cell: when certificates end, and which nodes fill the store.
+// Pure.
 #pragma once
 
 #include <optional>

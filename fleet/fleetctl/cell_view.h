@@ -1,4 +1,4 @@
-// What was read of a cell, as people read it. Pure.
+// The records of a cell, as people read them. Pure.
 #pragma once
 
 #include <string>

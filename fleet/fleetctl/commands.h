@@ -1,4 +1,4 @@
-// What fleetctl does, a command a function: asks the store, shows, and gives the exit status.
+// fleetctl's commands, a function each: asks the store, shows, and gives the exit status.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ fleet::Signer signer_of(const Options& options) {
   return {fleet::content_of_file(options.signer), fleet::content_of_file(options.signer_key)};
 }
 
-// Who has been given the certificate is written down, so that it can be taken from him.
+// Writes down whose certificate it is, so that it can be revoked.
 int write_identity(const Options& options, Asker& asker, const fleet::IssuedCertificate& issued) {
   const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
   OneRecord<fleet::Identity> before;

@@ -13,7 +13,7 @@ namespace fleetctl {
 template <class Record>
 struct OneRecord {
   std::optional<Record> record = std::nullopt;  // none: it is absent, or damaged
-  fleet::Revision revision = 0;                 // 0: it is absent
+  fleet::Revision revision = 0;                 // 0 if it is absent
   std::string damage = {};                      // why it cannot be read
 };
 

@@ -1,4 +1,4 @@
-// What the groups of fleetctl's subcommands are made of.
+// The parts of which the groups of fleetctl's subcommands are made.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// fleetctl's command line as plain data. What it means is on the page fleetctl(1).
+// fleetctl's command line as plain data. The page fleetctl(1) says what it means.
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ int refuse(const std::string& why) {
   return exit_refused;
 }
 
-// What a person wrote, and nothing of what a run records.
+// Reads the members that a person writes, and none that a run records.
 int read_file(const Options& options, fleet::Plan& plan) {
   std::ifstream file(options.file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -49,7 +49,7 @@ int read_file(const Options& options, fleet::Plan& plan) {
   return exit_done;
 }
 
-// What was migrated is not migrated back: no member may go to an older version by a plan.
+// Data that was migrated is not migrated back: no member may go to an older version by a plan.
 int find_newer(std::vector<fleet::NodeView> nodes, const fleet::Plan& plan,
                const std::vector<std::string>& members) {
   if (plan.component.empty()) return exit_done;

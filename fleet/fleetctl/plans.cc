@@ -81,7 +81,7 @@ int show_plan(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// What is left after a part is found by reading again, so an answer that was lost does not matter.
+// The parts that are left are found by reading again, so an answer that was lost does not matter.
 int commit_parts(Asker& asker, const std::string& plan,
                  const std::vector<fleet::Transaction>& parts) {
   for (const fleet::Transaction& part : parts) {

@@ -1,4 +1,4 @@
-// What somebody may do in the store, by the kind of his name. Pure.
+// The rights of a user in the store, by the kind of its name. Pure.
 #pragma once
 
 #include <string>

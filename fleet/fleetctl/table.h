@@ -1,5 +1,5 @@
-// Tables and other text for a person's terminal. What stands in it was written by nodes and by
-// other people: it is escaped, and no cell is so wide that it pushes the others away.
+// Tables and other text for a person's terminal. Nodes and other people wrote the texts in it: it
+// is escaped, and no cell is so wide that it pushes the others away.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What activate brings along: a state of every size and spelling, after a stop that was clean or
-// was not.
+// Checks of the members of activate: a state of every size and spelling, after a stop that was
+// clean or was not.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"

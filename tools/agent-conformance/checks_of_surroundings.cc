@@ -1,5 +1,5 @@
-// What is seen of the agent from outside: its children, descriptors and sockets, and what it does
-// without an upgrader.
+// Checks of an agent from outside: its children, descriptors and sockets, and its deeds without an
+// upgrader.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"

@@ -41,7 +41,7 @@ std::string_view path_of(std::string_view call) {
   return call.substr(begin + 1, end - begin - 1);
 }
 
-// What is a file in name only.
+// True for a file in name only.
 bool is_harmless(std::string_view path) {
   return path.starts_with("/dev/") || path.starts_with("/proc/");
 }

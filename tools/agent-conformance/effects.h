@@ -1,5 +1,5 @@
-// What an agent did that has an effect outside itself, as strace saw it. Reads strace's lines, and
-// nothing else.
+// The deeds of an agent that have an effect outside itself, as strace saw them. Reads strace's
+// lines, and nothing else.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What can be seen of an agent from outside: its processes, as /proc shows them. Plain data.
+// An agent from outside: its processes, as /proc shows them. Plain data.
 #pragma once
 
 #include <string>

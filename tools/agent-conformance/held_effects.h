@@ -6,7 +6,7 @@
 namespace conformance {
 
 // Agent 0, started by this step, is ready and held for a while; then its input ends, and it exits.
-// What it did is judged by what strace saw, or, where there is none, by whether it listens.
+// Its deeds are judged by the lines of strace or, if there are none, by whether it listens.
 [[nodiscard]] Script held_effects(Step start, const Terms& terms);
 
 }  // namespace conformance

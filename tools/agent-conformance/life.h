@@ -1,4 +1,5 @@
-// What one agent has said and been told so far, and so what it may say next. Decides nothing else.
+// The messages that one agent has sent and received so far, and so those that it may send next.
+// Decides no more.
 #pragma once
 
 #include <optional>

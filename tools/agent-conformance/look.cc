@@ -33,7 +33,7 @@ struct Stat {
   [[nodiscard]] bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
 
-// What can be read of it: the process may end meanwhile.
+// As much of it as can be read: the process may end meanwhile.
 std::string contents(const std::string& path) {
   const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;

@@ -9,7 +9,7 @@
 
 namespace conformance {
 
-// What to look for.
+// The marks by which an agent's processes are found.
 struct Marks {
   ino_t output = 0;  // the pipe on which the agent speaks
   ino_t lock = 0;    // the file of the lock; 0: there is none

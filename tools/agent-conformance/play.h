@@ -30,7 +30,7 @@ class Play {
   [[nodiscard]] const Lives& lives() const { return lives_; }
 
  private:
-  // What is kept of an agent for the upgrader's part.
+  // The upgrader's part of one agent.
   struct Seat {
     std::string welcome;
     bool bytewise = false;

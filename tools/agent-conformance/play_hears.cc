@@ -1,4 +1,4 @@
-// What an agent said, and how it went: judged by the rules of the check, and answered as the
+// The lines and the end of an agent: judged by the rules of the check, and answered as the
 // upgrader answers it.
 #include <algorithm>
 #include <utility>

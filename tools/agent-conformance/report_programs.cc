@@ -17,8 +17,8 @@ std::string seconds(Time time) {
   return text.data();
 }
 
-// Texts of agents are shown() before: no control characters, valid UTF-8. What XML has no
-// characters for are U+FFFE and U+FFFF alone, then.
+// Texts of agents are shown() before: no control characters, valid UTF-8. XML then
+// lacks U+FFFE and U+FFFF alone.
 std::string xml(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {

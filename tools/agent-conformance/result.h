@@ -1,4 +1,4 @@
-// What came of the checks.
+// The outcome of the checks.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ using Results = std::vector<Result>;
   return found;
 }
 
-// What the protocol calls it, where no other sentence is meant.
+// The sentence of the protocol, unless another is meant.
 [[nodiscard]] inline Quote quote_of(const Result& result) {
   return result.fault.quote.value_or(result.check->quotes.front());
 }

@@ -195,7 +195,7 @@ std::optional<std::string> member_text(const Value& object, const char* name) {
   return std::string(text_of(found->value));
 }
 
-// What the check's scripts want to know of a message that is well formed.
+// Takes the members for which the check's scripts ask, of a message that is well formed.
 void take_members(const Value& object, Said& said) {
   said.id = member_text(object, "id");
   said.state = member_text(object, "state");

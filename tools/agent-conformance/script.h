@@ -1,5 +1,5 @@
-// What is done to agents in a check, step by step, and what a check is. Plain data, but for the
-// small functions by which a check looks at what was seen.
+// A check, and its script: what it does to agents, step by step. Plain data, but for the small
+// functions by which a check looks at what was seen.
 #pragma once
 
 #include <cstdint>
@@ -68,14 +68,14 @@ struct Step {
 
 using Script = std::vector<Step>;
 
-// What a look at all that was seen leads to.
+// The result of a look at all that was seen.
 struct Judgement {
   std::optional<Fault> fault{};
   std::vector<std::string> notes{};
   Script more{};  // to be done next
 };
 
-// What is judged in every line and at every moment of a check, beside its script.
+// Rules that are judged in every line and at every moment of a check, beside its script.
 enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,

@@ -1,5 +1,5 @@
-// What a check may see, and what it may order. Events lie in the past, orders are imperatives; an
-// agent is a number, counted from 0 in the order of the starts. Plain data.
+// The events that a check may see, and the orders that it may give. Events lie in the past, orders
+// are imperatives; an agent is a number, counted from 0 in the order of the starts. Plain data.
 #pragma once
 
 #include <cstdint>

@@ -153,7 +153,7 @@ void Stage::end_all(bool patience) {
   kill_what_is_left();
 }
 
-// What an agent leaves may be about to end, too; it must not be there in the next check.
+// A process that an agent leaves may be about to end, too; it must not be there in the next check.
 void Stage::kill_what_is_left() const {
   const std::uint64_t begin = uv_hrtime();
   for (const auto& agent : agents_) {

@@ -1,5 +1,5 @@
-// Where a check is played: a loop, the agents that it starts, and a clock. Carries orders out and
-// tells events; what they mean is for Play.
+// The stage on which a check is played: a loop, the agents that it starts, and a clock. Carries
+// orders out and tells events; what they mean is for Play.
 #pragma once
 
 #include <uv.h>

@@ -1,4 +1,4 @@
-// What is started, and in which surroundings: the command, its environment, strace before it.
+// The start of an agent: the command, its environment, strace before it.
 #pragma once
 
 #include <string>

@@ -8,8 +8,8 @@ namespace conformance {
 using Duration = std::chrono::milliseconds;
 using Time = std::chrono::microseconds;  // since the check began
 
-// What the options say. All but `watch` are deadlines of the agent: long, so that a loaded machine
-// is no reason to complain.
+// Settings of the options. All but `watch` are deadlines of the agent: long, so that a loaded
+// machine is no reason to complain.
 struct Terms {
   Duration start_timeout{std::chrono::seconds{30}};  // from the start, or welcome, to ready
   Duration stop_timeout{std::chrono::seconds{30}};   // from stop to stopped

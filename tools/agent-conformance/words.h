@@ -1,4 +1,4 @@
-// What the kit says in the upgrader's place, and how it says durations.
+// The lines that the kit says in the upgrader's place, and durations in words.
 #pragma once
 
 #include <string>

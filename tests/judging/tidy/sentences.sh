@@ -70,7 +70,8 @@ plain_directories='agent-protocol agent-protocol/cpp/agent
   upgrader upgrader/core upgrader/shell upgrader/wire packaging/static/shims/bits
   tests/together/regression tests/delivery/static tests/adversity/kill tests/adversity/fault
   tests/adversity/fuzz tests/adversity/endurance tests/adversity/crash tests/benchmark tests/support
-  tests/demo sample-agent sample-agent/hello'
+  tests/demo sample-agent sample-agent/hello tools/agent-conformance fleet/agent fleet/common
+  fleet/controller fleet/fleetctl'
 
 check_comment_sentences() {
   for directory in $plain_directories; do
