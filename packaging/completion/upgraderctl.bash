@@ -4,7 +4,7 @@
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
 _upgraderctl_commands='list status upgrade rehearse confirm cancel commit rollback history wait
-  shutdown'
+  on shutdown'
 
 # The upgraders of the machine and of the caller that begin with $1.
 _upgraderctl_names() {
@@ -33,6 +33,7 @@ _upgraderctl_options() {
     cancel | rollback) echo '--reason= --timeout=' ;;
     confirm | commit | shutdown) echo '--timeout=' ;;
     wait) echo '--for= --timeout=' ;;
+    on) echo '--exec= --after=' ;;
   esac
 }
 
@@ -49,7 +50,7 @@ _upgraderctl_values() {
       compgen -W 'starting running preparing confirming switching replacing trial abandoning
         rolling_back falling_back shutting_down ended' -- "$2"
       ;;
-    --start-timeout | --confirm-timeout | --trial | --timeout)
+    --start-timeout | --confirm-timeout | --trial | --timeout | --after)
       compgen -W '0' -- "$2"
       _upgrader_durations "$2"
       ;;
@@ -88,6 +89,7 @@ _upgraderctl_word() {
       [[ $name ]] || _upgraderctl_names "$1"
       ;;
     upgrade | rehearse) compgen -f -- "$1" ;;
+    on) compgen -W 'good commit fallback' -- "$1" ;;
   esac
 }
 

@@ -18,6 +18,7 @@ local -A about=(
   rollback 'roll the agent on trial back'
   history 'how upgrades ended, in this life of the upgrader and before'
   wait 'wait for the end of the upgrade under way, or for a phase'
+  on 'run a command whenever an agent is good, or an upgrade has ended'
   shutdown 'end the upgrader and its agent, and wait for that'
 )
 local phases='(starting running preparing confirming switching replacing trial abandoning'
@@ -88,6 +89,13 @@ case $command in
   cancel | rollback) options+=($reason $timeout '1::id: ') ;;
   confirm | commit) options+=($timeout '1::id: ') ;;
   wait) options+=($timeout "--for=[the phase that is waited for]:phase:$phases") ;;
+  on)
+    options+=(
+      '--exec=[what /bin/sh is to run]:command: '
+      "--after=[how long an agent has to be active to be good]$duration"
+      '1:event:(good commit fallback)'
+    )
+    ;;
   shutdown) options+=($timeout) ;;
 esac
 case $command in

@@ -13,7 +13,7 @@
 
 namespace notify_watchdog {
 
-// What the child gets instead of the variables by which init speaks with notify-watchdog.
+// The child gets these instead of the variables by which init speaks with notify-watchdog.
 struct ChildSetting {
   std::string notify_socket;
   Duration watchdog{};

@@ -13,7 +13,7 @@ namespace {
 // late wake-up must not reset the machine.
 constexpr int feeds_a_timeout = 4;
 
-// What a shell makes of an end by a signal.
+// A shell adds it to the number of a signal that has ended a program.
 constexpr int killed_status_base = 128;
 
 bool is_stop(int signal_number) {

@@ -74,7 +74,7 @@ class Guard {
   // The device has just been fed.
   Guard(const Terms& terms, Time now);
 
-  // What is to be done about an event, in this order.
+  // Returns the actions that the event needs, in order.
   [[nodiscard]] Actions step(const Event& event, Time now);
   // When TimePassed is due.
   [[nodiscard]] std::optional<Time> next_deadline() const;

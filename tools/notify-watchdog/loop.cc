@@ -63,7 +63,7 @@ class Loop {
   int run() {
     while (!leave_) {
       wait();
-      // What the child has said counts before its end, and before any deadline.
+      // Notifications of the child count before its end, and before any deadline.
       while (const auto notification = notify_.take())
         feed(Notified{*notification});
       notify_.pass_on();
@@ -96,8 +96,8 @@ class Loop {
     signalfd_siginfo info{};
     while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
       const int number = static_cast<int>(info.ssi_signo);
-      // What our own writes cause is not for the child, and neither is what a terminal has sent to
-      // the child already, as to all of the process group.
+      // A SIGPIPE of our own writes is not for the child. A terminal has sent its signals to the
+      // child already, as to all of the process group.
       const bool of_terminal = info.ssi_code == SI_KERNEL && ::getpgid(child_) == ::getpgrp();
       if (number == SIGCHLD || info.ssi_pid == static_cast<unsigned>(::getpid())) continue;
       feed(SignalArrived{number}, !of_terminal);

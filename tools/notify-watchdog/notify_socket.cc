@@ -135,7 +135,7 @@ void NotifySocket::pass_on() {
   }
 }
 
-// False if there was no room for it. What init refuses for another reason is lost.
+// False if there was no room for it. A notification that init refuses for another reason is lost.
 bool NotifySocket::send(const Datagram& datagram) const {
   Control control{};
   iovec part{.iov_base = const_cast<char*>(datagram.text.data()), .iov_len = datagram.text.size()};

@@ -23,7 +23,7 @@ class NotifySocket {
   // `outer` is NOTIFY_SOCKET as init has set it, or null. False, with errno, if the child's socket
   // cannot be made.
   [[nodiscard]] bool open(const char* outer);
-  // Whose notifications count: the child's, and those of root and of this user.
+  // Notifications count if they come from the child, from root, or from this user.
   void set_child(pid_t child) { child_ = child; }
 
   // The value of the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.

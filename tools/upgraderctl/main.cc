@@ -17,6 +17,7 @@
 #include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/place.h"
 #include "tools/upgraderctl/shell/asking.h"
+#include "tools/upgraderctl/shell/occasion_runner.h"
 #include "tools/upgraderctl/shell/terminal.h"
 #include "tools/upgraderctl/shell/views.h"
 
@@ -66,6 +67,7 @@ int obey(const Options& options, Terminal& terminal) {
   const Place& place = std::get<Place>(chosen);
   if (options.command == Command::status) return show_status(options, place.path, terminal);
   if (options.command == Command::history) return show_history(options, place.path, terminal);
+  if (options.command == Command::on) return run_on_occasions(options, place.path, terminal);
   return ask(options, place, terminal);
 }
 

@@ -52,13 +52,15 @@ listing() { (cd "$root" && find . -printf '%y %m %p %l\n' | sort); }
 # Each kind of file is where those who read it look for it.
 puts_in_place() {
   (cd "$root/usr" && ls -d bin/upgrader bin/upgraderctl bin/sample-agent bin/agentify \
-    bin/agent-releases bin/notify-watchdog bin/agent-conformance bin/fleet-agent bin/fleet-controller bin/fleetctl \
+    bin/agent-releases bin/notify-watchdog bin/agent-conformance bin/fleet-agent \
+    bin/fleet-controller bin/fleetctl \
     share/man/man1/fleetctl.1 share/man/man7/fleet.7 share/man/man8/fleet-agent.8 \
     share/man/man8/fleet-controller.8 lib/libagent-protocol.a lib/libagent-releases.a \
     include/agent-releases/releases.h include/agent-releases/follower.h \
     lib/libagent-protocol.so lib/libagent-protocol.so.1 lib/pkgconfig/agent-protocol.pc \
     include/agent-protocol/agent.h include/agent-protocol/agent_protocol.h \
-    share/man/man8/upgrader.8 share/man/man8/notify-watchdog.8 share/man/man7/agent-protocol.7 share/man/man3/agent_protocol.3 \
+    share/man/man8/upgrader.8 share/man/man8/notify-watchdog.8 \
+    share/man/man7/agent-protocol.7 share/man/man3/agent_protocol.3 \
     share/man/man1/sample-agent.1 share/man/man1/upgraderctl.1 \
     share/bash-completion/completions/upgrader \
     share/zsh/site-functions/_upgrader)

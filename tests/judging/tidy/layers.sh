@@ -1,7 +1,8 @@
 # Checks that the house stands: which file may include which.
 
-layer_checks='layers crossings cereal uv decisions releases sample_agent_includes conformance_includes notify_watchdog_includes
-  upgraderctl_includes fleet_model fleet_store fleet_http'
+layer_checks='layers crossings cereal uv decisions releases sample_agent_includes
+  conformance_includes notify_watchdog_includes upgraderctl_includes fleet_model fleet_store
+  fleet_http'
 
 # The files of base/ that act: all others are pure.
 base_shell='check|descriptors|environment|executable|execution|lock|lock_holders|no_wait|owned_fd'

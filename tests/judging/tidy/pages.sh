@@ -94,7 +94,8 @@ check_options() {
   sed -nE 's/.*name == "(--[a-z-]+)".*/\1/p' tools/agent-conformance/options.cc >"$scratch/code"
   options_on_page man/agent-conformance.1 >"$scratch/page"
   differ tools/agent-conformance/options.cc "$scratch/code" man/agent-conformance.1 "$scratch/page"
-  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' tools/notify-watchdog/options.cc >"$scratch/code"
+  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' tools/notify-watchdog/options.cc \
+    >"$scratch/code"
   { options_on_page man/notify-watchdog.8
     sed -nE 's/^\.It Fl h , (-help)/-\1/p' man/notify-watchdog.8; } >"$scratch/page"
   differ tools/notify-watchdog/options.cc "$scratch/code" man/notify-watchdog.8 "$scratch/page"

@@ -223,6 +223,7 @@ std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& see
     case Command::list:
     case Command::status:
     case Command::history:
+    case Command::on:
       break;
   }
   return Finish{exit_usage, std::string(name_of(options.command)) + " asks for nothing"};

@@ -9,6 +9,7 @@
 
 #include "agent-protocol/cpp/control/request.h"
 #include "base/moment.h"
+#include "tools/upgraderctl/core/occasions.h"
 
 namespace upgraderctl {
 
@@ -23,6 +24,7 @@ enum class Command {
   rollback,
   history,
   wait,
+  on,
   shutdown,
 };
 
@@ -44,6 +46,10 @@ struct Options {
   std::optional<std::string> reason;
   std::optional<std::string> phase;
   std::optional<Duration> timeout;
+  // on
+  std::optional<Occasion> occasion;
+  std::optional<std::string> exec;
+  std::optional<Duration> after;
 };
 
 struct HelpWanted {

@@ -107,6 +107,20 @@ void add_terms(CLI::App& app, Options& options, bool rehearsal) {
   app.add_flag("--no-wait", options.no_wait, "do not wait for more than that it has begun");
 }
 
+void add_occasion(CLI::App& app, Options& options) {
+  const auto take = [&options](const std::string& word) {
+    options.occasion = word == "good"     ? Occasion::good
+                       : word == "commit" ? Occasion::commit
+                                          : Occasion::fallback;
+  };
+  app.add_option_function<std::string>("EVENT", take, "good, commit or fallback")
+      ->type_name("")
+      ->check(one_of({"good", "commit", "fallback"}));
+  add_text(app, "--exec", options.exec, "what /bin/sh is to run", "COMMAND");
+  add_duration(app, "--after", "how long an agent has to be active to be good (30s)",
+               [&options](Duration duration) { options.after = duration; });
+}
+
 std::vector<std::string> phases() {
   return {phase_names.begin(), phase_names.end()};
 }
@@ -136,6 +150,9 @@ void add_own_options(CLI::App& app, Command command, Options& options) {
     case Command::wait:
       add_choice(app, "--for", options.phase, phases(), "the phase that is waited for");
       break;
+    case Command::on:
+      add_occasion(app, options);
+      return;
     case Command::shutdown:
       break;
   }
@@ -169,6 +186,15 @@ std::optional<UsageError> judge_together(const Options& options) {
   }
   if (options.command == Command::list && (options.directory || options.name)) {
     return UsageError{"list: takes neither --dir nor NAME"};
+  }
+  if (options.command == Command::on && !options.occasion) {
+    return UsageError{"on: EVENT is missing: good, commit or fallback"};
+  }
+  if (options.command == Command::on && !options.exec) {
+    return UsageError{"on: --exec=COMMAND is missing"};
+  }
+  if (options.after && options.occasion != Occasion::good) {
+    return UsageError{"--after: is for `on good` alone"};
   }
   if (options.name && (options.name->empty() || *options.name == "." || *options.name == ".." ||
                        options.name->find('/') != std::string::npos)) {

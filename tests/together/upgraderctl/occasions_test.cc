@@ -1,0 +1,179 @@
+// When the command of `upgraderctl on` runs, and what it is told.
+#include "tools/upgraderctl/core/occasions.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/together/upgraderctl/status_text.h"
+
+namespace occasions_test {
+
+using namespace upgraderctl;
+using namespace std::chrono_literals;
+
+namespace {
+
+Look look(const Status& status, std::optional<Status> previous = std::nullopt,
+          Hearing hearing = Hearing::listens) {
+  return Look{status, std::move(previous), true, hearing, 0, ""};
+}
+
+Ending ended(const std::string& id, const std::string& outcome) {
+  Ending ending;
+  ending.id = id;
+  ending.outcome = outcome;
+  ending.stage = outcome == "fell_back" ? "trial" : "";
+  ending.reason = outcome == "fell_back" ? "exited with status 4" : "";
+  ending.from = {"1.0", "/opt/agent/1.0"};
+  ending.to = {"1.1", "/opt/agent/1.1"};
+  return ending;
+}
+
+// Newest first, as the file has them.
+Status with(std::vector<Ending> endings) {
+  Status status = at_rest();
+  status.endings = std::move(endings);
+  return status;
+}
+
+Status another_life(std::vector<Ending> endings) {
+  Status status = with(std::move(endings));
+  status.upgrader.started = "2026-11-22T07:00:00.000Z";
+  return status;
+}
+
+std::string value_of(const OccasionEnvironment& environment, const std::string& name) {
+  for (const std::string& entry : environment) {
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  }
+  return "not set";
+}
+
+// Runs every command that is due, and returns the values of UPGRADER_ID or, without one, of
+// UPGRADER_VERSION.
+std::string run_all(Occasions& occasions, Duration now) {
+  std::string all;
+  while (const auto environment = occasions.next(now)) {
+    const std::string id = value_of(*environment, "UPGRADER_ID");
+    all += (id == "not set" ? value_of(*environment, "UPGRADER_VERSION") : id) + " ";
+    occasions.command_ended(true, now);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("an agent that has been active for the time is good, once in each life") {
+  Occasions occasions(Occasion::good, 30s);
+  occasions.looked(look(with({})), 1s);
+  CHECK(run_all(occasions, 1s).empty());
+  CHECK(occasions.next_deadline() == 31s);
+  occasions.looked(look(with({})), 30s);
+  CHECK(run_all(occasions, 30s).empty());
+
+  occasions.looked(look(with({})), 31s);
+
+  CHECK(run_all(occasions, 31s) == "1.0 ");
+  occasions.looked(look(with({})), 90s);
+  CHECK(run_all(occasions, 90s).empty());
+  CHECK_FALSE(occasions.next_deadline());
+  occasions.looked(look(another_life({})), 100s);
+  occasions.looked(look(another_life({})), 130s);
+  CHECK(run_all(occasions, 130s) == "1.0 ");
+}
+
+TEST_CASE("the time begins anew with each agent, and not while one is on trial or none runs") {
+  Occasions occasions(Occasion::good, 30s);
+  Status status = with({});
+  occasions.looked(look(status), 0s);
+  status.active->generation = 2;
+  occasions.looked(look(status), 20s);
+  CHECK(occasions.next_deadline() == 50s);
+  status.phase = "trial";
+  occasions.looked(look(status), 49s);
+  CHECK_FALSE(occasions.next_deadline());
+  status.phase = "running";
+  occasions.looked(look(status), 60s);
+  CHECK(occasions.next_deadline() == 90s);
+  occasions.looked(look(status, std::nullopt, Hearing::gone), 91s);
+  CHECK(run_all(occasions, 91s).empty());
+  occasions.looked(Look{}, 92s);
+  CHECK_FALSE(occasions.next_deadline());
+}
+
+TEST_CASE("a commit is good at once, and names the version that was committed") {
+  Occasions occasions(Occasion::good, 30s);
+  occasions.looked(look(with({})), 0s);
+
+  occasions.looked(look(with({ended("u1", "committed")})), 1s);
+
+  const auto environment = occasions.next(1s);
+  REQUIRE(environment);
+  CHECK(value_of(*environment, "UPGRADER_EVENT") == "good");
+  CHECK(value_of(*environment, "UPGRADER_ID") == "u1");
+  CHECK(value_of(*environment, "UPGRADER_VERSION") == "1.1");
+  CHECK(value_of(*environment, "UPGRADER_OTHER_VERSION") == "1.0");
+}
+
+TEST_CASE("commits and fall-backs of both files are told, oldest first, and each once") {
+  const Status before = another_life({ended("u2", "committed"), ended("u1", "fell_back")});
+  const Status now =
+      with({ended("u3", "fell_back"), ended("u2", "kept"), ended("u1", "committed")});
+  Occasions commits(Occasion::commit, 30s);
+  Occasions fallbacks(Occasion::fallback, 30s);
+
+  commits.looked(look(now, before), 0s);
+  fallbacks.looked(look(now, before), 0s);
+
+  CHECK(run_all(commits, 0s) == "u2 u1 ");
+  const auto first = fallbacks.next(0s);
+  REQUIRE(first);
+  CHECK(value_of(*first, "UPGRADER_VERSION") == "1.0");
+  CHECK(value_of(*first, "UPGRADER_OTHER_EXECUTABLE") == "/opt/agent/1.1");
+  CHECK(value_of(*first, "UPGRADER_STAGE") == "trial");
+  CHECK(value_of(*first, "UPGRADER_REASON") == "exited with status 4");
+  fallbacks.command_ended(true, 0s);
+  CHECK(run_all(fallbacks, 0s) == "u3 ");
+  commits.looked(look(now, before), 1s);
+  CHECK(run_all(commits, 1s).empty());
+}
+
+TEST_CASE("where both files are of one life, its upgrades are told once") {
+  const Status status = with({ended("u1", "committed")});
+  Occasions occasions(Occasion::commit, 30s);
+
+  occasions.looked(look(status, status), 0s);
+
+  CHECK(run_all(occasions, 0s) == "u1 ");
+}
+
+TEST_CASE("a command that fails is run again, and later occasions wait for it") {
+  Occasions occasions(Occasion::commit, 30s);
+  occasions.looked(look(with({ended("u1", "committed")})), 0s);
+  CHECK(occasions.next(0s));
+  CHECK_FALSE(occasions.next(0s));
+  occasions.command_ended(false, 5s);
+  occasions.looked(look(with({ended("u2", "committed"), ended("u1", "committed")})), 6s);
+  CHECK_FALSE(occasions.next(6s));
+  CHECK(occasions.next_deadline() == 15s);
+
+  CHECK(run_all(occasions, 15s) == "u1 u2 ");
+}
+
+TEST_CASE("of too many occasions the oldest that waits is dropped, and not the one that runs") {
+  Occasions occasions(Occasion::commit, 30s);
+  const auto commit = [&](int number) {
+    occasions.looked(look(with({ended("u" + std::to_string(number), "committed")})), 0s);
+  };
+  commit(0);
+  CHECK(occasions.next(0s));
+  for (int i = 1; i <= 70; ++i)
+    commit(i);
+
+  occasions.command_ended(true, 0s);
+
+  const std::string all = run_all(occasions, 0s);
+  CHECK(all.starts_with("u8 u9 "));
+  CHECK(all.ends_with(" u70 "));
+}
+
+}  // namespace occasions_test

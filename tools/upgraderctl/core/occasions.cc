@@ -1,0 +1,126 @@
+#include "tools/upgraderctl/core/occasions.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace upgraderctl {
+namespace {
+
+// Two lives of the upgrader differ in it.
+std::string life_of(const Status& status) {
+  return status.upgrader.started + "/" + std::to_string(status.upgrader.pid.value_or(0));
+}
+
+OccasionEnvironment environment_of(const char* event, const std::string& version,
+                                   const std::string& executable) {
+  return {std::string("UPGRADER_EVENT=") + event, "UPGRADER_VERSION=" + version,
+          "UPGRADER_EXECUTABLE=" + executable};
+}
+
+// VERSION and EXECUTABLE are those of the side that stays.
+OccasionEnvironment environment_of(const char* event, const Ending& ending) {
+  const bool committed = ending.outcome == "committed";
+  const Side& stays = committed ? ending.to : ending.from;
+  const Side& goes = committed ? ending.from : ending.to;
+  OccasionEnvironment environment = environment_of(event, stays.version, stays.executable);
+  environment.push_back("UPGRADER_ID=" + ending.id);
+  environment.push_back("UPGRADER_OTHER_VERSION=" + goes.version);
+  environment.push_back("UPGRADER_OTHER_EXECUTABLE=" + goes.executable);
+  environment.push_back("UPGRADER_STAGE=" + ending.stage);
+  environment.push_back("UPGRADER_REASON=" + ending.reason);
+  return environment;
+}
+
+const char* name_of(Occasion occasion) {
+  switch (occasion) {
+    case Occasion::good:
+      return "good";
+    case Occasion::commit:
+      return "commit";
+    case Occasion::fallback:
+      return "fallback";
+  }
+  return "";
+}
+
+}  // namespace
+
+void Occasions::looked(const Look& look, Duration now) {
+  // A status that cannot be read says nothing of what has been seen.
+  if (!look.status) {
+    active_since_.reset();
+    active_.clear();
+    return;
+  }
+  std::vector<std::string> keys;
+  const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
+  // An older life has committed what the one that runs now started: no reason to call it good.
+  if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
+  look_at_endings(*look.status, keys);
+  seen_ = std::move(keys);
+  if (kind_ == Occasion::good) look_at_active(look, now);
+}
+
+void Occasions::look_at_endings(const Status& status, std::vector<std::string>& keys) {
+  for (auto ending = status.endings.rbegin(); ending != status.endings.rend(); ++ending) {
+    const std::string key = life_of(status) + "/" + ending->id;
+    keys.push_back(key);
+    const bool is_seen = std::find(seen_.begin(), seen_.end(), key) != seen_.end();
+    if (!is_seen && concerns(*ending)) add(environment_of(name_of(kind_), *ending));
+  }
+}
+
+bool Occasions::concerns(const Ending& ending) const {
+  return ending.outcome == (kind_ == Occasion::fallback ? "fell_back" : "committed");
+}
+
+// By our own clock: that of a machine without a battery jumps when it learns the time.
+void Occasions::look_at_active(const Look& look, Duration now) {
+  const Status& status = *look.status;
+  const std::string life = life_of(status);
+  const bool works = status.active && status.phase != "trial" && status.phase != "starting" &&
+                     !status.ended && !has_gone(look.hearing);
+  if (!works || life == good_life_) {
+    active_since_.reset();
+    active_.clear();
+    return;
+  }
+  const std::string agent = life + "/" + std::to_string(status.active->generation.value_or(0));
+  if (std::exchange(active_, agent) != agent) active_since_ = now;
+  if (now < *active_since_ + after_) return;
+  good_life_ = life;
+  active_since_.reset();
+  add(environment_of("good", status.active->version, status.active->executable));
+}
+
+void Occasions::add(OccasionEnvironment environment) {
+  const std::size_t first = running_ || retry_at_ ? 1 : 0;  // the front one is being run
+  if (waiting_.size() >= occasions_waiting_max) {
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  waiting_.push_back(std::move(environment));
+}
+
+void Occasions::command_ended(bool well, Duration now) {
+  running_ = false;
+  if (well) {
+    waiting_.erase(waiting_.begin());
+  } else {
+    retry_at_ = now + occasion_retry;
+  }
+}
+
+std::optional<OccasionEnvironment> Occasions::next(Duration now) {
+  if (running_ || waiting_.empty() || (retry_at_ && now < *retry_at_)) return std::nullopt;
+  running_ = true;
+  retry_at_.reset();
+  return waiting_.front();
+}
+
+std::optional<Duration> Occasions::next_deadline() const {
+  const std::optional<Duration> good =
+      active_since_ ? std::optional(*active_since_ + after_) : std::nullopt;
+  return upgrader::earlier_of(good, running_ ? std::nullopt : retry_at_);
+}
+
+}  // namespace upgraderctl
