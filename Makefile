@@ -349,7 +349,7 @@ check-here: check-built
 	    $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
 
 demo:
-	@tests/need-packages $(build_packages) python3 minisign
+	@tests/need-packages $(build_packages) python3
 	@$(MAKE) $(jobs) --no-print-directory samples \
 	  $(addprefix $(BUILD)/,upgrader upgraderctl agent-releases)
 	@BUILD=$(BUILD) tests/demo/demo

@@ -10,7 +10,7 @@ fleet_doubles := $(BUILD)/tests/libfleet-doubles.a
 fleet-demo:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-demo-here
-fleet-demo-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
+fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet_programs) \
     $(addprefix $(BUILD)/tests/together/fleet/agents/,1.0.0 1.1.0)
 	@BUILD=$(BUILD) tests/demo/fleet
 
@@ -41,6 +41,7 @@ fleet-kill fleet-hour:
 	@$(MAKE) $(jobs) --no-print-directory $@-here
 fleet-kill-here: export KILLS := $(or $(KILLS),1000)
 fleet-hour-here: export SECONDS := $(or $(SECONDS),3600)
-fleet-kill-here fleet-hour-here: $(BUILD)/upgrader $(BUILD)/agentify $(fleet_programs) \
+fleet-kill-here fleet-hour-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) \
+    $(fleet_programs) \
     $(BUILD)/tests/together/fleet/agents/1.0.0
 	@BUILD=$(BUILD) SEED=$(or $(SEED),1) tests/together/fleet/kills

@@ -13,7 +13,7 @@ _agent_releases_options_of() {
     desire) echo '--newest' ;;
     adopt) echo '--as=' ;;
     prune) echo '--keep= --older=' ;;
-    pack) echo '--version= --arch= --entry= --min-protocol= --expires= --out= --sign=' ;;
+    pack) echo '--version= --arch= --entry= --min-protocol= --expires= --out= --sign= --check=' ;;
     key) echo '--public= --no-password' ;;
   esac
 }
@@ -38,7 +38,7 @@ _agent_releases_versions() {
 _agent_releases_values() {
   case $1 in
     --dir | --keys | --control) compgen -d -- "$2" ;;
-    --out) compgen -d -- "$2" ;;
+    --out | --check) compgen -d -- "$2" ;;
     --sign | --public | --entry) compgen -f -- "$2" ;;
     --arch)
       compgen -W 'x86_64 i386 aarch64 armhf armel mips mipsel riscv64 ppc64le s390x any' -- "$2"

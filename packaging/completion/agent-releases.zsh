@@ -68,6 +68,7 @@ case ${words[(r)(add|verify|desire|adopt|prune|pack|key)]} in
       '--expires=[refused after this time]:time:'
       '--out=[where it is put]:directory:_files -/'
       '--sign=[the secret key]:key:_files'
+      '--check=[what of these files would be refused]:directory:_files -/'
     )
     ;;
   key)

@@ -7,7 +7,8 @@ build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
 # What the program alone has; all else is the library's.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
-  commands.cc interruption.cc key_files.cc options.cc options_publish.cc outgoing.cc pack.cc \
+  check_published.cc commands.cc interruption.cc key_files.cc options.cc options_publish.cc \
+  outgoing.cc pack.cc \
   pack_bytes.cc pack_look.cc password.cc publish_commands.cc report.cc))
 releases_parts := $(filter-out $(releases_program_parts), \
   $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))

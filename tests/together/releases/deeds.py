@@ -59,7 +59,7 @@ class Stage(World):
         if deed == "add_http":
             double = Double(self.pub)
             self.closers.append(double.close)
-            self.manifests["by http"] = double.url("agent-2.0.0.json")
+            self.manifests["by http"] = double.url("agent-2.0.0-any.json")
         self.arguments = {
             "add_first": ["add", self.manifests["2.0.0"]],
             "add_file": ["add", self.manifests["2.0.0"]],

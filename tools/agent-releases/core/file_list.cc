@@ -1,5 +1,6 @@
 #include "tools/agent-releases/core/file_list.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -56,6 +57,12 @@ Result<std::vector<Listed>> parse_list(std::string_view text) {
     list.push_back(std::move(*listed));
   }
   return list;
+}
+
+bool has_program(const std::vector<Listed>& list, std::string_view path) {
+  return std::ranges::any_of(list, [&](const Listed& listed) {
+    return listed.kind == Listed::Kind::file && listed.mode == 0555 && listed.path == path;
+  });
 }
 
 }  // namespace agent_releases

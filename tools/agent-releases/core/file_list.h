@@ -23,4 +23,7 @@ struct Listed {
 [[nodiscard]] std::string to_line(const Listed& listed);
 [[nodiscard]] Result<std::vector<Listed>> parse_list(std::string_view text);
 
+// Whether there is an executable file of that path: what `entry` of a manifest must name.
+[[nodiscard]] bool has_program(const std::vector<Listed>& list, std::string_view path);
+
 }  // namespace agent_releases

@@ -46,12 +46,6 @@ std::uint32_t number_at(std::string_view text, std::size_t at, std::size_t bytes
   return number;
 }
 
-std::string_view todays_name(std::string_view arch) {
-  if (arch == "armv7l") return "armhf";
-  if (arch == "i686") return "i386";
-  return arch;
-}
-
 }  // namespace
 
 std::optional<std::string_view> processor_of_elf(std::string_view first_bytes) {
@@ -75,6 +69,12 @@ std::optional<std::string_view> processor_of_elf(std::string_view first_bytes) {
     }
   }
   return std::nullopt;
+}
+
+std::string_view todays_processor_name(std::string_view arch) {
+  if (arch == "armv7l") return "armhf";
+  if (arch == "i686") return "i386";
+  return arch;
 }
 
 bool is_processor_name(std::string_view name) {
@@ -108,7 +108,7 @@ std::string_view processor_built_for() {
 }
 
 bool is_for_processor(std::string_view arch, std::string_view processor) {
-  return arch == "any" || (todays_name(arch) == processor && processor != "other");
+  return arch == "any" || (todays_processor_name(arch) == processor && processor != "other");
 }
 
 bool is_for_this_processor(std::string_view arch) {

@@ -2,7 +2,6 @@
 // own in an order that leaves nothing half there. Its manifest is publication.h's affair.
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "agent-releases/releases.h"
@@ -103,13 +102,8 @@ Outcome Addition::finish_archive(const Directory& staging, const Download& downl
   if (!below) return below.refusal();
   const Result<std::string> list = unpack(download.descriptor(), manifest.size, below.value());
   if (!list) return list.refusal();
-  const auto made_files = parse_list(list.value());
-  const bool has_program =
-      made_files && std::ranges::any_of(made_files.value(), [&](const Listed& made) {
-        return made.kind == Listed::Kind::file && made.mode == release_mode &&
-               made.path == manifest.entry;
-      });
-  if (!has_program) {
+  const auto files = parse_list(list.value());
+  if (!files || !has_program(files.value(), manifest.entry)) {
     return Refusal{"the archive has no program " + manifest.entry + ", which `entry` names"};
   }
   if (const Outcome staged = stage(staging, files_ending, list.value()); !staged) return staged;

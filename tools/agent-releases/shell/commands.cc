@@ -218,6 +218,7 @@ Outcome perform_in_directory(const Options& options) {
     case Task::show_help:
     case Task::show_version:
     case Task::pack:
+    case Task::check_published:
     case Task::key_make:
     case Task::key_public:
       break;
@@ -229,6 +230,7 @@ Outcome perform_in_directory(const Options& options) {
 
 Outcome perform(const Options& options) {
   if (options.task == Task::pack) return perform_pack(options);
+  if (options.task == Task::check_published) return perform_check(options);
   if (options.task == Task::key_make) return perform_key_make(options);
   if (options.task == Task::key_public) return perform_key_public(options);
   return perform_in_directory(options);

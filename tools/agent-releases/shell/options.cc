@@ -190,6 +190,7 @@ std::string_view help_text() {
          "      --expires=TIME    refused after this time, such as 2030-01-31T00:00:00Z\n"
          "      --out=DIR         where it is put; the present directory\n"
          "      --sign=FILE       the secret key that signs it\n"
+         "      --check=DIR       what of a directory of published files would be refused\n"
          "  key make SECRET       make a secret key to sign with, and its public key; or\n"
          "      public SECRET     print the public key of a secret key\n"
          "      --public=FILE     of make: where the public key is put\n"

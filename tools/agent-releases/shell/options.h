@@ -27,6 +27,7 @@ enum class Task : std::uint8_t {
   remove,
   prune,
   pack,
+  check_published,
   key_make,
   key_public,
 };

@@ -24,14 +24,15 @@ std::string public_path(const std::string& secret) {
 PublishCommands declare_publishing(CLI::App& app, PublishOptions& options, PublishWords& words) {
   PublishCommands commands{};
   commands.pack = app.add_subcommand("pack");
-  commands.pack->add_option("FILE", options.source)->required();
-  commands.pack->add_option("--version", words.version)->required();
+  commands.pack->add_option("FILE", options.source);
+  commands.pack->add_option("--version", words.version);
   commands.pack->add_option("--arch", options.arch);
   commands.pack->add_option("--entry", options.entry);
   commands.pack->add_option("--min-protocol", options.min_protocol);
   commands.pack->add_option("--expires", words.expires);
   commands.pack->add_option("--out", options.out);
   commands.pack->add_option("--sign", options.secret_key);
+  commands.pack->add_option("--check", options.check);
 
   CLI::App* key = app.add_subcommand("key");
   key->require_subcommand(1);
@@ -46,12 +47,18 @@ PublishCommands declare_publishing(CLI::App& app, PublishOptions& options, Publi
 
 Outcome check_publishing(Options& options, const PublishWords& words) {
   PublishOptions& publishing = options.publishing;
-  if (publishing.source.empty()) return wrong("the name of a file is empty");
+  if (options.task == Task::pack && !publishing.check.empty()) {
+    if (!publishing.source.empty()) return wrong("--check takes no other file");
+    options.task = Task::check_published;
+    return std::monostate{};
+  }
+  if (publishing.source.empty()) return wrong("pack and key need the path of a file");
   if (options.task == Task::key_make && publishing.public_key.empty()) {
     publishing.public_key = public_path(publishing.source);
   }
   if (options.task != Task::pack) return std::monostate{};
   if (options.name.empty()) return wrong("pack needs --name=NAME");
+  if (words.version.empty()) return wrong("pack needs --version=VERSION");
   options.version = Version::parse(words.version);
   if (!options.version) return wrong("`" + words.version + "` is no version such as 1.2.3");
   if (publishing.out.empty()) return wrong("--out needs a directory");

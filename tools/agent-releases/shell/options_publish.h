@@ -25,6 +25,7 @@ struct PublishOptions {
   std::optional<Moment> expires;
   std::string secret_key;  // of --sign
   std::string public_key;
+  std::string check;  // of pack: the directory of what is published
   bool no_password = false;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tools/agent-releases/core/json_object.h"
+#include "tools/agent-releases/shell/check_published.h"
 #include "tools/agent-releases/shell/interruption.h"
 #include "tools/agent-releases/shell/key_files.h"
 #include "tools/agent-releases/shell/pack.h"
@@ -31,6 +32,20 @@ std::string text_of(const Packed& packed, const Wanted& wanted) {
   return packed.manifest + ": " + wanted.name + " " + wanted.version.text() + " for " +
          packed.arch + ", " + shown_bytes(packed.bytes) +
          (packed.signature.empty() ? ", not signed\n" : ", signed\n");
+}
+
+std::string json_of(const CheckedManifest& checked) {
+  JsonWriter json;
+  json.add("manifest", checked.name).add("sound", static_cast<bool>(checked.sound));
+  if (!checked.sound) json.add("reason", checked.sound.reason());
+  if (!checked.notes.empty()) json.add("notes", checked.notes);
+  return json.line() + "\n";
+}
+
+std::string text_of(const CheckedManifest& checked) {
+  return checked.name +
+         (checked.sound ? " is sound" : " would be refused: " + checked.sound.reason()) +
+         (checked.notes.empty() ? "" : " (" + checked.notes + ")") + "\n";
 }
 
 std::string json_of(const std::string& secret, const std::string& open, const PublicKey& key) {
@@ -64,6 +79,23 @@ Outcome perform_pack(const Options& options) {
   tell(options.json ? json_of(packed.value(), order.wanted)
                     : text_of(packed.value(), order.wanted));
   return std::monostate{};
+}
+
+Outcome perform_check(const Options& options) {
+  const Interruption interruption;
+  const auto all = check_published(options.publishing.check, options.keys, std::time(nullptr));
+  if (!all) return all.refusal();
+  std::size_t refused = 0;
+  for (const CheckedManifest& checked : all.value()) {
+    refused += checked.sound ? 0 : 1;
+    tell(options.json ? json_of(checked) : text_of(checked));
+  }
+  if (all.value().empty()) {
+    return Refusal{"there is no manifest in " + options.publishing.check, Trouble::absent};
+  }
+  if (refused == 0) return std::monostate{};
+  return Refusal{std::to_string(refused) + " of " + std::to_string(all.value().size()) +
+                 " manifests would be refused"};
 }
 
 Outcome perform_key_make(const Options& options) {

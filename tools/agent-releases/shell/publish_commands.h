@@ -8,6 +8,7 @@ namespace agent_releases {
 
 // Prints on standard output what has been made.
 [[nodiscard]] Outcome perform_pack(const Options& options);
+[[nodiscard]] Outcome perform_check(const Options& options);
 [[nodiscard]] Outcome perform_key_make(const Options& options);
 [[nodiscard]] Outcome perform_key_public(const Options& options);
 

@@ -20,11 +20,14 @@ inline constexpr std::size_t elf_header_bytes = 64;
 // Whether it is one of the names above.
 [[nodiscard]] bool is_processor_name(std::string_view name);
 
+// The name that a manifest's `arch` has now: of `armv7l` and `i686`, as manifests had them before,
+// it is `armhf` and `i386`. Any other text stays as it is.
+[[nodiscard]] std::string_view todays_processor_name(std::string_view arch);
+
 // The processor for which this program was built. `other` has no name here.
 [[nodiscard]] std::string_view processor_built_for();
 
 // Whether a release whose manifest has this `arch` is for programs such as this one, or for `any`.
-// `armv7l` and `i686`, as manifests had them before, are read as `armhf` and `i386`.
 [[nodiscard]] bool is_for_this_processor(std::string_view arch);
 
 // The same, for another processor than that of this program.

@@ -1,0 +1,26 @@
+// Looks at a directory of published files as `add` would, on a machine of the right kind: what it
+// would refuse is found before anybody fetches it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent-releases/result.h"
+#include "tools/agent-releases/core/moment.h"
+
+namespace agent_releases {
+
+struct CheckedManifest {
+  std::string name;  // of its file
+  Outcome sound = std::monostate{};
+  std::string notes{};  // what has not been looked at, and why
+};
+
+// Every file *.json of the directory that is a manifest or is signed, in the order of their names.
+// With `keys`, a directory of public keys, each must be signed by one of them; without it, no
+// signature is verified. Archives are unpacked below TMPDIR, and removed again.
+[[nodiscard]] Result<std::vector<CheckedManifest>> check_published(const std::string& directory,
+                                                                   const std::string& keys,
+                                                                   Moment now);
+
+}  // namespace agent_releases
