@@ -111,7 +111,7 @@ $(static_libuv_objects): $(static)/objects/libuv/%.o: $(static)/musl.specs \
 $(static)/include: $(static_libuv)/fetched
 	rm -rf $@
 	mkdir -p $@
-	ln -s /usr/include/cereal /usr/include/rapidjson $(abspath $(static_libuv))/include/* $@
+	ln -s /usr/include/cereal $(abspath $(static_libuv))/include/* $@
 	: >$@/iostream
 
 # What musl's wrapper tells the compiler, and musl's start of a program that has no loader and

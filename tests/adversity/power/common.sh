@@ -1,0 +1,64 @@
+# What both machines have: the agents' programs, and how an upgrader is started. Sourced by init of
+# either; /config has FS, OPTIONS, SECTOR and the like.
+
+/bin/busybox mkdir -p /proc /sys /dev /run /tmp /data
+/bin/busybox --install -s /bin
+mount -t devtmpfs dev /dev
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+. /config
+while read -r module; do insmod "/modules/$module" 2>/dev/null; done </modules/order
+ip link set lo up 2>/dev/null
+
+tell() { echo "$*" >/dev/ttyS1; }
+
+# Prints the program of the version NUMBER-KIND: an agent in shell, as long as a small program.
+agent_of() {
+  cat <<AGENT
+#!/bin/sh
+# Version $1.
+echo $1 >>/run/started
+echo '{"type":"hello","protocol":1,"version":"$1"}'
+[ ${1#*-} != dies ] || exit 3
+echo '{"type":"ready"}'
+while read -r line; do
+  case \$line in
+    *'"activate"'*) echo $1 >/run/active; [ ${1#*-} != crashes ] || exit 4 ;;
+    *'"stop"'*) echo '{"type":"stopped"}'; exit 0 ;;
+  esac
+done
+exit
+AGENT
+  for row in $(seq 1 200); do
+    echo "# Version $1, row $row: only here so that the file has several pages, torn or whole."
+  done
+}
+
+# Sets `upgrader` to the process. Its log goes to the console, and to /run/log.
+start_upgrader() {
+  rm -rf /run/control /run/active
+  mkdir -p /run/control
+  : >/run/log
+  env $CARELESS_ENVIRONMENT /bin/upgrader --relink --previous=/data/previous --attempts=3 \
+    --lock=/data/lock --control=/run/control --trial="$TRIAL" /data/current 2>>/run/log &
+  upgrader=$!
+}
+
+# usage: wait_until SECONDS COMMAND...: whether the command has succeeded before that
+wait_until() {
+  tries=$(($1 * 20))
+  shift
+  while [ $((tries -= 1)) -ge 0 ]; do
+    "$@" && return
+    usleep 50000
+  done
+  return 1
+}
+
+has_ended() { ! kill -0 "$upgrader" 2>/dev/null; }
+
+stop_upgrader() {
+  kill -TERM "$upgrader"
+  wait_until 30 has_ended || kill -KILL "$upgrader"
+  wait "$upgrader"
+}

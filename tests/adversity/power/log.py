@@ -1,0 +1,67 @@
+# The log of a disk, as QEMU's blklogwrites and the kernel's dm-log-writes write it, and the states
+# in which a power cut may leave the disk.
+import struct
+
+SECTOR = 512
+MAGIC = 0x6A736677736872
+FLUSH, FUA, DISCARD = 1, 2, 4
+HEADER = struct.Struct("<QQQQ")
+
+
+class Entry:
+    """One write, or one flush: a flush covers every write before it."""
+
+    def __init__(self, sector, flags, data):
+        self.offset = sector * SECTOR
+        self.flushes = bool(flags & FLUSH)
+        self.is_durable = bool(flags & FUA)
+        self.data = data
+
+
+def read_log(path):
+    entries = []
+    with open(path, "rb") as log:
+        magic, version, _, size = struct.unpack("<QQQI", log.read(28))
+        assert (magic, version, size) == (MAGIC, 1, SECTOR), (magic, version, size)
+        log.seek(SECTOR)
+        for header in iter(lambda: log.read(SECTOR), b""):
+            sector, count, flags, _ = HEADER.unpack(header[:HEADER.size])
+            if not count and not flags:
+                break
+            data = b"" if flags & DISCARD else log.read(count * SECTOR)
+            entries.append(Entry(sector, flags, data))
+    return entries
+
+
+def unflushed(entries, cut, obeys=lambda number: True):
+    """The numbers of the writes before `cut` that no flush has covered. `obeys` says of each flush
+    whether the disk obeys it."""
+    last = number = 0
+    for at, entry in enumerate(entries[:cut]):
+        if entry.flushes:
+            number += 1
+            if obeys(number):
+                last = at + 1
+    return last, [at for at in range(last, cut)
+                  if entries[at].data and not entries[at].is_durable]
+
+
+def state(base, entries, cut, random, obeys=lambda number: True, size=None):
+    """The disk after a cut before entry `cut`: all flushed writes, and of the others none, all,
+    some, or some of their sectors. Returns the disk, and in words which."""
+    last, loose = unflushed(entries, cut, obeys)
+    how = random.choice(["none", "all", "some", "torn"]) if loose else "none"
+    kept = {"none": set(), "all": set(loose)}.get(
+        how, {at for at in loose if random.random() < 0.5})
+    disk = bytearray(base)
+    for at, entry in enumerate(entries[:cut]):
+        if not entry.data or (size and entry.offset >= size):
+            continue
+        if at < last or entry.is_durable or (at in kept and how != "torn"):
+            disk[entry.offset:entry.offset + len(entry.data)] = entry.data
+        elif at in kept:
+            for begin in range(0, len(entry.data), SECTOR):
+                if random.random() < 0.5:
+                    disk[entry.offset + begin:entry.offset + begin + SECTOR] = \
+                        entry.data[begin:begin + SECTOR]
+    return disk, "%s of %d unflushed writes" % (how, len(loose))

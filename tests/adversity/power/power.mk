@@ -1,0 +1,25 @@
+# make check-power FS=ext4 CUTS=30: a virtual machine whose power is cut, and one that judges what
+# is left. FS is ext4, ext4-writeback, f2fs, btrfs or xfs. It needs Debian's kernel, which is
+# unpacked below $(BUILD) and never installed.
+
+power_mark := $(BUILD)/tests/adversity/power/mark
+$(power_mark): tests/adversity/power/mark.c
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -D_GNU_SOURCE $(wide_types) -O2 -Wall -Wextra -static -o $@ $<
+
+power_kernel := $(BUILD)/power/kernel
+$(power_kernel)/boot:
+	@mkdir -p $(power_kernel)/package
+	@package=$$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: //p' | head -n 1) && \
+	  echo "Fetching from Debian: $$package" && cd $(power_kernel)/package && \
+	  apt-get download -q $$package >/dev/null 2>&1 && dpkg -x *.deb ..
+
+.PHONY: check-power
+FS ?= ext4
+CUTS ?= $(if $(filter 1,$(LONG)),1000,30)
+check-power:
+	@tests/need-packages $(build_packages) $(static_packages) gcc python3 qemu-system-x86 \
+	  busybox-static $$(FS=$(FS) tests/adversity/power/power --packages)
+	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/upgrader $(power_mark) \
+	  $(BUILD)/tests/adversity/crash/careless.so $(power_kernel)/boot
+	@BUILD=$(BUILD) FS=$(FS) CUTS=$(CUTS) SEED=$(SEED) nice -n 15 tests/adversity/power/power

@@ -1,0 +1,81 @@
+# What must hold on a disk after a power cut: decides from the notes that were in the log before the
+# cut, and from what the second machine has seen. Knows nothing of machines and disks.
+
+# Names that may stand beside the releases; a dot file of the upgrader must not stay.
+KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
+
+
+def summary(told):
+    counts = {}
+    for line in told:
+        word = line.split(" ")[0]
+        if word in ("begin", "committed", "fell_back", "kept", "killed", "restarted"):
+            counts[word] = counts.get(word, 0) + 1
+    return ", ".join("%d %s" % (number, word) for word, number in sorted(counts.items()))
+
+
+class Expected:
+    """What the notes before a cut allow."""
+
+    def __init__(self, notes):
+        self.link = set()      # what AGENT's link may name
+        self.committed = set()  # what may have been committed, ever
+        for note in notes:
+            word, _, version = note.partition(" ")
+            if word in ("first", "committed"):
+                self.link = {version}
+                self.committed.add(version)
+            elif word == "begin" and version.endswith("-good"):
+                # Committed, perhaps, and nobody has been told yet.
+                self.link.add(version)
+                self.committed.add(version)
+            elif word in ("kept", "fell_back"):
+                self.link.discard(version)
+                self.committed.discard(version)
+
+
+def violations_of(expected, seen):
+    """In words, one each. `seen`: the lines that the second machine has told of one state."""
+    facts = {}
+    for line in seen:
+        word, _, rest = line.partition(" ")
+        facts.setdefault(word, rest)
+    found = []
+    if "not" in facts:
+        return ["it cannot be mounted: " + facts["not"]]
+    for link, allowed in (("current", expected.link), ("previous", expected.committed)):
+        version, _, how = facts.get(link, "is not there").partition(" ")
+        if link == "previous" and how == "not there":
+            continue  # nothing has been committed over the first
+        if version not in allowed:
+            found.append("%s names %s %s, allowed: %s" % (
+                link, version, how, " ".join(sorted(allowed))))
+        elif how != "whole":
+            found.append("%s names %s, which is %s" % (link, version, how))
+    if "active" not in facts:
+        found.append("no agent is active after four starts: " + facts.get("log", "no log"))
+    for version in facts.get("started", "").split():
+        if version not in expected.committed:
+            found.append("%s was started, and has never been committed" % version)
+    for name in facts.get("files", "").split():
+        if name not in KNOWN and not name.startswith("./releases/"):
+            found.append("%s is left" % name)
+    return found
+
+
+def violations(told, states):
+    """`states`: for each state, the notes before its cut, and how it was made, in words."""
+    seen = {}
+    for line in told:
+        if line.startswith("state "):
+            current = seen.setdefault(int(line.split()[1]), [])
+        elif seen:
+            current.append(line)
+    found = []
+    for number, (notes, words) in enumerate(states):
+        if number not in seen:
+            found.append("state %d: was not judged" % number)
+            continue
+        for violation in violations_of(Expected(notes), seen[number]):
+            found.append("state %d: %s (%s)" % (number, violation, words))
+    return found

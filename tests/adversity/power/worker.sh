@@ -1,0 +1,89 @@
+#!/bin/busybox sh
+# The machine whose power is cut: upgrades, good and bad, on a disk of which every write and flush
+# is logged. Notes go into the log, too: `begin V` before an upgrade, and how it ended behind it.
+. /common.sh
+
+# The last sectors of the disk, behind the file system.
+mark() { /bin/mark /dev/vda "$SECTOR" "$*" && tell "$*"; }
+
+runs() { grep -q '"phase":"running"' /run/control/status.json 2>/dev/null; }
+
+outcome_of() {
+  sed -n "s/.*\"id\":\"$1\"[^{}]*\"outcome\":\"\([a-z_]*\)\".*/\1/p" /run/control/status.json \
+    2>/dev/null
+}
+
+is_over() { [ -n "$(outcome_of "$1")" ]; }
+
+request() {
+  printf '{"type":"upgrade","request":"r%s","id":"u%s","executable":"/data/releases/%s"}\n' \
+    "$1" "$1" "$2" | timeout 10 dd of=/run/control/control bs=4096 2>/dev/null
+}
+
+# A release as it comes from somebody who syncs nothing, with other writes beside it.
+bring() {
+  agent_of "$1" >"/data/releases/.$1"
+  chmod 755 "/data/releases/.$1"
+  mv "/data/releases/.$1" "/data/releases/$1"
+  dd if=/dev/urandom of="/data/junk" bs=4096 count=$((number % 7 + 1)) conv=notrunc 2>/dev/null
+}
+
+prune() {
+  for file in /data/releases/*; do
+    case $file in
+      "$(readlink -f /data/current)" | "$(readlink -f /data/previous)") ;;
+      *) rm -f "$file" ;;
+    esac
+  done
+}
+
+upgrade() {
+  bring "$1"
+  mark "begin $1"
+  request "$number" "$1"
+  wait_until 30 is_over "u$number"
+  mark "$(outcome_of "u$number") $1"
+}
+
+kill_amid() {
+  bring "$1"
+  mark "begin $1"
+  request "$number" "$1"
+  usleep $((number * 37 % 40 * 10000))
+  kill -KILL "$upgrader"
+  wait "$upgrader"
+  mark "killed $1"
+  start_upgrader
+  wait_until 30 runs
+}
+
+mount -t "$FS" -o "$OPTIONS" /dev/vda /data || { tell "not mounted"; poweroff -f; }
+echo 20 >/proc/sys/vm/dirty_writeback_centisecs
+echo 20 >/proc/sys/vm/dirty_expire_centisecs
+mkdir /data/releases
+number=0
+bring 0-good
+ln -s releases/0-good /data/current
+sync
+mark 'first 0-good'
+start_upgrader
+wait_until 60 runs || tell "the first agent is not active: $(cat /run/log)"
+mark 'begun'
+for number in $(seq 1 "$UPGRADES"); do
+  case $((number % 8)) in
+    2) upgrade "$number-dies" ;;
+    4) upgrade "$number-crashes" ;;
+    6) kill_amid "$number-good" ;;
+    7)
+      stop_upgrader
+      start_upgrader
+      wait_until 30 runs
+      mark 'restarted'
+      prune
+      ;;
+    *) upgrade "$number-good" ;;
+  esac
+done
+mark 'over'
+tell 'over'
+poweroff -f
