@@ -115,7 +115,7 @@ def run_machine(kernel, directory, files, disk, patience_s, more=()):
     return lines
 
 
-def scratch_directory(build):
-    path = Path(build).absolute() / "power"
+def scratch_directory(build, name):
+    path = Path(build).absolute() / "power" / name
     os.makedirs(path, exist_ok=True)
     return path
