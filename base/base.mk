@@ -16,9 +16,13 @@ base_upgrader_parts := $(base_words_parts) $(base_process_parts)
 base_upgrader_objects := $(call unit,base/words,$(base_words_parts)) \
   $(call unit,base/process,$(base_process_parts))
 
+# What libagent-releases has inside beside the texts.
+base_moment := $(call unit,base/moment,base/moment.cc)
 # What only the programs of tools/ and fleet/ link.
-base_tools_parts := $(filter-out $(base_text_parts) $(base_upgrader_parts),$(wildcard base/*.cc))
+base_tools_parts := $(filter-out base/moment.cc $(base_text_parts) $(base_upgrader_parts), \
+  $(wildcard base/*.cc))
 
 base_library := $(BUILD)/libbase.a
-$(base_library): $(base_text) $(base_upgrader_objects) $(call unit,base/tools,$(base_tools_parts))
+$(base_library): $(base_text) $(base_moment) $(base_upgrader_objects) \
+    $(call unit,base/tools,$(base_tools_parts))
 	$(make_archive)

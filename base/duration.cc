@@ -6,25 +6,23 @@
 
 namespace upgrader {
 
-std::optional<Duration> parse_duration(std::string_view text) {
+std::optional<Duration> parse_length(std::string_view text) {
+  constexpr std::int64_t number_most = 999'999'999;
   std::string_view unit = text;
-  const std::optional<std::int64_t> taken = take_number(unit);
-  if (!taken || *taken == too_large || *taken > duration_max.count()) return std::nullopt;
-  const std::int64_t number = *taken;
-  Duration duration{0};
-  if (unit == "ms") {
-    duration = Duration{number};
-  } else if (unit == "s") {
-    duration = std::chrono::seconds{number};
-  } else if (unit == "m") {
-    duration = std::chrono::minutes{number};
-  } else if (unit == "h") {
-    duration = std::chrono::hours{number};
-  } else if (text != "0") {
-    return std::nullopt;
-  }
-  if (duration > duration_max) return std::nullopt;
-  return duration;
+  const std::optional<std::int64_t> number = take_number(unit);
+  if (!number || *number == too_large || *number > number_most) return std::nullopt;
+  if (unit == "ms" || text == "0") return Duration{*number};
+  if (unit == "s") return std::chrono::seconds{*number};
+  if (unit == "m") return std::chrono::minutes{*number};
+  if (unit == "h") return std::chrono::hours{*number};
+  if (unit == "d") return std::chrono::hours{24 * *number};
+  return std::nullopt;
+}
+
+std::optional<Duration> parse_duration(std::string_view text) {
+  if (text.ends_with('d')) return std::nullopt;
+  const std::optional<Duration> duration = parse_length(text);
+  return duration && *duration <= duration_max ? duration : std::nullopt;
 }
 
 }  // namespace upgrader

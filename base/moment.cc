@@ -46,16 +46,29 @@ std::optional<Duration> take_offset(std::string_view text) {
   const bool east = take(text, '+');
   if (!east && !take(text, '-')) return std::nullopt;
   const std::optional<int> hours = take_digits(text, 2);
-  if (!hours || !take(text, ':')) return std::nullopt;
+  if (!hours || *hours > 23 || !take(text, ':')) return std::nullopt;
   const std::optional<int> minutes = take_digits(text, 2);
-  if (!minutes || !text.empty()) return std::nullopt;
+  if (!minutes || *minutes > 59 || !text.empty()) return std::nullopt;
   const Duration offset = std::chrono::hours{*hours} + std::chrono::minutes{*minutes};
   return east ? offset : -offset;
 }
 
-std::string two_digits(unsigned number) {
+std::string with_zeros(std::int64_t number, std::size_t digits_min) {
   const std::string digits = std::to_string(number);
-  return digits.size() < 2 ? "0" + digits : digits;
+  return std::string(digits_min - std::min(digits_min, digits.size()), '0') + digits;
+}
+
+// YYYY-MM-DD, `between`, HH:MM:SS.
+std::string date_and_time(std::chrono::sys_seconds moment, char between) {
+  using namespace std::chrono;
+  const sys_days date = floor<days>(moment);
+  const year_month_day parts{date};
+  const hh_mm_ss clock{moment - date};
+  return with_zeros(static_cast<int>(parts.year()), 4) + "-" +
+         with_zeros(static_cast<unsigned>(parts.month()), 2) + "-" +
+         with_zeros(static_cast<unsigned>(parts.day()), 2) + between +
+         with_zeros(clock.hours().count(), 2) + ":" + with_zeros(clock.minutes().count(), 2) + ":" +
+         with_zeros(clock.seconds().count(), 2);
 }
 
 // One digit behind the point, which is left out where it is 0.
@@ -103,16 +116,13 @@ std::optional<Moment> parse_moment(std::string_view text) {
 }
 
 std::string show_moment(Moment moment) {
-  using namespace std::chrono;
-  const sys_days date = floor<days>(moment);
-  const year_month_day parts{date};
-  const hh_mm_ss clock{floor<seconds>(moment - date)};
-  return std::to_string(static_cast<int>(parts.year())) + "-" +
-         two_digits(static_cast<unsigned>(parts.month())) + "-" +
-         two_digits(static_cast<unsigned>(parts.day())) + " " +
-         two_digits(static_cast<unsigned>(clock.hours().count())) + ":" +
-         two_digits(static_cast<unsigned>(clock.minutes().count())) + ":" +
-         two_digits(static_cast<unsigned>(clock.seconds().count())) + " UTC";
+  return date_and_time(std::chrono::floor<std::chrono::seconds>(moment), ' ') + " UTC";
+}
+
+std::string rfc3339(std::int64_t seconds) {
+  constexpr std::int64_t last = 253'402'300'799;  // 9999-12-31T23:59:59Z
+  const std::chrono::seconds shown{std::clamp<std::int64_t>(seconds, 0, last)};
+  return date_and_time(std::chrono::sys_seconds(shown), 'T') + "Z";
 }
 
 std::string show_duration(Duration duration) {

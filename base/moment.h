@@ -24,6 +24,10 @@ using upgrader::Duration;
 // 2026-11-22 08:15:04 UTC
 [[nodiscard]] std::string show_moment(Moment moment);
 
+// 2026-11-22T08:15:04Z, of seconds since 1970. Times before 1970 and beyond the year 9999 are shown
+// as the nearest of these.
+[[nodiscard]] std::string rfc3339(std::int64_t seconds);
+
 using upgrader::parse_duration;  // on the command line
 
 // The two largest units, of which the second is left out where it is 0: 12 ms, 4.2 s, 3 min 4 s,

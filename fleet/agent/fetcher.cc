@@ -8,11 +8,11 @@
 #include <iterator>
 #include <utility>
 
+#include "agent-releases/manifest.h"
 #include "agent-releases/processor.h"
 #include "agent-releases/releases.h"
+#include "agent-releases/self_test.h"
 #include "base/check.h"
-#include "tools/agent-releases/core/names.h"
-#include "tools/agent-releases/shell/self_test.h"
 
 namespace fleet {
 namespace {

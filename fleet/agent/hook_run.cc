@@ -8,10 +8,10 @@
 #include <cstring>
 #include <utility>
 
+#include "agent-releases/trust.h"
 #include "base/check.h"
 #include "base/process.h"
 #include "fleet/agent/last_line.h"
-#include "tools/agent-releases/shell/trust.h"
 
 namespace fleet {
 namespace {

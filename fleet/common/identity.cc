@@ -5,6 +5,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "base/moment.h"
 #include "base/sha256.h"
 
 namespace fleet {
@@ -45,12 +46,7 @@ std::map<std::string, std::string> facts_of_this_machine() {
 }
 
 std::string time_text_of(std::int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  char text[sizeof "2026-01-01T00:00:00Z" + 8];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
+  return upgraderctl::rfc3339(seconds);
 }
 
 std::string time_text() {

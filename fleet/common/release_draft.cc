@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "agent-releases/manifest.h"
 #include "fleet/common/release_digest.h"
 #include "fleet/model/record_text.h"
-#include "tools/agent-releases/core/manifest.h"
 
 namespace fleet {
 namespace {

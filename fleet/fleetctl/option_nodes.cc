@@ -26,12 +26,8 @@ void add_node_orders(CLI::App& app, Options& options) {
       ->type_name("NAME")
       ->default_val("agent")
       ->check(form(&fleet::is_component, "the name of a component"));
-  const CLI::AsNumberWithUnit time(
-      std::map<std::string, std::int64_t>{{"s", 1}, {"m", 60}, {"h", 3'600}},
-      CLI::AsNumberWithUnit::UNIT_REQUIRED);
-  command.add_option("--not-after", options.not_after_s, "it is not begun any later than that")
-      ->type_name("TIME")
-      ->transform(time);
+  add_duration(command, "--not-after", options.not_after_s, std::chrono::seconds{1},
+               "it is not begun any later than that");
   command.add_flag("--downgrade", options.downgrade, "also to an older version");
 
   add(app, options, Command::restored, "restored",

@@ -1,5 +1,6 @@
 #include "fleet/fleetctl/option_parts.h"
 
+#include "base/duration.h"
 #include "fleet/model/ids.h"
 
 namespace fleetctl {
@@ -17,6 +18,19 @@ CLI::App& add(CLI::App& parent, Options& options, Command command, const std::st
   sub.fallthrough();
   sub.callback([&options, command] { options.command = command; });
   return sub;
+}
+
+void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
+                  std::chrono::milliseconds unit, const std::string& about, bool required) {
+  const auto take = [name, unit, &value](const std::string& text) {
+    const auto duration = upgrader::parse_length(text);
+    if (!duration) {
+      throw CLI::ValidationError(name,
+                                 text + ": needs a whole number and one of ms, s, m, h and d");
+    }
+    value = (*duration + unit - std::chrono::milliseconds{1}) / unit;
+  };
+  app.add_option_function<std::string>(name, take, about)->type_name("TIME")->required(required);
 }
 
 void add_component(CLI::App& app, Options& options, bool required) {

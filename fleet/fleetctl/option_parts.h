@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "fleet/fleetctl/options.h"
@@ -13,6 +15,9 @@ namespace fleetctl {
 // A subcommand that performs this command.
 CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,
               const std::string& about);
+// An option whose value is a duration, as fleetctl(1) writes it: a number of `unit`, rounded up.
+void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
+                  std::chrono::milliseconds unit, const std::string& about, bool required = false);
 void add_component(CLI::App& app, Options& options, bool required);
 
 // ---- the groups that stand in files of their own

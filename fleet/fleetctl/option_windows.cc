@@ -25,13 +25,8 @@ void add_windows(CLI::App& app, Options& options) {
       ->type_name("DAY,...")
       ->delimiter(',');
   set.add_option("--start", options.window.start, "local time")->type_name("HH:MM")->required();
-  const CLI::AsNumberWithUnit time(
-      std::map<std::string, std::int64_t>{{"s", 1}, {"m", 60}, {"h", 3'600}, {"d", 86'400}},
-      CLI::AsNumberWithUnit::UNIT_REQUIRED);
-  set.add_option("--duration", options.window.duration_s, "how long it is open")
-      ->type_name("TIME")
-      ->required()
-      ->transform(time);
+  add_duration(set, "--duration", options.window.duration_s, std::chrono::seconds{1},
+               "how long it is open", true);
   set.add_option("--time-zone", options.window.time_zone, "of tzdata, or `site-local`: the node's")
       ->type_name("ZONE")
       ->default_val("UTC");

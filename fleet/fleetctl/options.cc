@@ -105,9 +105,7 @@ void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
 }
 
 void add_terms(CLI::App& app, fleet::RolloutTerms& terms) {
-  const CLI::AsNumberWithUnit time(
-      std::map<std::string, std::int64_t>{{"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}},
-      CLI::AsNumberWithUnit::UNIT_REQUIRED);
+  constexpr std::chrono::milliseconds unit{1};
   app.add_option("--target", terms.target, "which nodes, as fleet(7) has it")
       ->type_name("EXPR")
       ->required();
@@ -122,19 +120,13 @@ void add_terms(CLI::App& app, fleet::RolloutTerms& terms) {
   app.add_option("--canary", terms.canary, "nodes of a first batch")
       ->type_name("N")
       ->check(number(0, fleet::batch_nodes_max));
-  app.add_option("--soak", terms.soak_ms, "how long the new version is watched")
-      ->type_name("TIME")
-      ->transform(time);
-  app.add_option("--pause", terms.pause_ms, "between two batches")
-      ->type_name("TIME")
-      ->transform(time);
+  add_duration(app, "--soak", terms.soak_ms, unit, "how long the new version is watched");
+  add_duration(app, "--pause", terms.pause_ms, unit, "between two batches");
   app.add_option("--max-failed", terms.max_failed, "so many failures abort it")
       ->type_name("N")
       ->check(number(1, max_failed_max));
-  app.add_option("--confirm", terms.confirm_ms,
-                 "a node that nobody confirms for so long goes back by itself")
-      ->type_name("TIME")
-      ->transform(time);
+  add_duration(app, "--confirm", terms.confirm_ms, unit,
+               "a node that nobody confirms for so long goes back by itself");
   app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")
       ->type_name("N")
       ->check(number(0, protocol_max));

@@ -50,7 +50,6 @@ struct Desired {
 // driver/ID, on a lease. What it was created at is the fence of all that this driver writes.
 struct DriverRecord {
   std::string controller = {};
-  std::string since = {};
 
   bool operator==(const DriverRecord&) const = default;
 };

@@ -40,7 +40,6 @@ constexpr std::array shapes = {
     Shape{KeyKind::rollout_node, "rollout/*/node/*"},
     Shape{KeyKind::plan, "plan/*"},
     Shape{KeyKind::plan_member, "plan/*/member/*"},
-    Shape{KeyKind::plan_step_node, "plan/*/step/#/*"},
     Shape{KeyKind::once, "once/*/*"},
     Shape{KeyKind::driver, "driver/*"},
     Shape{KeyKind::window, "window/*"},

@@ -25,18 +25,17 @@ enum class KeyKind {
   node_claim,        // node, component
   node_csr,          // node
   node_certificate,  // node: what came of its node_csr
-  node_plan,       // node, plan: what the node says of a plan's steps; its own part of plan_member
-  desired,         // component
-  release,         // component, version
-  rollout,         // rollout
-  rollout_batch,   // rollout, number
-  rollout_node,    // rollout, node
-  plan,            // plan
-  plan_member,     // plan, node
-  plan_step_node,  // plan, number, node
-  once,            // plan, step's name
-  driver,          // rollout or plan, or `desired`
-  window,          // group
+  node_plan,      // node, plan: what the node says of a plan's steps; its own part of plan_member
+  desired,        // component
+  release,        // component, version
+  rollout,        // rollout
+  rollout_batch,  // rollout, number
+  rollout_node,   // rollout, node
+  plan,           // plan
+  plan_member,    // plan, node
+  once,           // plan, step's name
+  driver,         // rollout or plan, or `desired`
+  window,         // group
   stop,
   epoch,
   settings,

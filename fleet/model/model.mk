@@ -32,9 +32,9 @@ $(addprefix $(BUILD)/tests/together/fleet/,$(addsuffix _test,rollout_explore rol
   rollout_driver node_explore desired plan_explore plan_simulate \
   driver)): $(fleet_worlds)
 $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
-    $(fleet_model)
+    $(fleet_model) $(base_library)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $(filter %.o,$^) $(fleet_model) $(fleet_model_libraries)
+	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(fleet_model_libraries)
 
 # What is walked exhaustively, and what was walked.
 fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \

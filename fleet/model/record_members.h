@@ -127,7 +127,7 @@ void serialize(Archive& archive, Desired& desired) {
 template <class Archive>
 void serialize(Archive& archive, DriverRecord& driver) {
   using cereal::make_nvp;
-  archive(make_nvp("controller", driver.controller), make_nvp("since", driver.since));
+  archive(make_nvp("controller", driver.controller));
 }
 
 template <class Archive>
@@ -184,18 +184,18 @@ void serialize(Archive& archive, RolloutTerms& rollout_terms) {
 template <class Archive>
 void serialize(Archive& archive, Rollout& rollout) {
   using cereal::make_nvp;
-  archive(
-      make_nvp("terms", rollout.terms), make_nvp("state", rollout.state),
-      make_nvp("order", rollout.order), make_nvp("ordered_by", rollout.ordered_by),
-      make_nvp("reason", rollout.reason), make_nvp("batch", rollout.batch),
-      make_nvp("batches", rollout.batches), make_nvp("phase", rollout.phase),
-      make_nvp("failed", rollout.failed), make_nvp("unconfirmed", rollout.unconfirmed),
-      make_nvp("unconfirmed_count", rollout.unconfirmed_count),
-      make_nvp("excluded", rollout.excluded), make_nvp("excluded_count", rollout.excluded_count),
-      make_nvp("not_covered", rollout.not_covered),
-      make_nvp("not_covered_count", rollout.not_covered_count), make_nvp("driver", rollout.driver),
-      make_nvp("who", rollout.who), make_nvp("trace", rollout.trace),
-      make_nvp("created", rollout.created), make_nvp("finished", rollout.finished));
+  archive(make_nvp("terms", rollout.terms), make_nvp("state", rollout.state),
+          make_nvp("order", rollout.order), make_nvp("ordered_by", rollout.ordered_by),
+          make_nvp("reason", rollout.reason), make_nvp("batch", rollout.batch),
+          make_nvp("batches", rollout.batches), make_nvp("phase", rollout.phase),
+          make_nvp("failed", rollout.failed), make_nvp("unconfirmed", rollout.unconfirmed),
+          make_nvp("unconfirmed_count", rollout.unconfirmed_count),
+          make_nvp("excluded", rollout.excluded),
+          make_nvp("excluded_count", rollout.excluded_count),
+          make_nvp("not_covered", rollout.not_covered),
+          make_nvp("not_covered_count", rollout.not_covered_count),
+          make_nvp("driver", rollout.driver), make_nvp("who", rollout.who),
+          make_nvp("trace", rollout.trace), make_nvp("created", rollout.created));
 }
 
 template <class Archive>

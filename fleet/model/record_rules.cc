@@ -159,7 +159,7 @@ Wrong put_right(Desired& desired) {
 }
 
 Wrong put_right(DriverRecord& driver) {
-  cut_labels({&driver.controller, &driver.since});
+  cut_labels({&driver.controller});
   return std::nullopt;
 }
 
@@ -206,7 +206,7 @@ Wrong put_right(Rollout& rollout) {
   RolloutTerms& terms = rollout.terms;
   cut_texts({&rollout.reason});
   cut_labels({&terms.digest, &rollout.driver, &rollout.who, &rollout.ordered_by, &rollout.trace,
-              &rollout.created, &rollout.finished});
+              &rollout.created});
   keep_some(rollout.unconfirmed, rollout.unconfirmed_count);
   keep_some(rollout.excluded, rollout.excluded_count);
   keep_some(rollout.not_covered, rollout.not_covered_count);

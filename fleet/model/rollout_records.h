@@ -80,7 +80,6 @@ struct Rollout {
   std::string who = {};
   std::string trace = {};
   std::string created = {};
-  std::string finished = {};
 
   bool operator==(const Rollout&) const = default;
 };

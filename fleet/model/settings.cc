@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/duration.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/target.h"
 
@@ -135,16 +136,9 @@ Wrong take_setting(const std::string& name, const std::string& text, CellSetting
 }  // namespace
 
 std::optional<std::int64_t> duration_ms(std::string_view text) {
-  const std::size_t digits = text.find_first_not_of("0123456789");
-  if (digits == std::string_view::npos || digits == 0 || digits > 9) return std::nullopt;
-  const std::int64_t number = *number_in(text.substr(0, digits));
-  const std::string_view unit = text.substr(digits);
-  if (unit == "ms") return number;
-  if (unit == "s") return number * 1'000;
-  if (unit == "m") return number * 60'000;
-  if (unit == "h") return number * 3'600'000;
-  if (unit == "d") return number * 86'400'000;
-  return std::nullopt;
+  const auto duration = upgrader::parse_length(text);
+  if (!duration || text == "0") return std::nullopt;
+  return duration->count();
 }
 
 std::optional<std::string> why_no_settings(const Settings& settings) {

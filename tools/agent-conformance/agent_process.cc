@@ -36,21 +36,21 @@ ino_t inode(int fd) {
 }
 
 // Two ends; ours does not block.
-bool make_pipe(OwnedFd& read_end, OwnedFd& write_end, bool we_read) {
+bool make_pipe(upgrader::OwnedFd& read_end, upgrader::OwnedFd& write_end, bool we_read) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-  read_end = OwnedFd(ends[0]);
-  write_end = OwnedFd(ends[1]);
+  read_end = upgrader::OwnedFd(ends[0]);
+  write_end = upgrader::OwnedFd(ends[1]);
   return ::fcntl(ends[we_read ? 0 : 1], F_SETFL, O_NONBLOCK) == 0;
 }
 
 }  // namespace
 
-PolledFd::PolledFd(uv_loop_t* loop, OwnedFd fd, std::function<void()> on_readable)
+PolledFd::PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> on_readable)
     : fd_(std::move(fd)),
       on_readable_(std::move(on_readable)),
       poll_(upgrader::make_handle<uv_poll_t>(
-          [&](uv_poll_t* fresh) { return uv_poll_init(loop, fresh, fd_.number()); })) {
+          [&](uv_poll_t* fresh) { return uv_poll_init(loop, fresh, fd_.get()); })) {
   if (!poll_) return;  // as if nothing were ever written to it
   poll_->data = this;
   watch(true);
@@ -77,12 +77,12 @@ AgentProcess::AgentProcess(uv_loop_t* loop, int number, Tell tell)
 }
 
 bool AgentProcess::make_pipes(const Start& terms) {
-  OwnedFd output;
-  OwnedFd error;
+  upgrader::OwnedFd output;
+  upgrader::OwnedFd error;
   const bool made = make_pipe(child_input_, input_, false) &&
                     make_pipe(output, child_output_, true) && make_pipe(error, child_error_, true);
   if (!made) return false;
-  if (terms.locked) lock_ = OwnedFd(::memfd_create("lock", MFD_CLOEXEC));
+  if (terms.locked) lock_ = upgrader::OwnedFd(::memfd_create("lock", MFD_CLOEXEC));
   output_ = std::make_unique<PolledFd>(loop_, std::move(output), [this] { read_output(); });
   error_ = std::make_unique<PolledFd>(loop_, std::move(error), [this] { read_errors(); });
   return true;
@@ -90,10 +90,10 @@ bool AgentProcess::make_pipes(const Start& terms) {
 
 // An open file of our own, which does not block, while the agent's does.
 bool AgentProcess::open_output_writer() {
-  const std::string path = "/proc/self/fd/" + std::to_string(child_output_.number());
-  ::fcntl(child_output_.number(), F_SETPIPE_SZ, clogged_pipe_bytes);
-  output_writer_ = OwnedFd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-  return output_writer_.is_open();
+  const std::string path = "/proc/self/fd/" + std::to_string(child_output_.get());
+  ::fcntl(child_output_.get(), F_SETPIPE_SZ, clogged_pipe_bytes);
+  output_writer_ = upgrader::OwnedFd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  return static_cast<bool>(output_writer_);
 }
 
 void AgentProcess::start(const std::vector<std::string>& command, const Start& terms) {
@@ -117,8 +117,8 @@ void AgentProcess::spawn(const std::vector<std::string>& command, const Start& t
   std::vector<char*> args = pointers(words);
   std::vector<char*> env = pointers(variables);
   std::array<uv_stdio_container_t, 4> stdio{};
-  const std::array<int, 4> numbers{child_input_.number(), child_output_.number(),
-                                   child_error_.number(), lock_.number()};
+  const std::array<int, 4> numbers{child_input_.get(), child_output_.get(), child_error_.get(),
+                                   lock_.get()};
   for (std::size_t i = 0; i < stdio.size(); ++i) {
     stdio[i].flags = numbers[i] >= 0 ? UV_INHERIT_FD : UV_IGNORE;
     stdio[i].data.fd = numbers[i];
@@ -137,7 +137,7 @@ void AgentProcess::spawn(const std::vector<std::string>& command, const Start& t
   process_.reset(new uv_process_t);
   const int error = uv_spawn(loop_, process_.get(), &options);
   process_->data = this;
-  for (OwnedFd* end : {&child_input_, &child_output_, &child_error_})
+  for (upgrader::OwnedFd* end : {&child_input_, &child_output_, &child_error_})
     end->reset();
   if (error != 0) return say(NotStarted{uv_strerror(error)});
   pid_ = process_->pid;
@@ -145,7 +145,7 @@ void AgentProcess::spawn(const std::vector<std::string>& command, const Start& t
 }
 
 void AgentProcess::watch_trace(const std::string& path) {
-  OwnedFd fifo(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  upgrader::OwnedFd fifo(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   trace_ = std::make_unique<PolledFd>(loop_, std::move(fifo), [this] { read_trace(); });
 }
 
@@ -173,7 +173,7 @@ void AgentProcess::pump() {
   while (!unwritten_.empty() && write_some()) {
   }
   if (unwritten_.empty() && hangs_up_) input_.reset();
-  const bool taken = unwritten_.empty() && (!input_.is_open() || !has_unread(input_.number()));
+  const bool taken = unwritten_.empty() && (!input_ || !has_unread(input_.get()));
   if (unwritten_.empty() && (taken || !tells_taken_)) {
     uv_timer_stop(pump_timer_.get());
   } else if (uv_is_active(reinterpret_cast<uv_handle_t*>(pump_timer_.get())) == 0) {
@@ -188,13 +188,13 @@ void AgentProcess::pump() {
 // False where nothing more can be written now.
 bool AgentProcess::write_some() {
   Chunk& chunk = unwritten_.front();
-  if (!input_.is_open()) {
+  if (!input_) {
     unwritten_.clear();
     return false;
   }
-  if (chunk.bytewise && has_unread(input_.number())) return false;
+  if (chunk.bytewise && has_unread(input_.get())) return false;
   const std::size_t size = chunk.bytewise ? 1 : chunk.bytes.size();
-  const ssize_t count = ::write(input_.number(), chunk.bytes.data(), size);
+  const ssize_t count = ::write(input_.get(), chunk.bytes.data(), size);
   if (count < 0) {
     if (errno != EAGAIN && errno != EINTR) unwritten_.clear();  // nobody reads any more
     return false;
@@ -212,9 +212,9 @@ void AgentProcess::send_signal(int number) const {
 void AgentProcess::clog() {
   output_->watch(false);
   const std::string page(clogged_pipe_bytes, '\n');
-  while (::write(output_writer_.number(), page.data(), page.size()) > 0) {
+  while (::write(output_writer_.get(), page.data(), page.size()) > 0) {
   }
-  while (::write(output_writer_.number(), page.data(), 1) > 0) {
+  while (::write(output_writer_.get(), page.data(), 1) > 0) {
   }
 }
 
@@ -261,10 +261,10 @@ void AgentProcess::on_exit(std::int64_t status, int signal) {
 }
 
 void AgentProcess::look() {
-  Facts facts = look_at(pid_, {.output = inode(output_->number()), .lock = inode(lock_.number())});
-  pollfd watched{.fd = input_.number(), .events = POLLOUT, .revents = 0};
-  facts.input_closed = facts.alive && input_.is_open() && ::poll(&watched, 1, 0) == 1 &&
-                       (watched.revents & POLLERR) != 0;
+  Facts facts = look_at(pid_, {.output = inode(output_->number()), .lock = inode(lock_.get())});
+  pollfd watched{.fd = input_.get(), .events = POLLOUT, .revents = 0};
+  facts.input_closed =
+      facts.alive && input_ && ::poll(&watched, 1, 0) == 1 && (watched.revents & POLLERR) != 0;
   say(Looked{std::make_shared<const Facts>(std::move(facts))});
 }
 

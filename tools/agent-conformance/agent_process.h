@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/owned_fd.h"
 #include "base/uv_handle.h"
 #include "tools/agent-conformance/line_cutter.h"
-#include "tools/agent-conformance/owned_fd.h"
 #include "tools/agent-conformance/seen.h"
 
 namespace conformance {
@@ -20,15 +20,15 @@ namespace conformance {
 // Polls a descriptor that it owns, and calls back when there is something to be read.
 class PolledFd {
  public:
-  PolledFd(uv_loop_t* loop, OwnedFd fd, std::function<void()> on_readable);
+  PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> on_readable);
   PolledFd(const PolledFd&) = delete;
   PolledFd& operator=(const PolledFd&) = delete;
 
   void watch(bool on);
-  [[nodiscard]] int number() const { return fd_.number(); }
+  [[nodiscard]] int number() const { return fd_.get(); }
 
  private:
-  OwnedFd fd_;
+  upgrader::OwnedFd fd_;
   std::function<void()> on_readable_;
   upgrader::UvHandle<uv_poll_t> poll_;  // closed before the descriptor
 };
@@ -83,9 +83,9 @@ class AgentProcess {
   upgrader::UvHandle<uv_process_t> process_;
   upgrader::UvHandle<uv_timer_t> pump_timer_;
 
-  OwnedFd input_;          // we write
-  OwnedFd output_writer_;  // ours of the agent's output, to clog it
-  OwnedFd child_input_, child_output_, child_error_, lock_;
+  upgrader::OwnedFd input_;          // we write
+  upgrader::OwnedFd output_writer_;  // ours of the agent's output, to clog it
+  upgrader::OwnedFd child_input_, child_output_, child_error_, lock_;
   std::unique_ptr<PolledFd> output_, error_, trace_;
   LineCutter output_lines_, error_lines_, trace_lines_;
   std::deque<Chunk> unwritten_;

@@ -16,7 +16,7 @@
 #include <sstream>
 #include <string>
 
-#include "tools/agent-conformance/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace conformance {
 
@@ -35,11 +35,11 @@ struct Stat {
 
 // As much of it as can be read: the process may end meanwhile.
 std::string contents(const std::string& path) {
-  const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   std::array<char, 16'384> bytes{};
   for (;;) {
-    const ssize_t count = ::read(file.number(), bytes.data(), bytes.size());
+    const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
     if (count <= 0) return text;
     text.append(bytes.data(), static_cast<std::size_t>(count));
   }

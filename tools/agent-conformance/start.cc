@@ -55,7 +55,7 @@ std::string found_in_path(const std::string& name) {
 bool begins_like_a_program(const std::string& path) {
   std::array<char, 4> begin{};
   std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) return true;  // may be executed all the same
+  if (!file) return true;  // may be executed all the same
   file.read(begin.data(), begin.size());
   const std::string_view bytes(begin.data(), begin.size());
   return bytes.starts_with("#!") || bytes ==

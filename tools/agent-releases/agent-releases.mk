@@ -25,7 +25,7 @@ releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/
 version_parts := tools/agent-releases/core/version.cc
 version_unit := $(call unit,tools/releases-version,$(version_parts))
 # With what takes JSON apart, so that it stands beside the shared libagent-protocol, too.
-$(releases_library): $(base_text) \
+$(releases_library): $(base_text) $(base_moment) \
     $(version_unit) \
     $(call unit,tools/releases-core, \
       $(filter-out $(version_parts),$(filter $(releases_core),$(releases_parts)))) \
@@ -36,7 +36,8 @@ $(releases_library): $(base_text) \
 	@rm -f $@
 	ar rcs $@ $^
 
-$(releases_program): $(call unit,tools/agent-releases,$(releases_program_parts)) $(releases_library)
+$(releases_program): $(call unit,tools/agent-releases,$(releases_program_parts)) $(releases_library) \
+    $(base_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries) $(LDLIBS)
 
@@ -100,7 +101,7 @@ endurance-releases:
 
 # libFuzzer, by clang, on all that takes bytes from elsewhere; SECONDS=N for each kind of them. What
 # it has found out is kept in tests/together/releases/inputs.txt by `make keep-fuzzed-releases`.
-releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(base_text_parts) \
+releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(base_text_parts) base/moment.cc \
   $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
   $(releases_parts)) $(addprefix tests/together/releases/,fuzzer.cc target.cc tar_mutation.cc))
 $(BUILD)/tests/together/releases/fuzzer: $(releases_fuzzed)

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <system_error>
 
+#include "base/utf8.h"
+
 namespace agentify {
 namespace {
 
@@ -26,27 +28,10 @@ std::optional<Duration> time_in(std::string_view microseconds) {
   return Duration{(*number + 999) / 1000};
 }
 
-// How many bytes the character at the front of `text` has in UTF-8, or 0 where it is none.
-std::size_t character_bytes(std::string_view text) {
-  const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char first = byte(0);
-  if (first == 0) return 0;
-  if (first < 0x80) return 1;
-  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-  const bool surrogate = first == 0xed && byte(1) >= 0xa0;
-  const bool beyond = first == 0xf4 && byte(1) >= 0x90;
-  return overlong || surrogate || beyond ? 0 : size;
-}
-
 std::string fit(std::string_view text, std::size_t bytes_max) {
   std::string fitted;
   while (!text.empty()) {
-    const std::size_t size = character_bytes(text);
+    const std::size_t size = text[0] == '\0' ? 0 : agent_protocol::utf8_character_bytes(text);
     const std::string_view character = size == 0 ? std::string_view("?") : text.substr(0, size);
     if (fitted.size() + character.size() > bytes_max) break;
     fitted += character;

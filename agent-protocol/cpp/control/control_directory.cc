@@ -20,21 +20,6 @@ namespace {
 // The upgrader writes at most 65,536 bytes; a younger one may write more.
 constexpr std::size_t file_bytes_max = 1'048'576;
 
-class OpenFile {
- public:
-  OpenFile(const std::string& path, int flags)
-      : fd_(::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY)) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 // 0, or an errno.
 int read_whole(int fd, std::string& text) {
   constexpr std::size_t piece = 65'536;
@@ -51,8 +36,9 @@ int read_whole(int fd, std::string& text) {
 
 // 0, or an errno. Only a regular file is read, and no link is followed.
 int read_file(const std::string& path, std::string& text) {
-  const OpenFile file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (file.get() < 0) return errno;
+  const upgrader::OwnedFd file(
+      ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (!file) return errno;
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) return errno;
   if (!S_ISREG(facts.st_mode)) return EINVAL;
@@ -68,23 +54,20 @@ std::string process_fact(std::int64_t pid, std::string_view label) {
   return at != std::string::npos ? text.substr(at) : "";
 }
 
-// Opens the FIFO to write, and gives its descriptor, or less than 0 and errno.
-int open_fifo(const std::string& directory) {
-  const int fd = ::open((directory + "/control").c_str(),
-                        O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0) return fd;
+// Opens the FIFO to write. Owns no descriptor, with errno, if nobody reads it.
+upgrader::OwnedFd open_fifo(const std::string& directory) {
+  upgrader::OwnedFd fifo(::open((directory + "/control").c_str(),
+                                O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY));
   struct stat facts {};
-  if (::fstat(fd, &facts) == 0 && S_ISFIFO(facts.st_mode)) return fd;
-  ::close(fd);
-  errno = EINVAL;
-  return -1;
+  if (fifo && (::fstat(fifo.get(), &facts) != 0 || !S_ISFIFO(facts.st_mode))) {
+    fifo.reset();
+    errno = EINVAL;
+  }
+  return fifo;
 }
 
 int fifo_error_of(const std::string& directory) {
-  const int fd = open_fifo(directory);
-  if (fd < 0) return errno;
-  ::close(fd);
-  return 0;
+  return open_fifo(directory) ? 0 : errno;
 }
 
 bool is_there(std::int64_t pid) {
@@ -134,25 +117,18 @@ Look ControlDirectory::look() const {
 }
 
 int ControlDirectory::open() {
-  close();
-  const int fd = open_fifo(path_);
-  if (fd < 0) return errno;
-  fifo_ = fd;
-  return 0;
-}
-
-void ControlDirectory::close() {
-  if (fifo_ >= 0) ::close(std::exchange(fifo_, -1));
+  fifo_ = open_fifo(path_);
+  return fifo_ ? 0 : errno;
 }
 
 bool ControlDirectory::reader_gone() const {
-  if (fifo_ < 0) return false;
-  pollfd poll{.fd = fifo_, .events = 0, .revents = 0};
+  if (!fifo_) return false;
+  pollfd poll{.fd = fifo_.get(), .events = 0, .revents = 0};
   return ::poll(&poll, 1, 0) == 1 && (poll.revents & POLLERR) != 0;
 }
 
 WriteOutcome ControlDirectory::write(std::string_view line) const {
-  const ssize_t written = ::write(fifo_, line.data(), line.size());
+  const ssize_t written = ::write(fifo_.get(), line.data(), line.size());
   if (written == static_cast<ssize_t>(line.size())) return WriteOutcome::written;
   return written < 0 && errno == EPIPE ? WriteOutcome::gone : WriteOutcome::full;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "agent-protocol/cpp/control/look.h"
+#include "base/owned_fd.h"
 
 namespace upgraderctl {
 
@@ -26,9 +27,6 @@ struct Sight {
 class ControlDirectory {
  public:
   explicit ControlDirectory(std::string path) : path_(std::move(path)) {}
-  ControlDirectory(const ControlDirectory&) = delete;
-  ControlDirectory& operator=(const ControlDirectory&) = delete;
-  ~ControlDirectory() { close(); }
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -42,7 +40,7 @@ class ControlDirectory {
   // Opens the FIFO for writing, which leads to one life of the upgrader. Answers 0 or an errno:
   // ENXIO and ENOENT where none takes requests.
   int open();
-  void close();
+  void close() { fifo_.reset(); }
 
   // Whether the FIFO that was opened has lost its reader.
   [[nodiscard]] bool reader_gone() const;
@@ -57,7 +55,7 @@ class ControlDirectory {
   [[nodiscard]] StatusFile read(const std::string& name) const;
 
   std::string path_;
-  int fifo_ = -1;
+  upgrader::OwnedFd fifo_;
 };
 
 // The peak memory of a process in KiB, if /proc tells.

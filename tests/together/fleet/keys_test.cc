@@ -39,7 +39,6 @@ TEST_CASE("every kind of record has its key, and a key says which record it is")
       Row{KeyKind::rollout_node, {"r1", "n1"}, "rollout/r1/node/n1"},
       Row{KeyKind::plan, {"p"}, "plan/p"},
       Row{KeyKind::plan_member, {"p", "n1"}, "plan/p/member/n1"},
-      Row{KeyKind::plan_step_node, {"p", "3", "n1"}, "plan/p/step/3/n1"},
       Row{KeyKind::once, {"p", "migrate"}, "once/p/migrate"},
       Row{KeyKind::driver, {"r1"}, "driver/r1"},
       Row{KeyKind::window, {"north"}, "window/north"},
@@ -60,7 +59,6 @@ TEST_CASE("every kind of record has its key, and a key says which record it is")
 
 TEST_CASE("numbers stand in keys as digits, and events are listed in their order") {
   CHECK(key_of(KeyKind::rollout_batch, {"r1"}, 10) == "/fleet/v1/rollout/r1/batch/10");
-  CHECK(key_of(KeyKind::plan_step_node, {"p", "n1"}, 2) == "/fleet/v1/plan/p/step/2/n1");
   CHECK(key_of(KeyKind::event, {}, 9) < key_of(KeyKind::event, {}, 10));
 }
 

@@ -71,7 +71,7 @@ void add_cell(std::vector<Written>& all) {
                 {"watch.shop.every", "10m"}}});
   add(all, "event/000000000003", FleetEvent{"2026", "rollout-aborted", "stop", "text", "t", 1});
   add(all, "notified", Notified{1, "http://hook/"});
-  add(all, "driver/other", DriverRecord{"c9", "since"});
+  add(all, "driver/other", DriverRecord{"c9"});
 }
 
 void add_moves(std::vector<Written>& all) {
@@ -94,8 +94,7 @@ void add_moves(std::vector<Written>& all) {
               .driver = "c1",
               .who = "anna",
               .trace = "t",
-              .created = "a",
-              .finished = "b"});
+              .created = "a"});
   add(all, "rollout/evil/batch/0", RolloutBatch{{"e1"}});
   add(all, "rollout/evil/batch/1", RolloutBatch{{"e2"}});
   Plan plan{.version = "2.0.0",

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "agent-releases/manifest.h"
 #include "tools/agent-releases/core/admission.h"
-#include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/core/names.h"
 
 namespace manifest_test {

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "tools/agent-releases/core/manifest.h"
+#include "agent-releases/manifest.h"
 #include "tools/agent-releases/core/member.h"
 #include "tools/agent-releases/core/pruning.h"
 #include "tools/agent-releases/core/recovery.h"

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "agent-releases/self_test.h"
 #include "tests/decisions/unit/temporary_directory.h"
-#include "tools/agent-releases/shell/self_test.h"
 
 namespace self_test_test {
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "agent-releases/manifest.h"
 #include "agent-releases/result.h"
 #include "agent-releases/version.h"
 #include "tools/agent-releases/core/ledger.h"
-#include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/core/moment.h"
 
 namespace agent_releases {

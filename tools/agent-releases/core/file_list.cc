@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "agent-releases/manifest.h"
 #include "tools/agent-releases/core/cut_off.h"
-#include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/core/member.h"
 
 namespace agent_releases {

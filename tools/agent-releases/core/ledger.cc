@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "agent-releases/manifest.h"
 #include "tools/agent-releases/core/json_object.h"
-#include "tools/agent-releases/core/manifest.h"
 
 namespace agent_releases {
 namespace {

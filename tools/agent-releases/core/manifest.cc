@@ -1,4 +1,4 @@
-#include "tools/agent-releases/core/manifest.h"
+#include "agent-releases/manifest.h"
 
 #include <algorithm>
 

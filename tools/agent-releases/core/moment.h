@@ -1,20 +1,28 @@
-// A point in time as text (RFC 3339), to the second: what manifests and the ledger hold.
+// A point in time to the second: what manifests and the ledger hold, as RFC 3339 writes it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/moment.h"
 
 namespace agent_releases {
 
 // Seconds since 1970-01-01T00:00:00Z.
 using Moment = std::int64_t;
 
-// "2026-11-22T08:00:00Z", with a fraction, which is dropped, or with an offset such as +01:00.
-[[nodiscard]] std::optional<Moment> parse_moment(std::string_view text);
+// A fraction of a second is dropped.
+[[nodiscard]] inline std::optional<Moment> parse_moment(std::string_view text) {
+  const auto moment = upgraderctl::parse_moment(text);
+  if (!moment) return std::nullopt;
+  return std::chrono::floor<std::chrono::seconds>(*moment).time_since_epoch().count();
+}
 
-// In UTC. Of the years 1970 to 9999; others are shown as the nearest of these.
-[[nodiscard]] std::string to_text(Moment moment);
+[[nodiscard]] inline std::string to_text(Moment moment) {
+  return upgraderctl::rfc3339(moment);
+}
 
 }  // namespace agent_releases

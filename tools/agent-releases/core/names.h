@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "agent-releases/manifest.h"
 #include "agent-releases/result.h"
 #include "agent-releases/version.h"
 
@@ -22,7 +23,6 @@ inline constexpr std::string_view previous_name = "previous";
 inline constexpr std::string_view ledger_name = "ledger.jsonl";
 inline constexpr std::string_view new_ledger_name = ".ledger.jsonl.new";
 
-inline constexpr std::string_view manifest_ending = ".json";
 inline constexpr std::string_view signature_ending = ".json.minisig";
 inline constexpr std::string_view files_ending = ".files";
 inline constexpr std::string_view partial_ending = ".part";

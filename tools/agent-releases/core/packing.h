@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "agent-releases/manifest.h"
 #include "agent-releases/result.h"
 #include "agent-releases/version.h"
-#include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/core/moment.h"
 
 namespace agent_releases {

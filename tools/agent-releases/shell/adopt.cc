@@ -7,10 +7,10 @@
 #include <optional>
 #include <utility>
 
+#include "agent-releases/manifest.h"
 #include "agent-releases/processor.h"
 #include "agent-releases/releases.h"
 #include "base/sha256.h"
-#include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/core/names.h"
 #include "tools/agent-releases/shell/modes.h"
 #include "tools/agent-releases/shell/real_path.h"
@@ -33,7 +33,7 @@ class Adoption {
   Outcome run();
 
  private:
-  Result<Descriptor> open_program() const;
+  Result<upgrader::OwnedFd> open_program() const;
   Outcome learn_processor(int program);
   Outcome copy(int program, const Directory& staging);
   Outcome place(const Directory& staging, std::int64_t size);
@@ -50,11 +50,11 @@ class Adoption {
   std::string arch_;
 };
 
-Result<Descriptor> Adoption::open_program() const {
+Result<upgrader::OwnedFd> Adoption::open_program() const {
   if (parent_.link_target(base_)) {
     return Refusal{path_ + " is a link already: there is nothing to adopt"};
   }
-  Result<Descriptor> program = parent_.open_file(base_, O_RDONLY);
+  Result<upgrader::OwnedFd> program = parent_.open_file(base_, O_RDONLY);
   if (!program) return program.refusal();
   struct stat status {};
   if (::fstat(program.value().get(), &status) != 0) return refusal_from_errno("read", path_);
@@ -163,7 +163,7 @@ Outcome Adoption::link_place() const {
 }
 
 Outcome Adoption::run() {
-  const Result<Descriptor> program = open_program();
+  const Result<upgrader::OwnedFd> program = open_program();
   if (!program) return program.refusal();
   const Outcome learnt = learn_processor(program.value().get());
   if (!learnt) return learnt.refusal();

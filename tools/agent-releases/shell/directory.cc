@@ -56,11 +56,11 @@ Outcome sync(int descriptor, const std::string& path) {
   return std::monostate{};
 }
 
-Directory::Directory(Descriptor descriptor, std::string path)
+Directory::Directory(upgrader::OwnedFd descriptor, std::string path)
     : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
 
 Result<Directory> Directory::open(const std::string& path) {
-  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  upgrader::OwnedFd descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor) return refusal_from_errno("open", path);
   return Directory(std::move(descriptor), path);
 }
@@ -106,17 +106,18 @@ std::optional<std::string> Directory::link_target(const std::string& name) const
   return std::string(target.data(), static_cast<std::size_t>(size));
 }
 
-Result<Descriptor> Directory::open_file(const std::string& name, int flags, mode_t mode) const {
+Result<upgrader::OwnedFd> Directory::open_file(const std::string& name, int flags,
+                                               mode_t mode) const {
   // O_NONBLOCK: somebody's FIFO must not stop us; it means nothing for regular files.
   const int safe = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-  Descriptor file(::openat(descriptor(), name.c_str(), safe, mode));
+  upgrader::OwnedFd file(::openat(descriptor(), name.c_str(), safe, mode));
   if (!file) return refusal_from_errno("open", path_of(name));
   return file;
 }
 
 Result<Directory> Directory::subdirectory(const std::string& name) const {
   const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  Descriptor found(::openat(descriptor(), name.c_str(), flags));
+  upgrader::OwnedFd found(::openat(descriptor(), name.c_str(), flags));
   if (!found) return refusal_from_errno("open", path_of(name));
   return Directory(std::move(found), path_of(name));
 }
@@ -128,7 +129,7 @@ Outcome Directory::make_directory(const std::string& name, mode_t mode) const {
 
 Result<std::optional<std::string>> Directory::read(const std::string& name,
                                                    std::size_t bytes_max) const {
-  const Result<Descriptor> file = open_file(name, O_RDONLY);
+  const Result<upgrader::OwnedFd> file = open_file(name, O_RDONLY);
   if (!file && errno == ENOENT) return std::optional<std::string>{};
   if (!file) return file.refusal();
   struct stat status {};
@@ -141,7 +142,7 @@ Result<std::optional<std::string>> Directory::read(const std::string& name,
 
 Outcome Directory::write(const std::string& name, std::string_view text, mode_t mode) const {
   if (const Outcome gone = remove(name); !gone) return gone;
-  const Result<Descriptor> file = open_file(name, O_WRONLY | O_CREAT | O_EXCL, mode);
+  const Result<upgrader::OwnedFd> file = open_file(name, O_WRONLY | O_CREAT | O_EXCL, mode);
   if (!file) return file.refusal();
   const int descriptor = file.value().get();
   if (const Outcome written = write_all(descriptor, path_of(name), text); !written) return written;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "agent-releases/result.h"
-#include "tools/agent-releases/shell/descriptor.h"
+#include "base/owned_fd.h"
 
 namespace agent_releases {
 
@@ -41,8 +41,8 @@ class Directory {
   [[nodiscard]] Result<std::optional<struct stat>> status(const std::string& name) const;
   [[nodiscard]] std::optional<std::string> link_target(const std::string& name) const;
 
-  [[nodiscard]] Result<Descriptor> open_file(const std::string& name, int flags,
-                                             mode_t mode = 0644) const;
+  [[nodiscard]] Result<upgrader::OwnedFd> open_file(const std::string& name, int flags,
+                                                    mode_t mode = 0644) const;
   [[nodiscard]] Result<Directory> subdirectory(const std::string& name) const;
 
   // Does nothing if it is there already.
@@ -69,9 +69,9 @@ class Directory {
   [[nodiscard]] Outcome sync() const;
 
  private:
-  Directory(Descriptor descriptor, std::string path);
+  Directory(upgrader::OwnedFd descriptor, std::string path);
 
-  Descriptor descriptor_;
+  upgrader::OwnedFd descriptor_;
   std::string path_;
 };
 

@@ -77,7 +77,7 @@ Outcome Download::take_up() {
 }
 
 Outcome Download::open() {
-  Result<std::optional<Descriptor>> part = try_lock(staging_, name_);
+  Result<std::optional<upgrader::OwnedFd>> part = try_lock(staging_, name_);
   if (!part) return part.refusal();
   if (!part.value()) {
     return Refusal{"another process fetches " + path_, Trouble::cut_off};

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
+#include "agent-releases/manifest.h"
 #include "agent-releases/releases.h"
 #include "base/sha256.h"
-#include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/fetch.h"
 
@@ -54,7 +54,7 @@ class Download {
   const std::function<void(const Progress&)>& progress_;
   std::string name_;
   std::string path_;
-  Descriptor part_;
+  upgrader::OwnedFd part_;
   Hash hash_;
   std::int64_t bytes_ = 0;  // in the part
   std::int64_t from_ = 0;   // of which so many were there before

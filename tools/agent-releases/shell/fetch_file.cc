@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-#include "tools/agent-releases/shell/descriptor.h"
+#include "base/owned_fd.h"
 #include "tools/agent-releases/shell/lock.h"
 
 namespace agent_releases {
@@ -46,7 +46,7 @@ std::optional<std::string> path_of_url(const std::string& text) {
 
 Result<Fetcher::Fetched> fetch_file(const std::string& path, const Fetcher::Request& request,
                                     const std::function<bool()>& cancelled) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
     return cannot_fetch(request, std::strerror(errno));

@@ -15,15 +15,15 @@ namespace agent_releases {
 
 Result<Wakeups> Wakeups::make() {
   Wakeups wakeups;
-  wakeups.all_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
-  wakeups.timer_ = Descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  wakeups.all_ = upgrader::OwnedFd(::epoll_create1(EPOLL_CLOEXEC));
+  wakeups.timer_ = upgrader::OwnedFd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!wakeups.all_ || !wakeups.timer_) return refusal_from_errno("wait for", "releases");
   wakeups.watch(wakeups.timer_.get());
   return wakeups;
 }
 
 bool Wakeups::watch(const std::string& directory) {
-  changes_ = Descriptor(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  changes_ = upgrader::OwnedFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   constexpr std::uint32_t events = IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM |
                                    IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
   if (!changes_ || ::inotify_add_watch(changes_.get(), directory.c_str(), events) < 0) return false;

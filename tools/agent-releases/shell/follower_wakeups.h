@@ -7,7 +7,7 @@
 #include <string>
 
 #include "agent-releases/result.h"
-#include "tools/agent-releases/shell/descriptor.h"
+#include "base/owned_fd.h"
 
 namespace agent_releases {
 
@@ -33,9 +33,9 @@ class Wakeups {
  private:
   Wakeups() = default;
 
-  Descriptor all_;
-  Descriptor timer_;
-  Descriptor changes_;
+  upgrader::OwnedFd all_;
+  upgrader::OwnedFd timer_;
+  upgrader::OwnedFd changes_;
 };
 
 }  // namespace agent_releases

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "agent-releases/follower.h"
+#include "agent-releases/self_test.h"
 #include "tools/agent-releases/core/choice.h"
 #include "tools/agent-releases/core/ledger.h"
 #include "tools/agent-releases/shell/follower_notes.h"
 #include "tools/agent-releases/shell/follower_wakeups.h"
-#include "tools/agent-releases/shell/self_test.h"
 #include "tools/agent-releases/shell/store.h"
 #include "tools/agent-releases/shell/verification.h"
 

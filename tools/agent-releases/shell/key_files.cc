@@ -20,7 +20,7 @@ constexpr mode_t public_mode = 0644;
 class NewFile {
  public:
   static Result<NewFile> make(const std::string& path, mode_t mode) {
-    Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    upgrader::OwnedFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (file) return NewFile(std::move(file), path);
     if (errno != EEXIST) return refusal_from_errno("make", path);
     return Refusal{path + " exists, and a key is never overwritten"};
@@ -35,12 +35,13 @@ class NewFile {
     if (const Outcome written = write_all(file_.get(), path_, text); !written) return written;
     return sync(file_.get(), path_);
   }
-  void keep() { file_ = Descriptor(); }
+  void keep() { file_ = upgrader::OwnedFd(); }
 
  private:
-  NewFile(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  NewFile(upgrader::OwnedFd file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)) {}
 
-  Descriptor file_;
+  upgrader::OwnedFd file_;
   std::string path_;
 };
 
@@ -55,7 +56,7 @@ Randomness draw() {
 }  // namespace
 
 Result<SecretKey> read_secret_key(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file) return refusal_from_errno("open the key", path);
   const Result<std::string> text = read_all(file.get(), path, key_bytes_max);
   if (!text) return text.refusal();

@@ -41,9 +41,9 @@ Result<std::vector<Entry>> read_ledger(const Directory& directory) {
 
 Outcome append_to_ledger(const Directory& directory, const Entry& entry, const Patience& patience) {
   const std::string path = directory.path_of(file_name);
-  const Result<Descriptor> locked = wait_for_lock(directory, file_name, patience, O_APPEND);
+  const Result<upgrader::OwnedFd> locked = wait_for_lock(directory, file_name, patience, O_APPEND);
   if (!locked) return locked.refusal();
-  const Descriptor& file = locked.value();
+  const upgrader::OwnedFd& file = locked.value();
   const Result<std::string> read = read_all(file.get(), path, ledger_bytes_max);
   if (!read) return read.refusal();
   const std::string& text = read.value();

@@ -31,11 +31,11 @@ Refusal cancelled_refusal() {
   return Refusal{"it was cancelled", Trouble::cut_off};
 }
 
-Result<std::optional<Descriptor>> try_lock(const Directory& directory, const std::string& name,
-                                           int flags) {
+Result<std::optional<upgrader::OwnedFd>> try_lock(const Directory& directory,
+                                                  const std::string& name, int flags) {
   const std::string path = directory.path_of(name);
   while (true) {
-    Result<Descriptor> file = directory.open_file(name, O_RDWR | O_CREAT | flags, lock_mode);
+    Result<upgrader::OwnedFd> file = directory.open_file(name, O_RDWR | O_CREAT | flags, lock_mode);
     if (!file) return file.refusal();
     const int descriptor = file.value().get();
     struct stat status {};
@@ -45,7 +45,7 @@ Result<std::optional<Descriptor>> try_lock(const Directory& directory, const std
       return refusal_from_errno("change the mode of", path);
     }
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EWOULDBLOCK) return std::optional<Descriptor>{};
+      if (errno == EWOULDBLOCK) return std::optional<upgrader::OwnedFd>{};
       return refusal_from_errno("lock", path);
     }
     const auto named = directory.status(name);
@@ -58,17 +58,17 @@ Result<std::optional<Descriptor>> try_lock(const Directory& directory, const std
 }
 
 bool is_locked(const Directory& directory, const std::string& name) {
-  const Result<Descriptor> file = directory.open_file(name, O_RDONLY);
+  const Result<upgrader::OwnedFd> file = directory.open_file(name, O_RDONLY);
   if (!file) return errno != ENOENT && errno != ELOOP;
   return ::flock(file.value().get(), LOCK_EX | LOCK_NB) != 0;
 }
 
-Result<Descriptor> wait_for_lock(const Directory& directory, const std::string& name,
-                                 const Patience& patience, int flags) {
+Result<upgrader::OwnedFd> wait_for_lock(const Directory& directory, const std::string& name,
+                                        const Patience& patience, int flags) {
   const auto deadline = Clock::now() + patience.limit;
   for (Clock::duration pause = shortest_pause;;
        pause = std::min<Clock::duration>(2 * pause, longest_pause)) {
-    Result<std::optional<Descriptor>> lock = try_lock(directory, name, flags);
+    Result<std::optional<upgrader::OwnedFd>> lock = try_lock(directory, name, flags);
     if (!lock) return lock.refusal();
     if (lock.value()) return std::move(*lock.value());
     if (is_cancelled(patience)) return cancelled_refusal();

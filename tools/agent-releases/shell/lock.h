@@ -26,15 +26,17 @@ struct Patience {
 // Opens the regular file `name`, made if it does not exist, and locks it; nothing where another
 // holds it. The name led to the locked file when it was locked. A mode that lets others open the
 // file is mended.
-[[nodiscard]] Result<std::optional<Descriptor>> try_lock(const Directory& directory,
-                                                         const std::string& name, int flags = 0);
+[[nodiscard]] Result<std::optional<upgrader::OwnedFd>> try_lock(const Directory& directory,
+                                                                const std::string& name,
+                                                                int flags = 0);
 
 // Whether a file of that name is there and anybody has locked it, this process included; also where
 // that cannot be known.
 [[nodiscard]] bool is_locked(const Directory& directory, const std::string& name);
 
 // The same as try_lock(), tried again until there is an end to the patience.
-[[nodiscard]] Result<Descriptor> wait_for_lock(const Directory& directory, const std::string& name,
-                                               const Patience& patience, int flags = 0);
+[[nodiscard]] Result<upgrader::OwnedFd> wait_for_lock(const Directory& directory,
+                                                      const std::string& name,
+                                                      const Patience& patience, int flags = 0);
 
 }  // namespace agent_releases

@@ -1,7 +1,9 @@
 #include "tools/agent-releases/shell/options.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
+#include <chrono>
+
+#include "base/duration.h"
 
 namespace agent_releases {
 namespace {
@@ -122,18 +124,9 @@ Outcome check(Options& options, const Words& words) {
 }  // namespace
 
 std::optional<std::int64_t> parse_age(std::string_view text) {
-  constexpr std::int64_t amount_max = 1'000'000;
-  std::int64_t amount = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (error != std::errc{} || amount < 0 || amount > amount_max) return std::nullopt;
-  constexpr std::int64_t minute = 60;
-  constexpr std::int64_t hour = 60 * minute;
-  if (unit == "s") return amount;
-  if (unit == "m") return amount * minute;
-  if (unit == "h") return amount * hour;
-  if (unit == "d") return amount * 24 * hour;
-  return std::nullopt;
+  const auto age = upgrader::parse_length(text);
+  if (!age || text == "0") return std::nullopt;
+  return std::chrono::floor<std::chrono::seconds>(*age).count();
 }
 
 // CLI11 speaks by exceptions; none leaves this function.

@@ -17,7 +17,7 @@ std::string temporary_name(const std::string& name) {
 
 }  // namespace
 
-Outgoing::Outgoing(const Directory& directory, std::string name, Descriptor file)
+Outgoing::Outgoing(const Directory& directory, std::string name, upgrader::OwnedFd file)
     : directory_(&directory), name_(std::move(name)), file_(std::move(file)) {}
 
 // The lock is the temporary file's own: it ends with the process that holds it.
@@ -50,7 +50,7 @@ Outcome Outgoing::finish(mode_t mode) {
 
 Outcome Outgoing::publish() {
   const Outcome moved = directory_->rename(temporary_name(name_), *directory_, name_);
-  if (moved) file_ = Descriptor();
+  if (moved) file_ = upgrader::OwnedFd();
   return moved;
 }
 

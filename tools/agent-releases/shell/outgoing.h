@@ -33,11 +33,11 @@ class Outgoing {
   [[nodiscard]] Outcome publish();
 
  private:
-  Outgoing(const Directory& directory, std::string name, Descriptor file);
+  Outgoing(const Directory& directory, std::string name, upgrader::OwnedFd file);
 
   const Directory* directory_;
   std::string name_;
-  Descriptor file_;
+  upgrader::OwnedFd file_;
 };
 
 }  // namespace agent_releases

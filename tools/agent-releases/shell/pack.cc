@@ -59,10 +59,10 @@ class Publishing {
         signature_(published_name(order.wanted, packing) + std::string(signature_ending)) {}
 
   // `source` is the file, or the directory that the tree was found in.
-  Result<Packed> run(const Descriptor& source, const Found* file);
+  Result<Packed> run(const upgrader::OwnedFd& source, const Found* file);
 
  private:
-  Result<Written> write(const Descriptor& source, const Found* file, Outgoing& into) const;
+  Result<Written> write(const upgrader::OwnedFd& source, const Found* file, Outgoing& into) const;
   Result<bool> is_published(const Written& written) const;
   Outcome check_manifest(const Manifest& manifest, const std::string& text) const;
   Outcome publish(Outgoing* file, const std::string& text) const;
@@ -75,7 +75,7 @@ class Publishing {
   std::string signature_;
 };
 
-Result<Written> Publishing::write(const Descriptor& source, const Found* file,
+Result<Written> Publishing::write(const upgrader::OwnedFd& source, const Found* file,
                                   Outgoing& into) const {
   if (file != nullptr) return copy_file(source.get(), *file, into);
   Result<Directory> tree = Directory::open(order_.source);
@@ -154,7 +154,7 @@ Outcome Publishing::publish(Outgoing* file, const std::string& text) const {
   return out_.sync();
 }
 
-Result<Packed> Publishing::run(const Descriptor& source, const Found* found) {
+Result<Packed> Publishing::run(const upgrader::OwnedFd& source, const Found* found) {
   auto file = Outgoing::open(out_, file_);
   if (!file) return file.refusal();
   const Result<Written> written = write(source, found, file.value());
@@ -192,7 +192,7 @@ Outcome check_place(const PackOrder& order) {
 
 Result<Packed> pack(const PackOrder& order) {
   if (const Outcome sound = check_wanted(order.wanted, order.now); !sound) return sound.refusal();
-  const Descriptor source(
+  const upgrader::OwnedFd source(
       ::open(order.source.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status {};
   if (!source || ::fstat(source.get(), &status) != 0) {

@@ -126,8 +126,8 @@ Outcome Archiving::begin() {
 }
 
 Outcome Archiving::add_bytes(const Found& found) {
-  const Descriptor file(::openat(directory_.descriptor(), found.path.c_str(),
-                                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  const upgrader::OwnedFd file(::openat(directory_.descriptor(), found.path.c_str(),
+                                        O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!file) return refusal_from_errno("open", found.path);
   return read_pieces(file.get(), found, [&](std::string_view piece) -> Outcome {
     const auto size = static_cast<la_ssize_t>(piece.size());

@@ -19,7 +19,7 @@ constexpr const char* file_variable = "MINISIGN_PASSWORD_FILE";
 constexpr const char* terminal_path = "/dev/tty";
 
 Result<std::string> read_password_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!file) return refusal_from_errno("open the password file", path);
   Result<std::string> text = read_all(file.get(), path, password_bytes_max);
   if (text) text.value().resize(std::min(text.value().find('\n'), text.value().size()));
@@ -66,8 +66,8 @@ Result<std::string> ask(int terminal, const std::string& question) {
   }
 }
 
-Result<Descriptor> open_terminal() {
-  Descriptor terminal(::open(terminal_path, O_RDWR | O_CLOEXEC | O_NOCTTY));
+Result<upgrader::OwnedFd> open_terminal() {
+  upgrader::OwnedFd terminal(::open(terminal_path, O_RDWR | O_CLOEXEC | O_NOCTTY));
   if (terminal) return terminal;
   return Refusal{"the key has a password, and there is no terminal to ask for it: let " +
                      std::string(file_variable) + " name a file that holds it",
@@ -78,7 +78,7 @@ Result<Descriptor> open_terminal() {
 
 Result<std::string> read_password(const std::string& question) {
   if (const char* path = std::getenv(file_variable)) return read_password_file(path);
-  const Result<Descriptor> terminal = open_terminal();
+  const Result<upgrader::OwnedFd> terminal = open_terminal();
   if (!terminal) return terminal.refusal();
   return ask(terminal.value().get(), question);
 }
@@ -90,7 +90,7 @@ Result<std::string> read_new_password() {
     if (password && password.value().empty()) return empty;
     return password;
   }
-  const Result<Descriptor> terminal = open_terminal();
+  const Result<upgrader::OwnedFd> terminal = open_terminal();
   if (!terminal) return terminal.refusal();
   Result<std::string> first = ask(terminal.value().get(), "Password of the new key");
   if (!first) return first;

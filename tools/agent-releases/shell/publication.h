@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "agent-releases/manifest.h"
 #include "agent-releases/releases.h"
-#include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/shell/fetch.h"
 #include "tools/agent-releases/shell/store.h"
 

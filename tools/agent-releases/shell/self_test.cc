@@ -1,4 +1,4 @@
-#include "tools/agent-releases/shell/self_test.h"
+#include "agent-releases/self_test.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "agent-releases/follower.h"
+#include "base/owned_fd.h"
 
 namespace agent_releases {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::size_t output_bytes_max = 512;
 
 // A system can be taught other kinds of programs (binfmt_misc); the upgrader starts none of them.
 bool begins_as_program(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   std::array<char, 4> bytes{};
   if (!file || ::pread(file.get(), bytes.data(), bytes.size(), 0) < 0) return false;
   return std::memcmp(bytes.data(), "\177ELF", 4) == 0 || std::memcmp(bytes.data(), "#!", 2) == 0;
@@ -73,9 +74,13 @@ SelfTest::SelfTest(const std::string& path, std::vector<std::string> arguments,
 }
 
 SelfTest::~SelfTest() {
-  if (process_ == 0) return;
-  ::kill(-process_, SIGKILL);
-  ::waitpid(process_, nullptr, 0);
+  if (process_ != 0) {
+    ::kill(-process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+  for (const int descriptor : {output_, exit_}) {
+    if (descriptor >= 0) ::close(descriptor);
+  }
 }
 
 // Says why it could not.
@@ -88,13 +93,13 @@ std::string SelfTest::spawn(const std::string& path, std::vector<std::string> ar
 
   std::array<int, 2> pipe_ends{-1, -1};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return "no pipe can be had";
-  output_ = Descriptor(pipe_ends[0]);
-  const Descriptor their_end(pipe_ends[1]);
+  output_ = pipe_ends[0];
+  const upgrader::OwnedFd their_end(pipe_ends[1]);
   pid_t process = 0;
   const int error = Surroundings(their_end.get()).start(process, path, argv.data());
   if (error != 0) return std::string("it cannot be started: ") + std::strerror(error);
   process_ = process;
-  exit_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  exit_ = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
   return "";
 }
 
@@ -116,9 +121,9 @@ std::optional<SelfTest::Verdict> SelfTest::verdict() {
 }
 
 SelfTest::Verdict SelfTest::judge(int status) {
-  fcntl(output_.get(), F_SETFL, O_NONBLOCK);  // somebody else may hold the other end
+  fcntl(output_, F_SETFL, O_NONBLOCK);  // somebody else may hold the other end
   std::array<char, output_bytes_max> bytes;
-  const ssize_t count = ::read(output_.get(), bytes.data(), bytes.size());
+  const ssize_t count = ::read(output_, bytes.data(), bytes.size());
   const std::string said(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
   if (!failure_.empty()) return Verdict::failed;
 

@@ -208,7 +208,7 @@ Result<std::optional<Version>> Store::version_of_link(std::string_view name) con
 }
 
 Result<Writing> Store::begin_writing(const std::string& wanted) const {
-  Result<Descriptor> lock = wait_for_lock(directory_, std::string(lock_name), patience());
+  Result<upgrader::OwnedFd> lock = wait_for_lock(directory_, std::string(lock_name), patience());
   if (!lock) return lock.refusal();
   const std::string staging_path{staging_name};
   if (const Outcome made = directory_.make_directory(staging_path, 0700); !made) {
@@ -240,7 +240,7 @@ Result<Claim> Store::claim(const Version& version, const std::string& wanted) co
     if (std::chrono::steady_clock::now() >= deadline) {
       return Refusal{"another process is adding version " + version.text(), Trouble::system};
     }
-    writing.value().lock = Descriptor();
+    writing.value().lock = upgrader::OwnedFd();
     std::this_thread::sleep_for(claim_pause);
   }
 }

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "agent-releases/manifest.h"
 #include "agent-releases/releases.h"
 #include "tools/agent-releases/core/choice.h"
-#include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/core/minisign.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/lock.h"
@@ -18,14 +18,14 @@ namespace agent_releases {
 
 // Held by whoever writes. What a crash has left was removed when it was taken.
 struct Writing {
-  Descriptor lock;
+  upgrader::OwnedFd lock;
   Directory staging;
 };
 
 // Held by whoever makes a release: the names that it has in .staging are left alone by others.
 struct Claim {
   Directory staging;
-  Descriptor lock;
+  upgrader::OwnedFd lock;
 };
 
 class Store {

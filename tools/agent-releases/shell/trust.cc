@@ -28,7 +28,7 @@ std::optional<std::string> user_name(uid_t user) {
 // A key may be a link to one that lies elsewhere; what is opened is what is judged.
 Result<PublicKey> read_key(const Directory& directory, const std::string& name) {
   const std::string path = directory.path_of(name);
-  const Descriptor file(
+  const upgrader::OwnedFd file(
       ::openat(directory.descriptor(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return refusal_from_errno("read the key", path);

@@ -1,4 +1,4 @@
-// Whom we trust with files: root and ourselves, and nobody else may write to them.
+// Whom we trust with directories and keys; with single files, agent-releases/trust.h says.
 #pragma once
 
 #include <sys/stat.h>
@@ -7,15 +7,14 @@
 #include <vector>
 
 #include "agent-releases/result.h"
+#include "agent-releases/trust.h"
 #include "tools/agent-releases/core/minisign.h"
 
 namespace agent_releases {
 
-[[nodiscard]] Outcome check_owner(const struct stat& status, const std::string& path);
-
-// The same for a directory in which we write; the refusal says as whom to run. Root is refused,
-// too: what root wrote there the owner's agent could not change, and the owner's links could lead
-// root to other places.
+// check_owner() for a directory in which we write; the refusal says as whom to run. Root is
+// refused, too: what root wrote there the owner's agent could not change, and the owner's links
+// could lead root to other places.
 [[nodiscard]] Outcome check_caller(const struct stat& status, const std::string& path);
 
 // Whoever owns a directory may put another one into the place of what is below it. `path` is

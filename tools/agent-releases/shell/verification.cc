@@ -79,7 +79,7 @@ Outcome Verification::open_next() {
     rest.remove_prefix(slash + 1);
   }
   if (!parent) return parent.refusal();
-  Result<Descriptor> file = parent.value().open_file(std::string(rest), O_RDONLY);
+  Result<upgrader::OwnedFd> file = parent.value().open_file(std::string(rest), O_RDONLY);
   if (!file) return file.refusal();
   file_ = std::move(file.value());
   hash_ = Hash();
@@ -89,7 +89,7 @@ Outcome Verification::open_next() {
 Outcome Verification::close_present() {
   const Listed& listed = waiting_.front();
   const std::string digits = hash_.digits();
-  file_ = Descriptor();
+  file_ = upgrader::OwnedFd();
   if (listed.sha256.empty()) {
     sha256_ = digits;
   } else if (listed.sha256 != digits) {
@@ -124,7 +124,7 @@ Result<bool> Verification::step() {
 
 Result<std::string> hash_release(const Store& store, const Release& release) {
   const std::string name = store.name_of(release.version);
-  const Result<Descriptor> file = store.directory().open_file(name, O_RDONLY);
+  const Result<upgrader::OwnedFd> file = store.directory().open_file(name, O_RDONLY);
   if (!file) return file.refusal();
   return hash_file(file.value().get(), release.path);
 }

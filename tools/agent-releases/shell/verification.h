@@ -9,8 +9,8 @@
 
 #include "agent-releases/releases.h"
 #include "agent-releases/result.h"
+#include "base/owned_fd.h"
 #include "base/sha256.h"
-#include "tools/agent-releases/shell/descriptor.h"
 #include "tools/agent-releases/shell/store.h"
 #include "tools/agent-releases/shell/tree.h"
 
@@ -36,7 +36,7 @@ class Verification {
 
   Directory directory_;         // in which the files are
   std::deque<Listed> waiting_;  // what has not been hashed; a file without a hash may have any
-  Descriptor file_;             // of the first of these, once it is open
+  upgrader::OwnedFd file_;      // of the first of these, once it is open
   Hash hash_;
   std::string sha256_;
 };

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "agent-releases/version.h"
-#include "tools/agent-releases/shell/descriptor.h"
 
 namespace agent_releases {
 
@@ -25,7 +24,7 @@ class SelfTest {
   SelfTest& operator=(const SelfTest&) = delete;
 
   // Readable when it has exited; none where the kernel has no such descriptors, or it never ran.
-  [[nodiscard]] int exit_descriptor() const { return exit_.get(); }
+  [[nodiscard]] int exit_descriptor() const { return exit_; }
 
   // Ends it: it has failed.
   void kill(const std::string& why);
@@ -42,8 +41,8 @@ class SelfTest {
 
   std::vector<std::string> expected_;
   std::string failure_;
-  Descriptor output_;  // the reading end of its standard output
-  Descriptor exit_;
+  int output_ = -1;  // the reading end of its standard output
+  int exit_ = -1;
   pid_t process_ = 0;  // while it runs; it leads a group of its own
 };
 

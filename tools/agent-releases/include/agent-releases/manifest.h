@@ -1,6 +1,6 @@
 // The manifest of a release: what it is called, for which machine it is, and what its bytes are.
-// Its bytes are distrusted here; whether they are signed is minisign.h's affair, and whether such a
-// release may be added here and now is admission.h's.
+// Its bytes are distrusted here; whether they are signed, and whether such a release may be added
+// here and now, is judged where it is added.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,11 @@
 
 #include "agent-releases/result.h"
 #include "agent-releases/version.h"
-#include "tools/agent-releases/core/moment.h"
 
 namespace agent_releases {
+
+// Beside a release NAME-v1.2.3 lies its manifest: the same name with this ending.
+inline constexpr std::string_view manifest_ending = ".json";
 
 // What our own are needs less than 1 KiB; a larger one is none.
 inline constexpr std::size_t manifest_bytes_max = 65'536;
@@ -33,7 +35,7 @@ struct Manifest {
   std::string entry;   // of an archive: what to execute
   std::int64_t min_protocol = 1;
   std::string url;
-  std::optional<Moment> expires;
+  std::optional<std::int64_t> expires;  // seconds since 1970
 };
 
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text);
