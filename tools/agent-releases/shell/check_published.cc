@@ -8,11 +8,11 @@
 #include <map>
 #include <utility>
 
+#include "agent-releases/manifest.h"
 #include "agent-releases/processor.h"
 #include "tools/agent-releases/core/admission.h"
 #include "tools/agent-releases/core/file_list.h"
 #include "tools/agent-releases/core/json_object.h"
-#include "tools/agent-releases/core/manifest.h"
 #include "tools/agent-releases/core/minisign.h"
 #include "tools/agent-releases/core/names.h"
 #include "tools/agent-releases/shell/fetch.h"
@@ -110,7 +110,7 @@ Outcome Checking::judge_file(const Manifest& manifest, CheckedManifest& checked)
     note(checked, "its file is elsewhere, and not looked at: " + shown_url(url.value()));
     return std::monostate{};
   }
-  const Descriptor file(::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const upgrader::OwnedFd file(::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return refusal_from_errno("open", *path);
   if (!S_ISREG(status.st_mode)) return Refusal{*path + " is no regular file"};
