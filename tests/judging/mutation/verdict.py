@@ -1,5 +1,6 @@
-# Judges what has become of the mutants of a group by the table of survivors that has been reviewed:
-# a survivor that is not in it, and a line of it that is no longer so, are both wrong.
+# Judges what has become of the mutants of a group. Where its survivors are listed, by the table
+# that has been reviewed: a survivor that is not in it, and a line of it that is no longer so, are
+# both wrong. Otherwise by the share that is killed, and names the functions where most survive.
 import re
 from dataclasses import dataclass, replace
 
@@ -13,8 +14,9 @@ class Verdict:
     sampled: int
     all: int
     wrong: list  # lines for people
-    figure: float  # of all, which share is not listed
+    figure: float  # which share is not listed of all, or is killed of those that were tried
     met: bool
+    worst: tuple = ()  # of a score: functions, and how many of their mutants survive of how many
 
 
 @dataclass(frozen=True)
@@ -115,3 +117,24 @@ def judge(group, mutants, fates, lines):
     met = not wrong and figure >= group.killed_min and killed > 0
     return Verdict(killed, len([name for name in survivors if name in listed]), len(tried),
                    len(names), wrong, figure, met)
+
+
+WORST = 3
+
+
+def score(group, mutants, fates):
+    """As judge(), by the score alone."""
+    tried = [m for m in mutants if m['name'] in fates and m['name'] not in planted.NAMES]
+    of, survive = {}, {}
+    for mutant in tried:
+        function = f'{mutant["file"]} {mutant["function"]}'
+        of[function] = of.get(function, 0) + 1
+        if not fates[mutant['name']].startswith('killed'):
+            survive[function] = survive.get(function, 0) + 1
+    worst = sorted(survive, key=lambda function: (-survive[function], function))[:WORST]
+    killed = len(tried) - sum(survive.values())
+    figure = killed / max(1, len(tried))
+    every = sum(m['name'] not in planted.NAMES for m in mutants)
+    return Verdict(killed, 0, len(tried), every, [], figure,
+                   killed > 0 and figure >= group.killed_min,
+                   tuple((function, survive[function], of[function]) for function in worst))
