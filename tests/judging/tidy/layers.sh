@@ -23,7 +23,8 @@ layer_table() {
     }
     $0 in layer { print layer[$0], $0; next }
     $0 ~ base_shell || /control_directory[.]/ { print 3, $0; next }
-    /^base\/|^agent-protocol\/cpp\/control\/|^(agent-protocol\/cpp|upgrader)\/wire\// { print 1, $0; next }
+    /^base\/|^agent-protocol\/cpp\/control\// { print 1, $0; next }
+    /^(agent-protocol\/cpp|upgrader)\/wire\// { print 1, $0; next }
     /^(agent-protocol\/cpp\/session|upgrader\/core)\// { print 2, $0; next }
     /^(agent-protocol\/(cpp\/agent\/|agent(_protocol)?\.h$)|upgrader\/shell\/)/ { print 3, $0 }'
 }

@@ -270,7 +270,7 @@ check_links() {
   grep -ohE '`[a-z_/-]+\.(h|cc|sh)`' ARCHITECTURE.md STYLE.md | tr -d '`' | grep -vx uv.h |
     sort -u | while IFS= read -r path; do
       [ -e "$path" ] || [ -e "upgrader/$path" ] || [ -e "agent-protocol/$path" ] ||
-        tree_files | grep -qE "^(upgrader|agent-protocol/cpp)/[a-z]+/$path\$" ||
+        tree_files | grep -qE "^(upgrader|agent-protocol/cpp|base)/([a-z]+/)?$path\$" ||
         echo "ARCHITECTURE.md or STYLE.md: $path does not exist"
     done
 }
