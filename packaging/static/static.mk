@@ -73,6 +73,10 @@ static_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_tim
   $(wildcard upgrader/*.cc $(addsuffix /*.cc,$(addprefix upgrader/,wire core shell)) \
   agent-protocol/cpp/wire/*.cc agent-protocol/cpp/session/*.cc) \
   $(base_text_parts) $(base_upgrader_parts))
+# notify-watchdog needs neither libuv nor the protocol.
+watchdog_static := $(static)/notify-watchdog
+static_watchdog_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_time.cc \
+  $(wildcard tools/notify-watchdog/*.cc) $(base_text_parts) $(base_upgrader_parts))
 static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o)
 
 .PHONY: static static-program check-static check-static-here
@@ -80,8 +84,14 @@ static:
 	@tests/need-packages $(static_packages)
 	@$(MAKE) $(jobs) --no-print-directory static-program
 
-static-program: $(upgrader_static)
-	@file=$(upgrader_static); echo "$$file: $$(stat -c %s "$$file") bytes"
+static-program: $(upgrader_static) $(watchdog_static)
+	@for file in $^; do echo "$$file: $$(stat -c %s "$$file") bytes"; done
+
+$(watchdog_static): $(static_watchdog_objects) $(static_libc) packaging/static/static.mk \
+    packaging/static/layout.ld packaging/static/without_sections
+	$(static_triplet)-gcc $(static_flags) $(static_link_flags) $(static_packed) -o $@ \
+	  $(static_watchdog_objects)
+	packaging/static/without_sections $@
 
 # Linked twice. What the first time leaves of all sources asks less of musl than they do, so that
 # the second time takes in what is needed, and no more.
@@ -96,7 +106,7 @@ $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) \
 	  $(static)/linked/upgrader.ltrans0.ltrans.o
 	packaging/static/without_sections $@
 
-$(static_objects): $(static)/objects/%.o: %.cc $(static)/musl.specs $(static)/include
+$(sort $(static_objects) $(static_watchdog_objects)): $(static)/objects/%.o: %.cc $(static)/musl.specs $(static)/include
 	@mkdir -p $(@D)
 	$(static_triplet)-g++ $(static_flags) $(static_cxx_flags) \
 	  $(if $(filter $(static_with_types),$<),,-fno-rtti) -MMD -MP -c -o $@ $<

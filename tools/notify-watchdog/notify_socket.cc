@@ -130,7 +130,7 @@ void NotifySocket::queue(Datagram datagram) {
 
 void NotifySocket::pass_on() {
   while (!waiting_.empty() && send(waiting_.front())) {
-    waiting_.pop_front();
+    waiting_.erase(waiting_.begin());
     loss_logged_ = false;
   }
 }

@@ -5,7 +5,6 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,7 +53,7 @@ class NotifySocket {
   upgrader::OwnedFd outer_;
   sockaddr_un outer_address_{};
   socklen_t outer_bytes_ = 0;
-  std::deque<Datagram> waiting_;
+  std::vector<Datagram> waiting_;
   bool loss_logged_ = false;
   bool stranger_logged_ = false;
 };
