@@ -165,6 +165,7 @@ help-all:
 	@echo 'make kill       upgrades struck at every step (ONLY=NAME)'
 	@echo 'make crash      what a power cut may leave, and what is made of it (ONLY=NAME)'
 	@echo 'make check-power    a virtual machine whose power is cut (FS=ext4 CUTS=30; LONG=1)'
+	@echo 'make check-hangs    hangs on a virtual machine with a hardware watchdog (LONG=1)'
 	@echo 'make crash-releases   agent-releases killed at every call, and after power cuts'
 	@echo 'make fuzz-releases    libFuzzer on all bytes that it takes (SECONDS=N)'
 	@echo 'make bench-releases   its speed and memory; make endurance-releases: 10,000 adds'

@@ -84,7 +84,7 @@ def guest_files(kernel, init, others, modules, config):
     return files
 
 
-def run_machine(kernel, directory, files, disk, patience_s, more=()):
+def run_machine(kernel, directory, files, disk, patience_s, more=(), reboots=False):
     """Runs a machine until it switches itself off. Returns what it has told, a line each.
     `disk` is a -blockdev chain whose last node is called `disk`."""
     directory = Path(directory)
@@ -92,11 +92,13 @@ def run_machine(kernel, directory, files, disk, patience_s, more=()):
     told = directory / "told"
     # Its clock counts instructions: however busy this machine is, no time runs out in it.
     arguments = ["qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=2,sleep=off", "-rtc",
-                 "clock=vm", "-m", "256", "-nodefaults", "-display", "none", "-no-reboot",
+                 "clock=vm", "-m", "256", "-nodefaults", "-display", "none",
                  "-kernel", str(kernel.image),
                  "-initrd", str(directory / "initramfs"),
-                 "-append", "console=ttyS0 quiet panic=-1 mitigations=off tsc=nowatchdog",
+                 "-append", "console=ttyS0 quiet mitigations=off tsc=nowatchdog panic=%d" % (
+                     0 if reboots else -1),
                  "-serial", "file:%s" % (directory / "console"), "-serial", "file:%s" % told]
+    arguments += [] if reboots else ["-no-reboot"]
     for node in disk:
         arguments += ["-blockdev", node]
     arguments += ["-device", "virtio-blk-pci,drive=disk", *more]

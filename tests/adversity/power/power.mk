@@ -14,7 +14,15 @@ $(power_kernel)/boot:
 	  echo "Fetching from Debian: $$package" && cd $(power_kernel)/package && \
 	  apt-get download -q $$package >/dev/null 2>&1 && dpkg -x *.deb ..
 
-.PHONY: check-power
+# The same machine with a hardware watchdog, and something on it that hangs.
+.PHONY: check-power check-hangs
+check-hangs:
+	@tests/need-packages $(build_packages) $(static_packages) python3 qemu-system-x86 \
+	  busybox-static e2fsprogs
+	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/notify-watchdog \
+	  $(power_kernel)/boot
+	@BUILD=$(BUILD) TIMES=$(if $(filter 1,$(LONG)),20,2) nice -n 15 tests/adversity/power/hangs
+
 FS ?= ext4
 CUTS ?= $(if $(filter 1,$(LONG)),1000,30)
 check-power:
