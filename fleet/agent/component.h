@@ -102,6 +102,9 @@ class Component {
   void gate_reached(const std::string& id);
   void upgrade_ended(const UpgradeEnded& ended);
 
+  // This process ends: what is being fetched is left to the next one.
+  void leave() { fetcher_.leave(); }
+
   void runs(const std::string& version) { running_ = version; }
 
   [[nodiscard]] const std::string& name() const { return settings_.name; }

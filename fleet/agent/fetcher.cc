@@ -10,12 +10,13 @@
 
 #include "agent-releases/manifest.h"
 #include "agent-releases/processor.h"
-#include "agent-releases/releases.h"
 #include "agent-releases/self_test.h"
 #include "base/check.h"
 
 namespace fleet {
 namespace {
+
+using Place = agent_releases::Releases::Settings;
 
 const ReleaseManifest* manifest_for_this_processor(const Release& release) {
   for (const ReleaseManifest& manifest : release.manifests) {
@@ -70,15 +71,15 @@ std::string why_not_allowed(const Fetcher::Settings& settings, const std::string
 
 // A program that follows the directory must not run ahead: the directory desires the version that
 // runs, if that is one of its own.
-void desire_now(const Fetcher::Settings& settings, const std::string& version) {
+void desire_now(const Place& place, const std::string& version) {
   const auto parsed = agent_releases::Version::parse(version);
-  auto releases = agent_releases::Releases::open(
-      {.directory = settings.directory, .name = settings.name, .keys = settings.keys});
+  auto releases = agent_releases::Releases::open(place);
   if (!parsed || !releases || !releases.value().find(*parsed)) return;
   static_cast<void>(releases.value().desire(*parsed));
 }
 
-Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Order& order) {
+Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Place& place,
+                          const Fetcher::Order& order) {
   const auto version = agent_releases::Version::parse(order.version);
   if (!version) return refused(order.version + " is no version");
   const ReleaseManifest* manifest = manifest_for_this_processor(order.release);
@@ -88,10 +89,7 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Orde
   }
   if (auto why = why_too_old(order, *version); !why.empty()) return refused(why);
   if (auto why = why_not_allowed(settings, manifest->url); !why.empty()) return refused(why);
-  auto releases = agent_releases::Releases::open({.directory = settings.directory,
-                                                  .name = settings.name,
-                                                  .keys = settings.keys,
-                                                  .make = true});
+  auto releases = agent_releases::Releases::open(place);
   if (!releases) return refused(releases.reason());
   // A follower takes the newest release of a directory that has no `desired`.
   if (const auto running = agent_releases::Version::parse(order.running)) {
@@ -110,12 +108,11 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Fetcher::Orde
   return {.executable = release.executable};
 }
 
-Fetcher::Result locate_now(const Fetcher::Settings& settings, const Fetcher::Order& order) {
+Fetcher::Result locate_now(const Place& place, const Fetcher::Order& order) {
   const auto parsed = agent_releases::Version::parse(order.version);
   if (!parsed) return refused(order.version + " is no version");
   if (auto why = why_too_old(order, *parsed); !why.empty()) return refused(why);
-  auto releases = agent_releases::Releases::open(
-      {.directory = settings.directory, .name = settings.name, .keys = settings.keys});
+  auto releases = agent_releases::Releases::open(place);
   if (!releases) return refused(releases.reason());
   const auto release = releases.value().find(*parsed);
   if (!release) return refused(release.reason());
@@ -151,20 +148,31 @@ struct Fetcher::Work {
   Result result = {};
 };
 
+agent_releases::Releases::Settings Fetcher::place(bool make) const {
+  return {.directory = settings_.directory,
+          .name = settings_.name,
+          .keys = settings_.keys,
+          .make = make,
+          .controls = {},
+          .patience = settings_.patience,
+          .cancelled = [alive = std::weak_ptr<char>(alive_)] { return alive.expired(); }};
+}
+
 void Fetcher::fetch(Order order, Then then) {
-  run([settings = settings_, order = std::move(order)] { return fetch_now(settings, order); },
+  run([settings = settings_, place = place(true),
+       order = std::move(order)] { return fetch_now(settings, place, order); },
       std::move(then));
 }
 
 void Fetcher::locate(Order order, Then then) {
-  run([settings = settings_, order = std::move(order)] { return locate_now(settings, order); },
+  run([place = place(), order = std::move(order)] { return locate_now(place, order); },
       std::move(then));
 }
 
 void Fetcher::desire(const std::string& version, Then then) {
   run(
-      [settings = settings_, version] {
-        desire_now(settings, version);
+      [place = place(), version] {
+        desire_now(place, version);
         return Result();
       },
       std::move(then));

@@ -4,12 +4,14 @@
 
 #include <uv.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "agent-releases/releases.h"
 #include "fleet/model/cell_records.h"
 
 namespace fleet {
@@ -21,6 +23,9 @@ class Fetcher {
     std::string name = {};                        // of the program
     std::string keys = {};                        // a directory of public keys
     std::vector<std::string> allowed_files = {};  // directories from which files are taken, too
+    // How long to wait for another process that writes to the directory. An operator's command may
+    // hold it for minutes, and this machine's other components wait for the same few threads.
+    std::chrono::milliseconds patience{10'000};
   };
   struct Order {
     std::string version = {};
@@ -38,6 +43,10 @@ class Fetcher {
 
   Fetcher(uv_loop_t& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
 
+  // Nobody is told of anything from now on, and what is being fetched ends within seconds, so that
+  // the next process goes on with it. So does the destructor.
+  void leave() { alive_.reset(); }
+
   // Each asker is told of its own order, in the order in which they end.
   void fetch(Order order, Then then);
   // The same release as it was fetched before, and whether it is whole.
@@ -51,11 +60,13 @@ class Fetcher {
 
  private:
   struct Work;
+  // What a deed in a thread is given: it must not look at this object.
+  [[nodiscard]] agent_releases::Releases::Settings place(bool make = false) const;
   void run(std::function<Result()> deed, Then then);
 
   uv_loop_t& loop_;
   Settings settings_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // nobody is told after our end
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // until we end
 };
 
 }  // namespace fleet

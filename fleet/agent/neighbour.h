@@ -28,6 +28,7 @@ class Neighbour {
   // The mirror has changed, and this node acts.
   void look() { component_.look(); }
   void take(const NodeEvent& event) { component_.take(event); }
+  void leave() { component_.leave(); }
   // Reads its upgrader's status, while this node acts.
   void look_at_status();
 

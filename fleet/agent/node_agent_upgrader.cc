@@ -58,6 +58,9 @@ void NodeAgent::take(const Agent::Activate& /*activate*/) {
 void NodeAgent::take(const Agent::Stop& /*stop*/) {
   if (std::exchange(stopping_, true)) return;
   desk_.active = 0;  // nothing begins any more
+  own_.leave();
+  for (const auto& neighbour : neighbours_)
+    neighbour->leave();
   plans_.kill_hooks();
   lease_.end();
   end_ = timers_.after(farewell_max, [this] { stop_now(); });

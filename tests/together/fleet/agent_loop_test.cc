@@ -2,6 +2,10 @@
 // is run, and when it is not.
 #include "fleet/agent/fetcher.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -17,6 +21,7 @@
 
 #include "fleet/agent/hook_run.h"
 #include "fleet/store/uv_timers.h"
+#include "tests/together/releases/lock_holder.h"
 
 namespace agent_loop_test {
 
@@ -57,7 +62,7 @@ class Limit {
  public:
   Limit() {
     std::signal(SIGALRM, [](int) {
-      const std::string_view words = "agent_loop_test: the hook keeps the loop for ever\n";
+      const std::string_view words = "agent_loop_test: the loop has run for a minute\n";
       static_cast<void>(!::write(2, words.data(), words.size()));
       ::_exit(1);
     });
@@ -68,6 +73,39 @@ class Limit {
   Limit& operator=(const Limit&) = delete;
 };
 
+// A server that lets everybody connect, and answers nobody.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address_;
+    REQUIRE(::bind(socket_, reinterpret_cast<sockaddr*>(&address_), size) == 0);
+    REQUIRE(::listen(socket_, 1) == 0);
+    REQUIRE(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address_), &size) == 0);
+  }
+  ~SilentServer() { ::close(socket_); }
+  SilentServer(const SilentServer&) = delete;
+  SilentServer& operator=(const SilentServer&) = delete;
+
+  [[nodiscard]] std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)) + "/web.json";
+  }
+  void wait_for_client() const {
+    constexpr int patience_ms = 60'000;
+    pollfd client{socket_, POLLIN, 0};
+    REQUIRE(::poll(&client, 1, patience_ms) == 1);
+  }
+
+ private:
+  int socket_;
+  sockaddr_in address_{};
+};
+
+Release release_at(const std::string& url) {
+  return {.manifests = {{.arch = "any", .url = url}}};
+}
+
 std::string error_of(Fetcher& fetcher, Loop& loop, const Fetcher::Order& order) {
   std::string error;
   fetcher.fetch(order, [&error](const Fetcher::Result& result) { error = result.error; });
@@ -76,6 +114,39 @@ std::string error_of(Fetcher& fetcher, Loop& loop, const Fetcher::Order& order) 
 }
 
 }  // namespace
+
+TEST_CASE("a fetch is left when its fetcher ends, however long the server would let it wait") {
+  Loop loop;
+  Limit limit;
+  Directory directory;
+  const SilentServer server;
+  Fetcher fetcher(*loop, {directory.path() + "/releases", "web", "/nowhere"});
+  bool told = false;
+
+  fetcher.fetch({.version = "1.0.0", .release = release_at(server.url())},
+                [&told](const Fetcher::Result&) { told = true; });
+  server.wait_for_client();
+  fetcher.leave();
+  loop.run();  // the server's time would be two minutes, the limit's is one
+
+  CHECK_FALSE(told);
+}
+
+TEST_CASE("a directory that another process holds is given up after a while, by a reason") {
+  Loop loop;
+  Directory directory;
+  LockHolder held(directory.path() + "/.lock");
+  Fetcher fetcher(
+      *loop, {.directory = directory.path(), .name = "web", .keys = "/nowhere", .patience = 10ms});
+
+  const std::string error = error_of(fetcher, loop,
+                                     {.version = "1.0.0",
+                                      .release = release_at("http://127.0.0.1:9/web.json"),
+                                      .running = "0.9.0"});
+
+  CHECK(held.has_held());
+  CHECK(error.find("another process holds it") != std::string::npos);
+}
 
 TEST_CASE("each who asks a fetcher is told, and nobody is when it has ended") {
   Loop loop;
