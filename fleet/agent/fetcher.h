@@ -60,7 +60,7 @@ class Fetcher {
 
  private:
   struct Work;
-  // What a deed in a thread is given: it must not look at this object.
+  // The settings of the directory for a deed in a thread, which must not look at this object.
   [[nodiscard]] agent_releases::Releases::Settings place(bool make = false) const;
   void run(std::function<Result()> deed, Then then);
 

@@ -13,7 +13,10 @@ _agent_releases_options_of() {
     desire) echo '--newest' ;;
     adopt) echo '--as=' ;;
     prune) echo '--keep= --older=' ;;
-    pack) echo '--version= --arch= --entry= --min-protocol= --expires= --out= --sign= --check=' ;;
+    pack)
+      echo '--version= --arch= --entry= --min-protocol= --expires= --out= --sign= --check='
+      echo '--npm --wheels --scripts'
+      ;;
     key) echo '--public= --no-password' ;;
   esac
 }

@@ -68,6 +68,9 @@ case ${words[(r)(add|verify|desire|adopt|prune|pack|key)]} in
       '--expires=[refused after this time]:time:'
       '--out=[where it is put]:directory:_files -/'
       '--sign=[the secret key]:key:_files'
+      '--npm[a project of Node.js]'
+      '--wheels[a project of Python]'
+      '--scripts[packages may run programs when they are installed]'
       '--check=[what of these files would be refused]:directory:_files -/'
     )
     ;;

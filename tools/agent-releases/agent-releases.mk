@@ -7,8 +7,8 @@ build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
 # What the program alone has; all else is the library's.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
-  check_published.cc commands.cc interruption.cc key_files.cc options.cc options_publish.cc \
-  outgoing.cc pack.cc \
+  check_published.cc child.cc commands.cc copy_tree.cc interruption.cc key_files.cc options.cc \
+  options_publish.cc outgoing.cc pack.cc project_node.cc project_python.cc \
   pack_bytes.cc pack_look.cc password.cc publish_commands.cc report.cc))
 releases_parts := $(filter-out $(releases_program_parts), \
   $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))
@@ -78,7 +78,14 @@ sanitized_programs += $(releases_program) $(releases_test_programs)
 releases_packages = $(build_packages) $(tool_packages) python3 strace clang-14 libclang-rt-14-dev
 releases_built := $(releases_program) $(releases_test_programs)
 
-.PHONY: crash-releases bench-releases endurance-releases
+.PHONY: crash-releases bench-releases endurance-releases check-projects
+# Projects of Node.js and Python, packed by the real npm and pip, which take half a minute of the
+# processor's time. NETWORK=1: with a package of npm's registry.
+check-projects:
+	@tests/need-packages $(releases_packages) nodejs npm python3-pip
+	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
+	@BUILD=$(BUILD) NETWORK=$(NETWORK) tests/together/releases/projects
+
 # Every deed, killed at every system call, and every state that a power cut may leave of it.
 crash-releases:
 	@tests/need-packages $(releases_packages)

@@ -33,6 +33,11 @@ const JsonLine::Node* JsonReader::find(std::string_view name, JsonLine::Kind kin
   return nullptr;
 }
 
+bool JsonReader::is_object(std::string_view name) const {
+  const JsonLine::Found found = line_.find(object_, name);
+  return found.value != nullptr && found.value->kind == JsonLine::Kind::object;
+}
+
 std::optional<JsonReader> JsonReader::object(std::string_view name) {
   if (find(name, JsonLine::Kind::object, "an object") == nullptr) return std::nullopt;
   return JsonReader(line_, line_.find(object_, name).index);

@@ -20,6 +20,9 @@ class JsonReader {
   // The whole of `text` must be one object.
   [[nodiscard]] static Result<JsonReader> parse(std::string_view text);
 
+  // Whether a member is there and an object; if it is not, nothing is refused.
+  [[nodiscard]] bool is_object(std::string_view name) const;
+
   // The object that a member is, if it is there and one.
   [[nodiscard]] std::optional<JsonReader> object(std::string_view name);
 

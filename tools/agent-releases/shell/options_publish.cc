@@ -33,6 +33,9 @@ PublishCommands declare_publishing(CLI::App& app, PublishOptions& options, Publi
   commands.pack->add_option("--out", options.out);
   commands.pack->add_option("--sign", options.secret_key);
   commands.pack->add_option("--check", options.check);
+  commands.pack->add_flag("--npm", options.npm);
+  commands.pack->add_flag("--wheels", options.wheels);
+  commands.pack->add_flag("--scripts", options.scripts);
 
   CLI::App* key = app.add_subcommand("key");
   key->require_subcommand(1);
@@ -57,10 +60,16 @@ Outcome check_publishing(Options& options, const PublishWords& words) {
     publishing.public_key = public_path(publishing.source);
   }
   if (options.task != Task::pack) return std::monostate{};
-  if (options.name.empty()) return wrong("pack needs --name=NAME");
-  if (words.version.empty()) return wrong("pack needs --version=VERSION");
+  if (publishing.npm && publishing.wheels) return wrong("pack takes one of --npm and --wheels");
+  if (publishing.scripts && !publishing.npm && !publishing.wheels) {
+    return wrong("--scripts needs --npm or --wheels");
+  }
+  // package.json has both.
+  if (options.name.empty() && !publishing.npm) return wrong("pack needs --name=NAME");
+  if (words.version.empty() && !publishing.npm) return wrong("pack needs --version=VERSION");
   options.version = Version::parse(words.version);
-  if (!options.version) return wrong("`" + words.version + "` is no version such as 1.2.3");
+  if (!options.version && !words.version.empty())
+    return wrong("`" + words.version + "` is no version such as 1.2.3");
   if (publishing.out.empty()) return wrong("--out needs a directory");
   if (words.expires.empty()) return std::monostate{};
   publishing.expires = parse_moment(words.expires);

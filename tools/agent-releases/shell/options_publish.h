@@ -25,7 +25,10 @@ struct PublishOptions {
   std::optional<Moment> expires;
   std::string secret_key;  // of --sign
   std::string public_key;
-  std::string check;  // of pack: the directory of what is published
+  bool npm = false;
+  bool wheels = false;
+  bool scripts = false;  // the packages' own may be run
+  std::string check;     // of pack: the directory of what is published
   bool no_password = false;
 };
 

@@ -178,17 +178,15 @@ Result<Packed> Publishing::run(const upgrader::OwnedFd& source, const Found* fou
                 .bytes = manifest.size};
 }
 
-// What is published would be packed into the next release.
-Outcome check_place(const PackOrder& order) {
-  const auto tree = real_path(order.source);
-  const auto out = real_path(order.out);
-  if (!tree || !out) return std::monostate{};
-  if (*out != *tree && !(*out + "/").starts_with(*tree + "/")) return std::monostate{};
-  return Refusal{"--out: " + order.out + " lies in what is packed, " + order.source,
-                 Trouble::usage};
-}
-
 }  // namespace
+
+Outcome check_apart(const std::string& source, const std::string& out) {
+  const auto tree = real_path(source);
+  const auto place = real_path(out);
+  if (!tree || !place) return std::monostate{};
+  if (!(*place + "/").starts_with(*tree + "/")) return std::monostate{};
+  return Refusal{"--out: " + out + " lies in what is packed, " + source, Trouble::usage};
+}
 
 Result<Packed> pack(const PackOrder& order) {
   if (const Outcome sound = check_wanted(order.wanted, order.now); !sound) return sound.refusal();
@@ -201,7 +199,7 @@ Result<Packed> pack(const PackOrder& order) {
   std::optional<Found> file;
   std::vector<Found> tree;
   if (S_ISDIR(status.st_mode)) {
-    if (const Outcome apart = check_place(order); !apart) return apart.refusal();
+    if (const Outcome apart = check_apart(order.source, order.out); !apart) return apart.refusal();
     const auto directory = Directory::open(order.source);
     if (!directory) return directory.refusal();
     auto found = look_at_tree(directory.value());

@@ -35,4 +35,8 @@ struct Packed {
 // may expire later; one with other bytes is refused.
 [[nodiscard]] Result<Packed> pack(const PackOrder& order);
 
+// Refuses a directory of what is published that lies in the directory that is packed: it would be
+// packed into the next release.
+[[nodiscard]] Outcome check_apart(const std::string& source, const std::string& out);
+
 }  // namespace agent_releases

@@ -9,6 +9,7 @@
 #include "tools/agent-releases/shell/interruption.h"
 #include "tools/agent-releases/shell/key_files.h"
 #include "tools/agent-releases/shell/pack.h"
+#include "tools/agent-releases/shell/project_tree.h"
 #include "tools/agent-releases/shell/report.h"
 
 namespace agent_releases {
@@ -56,21 +57,21 @@ std::string json_of(const std::string& secret, const std::string& open, const Pu
 
 }  // namespace
 
-Outcome perform_pack(const Options& options) {
-  const Interruption interruption;
+namespace {
+
+Result<ProjectTree> make_tree(const Options& options) {
   const PublishOptions& words = options.publishing;
-  PackOrder order{.wanted = {.name = options.name,
-                             .version = *options.version,
-                             .arch = words.arch,
-                             .entry = words.entry,
-                             .min_protocol = words.min_protocol,
-                             .expires = words.expires},
-                  .source = words.source,
-                  .out = words.out,
-                  .key = std::nullopt,
-                  .now = std::time(nullptr)};
-  if (!words.secret_key.empty()) {
-    auto key = read_secret_key(words.secret_key);
+  if (const Outcome apart = check_apart(words.source, words.out); !apart) return apart.refusal();
+  const Project project{.directory = words.source,
+                        .name = options.name,
+                        .entry = words.entry,
+                        .run_scripts = words.scripts};
+  return words.npm ? make_node_tree(project) : make_python_tree(project);
+}
+
+Outcome pack_order(PackOrder& order, const Options& options) {
+  if (!options.publishing.secret_key.empty()) {
+    auto key = read_secret_key(options.publishing.secret_key);
     if (!key) return key.refusal();
     order.key = key.value();
   }
@@ -79,6 +80,46 @@ Outcome perform_pack(const Options& options) {
   tell(options.json ? json_of(packed.value(), order.wanted)
                     : text_of(packed.value(), order.wanted));
   return std::monostate{};
+}
+
+// What the project says where the command line does not.
+Outcome pack_project(PackOrder& order, const Options& options) {
+  Wanted early = order.wanted;
+  if (early.name.empty()) early.name = "name";
+  if (const Outcome sound = check_wanted(early, order.now); !sound) return sound;
+  const Result<ProjectTree> tree = make_tree(options);
+  if (!tree) return tree.refusal();
+  order.source = tree.value().path;
+  order.wanted.name = tree.value().name;
+  order.wanted.entry = tree.value().entry;
+  if (!options.version) {
+    const auto version = Version::parse(tree.value().version);
+    if (!version) {
+      return Refusal{"the version of package.json, `" + tree.value().version +
+                         "`, is none such as 1.2.3: say --version=VERSION",
+                     Trouble::usage};
+    }
+    order.wanted.version = *version;
+  }
+  return pack_order(order, options);
+}
+
+}  // namespace
+
+Outcome perform_pack(const Options& options) {
+  const Interruption interruption;
+  const PublishOptions& words = options.publishing;
+  PackOrder order{.wanted = {.name = options.name,
+                             .version = options.version.value_or(Version{}),
+                             .arch = words.arch,
+                             .entry = words.entry,
+                             .min_protocol = words.min_protocol,
+                             .expires = words.expires},
+                  .source = words.source,
+                  .out = words.out,
+                  .key = std::nullopt,
+                  .now = std::time(nullptr)};
+  return words.npm || words.wheels ? pack_project(order, options) : pack_order(order, options);
 }
 
 Outcome perform_check(const Options& options) {

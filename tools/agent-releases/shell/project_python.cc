@@ -1,0 +1,102 @@
+// Trees of Python: see project_tree.h.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <utility>
+#include <vector>
+
+#include "tools/agent-releases/core/project.h"
+#include "tools/agent-releases/shell/child.h"
+#include "tools/agent-releases/shell/copy_tree.h"
+#include "tools/agent-releases/shell/modes.h"
+#include "tools/agent-releases/shell/pack_look.h"
+#include "tools/agent-releases/shell/project_tree.h"
+
+namespace agent_releases {
+namespace {
+
+constexpr const char* requirements_file = "requirements.txt";
+constexpr const char* bytecode_directory = "__pycache__";
+
+// What is not the project's own, or differs wherever it is made.
+bool is_left_out(const std::string& name) {
+  return name.starts_with('.') || name == bytecode_directory;
+}
+
+// A package that is no wheel runs a program of its own when it is installed.
+Outcome install_wheels(const Project& project, const Directory& tree) {
+  std::vector<std::string> command{"python3",       "-m",
+                                   "pip",           "install",
+                                   "--quiet",       "--disable-pip-version-check",
+                                   "--no-input",    "--root-user-action=ignore",
+                                   "--no-compile",  "--require-hashes",
+                                   "--target",      tree.path_of(python_packages),
+                                   "--requirement", requirements_file};
+  if (!project.run_scripts) command.emplace_back("--only-binary=:all:");
+  const auto installed = run_child(command, project.directory);
+  if (!installed) return Refusal{"pip: " + installed.reason(), installed.refusal().trouble};
+  // Programs whose first line names the Python of this machine.
+  const auto packages = tree.subdirectory(std::string(python_packages));
+  if (!packages) return errno == ENOENT ? Outcome(std::monostate{}) : packages.refusal();
+  return packages.value().remove("bin");
+}
+
+// "3.11"
+Result<std::string> python_version(const std::string& directory) {
+  auto version = run_child(
+      {"python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"}, directory);
+  return version;
+}
+
+}  // namespace
+
+Result<ProjectTree> make_python_tree(const Project& project) {
+  const auto directory = Directory::open(project.directory);
+  if (!directory) return directory.refusal();
+  const auto requirements = directory.value().status(requirements_file);
+  if (!requirements) return requirements.refusal();
+  if (!requirements.value()) {
+    return Refusal{"there is no " + directory.value().path_of(requirements_file) +
+                       ", which names every package with its hash",
+                   Trouble::absent};
+  }
+  auto scratch = Scratch::make();
+  if (!scratch) return scratch.refusal();
+  const Directory& tree = scratch.value().directory();
+  const Outcome copied = copy_tree(directory.value(), tree, is_left_out);
+  if (!copied) return copied.refusal();
+  const std::string entry(python_entry);
+  for (const std::string& name : {entry, std::string(python_packages)}) {
+    const auto taken = tree.status(name);
+    if (!taken) return taken.refusal();
+    if (taken.value()) return Refusal{"the project has " + name + ", which pack would make"};
+  }
+  const Outcome installed = install_wheels(project, tree);
+  if (!installed) return installed.refusal();
+  const auto found = look_at_tree(tree);
+  if (!found) return found.refusal();
+  const std::string program = python_program(project.name, project.entry, found.value());
+  if (program.empty()) {
+    return Refusal{"the project has " +
+                       (project.entry.empty() ? "neither " + project.name + ".py nor __main__.py"
+                                              : "no " + project.entry) +
+                       ": name the script or the module that is run by --entry",
+                   Trouble::absent};
+  }
+  std::string version;
+  if (has_native_files(found.value())) {
+    auto asked = python_version(project.directory);
+    if (!asked) return asked.refusal();
+    version = std::move(asked.value());
+  }
+  const auto is_file = tree.status(program);
+  const bool is_module = !is_file || !is_file.value();
+  const Outcome made =
+      tree.write(entry, python_entry_text(project.name, program, is_module, version), release_mode);
+  if (!made) return made.refusal();
+  const std::string path = tree.path();
+  return ProjectTree{
+      .scratch = std::move(scratch.value()), .path = path, .name = project.name, .entry = entry};
+}
+
+}  // namespace agent_releases
