@@ -3,30 +3,14 @@
 
 #include <cstdio>
 #include <string>
-#include <string_view>
 
-#include "base/utf8.h"
 #include "base/version.h"
 #include "tools/agent-releases/shell/commands.h"
 #include "tools/agent-releases/shell/options.h"
+#include "tools/agent-releases/shell/report.h"
 
 namespace agent_releases {
 namespace {
-
-// Names may come from a hostile archive: what could speak to a terminal becomes a question mark.
-std::string harmless(std::string_view text) {
-  constexpr unsigned char first_printable = 0x20;
-  constexpr unsigned char delete_character = 0x7f;
-  std::string shown;
-  while (!text.empty()) {
-    const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
-    const auto first = static_cast<unsigned char>(text[0]);
-    const bool odd = bytes == 0 || first < first_printable || first == delete_character;
-    shown += odd ? std::string_view("?") : text.substr(0, bytes);
-    text.remove_prefix(bytes == 0 ? 1 : bytes);
-  }
-  return shown;
-}
 
 int complain(const Refusal& refusal) {
   const char* hint = refusal.trouble == Trouble::usage ? "; see --help" : "";

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tools/agent-releases/shell/descriptor.h"
+#include "base/owned_fd.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/interruption.h"
 
@@ -67,8 +67,8 @@ Result<std::string> run_child(const std::vector<std::string>& command,
   arguments.push_back(nullptr);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return refusal_from_errno("make", "a pipe");
-  const Descriptor ours(ends[0]);
-  Descriptor theirs(ends[1]);
+  const upgrader::OwnedFd ours(ends[0]);
+  upgrader::OwnedFd theirs(ends[1]);
   FileActions actions;
   ::posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(actions.get(), theirs.get(), STDOUT_FILENO);
@@ -80,7 +80,7 @@ Result<std::string> run_child(const std::vector<std::string>& command,
     return Refusal{"cannot run " + command[0] + ": " + std::strerror(error),
                    error == ENOENT ? Trouble::absent : Trouble::system};
   }
-  theirs = Descriptor();
+  theirs.reset();
   std::string output;
   const Outcome drained = drain(ours.get(), child, output);
   int status = 0;

@@ -44,8 +44,8 @@ std::string json_of(const CheckedManifest& checked) {
 }
 
 std::string text_of(const CheckedManifest& checked) {
-  return checked.name +
-         (checked.sound ? " is sound" : " would be refused: " + checked.sound.reason()) +
+  return harmless(checked.name) +
+         (checked.sound ? " is sound" : " would be refused: " + harmless(checked.sound.reason())) +
          (checked.notes.empty() ? "" : " (" + checked.notes + ")") + "\n";
 }
 
