@@ -230,14 +230,7 @@ samples: $(sample_agent) $(sample_variant_files)
 
 # ---- tests: every tests/DIR/NAME_test.cc is a program of its own
 
-# Some read tables that lie beside them. Only these depend on where the tree is, so that a compiler
-# cache serves several checkouts.
-$(addprefix $(BUILD)/objects/tests/,decisions/explore/second_table.o \
-  decisions/explore/explore_test.o \
-  decisions/explore/second_table_test.o \
-  adversity/fuzz/replay_test.o decisions/model/phase_names_test.o \
-  decisions/scenario/scenario_test.o decisions/scenario/log_test.o): \
-  CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
+$(BUILD)/objects/tests/support/source_directory.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 # Tests are compiled more often than they run, but for those that walk every state.
 $(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integration/%.o \
   $(BUILD)/objects/units/tests/decisions/unit/%.o \

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <csignal>
-#include <map>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "tests/support/bench.h"
 #include "tests/support/every_event.h"
+#include "tests/support/source_directory.h"
 #include "upgrader/core/options.h"
 #include "upgrader/core/policy.h"
 
@@ -140,6 +145,33 @@ Duration duration_of(const std::string& text) {
   return std::chrono::seconds(number);
 }
 
+constexpr std::string_view heading = "## ";
+
+// A file of scenarios, in its order.
+struct Parts {
+  std::string head;  // ahead of the first
+  std::vector<std::pair<std::string, std::string>> scenarios;
+};
+
+Parts read_parts(const std::filesystem::path& path) {
+  Parts parts;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(heading)) {
+      parts.scenarios.emplace_back(line.substr(heading.size()), "");
+    } else {
+      (parts.scenarios.empty() ? parts.head : parts.scenarios.back().second) += line + "\n";
+    }
+  }
+  return parts;
+}
+
+void add(Scenarios& scenarios, const std::string& name, const std::string& text) {
+  if (scenarios.emplace(name, text).second) return;
+  std::cerr << "two scenarios are called " << name << "\n";
+  std::abort();
+}
+
 class Player {
  public:
   void play_line(const std::string& line) {
@@ -251,6 +283,39 @@ class Player {
 };
 
 }  // namespace
+
+std::vector<std::filesystem::path> scenario_files() {
+  std::vector<std::filesystem::path> files;
+  const std::filesystem::path directory = source_directory() + "/tests/decisions/scenario";
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().extension() == ".txt") files.push_back(entry.path());
+  }
+  return files;
+}
+
+Scenarios scenarios_in(const std::filesystem::path& file) {
+  Scenarios scenarios;
+  for (const auto& [name, text] : read_parts(file).scenarios)
+    add(scenarios, name, text);
+  return scenarios;
+}
+
+Scenarios all_scenarios() {
+  Scenarios scenarios;
+  for (const std::filesystem::path& file : scenario_files()) {
+    for (const auto& [name, text] : scenarios_in(file))
+      add(scenarios, name, text);
+  }
+  return scenarios;
+}
+
+void rewrite_scenarios(const std::filesystem::path& file, const Scenarios& texts) {
+  const Parts parts = read_parts(file);
+  std::ofstream out(file);
+  out << parts.head;
+  for (const auto& [name, text] : parts.scenarios)
+    out << heading << name << "\n" << texts.at(name);
+}
 
 ScenarioOutcome play(const std::string& scenario) {
   Player player;

@@ -36,8 +36,8 @@ $(releases_library): $(base_text) $(base_moment) \
 	@rm -f $@
 	ar rcs $@ $^
 
-$(releases_program): $(call unit,tools/agent-releases,$(releases_program_parts)) $(releases_library) \
-    $(base_library)
+$(releases_program): $(call unit,tools/agent-releases,$(releases_program_parts)) \
+    $(releases_library) $(base_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries) $(LDLIBS)
 
@@ -56,9 +56,8 @@ $(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed $(releases_libraries)
 # The fuzzer's inputs, replayed without it.
-$(BUILD)/objects/tests/together/releases/replay_test.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 $(BUILD)/tests/together/releases/replay_test: $(BUILD)/objects/tests/together/releases/target.o \
-    $(BUILD)/objects/tests/support/inputs.o
+    $(call objects,tests/support/inputs.cc tests/support/source_directory.cc)
 releases_judge := $(BUILD)/tests/together/releases/judge_signature
 $(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
 	@mkdir -p $(@D)

@@ -15,6 +15,7 @@
 
 #include "tests/adversity/fuzz/target.h"
 #include "tests/support/inputs.h"
+#include "tests/support/source_directory.h"
 
 namespace {
 
@@ -67,7 +68,7 @@ std::optional<std::string> replay(const fuzz::Target& target, const NamedInput& 
 }
 
 std::vector<NamedInput> inputs_of(const fuzz::Target& target) {
-  return read_inputs(std::string(SOURCE_DIRECTORY "/tests/adversity/fuzz/inputs/") +
+  return read_inputs(source_directory() + "/tests/adversity/fuzz/inputs/" +
                      std::string(target.name) + ".txt");
 }
 

@@ -6,6 +6,8 @@
 #include "tests/adversity/kill/point.h"
 #include "tests/adversity/kill/theatre.h"
 
+namespace kill_test {
+
 using namespace kill_points;
 
 TEST_CASE("whoever is struck in an upgrade, one working agent follows") {
@@ -40,3 +42,5 @@ TEST_CASE("an upgrader that ends as no page says is caught, and so is a point th
     CHECK(canary.missed() == "");
   }
 }
+
+}  // namespace kill_test

@@ -10,6 +10,9 @@
 #include "tests/decisions/explore/story.h"
 #include "tests/decisions/explore/walks.h"
 #include "tests/support/scenario.h"
+#include "tests/support/source_directory.h"
+
+namespace explore_test {
 
 namespace {
 
@@ -17,7 +20,7 @@ using namespace upgrader;
 using namespace upgrader::test;
 
 std::string text_of_supervisor_header() {
-  std::ifstream file(SOURCE_DIRECTORY "/upgrader/core/supervisor.h");
+  std::ifstream file(source_directory() + "/upgrader/core/supervisor.h");
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
@@ -325,3 +328,5 @@ TEST_CASE("the ways of the exploration can be played as scenarios, and end where
   }
   CHECK(told > 300);
 }
+
+}  // namespace explore_test

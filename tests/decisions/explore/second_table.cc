@@ -1,4 +1,5 @@
 #include "tests/decisions/explore/second_table.h"
+#include "tests/support/source_directory.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -43,7 +44,7 @@ std::string written_out(std::string text, const Rows& table) {
 }  // namespace
 
 Rows read_second_table() {
-  std::ifstream file(SOURCE_DIRECTORY "/tests/decisions/explore/second.table");
+  std::ifstream file(source_directory() + "/tests/decisions/explore/second.table");
   REQUIRE(file);
   Rows table;
   int number = 0;

@@ -10,6 +10,9 @@
 #include "tests/decisions/explore/figures.h"
 #include "tests/decisions/explore/second_opinion.h"
 #include "tests/decisions/explore/walks.h"
+#include "tests/support/source_directory.h"
+
+namespace second_table_test {
 
 namespace {
 
@@ -257,7 +260,7 @@ TEST_CASE("the supervisor does what the second table says, at every step") {
     std::cout << "\n";
   }
 
-  std::ifstream header(SOURCE_DIRECTORY "/upgrader/core/supervisor.h");
+  std::ifstream header(source_directory() + "/upgrader/core/supervisor.h");
   check_phase_table(walks, {std::istreambuf_iterator<char>(header), {}});
 }
 
@@ -296,3 +299,5 @@ TEST_CASE("every row of the second table is missed when it is dropped", "[.every
     CHECK(missed);
   }
 }
+
+}  // namespace second_table_test

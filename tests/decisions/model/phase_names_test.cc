@@ -6,7 +6,10 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/source_directory.h"
 #include "upgrader/core/state.h"
+
+namespace phase_names_test {
 
 namespace {
 
@@ -21,7 +24,7 @@ Names phases_of_supervisor() {
 
 // What stands between the braces of `mtype:phase = { ... }`.
 Names phases_of_model() {
-  std::ifstream file(SOURCE_DIRECTORY "/tests/decisions/model/upgrade.pml");
+  std::ifstream file(source_directory() + "/tests/decisions/model/upgrade.pml");
   const std::string model{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const std::size_t begin = model.find('{', model.find("mtype:phase = "));
   const std::size_t end = model.find('}', begin);
@@ -42,3 +45,5 @@ TEST_CASE("the model has the phases of the supervisor") {
   CHECK(phases.size() > 1);
   CHECK(phases_of_model() == phases);
 }
+
+}  // namespace phase_names_test

@@ -4,10 +4,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sstream>
 
 #include "tests/support/scenario.h"
+#include "tests/support/source_directory.h"
+
+namespace log_test {
 
 namespace {
 
@@ -18,7 +20,7 @@ const char* const head =
     "# What the log says in each scenario of this directory. log_test.cc compares.\n";
 
 fs::path directory() {
-  return fs::path(SOURCE_DIRECTORY) / "tests/decisions/scenario";
+  return fs::path(source_directory()) / "tests/decisions/scenario";
 }
 
 std::string text_of(const fs::path& path) {
@@ -29,14 +31,10 @@ std::string text_of(const fs::path& path) {
 }
 
 std::string log_of_all() {
-  std::set<fs::path> scenarios;
-  for (const auto& entry : fs::directory_iterator(directory())) {
-    if (entry.path().extension() == ".txt") scenarios.insert(entry.path());
-  }
   std::string all = head;
-  for (const fs::path& path : scenarios) {
-    all += "\n" + path.stem().string() + "\n";
-    std::istringstream lines(play(text_of(path)).log);
+  for (const auto& [name, text] : upgrader::test::all_scenarios()) {
+    all += "\n" + name + "\n";
+    std::istringstream lines(play(text).log);
     for (std::string line; std::getline(lines, line);)
       all += "  " + line + "\n";
   }
@@ -56,3 +54,5 @@ TEST_CASE("the log of every scenario is as it is written") {
     CHECK(log == text_of(table));
   }
 }
+
+}  // namespace log_test

@@ -4,20 +4,24 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "tests/support/phase_table.h"
 #include "tests/support/scenario.h"
+#include "tests/support/source_directory.h"
+
+namespace scenario_test {
 
 namespace {
 
 namespace fs = std::filesystem;
+using upgrader::test::all_scenarios;
 using upgrader::test::play;
 using upgrader::test::ScenarioOutcome;
+using upgrader::test::Scenarios;
 
 fs::path directory() {
-  return fs::path(SOURCE_DIRECTORY) / "tests/decisions/scenario";
+  return fs::path(source_directory()) / "tests/decisions/scenario";
 }
 
 std::string text_of(const fs::path& path) {
@@ -25,14 +29,6 @@ std::string text_of(const fs::path& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-std::set<fs::path> scenarios() {
-  std::set<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(directory())) {
-    if (entry.path().extension() == ".txt") found.insert(entry.path());
-  }
-  return found;
 }
 
 std::string trimmed(const std::string& text) {
@@ -60,43 +56,39 @@ std::map<std::string, std::string> table() {
 }  // namespace
 
 TEST_CASE("every scenario is answered as it is written") {
-  REQUIRE(scenarios().size() >= 60);
-  for (const fs::path& path : scenarios()) {
-    DYNAMIC_SECTION(path.stem().string()) {
-      const std::string written = text_of(path);
-
+  REQUIRE(all_scenarios().size() >= 60);
+  for (const fs::path& file : upgrader::test::scenario_files()) {
+    Scenarios answers = upgrader::test::scenarios_in(file);
+    for (auto& [name, written] : answers) {
+      INFO(name);
       const ScenarioOutcome outcome = play(written);
 
       CHECK(outcome.mistakes.empty());
-      if (std::getenv("REWRITE") != nullptr) {
-        std::ofstream(path) << outcome.text;
-      } else {
-        CHECK(outcome.text == written);
-      }
+      if (std::getenv("REWRITE") == nullptr) CHECK(outcome.text == written);
+      written = outcome.text;
     }
+    if (std::getenv("REWRITE") != nullptr) upgrader::test::rewrite_scenarios(file, answers);
   }
 }
 
 TEST_CASE("every scenario ends as the table says that was written by hand") {
   const auto rows = table();
-  CHECK(rows.size() == scenarios().size());
-  for (const fs::path& path : scenarios()) {
-    DYNAMIC_SECTION(path.stem().string()) {
-      const ScenarioOutcome outcome = play(text_of(path));
+  CHECK(rows.size() == all_scenarios().size());
+  for (const auto& [name, text] : all_scenarios()) {
+    INFO(name);
+    const ScenarioOutcome outcome = play(text);
 
-      REQUIRE(rows.count(path.stem().string()) == 1);
-      CHECK(rows.at(path.stem().string()) ==
-            outcome.phase + " | " + outcome.active + " | " + outcome.told + " | ");
-    }
+    REQUIRE(rows.count(name) == 1);
+    CHECK(rows.at(name) == outcome.phase + " | " + outcome.active + " | " + outcome.told + " | ");
   }
 }
 
 TEST_CASE("no scenario goes from phase to phase otherwise than the table of supervisor.h says") {
   auto steps = upgrader::test::steps_of_table(
-      text_of(fs::path(SOURCE_DIRECTORY) / "upgrader/core/supervisor.h"));
+      text_of(fs::path(source_directory()) / "upgrader/core/supervisor.h"));
   REQUIRE(steps.size() >= 30);
-  for (const fs::path& path : scenarios()) {
-    std::istringstream lines(text_of(path));
+  for (const auto& [name, text] : all_scenarios()) {
+    std::istringstream lines(text);
     std::string event, phase;
     for (std::string line; std::getline(lines, line);) {
       if (!line.starts_with("= ")) {
@@ -105,7 +97,7 @@ TEST_CASE("no scenario goes from phase to phase otherwise than the table of supe
       }
       const std::string next = line.substr(2);
       const bool signalled = event == "sigterm" || event == "sigquit";
-      INFO(path.stem().string() << ": " << event << ": from " << phase << " to " << next);
+      INFO(name << ": " << event << ": from " << phase << " to " << next);
       CHECK((phase.empty() || next == phase || signalled || steps.contains({phase, next})));
       phase = next;
     }
@@ -118,3 +110,5 @@ TEST_CASE("a wrong answer and a line that makes no sense are noticed") {
   CHECK(outcome.text == "start\n> spawn 1\n= starting\ndance\n= starting\n");
   CHECK(outcome.mistakes == std::vector<std::string>{"dance"});
 }
+
+}  // namespace scenario_test

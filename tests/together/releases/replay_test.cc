@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/inputs.h"
+#include "tests/support/source_directory.h"
 #include "tests/together/releases/target.h"
 
 namespace replay_test {
@@ -20,7 +21,7 @@ using releases_target::Planted;
 
 std::vector<std::string> corpus() {
   std::vector<std::string> inputs;
-  for (NamedInput& input : read_inputs(SOURCE_DIRECTORY "/tests/together/releases/inputs.txt"))
+  for (NamedInput& input : read_inputs(source_directory() + "/tests/together/releases/inputs.txt"))
     inputs.push_back(std::move(input.bytes));
   return inputs;
 }

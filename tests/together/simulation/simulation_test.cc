@@ -8,6 +8,8 @@
 #include "tests/together/simulation/rehearsal.h"
 #include "tests/together/simulation/run.h"
 
+namespace simulation_test {
+
 namespace {
 
 using namespace upgrader;
@@ -197,3 +199,5 @@ TEST_CASE("canary: a supervisor that gives an agent the state of another is foun
 
   CHECK(verdict.find("a state is handed on") != std::string::npos);
 }
+
+}  // namespace simulation_test
