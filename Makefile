@@ -80,6 +80,9 @@ integration_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/together/integration/*_test.cc tests/together/regression/*_test.cc))
 # What the later layers of verification give to `make check`; their files add to it.
 layer_tests :=
+# Tests that take more than ten seconds of processor, or need root, the network or more packages:
+# `make check` leaves them to `make check-all`. Their files add to it.
+long_tests :=
 # Those that take longest, which are begun first, so that none is waited for at the end.
 slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test \
   decisions/explore/explore_test \
@@ -92,8 +95,8 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .SUFFIXES:
 .PRECIOUS: $(BUILD)/objects/%.o $(BUILD)/units/%.cc
 .DELETE_ON_ERROR:
-.PHONY: always all programs samples demo check check-built check-here quick install uninstall clean help \
-  help-all packages dist deb
+.PHONY: always all programs samples demo check check-built check-here check-all check-all-here \
+  quick install uninstall clean help help-all packages dist deb
 
 # The programs that stand beside the upgrader on one machine: each has a directory below tools/,
 # with a .mk that adds to these lists. Programs and libraries are built by `make` and installed;
@@ -134,6 +137,7 @@ help:
 help-all:
 	@$(MAKE) -s help | sed '/^$$/,$$d'
 	@echo
+	@echo 'make check-all         the tests that take longest, which make check leaves out'
 	@echo 'make check-daemons     real daemons under agentify; the figures go into its page'
 	@echo 'make kill-agentify     agentify and what is around it, killed at every step'
 	@echo 'make fault-agentify    system calls of agentify that fail, one a life'
@@ -333,15 +337,19 @@ quick:
 floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/judging/analysis/floating_point)
 check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
+delivery_tests = $(addprefix tests/delivery/,install/run.sh install/procd.sh completion/run \
+  completion/companions abi/run.sh packages/archive.sh places/run.sh)
+every_test = tests/judging/tidy/run.sh $(slow_tests) tests/together/languages/run \
+  $(delivery_tests) $(floating_point) tests/judging/rows/run $(filter-out $(slow_tests), \
+  $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
 check-here: check-built
-	@tests/run $(BUILD) tests/judging/tidy/run.sh $(slow_tests) tests/together/languages/run \
-	  tests/delivery/install/run.sh \
-	  tests/delivery/install/procd.sh \
-	  tests/delivery/completion/run tests/delivery/completion/companions tests/delivery/abi/run.sh \
-	  tests/delivery/packages/archive.sh \
-	  tests/delivery/places/run.sh $(floating_point) tests/judging/rows/run $(filter-out \
-	  $(slow_tests), \
-	    $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
+	@tests/run $(BUILD) $(filter-out $(long_tests),$(every_test))
+
+check-all:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) $(jobs) --no-print-directory check-all-here
+check-all-here: check-built
+	@tests/run $(BUILD) $(long_tests)
 
 demo:
 	@tests/need-packages $(build_packages) python3

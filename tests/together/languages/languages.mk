@@ -6,6 +6,8 @@ languages_packages = $(build_packages) gcc python3 black flake8 mypy python3-bui
   python3-setuptools python3-wheel golang-go nodejs $(npm_package) node-typescript cargo rustc \
   rustfmt rust-clippy librust-libc-dev librust-serde-json-dev socat util-linux strace
 
+long_tests += tests/together/languages/run
+
 .PHONY: check-languages
 check-languages:
 	@tests/need-packages $(languages_packages)
