@@ -45,8 +45,8 @@ $(BUILD)/tests/together/fleet/store_etcd_test: \
   $(call fleet_parts,store_contract.cc store_bed.cc etcd_bed.cc $(etcd_parts))
 $(BUILD)/tests/together/fleet/store_faults_test: \
   $(call fleet_parts,store_faults_test.cc register_play.cc $(etcd_parts))
-$(store_tests) $(etcd_tests): $(fleet_doubles) $(fleet_store) $(BUILD)/libfleet-model.a $(base_library) \
-    $(protocol_library)
+$(store_tests) $(etcd_tests): $(fleet_doubles) $(fleet_store) $(BUILD)/libfleet-model.a \
+    $(base_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(fleet_store_libraries) -lpthread
 

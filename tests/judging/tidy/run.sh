@@ -80,11 +80,16 @@ renew_copy() {
   git init -q --bare "$scratch/record" && of_copy add -Af . && of_copy commit -qm copy
 }
 
+# The files of the copy that a canary has added or changed.
+planted_files() {
+  of_copy ls-files --others --modified --exclude-standard
+}
+
 # Makes the check NAME on a copy of the tree in which its canary has planted violations.
 try_canary() {
   renew_copy || { fail "$1, canary" 'no copy of the tree can be made'; return; }
   (cd "$scratch/tree" && "canary_$1") >"$scratch/planted" 2>&1
-  (cd "$scratch/tree" && "check_$1") >"$scratch/caught" 2>&1
+  (cd "$scratch/tree" && in_copy=1 && "check_$1") >"$scratch/caught" 2>&1
   missed=$(while IFS= read -r text; do
     grep -qF -- "$text" "$scratch/caught" || echo "$text"
   done <"$scratch/planted")

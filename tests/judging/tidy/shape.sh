@@ -1,6 +1,7 @@
 # Checks how files look: columns, lengths, how they open, and their format.
 
-shape_checks='columns file_lengths budget function_lengths heads format waits targets seeds planted'
+shape_checks='columns file_lengths budget function_lengths heads test_namespaces format waits
+  targets seeds planted'
 
 columns_max=100
 file_lines_max=300
@@ -109,18 +110,13 @@ canary_budget() {
   echo 'lines of code'
 }
 
-# Every file opens with a comment that says what it is for; a source whose header says it may open
-# with that header. What needs none is named; a kind of file that is not known here is an error, so
-# that it is looked at once.
-check_heads() {
-  script_files >"$scratch/scripts"
+# Lines `PATTERN FILE`: how a file must open. A file that needs no opening is left out, and one of
+# no known kind has the pattern `?`.
+openings() {
   tree_files | while IFS= read -r file; do
     case $file in
-      *.cc) [ "$(head -n 1 "$file")" = "#include \"${file%.cc}.h\"" ] && continue ;;
-    esac
-    case $file in
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
-      tests/decisions/scenario/*.txt) continue ;;  # its name says it
+      tests/decisions/scenario/*.txt) opening='^# *[A-Za-z`-]' ;;
       docs/*.svg) continue ;;  # its title says it
       agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;  # npm's, cargo's
       agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
@@ -144,23 +140,45 @@ check_heads() {
       *.test.js) opening='^import ' ;;  # its name says it
       *.js) opening='^// *[A-Za-z]' ;;
       *.ld | *.css) opening='^/\* *[A-Za-z`]' ;;
+      packaging/buildroot/Config.in | packaging/yocto/*.in) continue ;;  # as their tools want them
+      packaging/openwrt/Makefile.in) continue ;;  # as its tool wants it
+      packaging/*.in | packaging/container/Containerfile | packaging/nix/*.nix) opening='^#' ;;
+      packaging/openwrt/files/*) opening='^# *[A-Za-z`]' ;;
       *.html) opening='^<!doctype html><!-- [A-Z]' ;;
       man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
       Makefile | */Makefile | *.mk | .clang-tidy | *.sh | *.bash | *.zsh | *.table | *.dict)
         opening='^# *[A-Za-z`]'
         ;;
-      *)
-        opening='^(# *|""")[A-Za-z`]'  # or a docstring
-        if ! grep -qxF "$file" "$scratch/scripts"; then
-          echo "$file: of no known kind"
-          continue
-        fi
-        ;;
+      *) opening='?' ;;
     esac
-    awk 'NR == 1 && /^#(!|compdef |autoload$)/ { next } { print; exit }' "$file" |
-      grep -qE "$opening" ||
-      echo "$file: does not open with what it is for"
+    printf '%s %s\n' "$opening" "$file"
   done
+}
+
+# Every file opens with a comment that says what it is for; a source whose header says it may open
+# with that header. What needs none is named; a kind of file that is not known here is an error, so
+# that it is looked at once.
+check_heads() {
+  script_files >"$scratch/scripts"
+  openings | awk -v scripts="$scratch/scripts" '
+    BEGIN { while ((getline line < scripts) > 0) script[line] = 1 }
+    {
+      file = $NF
+      pattern = substr($0, 1, length($0) - length(file) - 1)
+      if (pattern == "?") {
+        if (!(file in script)) { print file ": of no known kind"; next }
+        pattern = "^(# *|\"\"\")[A-Za-z`]"  # or a docstring
+      }
+      opening = ""
+      if ((getline opening < file) > 0 && opening ~ /^#(!|compdef |autoload$)/)
+        getline opening < file
+      close(file)
+      header = file
+      sub(/.*\//, "", header)
+      # A public header lies elsewhere.
+      if (sub(/\.cc$/, ".h", header) && opening ~ "^#include \".*/" header "\"$") next
+      if (opening !~ pattern) print file ": does not open with what it is for"
+    }'
 }
 
 canary_heads() {
@@ -174,20 +192,36 @@ canary_heads() {
   echo 'upgrader/planted.odd: of no known kind'
 }
 
+# Test files of a directory are compiled together: each has a namespace of its own, so that its
+# names are nobody else's.
+check_test_namespaces() {
+  code_files | grep '_test\.cc$' | xargs grep -l '^TEST_CASE(' | while IFS= read -r file; do
+    name=$(basename "$file" .cc)
+    grep -qx "namespace $name {" "$file" || echo "$file: has no namespace $name"
+  done
+}
+
+canary_test_namespaces() {
+  sed -i 's/log_test {$/another {/' tests/decisions/scenario/log_test.cc
+  echo 'tests/decisions/scenario/log_test.cc: has no namespace log_test'
+}
+
 clang_format() {
   for program in clang-format-14 clang-format; do
     if command -v "$program" && "$program" --version | grep -q 'version 14\.'; then return; fi
   done
 }
 
-# Another version formats otherwise, so only the one that the project uses is asked.
+# Another version formats otherwise, so only the one that the project uses is asked. Of the copy of
+# the tree only what has been planted is looked at: the rest takes seconds.
 check_format() {
   program=$(clang_format | head -n 1)
   if [ -z "$program" ]; then
     echo 'clang-format 14 is not installed'
     return 77
   fi
-  code_files | xargs -r "$program" --dry-run 2>&1 | grep -E '^[^ ].*: warning: ' |
+  { if [ -n "${in_copy:-}" ]; then planted_files; else code_files; fi; } |
+    xargs -r "$program" --dry-run 2>&1 | grep -E '^[^ ].*: warning: ' |
     awk -F: '!seen[$1]++ { print $1 ":" $2 ": not as clang-format writes it" }'
 }
 
