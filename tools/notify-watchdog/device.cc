@@ -29,15 +29,21 @@ struct WatchdogInfo {
 constexpr std::uint32_t card_reset = 0x20;    // WDIOF_CARDRESET
 constexpr std::uint32_t magic_close = 0x100;  // WDIOF_MAGICCLOSE
 constexpr int disable_card = 1;               // WDIOS_DISABLECARD
-constexpr auto get_support = _IOR('W', 0, WatchdogInfo);
-constexpr auto get_boot_status = _IOR('W', 2, int);
-constexpr auto set_options = _IOR('W', 4, int);
-constexpr auto set_timeout_to = _IOWR('W', 6, int);
-constexpr auto get_timeout = _IOR('W', 7, int);
+constexpr unsigned long get_support = _IOR('W', 0, WatchdogInfo);
+constexpr unsigned long get_boot_status = _IOR('W', 2, int);
+constexpr unsigned long set_options = _IOR('W', 4, int);
+constexpr unsigned long set_timeout_to = _IOWR('W', 6, int);
+constexpr unsigned long get_timeout = _IOR('W', 7, int);
 
 // Any byte feeds the device, and the letter V lets the next close() stop it.
 constexpr char food = '.';
 constexpr char magic_letter = 'V';
+
+// ioctl(), whose second argument has another type in each C library.
+template <class Request>
+int control(int (*call)(int, Request, ...), int descriptor, unsigned long request, void* value) {
+  return call(descriptor, static_cast<Request>(request), value);
+}
 
 std::string why_not_open(int error) {
   if (error == EBUSY) {
@@ -82,9 +88,9 @@ bool Device::open() {
 void Device::set_timeout() {
   const Duration wanted = std::chrono::ceil<std::chrono::seconds>(timeout_);
   int seconds = static_cast<int>(wanted.count() / 1000);
-  if (::ioctl(descriptor_.get(), set_timeout_to, &seconds) != 0) {
+  if (control(::ioctl, descriptor_.get(), set_timeout_to, &seconds) != 0) {
     const int error = errno;
-    if (::ioctl(descriptor_.get(), get_timeout, &seconds) != 0) {
+    if (control(::ioctl, descriptor_.get(), get_timeout, &seconds) != 0) {
       log_line("{} does not tell its timeout ({}); it is taken to be {}"_with(
           path_, in_words(SystemError{errno}), in_words(timeout_)));
       return;
@@ -98,13 +104,14 @@ void Device::set_timeout() {
 
 void Device::look_at_abilities() const {
   WatchdogInfo info{};
-  if (::ioctl(descriptor_.get(), get_support, &info) == 0 && (info.options & magic_close) == 0) {
+  if (control(::ioctl, descriptor_.get(), get_support, &info) == 0 &&
+      (info.options & magic_close) == 0) {
     log_line(
         "{} stops whenever it is closed: it does not reset the machine if notify-watchdog "
         "is killed"_with(path_));
   }
   int status = 0;
-  if (::ioctl(descriptor_.get(), get_boot_status, &status) == 0 &&
+  if (control(::ioctl, descriptor_.get(), get_boot_status, &status) == 0 &&
       (static_cast<std::uint32_t>(status) & card_reset) != 0) {
     log_line("{} says that it reset the machine before this boot"_with(path_));
   }
@@ -136,7 +143,7 @@ bool Device::keeps_promise(Duration promised) {
 void Device::stop() {
   if (!descriptor_) return;
   int order = disable_card;
-  if (is_real_ && ::ioctl(descriptor_.get(), set_options, &order) != 0 && errno == EBUSY) {
+  if (is_real_ && control(::ioctl, descriptor_.get(), set_options, &order) != 0 && errno == EBUSY) {
     log_line(
         "{} cannot be stopped (nowayout): it resets the machine within {} unless something "
         "opens and feeds it"_with(path_, in_words(timeout_)));

@@ -147,11 +147,11 @@ bool NotifySocket::send(const Datagram& datagram) const {
   if (!datagram.descriptors.empty()) {
     const std::size_t bytes = sizeof(int) * datagram.descriptors.size();
     message.msg_control = control.bytes;
-    message.msg_controllen = CMSG_SPACE(bytes);
+    message.msg_controllen = static_cast<decltype(message.msg_controllen)>(CMSG_SPACE(bytes));
     cmsghdr* const header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(bytes);
+    header->cmsg_len = static_cast<decltype(header->cmsg_len)>(CMSG_LEN(bytes));
     for (std::size_t i = 0; i < datagram.descriptors.size(); ++i) {
       const int descriptor = datagram.descriptors[i].get();
       std::memcpy(CMSG_DATA(header) + i * sizeof(int), &descriptor, sizeof descriptor);
