@@ -1,6 +1,8 @@
 # What must hold on a disk after a power cut: decides from the notes that were in the log before the
 # cut, and from what the second machine has seen. Knows nothing of machines and disks.
 
+import statistics
+
 # Names that may stand beside the releases; a dot file of the upgrader must not stay.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
 
@@ -12,6 +14,18 @@ def summary(told):
         if word in ("begin", "committed", "fell_back", "kept", "killed", "restarted"):
             counts[word] = counts.get(word, 0) + 1
     return ", ".join("%d %s" % (number, word) for word, number in sorted(counts.items()))
+
+
+def wear(entries, notes, begin, end):
+    """What the disk gets between two notes that begin so, with all else that is written there:
+    medians of the writes, the KiB and the flushes."""
+    spans = [entries[one + 1:other] for (one, word), (other, next_word) in zip(notes, notes[1:])
+             if word.startswith(begin) and next_word.startswith(end)]
+    if not spans:
+        return (0, 0, 0)
+    return (statistics.median(sum(1 for entry in span if entry.data) for span in spans),
+            statistics.median(sum(len(entry.data) for entry in span) / 1024 for span in spans),
+            statistics.median(sum(1 for entry in span if entry.flushes) for span in spans))
 
 
 class Expected:

@@ -75,6 +75,7 @@ for number in $(seq 1 "$UPGRADES"); do
     4) upgrade "$number-crashes" ;;
     6) kill_amid "$number-good" ;;
     7)
+      mark 'stops'
       stop_upgrader
       start_upgrader
       wait_until 30 runs
