@@ -4,17 +4,19 @@
 #include <cstdio>
 #include <string>
 
+#include "base/shown.h"
 #include "base/version.h"
 #include "tools/agent-releases/shell/commands.h"
 #include "tools/agent-releases/shell/options.h"
-#include "tools/agent-releases/shell/report.h"
 
 namespace agent_releases {
 namespace {
 
 int complain(const Refusal& refusal) {
   const char* hint = refusal.trouble == Trouble::usage ? "; see --help" : "";
-  std::fprintf(stderr, "agent-releases: %s%s\n", harmless(refusal.reason).c_str(), hint);
+  // Names may come from a hostile archive.
+  const std::string reason = upgraderctl::shown(refusal.reason);
+  std::fprintf(stderr, "agent-releases: %s%s\n", reason.c_str(), hint);
   return exit_status_of(refusal.trouble);
 }
 

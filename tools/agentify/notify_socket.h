@@ -1,5 +1,5 @@
-// The daemon's own NOTIFY_SOCKET: an abstract one, whose name the kernel chooses. Anybody may send
-// there, so a message counts only if the kernel says that its sender descends from the keeper.
+// The daemon's own NOTIFY_SOCKET. Anybody may send there, so a message counts only if the kernel
+// says that its sender descends from the keeper.
 #pragma once
 
 #include <sys/types.h>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/owned_fd.h"
+#include "base/notify_listener.h"
 #include "tools/agentify/notify_message.h"
 
 namespace agentify {
@@ -15,22 +15,20 @@ namespace agentify {
 class NotifySocket {
  public:
   // False, with errno, where it cannot be made.
-  [[nodiscard]] bool open();
-  [[nodiscard]] int descriptor() const { return socket_.get(); }
+  [[nodiscard]] bool open() { return listener_.open(); }
+  [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
   // The value of NOTIFY_SOCKET.
-  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const { return listener_.name(); }
 
   struct Received {
     NotifyMessage message;
     pid_t stranger = 0;  // not 0: a process that has nothing to say here has said something
   };
-  // The next message, or nothing. Descriptors that come with one are closed, which is what
-  // sd_notify_barrier(3) waits for.
+  // The next message, or nothing.
   [[nodiscard]] std::optional<Received> take(pid_t keeper) const;
 
  private:
-  upgrader::OwnedFd socket_;
-  std::string name_;
+  upgrader::NotifyListener listener_;
 };
 
 }  // namespace agentify

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/argument.h"
 #include "base/version.h"
 #include "tools/agentify/notify_message.h"
 
@@ -16,8 +15,8 @@ using upgrader::is_given;
 
 constexpr int health_failures_max = 1'000'000;
 
-// Nothing: the argument was well formed. Otherwise what is wrong with it.
-using Complaint = std::optional<UsageError>;
+// What is wrong with an argument; empty if it is well formed.
+using Complaint = std::string;
 
 Complaint complain(const Argument& argument, std::string_view what) {
   std::string text = upgrader::complaint_about(argument, what);
@@ -25,7 +24,7 @@ Complaint complain(const Argument& argument, std::string_view what) {
   if (argument.value && argument.value->find(" --") != std::string_view::npos) {
     text += "; each option needs an --adapter of its own";
   }
-  return UsageError{std::move(text)};
+  return text;
 }
 
 Complaint set_duration(const Argument& argument, Duration& duration) {
@@ -35,14 +34,14 @@ Complaint set_duration(const Argument& argument, Duration& duration) {
     return complain(argument, "needs =D, where D is a whole number and ms, s, m or h, at most 24h");
   }
   duration = *parsed;
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_settle(const Argument& argument, Options& options) {
   const std::optional<Duration> parsed = parse_duration(argument.value.value_or(""));
   if (!parsed) return complain(argument, "needs =D, " + std::string(duration_form));
   options.settle = *parsed;
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_command(const Argument& argument, std::optional<std::string>& command) {
@@ -50,7 +49,7 @@ Complaint set_command(const Argument& argument, std::optional<std::string>& comm
     return complain(argument, "needs =COMMAND, as /bin/sh has it");
   }
   command = std::string(*argument.value);
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_ready(const Argument& argument, Options& options) {
@@ -58,14 +57,14 @@ Complaint set_ready(const Argument& argument, Options& options) {
   if (const auto* wrong = std::get_if<std::string>(&parsed)) return complain(argument, *wrong);
   options.ready = std::get<ReadyKind>(std::move(parsed));
   options.ready_text = std::string(*argument.value);
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_health(const Argument& argument, Options& options) {
   auto parsed = parse_probe_kind(argument.value.value_or(""));
   if (const auto* wrong = std::get_if<std::string>(&parsed)) return complain(argument, *wrong);
   options.health = std::get<ProbeKind>(std::move(parsed));
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_health_failures(const Argument& argument, Options& options) {
@@ -77,7 +76,7 @@ Complaint set_health_failures(const Argument& argument, Options& options) {
     return complain(argument, "needs =N, where N is a whole number from 1 to 1000000");
   }
   options.health_failures = number;
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_health_action(const Argument& argument, Options& options) {
@@ -88,7 +87,7 @@ Complaint set_health_action(const Argument& argument, Options& options) {
   } else {
     return complain(argument, "needs =silence or =exit");
   }
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_stop(const Argument& argument, Options& options) {
@@ -97,7 +96,7 @@ Complaint set_stop(const Argument& argument, Options& options) {
     return complain(argument, "needs =SIGNAL[:D[,SIGNAL:D ...]]: " + *wrong);
   }
   options.stop = std::get<StopPlan>(std::move(parsed));
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_vouch(const Argument& argument, Options& options) {
@@ -105,7 +104,7 @@ Complaint set_vouch(const Argument& argument, Options& options) {
     return complain(argument, "needs =yes or =no");
   }
   options.vouch = argument.value == "yes";
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_version(const Argument& argument, Options& options) {
@@ -114,7 +113,7 @@ Complaint set_version(const Argument& argument, Options& options) {
     return complain(argument, "needs =TEXT, the daemon's version, of at most 128 bytes");
   }
   options.version = std::string(text);
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_directory(const Argument& argument, std::optional<std::string>& directory) {
@@ -122,7 +121,7 @@ Complaint set_directory(const Argument& argument, std::optional<std::string>& di
     return complain(argument, "needs =DIR, where DIR is a directory");
   }
   directory = std::string(*argument.value);
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_option(const Argument& argument, Options& options) {
@@ -147,45 +146,41 @@ Complaint set_option(const Argument& argument, Options& options) {
 // What no option by itself can be wrong with.
 Complaint judge_together(const Options& options, const char* const* argv, int end) {
   if (options.version && options.version_command) {
-    return UsageError{"--version-command: is of no use beside --version"};
+    return "--version-command: is of no use beside --version";
   }
   for (const std::string_view name :
        {"--health-interval", "--health-failures", "--health-action"}) {
     if (!options.health && is_given(name, argv, end)) {
-      return UsageError{std::string(name) + ": needs --health"};
+      return std::string(name) + ": needs --health";
     }
   }
   if (options.follow_keys && !options.follow) {
-    return UsageError{"--follow-keys: needs --follow=DIR"};
+    return "--follow-keys: needs --follow=DIR";
   }
   if (!options.check && is_given("--check-timeout", argv, end)) {
-    return UsageError{"--check-timeout: needs --check"};
+    return "--check-timeout: needs --check";
   }
-  return std::nullopt;
+  return "";
 }
 
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   Options options;
-  int at = 1;
-  for (; at < argc; ++at) {
-    const std::string_view text = argv[at];
-    if (text == "--help" || text == "-h") return HelpWanted{};
-    if (text == "--version") return VersionWanted{};
-    if (text.size() < 2 || text[0] != '-' || text == "--") break;
-    const Argument argument = upgrader::take_apart(text);
-    if (Complaint complaint = set_option(argument, options)) return *std::move(complaint);
-    if (is_given(argument.name, argv, at)) return *complain(argument, "is given twice");
-  }
-  if (Complaint complaint = judge_together(options, argv, at)) return *std::move(complaint);
-  if (at < argc && std::string_view(argv[at]) == "--") ++at;
-  if (at >= argc) {
-    return UsageError{"DAEMON is missing: agentify [options] -- DAEMON [ARG ...]"};
-  }
-  options.name = argv[at];
-  options.args.assign(argv + at + 1, argv + argc);
-  return options;
+  const auto finish = [&](int at) -> CommandLine {
+    if (Complaint complaint = judge_together(options, argv, at); !complaint.empty()) {
+      return UsageError{std::move(complaint)};
+    }
+    if (at >= argc) {
+      return UsageError{"DAEMON is missing: agentify [options] -- DAEMON [ARG ...]"};
+    }
+    options.name = argv[at];
+    options.args.assign(argv + at + 1, argv + argc);
+    return options;
+  };
+  return upgrader::parse_options<Options>(
+      argc, argv, [&options](const Argument& argument) { return set_option(argument, options); },
+      finish);
 }
 
 std::string help_text() {

@@ -19,40 +19,13 @@ constexpr std::size_t descriptors_max = 253;
 
 union Control {
   cmsghdr alignment;
-  char bytes[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int) * descriptors_max)];
+  char bytes[CMSG_SPACE(sizeof(int) * descriptors_max)];
 };
-
-std::vector<upgrader::OwnedFd> descriptors_in(const cmsghdr& one) {
-  std::vector<upgrader::OwnedFd> descriptors;
-  const std::size_t count = (one.cmsg_len - CMSG_LEN(0)) / sizeof(int);
-  for (std::size_t i = 0; i < count; ++i) {
-    int descriptor = -1;
-    std::memcpy(&descriptor, CMSG_DATA(&one) + i * sizeof(int), sizeof descriptor);
-    descriptors.emplace_back(descriptor);
-  }
-  return descriptors;
-}
 
 }  // namespace
 
 bool NotifySocket::open(const char* outer) {
-  upgrader::OwnedFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int on = 1;
-  if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
-    return false;
-  }
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  // Only the family: the kernel finds a name that nobody has.
-  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)) != 0) {
-    return false;
-  }
-  socklen_t size = sizeof address;
-  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return false;
-  const std::size_t begin = offsetof(sockaddr_un, sun_path) + 1;
-  if (size <= begin) return false;
-  name_ = "@" + std::string(address.sun_path + 1, size - begin);
-  socket_ = std::move(socket);
+  if (!listener_.open()) return false;
   set_outer(outer);
   return true;
 }
@@ -74,25 +47,8 @@ void NotifySocket::set_outer(const char* outer) {
 }
 
 std::optional<Notification> NotifySocket::take() {
-  for (;;) {
-    char text[notification_bytes_max];
-    Control control;
-    iovec part{.iov_base = text, .iov_len = sizeof text};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof control.bytes;
-    const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return std::nullopt;
-    Datagram datagram;
-    ucred sender{.pid = 0, .uid = static_cast<uid_t>(-1), .gid = 0};
-    for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
-      if (one->cmsg_level != SOL_SOCKET) continue;
-      if (one->cmsg_type == SCM_CREDENTIALS) std::memcpy(&sender, CMSG_DATA(one), sizeof sender);
-      if (one->cmsg_type == SCM_RIGHTS) datagram.descriptors = descriptors_in(*one);
-    }
+  while (auto datagram = listener_.receive(notification_bytes_max)) {
+    const ucred& sender = datagram->sender;
     if (!counts(sender.pid, sender.uid)) {
       if (!std::exchange(stranger_logged_, true)) {
         log_line(
@@ -101,15 +57,15 @@ std::optional<Notification> NotifySocket::take() {
       }
       continue;
     }
-    if ((message.msg_flags & MSG_TRUNC) != 0) {
-      log_line("a notification of more than {} bytes is ignored"_with(sizeof text));
+    if (datagram->is_cut) {
+      log_line("a notification of more than {} bytes is ignored"_with(notification_bytes_max));
       continue;
     }
-    datagram.text.assign(text, static_cast<std::size_t>(count));
-    const Notification notification = parse_notification(datagram.text);
-    queue(std::move(datagram));
+    const Notification notification = parse_notification(datagram->text);
+    queue(std::move(*datagram));
     return notification;
   }
+  return std::nullopt;
 }
 
 bool NotifySocket::counts(pid_t pid, uid_t uid) const {

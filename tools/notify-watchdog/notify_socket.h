@@ -7,9 +7,8 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "base/owned_fd.h"
+#include "base/notify_listener.h"
 #include "tools/notify-watchdog/notification.h"
 
 namespace notify_watchdog {
@@ -26,8 +25,8 @@ class NotifySocket {
   void set_child(pid_t child) { child_ = child; }
 
   // The value of the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] int descriptor() const { return socket_.get(); }
+  [[nodiscard]] const std::string& name() const { return listener_.name(); }
+  [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
   // The descriptor on which to wait until it can be written to, or -1.
   [[nodiscard]] int outer_awaited() const { return waiting_.empty() ? -1 : outer_.get(); }
 
@@ -37,18 +36,14 @@ class NotifySocket {
   void pass_on();
 
  private:
-  struct Datagram {
-    std::string text;
-    std::vector<upgrader::OwnedFd> descriptors;  // such as those of FDSTORE=1 and BARRIER=1
-  };
+  using Datagram = upgrader::NotifyDatagram;
 
   void set_outer(const char* outer);
   [[nodiscard]] bool counts(pid_t pid, uid_t uid) const;
   void queue(Datagram datagram);
   [[nodiscard]] bool send(const Datagram& datagram) const;
 
-  upgrader::OwnedFd socket_;
-  std::string name_;
+  upgrader::NotifyListener listener_;
   pid_t child_ = -1;
   upgrader::OwnedFd outer_;
   sockaddr_un outer_address_{};

@@ -1,10 +1,7 @@
 #include "tools/notify-watchdog/options.h"
 
-#include <optional>
 #include <string_view>
-#include <utility>
 
-#include "base/argument.h"
 #include "base/duration.h"
 #include "base/version.h"
 
@@ -13,27 +10,26 @@ namespace {
 
 using upgrader::Argument;
 
-// Nothing if the argument was well formed.
-using Complaint = std::optional<UsageError>;
+using upgrader::complaint_about;
 
-Complaint complain(const Argument& argument, std::string_view what) {
-  return UsageError{upgrader::complaint_about(argument, what)};
-}
+// Empty if the argument was well formed.
+using Complaint = std::string;
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_0) {
   const auto parsed = upgrader::parse_duration(argument.value.value_or(""));
-  if (parsed == Duration{0} && !may_be_0) return complain(argument, "must not be 0");
-  if (!parsed) return complain(argument, "needs =D, " + std::string(upgrader::duration_form));
+  if (parsed == Duration{0} && !may_be_0) return complaint_about(argument, "must not be 0");
+  if (!parsed)
+    return complaint_about(argument, "needs =D, " + std::string(upgrader::duration_form));
   duration = *parsed;
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_device(const Argument& argument, Options& options) {
   if (argument.value.value_or("").empty()) {
-    return complain(argument, "needs =FILE, where FILE is a watchdog device");
+    return complaint_about(argument, "needs =FILE, where FILE is a watchdog device");
   }
   options.device = std::string(*argument.value);
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_option(const Argument& argument, Options& options) {
@@ -42,29 +38,23 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--timeout") return set_duration(argument, options.timeout, false);
   if (name == "--start-timeout") return set_duration(argument, options.start_timeout, true);
   if (name == "--stop-timeout") return set_duration(argument, options.stop_timeout, false);
-  return complain(argument, "no such option; --help names them all");
+  return complaint_about(argument, "no such option; --help names them all");
 }
 
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   Options options;
-  int at = 1;
-  for (; at < argc; ++at) {
-    const std::string_view text = argv[at];
-    if (text == "--help" || text == "-h") return HelpWanted{};
-    if (text == "--version") return VersionWanted{};
-    if (text.size() < 2 || text[0] != '-' || text == "--") break;
-    const Argument argument = upgrader::take_apart(text);
-    if (Complaint complaint = set_option(argument, options)) return *std::move(complaint);
-    if (upgrader::is_given(argument.name, argv, at)) return *complain(argument, "is given twice");
-  }
-  if (at < argc && std::string_view(argv[at]) == "--") ++at;
-  if (at >= argc) {
-    return UsageError{"PROGRAM is missing: notify-watchdog [options] PROGRAM [ARG ...]"};
-  }
-  options.command.assign(argv + at, argv + argc);
-  return options;
+  const auto finish = [&](int at) -> CommandLine {
+    if (at >= argc) {
+      return UsageError{"PROGRAM is missing: notify-watchdog [options] PROGRAM [ARG ...]"};
+    }
+    options.command.assign(argv + at, argv + argc);
+    return options;
+  };
+  return upgrader::parse_options<Options>(
+      argc, argv, [&options](const Argument& argument) { return set_option(argument, options); },
+      finish);
 }
 
 std::string help_text() {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/time.h"
 
 namespace notify_watchdog {
@@ -21,21 +21,10 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
-struct HelpWanted {
-  bool operator==(const HelpWanted&) const = default;
-};
-
-struct VersionWanted {
-  bool operator==(const VersionWanted&) const = default;
-};
-
-struct UsageError {
-  std::string reason;  // names the argument and what is allowed
-
-  bool operator==(const UsageError&) const = default;
-};
-
-using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
+using upgrader::HelpWanted;
+using upgrader::UsageError;
+using upgrader::VersionWanted;
+using CommandLine = upgrader::CommandLineOf<Options>;
 
 // Options end at PROGRAM or at `--`. An option that is given twice is a usage error.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);

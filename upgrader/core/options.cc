@@ -150,37 +150,26 @@ Complaint judge_together(const Options& options) {
   return "";
 }
 
-}  // namespace
-
-CommandLine parse_command_line(int argc, const char* const* argv) {
-  Options options;
-  int at = 1;
-  for (; at < argc; ++at) {
-    const std::string_view text = argv[at];
-    if (text == "--help" || text == "-h") return HelpWanted{};
-    if (text == "--version") return VersionWanted{};
-    if (text.size() < 2 || text[0] != '-') break;
-    if (text == "--") {
-      ++at;
-      break;
-    }
-    const Argument argument = take_apart(text);
-    const Complaint complaint = set_option(argument, options);
-    if (!complaint.empty()) return UsageError{complaint};
-    const bool may_be_repeated = argument.name == "--adapter";
-    if (!may_be_repeated && is_given(argument.name, argv, at)) {
-      return UsageError{complaint_about(argument, "is given twice")};
-    }
-  }
+// AGENT and its arguments begin at argv[at].
+CommandLine finish(Options& options, int argc, const char* const* argv, int at) {
   if (at >= argc || *argv[at] == '\0') {
     return UsageError{"AGENT is missing: upgrader [options] [--] AGENT [ARG ...]"};
   }
   options.agent = argv[at];
-  while (++at < argc)
-    options.args.push_back(argv[at]);
-  const Complaint complaint = judge_together(options);
-  if (!complaint.empty()) return UsageError{complaint};
-  return options;
+  options.args.assign(argv + at + 1, argv + argc);
+  if (Complaint complaint = judge_together(options); !complaint.empty()) {
+    return UsageError{std::move(complaint)};
+  }
+  return std::move(options);
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  Options options;
+  return parse_options<Options>(
+      argc, argv, [&options](const Argument& argument) { return set_option(argument, options); },
+      [&](int at) { return finish(options, argc, argv, at); }, "--adapter");
 }
 
 Duration lock_timeout_of(const Options& options) {

@@ -3,10 +3,10 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "agent-protocol/cpp/wire/message.h"
+#include "base/command_line.h"
 #include "base/time.h"
 #include "upgrader/core/log_level.h"
 
@@ -39,21 +39,7 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
-struct HelpWanted {
-  bool operator==(const HelpWanted&) const = default;
-};
-
-struct VersionWanted {
-  bool operator==(const VersionWanted&) const = default;
-};
-
-struct UsageError {
-  std::string reason;  // names the argument and what is allowed
-
-  bool operator==(const UsageError&) const = default;
-};
-
-using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
+using CommandLine = CommandLineOf<Options>;
 
 // Options end at AGENT or at `--`. An option that is given twice is a usage error: whichever of the
 // two counted, somebody would believe that it was the other one.

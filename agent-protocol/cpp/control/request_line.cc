@@ -1,6 +1,7 @@
 #include "agent-protocol/cpp/control/request_line.h"
 
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <cereal/cereal.hpp>
@@ -63,31 +64,15 @@ void serialize(Archive& archive, UpgradeRequest& request) {
   serialize(archive, request.terms);
 }
 
-template <class Archive>
-void serialize(Archive& archive, ConfirmRequest& request) {
-  archive(make_nvp("request", identifier(request.request)), make_nvp("id", identifier(request.id)));
-}
-
-template <class Archive>
-void serialize(Archive& archive, CancelRequest& request) {
-  archive(make_nvp("request", identifier(request.request)), make_nvp("id", identifier(request.id)),
-          make_nvp("reason", limited<agent_protocol::reason_bytes_max>(request.reason)));
-}
-
-template <class Archive>
-void serialize(Archive& archive, CommitRequest& request) {
-  archive(make_nvp("request", identifier(request.request)), make_nvp("id", identifier(request.id)));
-}
-
-template <class Archive>
-void serialize(Archive& archive, RollbackRequest& request) {
-  archive(make_nvp("request", identifier(request.request)), make_nvp("id", identifier(request.id)),
-          make_nvp("reason", limited<agent_protocol::reason_bytes_max>(request.reason)));
-}
-
-template <class Archive>
-void serialize(Archive& archive, ShutdownRequest& request) {
+// All other requests: some name an upgrade, some give a reason.
+template <class Archive, class Other>
+requires std::is_constructible_v<Request, Other>
+void serialize(Archive& archive, Other& request) {
   archive(make_nvp("request", identifier(request.request)));
+  if constexpr (requires { request.id; }) archive(make_nvp("id", identifier(request.id)));
+  if constexpr (requires { request.reason; }) {
+    archive(make_nvp("reason", limited<agent_protocol::reason_bytes_max>(request.reason)));
+  }
 }
 
 agent_protocol::Result<std::string> line_of(const Request& request) {

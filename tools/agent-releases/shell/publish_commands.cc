@@ -4,6 +4,7 @@
 #include <ctime>
 #include <string>
 
+#include "base/shown.h"
 #include "tools/agent-releases/core/json_object.h"
 #include "tools/agent-releases/shell/check_published.h"
 #include "tools/agent-releases/shell/interruption.h"
@@ -44,8 +45,9 @@ std::string json_of(const CheckedManifest& checked) {
 }
 
 std::string text_of(const CheckedManifest& checked) {
-  return harmless(checked.name) +
-         (checked.sound ? " is sound" : " would be refused: " + harmless(checked.sound.reason())) +
+  return upgraderctl::shown(checked.name) +
+         (checked.sound ? " is sound"
+                        : " would be refused: " + upgraderctl::shown(checked.sound.reason())) +
          (checked.notes.empty() ? "" : " (" + checked.notes + ")") + "\n";
 }
 

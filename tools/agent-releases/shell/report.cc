@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/utf8.h"
 #include "tools/agent-releases/core/json_object.h"
 #include "tools/agent-releases/core/moment.h"
 
@@ -55,20 +54,6 @@ std::string padded(std::string text, std::size_t width) {
 }
 
 }  // namespace
-
-std::string harmless(std::string_view text) {
-  constexpr unsigned char first_printable = 0x20;
-  constexpr unsigned char delete_character = 0x7f;
-  std::string shown;
-  while (!text.empty()) {
-    const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
-    const auto first = static_cast<unsigned char>(text[0]);
-    const bool odd = bytes == 0 || first < first_printable || first == delete_character;
-    shown += odd ? std::string_view("?") : text.substr(0, bytes);
-    text.remove_prefix(bytes == 0 ? 1 : bytes);
-  }
-  return shown;
-}
 
 std::string shown_bytes(std::int64_t bytes) {
   constexpr std::int64_t kilo = 1'000;

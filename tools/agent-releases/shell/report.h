@@ -36,9 +36,6 @@ struct Overview {
 // One release, a line for each fact.
 [[nodiscard]] std::string text_of(const Fact& fact);
 
-// Names may come from a hostile archive: what could speak to a terminal becomes a question mark.
-[[nodiscard]] std::string harmless(std::string_view text);
-
 // "4.2 MB"
 [[nodiscard]] std::string shown_bytes(std::int64_t bytes);
 

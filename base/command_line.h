@@ -1,0 +1,55 @@
+// Command lines of the form `PROGRAM [options] [--] REST`, where an option is one word and may be
+// given once. Each program says which options it has, and what is wrong with one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/argument.h"
+
+namespace upgrader {
+
+struct HelpWanted {
+  bool operator==(const HelpWanted&) const = default;
+};
+
+struct VersionWanted {
+  bool operator==(const VersionWanted&) const = default;
+};
+
+struct UsageError {
+  std::string reason;  // names the argument and what is allowed
+
+  bool operator==(const UsageError&) const = default;
+};
+
+// A program's own `Options`, or why there are none.
+template <class Options>
+using CommandLineOf = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
+
+// `set` is called with each option (an Argument) and returns what is wrong with it, or an empty
+// text. --help and -h, and --version without a value, end that. Otherwise `finish` is called with
+// the place in argv where the rest begins, and returns the command line. Only the option
+// `repeatable` may be given twice: of two others nobody would know which counts.
+template <class Options, class Set, class Finish>
+[[nodiscard]] CommandLineOf<Options> parse_options(int argc, const char* const* argv,
+                                                   const Set& set, const Finish& finish,
+                                                   std::string_view repeatable = "") {
+  for (int at = 1; at < argc; ++at) {
+    const std::string_view text = argv[at];
+    if (text == "--help" || text == "-h") return HelpWanted{};
+    if (text == "--version") return VersionWanted{};
+    if (text == "--") return finish(at + 1);
+    if (text.size() < 2 || text[0] != '-') return finish(at);
+    const Argument argument = take_apart(text);
+    if (std::string wrong = set(argument); !wrong.empty()) return UsageError{std::move(wrong)};
+    if (argument.name != repeatable && is_given(argument.name, argv, at)) {
+      return UsageError{complaint_about(argument, "is given twice")};
+    }
+  }
+  return finish(argc);
+}
+
+}  // namespace upgrader
