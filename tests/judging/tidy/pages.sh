@@ -75,8 +75,10 @@ options_in_help() {
   "$1" --help | grep -oE -- '(^|[ ,[])--[a-z][a-z-]+' | sed 's/^[^-]*//'
 }
 
+# --help and --version are base/command_line.h's, for all programs that use it.
 check_options() {
-  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' upgrader/core/options.cc >"$scratch/code"
+  sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' upgrader/core/options.cc \
+    base/command_line.h >"$scratch/code"
   options_on_page man/upgrader.8 >"$scratch/page"
   differ upgrader/core/options.cc "$scratch/code" man/upgrader.8 "$scratch/page"
   grep -ohE '"--[a-z-]+' sample-agent/configuration.cc | tr -d '"' >"$scratch/code"
@@ -87,7 +89,7 @@ check_options() {
   sed -nE 's/^\.It (Cm .*)?Fl (-[a-z0-9-]+).*/-\2/p' man/agent-releases.1 >"$scratch/page"
   differ tools/agent-releases/shell/options.cc "$scratch/code" man/agent-releases.1 "$scratch/page"
   sed -nE 's/.*(name|text|word) == "(--[a-z-]+)".*/\2/p' tools/agentify/options.cc \
-    tools/agentify/launch/*.cc | sort -u >"$scratch/code"
+    tools/agentify/launch/*.cc base/command_line.h | sort -u >"$scratch/code"
   { options_on_page man/agentify.1; sed -nE 's/^\.It Fl h , (-help)/-\1/p' man/agentify.1; } \
     >"$scratch/page"
   differ tools/agentify/options.cc "$scratch/code" man/agentify.1 "$scratch/page"
@@ -95,7 +97,7 @@ check_options() {
   options_on_page man/agent-conformance.1 >"$scratch/page"
   differ tools/agent-conformance/options.cc "$scratch/code" man/agent-conformance.1 "$scratch/page"
   sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' tools/notify-watchdog/options.cc \
-    >"$scratch/code"
+    base/command_line.h >"$scratch/code"
   { options_on_page man/notify-watchdog.8
     sed -nE 's/^\.It Fl h , (-help)/-\1/p' man/notify-watchdog.8; } >"$scratch/page"
   differ tools/notify-watchdog/options.cc "$scratch/code" man/notify-watchdog.8 "$scratch/page"
