@@ -2,6 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -153,7 +156,9 @@ Outcome Directory::write(const std::string& name, std::string_view text, mode_t 
 Outcome Directory::rename(const std::string& name, const Directory& into,
                           const std::string& new_name, Existing existing) const {
   const unsigned flags = existing == Existing::keep ? RENAME_NOREPLACE : 0;
-  int failed = ::renameat2(descriptor(), name.c_str(), into.descriptor(), new_name.c_str(), flags);
+  // musl has no function for it.
+  long failed = ::syscall(SYS_renameat2, descriptor(), name.c_str(), into.descriptor(),
+                          new_name.c_str(), flags);
   // Some file systems do not know the flag; whoever writes holds the lock, so to look is enough.
   if (failed != 0 && errno == EINVAL && flags != 0) {
     const auto there = into.status(new_name);
