@@ -106,7 +106,8 @@ $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) \
 	  $(static)/linked/upgrader.ltrans0.ltrans.o
 	packaging/static/without_sections $@
 
-$(sort $(static_objects) $(static_watchdog_objects)): $(static)/objects/%.o: %.cc $(static)/musl.specs $(static)/include
+$(sort $(static_objects) $(static_watchdog_objects)): $(static)/objects/%.o: %.cc \
+    $(static)/musl.specs $(static)/include
 	@mkdir -p $(@D)
 	$(static_triplet)-g++ $(static_flags) $(static_cxx_flags) \
 	  $(if $(filter $(static_with_types),$<),,-fno-rtti) -MMD -MP -c -o $@ $<
