@@ -76,7 +76,8 @@ static_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_tim
 # notify-watchdog needs neither libuv nor the protocol.
 watchdog_static := $(static)/notify-watchdog
 static_watchdog_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_time.cc \
-  $(wildcard tools/notify-watchdog/*.cc) $(base_text_parts) $(base_upgrader_parts))
+  $(wildcard tools/notify-watchdog/*.cc) base/notify_listener.cc $(base_text_parts) \
+  $(base_upgrader_parts))
 static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o)
 
 .PHONY: static static-program check-static check-static-here
