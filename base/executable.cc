@@ -37,27 +37,28 @@ constexpr std::size_t program_headers_bytes_max = 65'536;
 // More than most programs have: their table is read at once.
 constexpr std::size_t program_headers_at_a_time = 16;
 
-using Judgement = std::variant<ExecutableKind, NotExecutable>;
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+using Judgement = Result<ExecutableKind>;
 
-Judgement refuse(int error, std::string reason) {
-  return NotExecutable{.error = error, .reason = std::move(reason)};
+Refusal refuse(int error, std::string reason) {
+  return {.reason = std::move(reason), .error_number = error};
 }
 
-// A reason why a file cannot be executed. Only a refusal makes a text of it.
-struct Flaw {
-  int error;
-  const char* reason;
-};
-constexpr Flaw truncated{ENOEXEC, "is a truncated program"};
-constexpr Flaw malformed_loader{ENOEXEC, "its loader's name is malformed"};
-constexpr Flaw no_program_here{ELIBBAD, "is no program for this machine"};
-
-NotExecutable refusal_for(const Flaw& flaw) {
-  return {.error = flaw.error, .reason = flaw.reason};
+Refusal truncated() {
+  return refuse(ENOEXEC, "is a truncated program");
 }
 
-NotExecutable unreadable(int error) {
-  return {.error = error, .reason = "cannot be read: {}"_with(SystemError{error})};
+Refusal malformed_loader() {
+  return refuse(ENOEXEC, "its loader's name is malformed");
+}
+
+Refusal no_program_here() {
+  return refuse(ELIBBAD, "is no program for this machine");
+}
+
+Refusal unreadable(int error) {
+  return refuse(error, "cannot be read: {}"_with(SystemError{error}));
 }
 
 // Reads up to `size` bytes at `offset`; fewer only at the end of the file. -1 with errno.
@@ -75,22 +76,22 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
 }
 
 // Nothing if all was read; otherwise the error, or `cut_off` where the file ends before.
-std::optional<NotExecutable> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
-                                        const Flaw& cut_off) {
+std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
+                                  Refusal (*cut_off)()) {
   const ssize_t count = read_at(fd, buffer, size, offset);
   if (count < 0) return unreadable(errno);
-  if (static_cast<std::size_t>(count) < size) return refusal_for(cut_off);
+  if (static_cast<std::size_t>(count) < size) return cut_off();
   return std::nullopt;
 }
 
 // Opens an interpreter or loader for reading, or says why it is no executable regular file. Neither
 // a descriptor nor a refusal where it may be executed but not read.
-std::variant<OwnedFd, NotExecutable> open_interpreter(const std::string& path, const char* what) {
+Result<OwnedFd> open_interpreter(const std::string& path, const char* what) {
   const auto refused = [&](int error) {
     if (error == ENOENT) {
-      return NotExecutable{error, "its {} {}: does not exist"_with(what, path)};
+      return refuse(error, "its {} {}: does not exist"_with(what, path));
     }
-    return NotExecutable{error, "its {} {}: {}"_with(what, path, SystemError{error})};
+    return refuse(error, "its {} {}: {}"_with(what, path, SystemError{error}));
   };
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return refused(errno);
@@ -107,23 +108,23 @@ bool is_for_this_machine(const ElfW(Ehdr) & header) {
          (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
-std::optional<NotExecutable> judge_loader(int fd, const ElfW(Phdr) & segment) {
-  if (segment.p_filesz < 2 || segment.p_filesz > PATH_MAX) return refusal_for(malformed_loader);
+std::optional<Refusal> judge_loader(int fd, const ElfW(Phdr) & segment) {
+  if (segment.p_filesz < 2 || segment.p_filesz > PATH_MAX) return malformed_loader();
   std::string path(segment.p_filesz, '\0');
   const auto offset = static_cast<off_t>(segment.p_offset);
   if (auto refusal = read_whole(fd, path.data(), path.size(), offset, malformed_loader)) {
     return refusal;
   }
-  if (path.back() != '\0') return refusal_for(malformed_loader);
+  if (path.back() != '\0') return malformed_loader();
   path.resize(std::strlen(path.c_str()));
 
-  std::variant<OwnedFd, NotExecutable> opened = open_interpreter(path, "loader");
-  if (NotExecutable* refusal = std::get_if<NotExecutable>(&opened)) return *refusal;
-  const OwnedFd& loader = std::get<OwnedFd>(opened);
+  const Result<OwnedFd> opened = open_interpreter(path, "loader");
+  if (!opened) return opened.refusal();
+  const OwnedFd& loader = opened.value();
   if (!loader) return std::nullopt;
   ElfW(Ehdr) header;
   auto refusal = read_whole(loader.get(), &header, sizeof header, 0, no_program_here);
-  if (!refusal && !is_for_this_machine(header)) refusal = refusal_for(no_program_here);
+  if (!refusal && !is_for_this_machine(header)) refusal = no_program_here();
   if (refusal) refusal->reason = "its loader {} {}"_with(path, refusal->reason);
   return refusal;
 }
@@ -148,7 +149,7 @@ Judgement judge_elf(int fd, off_t file_bytes) {
     if (const auto refusal = read_whole(fd, segments, bytes, offset, truncated)) return *refusal;
     for (const ElfW(Phdr) & segment : std::span(segments, bytes / sizeof segments[0])) {
       const bool is_whole = segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset;
-      if (segment.p_type == PT_LOAD && !is_whole) return refusal_for(truncated);
+      if (segment.p_type == PT_LOAD && !is_whole) return truncated();
       if (segment.p_type == PT_INTERP && loader.p_type != PT_INTERP) loader = segment;
     }
   }
@@ -188,13 +189,13 @@ Judgement judge(int fd, int scripts_before) {
   }
   const std::optional<std::string> interpreter = interpreter_of(head);
   if (!interpreter) return refuse(ENOEXEC, "has a #! line that names no interpreter");
-  std::variant<OwnedFd, NotExecutable> opened = open_interpreter(*interpreter, "interpreter");
-  if (NotExecutable* refusal = std::get_if<NotExecutable>(&opened)) return *refusal;
-  const OwnedFd& reader = std::get<OwnedFd>(opened);
-  if (!reader) return ExecutableKind::script;
-  const Judgement judgement = judge(reader.get(), scripts_before + 1);
-  if (const NotExecutable* refusal = std::get_if<NotExecutable>(&judgement)) {
-    return refuse(refusal->error, "its interpreter {} {}"_with(*interpreter, refusal->reason));
+  const Result<OwnedFd> opened = open_interpreter(*interpreter, "interpreter");
+  if (!opened) return opened.refusal();
+  if (!opened.value()) return ExecutableKind::script;
+  const Judgement judgement = judge(opened.value().get(), scripts_before + 1);
+  if (!judgement) {
+    return refuse(judgement.refusal().error_number,
+                  "its interpreter {} {}"_with(*interpreter, judgement.reason()));
   }
   return ExecutableKind::script;
 }

@@ -2,9 +2,7 @@
 // a shell, so what is neither an ELF program for this machine nor a `#!` script is refused.
 #pragma once
 
-#include <cerrno>
-#include <string>
-#include <variant>
+#include "base/result.h"
 
 namespace upgrader {
 
@@ -14,17 +12,12 @@ enum class ExecutableKind {
   unreadable,  // may be executed but not read: the kernel judges it, and never asks a shell
 };
 
-struct NotExecutable {
-  int error = 0;       // ENOEXEC, ENOENT (loader or interpreter is missing), EACCES, ELOOP, ...
-  std::string reason;  // what is wrong, to follow a path and ": "
-
-  bool operator==(const NotExecutable&) const = default;
-};
-
 // 0 if our effective user may do with the file what `how` says (X_OK, W_OK, both), or an errno.
 [[nodiscard]] int may_use(const char* path, int how);
 
 // `fd` is open for reading, and is a regular file. Interpreters and loaders are judged too.
-[[nodiscard]] std::variant<ExecutableKind, NotExecutable> judge_executable(int fd);
+// The refusal follows a path and ": "; its errno is ENOEXEC, ENOENT (loader or interpreter is
+// missing), EACCES, ELOOP, ...
+[[nodiscard]] agent_protocol::Result<ExecutableKind> judge_executable(int fd);
 
 }  // namespace upgrader

@@ -14,6 +14,10 @@
 #include "base/errno_name.h"
 
 namespace upgrader {
+
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+
 namespace {
 
 // A path that is replaced between two looks at it is looked at again, but not for ever.
@@ -25,16 +29,16 @@ constexpr int links_max = 40;
 // Used if PATH is not set.
 constexpr const char* default_search_path = "/bin:/usr/bin";
 
-ProgramRefused refuse(const std::string& path, int error, std::string_view reason) {
-  return {.error = error, .reason = "{}: {}"_with(path, reason), .missing = false};
+Refusal refuse(const std::string& path, int error, std::string_view reason) {
+  return {.reason = "{}: {}"_with(path, reason), .error_number = error};
 }
 
-ProgramRefused refuse(const std::string& path, int error) {
-  return {.error = error, .reason = "{}: {}"_with(path, SystemError{error}), .missing = false};
+Refusal refuse(const std::string& path, int error) {
+  return refuse(path, error, in_words(SystemError{error}));
 }
 
-ProgramRefused refuse_missing(const std::string& path, int error) {
-  ProgramRefused refusal = refuse(path, error);
+Refusal refuse_missing(const std::string& path, int error) {
+  Refusal refusal = refuse(path, error);
   refusal.missing = error == ENOENT || error == ENOTDIR;
   return refusal;
 }
@@ -56,8 +60,8 @@ std::string end_of_link(std::string path) {
   return end;
 }
 
-ProgramRefused refuse_unresolved(const std::string& path, int error) {
-  ProgramRefused refusal = refuse_missing(path, error);
+Refusal refuse_unresolved(const std::string& path, int error) {
+  Refusal refusal = refuse_missing(path, error);
   if (!refusal.missing) return refusal;
   const std::string end = end_of_link(path);
   if (!end.empty()) {
@@ -75,7 +79,7 @@ struct Opened {
 
 // First O_PATH, then for reading: a device must not even be opened, and a file that may be executed
 // but not read is still a program. Returns nothing if the path changed between the two.
-std::optional<std::variant<Opened, ProgramRefused>> open_once(const std::string& path) {
+std::optional<Result<Opened>> open_once(const std::string& path) {
   Opened opened;
   opened.descriptor.reset(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!opened.descriptor) return refuse_missing(path, errno);
@@ -101,9 +105,9 @@ std::optional<std::variant<Opened, ProgramRefused>> open_once(const std::string&
   return opened;
 }
 
-std::variant<Opened, ProgramRefused> open_program(const std::string& path) {
+Result<Opened> open_program(const std::string& path) {
   for (int look = 0; look < looks_max; ++look) {
-    std::optional<std::variant<Opened, ProgramRefused>> opened = open_once(path);
+    std::optional<Result<Opened>> opened = open_once(path);
     if (opened) return std::move(*opened);
   }
   return refuse(path, EAGAIN, "is being replaced again and again");
@@ -134,36 +138,31 @@ int Program::path_changed() const {
   return is_file(status.st_dev, status.st_ino) ? 0 : ESTALE;
 }
 
-std::variant<Program, ProgramRefused> check_program(const std::string& path, std::string name,
-                                                    std::vector<std::string> args) {
+Result<Program> check_program(const std::string& path, std::string name,
+                              std::vector<std::string> args) {
   std::optional<std::string> resolved = resolve(path);
   if (!resolved) return refuse_unresolved(path, errno);
-  std::variant<Opened, ProgramRefused> result = open_program(*resolved);
-  if (ProgramRefused* refusal = std::get_if<ProgramRefused>(&result)) return std::move(*refusal);
-  Opened& opened = std::get<Opened>(result);
+  Result<Opened> result = open_program(*resolved);
+  if (!result) return result.refusal();
+  Opened& opened = result.value();
 
   ExecutableKind kind = ExecutableKind::unreadable;
   if (opened.readable) {
-    const std::variant<ExecutableKind, NotExecutable> judgement =
-        judge_executable(opened.descriptor.get());
-    if (const NotExecutable* refusal = std::get_if<NotExecutable>(&judgement)) {
-      return refuse(*resolved, refusal->error, refusal->reason);
-    }
-    kind = std::get<ExecutableKind>(judgement);
+    const Result<ExecutableKind> judged = judge_executable(opened.descriptor.get());
+    if (!judged) return refuse(*resolved, judged.refusal().error_number, judged.reason());
+    kind = judged.value();
   }
   return Program(std::move(name), std::move(args), std::move(*resolved),
                  std::move(opened.descriptor), kind, opened.status.st_dev, opened.status.st_ino);
 }
 
-std::variant<Program, ProgramRefused> check_agent(const std::string& agent,
-                                                  std::vector<std::string> args) {
-  const std::variant<std::string, ProgramRefused> found = find_in_path(agent, std::getenv("PATH"));
-  if (const ProgramRefused* refusal = std::get_if<ProgramRefused>(&found)) return *refusal;
-  return check_program(std::get<std::string>(found), agent, std::move(args));
+Result<Program> check_agent(const std::string& agent, std::vector<std::string> args) {
+  const Result<std::string> found = find_in_path(agent, std::getenv("PATH"));
+  if (!found) return found.refusal();
+  return check_program(found.value(), agent, std::move(args));
 }
 
-std::variant<std::string, ProgramRefused> find_in_path(std::string_view name,
-                                                       const char* search_path) {
+Result<std::string> find_in_path(std::string_view name, const char* search_path) {
   if (name.find('/') != std::string_view::npos) return std::string(name);
   const std::string agent(name);
   if (agent.empty()) return refuse_missing(agent, ENOENT);
@@ -184,8 +183,7 @@ std::variant<std::string, ProgramRefused> find_in_path(std::string_view name,
     rest = rest.substr(colon + 1);
   }
   if (not_executable) return refuse(*not_executable, EACCES, "is not executable");
-  return ProgramRefused{
-      .error = ENOENT, .reason = "{}: no such program in PATH"_with(agent), .missing = true};
+  return Refusal{"{}: no such program in PATH"_with(agent), ENOENT, true};
 }
 
 bool can_start_again(const Program& program) {

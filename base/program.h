@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/executable.h"
 #include "base/owned_fd.h"
+#include "base/result.h"
 
 namespace upgrader {
 
@@ -44,33 +44,25 @@ class Program {
   ino_t inode_;
 };
 
-struct ProgramRefused {
-  int error = 0;         // an errno value; see errno_name.h
-  std::string reason;    // for people, names the path
-  bool missing = false;  // the path itself does not exist: ENOENT, ENOTDIR, no match in PATH
-
-  bool operator==(const ProgramRefused&) const = default;
-};
-
 // `path` without links and dots, from the root. Nothing, with errno, where it leads nowhere.
 [[nodiscard]] std::optional<std::string> resolve(const std::string& path);
 
 // Resolves `path` now, opens it and checks it. `name` becomes argv[0]. Opens nothing but regular
-// files, so it cannot block or disturb a device.
-[[nodiscard]] std::variant<Program, ProgramRefused> check_program(const std::string& path,
-                                                                  std::string name,
-                                                                  std::vector<std::string> args);
+// files, so it cannot block or disturb a device. A refusal names the path.
+[[nodiscard]] agent_protocol::Result<Program> check_program(const std::string& path,
+                                                            std::string name,
+                                                            std::vector<std::string> args);
 
 // The same for AGENT on the command line: a name without a slash is looked up in the environment's
 // PATH first. argv[0] is `agent` as given.
-[[nodiscard]] std::variant<Program, ProgramRefused> check_agent(const std::string& agent,
-                                                                std::vector<std::string> args);
+[[nodiscard]] agent_protocol::Result<Program> check_agent(const std::string& agent,
+                                                          std::vector<std::string> args);
 
 // The first executable regular file called `name` in the directories of `search_path` (null: the
 // system's default). An empty directory is the current one. A name with a slash is returned
 // unchanged.
-[[nodiscard]] std::variant<std::string, ProgramRefused> find_in_path(std::string_view name,
-                                                                     const char* search_path);
+[[nodiscard]] agent_protocol::Result<std::string> find_in_path(std::string_view name,
+                                                               const char* search_path);
 
 // False if a fallback to this program could not be started: a script whose path has changed.
 // Other programs are started from the open descriptor, whatever their path names by now.

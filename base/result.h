@@ -11,7 +11,8 @@ namespace agent_protocol {
 
 struct Refusal {
   std::string reason;         // for people, without a full stop
-  int error_number = EINVAL;  // for an agent's program
+  int error_number = EINVAL;  // for a program; 0 where no errno applies
+  bool missing = false;       // what was asked for does not exist, rather than a part of it
 
   bool operator==(const Refusal&) const = default;
 };

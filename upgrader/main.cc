@@ -54,17 +54,17 @@ int report_usage(const std::string& reason) {
 }
 
 // The descriptor of --notify-fd, or why it cannot be used. Below `lock_number` are the sockets.
-std::variant<Readiness, std::string> readiness_for(const Options& options, int lock_number) {
+agent_protocol::Result<Readiness> readiness_for(const Options& options, int lock_number) {
   if (!options.notify_fd) return Readiness{};
   const auto refused_since = [&](std::string_view why) {
-    return "--notify-fd={}: {}"_with(*options.notify_fd, why);
+    return Refusal{"--notify-fd={}: {}"_with(*options.notify_fd, why)};
   };
   if (*options.notify_fd < lock_number) {
     return refused_since("it is one of the sockets that init passed");
   }
-  auto taken = Readiness::take(*options.notify_fd, lock_number + 1);
-  if (const auto* refused = std::get_if<std::string>(&taken)) return refused_since(*refused);
-  return taken;
+  auto seized = Readiness::seize(*options.notify_fd, lock_number + 1);
+  if (!seized) return refused_since(seized.reason());
+  return seized;
 }
 
 // Ends by exit(), so that nothing is taken down: nothing needs an orderly end (IO-10).
@@ -73,10 +73,8 @@ std::variant<Readiness, std::string> readiness_for(const Options& options, int l
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
 
   // Before the lock, which takes its number whatever is there.
-  std::variant<Readiness, std::string> readiness = readiness_for(options, lock_number);
-  if (const auto* refused = std::get_if<std::string>(&readiness)) {
-    std::exit(report_usage(*refused));
-  }
+  auto readiness = readiness_for(options, lock_number);
+  if (!readiness) std::exit(report_usage(readiness.reason()));
 
   std::unique_ptr<Lock> lock;
   if (options.lock_file) lock = std::make_unique<Lock>(*options.lock_file, lock_number);
@@ -90,13 +88,13 @@ std::variant<Readiness, std::string> readiness_for(const Options& options, int l
   if (!options.adapter.empty()) {
     auto adapter =
         check_agent(options.adapter.front(), {options.adapter.begin() + 1, options.adapter.end()});
-    if (const auto* refused = std::get_if<ProgramRefused>(&adapter)) {
+    if (!adapter) {
       const bool one_word = options.adapter.front().find(' ') == std::string::npos;
       logbook.error("--adapter: {}{}"_with(
-          refused->reason, one_word ? "" : "; each word needs an --adapter of its own"));
+          adapter.reason(), one_word ? "" : "; each word needs an --adapter of its own"));
       std::exit(exit_own_failure);
     }
-    setting.adapter = std::get<Program>(std::move(adapter));
+    setting.adapter = std::move(adapter.value());
   }
   if (const int error = options.subreaper ? become_subreaper() : 0) {
     logbook.error("cannot become a subreaper: {}"_with(SystemError{error}));
@@ -104,8 +102,7 @@ std::variant<Readiness, std::string> readiness_for(const Options& options, int l
   }
   const WatchdogWish watchdog = watchdog_wish(environ, ::getpid());
   if (!watchdog.complaint.empty()) logbook.write(LogLevel::warning, watchdog.complaint);
-  InitSystem init_system(std::getenv("NOTIFY_SOCKET"), watchdog.time,
-                         std::get<Readiness>(std::move(readiness)));
+  InitSystem init_system(std::getenv("NOTIFY_SOCKET"), watchdog.time, std::move(readiness.value()));
   Loop loop(options, logbook, init_system, lock.get());
   std::exit(loop.run(std::move(setting)));
 }

@@ -68,7 +68,7 @@ std::string HookRun::start() {
     }
   }
   auto checked = upgrader::check_program(settings_.path, settings_.path, settings_.arguments);
-  if (const auto* refused = std::get_if<upgrader::ProgramRefused>(&checked)) return refused->reason;
+  if (!checked) return checked.reason();
   upgrader::ChildSetting setting;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     setting.environment.entries.emplace_back(*entry);
@@ -76,7 +76,7 @@ std::string HookRun::start() {
   for (const std::string& entry : settings_.environment) {
     setting.environment.entries.push_back(entry.c_str());
   }
-  auto began = upgrader::start_process(std::get<upgrader::Program>(checked), setting);
+  auto began = upgrader::start_process(checked.value(), setting);
   if (const auto* failed = std::get_if<upgrader::StartFailed>(&began)) {
     return settings_.path + ": " + std::strerror(failed->error);
   }

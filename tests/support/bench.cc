@@ -2,9 +2,24 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/errno_name.h"
+#include "upgrader/core/invariants.h"
+
 namespace upgrader::test {
 
 using agent_protocol::AgentMessage;
+
+namespace {
+
+int errno_named(const std::string& name) {
+  for (int error = 1; error < 200; ++error) {
+    if (errno_name(error) == name) return error;
+  }
+  FAIL("no errno is called " << name);
+  return 0;
+}
+
+}  // namespace
 
 Policy Bench::default_policy() {
   Policy policy;
@@ -18,37 +33,42 @@ Policy Bench::default_policy() {
 Bench::Bench(Policy policy) : supervisor_(policy), watcher_(policy.exit_grace) {}
 
 Event Bench::outcome_of(const Action& action) {
-  const auto take_failure = [](std::string& failure) {
-    return Trouble{std::exchange(failure, ""), "the test wants it so"};
+  const auto answer = [](std::string& failure) -> Outcome {
+    if (failure.empty()) return {};
+    return {.refused = Refusal{"the test wants it so", errno_named(std::exchange(failure, ""))}};
   };
-  if (std::holds_alternative<Check>(action)) {
-    if (!check_failure_.empty()) return CheckFailed{take_failure(check_failure_)};
-    return Checked{next_program_++, !std::exchange(no_way_back_, false)};
+  switch (pending_on(action)) {
+    case Pending::check: {
+      Outcome outcome = answer(check_failure_);
+      if (outcome.refused) return outcome;
+      outcome.program = next_program_++;
+      outcome.way_back = !std::exchange(no_way_back_, false);
+      return outcome;
+    }
+    case Pending::spawn: {
+      if (spawn_failures_.empty()) return Outcome{};
+      std::string failure = std::move(spawn_failures_.front());
+      spawn_failures_.pop_front();
+      const bool not_executable = failure != "EAGAIN";
+      Outcome outcome = answer(failure);
+      outcome.not_executable = not_executable;
+      return outcome;
+    }
+    case Pending::activate:
+      return Outcome{.sent = std::exchange(activate_, Sent::written)};
+    case Pending::way_back:
+      if (std::exchange(no_way_back_at_boot_, false)) return Outcome{.refused = Refusal{}};
+      return Outcome{.program = next_program_++};
+    case Pending::link_back:
+      return answer(link_back_failure_);
+    case Pending::relink_proof:
+      return answer(proof_failure_);
+    case Pending::relink:
+      return answer(relink_failure_);
+    case Pending::nothing:
+      break;
   }
-  if (const auto* spawn = std::get_if<Spawn>(&action)) {
-    if (spawn_failures_.empty()) return Spawned{spawn->generation};
-    std::string failure = std::move(spawn_failures_.front());
-    spawn_failures_.pop_front();
-    const bool not_executable = failure != "EAGAIN";
-    return SpawnFailed{spawn->generation, take_failure(failure), not_executable};
-  }
-  if (const auto* send = std::get_if<Send>(&action)) {
-    return ActivateSent{send->generation, std::exchange(activate_, ActivateSent::How::written)};
-  }
-  if (std::holds_alternative<FindWayBack>(action)) {
-    if (std::exchange(no_way_back_at_boot_, false)) return NoWayBack{};
-    return WayBackFound{next_program_++};
-  }
-  if (std::holds_alternative<PutLinkBack>(action)) {
-    if (link_back_failure_.empty()) return LinkPutBack{};
-    return LinkNotPutBack{take_failure(link_back_failure_)};
-  }
-  if (std::holds_alternative<ProveRelink>(action)) {
-    if (proof_failure_.empty()) return RelinkProved{};
-    return RelinkProofFailed{take_failure(proof_failure_)};
-  }
-  if (relink_failure_.empty()) return Relinked{};
-  return RelinkFailed{take_failure(relink_failure_)};
+  return Outcome{};
 }
 
 Actions Bench::step(const Event& event) {

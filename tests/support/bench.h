@@ -53,7 +53,7 @@ class Bench {
   void next_proof_fails(const std::string& errno_name) { proof_failure_ = errno_name; }
   void next_relink_fails(const std::string& errno_name) { relink_failure_ = errno_name; }
   void next_way_back_is_gone() { no_way_back_ = true; }
-  void next_activate(ActivateSent::How how) { activate_ = how; }
+  void next_activate(Sent sent) { activate_ = sent; }
 
   // Sees each step, outcomes included.
   using Witness = std::function<void(const Event&, const Actions&, const State&)>;
@@ -82,7 +82,7 @@ class Bench {
   std::string check_failure_, link_back_failure_, proof_failure_, relink_failure_;
   std::deque<std::string> spawn_failures_;
   bool no_way_back_ = false;
-  ActivateSent::How activate_ = ActivateSent::How::written;
+  Sent activate_ = Sent::written;
   std::optional<int> exit_status_;
   Witness witness_;
 };

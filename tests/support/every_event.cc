@@ -1,5 +1,6 @@
 #include "tests/support/every_event.h"
 
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
@@ -138,37 +139,36 @@ std::vector<NamedEvent> every_control_event(const State& state) {
 
 std::vector<NamedEvent> every_start_at_boot() {
   return {{"start worn out", StartRequested{1, "it did not last"}},
-          {"start refused 127", StartRefused{{"ENOENT", "it is not there"}, 127}}};
+          {"start refused 127", StartRefused{{"it is not there", ENOENT}, 127}}};
 }
 
 std::vector<NamedEvent> every_outcome(const State& state) {
-  const Trouble trouble{"EIO", "the test wants it so"};
+  const Outcome refused{.refused = Refusal{"the test wants it so", EIO}};
+  Outcome not_executable = refused;
+  not_executable.not_executable = true;
   switch (state.pending) {
     case Pending::nothing:
       return {};
     case Pending::check:
-      return {{"", Checked{2, true}},
-              {"next way back is gone", Checked{2, false}},
-              {"next check fails EIO", CheckFailed{trouble}}};
+      return {{"", Outcome{.program = 2}},
+              {"next way back is gone", Outcome{.program = 2, .way_back = false}},
+              {"next check fails EIO", refused}};
     case Pending::way_back:
-      return {{"", WayBackFound{3}}, {"next boot has no way back", NoWayBack{}}};
+      return {{"", Outcome{.program = 3}}, {"next boot has no way back", refused}};
     case Pending::link_back:
-      return {{"", LinkPutBack{}}, {"next link back fails EIO", LinkNotPutBack{trouble}}};
+      return {{"", Outcome{}}, {"next link back fails EIO", refused}};
     case Pending::spawn:
-      return {{"", Spawned{state.spawning->generation}},
-              {"next spawn fails EIO", SpawnFailed{state.spawning->generation, trouble, true}},
-              {"next spawn fails EAGAIN", SpawnFailed{state.spawning->generation, trouble, false}}};
+      return {{"", Outcome{}},
+              {"next spawn fails EIO", not_executable},
+              {"next spawn fails EAGAIN", refused}};
     case Pending::relink_proof:
-      return {{"", RelinkProved{}}, {"next proof fails EIO", RelinkProofFailed{trouble}}};
+      return {{"", Outcome{}}, {"next proof fails EIO", refused}};
     case Pending::relink:
-      return {{"", Relinked{}}, {"next relink fails EIO", RelinkFailed{trouble}}};
-    case Pending::activate: {
-      using How = ActivateSent::How;
-      const Agent& agent = state.incumbent ? *state.incumbent : *state.candidate;
-      return {{"", ActivateSent{agent.generation, How::written}},
-              {"next activate waits", ActivateSent{agent.generation, How::waits}},
-              {"next activate is lost", ActivateSent{agent.generation, How::lost}}};
-    }
+      return {{"", Outcome{}}, {"next relink fails EIO", refused}};
+    case Pending::activate:
+      return {{"", Outcome{}},
+              {"next activate waits", Outcome{.sent = Sent::waits}},
+              {"next activate is lost", Outcome{.sent = Sent::lost}}};
   }
   return {};
 }

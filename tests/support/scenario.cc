@@ -216,8 +216,8 @@ class Player {
     if (words.size() == 4 && words[1] == "relink") return bench_.next_relink_fails(words[3]);
     if (deed == "boot has no way back") return bench_.next_boot_has_no_way_back();
     if (deed == "way back is gone") return bench_.next_way_back_is_gone();
-    if (deed == "activate waits") return bench_.next_activate(ActivateSent::How::waits);
-    if (deed == "activate is lost") return bench_.next_activate(ActivateSent::How::lost);
+    if (deed == "activate waits") return bench_.next_activate(Sent::waits);
+    if (deed == "activate is lost") return bench_.next_activate(Sent::lost);
     outcome_.mistakes.push_back(rest_of(words, 0));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent-protocol/cpp/wire/codec.h"
+#include "upgrader/core/invariants.h"
 
 namespace upgrader::test {
 
@@ -23,8 +24,7 @@ bool Watcher::is_anothers(Generation generation) const {
 }
 
 void Watcher::see(const Event& event, const Actions& actions, Time now) {
-  const bool outcome =
-      event.index() >= Event(Checked{}).index() && event.index() <= Event(ActivateSent{}).index();
+  const auto* const outcome = std::get_if<Outcome>(&event);
   if (asked_ && !outcome) broken("Answers: a request was not answered");
   if (owed_ && !outcome) broken("Answers: an operator's request was not answered");
   if (!outcome) asked_.reset();
@@ -35,7 +35,8 @@ void Watcher::see(const Event& event, const Actions& actions, Time now) {
     if (request->request.deed == Deed::shutdown) shutdown_ = true;
   }
   see_event(event, now);
-  see_acceptance(event, actions);
+  if (outcome != nullptr) see_acceptance(*outcome, actions);
+  note_pending(actions);
   for (const Action& action : actions) {
     if (const auto* record = std::get_if<RecordEnding>(&action)) see_record(*record, actions);
     if (const auto* answer = std::get_if<Answer>(&action)) {
@@ -71,16 +72,28 @@ void Watcher::see_event(const Event& event, Time now) {
   if (const auto* written = std::get_if<ActivateWritten>(&event)) {
     see_activated(written->generation);
   }
-  if (const auto* sent = std::get_if<ActivateSent>(&event)) {
-    if (sent->how == ActivateSent::How::written) see_activated(sent->generation);
-    if (sent->how == ActivateSent::How::lost) see_not_reached(sent->generation);
-  }
-  if (std::holds_alternative<RelinkProved>(event)) proved_ = asked_proof_;
   if (const auto* exited = std::get_if<ProcessExited>(&event)) see_exit(exited->generation);
-  if (const auto* spawned = std::get_if<Spawned>(&event)) {
-    if (spawned->generation <= last_) broken("a generation is used twice");
-    last_ = spawned->generation;
-    alive_[spawned->generation] = Process{};
+  if (const auto* outcome = std::get_if<Outcome>(&event)) see_outcome(*outcome);
+}
+
+void Watcher::note_pending(const Actions& actions) {
+  pending_ = actions.empty() ? Pending::nothing : pending_on(actions.back());
+  pending_of_ = 0;
+  if (pending_ == Pending::spawn) pending_of_ = std::get<Spawn>(actions.back()).generation;
+  if (pending_ == Pending::activate) pending_of_ = std::get<Send>(actions.back()).generation;
+}
+
+void Watcher::see_outcome(const Outcome& outcome) {
+  if (pending_ == Pending::activate) {
+    if (outcome.sent == Sent::written) see_activated(pending_of_);
+    if (outcome.sent == Sent::lost) see_not_reached(pending_of_);
+  }
+  if (outcome.refused) return;
+  if (pending_ == Pending::relink_proof) proved_ = asked_proof_;
+  if (pending_ == Pending::spawn) {
+    if (pending_of_ <= last_) broken("a generation is used twice");
+    last_ = pending_of_;
+    alive_[last_] = Process{};
     if (alive_.size() > 2) broken("S9: more than two agents");
   }
 }
@@ -136,8 +149,6 @@ void Watcher::see_action(const Action& action, Time now) {
     const auto found = alive_.find(close->generation);
     if (found == alive_.end() || !found->second.promised) broken("an input is closed for nothing");
     see_not_reached(close->generation);
-  } else if (std::holds_alternative<Relink>(action)) {
-    if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
   } else if (const auto* kill = std::get_if<Kill>(&action)) {
     see_kill(kill->generation, now);
   } else if (const auto* terminate = std::get_if<Terminate>(&action)) {
@@ -148,6 +159,7 @@ void Watcher::see_action(const Action& action, Time now) {
     asked_proof_ = prove->program;
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
+    if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
     // At boot it was proved when it was committed, in another life.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");
@@ -324,20 +336,18 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
 // By whomever it was asked for, an upgrade is accepted when its candidate runs, a sequential one
 // when its executable has been checked, the link has been put back where it named that, and the old
 // agent, or the proof of the link before it, is next.
-void Watcher::see_acceptance(const Event& event, const Actions& actions) {
-  if (const auto* checked = std::get_if<Checked>(&event)) checked_ = checked->way_back;
-  if (std::holds_alternative<WayBackFound>(event)) checked_ = true;
+void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
+  const bool done = !outcome.refused;
+  if (pending_ == Pending::check && done) checked_ = outcome.way_back;
+  if (pending_ == Pending::way_back && done) checked_ = true;
   if (!checked_) return;
-  const bool runs = std::holds_alternative<Spawned>(event);
-  const bool goes_on =
-      std::holds_alternative<Checked>(event) || std::holds_alternative<LinkPutBack>(event);
+  const bool runs = pending_ == Pending::spawn && done;
+  const bool goes_on = (pending_ == Pending::check || pending_ == Pending::link_back) && done;
   const bool sequential =
       goes_on && std::none_of(actions.begin(), actions.end(), [](const Action& action) {
         return std::holds_alternative<Spawn>(action) || std::holds_alternative<PutLinkBack>(action);
       });
-  if (std::holds_alternative<SpawnFailed>(event) || std::holds_alternative<LinkNotPutBack>(event)) {
-    checked_ = false;
-  }
+  if ((pending_ == Pending::spawn || pending_ == Pending::link_back) && !done) checked_ = false;
   if (!runs && !sequential) return;
   if (!recorded_) broken("Answers: an upgrade is accepted before another has its ending");
   checked_ = recorded_ = false;
@@ -357,11 +367,11 @@ void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
     const auto* send = std::get_if<Send>(&action);
     return send != nullptr && std::holds_alternative<Committed>(send->message);
   });
-  if (committed != (record.outcome == Outcome::committed)) {
+  if (committed != (record.outcome == UpgradeOutcome::committed)) {
     broken("Answers: the ending that is recorded is another than the agent is told");
   }
   if (record.failure.has_value() == committed) broken("Answers: an ending without its reason");
-  if (record.outcome == Outcome::ended) {
+  if (record.outcome == UpgradeOutcome::ended) {
     leaving_ = true;
     return;
   }

@@ -58,6 +58,8 @@ class Watcher {
   };
 
   void see_event(const Event& event, Time now);
+  void see_outcome(const Outcome& outcome);
+  void note_pending(const Actions& actions);
   void see_message(Generation generation, const agent_protocol::AgentMessage& message,
                    bool posthumous, Time now);
   void see_exit(Generation generation);
@@ -72,7 +74,7 @@ class Watcher {
   void see_kill(Generation generation, Time now);
   void see_answer(const std::string& id, const char* answer);
   void see_ending(const std::string& id, const char* ending);
-  void see_acceptance(const Event& event, const Actions& actions);
+  void see_acceptance(const Outcome& outcome, const Actions& actions);
   void see_record(const RecordEnding& record, const Actions& actions);
   void check_quiet(const Event& event, const Actions& actions);
   void check_standby();
@@ -89,6 +91,9 @@ class Watcher {
     bool operator==(const Left&) const = default;
   };
 
+  // The action whose outcome is next, and the agent that it is about.
+  Pending pending_ = Pending::nothing;
+  Generation pending_of_ = 0;
   Duration exit_grace_;
   std::map<Generation, Process> alive_;
   Generation last_ = 0;

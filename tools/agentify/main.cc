@@ -138,10 +138,10 @@ int run(const Options& options) {
   prepared.options = &options;
   prepared.surroundings = &surroundings;
   const auto daemon = find_daemon(options);
-  if (const auto* refused = std::get_if<upgrader::ProgramRefused>(&daemon)) {
-    return refuse(refused->reason, refused->missing ? exit_not_found : exit_not_executable);
+  if (!daemon) {
+    return refuse(daemon.reason(), daemon.refusal().missing ? exit_not_found : exit_not_executable);
   }
-  const upgrader::Program& program = std::get<upgrader::Program>(daemon);
+  const upgrader::Program& program = daemon.value();
   if (const auto wrong = prepare_keeper(options, surroundings, program, prepared)) {
     return refuse(*wrong, exit_failed);
   }

@@ -114,7 +114,7 @@ std::variant<Surroundings, std::string> look_around(std::optional<int> ready_des
   return made;
 }
 
-std::variant<Program, upgrader::ProgramRefused> find_daemon(const Options& options) {
+agent_protocol::Result<Program> find_daemon(const Options& options) {
   const char* const path = std::getenv(program_variable);
   if (path == nullptr) return upgrader::check_agent(options.name, options.args);
   const std::optional<int> number = number_in(descriptor_variable);
@@ -123,9 +123,9 @@ std::variant<Program, upgrader::ProgramRefused> find_daemon(const Options& optio
   struct stat status {};
   if (::fstat(descriptor.get(), &status) != 0) {
     const int error = errno;
-    return upgrader::ProgramRefused{
-        .error = error,
+    return agent_protocol::Refusal{
         .reason = std::string(path) + ": " + in_words(upgrader::SystemError{error}),
+        .error_number = error,
         .missing = error == ENOENT || error == ENOTDIR};
   }
   return Program(options.name, options.args, path, std::move(descriptor), kind, status.st_dev,

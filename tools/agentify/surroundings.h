@@ -30,8 +30,7 @@ struct Surroundings {
 
 // The program that `options` name: the one that the upgrader has passed, or, where there is none,
 // what the name leads to.
-[[nodiscard]] std::variant<upgrader::Program, upgrader::ProgramRefused> find_daemon(
-    const Options& options);
+[[nodiscard]] agent_protocol::Result<upgrader::Program> find_daemon(const Options& options);
 
 // The lock of the daemon. A string says why there is none where there has to be one.
 [[nodiscard]] std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings);

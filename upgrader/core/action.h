@@ -16,7 +16,7 @@
 namespace upgrader {
 
 // Look whether an executable can be started, and whether `running_program`, the program that runs
-// now, could be started again. Answered by Checked or CheckFailed.
+// now, could be started again. It has an outcome.
 struct Check {
   std::optional<std::string> executable;         // none: what AGENT on the command line names now
   std::optional<std::vector<std::string>> args;  // none: those of `running_program`; with no
@@ -25,14 +25,14 @@ struct Check {
   bool operator==(const Check&) const = default;
 };
 
-// Start a process. Answered by Spawned or SpawnFailed.
+// Start a process. It has an outcome.
 struct Spawn {
   Generation generation = 0;
   ProgramId program = 0;
   bool operator==(const Spawn&) const = default;
 };
 
-// An `activate` is answered by ActivateSent; nothing else is.
+// An `activate` has an outcome; no other message has one.
 struct Send {
   Generation generation = 0;
   agent_protocol::UpgraderMessage message;
@@ -64,7 +64,7 @@ struct PassSignal {
 };
 
 // Look whether the link of --previous names an executable that is fit to be started and is not what
-// has failed. Answered by WayBackFound or NoWayBack.
+// has failed. It has an outcome.
 struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };
@@ -76,14 +76,13 @@ struct ForgetAttempts {
 
 // Show that the link can be replaced, and sync this program and the directories that lead to it.
 // Relink comes when the old agent has gone: little that may fail or take long is left to it.
-// Answered by RelinkProved or RelinkProofFailed.
+// It has an outcome.
 struct ProveRelink {
   ProgramId program = 0;
   bool operator==(const ProveRelink&) const = default;
 };
 
-// Make the link name this program, durably, after RelinkProved. Answered by Relinked or
-// RelinkFailed.
+// Make the link name this program, durably, after that has been proved. It has an outcome.
 struct Relink {
   ProgramId program = 0;
   bool moves_previous = true;  // the link of --previous first, to what this one names now
@@ -91,8 +90,8 @@ struct Relink {
 };
 
 // Make the link name again, durably, what it named at the last commit, or at the start. The upgrade
-// that begins is to the newer target; if this upgrader dies, the next must not start that. Answered
-// by LinkPutBack or LinkNotPutBack.
+// that begins is to the newer target; if this upgrader dies, the next must not start that. It has
+// an outcome.
 struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
@@ -130,7 +129,7 @@ struct Answer {
 
 // The upgrade under way ends so. Ordered exactly once for each that was accepted.
 struct RecordEnding {
-  Outcome outcome = Outcome::committed;
+  UpgradeOutcome outcome = UpgradeOutcome::committed;
   std::optional<agent_protocol::Failure> failure;  // of all but a committed one
   bool operator==(const RecordEnding&) const = default;
 };

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
 #include "agent-protocol/cpp/wire/codec.h"
 #include "agent-protocol/cpp/wire/message.h"
 #include "base/ending.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "upgrader/wire/control_request.h"
 
 namespace upgrader {
+
+using agent_protocol::Refusal;
 
 // Counts the processes started, from 1. Names an agent everywhere but in the shell, which alone
 // knows pids.
@@ -22,13 +26,6 @@ using Generation = std::int64_t;
 // long as the supervisor names it in programs().
 using ProgramId = int;
 
-// Why the world refused something.
-struct Trouble {
-  std::string errno_name;  // such as "ENOENT"; empty where no errno applies
-  std::string reason;      // names the deed and the reason
-  bool operator==(const Trouble&) const = default;
-};
-
 // The upgrader has started, and AGENT on its command line is fit to be started.
 struct StartRequested {
   ProgramId program = 0;
@@ -37,7 +34,7 @@ struct StartRequested {
 
 // AGENT cannot even be started, and there may be a way back: see Policy::previous.
 struct StartRefused {
-  Trouble trouble;
+  Refusal refusal;
   int exit_status = 0;  // with which the upgrader ends where there is none
 };
 
@@ -83,42 +80,21 @@ struct ProcessExited {
   Ending ending;
 };
 
-// Outcomes. Each answers the last action of the step before, and comes before any other event.
-struct Checked {
-  ProgramId program = 0;  // the executable asked for is fit to be started
-  bool way_back = true;   // the active agent's program could be started again
+// What has become of an `activate`.
+enum class Sent {
+  written,
+  waits,  // behind a full pipe: ActivateWritten follows
+  lost    // the agent has closed its input
 };
-struct CheckFailed {
-  Trouble trouble;
-};
-struct Spawned {
-  Generation generation = 0;
-};
-struct SpawnFailed {
-  Generation generation = 0;
-  Trouble trouble;
-  bool not_executable = false;  // exec was refused, rather than a process or descriptor
-};
-struct WayBackFound {
-  ProgramId program = 0;  // what the link of --previous names: fit, and not what has failed
-};
-struct NoWayBack {};
-struct LinkPutBack {};
-struct LinkNotPutBack {
-  Trouble trouble;
-};
-struct RelinkProved {};
-struct RelinkProofFailed {
-  Trouble trouble;
-};
-struct Relinked {};
-struct RelinkFailed {  // the link is as it was
-  Trouble trouble;
-};
-struct ActivateSent {
-  enum class How { written, waits, lost };  // it waits behind a full pipe; the input was closed
-  Generation generation = 0;
-  How how = How::written;
+
+// The outcome of the last action of the step before, and the next event. The action says which
+// members mean something.
+struct Outcome {
+  std::optional<Refusal> refused = std::nullopt;  // nothing: it is done. Otherwise all is as it was
+  ProgramId program = 0;                          // Check, FindWayBack: fit to be started
+  bool way_back = true;         // Check: the active agent's program could be started again
+  bool not_executable = false;  // Spawn: exec was refused, rather than a process or descriptor
+  Sent sent = Sent::written;    // Send
 };
 
 // Deadlines up to `by` have passed, and all that the kernel held at that moment has been delivered.
@@ -140,11 +116,9 @@ struct ControlRequested {
   ControlRequest request;
 };
 
-using Event = std::variant<StartRequested, StartRefused, MessageReceived, MessageRefused,
-                           StrayReceived, OutputClosed, InputClosed, ActivateWritten, ProcessExited,
-                           Checked, CheckFailed, WayBackFound, NoWayBack, LinkPutBack,
-                           LinkNotPutBack, Spawned, SpawnFailed, RelinkProved, RelinkProofFailed,
-                           Relinked, RelinkFailed, ActivateSent, DeadlinePassed, StopRequested,
-                           QuitRequested, UpgradeRequested, SignalReceived, ControlRequested>;
+using Event =
+    std::variant<StartRequested, StartRefused, MessageReceived, MessageRefused, StrayReceived,
+                 OutputClosed, InputClosed, ActivateWritten, ProcessExited, Outcome, DeadlinePassed,
+                 StopRequested, QuitRequested, UpgradeRequested, SignalReceived, ControlRequested>;
 
 }  // namespace upgrader

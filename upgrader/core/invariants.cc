@@ -7,15 +7,6 @@ namespace {
 
 using agent_protocol::Role;
 
-bool has_outcome(const Action& action) {
-  const auto* send = std::get_if<Send>(&action);
-  if (send != nullptr) return std::holds_alternative<agent_protocol::Activate>(send->message);
-  return std::holds_alternative<Check>(action) || std::holds_alternative<Spawn>(action) ||
-         std::holds_alternative<FindWayBack>(action) ||
-         std::holds_alternative<PutLinkBack>(action) ||
-         std::holds_alternative<ProveRelink>(action) || std::holds_alternative<Relink>(action);
-}
-
 // Heartbeats are the active agent's, and nobody waits for those of one that is silent.
 void check_heartbeat(const std::optional<Agent>& agent) {
   if (!agent) return;
@@ -33,16 +24,17 @@ void check_activate(const std::optional<Agent>& agent, const std::optional<Agent
 
 }  // namespace
 
-bool is_outcome(const Event& event) {
-  return std::holds_alternative<Checked>(event) || std::holds_alternative<CheckFailed>(event) ||
-         std::holds_alternative<WayBackFound>(event) || std::holds_alternative<NoWayBack>(event) ||
-         std::holds_alternative<LinkPutBack>(event) ||
-         std::holds_alternative<LinkNotPutBack>(event) || std::holds_alternative<Spawned>(event) ||
-         std::holds_alternative<SpawnFailed>(event) ||
-         std::holds_alternative<RelinkProved>(event) ||
-         std::holds_alternative<RelinkProofFailed>(event) ||
-         std::holds_alternative<Relinked>(event) || std::holds_alternative<RelinkFailed>(event) ||
-         std::holds_alternative<ActivateSent>(event);
+Pending pending_on(const Action& action) {
+  if (const auto* send = std::get_if<Send>(&action)) {
+    const bool activate = std::holds_alternative<agent_protocol::Activate>(send->message);
+    return activate ? Pending::activate : Pending::nothing;
+  }
+  if (std::holds_alternative<Check>(action)) return Pending::check;
+  if (std::holds_alternative<FindWayBack>(action)) return Pending::way_back;
+  if (std::holds_alternative<PutLinkBack>(action)) return Pending::link_back;
+  if (std::holds_alternative<Spawn>(action)) return Pending::spawn;
+  if (std::holds_alternative<ProveRelink>(action)) return Pending::relink_proof;
+  return std::holds_alternative<Relink>(action) ? Pending::relink : Pending::nothing;
 }
 
 void check_state(const State& state, const Actions& actions) {
@@ -65,10 +57,11 @@ void check_state(const State& state, const Actions& actions) {
   UPGRADER_CHECK(!state.ended || (!incumbent && !candidate && !state.spawning));
   UPGRADER_CHECK((state.pending == Pending::spawn) == state.spawning.has_value());
   for (const Action& action : actions) {
-    UPGRADER_CHECK(!has_outcome(action) || &action == &actions.back());
+    const bool is_last = &action == &actions.back();
+    UPGRADER_CHECK(pending_on(action) == (is_last ? state.pending : Pending::nothing));
   }
-  const bool asks = !actions.empty() && has_outcome(actions.back());
-  UPGRADER_CHECK(asks == (state.pending != Pending::nothing));
+  const bool asks = state.pending != Pending::nothing;
+  UPGRADER_CHECK(!asks || !actions.empty());
   UPGRADER_CHECK(!asks || !(state.shutdown || state.quit || state.ended));
 }
 

@@ -34,7 +34,7 @@ Phase phase_of(const State& state) {
   return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
 }
 
-std::string_view name_of(Outcome outcome) {
+std::string_view name_of(UpgradeOutcome outcome) {
   static constexpr char names[][10] = {"committed", "kept", "fell_back", "ended"};
   return names[static_cast<std::size_t>(outcome)];
 }

@@ -87,8 +87,8 @@ enum class Origin { agent, signal, control, boot };
 
 // How an upgrade that was accepted ended. Kept: the old agent stayed active; ended: with the
 // upgrader.
-enum class Outcome { committed, kept, fell_back, ended };
-[[nodiscard]] std::string_view name_of(Outcome outcome);
+enum class UpgradeOutcome { committed, kept, fell_back, ended };
+[[nodiscard]] std::string_view name_of(UpgradeOutcome outcome);
 
 // The upgrade under way, from request to its end.
 struct UpgradeUnderWay {
@@ -137,7 +137,7 @@ enum class Phase {
 };
 [[nodiscard]] std::string_view name_of(Phase phase);
 
-// The outcome that must be the next event.
+// The action whose outcome must be the next event.
 enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, relink, activate };
 
 // All that the supervisor knows.

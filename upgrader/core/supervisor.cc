@@ -58,12 +58,35 @@ class Step {
   Step(const Policy& policy, State& state, Time now, Actions& actions)
       : policy_(policy), state_(state), now_(now), actions_(actions) {}
 
+  // The outcome of the action that is pending. An outcome of none changes nothing.
+  void take(const Outcome& outcome) {
+    const std::optional<Refusal>& refused = outcome.refused;
+    switch (std::exchange(state_.pending, Pending::nothing)) {
+      case Pending::nothing:
+        return;
+      case Pending::way_back:
+        return refused ? no_way_back() : way_back_found(outcome.program);
+      case Pending::check:
+        return checked(outcome);
+      case Pending::link_back:
+        return refused ? refuse_upgrade(*refused) : start_upgrade();
+      case Pending::spawn:
+        return refused ? spawn_failed(*refused, outcome.not_executable) : spawned();
+      case Pending::relink_proof:
+        return refused ? fail_commit(*refused) : tell_stop_for_upgrade();
+      case Pending::relink:
+        return refused ? fail_commit(*refused) : tell_committed();
+      case Pending::activate:
+        return activate_sent(outcome.sent);
+    }
+  }
+
   // ---- an agent is started
 
   void take(const StartRequested& event) {
     if (started()) return;
     if (!event.worn_out || !policy_.previous) return order_spawn(Role::first, event.program, 1);
-    first_failed(Stage::boot, *event.worn_out, "", nullptr, exit_own_failure);
+    first_failed(Stage::boot, *event.worn_out, 0, nullptr, exit_own_failure);
     state_.upgrade->program = event.program;
   }
 
@@ -76,40 +99,34 @@ class Step {
     order(Pending::spawn, Spawn{generation, program});
   }
 
-  void take(const Spawned& event) {
-    if (!expect(Pending::spawn)) return;
-    UPGRADER_CHECK(state_.spawning && state_.spawning->generation == event.generation);
+  void spawned() {
     Agent agent = *std::exchange(state_.spawning, std::nullopt);
     state_.last_generation = std::max(state_.last_generation, agent.generation);
     await(agent, Awaited::ready, start_timeout_of(agent.role));
     agent.hello_deadline = now_ + hello_patience;
     if (agent.role != Role::candidate && !state_.incumbent) {
-      if (state_.upgrade && state_.upgrade->boot) state_.upgrade->generation = event.generation;
+      if (state_.upgrade && state_.upgrade->boot) state_.upgrade->generation = agent.generation;
       state_.incumbent = std::move(agent);
       return;
     }
     state_.candidate = std::move(agent);
     if (state_.upgrade->generation) return;  // sequential: accepted long since
-    state_.upgrade->generation = event.generation;
+    state_.upgrade->generation = state_.candidate->generation;
     tell_accepted();
   }
 
-  void take(const SpawnFailed& event) {
-    if (!expect(Pending::spawn)) return;
+  void spawn_failed(const Refusal& refusal, bool not_executable) {
     const Role role = std::exchange(state_.spawning, std::nullopt)->role;
     switch (role) {
       case Role::first:
-        first_failed(Stage::spawn, event.trouble.reason, event.trouble.errno_name, nullptr,
-                     event.not_executable ? exit_not_executable : exit_own_failure);
-        return;
+        return first_failed(Stage::spawn, refusal.reason, refusal.error_number, nullptr,
+                            not_executable ? exit_not_executable : exit_own_failure);
       case Role::candidate:
-        fail_upgrade(Stage::spawn, event.trouble.reason, event.trouble.errno_name);
-        return;
+        return fail_upgrade(Stage::spawn, refusal.reason, refusal.error_number);
       case Role::fallback:
-        if (state_.incumbent) return standby_lost("the standby", event.trouble.reason);
-        end_with(exit_own_failure,
-                 "the fallback could not be started: {}"_with(event.trouble.reason));
-        return;
+        if (state_.incumbent) return standby_lost("the standby", refusal.reason);
+        return end_with(exit_own_failure,
+                        "the fallback could not be started: {}"_with(refusal.reason));
     }
   }
 
@@ -377,41 +394,25 @@ class Step {
     upgrade.previous_version = active.version;
     upgrade.known_to_agent = origin == Origin::agent;
     if (const std::optional<std::string> contradiction = contradiction_in(upgrade.terms)) {
-      refuse_upgrade({"", *contradiction});
-      return;
+      return refuse_upgrade({*contradiction, 0});
     }
     Check check{std::nullopt, request.args, active.program};
     if (!upgrade.names_agent) check.executable = request.executable;
     order(Pending::check, std::move(check));
   }
 
-  void take(const Checked& event) {
-    if (!expect(Pending::check)) return;
+  void checked(const Outcome& outcome) {
     UpgradeUnderWay& upgrade = *state_.upgrade;
-    if (!event.way_back) {
-      refuse_upgrade({"",
-                      "nothing to go back to: the path of the running script no longer names "
-                      "the file that runs"});
-      return;
+    if (outcome.refused) return refuse_upgrade(*outcome.refused);
+    if (!outcome.way_back) {
+      return refuse_upgrade(
+          {"nothing to go back to: the path of the running script no longer names the file that "
+           "runs",
+           0});
     }
-    upgrade.program = event.program;
+    upgrade.program = outcome.program;
     if (policy_.relink && upgrade.names_agent) return order(Pending::link_back, PutLinkBack{});
     start_upgrade();
-  }
-
-  void take(const CheckFailed& event) {
-    if (!expect(Pending::check)) return;
-    refuse_upgrade(event.trouble);
-  }
-
-  void take(const LinkPutBack&) {
-    if (!expect(Pending::link_back)) return;
-    start_upgrade();
-  }
-
-  void take(const LinkNotPutBack& event) {
-    if (!expect(Pending::link_back)) return;
-    refuse_upgrade(event.trouble);
   }
 
   // The executable is fit, and the link, if it names it, has been put back: only a commit moves it.
@@ -462,16 +463,6 @@ class Step {
       return;
     }
     tell_stop_for_upgrade();
-  }
-
-  void take(const RelinkProved&) {
-    if (!expect(Pending::relink_proof)) return;
-    tell_stop_for_upgrade();
-  }
-
-  void take(const RelinkProofFailed& event) {
-    if (!expect(Pending::relink_proof)) return;
-    fail_upgrade(Stage::commit, event.trouble.reason, event.trouble.errno_name);
   }
 
   void tell_stop_for_upgrade() {
@@ -561,7 +552,7 @@ class Step {
     }
     const std::string reason =
         gone.unfit ? "unfit: {}"_with(*gone.unfit) : "{} while it was on trial"_with(ending);
-    fail_upgrade(Stage::trial, reason, "", &ending);
+    fail_upgrade(Stage::trial, reason, 0, &ending);
   }
 
   // A first agent, or a fallback.
@@ -573,7 +564,7 @@ class Step {
     }
     if (gone.role != Role::first) return fallback_failed(gone, reason, &ending);
     if (!state_.upgrade) {
-      return first_failed(Stage::start, reason, "", &ending, status_after_held(gone, ending),
+      return first_failed(Stage::start, reason, 0, &ending, status_after_held(gone, ending),
                           gone.version);
     }
     log_reaped(gone);
@@ -604,7 +595,7 @@ class Step {
       const std::string reason =
           gone.killed ? "the active agent did not stop {}"_with(words::within(gone))
                       : "the active agent {} without having confirmed its stop"_with(ending);
-      fail_upgrade(Stage::stop, reason, "", gone.killed ? nullptr : &ending);
+      fail_upgrade(Stage::stop, reason, 0, gone.killed ? nullptr : &ending);
       return;
     }
     if (!gone.stopped) log(LogLevel::warning, "{} stopped uncleanly; going on"_with(gone));
@@ -655,12 +646,11 @@ class Step {
     order(Pending::activate, Send{agent.generation, std::move(activate)});
   }
 
-  void take(const ActivateSent& event) {
-    if (!expect(Pending::activate)) return;
-    Agent* agent = find(event.generation);
-    UPGRADER_CHECK(agent != nullptr && agent->activate_waits);
-    if (event.how == ActivateSent::How::written) activated();
-    if (event.how == ActivateSent::How::lost) activate_lost(*agent);
+  void activate_sent(Sent sent) {
+    Agent& agent = state_.candidate ? *state_.candidate : *state_.incumbent;
+    UPGRADER_CHECK(agent.activate_waits);
+    if (sent == Sent::written) activated();
+    if (sent == Sent::lost) activate_lost(agent);
   }
 
   void take(const ActivateWritten& event) {
@@ -694,7 +684,7 @@ class Step {
         log(LogLevel::warning,
             "upgrade {} failed; {} is active again with the previous program"_with(
                 state_.upgrade->id, agent));
-        record_ending(Outcome::fell_back);
+        record_ending(UpgradeOutcome::fell_back);
         state_.last_failure = std::move(state_.upgrade->failure);
         state_.upgrade.reset();
         await_lasting();
@@ -733,14 +723,8 @@ class Step {
     tell_committed();
   }
 
-  void take(const Relinked&) {
-    if (!expect(Pending::relink)) return;
-    tell_committed();
-  }
-
-  void take(const RelinkFailed& event) {
-    if (!expect(Pending::relink)) return;
-    fail_upgrade(Stage::commit, event.trouble.reason, event.trouble.errno_name);
+  void fail_commit(const Refusal& refusal) {
+    fail_upgrade(Stage::commit, refusal.reason, refusal.error_number);
   }
 
   void tell_committed() {
@@ -748,7 +732,7 @@ class Step {
     log(LogLevel::info,
         "{} has passed; upgrade {} is committed"_with(*state_.incumbent, upgrade.id));
     send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
-    record_ending(Outcome::committed);
+    record_ending(UpgradeOutcome::committed);
     state_.lasted = true;
     if (upgrade.boot) {
       state_.last_failure = upgrade.boot->failure;
@@ -762,15 +746,15 @@ class Step {
   // ---- an upgrade fails
 
   // It was refused before anything was started.
-  void refuse_upgrade(const Trouble& trouble) {
-    fail_upgrade(Stage::request, trouble.reason, trouble.errno_name);
+  void refuse_upgrade(const Refusal& refusal) {
+    fail_upgrade(Stage::request, refusal.reason, refusal.error_number);
   }
 
   // An upgrade that never became the one under way.
   void answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
     notice(agent.generation, NoticeKind::refusal, "upgrade {} refused: {}"_with(id, reason));
     send(agent,
-         agent_protocol::UpgradeFailed{words::failure_of(id, Stage::request, reason, "", nullptr)});
+         agent_protocol::UpgradeFailed{words::failure_of(id, Stage::request, reason, 0, nullptr)});
   }
 
   void held_agent_failed(Agent& agent, const std::string& reason) {
@@ -781,7 +765,7 @@ class Step {
     kill(agent);
     if (agent.standby) return standby_lost(in_words(agent), reason);
     if (agent.role == Role::first) {
-      return first_failed(Stage::start, reason, "", nullptr, exit_own_failure, agent.version);
+      return first_failed(Stage::start, reason, 0, nullptr, exit_own_failure, agent.version);
     }
     fallback_failed(agent, reason, nullptr);
   }
@@ -790,7 +774,7 @@ class Step {
   void fallback_failed(const Agent& agent, const std::string& reason, const Ending* ending) {
     if (state_.upgrade->boot) {
       state_.upgrade->failure =
-          words::failure_of(state_.upgrade->id, Stage::start, reason, "", ending);
+          words::failure_of(state_.upgrade->id, Stage::start, reason, 0, ending);
     }
     end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));
   }
@@ -804,23 +788,22 @@ class Step {
            agent_protocol::CandidateLost{state_.upgrade->id,
                                          fit_text(reason, agent_protocol::reason_bytes_max)});
     }
-    fail_upgrade(Stage::start, reason, "", ending);
+    fail_upgrade(Stage::start, reason, 0, ending);
   }
 
-  void fail_upgrade(Stage stage, const std::string& reason, std::string_view errno_name = {},
+  void fail_upgrade(Stage stage, const std::string& reason, int error = 0,
                     const Ending* ending = nullptr) {
-    note_failure(stage, reason, errno_name, ending);
+    note_failure(stage, reason, error, ending);
     step_back();
   }
 
   // Keeps the first cause.
-  void note_failure(Stage stage, const std::string& reason, std::string_view errno_name,
-                    const Ending* ending) {
+  void note_failure(Stage stage, const std::string& reason, int error, const Ending* ending) {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.deadline.reset();
     upgrade.waits_for_confirm = false;
     if (upgrade.failure) return;
-    Failure failure = words::failure_of(upgrade.id, stage, reason, errno_name, ending);
+    Failure failure = words::failure_of(upgrade.id, stage, reason, error, ending);
     const std::string told = words::failed(upgrade, failure, state_.incumbent);
     if (stage == Stage::request && upgrade.origin == Origin::agent) {
       notice(state_.incumbent->generation, NoticeKind::refusal, told);
@@ -871,10 +854,10 @@ class Step {
   }
 
   // Records how the upgrade under way ended, if it was accepted.
-  void record_ending(Outcome outcome, std::string_view reason = {}) {
+  void record_ending(UpgradeOutcome outcome, std::string_view reason = {}) {
     if (!state_.upgrade || !state_.upgrade->generation) return;
     RecordEnding ending{outcome, state_.upgrade->failure};
-    if (outcome != Outcome::committed && !ending.failure) {
+    if (outcome != UpgradeOutcome::committed && !ending.failure) {
       ending.failure = Failure{};
       ending.failure->id = state_.upgrade->id;
       ending.failure->stage = Stage::shutdown;
@@ -884,7 +867,7 @@ class Step {
   }
 
   void end_failed_upgrade() {
-    record_ending(Outcome::kept);
+    record_ending(UpgradeOutcome::kept);
     const UpgradeUnderWay upgrade = *std::exchange(state_.upgrade, std::nullopt);
     state_.last_failure = upgrade.failure;
     if (!upgrade.known_to_agent) return;
@@ -908,16 +891,15 @@ class Step {
 
   void take(const StartRefused& event) {
     if (started()) return;
-    first_failed(Stage::spawn, event.trouble.reason, event.trouble.errno_name, nullptr,
+    first_failed(Stage::spawn, event.refusal.reason, event.refusal.error_number, nullptr,
                  event.exit_status);
   }
 
   // After any failure of a first agent: if there is a way back, it is started.
-  void first_failed(Stage stage, const std::string& reason, std::string_view errno_name,
-                    const Ending* ending, int status,
-                    const std::optional<std::string>& version = std::nullopt) {
+  void first_failed(Stage stage, const std::string& reason, int error, const Ending* ending,
+                    int status, const std::optional<std::string>& version = std::nullopt) {
     agent_protocol::PastFailure past;
-    past.failure = words::failure_of("boot", stage, reason, errno_name, ending);
+    past.failure = words::failure_of("boot", stage, reason, error, ending);
     past.version = version;
     if (!policy_.previous) return end_with(status, words::first_failed(past));
     Terms terms = policy_.defaults;
@@ -934,19 +916,17 @@ class Step {
     order(Pending::way_back, FindWayBack{});
   }
 
-  void take(const WayBackFound& event) {
-    if (!expect(Pending::way_back)) return;
+  void way_back_found(ProgramId program) {
     UpgradeUnderWay& upgrade = *state_.upgrade;
-    upgrade.program = event.program;
-    upgrade.previous = event.program;
+    upgrade.program = program;
+    upgrade.previous = program;
     state_.attempts_done = true;  // what AGENT's link names does not run any more: it cannot last
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
-    if (!state_.incumbent) order_spawn(Role::fallback, event.program, state_.last_generation + 1);
+    if (!state_.incumbent) order_spawn(Role::fallback, program, state_.last_generation + 1);
   }
 
-  void take(const NoWayBack&) {
-    if (!expect(Pending::way_back)) return;
+  void no_way_back() {
     const UpgradeUnderWay upgrade = *std::exchange(state_.upgrade, std::nullopt);
     if (upgrade.boot->failure.stage == Stage::boot) {
       log(LogLevel::warning, "{}; nothing else to start"_with(words::first_failed(*upgrade.boot)));
@@ -1245,7 +1225,7 @@ class Step {
   void end_with(int status, const std::string& why) {
     actions_.emplace_back(Log{status == 0 ? LogLevel::warning : LogLevel::error,
                               "{}; {}"_with(why, words::ends_with(status)), why.size()});
-    record_ending(Outcome::ended, why);
+    record_ending(UpgradeOutcome::ended, why);
     state_.exit_with = status;
     state_.upgrade.reset();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
@@ -1255,7 +1235,7 @@ class Step {
   // It ends with the upgrader; nobody is left to be told. The link that it owes is the caller's.
   void drop_upgrade(const std::string& reason) {
     log(LogLevel::warning, "upgrade {} ends uncommitted: {}"_with(state_.upgrade->id, reason));
-    record_ending(Outcome::ended, reason);
+    record_ending(UpgradeOutcome::ended, reason);
     state_.upgrade.reset();
   }
 
@@ -1269,7 +1249,7 @@ class Step {
     drop_upgrade(reason);
     if (!owed) return;
     send(*state_.incumbent, agent_protocol::UpgradeFailed{words::failure_of(
-                                upgrade.id, Stage::shutdown, reason, "", nullptr)});
+                                upgrade.id, Stage::shutdown, reason, 0, nullptr)});
   }
 
   void stop_for_shutdown(Agent& agent) {
@@ -1402,13 +1382,6 @@ class Step {
     actions_.push_back(std::move(action));
   }
 
-  // True if this outcome is awaited; it is not any longer. Any other outcome is dropped.
-  bool expect(Pending outcome) {
-    if (state_.pending != outcome) return false;
-    state_.pending = Pending::nothing;
-    return true;
-  }
-
  private:
   const Policy& policy_;
   State& state_;
@@ -1420,7 +1393,7 @@ class Step {
 }  // namespace
 
 Actions Supervisor::step(const Event& event, Time now, Actions memory) {
-  UPGRADER_CHECK(state_.pending == Pending::nothing || is_outcome(event));
+  UPGRADER_CHECK(state_.pending == Pending::nothing || std::holds_alternative<Outcome>(event));
   Actions actions = std::move(memory);
   actions.clear();
   if (state_.ended) return actions;

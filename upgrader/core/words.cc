@@ -100,12 +100,12 @@ std::string request_refused(const std::string& name, std::string_view type,
 }
 
 agent_protocol::Failure failure_of(const std::string& id, Stage stage, const std::string& reason,
-                                   std::string_view errno_name, const Ending* ending) {
+                                   int error, const Ending* ending) {
   agent_protocol::Failure failure;
   failure.id = id;
   failure.stage = stage;
   failure.reason = agent_protocol::fit_text(reason, agent_protocol::reason_bytes_max);
-  if (!errno_name.empty()) failure.errno_name = errno_name;
+  if (error != 0) failure.errno_name = errno_name(error);
   if (ending != nullptr && ending->how == Ending::How::exited) failure.exit_status = ending->value;
   if (ending != nullptr && ending->how == Ending::How::signalled) failure.signal = ending->value;
   return failure;

@@ -45,10 +45,10 @@ inline constexpr const char* may_not_speak =
 // "request r1 (confirm) refused: ..."
 [[nodiscard]] std::string request_refused(const std::string& name, std::string_view type,
                                           std::string_view reason);
-// A failure as agents are told of it. `ending` may be null, and `errno_name` empty.
+// A failure as agents are told of it. `ending` may be null, and `error` 0.
 [[nodiscard]] agent_protocol::Failure failure_of(const std::string& id, agent_protocol::Stage stage,
-                                                 const std::string& reason,
-                                                 std::string_view errno_name, const Ending* ending);
+                                                 const std::string& reason, int error,
+                                                 const Ending* ending);
 // Why a first agent is not kept: "generation 1 (version 2.0) failed: not ready within 5m".
 [[nodiscard]] std::string first_failed(const agent_protocol::PastFailure& failure);
 

@@ -64,27 +64,25 @@ pid_t Agents::pid_of(Generation generation) const {
   return found == nullptr || found->ending ? -1 : found->pid;
 }
 
-ActivateSent::How Agents::send(Generation generation,
-                               const agent_protocol::UpgraderMessage& message) {
-  using How = ActivateSent::How;
+Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& message) {
   Running* agent = find(generation);
-  if (agent == nullptr || agent->ending) return How::lost;
+  if (agent == nullptr || agent->ending) return Sent::lost;
   Channel& channel = agent->channel;
-  if (is_reply(message) && channel.unsent() >= unsent_replies_bytes_max) return How::lost;
+  if (is_reply(message) && channel.unsent() >= unsent_replies_bytes_max) return Sent::lost;
   const auto line = agent_protocol::encode(message);
   UPGRADER_CHECK(static_cast<bool>(line));
   show(generation, "is told", line.value());
   const bool kept = channel.send(line.value());
   if (!kept) sink_(InputClosed{generation});
   watch_as_fits(*agent);
-  if (!kept) return How::lost;
+  if (!kept) return Sent::lost;
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
   // Woken on our own processor, it would wait until we sleep: a quarter of the gap (make size).
   if (activate && channel.unsent() == 0) std::this_thread::yield();
-  if (channel.unsent() == 0) return How::written;
+  if (channel.unsent() == 0) return Sent::written;
   if (activate) agent->activate_end = channel.written() + channel.unsent();
-  return How::waits;
+  return Sent::waits;
 }
 
 // A line of the conversation, for whoever looks for a fault in it.

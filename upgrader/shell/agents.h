@@ -54,7 +54,7 @@ class Agents {
 
   // Orders to an agent that has been reaped are dropped. Returns what has become of the message; an
   // `activate` that waits is told of by ActivateWritten when it has been written whole.
-  ActivateSent::How send(Generation generation, const agent_protocol::UpgraderMessage& message);
+  Sent send(Generation generation, const agent_protocol::UpgraderMessage& message);
   void close_input(Generation generation);
   // Returns 0 or an errno value.
   [[nodiscard]] int signal(Generation generation, int signal_number);

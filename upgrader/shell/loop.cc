@@ -179,8 +179,8 @@ void Loop::feed(const Event& event) {
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
   // Until the agent has read `activate` nobody works. So it is sent before the log is written,
   // which takes a fiftieth of the gap. A link that is to be put back is put back before it.
-  const bool activates = supervisor_.state().pending == Pending::activate;
-  if (activates) {
+  const Pending pending = supervisor_.state().pending;
+  if (pending == Pending::activate) {
     const Action* first = actions.data();
     for (; std::holds_alternative<Log>(*first); ++first) {
     }
@@ -195,7 +195,7 @@ void Loop::feed(const Event& event) {
   }
   actions.clear();
   carried_out_ = std::move(actions);
-  if (activates) feed(sent_);
+  if (pending != Pending::nothing) feed(std::exchange(outcome_, {}));
 }
 
 void Loop::set_timer() {

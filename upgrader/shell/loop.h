@@ -48,12 +48,12 @@ class Loop {
   void try_again();
   [[nodiscard]] bool take_control();
   void tell_what_will_start();
-  [[nodiscard]] std::variant<Program, std::string> find_way_back(const Program* first) const;
+  [[nodiscard]] agent_protocol::Result<Program> find_way_back(const Program* first) const;
   [[nodiscard]] std::optional<std::string> count_attempt(const Program& program);
   void note_boot();
   void start_first_agent();
-  [[nodiscard]] std::variant<Program, ProgramRefused> look_at_agent();
-  void cannot_start(const ProgramRefused& refused);
+  [[nodiscard]] agent_protocol::Result<Program> look_at_agent();
+  void cannot_start(const Refusal& refusal);
   [[nodiscard]] bool open_link();
   [[nodiscard]] bool open_control();
   void take_control_line(const agent_protocol::Line& line);
@@ -118,7 +118,7 @@ class Loop {
   bool stepping_ = false;                 // an event is being taken to its end
   std::vector<Event> later_;              // events that came up meanwhile
   Actions carried_out_;                   // empty; its memory is for the next: see feed()
-  ActivateSent sent_{};                   // what became of the last Send
+  Outcome outcome_;                       // of the last action that has one
   std::optional<int> exit_status_;
 };
 

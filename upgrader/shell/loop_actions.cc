@@ -1,5 +1,5 @@
-// The loop's other half: performs the supervisor's actions. An outcome goes back to the supervisor
-// at once, before anything else.
+// The loop's other half: performs the supervisor's actions. feed() gives the outcome back to the
+// supervisor at once, before anything else.
 #include <csignal>
 #include <utility>
 
@@ -8,10 +8,13 @@
 #include "upgrader/shell/loop.h"
 
 namespace upgrader {
+
+using agent_protocol::Result;
+
 namespace {
 
-Trouble trouble_of(int error, const std::string& deed) {
-  return {errno_name(error), "cannot {}: {}"_with(deed, SystemError{error})};
+Refusal refuse(int error, const std::string& deed) {
+  return {"cannot {}: {}"_with(deed, SystemError{error}), error};
 }
 
 std::string put_back(const std::string& link) {
@@ -25,35 +28,34 @@ void Loop::perform(const Check& check) {
   auto checked = check.executable ? check_program(*check.executable, *check.executable,
                                                   check.args.value_or(running_program.args()))
                                   : check_agent(options_.agent, check.args.value_or(options_.args));
-  if (const auto* refused = std::get_if<ProgramRefused>(&checked)) {
-    feed(CheckFailed{{errno_name(refused->error), refused->reason}});
+  if (!checked) {
+    outcome_.refused = checked.refusal();
     return;
   }
-  const bool way_back = can_start_again(running_program);
-  if (control_) control_->note_checked(std::get<Program>(checked));
-  feed(Checked{programs_.add(std::get<Program>(std::move(checked))), way_back});
+  outcome_.way_back = can_start_again(running_program);
+  if (control_) control_->note_checked(checked.value());
+  outcome_.program = programs_.add(std::move(checked.value()));
 }
 
 // The program of LINK of --previous, unless it cannot be started or is `first`. Executables are
 // told apart by their resolved paths: releases may share one file by hard links, and the same file
 // beside another configuration is another executable.
-std::variant<Program, std::string> Loop::find_way_back(const Program* first) const {
+Result<Program> Loop::find_way_back(const Program* first) const {
   auto checked = check_program(*options_.previous, options_.agent, options_.args);
-  if (auto* refused = std::get_if<ProgramRefused>(&checked)) return std::move(refused->reason);
-  Program& found = std::get<Program>(checked);
-  if (first != nullptr && found.path() == first->path()) {
-    return "{} names the same executable"_with(*options_.previous);
+  if (checked && first != nullptr && checked.value().path() == first->path()) {
+    return Refusal{"{} names the same executable"_with(*options_.previous)};
   }
-  return std::move(found);
+  return checked;
 }
 
 void Loop::perform(const FindWayBack&) {
   auto found = find_way_back(first_program_ ? &programs_.at(*first_program_) : nullptr);
-  if (auto* program = std::get_if<Program>(&found)) {
-    return feed(WayBackFound{programs_.add(std::move(*program))});
+  if (found) {
+    outcome_.program = programs_.add(std::move(found.value()));
+  } else {
+    logbook_.info("no way back: {}"_with(found.reason()));
+    outcome_.refused = found.refusal();
   }
-  logbook_.info("no way back: {}"_with(std::get<std::string>(found)));
-  feed(NoWayBack{});
 }
 
 void Loop::perform(const ForgetAttempts&) {
@@ -71,11 +73,9 @@ void Loop::perform(const Spawn& spawn) {
     const std::string by =
         options_.adapter.empty() ? std::string() : " by {}"_with(options_.adapter.front());
     // An adapter's refusal is none of AGENT's.
-    const bool not_executable =
+    outcome_.not_executable =
         failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
-    feed(SpawnFailed{spawn.generation,
-                     trouble_of(failed->error, "start {}{}"_with(program.path(), by)),
-                     not_executable});
+    outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path(), by));
     return;
   }
   if (lock_ != nullptr) lock_->write_holder();
@@ -83,12 +83,10 @@ void Loop::perform(const Spawn& spawn) {
   logbook_.info(
       "generation {}: started as process {}, {}"_with(spawn.generation, pid, program.path()));
   if (control_) control_->note_started(spawn.generation, pid, program);
-  feed(Spawned{spawn.generation});
 }
 
-// The core asks for the outcome of `activate` alone.
 void Loop::perform(const Send& send) {
-  sent_ = {send.generation, agents_->send(send.generation, send.message)};
+  outcome_.sent = agents_->send(send.generation, send.message);
 }
 
 void Loop::perform(const CloseInput& close) {
@@ -132,35 +130,32 @@ BeforeSync Loop::vouch_before_sync() {
 void Loop::perform(const ProveRelink& prove) {
   const Program& program = programs_.at(prove.program);
   const int error = link_->prove(program, vouch_before_sync());
-  if (error == 0) return feed(RelinkProved{});
-  feed(RelinkProofFailed{trouble_of(
-      error, "make sure that the link {} can name {}"_with(options_.agent, program.path()))});
+  if (error == 0) return;
+  outcome_.refused =
+      refuse(error, "make sure that the link {} can name {}"_with(options_.agent, program.path()));
 }
 
 void Loop::perform(const Relink& relink) {
   const int error =
       link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
-  if (error == 0) return feed(Relinked{});
-  const Trouble trouble = trouble_of(error, "commit the link {}"_with(options_.agent));
-  // At boot, on a disk that has become read-only: who stopped the agent that works would gain
-  // nothing. The next start finds out again which of the two works.
-  if (!relink.moves_previous && link_->is_read_only()) {
-    logbook_.error("{}; it stays as it is, and the agent active"_with(trouble.reason));
-    return feed(Relinked{});
-  }
-  feed(RelinkFailed{trouble});
+  if (error == 0) return;
+  outcome_.refused = refuse(error, "commit the link {}"_with(options_.agent));
+  // At boot, on a disk that has become read-only: to stop the agent that works would gain nothing.
+  // The next start finds out again which of the two works.
+  if (relink.moves_previous || !link_->is_read_only()) return;
+  logbook_.error("{}; it stays as it is, and the agent active"_with(outcome_.refused->reason));
+  outcome_.refused.reset();
 }
 
 void Loop::perform(const PutLinkBack&) {
   const int error = link_->restore(vouch_before_sync());
-  if (error == 0) return feed(LinkPutBack{});
-  feed(LinkNotPutBack{trouble_of(error, put_back(options_.agent))});
+  if (error != 0) outcome_.refused = refuse(error, put_back(options_.agent));
 }
 
 void Loop::perform(const RestoreLink&) {
   const int error = link_->restore(vouch_before_sync());
   if (error == 0) return;
-  logbook_.error(trouble_of(error, put_back(options_.agent)).reason);
+  logbook_.error(refuse(error, put_back(options_.agent)).reason);
 }
 
 void Loop::perform(const Log& line) {

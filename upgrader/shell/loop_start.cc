@@ -7,11 +7,14 @@
 #include "upgrader/shell/loop.h"
 
 namespace upgrader {
+
+using agent_protocol::Result;
+
 namespace {
 
-int status_of(const ProgramRefused& refused) {
-  if (is_shortage(refused.error)) return exit_own_failure;
-  return refused.missing ? exit_not_found : exit_not_executable;
+int status_of(const Refusal& refusal) {
+  if (is_shortage(refusal.error_number)) return exit_own_failure;
+  return refusal.missing ? exit_not_found : exit_not_executable;
 }
 
 }  // namespace
@@ -66,8 +69,7 @@ void Loop::try_lock() {
   if (!lock_retry_) {
     // An agent that can never start is refused before the wait for the lock.
     const auto looked = look_at_agent();
-    const auto* refused = std::get_if<ProgramRefused>(&looked);
-    if (refused != nullptr && !options_.previous) cannot_start(*refused);
+    if (!looked && !options_.previous) cannot_start(looked.refusal());
     if (exit_status_) return;
     logbook_.info("waiting for {}: {}"_with(file, lock_->holder_in_words()));
   }
@@ -101,12 +103,11 @@ bool Loop::take_control() {
 // Nothing can be upgraded while the lock is waited for: what AGENT names then will be started.
 void Loop::tell_what_will_start() {
   const auto checked = check_agent(options_.agent, options_.args);
-  const auto* refused = std::get_if<ProgramRefused>(&checked);
-  logbook_.write(refused ? LogLevel::warning : LogLevel::info,
-                 "SIGUSR2 while {} is waited for: {}{}"_with(
-                     control_deadline_ ? control_->path() : *options_.lock_file,
-                     refused ? refused->reason : std::get<Program>(checked).path(),
-                     refused ? "" : " will be started"));
+  logbook_.write(
+      checked ? LogLevel::info : LogLevel::warning,
+      "SIGUSR2 while {} is waited for: {}{}"_with(
+          control_deadline_ ? control_->path() : *options_.lock_file,
+          checked ? checked.value().path() : checked.reason(), checked ? " will be started" : ""));
 }
 
 void Loop::start_first_agent() {
@@ -116,10 +117,10 @@ void Loop::start_first_agent() {
   // While the lock was waited for, its holder may have committed another version.
   auto looked = look_at_agent();
   if (exit_status_) return;
-  if (const auto* refused = std::get_if<ProgramRefused>(&looked)) {
-    cannot_start(*refused);
+  if (!looked) {
+    cannot_start(looked.refusal());
   } else {
-    Program& program = std::get<Program>(looked);
+    Program& program = looked.value();
     if (control_) control_->note_checked(program);
     std::optional<std::string> worn_out = count_attempt(program);
     first_program_ = programs_.add(std::move(program));
@@ -129,22 +130,20 @@ void Loop::start_first_agent() {
 }
 
 // AGENT as it is now, and the link that it is. Ends the upgrader if the link is not as it must be.
-std::variant<Program, ProgramRefused> Loop::look_at_agent() {
+Result<Program> Loop::look_at_agent() {
   auto checked = check_agent(options_.agent, options_.args);
-  const bool lost = std::holds_alternative<ProgramRefused>(checked) && !options_.previous;
+  const bool lost = !checked && !options_.previous;
   if (options_.relink && !lost && !open_link()) end(exit_own_failure);
   return checked;
 }
 
-void Loop::cannot_start(const ProgramRefused& refused) {
-  const int status = status_of(refused);
-  if (options_.previous) {
-    return take(StartRefused{{errno_name(refused.error), refused.reason}, status});
-  }
-  fail(refused.reason, status);
+void Loop::cannot_start(const Refusal& refusal) {
+  const int status = status_of(refusal);
+  if (options_.previous) return take(StartRefused{refusal, status});
+  fail(refusal.reason, status);
 }
 
-// Why what AGENT names should not be started once more, if it should not.
+// Counts this start (--attempts). Returns why AGENT must not be started again, or nothing.
 std::optional<std::string> Loop::count_attempt(const Program& program) {
   if (options_.attempts == 0) return std::nullopt;
   auto opened = AttemptsFile::open(*options_.previous);
@@ -154,7 +153,7 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
     const AttemptsFile& file = std::get<AttemptsFile>(opened);
     const Attempts before = file.read();
     NextAttempt next = next_attempt(before, program.path(), options_.attempts, true);
-    if (next.worn_out && !std::holds_alternative<Program>(find_way_back(&program))) {
+    if (next.worn_out && !find_way_back(&program)) {
       next = next_attempt(before, program.path(), options_.attempts, false);
     }
     if (next.attempts != before) error = file.write(next.attempts);
@@ -179,17 +178,13 @@ void Loop::note_boot() {
 }
 
 bool Loop::open_link() {
-  const auto found = find_in_path(options_.agent, std::getenv("PATH"));
-  if (const auto* refused = std::get_if<ProgramRefused>(&found)) {
-    logbook_.error(refused->reason);
+  const Result<std::string> found = find_in_path(options_.agent, std::getenv("PATH"));
+  Result<Link> opened = found ? Link::open(found.value()) : found.refusal();
+  if (!opened) {
+    logbook_.error(opened.reason());
     return false;
   }
-  auto opened = Link::open(std::get<std::string>(found));
-  if (const auto* refused = std::get_if<LinkRefused>(&opened)) {
-    logbook_.error(refused->reason);
-    return false;
-  }
-  link_ = std::get<Link>(std::move(opened));
+  link_ = std::move(opened.value());
   if (!options_.previous) return true;
   if (const auto refused = link_->keep_previous(*options_.previous)) {
     logbook_.error(refused->reason);

@@ -10,15 +10,18 @@
 
 namespace upgrader {
 
-std::variant<Readiness, std::string> Readiness::take(int number, int lowest) {
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+
+Result<Readiness> Readiness::seize(int number, int lowest) {
   const int flags = ::fcntl(number, F_GETFL);
-  if (flags < 0) return in_words(SystemError{errno});
+  if (flags < 0) return Refusal{in_words(SystemError{errno})};
   const int access = flags & O_ACCMODE;
-  if (access != O_WRONLY && access != O_RDWR) return "it is not open for writing";
+  if (access != O_WRONLY && access != O_RDWR) return Refusal{"it is not open for writing"};
   OwnedFd original(number);
   if (number >= lowest) return Readiness(std::move(original));
   OwnedFd moved(::fcntl(number, F_DUPFD_CLOEXEC, lowest));
-  if (!moved) return in_words(SystemError{errno});
+  if (!moved) return Refusal{in_words(SystemError{errno})};
   return Readiness(std::move(moved));
 }
 

@@ -13,6 +13,10 @@
 #include "upgrader/core/words.h"
 
 namespace upgrader {
+
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+
 namespace {
 
 int sync_file_system(int fd, const BeforeSync& before_sync) {
@@ -76,17 +80,19 @@ int sync_release(const Program& program, const BeforeSync& before_sync) {
   return 0;
 }
 
+// EINVAL: something is there, but no link.
+Refusal refuse(const std::string& path, int error, const char* no_link) {
+  return {"{}: {}"_with(path, error == EINVAL ? no_link : in_words(SystemError{error})), error};
+}
+
 }  // namespace
 
 Link::Link(LinkPlace place, std::string target)
     : place_(std::move(place)), committed_(std::move(target)) {}
 
-std::variant<Link, LinkRefused> Link::open(const std::string& path) {
+Result<Link> Link::open(const std::string& path) {
   const auto refused = [&](int error) {
-    if (error == EINVAL) {
-      return LinkRefused{error, "{}: is no symbolic link, which --relink needs"_with(path)};
-    }
-    return LinkRefused{error, "{}: {}"_with(path, SystemError{error})};
+    return refuse(path, error, "is no symbolic link, which --relink needs");
   };
   auto place = LinkPlace::open(path);
   if (const int* error = std::get_if<int>(&place)) return refused(*error);
@@ -95,12 +101,9 @@ std::variant<Link, LinkRefused> Link::open(const std::string& path) {
   return Link(std::get<LinkPlace>(std::move(place)), std::move(target));
 }
 
-std::optional<LinkRefused> Link::keep_previous(const std::string& path) {
+std::optional<Refusal> Link::keep_previous(const std::string& path) {
   const auto refused = [&](int error) {
-    if (error == EINVAL) {
-      return LinkRefused{error, "--previous={}: is no symbolic link"_with(path)};
-    }
-    return LinkRefused{error, "--previous={}: {}"_with(path, SystemError{error})};
+    return refuse("--previous={}"_with(path), error, "is no symbolic link");
   };
   auto place = LinkPlace::open(path);
   if (const int* error = std::get_if<int>(&place)) return refused(*error);

@@ -6,31 +6,25 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "base/program.h"
+#include "base/result.h"
 #include "upgrader/shell/link_place.h"
 
 namespace upgrader {
-
-struct LinkRefused {
-  int error = 0;       // an errno value; EINVAL if it is there but no symbolic link
-  std::string reason;  // for people, names the path
-
-  bool operator==(const LinkRefused&) const = default;
-};
 
 // Called before each sync, which may take long and cannot be interrupted.
 using BeforeSync = std::function<void()>;
 
 class Link {
  public:
-  // `path` must be a symbolic link. Its present target counts as committed.
-  [[nodiscard]] static std::variant<Link, LinkRefused> open(const std::string& path);
+  // `path` must be a symbolic link: otherwise the errno is EINVAL. Its present target counts as
+  // committed.
+  [[nodiscard]] static agent_protocol::Result<Link> open(const std::string& path);
 
   // From now on a commit makes the link at `path` name the previously committed executable. That
   // link need not exist yet. Refused if another kind of file stands there.
-  [[nodiscard]] std::optional<LinkRefused> keep_previous(const std::string& path);
+  [[nodiscard]] std::optional<agent_protocol::Refusal> keep_previous(const std::string& path);
 
   // 0, or why the directory of that link cannot be written (EROFS: a disk that has become
   // read-only): then nothing can be committed, and the proof fails.

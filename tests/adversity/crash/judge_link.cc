@@ -47,8 +47,8 @@ std::string count_start(const std::string& previous, const std::string& executab
 
 // Commits that program, and returns the error in words; "" if there is none, or no such program.
 std::string relink(Link& link, const std::string& path, const std::string& to) {
-  std::variant<Program, ProgramRefused> checked = check_program(to, to, {});
-  const Program* const program = std::get_if<Program>(&checked);
+  agent_protocol::Result<Program> checked = check_program(to, to, {});
+  const Program* const program = checked ? &checked.value() : nullptr;
   if (program == nullptr) return "";
   const BeforeSync nothing = [] {};
   if (const int error = link.prove(*program, nothing); error != 0) {
@@ -75,14 +75,14 @@ std::string judge_previous(const std::string& previous, const std::vector<std::s
 
 std::string judge(const std::string& path, const std::string& previous,
                   const std::vector<std::string>& programs) {
-  std::variant<Link, LinkRefused> opened = Link::open(path);
-  if (const auto* refused = std::get_if<LinkRefused>(&opened)) return refused->reason;
-  const std::variant<Program, ProgramRefused> agent = check_agent(path, {});
-  if (const auto* refused = std::get_if<ProgramRefused>(&agent)) return refused->reason;
-  Link& link = std::get<Link>(opened);
+  agent_protocol::Result<Link> opened = Link::open(path);
+  if (!opened) return opened.reason();
+  const agent_protocol::Result<Program> agent = check_agent(path, {});
+  if (!agent) return agent.reason();
+  Link& link = opened.value();
   if (!previous.empty()) {
     if (const auto refused = link.keep_previous(previous)) return refused->reason;
-    const std::string wrong = count_start(previous, std::get<Program>(agent).path());
+    const std::string wrong = count_start(previous, agent.value().path());
     if (!wrong.empty()) return wrong;
   }
   for (const std::string& program : programs) {

@@ -253,17 +253,12 @@ Happening take_happening(Bytes& bytes, const State& state) {
 
 Event take_outcome(Bytes& bytes, const State& state, int which) {
   const std::vector<test::NamedEvent> all = test::every_outcome(state);
-  Event outcome = all[static_cast<std::size_t>(which) % all.size()].event;
-  const auto say_why = [&bytes](Trouble& trouble) {
-    trouble.reason = take_bytes(bytes);
-    if (bytes.take() % 2 != 0) trouble.errno_name.clear();
-  };
-  if (auto* failed = std::get_if<CheckFailed>(&outcome)) say_why(failed->trouble);
-  if (auto* failed = std::get_if<SpawnFailed>(&outcome)) say_why(failed->trouble);
-  if (auto* failed = std::get_if<LinkNotPutBack>(&outcome)) say_why(failed->trouble);
-  if (auto* failed = std::get_if<RelinkProofFailed>(&outcome)) say_why(failed->trouble);
-  if (auto* failed = std::get_if<RelinkFailed>(&outcome)) say_why(failed->trouble);
-  return outcome;
+  Event event = all[static_cast<std::size_t>(which) % all.size()].event;
+  if (std::optional<Refusal>& refused = std::get<Outcome>(event).refused) {
+    refused->reason = take_bytes(bytes);
+    if (bytes.take() % 2 != 0) refused->error_number = 0;
+  }
+  return event;
 }
 
 }  // namespace fuzz

@@ -28,8 +28,6 @@ constexpr std::size_t useful_events = 6;
 Generation subject(const Event& event) {
   return std::visit(
       [](const auto& of_some_kind) -> Generation {
-        using Kind = std::decay_t<decltype(of_some_kind)>;
-        if constexpr (std::is_same_v<Kind, Spawned> || std::is_same_v<Kind, SpawnFailed>) return 0;
         if constexpr (requires { of_some_kind.generation; }) return of_some_kind.generation;
         return 0;
       },

@@ -146,53 +146,54 @@ EventKind kind_is(const ControlRequest& request, const State& state) {
                                 static_cast<int>(Deed::confirm));
 }
 
+EventKind kind_is(const Outcome& outcome, Pending pending) {
+  const auto either = [&outcome](EventKind done, EventKind refused) {
+    return outcome.refused ? refused : done;
+  };
+  switch (pending) {
+    case Pending::check:
+      return either(outcome.way_back ? EventKind::checked : EventKind::no_way_back,
+                    EventKind::check_fails);
+    case Pending::way_back:
+      return either(EventKind::way_back_found, EventKind::no_way_back_at_boot);
+    case Pending::link_back:
+      return either(EventKind::link_put_back, EventKind::link_not_put_back);
+    case Pending::spawn:
+      return either(EventKind::spawned,
+                    outcome.not_executable ? EventKind::spawn_refused : EventKind::spawn_fails);
+    case Pending::relink_proof:
+      return either(EventKind::proved, EventKind::proof_fails);
+    case Pending::relink:
+      return either(EventKind::relinked, EventKind::relink_fails);
+    case Pending::activate: {
+      constexpr EventKind kinds[] = {EventKind::activate_written, EventKind::activate_waits,
+                                     EventKind::activate_lost};
+      return kinds[static_cast<std::size_t>(outcome.sent)];
+    }
+    case Pending::nothing:
+      break;
+  }
+  return EventKind::count;
+}
+
+// Of an event that is nobody's.
 std::optional<EventKind> kind_of_other(const Event& event, const State& state) {
   if (const auto* asked = std::get_if<ControlRequested>(&event)) {
     return kind_is(asked->request, state);
   }
-  const auto* start = std::get_if<StartRequested>(&event);
-  if (start != nullptr && start->worn_out) return EventKind::start_worn_out;
-  if (const auto* checked = std::get_if<Checked>(&event)) {
-    return checked->way_back ? EventKind::checked : EventKind::no_way_back;
+  if (const auto* outcome = std::get_if<Outcome>(&event)) {
+    const EventKind kind = kind_is(*outcome, state.pending);
+    return kind == EventKind::count ? std::nullopt : std::optional(kind);
   }
-  if (const auto* failed = std::get_if<SpawnFailed>(&event)) {
-    return failed->not_executable ? EventKind::spawn_refused : EventKind::spawn_fails;
+  if (const auto* start = std::get_if<StartRequested>(&event)) {
+    return start->worn_out ? EventKind::start_worn_out : EventKind::start;
   }
-  if (const auto* sent = std::get_if<ActivateSent>(&event)) {
-    constexpr EventKind hows[] = {EventKind::activate_written, EventKind::activate_waits,
-                                  EventKind::activate_lost};
-    return hows[static_cast<std::size_t>(sent->how)];
-  }
-  constexpr EventKind none = EventKind::count;
-  constexpr EventKind plain[] = {EventKind::start,
-                                 EventKind::start_refused,
-                                 none,
-                                 none,
-                                 none,
-                                 none,
-                                 none,
-                                 none,
-                                 none,
-                                 none,
-                                 EventKind::check_fails,
-                                 EventKind::way_back_found,
-                                 EventKind::no_way_back_at_boot,
-                                 EventKind::link_put_back,
-                                 EventKind::link_not_put_back,
-                                 EventKind::spawned,
-                                 none,
-                                 EventKind::proved,
-                                 EventKind::proof_fails,
-                                 EventKind::relinked,
-                                 EventKind::relink_fails,
-                                 none,
-                                 none,
-                                 EventKind::sigterm,
-                                 EventKind::sigquit,
-                                 EventKind::sigusr2,
-                                 EventKind::signal};
-  const EventKind what = plain[event.index()];
-  return what == none ? std::nullopt : std::optional(what);
+  if (std::holds_alternative<StartRefused>(event)) return EventKind::start_refused;
+  if (std::holds_alternative<StopRequested>(event)) return EventKind::sigterm;
+  if (std::holds_alternative<QuitRequested>(event)) return EventKind::sigquit;
+  if (std::holds_alternative<UpgradeRequested>(event)) return EventKind::sigusr2;
+  if (std::holds_alternative<SignalReceived>(event)) return EventKind::signal;
+  return std::nullopt;
 }
 
 }  // namespace

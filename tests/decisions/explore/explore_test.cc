@@ -140,21 +140,21 @@ TEST_CASE("canary: a kill of the agent that serves is found") {
 TEST_CASE("canary: an agent that has not got its activate, and counts as active, is found") {
   struct Fault {
     const char* what;
-    ActivateSent::How mistaken;
+    Sent mistaken;
     const char* found;
   };
   const Fault faults[]{
-      {"an agent that was not reached counts as active", ActivateSent::How::lost,
+      {"an agent that was not reached counts as active", Sent::lost,
        "S1b: init is told that an agent is active that is not"},
-      {"an activate that waits counts as read", ActivateSent::How::waits,
+      {"an activate that waits counts as read", Sent::waits,
        "S1b: init is told that an agent is active that is not"},
   };
   for (const Fault& fault : faults) {
     const std::string violation =
         first_violation([&fault](Supervisor& supervisor, const Event& event, Time now) {
-          const auto* sent = std::get_if<ActivateSent>(&event);
-          if (sent == nullptr || sent->how != fault.mistaken) return supervisor.step(event, now);
-          return supervisor.step(ActivateSent{sent->generation}, now);
+          const auto* outcome = std::get_if<Outcome>(&event);
+          const bool mistaken = outcome != nullptr && outcome->sent == fault.mistaken;
+          return supervisor.step(mistaken ? Outcome{} : event, now);
         });
 
     INFO(violation);
@@ -166,8 +166,8 @@ TEST_CASE("canary: a state that is lost with an activate is found") {
   const std::string violation =
       first_violation([](Supervisor& supervisor, const Event& event, Time now) {
         Actions actions = supervisor.step(event, now);
-        const auto* sent = std::get_if<ActivateSent>(&event);
-        if (sent == nullptr || sent->how != ActivateSent::How::lost) return actions;
+        const auto* outcome = std::get_if<Outcome>(&event);
+        if (outcome == nullptr || outcome->sent != Sent::lost) return actions;
         State state = supervisor.state();
         if (state.legacy) state.legacy->state.reset();
         supervisor = Supervisor(explored_policy(1), state);

@@ -98,22 +98,34 @@ About about(const Event& event) {
   if (const auto* written = std::get_if<ActivateWritten>(&event)) {
     return {written->generation, "takes activate"};
   }
-  if (const auto* sent = std::get_if<ActivateSent>(&event)) {
-    constexpr std::array hows{"activate written", "activate waits", "activate lost"};
-    return {sent->generation, hows[static_cast<std::size_t>(sent->how)]};
-  }
   if (const auto* exited = std::get_if<ProcessExited>(&event)) return {exited->generation, "exits"};
   return {};
 }
 
 const char* name_of_other(const Event& event) {
-  constexpr std::array<const char*, std::variant_size_v<Event>> names{
-      "start",       "start refused", nullptr,      nullptr,   nullptr,       nullptr,
-      nullptr,       nullptr,         nullptr,      "checked", "check fails", "way back",
-      "no way back", "link back",     "link stays", "spawned", "spawn fails", "proved",
-      "proof fails", "linked",        "link fails", nullptr,   nullptr,       "sigterm",
-      "sigquit",     "sigusr2",       "signal",     nullptr};
-  return names[event.index()];
+  if (std::holds_alternative<StartRequested>(event)) return "start";
+  if (std::holds_alternative<StartRefused>(event)) return "start refused";
+  if (std::holds_alternative<StopRequested>(event)) return "sigterm";
+  if (std::holds_alternative<QuitRequested>(event)) return "sigquit";
+  if (std::holds_alternative<UpgradeRequested>(event)) return "sigusr2";
+  return std::holds_alternative<SignalReceived>(event) ? "signal" : nullptr;
+}
+
+// The outcome of the order that was asked for last, and the agent that it is about.
+About name_of(const Outcome& outcome, const Action& asked) {
+  const auto either = [&outcome](const char* done, const char* refused) {
+    return About{0, outcome.refused ? refused : done};
+  };
+  if (const auto* send = std::get_if<Send>(&asked)) {
+    constexpr std::array sent{"activate written", "activate waits", "activate lost"};
+    return {send->generation, sent[static_cast<std::size_t>(outcome.sent)]};
+  }
+  if (std::holds_alternative<Check>(asked)) return either("checked", "check fails");
+  if (std::holds_alternative<FindWayBack>(asked)) return either("way back", "no way back");
+  if (std::holds_alternative<PutLinkBack>(asked)) return either("link back", "link stays");
+  if (std::holds_alternative<Spawn>(asked)) return either("spawned", "spawn fails");
+  if (std::holds_alternative<ProveRelink>(asked)) return either("proved", "proof fails");
+  return either("linked", "link fails");
 }
 
 std::optional<What> what_is_due(const Notes& notes, Time now) {
@@ -148,6 +160,19 @@ std::optional<Time>* deadline_due(Notes& notes, Time now) {
     if (*deadline && **deadline <= now) return deadline;
   }
   return nullptr;
+}
+
+std::optional<Action> asked_by(const Actions& actions) {
+  if (actions.empty()) return std::nullopt;
+  const Action& last = actions.back();
+  const auto* send = std::get_if<Send>(&last);
+  const bool asks =
+      send != nullptr
+          ? std::holds_alternative<Activate>(send->message)
+          : std::holds_alternative<Check>(last) || std::holds_alternative<FindWayBack>(last) ||
+                std::holds_alternative<PutLinkBack>(last) || std::holds_alternative<Spawn>(last) ||
+                std::holds_alternative<ProveRelink>(last) || std::holds_alternative<Relink>(last);
+  return asks ? std::optional(last) : std::nullopt;
 }
 
 What what_named(std::string_view name) {
@@ -188,7 +213,12 @@ std::optional<Happening> happening_of(const Notes& notes, const Event& event, Ti
     happening.what = what_of(name);
     return happening;
   }
-  const About it = about(event);
+  const auto* outcome = std::get_if<Outcome>(&event);
+  const About it = outcome != nullptr ? name_of(*outcome, *notes.asked) : about(event);
+  if (outcome != nullptr && it.generation == 0) {
+    happening.what = what_of(it.name);
+    return happening;
+  }
   happening.from_b = it.generation == notes.b.generation;
   if (it.generation != notes.a.generation && !happening.from_b) return std::nullopt;
   happening.what = what_of(happening.from_b, it.name);

@@ -35,7 +35,7 @@ const Named<Guard> guards[] = {
      }},
     {"told", [](const N& n, const H&) { return n.request.told; }},
     {"of AGENT", [](const N& n, const H&) { return n.request.of_agent; }},
-    {"way back", [](const N&, const H& h) { return as<Checked>(h).way_back; }},
+    {"way back", [](const N&, const H& h) { return as<Outcome>(h).way_back; }},
     {"sequential", [](const N& n, const H&) { return n.request.terms.mode == Mode::sequential; }},
     {"gate", [](const N& n, const H&) { return n.request.terms.gate == Gate::confirm; }},
     {"continue",
@@ -60,7 +60,7 @@ const Named<Guard> guards[] = {
      [](const N& n, const H& h) { return (h.from_b ? n.b : n.a).promises_word; }},
     {"quitting", [](const N& n, const H&) { return n.verdict == 131; }},
     {"A left unfit", [](const N& n, const H&) { return n.a.left_unfit; }},
-    {"exec refused", [](const N&, const H& h) { return as<SpawnFailed>(h).not_executable; }},
+    {"exec refused", [](const N&, const H& h) { return as<Outcome>(h).not_executable; }},
     {"an upgrade's",
      [](const N&, const H& h) {
        return std::get<Malformed>(as<MessageRefused>(h).what).id.has_value();

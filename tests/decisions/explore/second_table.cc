@@ -199,6 +199,7 @@ Reading::Answer Reading::step(const Event& event, Time now) {
     if (!(*row)->then) break;
     happening->what = *(*row)->then;
   }
+  notes_.asked = asked_by(answer.actions);
   return answer;
 }
 

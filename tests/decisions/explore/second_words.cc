@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/errno_name.h"
+
 namespace upgrader::test {
 namespace {
 
@@ -69,11 +71,9 @@ void note_cause(Notes& notes, const Happening& happening, Stage stage, Detail de
     if (ending.how == Ending::How::signalled) failure.signal = ending.value;
   }
   if (detail == Detail::trouble) {
-    std::visit(
-        [&failure](const auto& event) {
-          if constexpr (requires { event.trouble; }) failure.errno_name = event.trouble.errno_name;
-        },
-        *happening.event);
+    const auto* outcome = std::get_if<Outcome>(happening.event);
+    const Refusal& refusal = outcome ? *outcome->refused : as<StartRefused>(happening).refusal;
+    failure.errno_name = errno_name(refusal.error_number);
   }
   notes.request.cause = failure;
 }
@@ -196,12 +196,12 @@ void tell_failed(Notes& notes, Actions& actions) {
 }
 
 // Every upgrade that was accepted ends once, for those who look on.
-template <Outcome outcome>
+template <UpgradeOutcome outcome>
 void ends(Notes& notes, const Happening&, Actions& actions) {
   const Request& request = notes.request;
   if (request.generation == 0) return;
   RecordEnding ending{outcome, request.cause};
-  if (outcome == Outcome::ended && !request.cause) {
+  if (outcome == UpgradeOutcome::ended && !request.cause) {
     ending.failure = failure_of(request.id, Stage::shutdown);
   }
   actions.push_back(ending);
@@ -331,7 +331,7 @@ const Named<Effect> effects[] = {
      }},
     {"count signal", [](N& n, const H&, A&) { ++n.signals; }},
     {"note program",
-     [](N& n, const H& h, A&) { n.request.program = as<Checked>(h).program; }},
+     [](N& n, const H& h, A&) { n.request.program = as<Outcome>(h).program; }},
     {"refuse", [](N& n, const H& h, A& a) { refuse(n, said<Upgrade>(h).id, a); }},
     {"refuse malformed",
      [](N& n, const H& h, A& a) {
@@ -361,10 +361,10 @@ const Named<Effect> effects[] = {
      [](N& n, const H&, A& a) {
        send(a, n.a, Committed{n.request.id, n.request.generation});
      }},
-    {"ends committed", ends<Outcome::committed>},
-    {"ends kept", ends<Outcome::kept>},
-    {"ends fallen back", ends<Outcome::fell_back>},
-    {"ends with it", ends<Outcome::ended>},
+    {"ends committed", ends<UpgradeOutcome::committed>},
+    {"ends kept", ends<UpgradeOutcome::kept>},
+    {"ends fallen back", ends<UpgradeOutcome::fell_back>},
+    {"ends with it", ends<UpgradeOutcome::ended>},
     {"prove link",
      [](N& n, const H&, A& a) { a.push_back(ProveRelink{n.request.program}); }},
     {"relink",
@@ -383,7 +383,7 @@ const Named<Effect> effects[] = {
     {"find way back", [](N&, const H&, A& a) { a.push_back(FindWayBack{}); }},
     {"note way back",
      [](N& n, const H& h, A&) {
-       n.request.program = n.request.previous = as<WayBackFound>(h).program;
+       n.request.program = n.request.previous = as<Outcome>(h).program;
      }},
     {"forget attempts", forget_attempts},
     {"forget what is counted",

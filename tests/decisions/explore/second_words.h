@@ -70,10 +70,11 @@ struct Notes {
   bool clean = false;
   std::optional<std::string> left;
   int end = 0;
-  std::optional<int> verdict;  // what the upgrader exits with whatever else comes
-  int signals = 0;             // SIGUSR2 so far
-  bool attempts_over = false;  // AGENT's executable is not counted any more
-  bool put_off = false;        // the deadline that is due has been put off before
+  std::optional<int> verdict;   // what the upgrader exits with whatever else comes
+  int signals = 0;              // SIGUSR2 so far
+  bool attempts_over = false;   // AGENT's executable is not counted any more
+  bool put_off = false;         // the deadline that is due has been put off before
+  std::optional<Action> asked;  // the order whose outcome is next
 
   bool operator==(const Notes&) const = default;
 };
@@ -91,6 +92,9 @@ struct Happening {
   bool from_b = false;
   Time now{};
 };
+
+// The order among these whose outcome is next, if there is one.
+[[nodiscard]] std::optional<Action> asked_by(const Actions& actions);
 
 // The first deadline that has passed, or null.
 [[nodiscard]] std::optional<Time>* deadline_due(Notes& notes, Time now);

@@ -1,6 +1,7 @@
 #include "tests/decisions/explore/story.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "tests/support/bench.h"
 
@@ -87,9 +88,10 @@ class Teller {
   }
 
   // The walk knows one errno; in a story, a process that cannot be had is EAGAIN.
-  static Event as_named(Event outcome) {
-    auto* failed = std::get_if<SpawnFailed>(&outcome);
-    if (failed != nullptr && !failed->not_executable) failed->trouble.errno_name = "EAGAIN";
+  static Event as_named(Event outcome, Pending pending) {
+    auto& its = std::get<Outcome>(outcome);
+    const bool spawn_fails = pending == Pending::spawn && its.refused && !its.not_executable;
+    if (spawn_fails) its.refused->error_number = EAGAIN;
     return outcome;
   }
 
@@ -136,7 +138,7 @@ class Teller {
       if (supervisor_.state().pending == Pending::nothing) break;
       for (const NamedEvent& outcome : every_outcome(supervisor_.state())) {
         if (class_of(supervisor_.state(), outcome.event, now_) != move.steps[at]) continue;
-        const Actions more = step(as_named(outcome.event));
+        const Actions more = step(as_named(outcome.event, supervisor_.state().pending));
         all.insert(all.end(), more.begin(), more.end());
         break;
       }

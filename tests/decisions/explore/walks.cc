@@ -24,7 +24,7 @@ bool may_happen(Phase phase, std::size_t event) {
   if (event == kind<StartRequested>() || event == kind<StartRefused>()) {
     return phase == Phase::starting;
   }
-  return event < kind<Checked>() || event > kind<ActivateSent>();
+  return event != kind<Outcome>();
 }
 
 std::vector<std::pair<Phase, std::size_t>> possible_cells() {

@@ -24,7 +24,7 @@ TEST_CASE("a candidate that is not reached by its activate has failed at its sta
   Bench bench;
   bench.reach(Phase::switching);
   bench.stopped(1, "kept");
-  using How = ActivateSent::How;
+  using How = Sent;
   bench.next_activate(is_waited_for ? How::waits : How::lost);
   bench.exit(1);
   if (is_waited_for) CHECK(bench.take(InputClosed{2}).empty());
@@ -50,7 +50,7 @@ TEST_CASE("an agent that is not reached by its activate and exits in time has ex
   Bench bench;
   bench.reach(Phase::switching);
   bench.stopped(1);
-  bench.next_activate(ActivateSent::How::lost);
+  bench.next_activate(Sent::lost);
   bench.exit(1);
 
   bench.exit(2, 3);
@@ -132,7 +132,7 @@ TEST_CASE("an activate that waits is given up when the trial would be over") {
   bench.upgrade(request);
   bench.ready(2);
   bench.stopped(1);
-  bench.next_activate(ActivateSent::How::waits);
+  bench.next_activate(Sent::waits);
   bench.exit(1);
 
   CHECK(messages_to(bench.say(2, agent_protocol::Healthy{}), 2) == Types{"error"});
@@ -152,7 +152,7 @@ TEST_CASE("an activate that waited begins no new trial when it has been read") {
   Bench bench;
   bench.reach(Phase::switching);
   bench.stopped(1);
-  bench.next_activate(ActivateSent::How::waits);
+  bench.next_activate(Sent::waits);
   bench.exit(1);
   bench.wait(std::chrono::seconds(29));
 
@@ -166,7 +166,7 @@ TEST_CASE("an activate that waited begins no new trial when it has been read") {
 }
 
 TEST_CASE("a first agent that is not reached by its activate is killed, and 125") {
-  using How = ActivateSent::How;
+  using How = Sent;
   const How how = GENERATE(How::lost, How::waits);
   Bench bench;
   bench.start();
@@ -193,7 +193,7 @@ TEST_CASE("a fallback waits for its activate as long as for a stop, and then it 
   bench.stopped(1);
   bench.exit(1);
   bench.die(2, SIGKILL);
-  bench.next_activate(ActivateSent::How::waits);
+  bench.next_activate(Sent::waits);
   bench.ready(3);
 
   CHECK(bench.phase() == Phase::falling_back);
@@ -208,7 +208,7 @@ TEST_CASE("a fallback waits for its activate as long as for a stop, and then it 
 TEST_CASE("an agent whose activate waits may close its output, and is activated all the same") {
   Bench bench;
   bench.start();
-  bench.next_activate(ActivateSent::How::waits);
+  bench.next_activate(Sent::waits);
   bench.ready(1);
   bench.take(OutputClosed{1});
   bench.wait(std::chrono::seconds(1));

@@ -24,13 +24,13 @@ namespace test {
 using namespace upgrader;
 
 inline Program shell(const std::string& text) {
-  return std::get<Program>(check_program("/bin/sh", "sh", {"-c", text}));
+  return std::move(check_program("/bin/sh", "sh", {"-c", text}).value());
 }
 
 // Not by way of a shell: a program that executes another one before the upgrader has looked at it
 // is started a second time.
 inline Program does_nothing() {
-  return std::get<Program>(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}));
+  return std::move(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}).value());
 }
 
 // Agents whose events are kept.

@@ -256,13 +256,13 @@ TEST_CASE("a refusal reaches an agent that is not behind") {
 TEST_CASE("an `activate` that waits is told of when its last byte has been written") {
   Bench bench;
   const Puppet agent(bench, 1);
-  CHECK(bench.agents->send(1, order_of(100)) == ActivateSent::How::written);
+  CHECK(bench.agents->send(1, order_of(100)) == Sent::written);
   agent.fill();
   const auto order = order_of(10'000);
 
-  CHECK(bench.agents->send(1, order) == ActivateSent::How::waits);
+  CHECK(bench.agents->send(1, order) == Sent::waits);
   // What comes behind it is no part of it.
-  CHECK(bench.agents->send(1, Error{"about", std::string(1'000, 'x')}) == ActivateSent::How::waits);
+  CHECK(bench.agents->send(1, Error{"about", std::string(1'000, 'x')}) == Sent::waits);
   std::size_t turns_before = 0;
   for (; bench.events.empty() && turns_before < 100; ++turns_before) {
     agent.hear_a_page();
@@ -281,10 +281,10 @@ TEST_CASE("an `activate` that waited is told of, too, when a later message takes
   Bench bench;
   const Puppet agent(bench, 1);
   agent.fill();
-  CHECK(bench.agents->send(1, order_of(1'000)) == ActivateSent::How::waits);
+  CHECK(bench.agents->send(1, order_of(1'000)) == Sent::waits);
   (void)agent.heard();
 
-  CHECK(bench.agents->send(1, Error{"about", ""}) == ActivateSent::How::written);
+  CHECK(bench.agents->send(1, Error{"about", ""}) == Sent::written);
 
   REQUIRE(bench.events.size() == 1);
   CHECK(std::get<ActivateWritten>(bench.events[0]).generation == 1);
@@ -294,7 +294,7 @@ TEST_CASE("an `activate` that can be written is written before a deadline is jud
   Bench bench;
   const Puppet agent(bench, 1);
   agent.fill();
-  CHECK(bench.agents->send(1, order_of(1'000)) == ActivateSent::How::waits);
+  CHECK(bench.agents->send(1, order_of(1'000)) == Sent::waits);
   bench.agents->take_in_everything({1});
   CHECK(bench.events.empty());
   (void)agent.heard();
@@ -310,13 +310,13 @@ TEST_CASE("an `activate` for which there is no room is lost, and so is one for t
   const Puppet agent(bench, 1);
   agent.fill();
   const agent_protocol::CandidateLost order{.id = "u1", .reason = std::string(1'000, 'x')};
-  while (bench.agents->send(1, order) == ActivateSent::How::waits) {
+  while (bench.agents->send(1, order) == Sent::waits) {
   }
 
-  CHECK(bench.agents->send(1, order_of(100)) == ActivateSent::How::lost);
+  CHECK(bench.agents->send(1, order_of(100)) == Sent::lost);
   CHECK(bench.count<InputClosed>() == 2);
   CHECK(std::get<InputClosed>(bench.events[0]).generation == 1);
-  CHECK(bench.agents->send(7, order_of(100)) == ActivateSent::How::lost);
+  CHECK(bench.agents->send(7, order_of(100)) == Sent::lost);
   CHECK(bench.events.size() == 2);
 }
 
@@ -324,7 +324,7 @@ TEST_CASE("behind a closed input nothing is written any more, not even what wait
   Bench bench;
   const Puppet agent(bench, 1);
   agent.fill();
-  CHECK(bench.agents->send(1, order_of(30'000)) == ActivateSent::How::waits);
+  CHECK(bench.agents->send(1, order_of(30'000)) == Sent::waits);
 
   bench.agents->close_input(1);
   bench.agents->close_input(7);
@@ -416,7 +416,7 @@ TEST_CASE("a program that cannot be started leaves no agent behind") {
   Bench bench;
   const TemporaryDirectory directory;
   const std::string path = directory.write("script", "#!/bin/sh\n");
-  const Program program = std::get<Program>(check_program(path, path, {}));
+  const Program program = std::move(check_program(path, path, {}).value());
   std::filesystem::remove(path);
 
   const auto failed = bench.agents->start(1, program);

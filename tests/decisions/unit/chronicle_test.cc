@@ -86,10 +86,10 @@ TEST_CASE("an upgrade at boot comes from nobody, and an ending of none ends noth
   state.upgrade->id = "boot";
   state.upgrade->generation = 1;
 
-  chronicle.note(Spawned{1}, {}, State{}, now);
-  chronicle.note(Spawned{1}, {RecordEnding{}}, State{}, now);
+  chronicle.note(Outcome{}, {}, State{}, now);
+  chronicle.note(Outcome{}, {RecordEnding{}}, State{}, now);
   CHECK(chronicle.endings().empty());
-  chronicle.note(Spawned{1}, {}, state, now);
+  chronicle.note(Outcome{}, {}, state, now);
 
   CHECK(chronicle.upgrade()->from.executable == "");
   // The state knows of no upgrade: so its terms cannot be told.

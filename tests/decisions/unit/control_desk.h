@@ -23,8 +23,7 @@ class Desk {
     REQUIRE(uv_loop_init(&loop) == 0);
     bench.reach(upgrader::Phase::running);
     for (int i = 0; i < 4; ++i)
-      (void)programs_.add(
-          std::get<upgrader::Program>(upgrader::check_program("/bin/true", "true", {})));
+      (void)programs_.add(std::move(upgrader::check_program("/bin/true", "true", {}).value()));
     control.emplace(logbook_, programs_);
     REQUIRE(control->open(directory / "ctl") == "");
   }

@@ -72,7 +72,7 @@ TEST_CASE("while somebody who is ready waits for the work, nothing is written an
   desk.reach(Phase::switching);
   desk.settle(1s);
   desk.bench.stopped(1);
-  desk.bench.next_activate(ActivateSent::How::waits);
+  desk.bench.next_activate(Sent::waits);
   desk.bench.exit(1);
   desk.settle(9s);
 

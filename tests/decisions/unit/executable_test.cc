@@ -76,10 +76,10 @@ struct Verdict {
 Verdict verdict_on_file(const std::string& path) {
   const OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const auto judged = judge_executable(fd.get());
-  const auto* const refusal = std::get_if<NotExecutable>(&judged);
+  const auto* const refusal = judged ? nullptr : &judged.refusal();
   if (refusal == nullptr) return {};
-  CHECK(refusal->error != 0);
-  return {refusal->error, refusal->reason};
+  CHECK(refusal->error_number != 0);
+  return {refusal->error_number, refusal->reason};
 }
 
 Verdict verdict_on(const std::string& content) {
@@ -243,8 +243,8 @@ TEST_CASE("a file is said to be empty, or neither a program nor a script") {
   CHECK(verdict_on("x").reason ==
         "is neither a program for this machine nor a script that begins with #!");
   CHECK(verdict_on("#!\n").reason == "has a #! line that names no interpreter");
-  const std::variant<ExecutableKind, NotExecutable> judged = judge_executable(-1);
-  CHECK(std::get<NotExecutable>(judged).reason == "cannot be read: Bad file descriptor (EBADF)");
+  const agent_protocol::Result<ExecutableKind> judged = judge_executable(-1);
+  CHECK(judged.refusal().reason == "cannot be read: Bad file descriptor (EBADF)");
 }
 
 }  // namespace executable_test

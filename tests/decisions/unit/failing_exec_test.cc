@@ -22,9 +22,9 @@ struct Cat {
   TemporaryDirectory directory;
   std::string path = directory.write("agent", content_of("/bin/cat"));
   std::string other = directory.write("other", content_of("/bin/cat"));
-  std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
+  agent_protocol::Result<Program> checked = check_program(path, path, {});
 
-  [[nodiscard]] const Program& program() const { return std::get<Program>(checked); }
+  [[nodiscard]] const Program& program() const { return checked.value(); }
 };
 
 // How a test that ran in a process of its own, as a user who is not root, came out.
@@ -105,10 +105,10 @@ TEST_CASE("a program that only root may read is started once by others, and keep
     const auto checked = check_program(cat.path, cat.path, {});
     // The kernel shows nobody but root what such a process runs. A second start would fail.
     const Failing no_second_start(Call::clone, EAGAIN, 1);
-    const auto result = start_process(std::get<Program>(checked), {});
+    const auto result = start_process(checked.value(), {});
     const auto* const started = std::get_if<Started>(&result);
     if (started == nullptr) return false;
-    const bool hidden = what_runs(started->pid, std::get<Program>(checked)) == Runs::unknown;
+    const bool hidden = what_runs(started->pid, checked.value()) == Runs::unknown;
     const bool named = status_of(started->pid, "Name") == "agent";
     return hidden && named && is_cat(result);
   });

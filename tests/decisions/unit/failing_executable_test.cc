@@ -14,13 +14,13 @@ using namespace upgrader;
 namespace {
 
 // Of a program whose reading fails after so many reads.
-NotExecutable refusal_of(const std::string& path, int reads_before) {
+agent_protocol::Refusal refusal_of(const std::string& path, int reads_before) {
   const OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const Failing failing(Call::pread, EIO, reads_before);
   const auto judged = judge_executable(fd.get());
   INFO("after " << reads_before << " reads");
   CHECK(failing.fired());
-  const auto* const refusal = std::get_if<NotExecutable>(&judged);
+  const auto* const refusal = judged ? nullptr : &judged.refusal();
   if (refusal == nullptr) FAIL("it is no program that can be read, and was taken");
   return *refusal;
 }
@@ -32,16 +32,16 @@ const std::string unreadable = "cannot be read: Input/output error (EIO)";
 TEST_CASE("a program that cannot be read is not called truncated, wherever reading fails") {
   // Its first bytes, its header, its table of segments, the name of its loader.
   for (int reads = 0; reads < 4; ++reads) {
-    const NotExecutable refusal = refusal_of("/proc/self/exe", reads);
-    CHECK(refusal.error == EIO);
+    const agent_protocol::Refusal refusal = refusal_of("/proc/self/exe", reads);
+    CHECK(refusal.error_number == EIO);
     CHECK(refusal.reason == unreadable);
   }
 }
 
 TEST_CASE("a loader that cannot be read is not called a bad one") {
-  const NotExecutable refusal = refusal_of("/proc/self/exe", 4);
+  const agent_protocol::Refusal refusal = refusal_of("/proc/self/exe", 4);
 
-  CHECK(refusal.error == EIO);
+  CHECK(refusal.error_number == EIO);
   CHECK(refusal.reason.starts_with("its loader /"));
   CHECK(refusal.reason.ends_with(unreadable));
 }
@@ -51,9 +51,9 @@ TEST_CASE("an interpreter that cannot be read is told as such") {
   const std::string script = directory.write("script", "#!/bin/sh\n");
 
   constexpr int its_own_reads = 2;  // the second finds its end
-  const NotExecutable refusal = refusal_of(script, its_own_reads);
+  const agent_protocol::Refusal refusal = refusal_of(script, its_own_reads);
 
-  CHECK(refusal.error == EIO);
+  CHECK(refusal.error_number == EIO);
   CHECK(refusal.reason == "its interpreter /bin/sh " + unreadable);
 }
 

@@ -32,8 +32,8 @@ bool is_tidy(const Releases& releases) {
 
 int error_of_opening(const std::string& path) {
   const auto opened = Link::open(path);
-  const auto* refusal = std::get_if<LinkRefused>(&opened);
-  return refusal != nullptr ? refusal->error : 0;
+  const auto* refusal = opened ? nullptr : &opened.refusal();
+  return refusal != nullptr ? refusal->error_number : 0;
 }
 
 }  // namespace
@@ -400,7 +400,7 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   const std::string agents = releases.directory / "agents";
   std::filesystem::create_directory(agents);
   std::filesystem::create_symlink("../one", agents + "/current");
-  Link link = std::get<Link>(Link::open(agents + "/current"));
+  Link link = std::move(Link::open(agents + "/current").value());
   std::filesystem::rename(agents, elsewhere / "agents");
   std::filesystem::create_symlink(elsewhere / "agents", agents);
   const Program two = program_of(releases.two);

@@ -186,7 +186,7 @@ TEST_CASE("an agent that does not read is told to have closed its input when it 
     bench.agents->send(1, large_message());
 
   REQUIRE(bench.count<InputClosed>() == 1);
-  CHECK(bench.agents->send(1, large_message()) == ActivateSent::How::lost);
+  CHECK(bench.agents->send(1, large_message()) == Sent::lost);
   bench.end(1);
 }
 

@@ -28,8 +28,8 @@ std::optional<StartFailed> failure_of(const Program& program, const ChildSetting
 
 int error_of_checking(const std::string& path) {
   const auto checked = check_program(path, path, {});
-  const auto* refusal = std::get_if<ProgramRefused>(&checked);
-  return refusal != nullptr ? refusal->error : 0;
+  const auto* refusal = checked ? nullptr : &checked.refusal();
+  return refusal != nullptr ? refusal->error_number : 0;
 }
 
 // A script whose interpreter has gone: only the kernel finds out.

@@ -21,7 +21,7 @@ namespace {
 
 StartFailed failure_of_start() {
   const auto checked = check_program("/bin/true", "/bin/true", {});
-  auto result = start_process(std::get<Program>(checked), {});
+  auto result = start_process(checked.value(), {});
   if (const auto* started = std::get_if<Started>(&result)) {
     ::waitpid(started->pid, nullptr, 0);
     FAIL("it was started");
@@ -80,10 +80,10 @@ TEST_CASE("a descriptor for readiness that cannot be moved is told") {
   const int fd = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   const Failing failing(Call::fcntl, EMFILE, 1);
 
-  const auto taken = Readiness::take(fd, fd + 1);
+  const auto taken = Readiness::seize(fd, fd + 1);
 
   CHECK(failing.fired());
-  CHECK(std::get<std::string>(taken) == in_words(SystemError{EMFILE}));
+  CHECK(taken.reason() == in_words(SystemError{EMFILE}));
 }
 
 TEST_CASE("that something is short is not the program's fault") {
@@ -97,11 +97,11 @@ TEST_CASE("readiness that cannot be told without waiting is not told") {
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
   const OwnedFd reader(ends[0]);
-  auto readiness = Readiness::take(ends[1], ends[1]);
+  auto readiness = Readiness::seize(ends[1], ends[1]);
   const int after = GENERATE(0, 1);
   const Failing failing(Call::fcntl, EPERM, after);
 
-  CHECK(std::get<Readiness>(readiness).tell());
+  CHECK(readiness.value().tell());
 
   CHECK(failing.fired());
   char byte = 0;

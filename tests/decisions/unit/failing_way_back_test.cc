@@ -43,13 +43,13 @@ RunOutcome outcome_of_running(const Options& options, Lock* lock = nullptr) {
 
 TEST_CASE("a link of --previous that cannot be read is refused") {
   const Releases releases("two");
-  Link link = std::get<Link>(Link::open(releases.path));
+  Link link = std::move(Link::open(releases.path).value());
   const Failing failing(Call::readlinkat, EIO);
 
   const auto refused = link.keep_previous(releases.previous);
 
   REQUIRE(refused);
-  CHECK(refused->error == EIO);
+  CHECK(refused->error_number == EIO);
   CHECK(failing.fired());
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("the link of --previous names the program, not the way to it through o
   const Releases releases;
   releases.directory.link("newest", "one");
   const std::string by_name = releases.directory.link("by-name", "newest");
-  Link link = std::get<Link>(Link::open(by_name));
+  Link link = std::move(Link::open(by_name).value());
   REQUIRE_FALSE(link.keep_previous(releases.previous));
 
   CHECK(link.commit(program_of(releases.two), nothing) == 0);
@@ -122,7 +122,7 @@ TEST_CASE("the link of --previous names the program, not the way to it through o
 TEST_CASE("an absolute link makes that of --previous absolute, and the same path moves it not") {
   const Releases releases;
   const std::string absolute = releases.directory.link("absolute", releases.one);
-  Link link = std::get<Link>(Link::open(absolute));
+  Link link = std::move(Link::open(absolute).value());
   REQUIRE_FALSE(link.keep_previous(releases.previous));
 
   CHECK(link.commit(program_of(releases.one), nothing) == 0);

@@ -190,7 +190,7 @@ TEST_CASE("init does not wait for an agent that will not be ready, nor for a fal
 TEST_CASE("init does not wait for a first agent that does not take its activate") {
   Bench bench;
   bench.start();
-  bench.next_activate(ActivateSent::How::waits);
+  bench.next_activate(Sent::waits);
   bench.ready(1);
 
   CHECK(bench.state().incumbent->deadline);
@@ -286,12 +286,12 @@ TEST_CASE(
   Bench candidate, first;
   candidate.reach(Phase::switching);
   candidate.stopped(1);
-  candidate.next_activate(ActivateSent::How::waits);
+  candidate.next_activate(Sent::waits);
   candidate.exit(1);
   CHECK_FALSE(init_news(candidate.state()).active);
 
   first.start();
-  first.next_activate(ActivateSent::How::waits);
+  first.next_activate(Sent::waits);
   first.ready(1);
   CHECK_FALSE(init_news(first.state()).wait);
 }

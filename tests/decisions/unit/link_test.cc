@@ -41,9 +41,9 @@ class Releases {
   }
 
   [[nodiscard]] static Link open(const std::string& path) {
-    std::variant<Link, LinkRefused> opened = Link::open(path);
-    if (const LinkRefused* refusal = std::get_if<LinkRefused>(&opened)) FAIL(refusal->reason);
-    return std::get<Link>(std::move(opened));
+    agent_protocol::Result<Link> opened = Link::open(path);
+    if (!opened) FAIL(opened.reason());
+    return std::move(opened.value());
   }
 
   [[nodiscard]] std::set<std::string> names() const {
@@ -65,9 +65,9 @@ const BeforeSync nothing = [] {};
 const std::set<std::string> usual_names{"agent-v1", "agent-v2", "current"};
 
 int error_of_opening(const std::string& path) {
-  const std::variant<Link, LinkRefused> opened = Link::open(path);
-  const LinkRefused* const refusal = std::get_if<LinkRefused>(&opened);
-  return refusal != nullptr ? refusal->error : 0;
+  const agent_protocol::Result<Link> opened = Link::open(path);
+  const agent_protocol::Refusal* const refusal = opened ? nullptr : &opened.refusal();
+  return refusal != nullptr ? refusal->error_number : 0;
 }
 
 ino_t inode_of_link(const std::string& path) {
@@ -105,9 +105,7 @@ TEST_CASE("only a symbolic link is taken") {
 
 TEST_CASE("why a link is refused is said in words") {
   const Releases releases;
-  const auto reason = [](const std::string& path) {
-    return std::get<LinkRefused>(Link::open(path)).reason;
-  };
+  const auto reason = [](const std::string& path) { return Link::open(path).refusal().reason; };
 
   CHECK(reason(releases.first()) ==
         releases.first() + ": is no symbolic link, which --relink needs");

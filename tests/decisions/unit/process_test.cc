@@ -267,8 +267,8 @@ TEST_CASE("arguments arrive byte for byte, a thousand of them") {
 TEST_CASE("argv[0] is the name as given, and what runs is the resolved file") {
   const TemporaryDirectory directory;
   const std::string link = directory.link("link", "/bin/cat");
-  std::variant<Program, ProgramRefused> checked = check_program(link, "the name", {});
-  Child cat(std::get<Program>(checked));
+  agent_protocol::Result<Program> checked = check_program(link, "the name", {});
+  Child cat(checked.value());
 
   CHECK(texts_of(cat.pid(), "cmdline") == std::vector<std::string>{"the name"});
   CHECK(std::filesystem::read_symlink("/proc/" + std::to_string(cat.pid()) + "/exe") ==

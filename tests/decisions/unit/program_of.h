@@ -12,6 +12,6 @@
 // The program that the path names; the test fails where it is none.
 inline upgrader::Program program_of(const std::string& path, std::vector<std::string> args = {}) {
   auto checked = upgrader::check_program(path, path, std::move(args));
-  if (const auto* refusal = std::get_if<upgrader::ProgramRefused>(&checked)) FAIL(refusal->reason);
-  return std::get<upgrader::Program>(std::move(checked));
+  if (!checked) FAIL(checked.reason());
+  return std::move(checked.value());
 }

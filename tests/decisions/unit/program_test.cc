@@ -48,15 +48,15 @@ int kernel_refusal(const std::string& path) {
 }
 
 int error_of(const std::string& path) {
-  const std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
-  const ProgramRefused* const refusal = std::get_if<ProgramRefused>(&checked);
-  return refusal != nullptr ? refusal->error : 0;
+  const agent_protocol::Result<Program> checked = check_program(path, path, {});
+  const agent_protocol::Refusal* const refusal = checked ? nullptr : &checked.refusal();
+  return refusal != nullptr ? refusal->error_number : 0;
 }
 
-ProgramRefused refusal_of(const std::string& path) {
-  std::variant<Program, ProgramRefused> checked = check_program(path, path, {});
-  REQUIRE(std::holds_alternative<ProgramRefused>(checked));
-  return std::get<ProgramRefused>(checked);
+agent_protocol::Refusal refusal_of(const std::string& path) {
+  agent_protocol::Result<Program> checked = check_program(path, path, {});
+  REQUIRE_FALSE(static_cast<bool>(checked));
+  return checked.refusal();
 }
 
 // A small dynamic program for this machine, to be spoilt.
@@ -128,9 +128,9 @@ TEST_CASE("a program is resolved through all links and keeps the name it was giv
   directory.link("second", "real");
   const std::string first = directory.link("first", directory / "second");
 
-  const std::variant<Program, ProgramRefused> checked = check_program(first, "name", {"a", ""});
+  const agent_protocol::Result<Program> checked = check_program(first, "name", {"a", ""});
 
-  const Program& program = std::get<Program>(checked);
+  const Program& program = checked.value();
   CHECK(program.name() == "name");
   CHECK(program.path() == real);
   CHECK(program.args() == std::vector<std::string>{"a", ""});
@@ -144,10 +144,10 @@ TEST_CASE("a path that leads nowhere is missing") {
 
   for (const std::string& path :
        {directory / "none", directory / "none/none", directory.link("dangling", "none")}) {
-    CHECK(refusal_of(path).error == ENOENT);
+    CHECK(refusal_of(path).error_number == ENOENT);
     CHECK(refusal_of(path).missing);
   }
-  CHECK(refusal_of(file + "/below").error == ENOTDIR);
+  CHECK(refusal_of(file + "/below").error_number == ENOTDIR);
   CHECK(refusal_of(file + "/below").missing);
   CHECK(refusal_of("").missing);
 }
@@ -172,9 +172,9 @@ TEST_CASE("a path that cannot be followed is not missing but refused") {
   const TemporaryDirectory directory;
   const std::string loop = directory.link("loop", "loop");
 
-  CHECK(refusal_of(loop).error == ELOOP);
+  CHECK(refusal_of(loop).error_number == ELOOP);
   CHECK_FALSE(refusal_of(loop).missing);
-  CHECK(refusal_of(directory / std::string(300, 'x')).error == ENAMETOOLONG);
+  CHECK(refusal_of(directory / std::string(300, 'x')).error_number == ENAMETOOLONG);
 }
 
 TEST_CASE("what is no regular file is refused, without being opened") {
@@ -192,7 +192,7 @@ TEST_CASE("what is no regular file is refused, without being opened") {
   for (const std::string& path :
        {directory.path(), fifo, socket_path, std::string("/dev/null"), std::string("/dev/tty")}) {
     INFO(path);
-    CHECK(refusal_of(path).error == EACCES);
+    CHECK(refusal_of(path).error_number == EACCES);
     CHECK_FALSE(refusal_of(path).missing);
   }
   CHECK(refusal_of(directory.path()).reason == directory.path() + ": is a directory");
@@ -202,7 +202,7 @@ TEST_CASE("a file that is not executable is refused") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("file", content_of("/bin/true"), 0644);
 
-  CHECK(refusal_of(path).error == EACCES);
+  CHECK(refusal_of(path).error_number == EACCES);
   CHECK(kernel_refusal(path) == EACCES);
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("a file that others may execute is refused to us") {
   const std::string path = directory.write("file", content_of("/bin/true"), root ? 0744 : 0655);
   const Unprivileged unprivileged;
 
-  CHECK(refusal_of(path).error == EACCES);
+  CHECK(refusal_of(path).error_number == EACCES);
 }
 
 TEST_CASE("a file that may be executed but not read is left to the kernel") {
@@ -239,14 +239,14 @@ TEST_CASE("what begins as neither ELF nor script is refused as the kernel does")
                                     std::string("\xef\xbb\xbf#!/bin/true\n"));
   const std::string path = directory.write("file", text);
 
-  CHECK(refusal_of(path).error == ENOEXEC);
+  CHECK(refusal_of(path).error_number == ENOEXEC);
   CHECK(kernel_refusal(path) == ENOEXEC);
 }
 
 TEST_CASE("an ELF file of another class, byte order, machine or type is refused") {
   const TemporaryDirectory directory;
   const auto refusal = [&](auto change) {
-    return refusal_of(directory.write("file", ElfBytes().header(change).bytes())).error;
+    return refusal_of(directory.write("file", ElfBytes().header(change).bytes())).error_number;
   };
 
   CHECK(refusal([](ElfW(Ehdr) & h) { h.e_ident[EI_CLASS] ^= ELFCLASS32 ^ ELFCLASS64; }) == ENOEXEC);
@@ -267,7 +267,7 @@ TEST_CASE("a truncated program is refused, wherever it has been cut") {
   const std::size_t kept = GENERATE(as<std::size_t>{}, 4, 16, 63, 64, 65, 200, 1000, 10'000);
   REQUIRE(kept < whole.size());
 
-  CHECK(refusal_of(directory.write("file", whole.substr(0, kept))).error == ENOEXEC);
+  CHECK(refusal_of(directory.write("file", whole.substr(0, kept))).error_number == ENOEXEC);
 }
 
 TEST_CASE("a segment beyond the end of the file is refused, however its numbers wrap") {
@@ -380,7 +380,7 @@ TEST_CASE("an interpreter is judged like a program") {
   CHECK(error_with_interpreter(directory.write("plain", content_of("/bin/true"), 0644)) == EACCES);
   CHECK(error_with_interpreter(directory.write(
             "loaderless", ElfBytes().loader(directory / "none").bytes())) == ENOENT);
-  const ProgramRefused refusal = refusal_of(directory / "script");
+  const agent_protocol::Refusal refusal = refusal_of(directory / "script");
   CHECK_FALSE(refusal.missing);
   CHECK(refusal.reason.find("its interpreter " + (directory / "loaderless")) != std::string::npos);
 }
@@ -442,17 +442,17 @@ TEST_CASE("a name is looked up in PATH, and only executable files count") {
     return find_in_path(name, path.c_str());
   };
 
-  CHECK(std::get<std::string>(find("agent", one + ":" + two + ":/none:" + three)) == right);
-  CHECK(std::get<std::string>(find("a/b", one)) == "a/b");
-  const ProgramRefused not_executable = std::get<ProgramRefused>(find("agent", one + ":" + two));
-  CHECK(not_executable.error == EACCES);
+  CHECK(find("agent", one + ":" + two + ":/none:" + three).value() == right);
+  CHECK(find("a/b", one).value() == "a/b");
+  const agent_protocol::Refusal not_executable = find("agent", one + ":" + two).refusal();
+  CHECK(not_executable.error_number == EACCES);
   CHECK(not_executable.reason == one + "/agent: is not executable");
   CHECK_FALSE(not_executable.missing);
-  const ProgramRefused missing = std::get<ProgramRefused>(find("other", one + ":" + three));
-  CHECK(missing.error == ENOENT);
+  const agent_protocol::Refusal missing = find("other", one + ":" + three).refusal();
+  CHECK(missing.error_number == ENOENT);
   CHECK(missing.missing);
-  CHECK(std::get<ProgramRefused>(find("", three)).missing);
-  CHECK(std::holds_alternative<std::string>(find_in_path("sh", nullptr)));
+  CHECK(find("", three).refusal().missing);
+  CHECK(static_cast<bool>(find_in_path("sh", nullptr)));
 }
 
 TEST_CASE("an empty directory in PATH is the present one") {
@@ -462,17 +462,17 @@ TEST_CASE("an empty directory in PATH is the present one") {
   std::filesystem::current_path(directory.path());
 
   for (const char* path : {"", ":/none", "/none:", "/none::/none"}) {
-    const std::variant<std::string, ProgramRefused> found = find_in_path("agent", path);
-    CHECK(std::get<std::string>(found) == "./agent");
+    const agent_protocol::Result<std::string> found = find_in_path("agent", path);
+    CHECK(found.value() == "./agent");
   }
 
   std::filesystem::current_path(before);
 }
 
 TEST_CASE("AGENT keeps its name as given, whichever file was found for it") {
-  const std::variant<Program, ProgramRefused> checked = check_agent("true", {"x"});
+  const agent_protocol::Result<Program> checked = check_agent("true", {"x"});
 
-  const Program& program = std::get<Program>(checked);
+  const Program& program = checked.value();
   CHECK(program.name() == "true");
   CHECK(program.path().ends_with("/true"));
   CHECK(program.args() == std::vector<std::string>{"x"});

@@ -33,9 +33,9 @@ void put_at(int place, const OwnedFd& fd) {
 }
 
 std::string refusal_of(int place) {
-  auto taken = Readiness::take(place, lowest);
-  REQUIRE(std::holds_alternative<std::string>(taken));
-  return std::get<std::string>(taken);
+  auto taken = Readiness::seize(place, lowest);
+  REQUIRE_FALSE(static_cast<bool>(taken));
+  return taken.reason();
 }
 
 }  // namespace
@@ -45,9 +45,9 @@ TEST_CASE("the descriptor is told one newline, once, and closed") {
   const int place = GENERATE(150, 200, 207);
   put_at(place, pipe.write);
   pipe.write.reset();
-  auto taken = Readiness::take(place, lowest);
-  REQUIRE(std::holds_alternative<Readiness>(taken));
-  Readiness readiness = std::get<Readiness>(std::move(taken));
+  auto taken = Readiness::seize(place, lowest);
+  REQUIRE(static_cast<bool>(taken));
+  Readiness readiness = std::move(taken.value());
 
   CHECK(readiness.tell());
   CHECK(readiness.tell());
@@ -60,9 +60,9 @@ TEST_CASE("the number is free at once, and what took its place is close-on-exec"
   put_at(number, pipe.write);
   const auto before = descriptors_of(::getpid());
 
-  auto taken = Readiness::take(number, lowest);
+  auto taken = Readiness::seize(number, lowest);
 
-  REQUIRE(std::holds_alternative<Readiness>(taken));
+  REQUIRE(static_cast<bool>(taken));
   CHECK(::fcntl(number, F_GETFD) == -1);
   CHECK(descriptors_of(::getpid()).size() == before.size());
   CHECK((::fcntl(lowest, F_GETFD) & FD_CLOEXEC) != 0);
@@ -73,7 +73,7 @@ TEST_CASE("a descriptor that is never told is closed without a word") {
   put_at(number, pipe.write);
   pipe.write.reset();
 
-  static_cast<void>(Readiness::take(number, lowest));
+  static_cast<void>(Readiness::seize(number, lowest));
 
   CHECK(read_to_end(pipe.read.get()).empty());
 }
@@ -92,7 +92,7 @@ TEST_CASE("one that can also be read is taken") {
   const OwnedFd both(::open("/dev/null", O_RDWR | O_CLOEXEC));
   put_at(number, both);
 
-  CHECK(std::holds_alternative<Readiness>(Readiness::take(number, lowest)));
+  CHECK(static_cast<bool>(Readiness::seize(number, lowest)));
 }
 
 TEST_CASE("what others share stays as it was, also where it does not block") {
@@ -100,9 +100,9 @@ TEST_CASE("what others share stays as it was, also where it does not block") {
   REQUIRE(::fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK) == 0);
   const int before = ::fcntl(pipe.write.get(), F_GETFL);
   put_at(number, pipe.write);
-  auto taken = Readiness::take(number, lowest);
+  auto taken = Readiness::seize(number, lowest);
 
-  CHECK(std::get<Readiness>(taken).tell());
+  CHECK(taken.value().tell());
 
   CHECK(::fcntl(pipe.write.get(), F_GETFL) == before);
 }
@@ -118,9 +118,9 @@ TEST_CASE("a pipe that is full, or that nobody reads, is not waited for, and sta
     pipe.read.reset();
   }
   put_at(number, pipe.write);
-  auto taken = Readiness::take(number, lowest);
+  auto taken = Readiness::seize(number, lowest);
 
-  CHECK(std::get<Readiness>(taken).tell() == !full);
+  CHECK(taken.value().tell() == !full);
 
   CHECK((::fcntl(pipe.write.get(), F_GETFL) & O_NONBLOCK) == 0);
 }

@@ -14,12 +14,9 @@ class StatusBench {
     chronicle_.begin(stamp());
     chronicle_.note_checked(first);
     bench_.have_watched([this](const auto& event, const auto& actions, const auto& state) {
-      if (const auto* spawned = std::get_if<upgrader::Spawned>(&event)) {
-        const upgrader::Generation generation = spawned->generation;
-        const auto pid = static_cast<int>(1'000 + generation);
-        chronicle_.note_started(generation, pid, executable_of(generation), stamp());
-      }
-      if (std::holds_alternative<upgrader::Checked>(event)) chronicle_.note_checked(candidate);
+      const auto* outcome = std::get_if<upgrader::Outcome>(&event);
+      if (outcome != nullptr && !outcome->refused) note_done();
+      asked_ = actions.empty() ? std::nullopt : std::optional(actions.back());
       chronicle_.note(event, actions, state, stamp());
     });
   }
@@ -53,10 +50,20 @@ class StatusBench {
   std::int64_t us = 0;  // that the clock of microseconds is ahead
 
  private:
+  // The world has done what it was asked for.
+  void note_done() {
+    if (std::holds_alternative<upgrader::Check>(*asked_)) chronicle_.note_checked(candidate);
+    const auto* spawn = std::get_if<upgrader::Spawn>(&*asked_);
+    if (spawn == nullptr) return;
+    const auto pid = static_cast<int>(1'000 + spawn->generation);
+    chronicle_.note_started(spawn->generation, pid, executable_of(spawn->generation), stamp());
+  }
+
   [[nodiscard]] std::string executable_of(upgrader::Generation generation) const {
     return generation % 2 == 0 ? candidate : first;
   }
 
   upgrader::test::Bench bench_;
+  std::optional<upgrader::Action> asked_;
   upgrader::Chronicle chronicle_;
 };

@@ -156,7 +156,7 @@ TEST_CASE("nothing is written while a first agent waits for its work, or soon af
   CHECK_FALSE(hands_over_soon(bench->state()));
   bench->start();
   CHECK_FALSE(hands_over(bench->state()));
-  bench->next_activate(ActivateSent::How::waits);
+  bench->next_activate(Sent::waits);
   bench->ready(1);
   CHECK(hands_over(bench->state()));
   bench->take(StopRequested{});

@@ -67,7 +67,7 @@ TEST_CASE("while the way back is looked for and started, the upgrader is falling
   bench.have_watched(
       [&](const auto&, const auto&, const State& state) { phases.insert(phase_of(state)); });
 
-  bench.take(StartRefused{{"ENOENT", "no such file"}, 127});
+  bench.take(StartRefused{{"no such file", ENOENT}, 127});
 
   CHECK(phases == std::set<Phase>{Phase::falling_back});
 }
@@ -77,7 +77,7 @@ TEST_CASE("a start that is refused after the upgrader has begun changes nothing"
   bench.start();
   const State before = bench.state();
 
-  CHECK(bench.take(StartRefused{{"ENOENT", "no such file"}, 127}).empty());
+  CHECK(bench.take(StartRefused{{"no such file", ENOENT}, 127}).empty());
   CHECK(bench.state() == before);
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("a fallback at boot that has no trial has a stop's time to read its ac
   Bench bench(policy);
   bench.start();
   bench.exit(1, 1);
-  bench.next_activate(ActivateSent::How::waits);
+  bench.next_activate(Sent::waits);
   bench.ready(2);
 
   CHECK(bench.state().incumbent->deadline == bench.now() + 90s);

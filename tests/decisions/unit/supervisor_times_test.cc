@@ -85,7 +85,7 @@ TEST_CASE("the second pipe that an agent closes gives it no more time") {
 TEST_CASE("an agent that closes its input before its activate is read has failed") {
   Bench bench;
   bench.start();
-  bench.next_activate(ActivateSent::How::waits);
+  bench.next_activate(Sent::waits);
   bench.ready(1);
   bench.take(InputClosed{1});
 
@@ -100,7 +100,7 @@ TEST_CASE("who is late with its activate had just the time for that, whatever ca
   bench.say(2, Extend{600'000});
   bench.say(2, Ready{});
   bench.stopped(1);
-  bench.next_activate(ActivateSent::How::waits);
+  bench.next_activate(Sent::waits);
   bench.exit(1);
 
   const std::string log = log_of(bench.wait(31s));
@@ -118,7 +118,7 @@ TEST_CASE("a fallback has as long to read its activate as the upgrade's stop may
   bench.stopped(1);
   bench.exit(1);
   bench.die(2, 11);
-  bench.next_activate(ActivateSent::How::waits);
+  bench.next_activate(Sent::waits);
   bench.ready(3);
 
   CHECK(bench.state().incumbent->deadline == bench.now() + 7s);

@@ -26,7 +26,7 @@ RESULTS = INTEGERS | {T.RECORD, T.POINTER, T.ENUM, T.ELABORATED}
 NOTHING = r'\{\}|nullptr|0|""|std::nullopt|\*this'
 COMPARISONS = {'==', '!=', '<', '<=', '>', '>=', '&&', '||'}
 # They serve UPGRADER_CHECK alone, which only ever fails where the program is wrong already.
-CHECKING = {'check_state', 'check_heartbeat', 'check_activate', 'is_outcome', 'has_outcome',
+CHECKING = {'check_state', 'check_heartbeat', 'check_activate', 'pending_on',
             'check_failed'}
 ASSIGNMENTS = {'+=': '-=', '-=': '+=', '|=': '&=', '&=': '|='}
 

@@ -158,8 +158,11 @@ void Judge::see_event(const Event& event) {
     std::visit([&](const auto& what) { see_line(process, what); }, refused->what);
   } else if (std::holds_alternative<StrayReceived>(event)) {
     see_line(process, Stray{});
-  } else if (const auto* sent = std::get_if<ActivateSent>(&event)) {
-    see_activated(process, sent->how == ActivateSent::How::written);
+  } else if (const auto* outcome = std::get_if<Outcome>(&event)) {
+    const State& state = supervisor_->state();
+    const auto& agent = state.candidate ? state.candidate : state.incumbent;
+    if (state.pending == Pending::activate)
+      see_activated(machine_.of(agent->generation), outcome->sent == Sent::written);
   } else if (std::holds_alternative<ActivateWritten>(event)) {
     see_activated(process, true);
   } else if (std::holds_alternative<ProcessExited>(event)) {

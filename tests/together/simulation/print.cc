@@ -15,42 +15,16 @@ template <class AnyEvent, class Use>
 void with_generation(AnyEvent& event, const Use& use) {
   std::visit(
       [&](auto& kind) {
-        using Kind = std::remove_cvref_t<decltype(kind)>;
-        constexpr bool is_outcome =
-            std::is_same_v<Kind, Spawned> || std::is_same_v<Kind, SpawnFailed>;
-        if constexpr (!is_outcome && requires { kind.generation; }) use(kind.generation);
+        if constexpr (requires { kind.generation; }) use(kind.generation);
       },
       event);
 }
 
-constexpr std::array<const char*, std::variant_size_v<Event>> kinds{"start",
-                                                                    "start refused",
-                                                                    "says",
-                                                                    "says what is refused",
-                                                                    "stray output",
-                                                                    "closes output",
-                                                                    "closes input",
-                                                                    "has its activate whole",
-                                                                    "exits",
-                                                                    "checked",
-                                                                    "check fails",
-                                                                    "way back found",
-                                                                    "no way back",
-                                                                    "link put back",
-                                                                    "link not put back",
-                                                                    "spawned",
-                                                                    "spawn fails",
-                                                                    "link proved",
-                                                                    "link proof fails",
-                                                                    "relinked",
-                                                                    "relink fails",
-                                                                    "activate",
-                                                                    "deadline",
-                                                                    "told to stop",
-                                                                    "told to quit",
-                                                                    "told to upgrade",
-                                                                    "signal",
-                                                                    "control request"};
+constexpr std::array<const char*, std::variant_size_v<Event>> kinds{
+    "start",        "start refused",   "says",         "says what is refused",
+    "stray output", "closes output",   "closes input", "has its activate whole",
+    "exits",        "outcome",         "deadline",     "told to stop",
+    "told to quit", "told to upgrade", "signal",       "control request"};
 
 std::string without_newline(std::string line) {
   while (!line.empty() && line.back() == '\n')
@@ -70,9 +44,10 @@ std::string detail(const Event& event) {
   if (const auto* stray = std::get_if<StrayReceived>(&event)) {
     return " " + stray->text.substr(0, 40);
   }
-  if (const auto* sent = std::get_if<ActivateSent>(&event)) {
-    constexpr const char* hows[] = {" written", " waits", " lost"};
-    return hows[static_cast<std::size_t>(sent->how)];
+  if (const auto* outcome = std::get_if<Outcome>(&event)) {
+    if (outcome->refused) return " refused: " + outcome->refused->reason;
+    constexpr const char* sent[] = {"", ": waits", ": lost"};
+    return sent[static_cast<std::size_t>(outcome->sent)];
   }
   return "";
 }

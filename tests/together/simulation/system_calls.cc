@@ -223,10 +223,10 @@ Program::Program(std::string name, std::vector<std::string> args, std::string pa
       device_(device),
       inode_(inode) {}
 
-std::variant<Program, ProgramRefused> check_program(const std::string& path, std::string name,
-                                                    std::vector<std::string> args) {
+agent_protocol::Result<Program> check_program(const std::string& path, std::string name,
+                                              std::vector<std::string> args) {
   if (the_judge->next_outcome(World::check) == World::check_fails) {
-    return ProgramRefused{EIO, "cannot be looked at", false};
+    return Refusal{"cannot be looked at", EIO};
   }
   return Program(std::move(name), std::move(args), path,
                  OwnedFd(the_machine->open({Descriptor::What::program, nullptr})),
@@ -234,15 +234,15 @@ std::variant<Program, ProgramRefused> check_program(const std::string& path, std
 }
 
 // At the start it is there: what is not is no story.
-std::variant<Program, ProgramRefused> check_agent(const std::string& agent,
-                                                  std::vector<std::string> args) {
+agent_protocol::Result<Program> check_agent(const std::string& agent,
+                                            std::vector<std::string> args) {
   if (the_judge->started()) return check_program(agent, agent, std::move(args));
   return Program(agent, std::move(args), agent,
                  OwnedFd(the_machine->open({Descriptor::What::program, nullptr})),
                  ExecutableKind::elf, 0, 0);
 }
 
-std::variant<std::string, ProgramRefused> find_in_path(std::string_view name, const char*) {
+agent_protocol::Result<std::string> find_in_path(std::string_view name, const char*) {
   return std::string(name);
 }
 
@@ -255,11 +255,11 @@ bool can_start_again(const Program&) {
 Link::Link(LinkPlace place, std::string target)
     : place_(std::move(place)), committed_(std::move(target)) {}
 
-std::variant<Link, LinkRefused> Link::open(const std::string&) {
+agent_protocol::Result<Link> Link::open(const std::string&) {
   return Link(LinkPlace(), "first");
 }
 
-std::optional<LinkRefused> Link::keep_previous(const std::string&) {
+std::optional<agent_protocol::Refusal> Link::keep_previous(const std::string&) {
   return std::nullopt;
 }
 
