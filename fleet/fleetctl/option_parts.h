@@ -25,5 +25,6 @@ void add_enrolment(CLI::App& app, Options& options);
 void add_plans(CLI::App& app, Options& options);
 void add_windows(CLI::App& app, Options& options);
 void add_node_orders(CLI::App& app, Options& options);
+void add_terms(CLI::App& app, Options& options);
 
 }  // namespace fleetctl

@@ -88,52 +88,6 @@ CLI::App& add_rollout_name(CLI::App& app, Options& options) {
   return app;
 }
 
-// As the setting of a watch has it.
-constexpr std::int64_t max_failed_max = 10'000;
-constexpr std::int64_t protocol_max = 1'000'000;
-
-// N, or P%.
-void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
-  const bool percent = text.ends_with('%');
-  const std::string digits = percent ? text.substr(0, text.size() - 1) : text;
-  const bool is_number =
-      !digits.empty() && digits.size() < 6 && digits.find_first_not_of("0123456789") == digits.npos;
-  if (!is_number || std::stoll(digits) == 0) {
-    throw CLI::ValidationError("--batch", text + ": needs a number of nodes, or a percentage");
-  }
-  (percent ? terms.batch_percent : terms.batch) = std::stoll(digits);
-}
-
-void add_terms(CLI::App& app, fleet::RolloutTerms& terms) {
-  constexpr std::chrono::milliseconds unit{1};
-  app.add_option("--target", terms.target, "which nodes, as fleet(7) has it")
-      ->type_name("EXPR")
-      ->required();
-  app.add_option_function<std::string>(
-         "--batch", [&terms](const std::string& text) { take_batch(terms, text); },
-         "nodes at a time, or a percentage of them")
-      ->type_name("N|P%");
-  // A number that is too large for its type would be cut to the largest without a word.
-  const auto number = [](std::int64_t least, std::int64_t most) {
-    return CLI::Range(least, most).description("");
-  };
-  app.add_option("--canary", terms.canary, "nodes of a first batch")
-      ->type_name("N")
-      ->check(number(0, fleet::batch_nodes_max));
-  add_duration(app, "--soak", terms.soak_ms, unit, "how long the new version is watched");
-  add_duration(app, "--pause", terms.pause_ms, unit, "between two batches");
-  app.add_option("--max-failed", terms.max_failed, "so many failures abort it")
-      ->type_name("N")
-      ->check(number(1, max_failed_max));
-  add_duration(app, "--confirm", terms.confirm_ms, unit,
-               "a node that nobody confirms for so long goes back by itself");
-  app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")
-      ->type_name("N")
-      ->check(number(0, protocol_max));
-  app.add_flag("--downgrade", terms.downgrade, "also to an older version");
-  app.add_flag("--ignore-window", terms.ignore_window, "begin at any time");
-}
-
 void add_rollouts(CLI::App& app, Options& options) {
   CLI::App& rollout = *app.add_subcommand("rollout", "one version on many nodes, batch by batch");
   rollout.require_subcommand(1);
@@ -149,7 +103,7 @@ void add_rollouts(CLI::App& app, Options& options) {
         ->type_name("NAME")
         ->check(form(&fleet::is_rollout_id,
                      "at most 40 small letters, digits, `.` and `-`, and not `desired`"));
-    add_terms(start, options.terms);
+    add_terms(start, options);
     return start;
   };
   add_start("start", "begin one").add_flag("--dry-run", options.dry_run, "show it, begin nothing");

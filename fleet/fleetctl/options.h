@@ -78,6 +78,7 @@ struct Options {
 
   std::string rollout;        // its name
   fleet::RolloutTerms terms;  // rollout start, without the release's digest
+  bool many_batches = false;  // rollout start: so many are meant
   bool dry_run = false;
   fleet::RolloutWish wish = fleet::RolloutWish::pause;
   bool leave = false;  // rollout abort: nodes stay where they are

@@ -9,7 +9,9 @@
 #include "fleet/fleetctl/going_down.h"
 #include "fleet/fleetctl/release_found.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/rollout_creation.h"
+#include "fleet/model/settings.h"
 
 namespace fleetctl {
 namespace {
@@ -37,17 +39,19 @@ int add_release(const Options& options, Asker& asker, Plan& plan) {
   return exit_done;
 }
 
-int add_nodes(Asker& asker, Plan& plan) {
+int add_nodes(const Options& options, Asker& asker, Plan& plan) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto nodes = nodes_in(std::get<fleet::Reading>(reply));
-  const auto& terms = plan.rollout.terms;
-  const auto draft = draft_rollout(terms, candidates_in(nodes, terms.component));
+  auto& terms = plan.rollout.terms;
+  const auto draft = draft_rollout(terms, candidates_in(nodes, terms.component), plan.rollout.trace,
+                                   {.many_batches = options.many_batches || options.dry_run});
   if (!draft) {
     complain(draft.reason());
     return exit_refused;
   }
   plan.draft = draft.value();
+  terms = plan.draft.terms;
   if (terms.downgrade) return exit_done;
   std::vector<NodeView> taken;
   for (const auto& batch : plan.draft.batches) {
@@ -67,6 +71,19 @@ std::string in_one_line(const std::vector<std::string>& names) {
   return line;
 }
 
+// `order: random, seed 1a2b` and `takes at least 15h10m`; nothing of a rollout as plain as that.
+void show_terms(const Plan& plan) {
+  const fleet::RolloutTerms& terms = plan.draft.terms;
+  if (terms.order == fleet::NodeOrder::random) say("order: random, --seed=" + terms.seed);
+  for (const auto& [label, nodes] : plan.draft.unlabelled)
+    say("without label " + label + ", each by itself: " + fleet::listed(nodes));
+  if (plan.draft.batches.size() > fleet::batches_unasked_max && !terms.batches.empty()) {
+    say("needs --yes: " + std::to_string(plan.draft.batches.size()) + " batches");
+  }
+  const std::int64_t ms = least_ms(terms, plan.draft.batches);
+  say(std::to_string(plan.draft.batches.size()) + " batches, at least " + fleet::duration_text(ms));
+}
+
 void show(const Plan& plan) {
   std::size_t number = 0;
   for (const auto& batch : plan.draft.batches) {
@@ -75,6 +92,7 @@ void show(const Plan& plan) {
   if (!plan.draft.excluded.empty()) say("degraded, left out:" + in_one_line(plan.draft.excluded));
   if (!plan.draft.not_covered.empty())
     say("not reporting, left out:" + in_one_line(plan.draft.not_covered));
+  show_terms(plan);
 }
 
 }  // namespace
@@ -87,7 +105,7 @@ int start_rollout(const Options& options, Asker& asker) {
   plan.rollout.created = fleet::time_text();
   plan.id = options.rollout.empty() ? "r-" + plan.rollout.trace : options.rollout;
   if (const int status = add_release(options, asker, plan); status != exit_done) return status;
-  if (const int status = add_nodes(asker, plan); status != exit_done) return status;
+  if (const int status = add_nodes(options, asker, plan); status != exit_done) return status;
   if (options.dry_run) {
     show(plan);
     return exit_done;

@@ -26,8 +26,13 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
                                  (rollout.reason.empty() ? "" : ", " + rollout.reason)};
   std::vector<upgraderctl::Row> rows{
       {"  runs", rollout.terms.component + " " + rollout.terms.version},
-      {"  batches done", progress(rollout)},
-      {"  driver", rollout.driver}};
+      {"  batches done", progress(rollout)}};
+  const fleet::RolloutTerms& terms = rollout.terms;
+  if (!terms.batches.empty()) rows.push_back({"  batches", terms.batches});
+  if (terms.order == fleet::NodeOrder::random) rows.push_back({"  seed", terms.seed});
+  for (const std::string& apart : terms.apart)
+    rows.push_back({"  apart", apart});
+  rows.push_back({"  driver", rollout.driver});
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
     if (!key || key->kind != KeyKind::rollout_node) continue;

@@ -41,9 +41,25 @@ Result<RolloutTerms> terms_in(const Request& request) {
   }
   JsonTree record{.kind = JsonTree::Kind::object};
   record.members["terms"] = terms.value();
-  const auto rollout = read_record<Rollout>(write_tree(record));
+  auto rollout = read_record<Rollout>(write_tree(record));
   if (!rollout) return rollout.refusal();
-  return rollout.value().terms;
+  RolloutTerms& read = rollout.value().terms;
+  const auto is_said = [&terms](const std::string& name) {
+    return terms.value().find(name) != nullptr;
+  };
+  if (is_said("order") && read.order == NodeOrder::unknown) {
+    return Refusal{"terms: order is random or name"};
+  }
+  const RolloutTerms open = open_terms();
+  if (!is_said("batch") && !is_said("batch_percent")) read.batch = open.batch;
+  if (!is_said("order")) read.order = open.order;
+  if (!is_said("soak_ms")) read.soak_ms = open.soak_ms;
+  if (!is_said("spread_ms")) read.spread_ms = open.spread_ms;
+  if (!is_said("max_failed")) read.max_failed = open.max_failed;
+  read.max_failed_unsaid = false;
+  if (!read.batches.empty() && (is_said("batch") || is_said("batch_percent") || is_said("canary")))
+    return Refusal{"terms: batches stands in place of batch, batch_percent and canary"};
+  return read;
 }
 
 // What people see before it begins, and after.
@@ -52,6 +68,7 @@ std::string shown(const RolloutDraft& draft) {
   JsonTree& batches = tree.members["batches"] = {.kind = JsonTree::Kind::array};
   for (const auto& batch : draft.batches)
     batches.elements.push_back(json_texts(batch));
+  if (!draft.terms.seed.empty()) tree.members["seed"] = json_text(draft.terms.seed);
   tree.members["excluded"] = json_texts(draft.excluded);
   tree.members["not_covered"] = json_texts(draft.not_covered);
   return write_tree(tree);
@@ -74,8 +91,10 @@ ConfigDecision begin(const Request& request, const std::string& id, const Readin
   if (!release) return refused(400, "the release " + release.reason());
   terms.digest = release.value().digest;
   terms.min_protocol = std::max(terms.min_protocol, release.value().min_protocol);
-  const auto draft = draft_rollout(terms, candidates_in(nodes_in(reading), terms.component));
+  const auto draft = draft_rollout(terms, candidates_in(nodes_in(reading), terms.component),
+                                   moment.trace, {.many_batches = request.query.contains("yes")});
   if (!draft) return refused(400, draft.reason());
+  terms = draft.value().terms;
   Rollout rollout{
       .terms = terms, .who = request.visitor->name, .trace = moment.trace, .created = moment.time};
   ConfigDecision decision{.response = {.status = 201, .body = shown(draft.value())}};

@@ -14,7 +14,7 @@ $(fleet_model): $(base_text) $(version_unit) \
 # ---- its tests: tests/together/fleet/NAME_test.cc
 
 fleet_model_tests := $(patsubst %,$(BUILD)/tests/together/fleet/%_test, \
-  transaction keys records target rollout_draft rollout_explore rollout_simulate \
+  transaction keys records target batch_draft rollout_draft rollout_explore rollout_simulate \
   rollout_driver node_explore node_commander \
   desired plan_explore plan_simulate plan_part windows window_view store_judge driver record_tree \
   history release_watcher identities snapshot_files)

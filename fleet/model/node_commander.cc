@@ -13,11 +13,11 @@ std::string release_of(const Command& command) {
   return command.version + " " + command.digest;
 }
 
+}  // namespace
+
 Ms confirm_within(const Command& command) {
   return confirm_ms({.soak_ms = command.soak_ms, .confirm_ms = command.confirm_ms});
 }
-
-}  // namespace
 
 NodeCommander::NodeCommander(NodeIdentity identity, NodeLedger ledger)
     : identity_(std::move(identity)), ledger_(std::move(ledger)), saved_(ledger_) {}
@@ -54,6 +54,7 @@ void NodeCommander::take(const CommandSeen& event) {
 
 void NodeCommander::take(const CommandGone&) {
   seen_.reset();
+  begin_at_.reset();
   // One that has not acted yet never will; one that acts is ended by what it does.
   if (job_ && job_->stage != Job::Stage::acting) job_.reset();
 }
@@ -68,6 +69,7 @@ void NodeCommander::take(const EpochDiffers& event) {
 }
 
 void NodeCommander::consider() {
+  begin_at_.reset();
   if (!seen_ || !may_act()) return;
   const Command& command = seen_->command;
   if (!command.instance.empty() && command.instance != identity_.instance) return;
@@ -75,6 +77,10 @@ void NodeCommander::consider() {
   if (job_ && job_->command.id == command.id) return;
   // It was begun by the fleet-agent before, and its upgrade is under way.
   if (run_ && run_->command.id == command.id) return;
+  if (now_ < seen_at_ + command.delay_ms) {
+    begin_at_ = seen_at_ + command.delay_ms;
+    return;
+  }
   const std::string why = why_not(command);
   if (!why.empty()) return answer(command.id, why);
   begin(command);
@@ -260,6 +266,7 @@ void NodeCommander::take(const UpgradeEnded& event) {
 }
 
 void NodeCommander::take(const NodeTimePassed&) {
+  if (begin_at_ && now_ >= *begin_at_) consider();
   if (report_at_ && now_ >= *report_at_) report_at_.reset();
   if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
     job_->ask_at.reset();
@@ -276,23 +283,6 @@ void NodeCommander::take(const NodeTimePassed&) {
     run_->late = true;
     ledger_.late = run_->command.id;  // saved before anything is done, so that it is known why
   }
-}
-
-std::optional<Ms> NodeCommander::next_deadline() const {
-  std::optional<Ms> first;
-  const auto consider = [&first](std::optional<Ms> at) {
-    if (at && (!first || *at < *first)) first = at;
-  };
-  consider(report_at_);
-  if (job_) consider(job_->ask_at);
-  if (run_) consider(run_->tell_at);
-  if (run_ && run_->activated && run_->command.action == CommandAction::apply && !run_->told) {
-    if (!run_->soaked) consider(*run_->activated + run_->command.soak_ms);
-    if (!run_->commit_sent && !run_->late) {
-      consider(*run_->activated + confirm_within(run_->command));
-    }
-  }
-  return first;
 }
 
 }  // namespace fleet

@@ -1,6 +1,7 @@
 // A node's handling of the commands for one component, as a state machine.
 //
-// A command that is for this node and this instance, and was not answered yet, goes this way:
+// A command that is for this node and this instance, and was not answered yet, goes this way, once
+// its delay has passed since it was received:
 //
 //     save      the ledger has its id, and is on the disk
 //     ask       in one question to the store: the command is unchanged, this instance is active,
@@ -46,6 +47,9 @@ struct NodeIdentity {
   std::string instance = {};
   std::string boot_id = {};
 };
+
+// How long an upgrade by this command stays on trial.
+[[nodiscard]] Ms confirm_within(const Command& command);
 
 enum class UpgradeEnding { committed, failed, rolled_back };
 
@@ -241,8 +245,9 @@ class NodeCommander {
   std::optional<Run> run_;
   std::optional<CommandSeen> seen_;
   Ms seen_at_ = 0;
-  std::string dropped_;   // a command whose not-after has passed
-  std::string repeated_;  // a command whose answer is to be reported again
+  std::optional<Ms> begin_at_;  // what was seen: its delay has not passed
+  std::string dropped_;         // a command whose not-after has passed
+  std::string repeated_;        // a command whose answer is to be reported again
   std::optional<Upgrade> reported_;
   std::string reported_answer_;
   std::optional<Ms> report_at_;  // again

@@ -134,6 +134,7 @@ struct Command {
   std::int64_t soak_ms = 0;
   std::int64_t confirm_ms = 0;   // from the new version's activation, until it goes back by itself
   std::int64_t deadline_ms = 0;  // of `stop`: how long the old instance may take to end
+  std::int64_t delay_ms = 0;     // from its receipt: it is not begun before
   std::string reason = {};
   bool downgrade = false;
   std::string trace = {};

@@ -1,5 +1,5 @@
 // What NodeCommander asks of disk and store: at most one save, one question and one report at a
-// time.
+// time; and when it wants to be woken.
 #include <utility>
 
 #include "fleet/model/enum_text.h"
@@ -89,12 +89,31 @@ void NodeCommander::take(const ReportEnded& event) {
   }
 }
 
+std::optional<Ms> NodeCommander::next_deadline() const {
+  std::optional<Ms> first;
+  const auto consider = [&first](std::optional<Ms> at) {
+    if (at && (!first || *at < *first)) first = at;
+  };
+  consider(report_at_);
+  consider(begin_at_);
+  if (job_) consider(job_->ask_at);
+  if (run_) consider(run_->tell_at);
+  if (run_ && run_->activated && run_->command.action == CommandAction::apply && !run_->told) {
+    if (!run_->soaked) consider(*run_->activated + run_->command.soak_ms);
+    if (!run_->commit_sent && !run_->late) {
+      consider(*run_->activated + confirm_within(run_->command));
+    }
+  }
+  return first;
+}
+
 std::string NodeCommander::words(Ms now) const {
   std::string text = "active @" + std::to_string(active_) + " asked " + asked_ + " dropped " +
                      dropped_ + " repeats " + repeated_ + " reported " + reported_answer_ + " " +
                      std::string(text_of(reported_.value_or(Upgrade{}).phase)) +
                      (saving_ ? " saving" : "") + (reporting_ ? " reporting" : "") +
                      (report_at_ ? " later" : "");
+  if (begin_at_) text += " begins " + std::to_string(now - *begin_at_);
   if (job_) {
     text += " job " + job_->command.id + " " + std::to_string(static_cast<int>(job_->stage)) +
             (job_->ask_at ? " again" : "");

@@ -55,8 +55,9 @@ void serialize(Archive& archive, Command& command) {
           make_nvp("version", command.version), make_nvp("digest", command.digest),
           make_nvp("instance", command.instance), make_nvp("not_after_ms", command.not_after_ms),
           make_nvp("soak_ms", command.soak_ms), make_nvp("confirm_ms", command.confirm_ms),
-          make_nvp("deadline_ms", command.deadline_ms), make_nvp("reason", command.reason),
-          make_nvp("downgrade", command.downgrade), make_nvp("trace", command.trace));
+          make_nvp("deadline_ms", command.deadline_ms), make_nvp("delay_ms", command.delay_ms),
+          make_nvp("reason", command.reason), make_nvp("downgrade", command.downgrade),
+          make_nvp("trace", command.trace));
 }
 
 template <class Archive>
@@ -178,7 +179,11 @@ void serialize(Archive& archive, RolloutTerms& rollout_terms) {
           make_nvp("confirm_ms", rollout_terms.confirm_ms),
           make_nvp("min_protocol", rollout_terms.min_protocol),
           make_nvp("ignore_window", rollout_terms.ignore_window),
-          make_nvp("downgrade", rollout_terms.downgrade));
+          make_nvp("downgrade", rollout_terms.downgrade),
+          make_nvp("batches", rollout_terms.batches), make_nvp("order", rollout_terms.order),
+          make_nvp("seed", rollout_terms.seed), make_nvp("apart", rollout_terms.apart),
+          make_nvp("spread_ms", rollout_terms.spread_ms),
+          make_nvp("max_failed_unsaid", rollout_terms.max_failed_unsaid));
 }
 
 template <class Archive>

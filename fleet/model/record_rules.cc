@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "fleet/model/batch_draft.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
@@ -119,10 +120,10 @@ Wrong put_right(Command& command) {
   cut_texts({&command.reason});
   cut_labels({&command.digest, &command.instance, &command.trace});
   if (!is_command_id(command.id)) return quoted(command.id) + " is no id of a command";
-  return first_of({wrong_version(command.version), wrong_time(command.not_after_ms, "not_after_ms"),
-                   wrong_time(command.soak_ms, "soak_ms"),
-                   wrong_time(command.confirm_ms, "confirm_ms"),
-                   wrong_time(command.deadline_ms, "deadline_ms")});
+  return first_of(
+      {wrong_version(command.version), wrong_time(command.not_after_ms, "not_after_ms"),
+       wrong_time(command.soak_ms, "soak_ms"), wrong_time(command.confirm_ms, "confirm_ms"),
+       wrong_time(command.deadline_ms, "deadline_ms"), wrong_time(command.delay_ms, "delay_ms")});
 }
 
 Wrong put_right(Answer& answer) {
@@ -204,6 +205,8 @@ Wrong put_right(Identity& identity) {
 
 Wrong put_right(Rollout& rollout) {
   RolloutTerms& terms = rollout.terms;
+  for (std::string& apart : terms.apart)
+    cut_labels({&apart});
   cut_texts({&rollout.reason});
   cut_labels({&terms.digest, &rollout.driver, &rollout.who, &rollout.ordered_by, &rollout.trace,
               &rollout.created});
@@ -216,8 +219,13 @@ Wrong put_right(Rollout& rollout) {
     return "batch " + std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
   }
   return first_of({too_many(terms.target.size(), target_bytes_max, "bytes of the target"),
+                   too_many(terms.batches.size(), label_bytes_max, "bytes of batches"),
+                   too_many(terms.seed.size(), seed_bytes_max, "bytes of the seed"),
+                   too_many(terms.apart.size(), aparts_max, "labels kept apart"),
                    wrong_time(terms.soak_ms, "soak_ms"), wrong_time(terms.pause_ms, "pause_ms"),
-                   wrong_time(terms.confirm_ms, "confirm_ms")});
+                   wrong_time(terms.confirm_ms, "confirm_ms"),
+                   // -1 is a spread by the size of each batch
+                   wrong_number(terms.spread_ms, -1, record_ms_max, "spread_ms")});
 }
 
 Wrong put_right(RolloutBatch& batch) {

@@ -261,8 +261,10 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
     Reading reading;
     each_below(records, prefix_of(KeyKind::node_info),
                [&](const ParsedKey&, const KeyValue& at) { reading.found.push_back(at); });
-    const auto draft = draft_rollout(wanted.terms, candidates_in(nodes_in(reading), component));
+    const auto draft =
+        draft_rollout(wanted.terms, candidates_in(nodes_in(reading), component), wanted.trace);
     if (!draft) return std::nullopt;
+    wanted.terms = draft.value().terms;
     watched.wanted = std::move(wanted);
     watched.draft = draft.value();
   }

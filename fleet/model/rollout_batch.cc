@@ -36,7 +36,10 @@ Stand late(NodeStage stage) {
 }  // namespace
 
 RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now)
-    : terms_(view.rollout->terms), marks_(marks), now_(now) {
+    : terms_(view.rollout->terms),
+      marks_(marks),
+      now_(now),
+      spread_(spread_ms(terms_, view.batch().size())) {
   begin_waits(view, marks, now);
   for (const std::string& id : view.batch()) {
     const NodeSight sight = view.sight(id);
@@ -56,7 +59,7 @@ std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradeP
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {
     case NodeStage::preparing:
-      return record.applied ? applied_by : *marks_.prepare + prepare_ms;
+      return record.applied ? applied_by : *marks_.prepare + spread_ + prepare_ms;
     case NodeStage::applying:
       return phase == UpgradePhase::soaking ? soaked_by : applied_by;
     case NodeStage::confirming:
@@ -102,6 +105,14 @@ std::vector<std::string> RolloutBatchNow::in(NodeStage stage) const {
   return found;
 }
 
+// The nodes of a batch are sorted.
+Ms RolloutBatchNow::delay_of(const std::string& id) const {
+  const auto found =
+      std::lower_bound(nodes_.begin(), nodes_.end(), id,
+                       [](const Node& node, const std::string& name) { return node.id < name; });
+  return spread_ * (found - nodes_.begin()) / std::max<Ms>(1, static_cast<Ms>(nodes_.size()));
+}
+
 bool RolloutBatchNow::has_begun() const {
   return std::any_of(nodes_.begin(), nodes_.end(),
                      [](const Node& node) { return node.record.stage != NodeStage::waiting; });
@@ -135,6 +146,24 @@ std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node) {
       return std::nullopt;
   }
   return std::nullopt;
+}
+
+std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
+                         std::int64_t failed) {
+  const RolloutTerms& terms = view.rollout->terms;
+  const std::int64_t begun =
+      std::count_if(view.nodes.begin(), view.nodes.end(),
+                    [](const auto& one) { return one.second.node.stage != NodeStage::waiting; });
+  const std::int64_t most = failures_allowed(terms, begun);
+  if (failed >= most) {
+    return std::to_string(failed) + " failed, max-failed is " + std::to_string(most);
+  }
+  const bool all = std::all_of(
+      batch.nodes().begin(), batch.nodes().end(), [](const RolloutBatchNow::Node& node) {
+        return node.record.stage == NodeStage::failed || node.stand.what == Standing::failed;
+      });
+  if (!terms.max_failed_unsaid || !all || batch.nodes().empty()) return "";
+  return std::to_string(failed) + " failed, among them the whole batch";
 }
 
 }  // namespace fleet

@@ -33,6 +33,10 @@ class RolloutBatchNow {
   // When the first that is waited for has had its time.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;
 
+  // How long the batch takes to begin a step, and how long after the first this node begins it.
+  [[nodiscard]] Ms spread() const { return spread_; }
+  [[nodiscard]] Ms delay_of(const std::string& id) const;
+
  private:
   [[nodiscard]] std::optional<Ms> answer_by(const RolloutNode& record, UpgradePhase phase) const;
   [[nodiscard]] Stand in_time(const Node& node) const;
@@ -40,10 +44,16 @@ class RolloutBatchNow {
   const RolloutTerms& terms_;
   const RolloutMarks& marks_;
   Ms now_;
+  Ms spread_;
   std::vector<Node> nodes_;
 };
 
 // What is to be recorded of a node that has come to an end; none: it has not, or it is recorded.
 [[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
+
+// Why a rollout of which so many nodes have failed is aborted; empty: it is not. With --batches,
+// and unless --max-failed was said, a batch of which every node has failed is enough.
+[[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
+                                       std::int64_t failed);
 
 }  // namespace fleet

@@ -82,26 +82,28 @@ class RolloutDecider {
     if (!any) return std::nullopt;
     news = brief(news);
     Rollout& rollout = writer.rollout();
-    if (rollout.state == RolloutState::rolling && rollout.failed >= terms().max_failed) {
+    const std::string why = why_too_many(view_, batch_, rollout.failed);
+    if (rollout.state == RolloutState::rolling && !why.empty()) {
       rollout.state = RolloutState::aborting;
-      rollout.reason = std::to_string(rollout.failed) + " failed, max-failed is " +
-                       std::to_string(terms().max_failed) + ": " + news;
+      rollout.reason = why + ": " + news;
     }
     return Write{writer.transaction(), news};
   }
 
   What give(const std::vector<std::string>& nodes, RolloutStep step, BatchPhase phase) {
-    const Ms ttl = ttl_of(step);
+    const bool begins = step == RolloutStep::prepare || step == RolloutStep::apply;
+    // The lease lasts until the last node may still begin.
+    const Ms ttl = ttl_of(step) + (begins ? batch_.spread() : 0);
     const StepLease wanted{view_.rollout->batch, step, 0};
     if (!facts_.lease || facts_.lease->batch != wanted.batch || facts_.lease->step != step) {
       return WantLease{step, ttl};
     }
     RolloutWriter writer(view_, facts_);
-    if (step == RolloutStep::prepare || step == RolloutStep::apply) writer.begins_something();
+    if (begins) writer.begins_something();
     writer.rollout().phase = phase;
     for (const std::string& id : nodes) {
       if (!writer.has_room()) break;
-      writer.order(id, step, ttl);
+      writer.order(id, step, ttl_of(step), begins ? batch_.delay_of(id) : 0);
     }
     mark(step);
     return Write{writer.transaction(), ""};

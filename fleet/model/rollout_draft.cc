@@ -20,26 +20,6 @@ Refusal refuse(std::string reason) {
   return Refusal{std::move(reason)};
 }
 
-std::optional<std::string> wrong_terms(const RolloutTerms& terms) {
-  if (!is_component(terms.component)) return "\"" + terms.component + "\" is no component";
-  if (!is_version_name(terms.version)) return "\"" + terms.version + "\" is no version";
-  if (terms.batch_percent < 0 || terms.batch_percent > 100) return "a batch has 1% to 100%";
-  if (terms.batch_percent == 0 && (terms.batch < 1 || terms.batch > batch_nodes_max)) {
-    return "a batch has 1 to " + std::to_string(batch_nodes_max) + " nodes";
-  }
-  if (terms.canary < 0 || terms.canary > batch_nodes_max) {
-    return "canaries are 0 to " + std::to_string(batch_nodes_max) + " nodes";
-  }
-  if (terms.max_failed < 1) return "max-failed is at least 1: the failure that aborts";
-  if (terms.soak_ms < 0 || terms.pause_ms < 0) return "times are not negative";
-  if (terms.pause_ms > record_ms_max) return "a pause is at most a year";
-  if (terms.confirm_ms != 0 && terms.confirm_ms < terms.soak_ms + confirm_beyond_soak_ms) {
-    return "confirm is at least the soak and 60 s, so that a confirmation can arrive";
-  }
-  if (confirm_ms(terms) > confirm_ms_max) return "confirm is at most 24 h";
-  return std::nullopt;
-}
-
 // `a (protocol 1 < 2), b (protocol 0 < 2)`, the first of them and how many more, or nothing.
 std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& nodes,
                     std::int64_t wanted) {
@@ -53,21 +33,24 @@ std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& 
   return listed(old);
 }
 
-std::vector<Ids> batches_of(const Ids& nodes, const RolloutTerms& terms) {
-  const auto all = static_cast<std::int64_t>(nodes.size());
-  // At least one, at most what one record takes.
-  const std::int64_t size =
-      terms.batch_percent == 0
-          ? terms.batch
-          : std::clamp<std::int64_t>(all * terms.batch_percent / 100, 1, batch_nodes_max);
-  std::vector<Ids> batches;
-  for (std::int64_t begin = 0; begin < all;) {
-    const std::int64_t wanted = begin == 0 && terms.canary > 0 ? terms.canary : size;
-    const std::int64_t end = std::min(all, begin + wanted);
-    batches.emplace_back(nodes.begin() + begin, nodes.begin() + end);
-    begin = end;
+// The batches of these nodes, in the terms that are settled for so many.
+Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
+                             const std::vector<RolloutCandidate>& candidates) {
+  std::vector<PlacedNode> placed;
+  for (const RolloutCandidate& candidate : candidates) {
+    if (!std::binary_search(nodes.begin(), nodes.end(), candidate.node.id)) continue;
+    placed.push_back({candidate.node.id, candidate.node.info.labels});
   }
-  return batches;
+  BatchDraft batches = draft_batches(draft.terms, std::move(placed));
+  draft.batches = std::move(batches.batches);
+  draft.unlabelled = std::move(batches.unlabelled);
+  for (const Ids& batch : draft.batches) {
+    if (write_record(RolloutBatch{batch}).size() > value_bytes_max) {
+      return refuse("a batch of " + std::to_string(batch.size()) +
+                    " nodes with such long names is longer than a record");
+    }
+  }
+  return draft;
 }
 
 Put put_rollout(std::string_view id, const Rollout& rollout) {
@@ -78,10 +61,6 @@ Put put_rollout(std::string_view id, const Rollout& rollout) {
 
 bool is_rollout_id(std::string_view text) {
   return is_id(text) && text.size() <= rollout_id_bytes_max && text != desired_id;
-}
-
-std::int64_t confirm_ms(const RolloutTerms& terms) {
-  return terms.confirm_ms != 0 ? terms.confirm_ms : std::max(3 * terms.soak_ms, confirm_ms_min);
 }
 
 std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
@@ -96,8 +75,8 @@ std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
 }
 
 Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
-                                   const std::vector<RolloutCandidate>& candidates) {
-  if (auto wrong = wrong_terms(terms)) return refuse(*wrong);
+                                   const std::vector<RolloutCandidate>& candidates,
+                                   const std::string& seed, const DraftLeave& leave) {
   const auto target = parse_target(terms.target);
   if (!target) return refuse("target: " + target.reason());
   std::vector<TargetNode> nodes;
@@ -110,12 +89,14 @@ Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
   const auto selection = select_nodes(target.value(), nodes);
   if (!selection) return refuse("target: " + selection.reason());
 
-  RolloutDraft draft{.not_covered = selection.value().not_covered};
+  RolloutDraft draft{.terms = terms, .not_covered = selection.value().not_covered};
   Ids eligible;
   for (const std::string& id : selection.value().nodes) {
     const bool out = std::binary_search(degraded.begin(), degraded.end(), id);
     (out ? draft.excluded : eligible).push_back(id);
   }
+  settle(draft.terms, eligible.size(), seed);
+  if (auto wrong = wrong_terms(draft.terms)) return refuse(*wrong);
   if (eligible.empty() && !draft.excluded.empty()) {
     return refuse("no eligible nodes (" + std::to_string(draft.excluded.size()) +
                   " degraded excluded)");
@@ -123,14 +104,14 @@ Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
   if (eligible.empty()) return refuse("no nodes: the target means none that reports");
   const std::string old = too_old(candidates, eligible, terms.min_protocol);
   if (!old.empty()) return refuse(old);
-  draft.batches = batches_of(eligible, terms);
-  for (const Ids& batch : draft.batches) {
-    if (write_record(RolloutBatch{batch}).size() > value_bytes_max) {
-      return refuse("a batch of " + std::to_string(batch.size()) +
-                    " nodes with such long names is longer than a record");
-    }
+  auto made = drafted(std::move(draft), eligible, candidates);
+  if (!made || made.value().terms.batches.empty() || leave.many_batches) return made;
+  if (made.value().batches.size() > batches_unasked_max) {
+    return refuse(std::to_string(made.value().batches.size()) + " batches, more than " +
+                  std::to_string(batches_unasked_max) +
+                  ": say yes to that many, or make them larger");
   }
-  return draft;
+  return made;
 }
 
 std::optional<Transaction> next_creation(std::string_view id, const Rollout& wanted,

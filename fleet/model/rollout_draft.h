@@ -2,36 +2,26 @@
 // batches, and why not where it must not begin. `--dry-run` ends here; a rollout begins here.
 #pragma once
 
-#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/model/batch_draft.h"
 #include "fleet/model/creation.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/rollout_records.h"
+#include "fleet/model/rollout_terms.h"
 #include "fleet/model/target.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {
 
-// So that a batch stands in one record, and one lease serves its commands.
-inline constexpr std::int64_t batch_nodes_max = 1'000;
-// A node goes back by itself when it has waited so long for `confirm`: three soaks, and no less.
-inline constexpr std::int64_t confirm_ms_min = 300'000;
-// What --confirm may be: at least a soak and this,
-inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
-// and at most a day.
-inline constexpr std::int64_t confirm_ms_max = 86'400'000;
-
 // What a new rollout may be called: its name is the beginning of its commands' ids, which have a
 // limit, and of its driver's key, which it has no one else to share with.
 [[nodiscard]] bool is_rollout_id(std::string_view text);
-
-// How long a node waits for `confirm`, on its own clock, from the activation of the new version.
-[[nodiscard]] std::int64_t confirm_ms(const RolloutTerms& terms);
 
 // A node that the rollout may have: it has the component.
 struct RolloutCandidate {
@@ -44,16 +34,25 @@ struct RolloutCandidate {
                                                           const std::string& component);
 
 struct RolloutDraft {
-  std::vector<std::vector<std::string>> batches = {};  // sorted, the canaries first
+  RolloutTerms terms = {};                             // with nothing open any more
+  std::vector<std::vector<std::string>> batches = {};  // the nodes of each are sorted by name
   std::vector<std::string> excluded = {};              // degraded
   std::vector<std::string> not_covered = {};
+  std::map<std::string, std::vector<std::string>> unlabelled = {};  // see BatchDraft
 };
 
-// Refused: terms that cannot be, a target that does not parse, no node left, or nodes whose
-// protocol is too old, all of which are named. The same candidates and terms always make the same
-// batches.
+// What a person says beside the terms.
+struct DraftLeave {
+  bool many_batches = false;  // more than batches_unasked_max
+};
+
+// Refused: terms that cannot be, a target that does not parse, no node left, too many batches, or
+// nodes whose protocol is too old, all of which are named. The same candidates, terms and seed
+// always make the same batches. `seed` is of a random order, where the terms have none.
 [[nodiscard]] Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
-                                                 const std::vector<RolloutCandidate>& candidates);
+                                                 const std::vector<RolloutCandidate>& candidates,
+                                                 const std::string& seed = {},
+                                                 const DraftLeave& leave = {});
 
 // The next transaction that writes a new rollout; none: all of it is written. What is there already
 // is `written` (none: nothing) with its revision, so that after an unknown outcome, or a death,

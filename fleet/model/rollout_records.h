@@ -10,7 +10,17 @@
 
 namespace fleet {
 
-// What a person asked for. The numbers of those that are 0 are in rollout_terms.h.
+// In which order the nodes of a rollout come.
+enum class NodeOrder {
+  unknown,
+  name,
+  random,  // by a hash of the seed and the node's name
+};
+constexpr auto names(NodeOrder) {
+  return std::to_array<std::string_view>({"unknown", "name", "random"});
+}
+
+// What a person asked for, with what was left open filled in (rollout_terms.h).
 struct RolloutTerms {
   std::string component = {};
   std::string version = {};
@@ -26,6 +36,12 @@ struct RolloutTerms {
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
   bool downgrade = false;
+  std::string batches = {};  // sizes, as `--batches` has them; empty: `batch` and `canary` say it
+  NodeOrder order = NodeOrder::name;
+  std::string seed = {};                // of a random order
+  std::vector<std::string> apart = {};  // as `--apart` has them
+  std::int64_t spread_ms = 0;           // -1: by the size of each batch
+  bool max_failed_unsaid = false;       // the failure that aborts is failures_allowed()
 
   bool operator==(const RolloutTerms&) const = default;
 };

@@ -78,7 +78,7 @@ void RolloutWriter::put_node(const std::string& node, const RolloutNode& record)
       {.key = key_of(KeyKind::rollout_node, {view_.id, node}), .value = write_record(record)});
 }
 
-void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms) {
+void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms) {
   const std::string& component = rollout_.terms.component;
   const NodeSight sight = view_.sight(node);
   RolloutNode record = sight.node;
@@ -91,9 +91,10 @@ void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms) 
                         .action = action_of(step),
                         .version = rollout_.terms.version,
                         .digest = rollout_.terms.digest,
-                        .not_after_ms = ttl_ms,
+                        .not_after_ms = ttl_ms + delay_ms,
                         .soak_ms = rollout_.terms.soak_ms,
                         .confirm_ms = confirm_ms(rollout_.terms),
+                        .delay_ms = delay_ms,
                         .reason = step == RolloutStep::rollback ? rollout_.reason : "",
                         .downgrade = rollout_.terms.downgrade,
                         .trace = view_.id};

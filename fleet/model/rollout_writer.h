@@ -29,8 +29,9 @@ class RolloutWriter {
   // Whether another node's writes fit in.
   [[nodiscard]] bool has_room() const;
 
-  // Orders the step of a node: its command, its stage, and for the first its claim.
-  void order(const std::string& node, RolloutStep step, Ms ttl_ms);
+  // Orders the step of a node: its command, its stage, and for the first its claim. The node begins
+  // `delay_ms` after it has received the command, and has `ttl_ms` from then.
+  void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
 
   // Records what came of a node, takes its command away, so that one that was not begun never is,
   // and its claim. A node that is confirmed gets the version as its desired one, so that nothing

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/duration.h"
+#include "fleet/model/batch_draft.h"
 #include "fleet/model/ids.h"
+#include "fleet/model/rollout_terms.h"
 #include "fleet/model/target.h"
 
 namespace fleet {
@@ -64,6 +66,13 @@ Wrong take_batch(const std::string& text, RolloutTerms& terms) {
   return std::nullopt;
 }
 
+Wrong take_batches(const std::string& text, std::string& batches) {
+  const auto sizes = parse_batches(text);
+  if (!sizes) return "sizes such as 1,0.5%,4%,10%: " + sizes.reason();
+  batches = text;
+  return std::nullopt;
+}
+
 template <class Value, std::size_t Size>
 Wrong take_word(const std::string& text, Value& value,
                 const std::array<std::pair<std::string_view, Value>, Size>& words) {
@@ -98,11 +107,18 @@ Wrong take_watch(std::string_view name, const std::string& text, WatchSettings& 
   if (name == "every") return take_duration(text, watch.every_ms, every_ms_min);
   if (name == "target") return take_target(text, watch.terms.target);
   if (name == "batch") return take_batch(text, watch.terms);
+  if (name == "batches") return take_batches(text, watch.terms.batches);
   if (name == "canary") return take_number(text, watch.terms.canary, 0, 1'000);
   if (name == "soak") return take_duration(text, watch.terms.soak_ms, 0);
   if (name == "pause") return take_duration(text, watch.terms.pause_ms, 0);
   if (name == "max-failed") return take_number(text, watch.terms.max_failed, 1, 10'000);
   return "another name: there is no such setting";
+}
+
+WatchSettings open_watch() {
+  WatchSettings watch{.terms = open_terms()};
+  watch.terms.target = "*";
+  return watch;
 }
 
 Wrong take_setting(const std::string& name, const std::string& text, CellSettings& settings) {
@@ -127,9 +143,7 @@ Wrong take_setting(const std::string& name, const std::string& text, CellSetting
   }
   const std::string component = name.substr(watch.size(), dot - watch.size());
   if (!is_component(component)) return "the name of a component between the dots";
-  WatchSettings& one =
-      settings.watches.try_emplace(component, WatchSettings{.terms = {.target = "*"}})
-          .first->second;
+  WatchSettings& one = settings.watches.try_emplace(component, open_watch()).first->second;
   return take_watch(std::string_view(name).substr(dot + 1), text, one);
 }
 
@@ -139,6 +153,21 @@ std::optional<std::int64_t> duration_ms(std::string_view text) {
   const auto duration = upgrader::parse_length(text);
   if (!duration || text == "0") return std::nullopt;
   return duration->count();
+}
+
+std::string duration_text(std::int64_t ms) {
+  constexpr std::array units = {
+      std::pair{"d", std::int64_t{86'400'000}}, std::pair{"h", std::int64_t{3'600'000}},
+      std::pair{"m", std::int64_t{60'000}}, std::pair{"s", std::int64_t{1'000}}};
+  std::string text;
+  int shown = 0;
+  for (const auto& [unit, length] : units) {
+    if ((ms < length && shown == 0) || shown == 2) continue;
+    if (ms >= length) text += std::to_string(ms / length) + unit;
+    ms %= length;
+    ++shown;
+  }
+  return text.empty() ? "0s" : text;
 }
 
 std::optional<std::string> why_no_settings(const Settings& settings) {

@@ -8,8 +8,8 @@
 //     watch.COMPONENT.channel  production, staging
 //     watch.COMPONENT.then     publish, desire, rollout
 //     watch.COMPONENT.every    10m
-//     watch.COMPONENT.target   *                  of rollouts: and batch, canary, soak, pause,
-//                                                 max-failed
+//     watch.COMPONENT.target   *                  of rollouts: and batches, batch, canary, soak,
+//                                                 pause, max-failed
 #pragma once
 
 #include <cstdint>
@@ -53,5 +53,7 @@ struct CellSettings {
 
 // `500ms`, `30s`, `10m`, `2h`, `30d`.
 [[nodiscard]] std::optional<std::int64_t> duration_ms(std::string_view text);
+// For people, in its two largest units: `15h10m`, `1m`, `0s`.
+[[nodiscard]] std::string duration_text(std::int64_t ms);
 
 }  // namespace fleet

@@ -225,7 +225,7 @@ class Bench {
         build_ + "/fleetctl --ca=" + who_.authority + " --cert=" + who_.own + " --key=" + who_.key;
     for (const std::string& url : cluster_.endpoints())
       command += " --endpoint=" + url;
-    command += " rollout start agent 1.1.0 --name=r --target='*' --soak=1ms --batch=" +
+    command += " rollout start agent 1.1.0 --name=r --target='*' --soak=1ms --spread=0ms --batch=" +
                std::to_string(batch_) + " 2>&1";
     const Ran ran = test::run(command);
     if (ran.good) return;

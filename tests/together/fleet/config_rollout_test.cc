@@ -15,7 +15,7 @@ using namespace fleet;
 const std::string root(key_root);
 const ConfigMoment moment{.time = "now", .trace = "t1", .next_event = 12};
 const std::string terms =
-    R"({"terms":{"component":"agent","version":"2.0","target":"*","batch":1}})";
+    R"({"terms":{"component":"agent","version":"2.0","target":"*","batch":1,"order":"name"}})";
 
 Request request(Method method, const std::string& body) {
   return {.method = method, .body = body, .visitor = Visitor{"operator:olga"}};
@@ -81,6 +81,38 @@ TEST_CASE(
   CHECK(record.trace == "t1");
   CHECK(record.terms.digest == "d");
   CHECK(record.state == RolloutState::created);
+}
+
+TEST_CASE(
+    "terms that are left open by HTTP are those that fleetctl fills in, and a seed is shown") {
+  const std::string open = R"({"terms":{"component":"agent","version":"2.0","target":"*"}})";
+  const auto decision = decide_config(request(Method::put, open), "rollout/r1", cell(), moment);
+
+  CHECK(decision.response.status == 201);
+  CHECK(parse_tree(decision.response.body).value().text_of("seed") == "t1");
+  auto creation = *decision.creation;
+  const auto next = creation.next(nullptr, nullptr);
+  const RolloutTerms written =
+      read_record<Rollout>(std::get<Transaction>(next).puts.front().value).value().terms;
+  CHECK(written.batches == "1,0.5%,4%,10%");
+  CHECK(written.order == NodeOrder::random);
+  CHECK(written.seed == "t1");
+  CHECK(written.soak_ms == 60'000);
+  CHECK(written.spread_ms == -1);
+  CHECK(written.max_failed_unsaid);
+}
+
+TEST_CASE("by HTTP, too, batches stand in place of a batch, and an order is one of two") {
+  const auto reason = [](const std::string& more) {
+    const std::string body =
+        R"({"terms":{"component":"agent","version":"2.0","target":"*",)" + more + "}}";
+    return reason_of(decide_config(request(Method::put, body), "rollout/r1", cell(), moment));
+  };
+  CHECK(reason(R"("batches":"1","batch":2)") ==
+        "400 terms: batches stands in place of batch, batch_percent and canary");
+  CHECK(reason(R"("order":"fast")") == "400 terms: order is random or name");
+  CHECK(reason(R"("batches":"x")") ==
+        "400 batches: \"x\" is neither 1 to 1000 nodes nor 0.001% to 100%");
 }
 
 TEST_CASE("a rollout that is only validated shows its batches and is not begun") {

@@ -380,6 +380,55 @@ TEST_CASE("an action that this fleet-agent does not know is refused in words") {
   CHECK(bench.result() == "this fleet-agent does not know the action");
 }
 
+TEST_CASE("a command with a delay is begun when that has passed since it was received") {
+  Bench bench;
+
+  bench.order(CommandAction::prepare, "t.prepare.1",
+              {.not_after_ms = 90 * second, .delay_ms = 30 * second});
+  CHECK(bench.deeds.empty());
+  CHECK(bench.agent.next_deadline() == bench.now + 30 * second);
+  bench.wait(30 * second - 1);
+  CHECK(bench.deeds.empty());
+  // Read again, as after a reconnection: it was received when it was received first.
+  bench.tell(CommandSeen{{.id = "t.prepare.1",
+                          .action = CommandAction::prepare,
+                          .version = "2",
+                          .not_after_ms = 90 * second,
+                          .delay_ms = 30 * second,
+                          .trace = "t"},
+                         ++bench.revision});
+  CHECK(bench.deeds.empty());
+  bench.wait(1);
+  CHECK(bench.deeds == std::vector<std::string>{"prepare"});
+  CHECK_FALSE(bench.agent.next_deadline());
+}
+
+TEST_CASE("a command that is taken back within its delay is never begun") {
+  Bench bench;
+  bench.order(CommandAction::prepare, "t.prepare.1", {.delay_ms = 30 * second});
+
+  bench.tell(CommandGone{});
+  CHECK_FALSE(bench.agent.next_deadline());
+  bench.wait(60 * second);
+
+  CHECK(bench.deeds.empty());
+}
+
+TEST_CASE(
+    "a stop that comes within the delay holds the command back, and nobody asks all the time") {
+  Bench bench;
+  bench.order(CommandAction::prepare, "t.prepare.1", {.delay_ms = 30 * second});
+  bench.question = Refused{};
+  bench.wait(30 * second);
+  CHECK(bench.deeds.empty());
+  CHECK_FALSE(bench.agent.next_deadline());
+
+  bench.question = Committed{9};
+  bench.tell(StopIsGone{});
+
+  CHECK(bench.deeds == std::vector<std::string>{"prepare"});
+}
+
 }  // namespace
 
 }  // namespace node_commander_test

@@ -174,6 +174,41 @@ TEST_CASE("a rollout whose version no node has kept is aborted, though fewer fai
   CHECK(bench.driver.is_over());
 }
 
+// The command that a node has.
+Command command_of(Bench& bench, int node) {
+  const std::string key = key_of(KeyKind::node_command, {Bench::node(node), "agent"});
+  return read_record<Command>(bench.store.find(key)->value).value();
+}
+
+TEST_CASE("the nodes of a batch begin one after the other, once to prepare and once to apply") {
+  Bench bench(4, {.soak_ms = 60 * second, .confirm_ms = 600 * second, .spread_ms = 40 * second});
+  bench.settle();
+  for (const auto step : {0, 1}) {
+    CAPTURE(step);
+    const Ms ttl = command_of(bench, 0).not_after_ms;
+    for (int i = 0; i < 4; ++i) {
+      CHECK(command_of(bench, i).delay_ms == i * 10 * second);
+      CHECK(command_of(bench, i).not_after_ms == ttl + i * 10 * second);
+    }
+    bench.all_answer(0, 4, step == 0 ? UpgradePhase::prepared : UpgradePhase::soaking);
+  }
+  for (int i = 0; i < 4; ++i)
+    bench.phase(i, UpgradePhase::soaked);
+  CHECK(command_of(bench, 3).action == CommandAction::confirm);
+  CHECK(command_of(bench, 3).delay_ms == 0);
+}
+
+TEST_CASE("a node that begins last has as long to answer as the first") {
+  Bench bench(2, {.soak_ms = second, .spread_ms = 100 * second});
+  bench.settle();
+  bench.answer(0, UpgradePhase::prepared);
+
+  bench.wait(prepare_ms + 99 * second);
+  CHECK(bench.stage(1) == NodeStage::preparing);
+  bench.wait(second);
+  CHECK(bench.stage(1) == NodeStage::failed);
+}
+
 // Rows: A-14 A-15
 TEST_CASE("the commands of a step are on one lease, which is their not-after") {
   Bench bench(2, {.soak_ms = 60 * second});

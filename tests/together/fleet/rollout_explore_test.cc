@@ -65,6 +65,36 @@ TEST_CASE("fewer failures than max-failed do not stop a rollout") {
   CHECK(all.ends.contains("completed"));
 }
 
+TEST_CASE("two nodes of one site never move together, whoever drives and whatever is lost") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, good, good},
+                                      .batch = 2,
+                                      .faults = {.kills = 1, .unknowns = 1},
+                                      .sites = {"north", "north", "south"}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+}
+
+TEST_CASE("unless max-failed is said, a whole batch that fails aborts the rollout at once") {
+  const Walk whole = walk(RolloutWorld({.nodes = {bad_soak, good},
+                                        .batch = 1,
+                                        .max_failed = 3,
+                                        .faults = {.kills = 1},
+                                        .max_failed_unsaid = true}));
+  CHECK(whole.wrong == "");
+  CHECK(whole.ends.size() == 1);
+  CHECK(whole.ends.contains("aborted"));
+
+  const Walk half = walk(RolloutWorld({.nodes = {bad_soak, good},
+                                       .batch = 2,
+                                       .max_failed = 3,
+                                       .faults = {.kills = 1},
+                                       .max_failed_unsaid = true}));
+  CHECK(half.wrong == "");
+  CHECK(half.ends.size() == 1);
+  CHECK(half.ends.contains("completed"));
+}
+
 // Rows: Z-42
 TEST_CASE("an order that was interrupted is given again as another attempt, and begins once") {
   const Walk all =
@@ -110,6 +140,14 @@ TEST_CASE("canaries: an error seeded in what the driver writes is found") {
                           Seeded::confirm_early);
   const Walk all = walk(RolloutWorld(setup));
   CHECK(all.wrong != "");
+}
+
+TEST_CASE("canaries: two nodes of one site that are in one batch are found") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, good},
+                                      .batch = 2,
+                                      .sites = {"north", "north"},
+                                      .seeded = Seeded::not_apart}));
+  CHECK(all.wrong.find("of the same site moved") != all.wrong.npos);
 }
 
 TEST_CASE("the states that were walked are reported") {

@@ -75,11 +75,35 @@ void RolloutWorld::judge(const Transaction& transaction, Revision fence) {
 }
 
 std::vector<std::string> RolloutWorld::batch_of(const std::string& node) const {
+  const auto number = batch_number(node);
+  const KeyValue* found = store_.find(key_of(KeyKind::rollout_batch, {"r"}, number));
+  return found == nullptr ? std::vector<std::string>{}
+                          : read_record<RolloutBatch>(found->value).value().nodes;
+}
+
+// Behind the last, if no batch has the node.
+std::uint64_t RolloutWorld::batch_number(const std::string& node) const {
   for (std::uint64_t i = 0;; ++i) {
     const KeyValue* found = store_.find(key_of(KeyKind::rollout_batch, {"r"}, i));
-    if (found == nullptr) return {};
+    if (found == nullptr) return i;
     const auto nodes = read_record<RolloutBatch>(found->value).value().nodes;
-    if (std::binary_search(nodes.begin(), nodes.end(), node)) return nodes;
+    if (std::binary_search(nodes.begin(), nodes.end(), node)) return i;
+  }
+}
+
+// A node that is told to begin is the only one of its site that runs on trial.
+void RolloutWorld::judge_place(const std::string& node, const std::string& order) {
+  if (setup_.sites.empty()) return;
+  const auto site = [this](const std::string& id) {
+    const auto found = std::find(ids_.begin(), ids_.end(), id);
+    return setup_.sites[static_cast<std::size_t>(found - ids_.begin())];
+  };
+  for (const std::string& id : ids_) {
+    const RolloutNode other = record(id).value_or(RolloutNode{});
+    const bool begun = other.stage != NodeStage::waiting && !is_ended(other.stage);
+    if (id != node && begun && site(id) == site(node)) {
+      is_wrong(order + " was ordered of " + node + " while " + id + " of the same site moved");
+    }
   }
 }
 
@@ -93,10 +117,12 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
   if (begins && (now.state != RolloutState::rolling || now.order == RolloutOrder::abort)) {
     is_wrong(command.id + " was ordered of a rollout that is to abort, or pauses");
   }
+  if (command.action == CommandAction::apply) judge_place(node, command.id);
   const auto batch = batch_of(node);
+  const auto number = batch_number(node);
   for (const std::string& id : ids_) {
     const NodeStage stage = record(id).value_or(RolloutNode{}).stage;
-    if (id < batch.front() && !is_ended(stage)) {
+    if (batch_number(id) < number && !is_ended(stage)) {
       is_wrong(command.id + " was ordered of " + node + " before " + id + " had ended");
     }
   }

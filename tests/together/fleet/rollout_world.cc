@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fleet/model/batch_draft.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -39,15 +40,18 @@ RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup
                             .version = "2",
                             .target = "*",
                             .batch = setup.batch,
-                            .max_failed = setup.max_failed},
+                            .max_failed = setup.max_failed,
+                            .max_failed_unsaid = setup.max_failed_unsaid},
                   .state = RolloutState::rolling};
-  const auto size = static_cast<std::size_t>(setup.batch);
-  for (std::size_t begin = 0; begin < ids_.size(); begin += size) {
-    const std::size_t end = std::min(ids_.size(), begin + size);
-    const RolloutBatch batch{{ids_.begin() + static_cast<std::ptrdiff_t>(begin),
-                              ids_.begin() + static_cast<std::ptrdiff_t>(end)}};
+  std::vector<PlacedNode> placed;
+  for (std::size_t i = 0; i < ids_.size(); ++i) {
+    placed.push_back({.id = ids_[i]});
+    if (!setup.sites.empty()) placed.back().labels["site"] = setup.sites[i];
+  }
+  if (!setup.sites.empty() && setup.seeded != Seeded::not_apart) rollout.terms.apart = {"site"};
+  for (auto& batch : draft_batches(rollout.terms, placed).batches) {
     store_.put(key_of(KeyKind::rollout_batch, {"r"}, static_cast<std::uint64_t>(rollout.batches++)),
-               write_record(batch));
+               write_record(RolloutBatch{std::move(batch)}));
   }
   store_.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
   begin_driver();

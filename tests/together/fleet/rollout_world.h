@@ -39,7 +39,7 @@ struct NodeDouble {
 };
 
 // An error seeded in what the driver writes; each must be found by what the world judges.
-enum class Seeded { none, no_fence, no_stop, no_revision, no_stage, confirm_early };
+enum class Seeded { none, no_fence, no_stop, no_revision, no_stage, confirm_early, not_apart };
 
 struct Faults {
   int kills = 0;      // of the driver
@@ -55,6 +55,8 @@ struct WorldSetup {
   Faults faults = {};
   std::vector<fleet::RolloutOrder> orders = {};  // what the person may ask for
   bool person_stops = false;                     // and whether it may set `stop`
+  std::vector<std::string> sites = {};           // of the nodes; at most one of each is in a batch
+  bool max_failed_unsaid = false;
   Seeded seeded = Seeded::none;
 };
 
@@ -131,6 +133,8 @@ class RolloutWorld {
   void seed(fleet::Transaction& transaction);
   [[nodiscard]] std::optional<fleet::RolloutNode> record(const std::string& node) const;
   [[nodiscard]] std::vector<std::string> batch_of(const std::string& node) const;
+  [[nodiscard]] std::uint64_t batch_number(const std::string& node) const;
+  void judge_place(const std::string& node, const std::string& order);
 
   WorldSetup setup_;
   Faults left_;

@@ -1,0 +1,101 @@
+// fleetctl rollout start and plan: what a person says of a rollout, as fleetctl(1) has it.
+#include <map>
+
+#include "fleet/fleetctl/option_parts.h"
+#include "fleet/model/batch_draft.h"
+#include "fleet/model/rollout_terms.h"
+
+namespace fleetctl {
+namespace {
+
+// As the setting of a watch has it.
+constexpr std::int64_t max_failed_max = 10'000;
+constexpr std::int64_t protocol_max = 1'000'000;
+
+bool is_seed(std::string_view text) {
+  return !text.empty() && text.size() <= fleet::seed_bytes_max;
+}
+
+// N, or P%.
+void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
+  const bool percent = text.ends_with('%');
+  const std::string digits = percent ? text.substr(0, text.size() - 1) : text;
+  const bool is_number =
+      !digits.empty() && digits.size() < 6 && digits.find_first_not_of("0123456789") == digits.npos;
+  if (!is_number || std::stoll(digits) == 0) {
+    throw CLI::ValidationError("--batch", text + ": needs a number of nodes, or a percentage");
+  }
+  (percent ? terms.batch_percent : terms.batch) = std::stoll(digits);
+}
+
+// Refuses what does not parse, in the words of what parses it.
+template <class Value>
+CLI::Validator parsed(agent_protocol::Result<Value> (*parse)(std::string_view)) {
+  const auto judge = [parse](std::string& text) -> std::string {
+    const auto value = parse(text);
+    return value ? "" : value.reason();
+  };
+  return {judge, "", "form"};
+}
+
+void add_order(CLI::App& app, fleet::RolloutTerms& terms) {
+  const std::map<std::string, fleet::NodeOrder> orders{{"name", fleet::NodeOrder::name},
+                                                       {"random", fleet::NodeOrder::random}};
+  app.add_option_function<std::string>(
+         "--order", [&terms, orders](const std::string& text) { terms.order = orders.at(text); },
+         "in which nodes move: random, or name")
+      ->type_name("ORDER")
+      ->check(CLI::IsMember(orders).description(""));
+  app.add_option("--seed", terms.seed, "of the random order; another each time by default")
+      ->type_name("TEXT")
+      ->check(form(&is_seed, "1 to 64 bytes"));
+  app.add_option("--apart", terms.apart, "at most so many nodes of one value in a batch")
+      ->type_name("LABEL[:N|P%]")
+      ->allow_extra_args(false)
+      ->check(parsed(&fleet::parse_apart));
+}
+
+}  // namespace
+
+void add_terms(CLI::App& app, Options& options) {
+  fleet::RolloutTerms& terms = options.terms;
+  terms = fleet::open_terms();
+  constexpr std::chrono::milliseconds unit{1};
+  app.add_option("--target", terms.target, "which nodes, as fleet(7) has it")
+      ->type_name("EXPR")
+      ->required();
+  CLI::Option* batches =
+      app.add_option("--batches", terms.batches, "sizes of the batches, the last repeated")
+          ->type_name("SIZE,...")
+          ->check(parsed(&fleet::parse_batches));
+  add_order(app, terms);
+  app.add_option_function<std::string>(
+         "--batch", [&terms](const std::string& text) { take_batch(terms, text); },
+         "nodes at a time, or a percentage of them")
+      ->type_name("N|P%")
+      ->excludes(batches);
+  // A number that is too large for its type would be cut to the largest without a word.
+  const auto number = [](std::int64_t least, std::int64_t most) {
+    return CLI::Range(least, most).description("");
+  };
+  app.add_option("--canary", terms.canary, "nodes of a first batch")
+      ->type_name("N")
+      ->check(number(0, fleet::batch_nodes_max))
+      ->excludes(batches);
+  add_duration(app, "--soak", terms.soak_ms, unit, "how long the new version is watched");
+  add_duration(app, "--pause", terms.pause_ms, unit, "between two batches");
+  add_duration(app, "--spread", terms.spread_ms, unit, "in which the nodes of a batch begin");
+  app.add_flag("--yes", options.many_batches, "more than 100 batches are meant");
+  app.add_option("--max-failed", terms.max_failed, "so many failures abort it")
+      ->type_name("N")
+      ->check(number(1, max_failed_max));
+  add_duration(app, "--confirm", terms.confirm_ms, unit,
+               "a node that nobody confirms for so long goes back by itself");
+  app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")
+      ->type_name("N")
+      ->check(number(0, protocol_max));
+  app.add_flag("--downgrade", terms.downgrade, "also to an older version");
+  app.add_flag("--ignore-window", terms.ignore_window, "begin at any time");
+}
+
+}  // namespace fleetctl

@@ -1,0 +1,229 @@
+#include "fleet/model/batch_draft.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "fleet/model/record_brief.h"
+
+namespace fleet {
+namespace {
+
+constexpr std::int64_t whole_share = 100'000;  // thousandths of a per cent
+
+// Between two nodes that begin, unless `--spread` says otherwise, and for a whole batch.
+constexpr std::int64_t spread_step_ms = 100;
+constexpr std::int64_t spread_ms_max = 300'000;
+// So few may begin at once: nobody calls that a herd.
+constexpr std::size_t unspread_nodes_max = 10;
+
+Refusal wrong_share(std::string_view text) {
+  return Refusal{"\"" + brief(text, label_bytes_max) +
+                 "\" is neither 1 to 1000 nodes nor 0.001% to 100%"};
+}
+
+std::optional<std::int64_t> share_digits(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool all = error == std::errc{} && end == text.data() + text.size();
+  if (!all || text.size() > 6 || number < 0) return std::nullopt;
+  return number;
+}
+
+// `4`, `0.5`, `.25`: with at most three digits behind the dot.
+std::optional<std::int64_t> thousandths_in(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  std::string_view fraction = dot == std::string_view::npos ? "" : text.substr(dot + 1);
+  const auto before = dot == 0 ? std::optional<std::int64_t>(0) : share_digits(text.substr(0, dot));
+  if (!before || (dot != std::string_view::npos && fraction.empty()) || fraction.size() > 3) {
+    return std::nullopt;
+  }
+  const std::string padded = std::string(fraction) + std::string(3 - fraction.size(), '0');
+  const auto behind = share_digits(padded);
+  if (!behind) return std::nullopt;
+  return *before * 1'000 + *behind;
+}
+
+// One label's rule, with its values as numbers: labels are compared once, and not in each batch.
+struct ApartRule {
+  std::vector<std::size_t> value;   // of each node
+  std::vector<std::int64_t> most;   // of each value
+  std::vector<std::int64_t> taken;  // of each value, by the batch that is being made
+};
+
+ApartRule rule_of(const Apart& apart, const std::vector<PlacedNode>& nodes,
+                  std::vector<std::string>& unlabelled) {
+  ApartRule rule;
+  std::map<std::string, std::size_t> values;
+  std::vector<std::int64_t> all;
+  for (const PlacedNode& node : nodes) {
+    const auto label = node.labels.find(apart.label);
+    std::size_t value = all.size();
+    if (label == node.labels.end()) {
+      unlabelled.push_back(node.id);
+    } else {
+      value = values.try_emplace(label->second, value).first->second;
+    }
+    if (value == all.size()) all.push_back(0);
+    ++all[value];
+    rule.value.push_back(value);
+  }
+  for (const std::int64_t count : all)
+    rule.most.push_back(apart.most.of(count));
+  rule.taken.resize(all.size());
+  std::sort(unlabelled.begin(), unlabelled.end());
+  return rule;
+}
+
+bool fits_apart(const std::vector<ApartRule>& rules, std::size_t node) {
+  return std::all_of(rules.begin(), rules.end(), [node](const ApartRule& rule) {
+    return rule.taken[rule.value[node]] < rule.most[rule.value[node]];
+  });
+}
+
+// Takes out of `left`, in its order, as many nodes as fit.
+std::vector<std::size_t> next_batch(std::vector<std::size_t>& left, std::int64_t size,
+                                    std::vector<ApartRule>& rules) {
+  for (ApartRule& rule : rules)
+    std::fill(rule.taken.begin(), rule.taken.end(), 0);
+  std::vector<std::size_t> batch;
+  std::vector<std::size_t> others;
+  for (const std::size_t node : left) {
+    const bool fits = static_cast<std::int64_t>(batch.size()) < size && fits_apart(rules, node);
+    (fits ? batch : others).push_back(node);
+    if (!fits) continue;
+    for (ApartRule& rule : rules)
+      ++rule.taken[rule.value[node]];
+  }
+  left = std::move(others);
+  return batch;
+}
+
+void order_nodes(const RolloutTerms& terms, std::vector<PlacedNode>& nodes) {
+  std::sort(nodes.begin(), nodes.end(),
+            [](const PlacedNode& a, const PlacedNode& b) { return a.id < b.id; });
+  if (terms.order != NodeOrder::random) return;
+  std::vector<std::pair<std::uint64_t, std::size_t>> places;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    places.emplace_back(place_of(terms.seed, nodes[i].id), i);
+  std::sort(places.begin(), places.end());
+  std::vector<PlacedNode> ordered;
+  for (const auto& [place, i] : places)
+    ordered.push_back(std::move(nodes[i]));
+  nodes = std::move(ordered);
+}
+
+// How large the batches are to be, the last repeated: the plain case is a canary and a size.
+std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) {
+  std::vector<std::int64_t> sizes;
+  if (const auto shares = parse_batches(terms.batches)) {
+    for (const Share& share : shares.value())
+      sizes.push_back(share.of(all));
+    return sizes;
+  }
+  if (terms.canary > 0) sizes.push_back(terms.canary);
+  // Rounded down, as always.
+  sizes.push_back(terms.batch_percent == 0 ? terms.batch : all * terms.batch_percent / 100);
+  for (std::int64_t& size : sizes)
+    size = std::clamp<std::int64_t>(size, 1, batch_nodes_max);
+  return sizes;
+}
+
+}  // namespace
+
+std::int64_t Share::of(std::int64_t all) const {
+  const std::int64_t wanted =
+      thousandths == 0 ? nodes : (all * thousandths + whole_share - 1) / whole_share;
+  return std::clamp<std::int64_t>(wanted, 1, batch_nodes_max);
+}
+
+Result<Share> parse_share(std::string_view text) {
+  if (text.ends_with('%')) {
+    const auto thousandths = thousandths_in(text.substr(0, text.size() - 1));
+    if (!thousandths || *thousandths < 1 || *thousandths > whole_share) return wrong_share(text);
+    return Share{.thousandths = *thousandths};
+  }
+  const auto nodes = share_digits(text);
+  if (!nodes || *nodes < 1 || *nodes > batch_nodes_max) return wrong_share(text);
+  return Share{.nodes = *nodes};
+}
+
+Result<std::vector<Share>> parse_batches(std::string_view text) {
+  std::vector<Share> sizes;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    const auto share = parse_share(text.substr(0, comma));
+    if (!share) return share.refusal();
+    sizes.push_back(share.value());
+    if (sizes.size() > batch_sizes_max) {
+      return Refusal{"more than " + std::to_string(batch_sizes_max) +
+                     " sizes of batches; the last is repeated"};
+    }
+    if (comma == std::string_view::npos) return sizes;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Result<Apart> parse_apart(std::string_view text) {
+  if (text.size() > apart_bytes_max) {
+    return Refusal{"a label of more than " + std::to_string(apart_bytes_max) + " bytes"};
+  }
+  const std::size_t colon = text.find(':');
+  Apart apart{.label = std::string(text.substr(0, colon))};
+  if (apart.label.empty()) return Refusal{"\"" + std::string(text) + "\" names no label"};
+  if (colon == std::string_view::npos) return apart;
+  const auto most = parse_share(text.substr(colon + 1));
+  if (!most) return most.refusal();
+  apart.most = most.value();
+  return apart;
+}
+
+BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> nodes) {
+  order_nodes(terms, nodes);
+  BatchDraft draft;
+  std::vector<ApartRule> rules;
+  for (const std::string& text : terms.apart) {
+    const auto apart = parse_apart(text);
+    if (!apart) continue;
+    rules.push_back(rule_of(apart.value(), nodes, draft.unlabelled[apart.value().label]));
+  }
+  std::erase_if(draft.unlabelled, [](const auto& one) { return one.second.empty(); });
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    left.push_back(i);
+  const auto sizes = sizes_of(terms, static_cast<std::int64_t>(nodes.size()));
+  while (!left.empty()) {
+    const std::size_t number = std::min(draft.batches.size(), sizes.size() - 1);
+    auto& batch = draft.batches.emplace_back();
+    for (const std::size_t node : next_batch(left, sizes[number], rules))
+      batch.push_back(nodes[node].id);
+    std::sort(batch.begin(), batch.end());
+  }
+  return draft;
+}
+
+std::uint64_t place_of(std::string_view seed, std::string_view node) {
+  // FNV-1a over both, with a byte between them that neither has.
+  std::uint64_t sum = 14'695'981'039'346'656'037U;
+  const auto add = [&sum](unsigned char byte) { sum = (sum ^ byte) * 1'099'511'628'211U; };
+  for (const char c : seed)
+    add(static_cast<unsigned char>(c));
+  add(0);
+  for (const char c : node)
+    add(static_cast<unsigned char>(c));
+  // The last bytes of FNV-1a reach only its lower bits; this spreads them over all (SplitMix64).
+  sum ^= sum >> 30U;
+  sum *= 0xbf58476d1ce4e5b9U;
+  sum ^= sum >> 27U;
+  sum *= 0x94d049bb133111ebU;
+  return sum ^ (sum >> 31U);
+}
+
+std::int64_t spread_ms(const RolloutTerms& terms, std::size_t nodes) {
+  if (terms.spread_ms >= 0) return terms.spread_ms;
+  if (nodes <= unspread_nodes_max) return 0;
+  return std::min(static_cast<std::int64_t>(nodes) * spread_step_ms, spread_ms_max);
+}
+
+}  // namespace fleet

@@ -1,0 +1,85 @@
+// Who moves together: how large the batches of a rollout are, in which order its nodes come, and
+// how many nodes of one place a batch may have. Pure; which nodes there are is rollout_draft.h's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "fleet/model/rollout_records.h"
+
+namespace fleet {
+
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+
+// So that a batch stands in one record, and one lease serves its commands.
+inline constexpr std::int64_t batch_nodes_max = 1'000;
+// More batches than these are a mistake more often than a wish: they take days.
+inline constexpr std::size_t batches_unasked_max = 100;
+// Of `--batches`; the last size is repeated, so that nobody needs many.
+inline constexpr std::size_t batch_sizes_max = 20;
+// Of `--apart`: each is looked at for each node of each batch.
+inline constexpr std::size_t aparts_max = 8;
+// A label and its number, as `--apart` has it.
+inline constexpr std::size_t apart_bytes_max = 255;
+inline constexpr std::size_t seed_bytes_max = 64;
+
+inline constexpr std::string_view batches_default = "1,0.5%,4%,10%";
+
+// A number of nodes, or a share of them.
+struct Share {
+  std::int64_t nodes = 1;
+  std::int64_t thousandths = 0;  // of a per cent; in place of `nodes` where it is not 0
+
+  // Of so many nodes, rounded up: at least one.
+  [[nodiscard]] std::int64_t of(std::int64_t all) const;
+
+  bool operator==(const Share&) const = default;
+};
+
+// `12`, `4%`, `0.5%`: 1 to 1,000 nodes, or 0.001 to 100 per cent.
+[[nodiscard]] Result<Share> parse_share(std::string_view text);
+
+// `1,0.5%,4%,10%`: one batch after the other; the last size is repeated.
+[[nodiscard]] Result<std::vector<Share>> parse_batches(std::string_view text);
+
+// At most so many nodes of one value of the label are in a batch.
+struct Apart {
+  std::string label = {};
+  Share most = {};  // a share is of the nodes that have the value
+
+  bool operator==(const Apart&) const = default;
+};
+
+// `LABEL`, `LABEL:2`, `LABEL:10%`.
+[[nodiscard]] Result<Apart> parse_apart(std::string_view text);
+
+// A node that moves, with the labels that it has.
+struct PlacedNode {
+  std::string id = {};
+  std::map<std::string, std::string> labels = {};
+};
+
+struct BatchDraft {
+  std::vector<std::vector<std::string>> batches = {};  // the nodes of each are sorted by name
+  // Of each label of `--apart`, the nodes that do not have it: each is a place of its own.
+  std::map<std::string, std::vector<std::string>> unlabelled = {};
+};
+
+// Terms whose sizes, order and labels parse. The same terms and nodes always make the same batches,
+// in whatever order the nodes come. A node that would be one too many of its place goes with a
+// later batch; so every node is in exactly one.
+[[nodiscard]] BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> nodes);
+
+// Where a node stands among all, 0 to 2^64: the same for the same seed, and no node can choose it.
+[[nodiscard]] std::uint64_t place_of(std::string_view seed, std::string_view node);
+
+// How long a batch of so many nodes takes to begin one thing: its k-th begins k/n of it later.
+[[nodiscard]] std::int64_t spread_ms(const RolloutTerms& terms, std::size_t nodes);
+
+}  // namespace fleet

@@ -1,0 +1,130 @@
+#include "fleet/model/rollout_terms.h"
+
+#include <algorithm>
+
+#include "fleet/model/batch_draft.h"
+#include "fleet/model/ids.h"
+#include "fleet/model/record_rules.h"
+
+namespace fleet {
+namespace {
+
+// Fewer failures than these say nothing about a version, and neither does one node of a hundred.
+constexpr std::int64_t failures_min = 3;
+constexpr std::int64_t begun_for_a_failure = 100;
+
+std::optional<std::string> wrong_sizes(const RolloutTerms& terms) {
+  if (!terms.batches.empty()) {
+    const auto sizes = parse_batches(terms.batches);
+    if (!sizes) return "batches: " + sizes.reason();
+    return std::nullopt;
+  }
+  if (terms.batch_percent < 0 || terms.batch_percent > 100) return "a batch has 1% to 100%";
+  if (terms.batch_percent == 0 && (terms.batch < 1 || terms.batch > batch_nodes_max)) {
+    return "a batch has 1 to " + std::to_string(batch_nodes_max) + " nodes";
+  }
+  if (terms.canary < 0 || terms.canary > batch_nodes_max) {
+    return "canaries are 0 to " + std::to_string(batch_nodes_max) + " nodes";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> wrong_order(const RolloutTerms& terms) {
+  if (terms.order == NodeOrder::unknown) return "the order of nodes is random or name";
+  if (terms.order == NodeOrder::random && terms.seed.empty()) return "a random order has a seed";
+  if (terms.seed.size() > seed_bytes_max) {
+    return "a seed has at most " + std::to_string(seed_bytes_max) + " bytes";
+  }
+  if (terms.apart.size() > aparts_max) {
+    return "at most " + std::to_string(aparts_max) + " labels are kept apart";
+  }
+  for (const std::string& text : terms.apart) {
+    const auto apart = parse_apart(text);
+    if (!apart) return "apart: " + apart.reason();
+  }
+  return std::nullopt;
+}
+
+// The largest batch that there may be.
+std::size_t nodes_of_largest(const RolloutTerms& terms, std::size_t nodes) {
+  std::int64_t most = 1;
+  if (const auto sizes = parse_batches(terms.batches)) {
+    for (const Share& share : sizes.value())
+      most = std::max(most, share.of(static_cast<std::int64_t>(nodes)));
+    return std::min(nodes, static_cast<std::size_t>(most));
+  }
+  return std::min(nodes, static_cast<std::size_t>(batch_nodes_max));
+}
+
+}  // namespace
+
+RolloutTerms open_terms() {
+  return {.batch = unsaid,
+          .soak_ms = unsaid,
+          .max_failed = unsaid,
+          .order = NodeOrder::unknown,
+          .spread_ms = unsaid};
+}
+
+void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
+  const bool is_plain = terms.batch != unsaid || terms.batch_percent != 0 || terms.canary != 0;
+  if (terms.batches.empty() && !is_plain) terms.batches = batches_default;
+  if (terms.batch == unsaid) terms.batch = 1;
+  if (terms.order == NodeOrder::unknown) terms.order = NodeOrder::random;
+  if (terms.order == NodeOrder::random && terms.seed.empty()) terms.seed = seed;
+  if (terms.soak_ms == unsaid) terms.soak_ms = nodes > few_nodes ? soak_of_many_ms : soak_of_few_ms;
+  if (terms.max_failed == unsaid) {
+    terms.max_failed_unsaid = !terms.batches.empty();
+    // With batches, a controller that does not know failures_allowed() takes this number.
+    terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
+  }
+  if (terms.confirm_ms != 0) return;
+  // Who begins last must have its soak, and time to be confirmed, before who began first goes back.
+  const std::int64_t spread = spread_ms(terms, nodes_of_largest(terms, nodes));
+  if (spread == 0) return;
+  const std::int64_t least =
+      spread + terms.soak_ms + std::max(terms.soak_ms, confirm_ms_min) + confirm_beyond_soak_ms;
+  if (least > confirm_ms(terms)) terms.confirm_ms = std::min(least, confirm_ms_max);
+}
+
+std::optional<std::string> wrong_terms(const RolloutTerms& terms) {
+  if (!is_component(terms.component)) return "\"" + terms.component + "\" is no component";
+  if (!is_version_name(terms.version)) return "\"" + terms.version + "\" is no version";
+  if (auto wrong = wrong_sizes(terms)) return wrong;
+  if (auto wrong = wrong_order(terms)) return wrong;
+  if (terms.max_failed < 1) return "max-failed is at least 1: the failure that aborts";
+  if (terms.soak_ms < 0 || terms.pause_ms < 0) return "times are not negative";
+  if (terms.spread_ms < unsaid) return "times are not negative";
+  if (terms.pause_ms > record_ms_max) return "a pause is at most a year";
+  if (terms.confirm_ms != 0 && terms.confirm_ms < terms.soak_ms + confirm_beyond_soak_ms) {
+    return "confirm is at least the soak and 60 s, so that a confirmation can arrive";
+  }
+  const std::int64_t spread = std::max<std::int64_t>(terms.spread_ms, 0);
+  if (spread > 0 && confirm_ms(terms) < spread + terms.soak_ms + confirm_beyond_soak_ms) {
+    return "confirm is at least the spread, the soak and 60 s: the last node of a batch soaks "
+           "while the first waits";
+  }
+  if (confirm_ms(terms) > confirm_ms_max) return "confirm is at most 24 h";
+  return std::nullopt;
+}
+
+std::int64_t confirm_ms(const RolloutTerms& terms) {
+  return terms.confirm_ms != 0 ? terms.confirm_ms : std::max(3 * terms.soak_ms, confirm_ms_min);
+}
+
+std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun) {
+  if (!terms.max_failed_unsaid) return terms.max_failed;
+  const std::int64_t share = (begun + begun_for_a_failure - 1) / begun_for_a_failure;
+  return std::max(failures_min, share);
+}
+
+std::int64_t least_ms(const RolloutTerms& terms,
+                      const std::vector<std::vector<std::string>>& batches) {
+  std::int64_t sum = 0;
+  for (const auto& batch : batches)
+    // Once for `prepare`, once for `apply`.
+    sum += 2 * spread_ms(terms, batch.size()) + terms.soak_ms + terms.pause_ms;
+  return batches.empty() ? 0 : sum - terms.pause_ms;
+}
+
+}  // namespace fleet
