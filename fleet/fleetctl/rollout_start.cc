@@ -11,7 +11,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/rollout_creation.h"
-#include "fleet/model/settings.h"
+#include "fleet/model/windows.h"
 
 namespace fleetctl {
 namespace {
@@ -81,7 +81,8 @@ void show_terms(const Plan& plan) {
     say("needs --yes: " + std::to_string(plan.draft.batches.size()) + " batches");
   }
   const std::int64_t ms = least_ms(terms, plan.draft.batches);
-  say(std::to_string(plan.draft.batches.size()) + " batches, at least " + fleet::duration_text(ms));
+  say(std::to_string(plan.draft.batches.size()) + " batches, at least " +
+      fleet::countdown(ms / 1'000));
 }
 
 void show(const Plan& plan) {

@@ -14,8 +14,8 @@ $(fleet_model): $(base_text) $(version_unit) \
 # ---- its tests: tests/together/fleet/NAME_test.cc
 
 fleet_model_tests := $(patsubst %,$(BUILD)/tests/together/fleet/%_test, \
-  transaction keys records target batch_draft rollout_draft rollout_explore rollout_simulate \
-  rollout_driver node_explore node_commander \
+  transaction keys records target judge judge_evidence judge_verdict batch_draft rollout_draft \
+  rollout_explore rollout_simulate rollout_driver node_explore node_commander \
   desired plan_explore plan_simulate plan_part windows window_view store_judge driver record_tree \
   history release_watcher identities snapshot_files)
 tool_tests += $(fleet_model_tests)
@@ -24,6 +24,9 @@ $(BUILD)/objects/tests/together/fleet/%.o: CXXFLAGS += -O0
 # Those that walk are compiled once for many steps, and so for speed.
 fleet_worlds := $(call objects,$(addprefix tests/together/fleet/,test_store.cc rollout_world.cc \
   rollout_judge.cc node_world.cc plan_world.cc))
+judge_world := $(call objects,tests/together/fleet/judge_world.cc)
+$(judge_world): CXXFLAGS += -O2
+$(BUILD)/tests/together/fleet/judge_test: $(judge_world)
 $(fleet_worlds) $(call objects,tests/together/fleet/rollout_explore_test.cc \
   tests/together/fleet/rollout_simulate_test.cc tests/together/fleet/node_explore_test.cc \
   tests/together/fleet/desired_test.cc tests/together/fleet/plan_explore_test.cc \
@@ -35,6 +38,14 @@ $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/ca
     $(fleet_model) $(base_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(fleet_model_libraries)
+
+# How often a good version is stopped, and how far a bad one comes, in RUNS=N simulated rollouts.
+.PHONY: judge judge-here
+judge:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) $(jobs) --no-print-directory $@-here
+judge-here: $(BUILD)/tests/together/fleet/judge_test
+	@RUNS=$(or $(RUNS),10000) $<
 
 # What is walked exhaustively, and what was walked.
 fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \

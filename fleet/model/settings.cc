@@ -155,21 +155,6 @@ std::optional<std::int64_t> duration_ms(std::string_view text) {
   return duration->count();
 }
 
-std::string duration_text(std::int64_t ms) {
-  constexpr std::array units = {
-      std::pair{"d", std::int64_t{86'400'000}}, std::pair{"h", std::int64_t{3'600'000}},
-      std::pair{"m", std::int64_t{60'000}}, std::pair{"s", std::int64_t{1'000}}};
-  std::string text;
-  int shown = 0;
-  for (const auto& [unit, length] : units) {
-    if ((ms < length && shown == 0) || shown == 2) continue;
-    if (ms >= length) text += std::to_string(ms / length) + unit;
-    ms %= length;
-    ++shown;
-  }
-  return text.empty() ? "0s" : text;
-}
-
 std::optional<std::string> why_no_settings(const Settings& settings) {
   CellSettings found;
   for (const auto& [name, text] : settings.values) {

@@ -53,7 +53,5 @@ struct CellSettings {
 
 // `500ms`, `30s`, `10m`, `2h`, `30d`.
 [[nodiscard]] std::optional<std::int64_t> duration_ms(std::string_view text);
-// For people, in its two largest units: `15h10m`, `1m`, `0s`.
-[[nodiscard]] std::string duration_text(std::int64_t ms);
 
 }  // namespace fleet

@@ -1,0 +1,106 @@
+#include "fleet/model/judge_verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "fleet/model/record_brief.h"
+
+namespace fleet {
+namespace {
+
+// Two digits are enough to see how far it is; beyond a million nobody counts.
+std::string e_text(double log_evidence) {
+  constexpr double many = 1e6;
+  const double value = std::exp(log_evidence);
+  if (!(value < many)) return "e > 1000000";
+  std::string text(32, '\0');
+  const int bytes = std::snprintf(text.data(), text.size(), value < 10 ? "%.2g" : "%.0f", value);
+  text.resize(static_cast<std::size_t>(std::max(bytes, 0)));
+  return "e = " + text;
+}
+
+std::string failed_text(const CohortCount& count) {
+  return std::to_string(count.failed) + " of " + std::to_string(count.nodes);
+}
+
+// `new: 3 of 51 failed first, control: 0 of 500`
+std::string counts_text(const Compared& compared) {
+  return "new: " + failed_text(compared.fresh) +
+         " failed first, control: " + failed_text(compared.control);
+}
+
+std::string rate_text(const CohortCount& count) {
+  constexpr double day_ms = 86'400'000;
+  if (count.node_ms <= 0) return "none";
+  const double rate =
+      static_cast<double>(count.failed) * day_ms / static_cast<double>(count.node_ms);
+  std::string text(32, '\0');
+  const int bytes = std::snprintf(text.data(), text.size(), "%.3g", rate);
+  text.resize(static_cast<std::size_t>(std::max(bytes, 0)));
+  return text;
+}
+
+std::string seen_text(const BatchSeen& seen) {
+  std::string text;
+  const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  if (!seen.is_soak_over) add("the soak is not over");
+  if (!seen.missing.empty()) add("no report of the end from " + listed(seen.missing));
+  if (seen.seen_ms * 100 < seen.soak_ms * judge_seen_min) {
+    add(std::to_string(seen.soak_ms == 0 ? 0 : seen.seen_ms * 100 / seen.soak_ms) +
+        "% of the soak was seen, " + std::to_string(judge_seen_min) + "% is needed");
+  }
+  return text;
+}
+
+// Why nobody waits for the judge; empty: it is waited for.
+std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
+  if (terms.nodes < judge_nodes_min) return "too few to compare";
+  if (compared.control.at_risk >= judge_control_min) return "";
+  return "no control; failures a node and day: new " + rate_text(compared.fresh) + ", control " +
+         rate_text(compared.control);
+}
+
+}  // namespace
+
+std::string_view text_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::well:
+      return "well";
+    case Verdict::worse:
+      return "worse";
+    case Verdict::not_known:
+      return "not known";
+  }
+  return "";
+}
+
+Judgement judge(const Compared& compared, const BatchSeen& seen, const JudgeTerms& terms) {
+  Judgement judgement;
+  const std::string counts = counts_text(compared);
+  const std::string shown_only = why_shown_only(compared, terms);
+  const double limit = log_limit(terms.alpha, terms.share);
+  const bool is_worse = compared.log_evidence >= limit;
+  judgement.is_waited_for = shown_only.empty() || (is_worse && terms.nodes >= judge_nodes_min);
+  if (!judgement.is_waited_for) {
+    judgement.words = counts + ": " + shown_only;
+    return judgement;
+  }
+  const std::string missing = seen_text(seen);
+  judgement.verdict = is_worse          ? Verdict::worse
+                      : missing.empty() ? Verdict::well
+                                        : Verdict::not_known;
+  judgement.words = counts + ": " + std::string(text_of(judgement.verdict)) + ", " +
+                    e_text(compared.log_evidence);
+  if (is_worse) judgement.words += " > " + e_text(limit).substr(4);
+  if (judgement.verdict == Verdict::not_known) judgement.words += ": " + missing;
+  if (terms.order != NodeOrder::random) judgement.words += " (not randomised)";
+  return judgement;
+}
+
+std::int64_t control_size(std::int64_t nodes) {
+  if (nodes < judge_nodes_min) return 0;
+  return std::clamp(nodes / 10, judge_control_min, judge_control_max);
+}
+
+}  // namespace fleet

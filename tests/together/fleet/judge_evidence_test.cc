@@ -1,0 +1,180 @@
+// The arithmetic of the judge, against numbers that a program of its own has computed in fractions.
+#include "fleet/model/judge_evidence.h"
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace judge_evidence_test {
+namespace {
+
+using namespace fleet;
+
+struct Failure {
+  bool is_new = false;
+  AtRisk at_risk = {};
+};
+
+// `fresh` new nodes and then `control` others fail, one after the other, among so many.
+std::vector<Failure> failures(int fresh, int control, AtRisk at_risk) {
+  std::vector<Failure> all;
+  for (int i = 0; i < fresh; ++i) {
+    all.push_back({true, at_risk});
+    --at_risk.fresh;
+  }
+  for (int i = 0; i < control; ++i) {
+    all.push_back({false, at_risk});
+    --at_risk.control;
+  }
+  return all;
+}
+
+Evidence evidence(const std::vector<Failure>& all, double tolerate = 1) {
+  Evidence found;
+  for (const Failure& one : all)
+    found.add(one.is_new, chance_of_new(one.at_risk, tolerate));
+  return found;
+}
+
+// e itself, where it is a number that people read.
+double e(const std::vector<Failure>& all, double tolerate = 1) {
+  return std::exp(evidence(all, tolerate).log());
+}
+
+// Two of three failures are of new nodes, one after the other in turn: 40 and 20 of 400 each.
+std::vector<Failure> twice_as_many() {
+  std::vector<Failure> all;
+  AtRisk at_risk{400, 400};
+  for (int i = 0; i < 60; ++i) {
+    const bool is_new = i % 3 != 0;
+    all.push_back({is_new, at_risk});
+    --(is_new ? at_risk.fresh : at_risk.control);
+  }
+  return all;
+}
+
+TEST_CASE("evidence is 1 while nobody has failed, and where there is nobody to compare with") {
+  CHECK(e({}) == 1);
+  CHECK(e(failures(5, 0, {5, 0})) == 1);
+  CHECK(e(failures(0, 5, {0, 5})) == 1);
+  CHECK(chance_of_new({0, 0}, 1) == 0);
+}
+
+TEST_CASE("evidence is what fractions say it is") {
+  CHECK(e(failures(1, 0, {1, 500})) == Approx(29.54902419282424));
+  CHECK(e(failures(2, 0, {51, 500})) == Approx(37.597808272270676));
+  CHECK(e(failures(3, 0, {51, 500})) == Approx(324.9115539569616));
+  CHECK(e(failures(0, 5, {50, 500})) == Approx(0.2701371796317237));
+  CHECK(evidence(twice_as_many()).log() == Approx(2.2138423608028006));
+}
+
+TEST_CASE("a tolerated ratio asks for more evidence") {
+  CHECK(e(failures(3, 0, {51, 500}), 2) == Approx(73.08705074065474));
+  CHECK(chance_of_new({100, 200}, 2) == Approx(0.5));
+}
+
+TEST_CASE("cohorts that differ a thousandfold neither cancel nor overflow") {
+  // A new version that 400 of 400 nodes cannot stand says little beside a control of one.
+  CHECK(evidence(failures(400, 0, {400, 1})).log() == Approx(5.176145006639672));
+  CHECK(e(failures(10, 1, {10'000, 10})) == Approx(0.2367570726078052));
+  const Evidence huge = evidence(failures(10'000, 0, {10'000, 500}));
+  CHECK(std::isfinite(huge.log()));
+  CHECK(huge.log() > 100);
+  const Evidence good = evidence(failures(0, 499, {10'000, 500}));
+  CHECK(std::isfinite(good.log()));
+  CHECK(good.log() < 0);
+}
+
+TEST_CASE("one node, or one that lies, never stops a rollout by itself") {
+  for (const std::int64_t fresh : {1, 10, 50, 1'000}) {
+    for (const std::int64_t control : {20, 500}) {
+      CAPTURE(fresh, control);
+      CHECK(evidence(failures(1, 0, {fresh, control})).log() < log_limit(0.01, 1));
+    }
+  }
+}
+
+TEST_CASE("a fair step takes evidence away as often as it gives some") {
+  // The mean over what may happen, weighed by how likely it is, is 1: for the tolerated ratio.
+  for (const double chance : {1e-6, 0.01, 0.5, 0.99}) {
+    CAPTURE(chance);
+    Evidence is_new;
+    is_new.add(true, chance);
+    Evidence is_not;
+    is_not.add(false, chance);
+    const double mean = chance * std::exp(is_new.log()) + (1 - chance) * std::exp(is_not.log());
+    CHECK(mean == Approx(1));
+    // For a smaller ratio it shrinks.
+    const double less = chance / 2;
+    CHECK(less * std::exp(is_new.log()) + (1 - less) * std::exp(is_not.log()) < 1);
+  }
+}
+
+TEST_CASE("chances that are none change nothing") {
+  Evidence found;
+  for (const double chance : {0.0, 1.0, -1.0, 2.0, std::nan("")})
+    found.add(true, chance);
+  CHECK(found.log() == 0);
+}
+
+TEST_CASE("another driver goes on from the numbers that one has left") {
+  const Evidence first = evidence(failures(1, 0, {51, 500}));
+  Evidence second(first.logs());
+  second.add(true, chance_of_new({50, 500}, 1));
+  CHECK(second.log() == evidence(failures(2, 0, {51, 500})).log());
+}
+
+TEST_CASE("the first node is worse than the median with one half, the next as the others show") {
+  CHECK(chance_of_worse(499, 0, 0) == 0.5);
+  CHECK(chance_of_worse(500, 0, 0) == Approx(250.0 / 501));
+  CHECK(chance_of_worse(1, 1, 1) == Approx(2.0 / 3));
+  CHECK(chance_of_worse(20, 100, 60) == Approx(70.0 / 121));
+  CHECK(chance_of_worse(0, 5, 5) == 0);
+}
+
+TEST_CASE("the chances of all places of a few nodes among a few others are right, all counted") {
+  // Three control nodes and three new ones: all 720 orders are as likely as each other. How often
+  // a, then b, then c of the new ones are above the median of the control?
+  std::vector<int> order{0, 1, 2, 3, 4, 5};
+  std::array<int, 8> seen = {};
+  do {
+    std::array<int, 3> control = {order[0], order[1], order[2]};
+    std::sort(control.begin(), control.end());
+    std::size_t which = 0;
+    for (int i = 3; i < 6; ++i)
+      which = 2 * which + (order[static_cast<std::size_t>(i)] > control[1] ? 1 : 0);
+    ++seen[which];
+  } while (std::next_permutation(order.begin(), order.end()));
+  for (std::size_t which = 0; which < 8; ++which) {
+    CAPTURE(which);
+    double chance = 1;
+    std::int64_t worse = 0;
+    for (std::int64_t i = 0; i < 3; ++i) {
+      const double is_worse = chance_of_worse(3, i, worse);
+      const bool up = (which >> (2 - i) & 1U) != 0;
+      chance *= up ? is_worse : 1 - is_worse;
+      if (up) ++worse;
+    }
+    CHECK(chance * 720 == Approx(seen[which]));
+  }
+}
+
+TEST_CASE("shares and limits") {
+  CHECK(log_share_of_batch(1) == Approx(std::log(1.0 / 2)));
+  CHECK(log_share_of_batch(3) == Approx(std::log(1.0 / 12)));
+  double sum = 0;
+  for (std::int64_t batch = 1; batch <= 10'000; ++batch)
+    sum += std::exp(log_share_of_batch(batch));
+  CHECK(sum < 1);
+  CHECK(log_limit(0.01, 1) == Approx(std::log(100)));
+  CHECK(log_limit(0.01, 0.5) == Approx(std::log(200)));
+  CHECK(log_sum(std::log(3), std::log(4)) == Approx(std::log(7)));
+  CHECK(log_sum(-std::numeric_limits<double>::infinity(), 1) == 1);
+  CHECK(log_sum(1'000, 1'000) == Approx(1'000 + std::log(2)));
+}
+
+}  // namespace
+}  // namespace judge_evidence_test

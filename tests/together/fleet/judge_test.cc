@@ -1,0 +1,202 @@
+// The promises of the judge, in simulated rollouts: a few runs for every change, and a table of
+// many by `make judge RUNS=N`.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/together/fleet/by_seed.h"
+#include "tests/together/fleet/judge_world.h"
+
+namespace judge_test {
+namespace {
+
+using namespace fleet_test;
+
+constexpr double day = 1.0 / (24 * 60);  // once a day, in failures a minute
+constexpr double allowed = 0.01;
+
+std::size_t runs() {
+  static const std::size_t number = number_of("RUNS", 1'000);
+  return number;
+}
+
+// Each line of the table draws anew.
+std::uint64_t seed_of(std::size_t line, std::size_t run) {
+  return line * 1'000'000'007U + run;
+}
+
+// What came of many runs.
+struct Tally {
+  double by_judge = 0;     // the share that the judge stops
+  double by_failures = 0;  // that --max-failed stops
+  double early = 0;        // that the judge stops at one node of twenty, or sooner
+  double median = 0;       // nodes touched, by whichever comes first
+  double nearly_all = 0;   // touched at most, in 99.9 % of the runs
+};
+
+Tally tally(const JudgedVersion& version, std::size_t line, JudgeKind kind = JudgeKind::real,
+            std::size_t count = runs()) {
+  std::size_t by_judge = 0;
+  std::size_t by_failures = 0;
+  std::size_t early = 0;
+  std::vector<std::int64_t> touched;
+  for (std::size_t run = 0; run < count; ++run) {
+    Chance chance(seed_of(line, run));
+    const JudgedRollout one = judge_rollout(version, kind, chance);
+    if (one.stopped_by_judge) ++by_judge;
+    if (one.stopped_by_failures) ++by_failures;
+    if (one.stopped_by_judge && one.touched <= version.nodes / 20) ++early;
+    touched.push_back(one.touched_first());
+  }
+  std::sort(touched.begin(), touched.end());
+  const auto share = [count](std::size_t some) {
+    return static_cast<double>(some) / static_cast<double>(count);
+  };
+  return {share(by_judge), share(by_failures), share(early),
+          static_cast<double>(touched[count / 2]),
+          static_cast<double>(touched[count - 1 - count / 1'000])};
+}
+
+double most_with_chance() {
+  return allowed + 3 * std::sqrt(allowed * (1 - allowed) / static_cast<double>(runs()));
+}
+
+// One line of the table.
+void tell(const std::string& what, const std::string& figures, bool met) {
+  std::cout << "report: judge: " << std::left << std::setw(58) << what << figures
+            << (met ? "" : "   missed") << "\n";
+}
+
+std::string per_cent(double share) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(2) << 100 * share << " %";
+  return text.str();
+}
+
+TEST_CASE("a version that is as good as the one before is stopped in at most 1 % of rollouts") {
+  struct Line {
+    std::string what;
+    JudgedVersion version;
+  };
+  const std::vector<Line> lines = {
+      {"as good, each node fails once in a month", {.failures_a_minute = day / 30}},
+      {"as good, once in a week", {.failures_a_minute = day / 7}},
+      {"as good, once in a day", {.failures_a_minute = day}},
+      {"1.5 times as bad and tolerated, once in a month",
+       {.failures_a_minute = day / 30, .ratio = 1.5, .tolerate = 1.5}},
+      {"1.5 times as bad and tolerated, once in a week",
+       {.failures_a_minute = day / 7, .ratio = 1.5, .tolerate = 1.5}},
+      {"1.5 times as bad and tolerated, once in a day",
+       {.failures_a_minute = day, .ratio = 1.5, .tolerate = 1.5}},
+      {"as good, one node of 20 fails 100 times as often",
+       {.failures_a_minute = day / 30, .frail_share = 0.05, .frail_factor = 100}},
+      {"as good, 300 nodes, once in a day", {.nodes = 300, .failures_a_minute = day}},
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Tally all = tally(lines[i].version, 100 + i);
+    CAPTURE(lines[i].what, all.by_judge);
+    CHECK(all.by_judge <= most_with_chance());
+    tell(lines[i].what,
+         "stopped by the judge " + per_cent(all.by_judge) + ", by --max-failed " +
+             per_cent(all.by_failures),
+         all.by_judge <= most_with_chance());
+  }
+}
+
+TEST_CASE(
+    "a version that crashes is stopped at 1 % of the nodes, and at 5 % in 99.9 % of rollouts") {
+  struct Line {
+    std::string what;
+    JudgedVersion version;
+  };
+  const std::vector<Line> lines = {
+      {"crashes at once", {.bad_share = 1, .bad_within = 0}},
+      {"crashes within the soak", {.bad_share = 1}},
+      {"crashes at once on one machine of ten", {.bad_share = 0.1, .bad_within = 0}},
+      {"crashes within the soak on one machine of ten", {.bad_share = 0.1}},
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Tally all = tally(lines[i].version, 200 + i);
+    CAPTURE(lines[i].what, all.median, all.nearly_all);
+    CHECK(all.median <= 100);
+    CHECK(all.nearly_all <= 500);
+    tell(lines[i].what,
+         "touched " + per_cent(all.median / 10'000) + " (median), " +
+             per_cent(all.nearly_all / 10'000) + " (99.9 %)",
+         true);
+  }
+}
+
+TEST_CASE("the judge stops versions that fail more often, the sooner the more failures there are") {
+  std::size_t line = 300;
+  for (const auto& [ratio, promised] : {std::pair{2.0, 80.0}, {4.0, 25.0}, {10.0, 12.0}}) {
+    double before = 0;
+    for (const double expected : {12.0, 25.0, 40.0, 80.0, 160.0}) {
+      const JudgedVersion version{.failures_a_minute = expected / early_minutes / ratio,
+                                  .ratio = ratio};
+      const Tally all =
+          tally(version, line++, JudgeKind::real, std::max<std::size_t>(runs() / 4, 1));
+      CAPTURE(ratio, expected, all.early);
+      const bool met = all.early >= 0.5;
+      if (expected >= promised) CHECK(met);
+      CHECK(all.early >= before - 0.05);
+      before = all.early;
+      std::ostringstream what;
+      what << ratio << " times as many failures, " << expected << " among the first 451";
+      tell(what.str(), "stopped at 5 % or sooner " + per_cent(all.early), met);
+    }
+  }
+}
+
+double stopped_gauges(const JudgedGauge& gauge, std::size_t line, std::int64_t most) {
+  const std::size_t count = std::max<std::size_t>(runs() / 20, 20);
+  std::size_t stopped = 0;
+  for (std::size_t run = 0; run < count; ++run) {
+    Chance chance(seed_of(line, run));
+    const std::int64_t touched = judge_gauge(gauge, chance);
+    if (touched > 0 && touched <= most) ++stopped;
+  }
+  return static_cast<double>(stopped) / static_cast<double>(count);
+}
+
+TEST_CASE("a gauge that does not change stops nothing, and one that leaks stops early") {
+  std::size_t line = 400;
+  for (const bool is_lasting : {false, true}) {
+    for (const bool is_coarse : {false, true}) {
+      const JudgedGauge gauge{.is_lasting = is_lasting, .is_coarse = is_coarse};
+      const double share = stopped_gauges(gauge, line++, gauge.nodes);
+      CHECK(share <= most_with_chance());
+      tell(std::string("a gauge that is the same, ") + (is_lasting ? "lasting" : "new each time") +
+               (is_coarse ? ", many equal" : ""),
+           "stopped by the judge " + per_cent(share), share <= most_with_chance());
+    }
+  }
+  for (const double shift : {0.25, 0.5, 1.0}) {
+    const double share = stopped_gauges({.shift = shift}, line++, 500);
+    if (shift >= 0.5) CHECK(share >= 0.5);
+    std::ostringstream what;
+    what << "a gauge that is worse by " << shift << " deviations of a node";
+    tell(what.str(), "stopped at 5 % or sooner " + per_cent(share), share >= 0.5);
+  }
+}
+
+TEST_CASE("canaries: a judge that peeks, and one that forgets who has failed before, are found") {
+  const Tally peeks = tally({.failures_a_minute = day / 7}, 500, JudgeKind::peeks);
+  CHECK(peeks.by_judge > most_with_chance());
+  const JudgedVersion frail{
+      .failures_a_minute = day / 30, .frail_share = 0.05, .frail_factor = 100};
+  const Tally forgets = tally(frail, 501, JudgeKind::forgets_early);
+  CHECK(forgets.by_judge > most_with_chance());
+  tell("canary: a 1 % test that is looked at all the time",
+       "stopped by the judge " + per_cent(peeks.by_judge), true);
+  tell("canary: nodes that failed before they moved are compared",
+       "stopped by the judge " + per_cent(forgets.by_judge), true);
+}
+
+}  // namespace
+}  // namespace judge_test
