@@ -49,6 +49,20 @@ unit = $(eval unit_$(1) := $(2))$(if $(SINGLE),$(call objects,$(2)),$(BUILD)/obj
 single := $(BUILD)/single
 make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
+# The tests of a wing are compiled as a few units, and linked once. A test is a link to that
+# program, which then runs the tests of the file that has the name of the link: catch_main.cc. A
+# rule of its own says what the program is linked of. $(call wing,PROGRAM,FILES) makes the links.
+# Those that $(call parted_wing,PROGRAM,FILES) makes are programs of their own where SINGLE=1.
+define wing_links
+$(patsubst %.cc,$(BUILD)/%,$(2)): $(BUILD)/tests/$(1)
+	@mkdir -p $$(@D)
+	@ln -sfr $$< $$@
+endef
+wing = $(eval $(call wing_links,$(1),$(2)))
+parted_wing = $(if $(SINGLE),,$(call wing,$(1),$(2)))
+link_wing = @mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^)
+catch_main := $(BUILD)/objects/tests/catch_main.o
+
 include base/base.mk
 
 protocol_objects := $(base_text) \
@@ -65,8 +79,21 @@ upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/life,$(upgrader_life)) \
   $(call unit,upgrader/shell, \
     $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
-support_objects := $(call objects,$(filter-out %_test.cc %/puppet.cc, \
-  $(wildcard tests/support/*.cc tests/decisions/explore/*.cc tests/together/integration/*.cc)))
+# What tests share. Programs without Catch2 link the walks, the processes and the inputs: what needs
+# Catch2 stands apart from those. The last alone knows where the tree is.
+walk_support := $(call unit,tests/support/walks, \
+  $(patsubst %,tests/support/%.cc,actions every_event print watcher) \
+  $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story vouching))
+integration_support = $(patsubst %,tests/together/integration/%.cc,$(1))
+support_objects := $(walk_support) \
+  $(call unit,tests/support/second_table,tests/decisions/explore/walks.cc \
+    $(filter-out %_test.cc,$(wildcard tests/decisions/explore/second_*.cc))) \
+  $(call unit,tests/support/scenarios,$(patsubst %,tests/support/%.cc,bench phase_table scenario)) \
+  $(call unit,tests/together/integration/processes, \
+    $(call integration_support,process_table puppet_journal puppet_report puppet_rules)) \
+  $(call unit,tests/together/integration/world, \
+    $(call integration_support,world world_agents world_end world_files json puppet_handle)) \
+  $(call objects,tests/support/inputs.cc tests/support/source_directory.cc)
 protocol_library := $(BUILD)/libagent-protocol.a
 # The side of whoever gives an upgrader orders by its control directory. It is not installed.
 control_library := $(BUILD)/libagent-control.a
@@ -233,7 +260,7 @@ $(filter-out %.a,$(programs)) $(sample_agent): LDFLAGS += -Wl,-z,relro,-z,now
 programs: $(programs) $(sample_agent)
 samples: $(sample_agent) $(sample_variant_files)
 
-# ---- tests: every tests/DIR/NAME_test.cc is a program of its own
+# ---- tests: every tests/DIR/NAME_test.cc is run by itself
 
 $(BUILD)/objects/tests/support/source_directory.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 # Tests are compiled more often than they run, but for those that walk every state.
@@ -249,19 +276,6 @@ $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/ca
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-# The tests of a wing are compiled as a few units, and linked once. Of this program, `wing`, a test
-# is a link, which runs what its own file has: catch_main.cc. $(call wing,DIRECTORY,PROGRAM,FILES)
-# makes links of FILES; what the program is linked of, its own rule says.
-define wing_links
-ifndef SINGLE
-$(patsubst %.cc,$(BUILD)/%,$(3)): $(BUILD)/tests/$(1)/$(2)
-	@ln -sf $(2) $$@
-endif
-endef
-wing = $(eval $(call wing_links,$(1),$(2),$(3)))
-link_wing = @mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^)
-catch_main := $(BUILD)/objects/tests/catch_main.o
-
 # It adds to a namespace of the product, and is by itself. What counts memory has one `new`.
 lone_tests := tests/decisions/unit/stock_archive_test.cc
 unit_files := $(filter-out $(lone_tests),$(wildcard tests/decisions/unit/*_test.cc))
@@ -271,18 +285,18 @@ counting_files := $(addprefix tests/decisions/unit/,channel_test.cc json_line_te
   line_reader_test.cc)
 plain_files := $(filter-out $(failing_files) $(sample_files) $(counting_files),$(unit_files))
 early_files := $(filter $(wildcard tests/decisions/unit/[a-e]*),$(plain_files))
-$(call wing,decisions/unit,wing,$(early_files) $(counting_files) $(filter-out \
+$(call parted_wing,decisions/unit/wing,$(early_files) $(counting_files) $(filter-out \
   $(early_files),$(plain_files)))
 $(BUILD)/tests/decisions/unit/wing: $(call unit,tests/decisions/unit/early,$(early_files)) \
     $(call unit,tests/decisions/unit/late,$(counting_files) $(filter-out \
     $(early_files),$(plain_files))) \
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
-$(call wing,decisions/unit,failing,$(failing_files))
+$(call parted_wing,decisions/unit/failing,$(failing_files))
 $(BUILD)/tests/decisions/unit/failing: $(call unit,tests/decisions/unit/failing,$(failing_files)) \
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
-$(call wing,decisions/unit,samples,$(sample_files))
+$(call parted_wing,decisions/unit/samples,$(sample_files))
 $(BUILD)/tests/decisions/unit/samples: $(call unit,tests/decisions/unit/samples,$(sample_files)) \
   $(catch_main) \
     $(demo_library) $(sample_library) $(support_library) $(upgrader_library) $(protocol_library)
@@ -291,7 +305,7 @@ $(BUILD)/tests/decisions/unit/samples: $(call unit,tests/decisions/unit/samples,
 integration_files := $(wildcard tests/together/integration/*_test.cc \
   tests/together/regression/*_test.cc)
 early_integration := $(filter $(wildcard tests/together/integration/[a-l]*),$(integration_files))
-$(call wing,together/integration,wing,$(filter tests/together/integration/%,$(integration_files)))
+$(call parted_wing,together/integration/wing,$(integration_files))
 $(BUILD)/tests/together/integration/wing: $(call \
   unit,tests/together/integration/early,$(early_integration)) \
     $(call unit,tests/together/integration/late,$(filter-out \
@@ -299,11 +313,14 @@ $(BUILD)/tests/together/integration/wing: $(call \
     $(catch_main) $(demo_library) $(sample_library) $(support_library) $(upgrader_library) \
     $(protocol_library)
 	$(link_wing) -luv
-ifndef SINGLE
-$(BUILD)/tests/together/regression/%_test: $(BUILD)/tests/together/integration/wing
-	@mkdir -p $(@D)
-	@ln -sf ../integration/wing $@
-endif
+
+# Walks through all states, stories, and the names of the phases in the model.
+walk_files := $(wildcard tests/decisions/explore/*_test.cc tests/decisions/scenario/*_test.cc \
+  tests/decisions/model/*_test.cc)
+$(call parted_wing,decisions/explore/wing,$(walk_files))
+$(BUILD)/tests/decisions/explore/wing: $(call unit,tests/decisions/explore/wing,$(walk_files)) \
+    $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
+	$(link_wing) -luv
 
 # The C interface is used from C, too.
 unit_tests += $(BUILD)/tests/decisions/unit/c_interface_test
@@ -340,9 +357,10 @@ check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
 delivery_tests = $(addprefix tests/delivery/,install/run.sh install/procd.sh completion/run \
   completion/companions abi/run.sh packages/archive.sh places/run.sh)
-every_test = tests/judging/tidy/run.sh $(slow_tests) tests/together/languages/run \
+every_test = $(slow_tests) tests/judging/tidy/run.sh tests/together/languages/run \
   $(delivery_tests) $(floating_point) tests/judging/rows/run $(filter-out $(slow_tests), \
   $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
+# TIMES=FILE: how many seconds of processor each of them has taken.
 check-here: check-built
 	@tests/run $(BUILD) $(filter-out $(long_tests),$(every_test))
 

@@ -13,13 +13,15 @@ $(conformance): $(BUILD)/objects/tools/agent-conformance/main.o $(conformance_li
   $(base_library)
 	$(LINK) -o $@ $^ -luv
 
-conformance_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/conformance/*_test.cc))
-$(BUILD)/objects/tests/together/conformance/%.o: CXXFLAGS += -O0
-$(conformance_units): $(BUILD)/tests/together/conformance/%: \
-  $(BUILD)/objects/tests/together/conformance/%.o \
-    $(BUILD)/objects/tests/catch_main.o $(conformance_library) $(base_library)
-	@mkdir -p $(@D)
-	$(LINK) -o $@ $^
+conformance_files := $(wildcard tests/together/conformance/*_test.cc)
+conformance_units := $(conformance_files:%.cc=$(BUILD)/%)
+$(BUILD)/objects/units/tests/together/conformance/%.o \
+  $(BUILD)/objects/tests/together/conformance/%.o: CXXFLAGS += -O0
+$(call wing,together/conformance/wing,$(conformance_files))
+$(BUILD)/tests/together/conformance/wing: \
+    $(call unit,tests/together/conformance/wing,$(conformance_files)) $(catch_main) \
+    $(conformance_library) $(base_library)
+	$(link_wing)
 
 # The agents that are wrong in one way each: one program, and what is wrong is its argument.
 conformance_double := $(BUILD)/tests/together/conformance/double

@@ -22,12 +22,15 @@ tool_tests += $(upgraderctl_tests) \
   $(addprefix tests/together/upgraderctl/,run real page completion)
 slow_tests += tests/together/upgraderctl/run
 
-$(BUILD)/objects/tests/together/upgraderctl/%.o: CXXFLAGS += -O0
-$(BUILD)/tests/together/upgraderctl/%_test: $(BUILD)/objects/tests/together/upgraderctl/%_test.o \
-    $(BUILD)/objects/tests/catch_main.o $(upgraderctl_library) $(control_library) \
-    $(base_library) \
-    $(protocol_library)
-	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -luv
+upgraderctl_files := $(wildcard tests/together/upgraderctl/*_test.cc)
+upgraderctl_walk := tests/together/upgraderctl/explore_test.cc
+$(BUILD)/objects/units/tests/together/upgraderctl/%.o \
+  $(BUILD)/objects/tests/together/upgraderctl/%.o: CXXFLAGS += -O0
 # It walks, and is compiled once for many steps.
-$(BUILD)/objects/tests/together/upgraderctl/explore_test.o: CXXFLAGS += -O1
+$(call objects,$(upgraderctl_walk)): CXXFLAGS += -O1
+$(call wing,together/upgraderctl/wing,$(upgraderctl_files))
+$(BUILD)/tests/together/upgraderctl/wing: $(call objects,$(upgraderctl_walk)) \
+    $(call unit,tests/together/upgraderctl/wing, \
+    $(filter-out $(upgraderctl_walk),$(upgraderctl_files))) $(catch_main) \
+    $(upgraderctl_library) $(control_library) $(base_library) $(protocol_library)
+	$(link_wing) -luv

@@ -1,10 +1,8 @@
 # make kill: an upgrade struck at every step, under a small init.
 
 kill_programs := $(addprefix $(BUILD)/tests/adversity/kill/,kill_points small_init actor stand_in)
-kill_objects := $(call objects,$(filter-out %_test.cc tests/adversity/kill/main.cc \
-  tests/adversity/kill/small_init.cc \
-  tests/adversity/kill/actor.cc tests/adversity/kill/stand_in.cc,$(wildcard \
-  tests/adversity/kill/*.cc)))
+kill_objects := $(call unit,tests/adversity/kill/kill,$(filter-out %_test.cc %/main.cc \
+  %/small_init.cc %/actor.cc %/stand_in.cc,$(wildcard tests/adversity/kill/*.cc)))
 
 $(BUILD)/tests/adversity/kill/kill_points: $(BUILD)/objects/tests/adversity/kill/main.o \
   $(kill_objects) \
