@@ -5,7 +5,7 @@
 
 _agentify_options='--check= --check-timeout= --ready= --settle= --vouch= --health=
   --health-interval= --health-failures= --health-action= --stop= --version --version=
-  --version-command= --follow= --follow-keys= --help'
+  --version-command= --last-words --last-words= --follow= --follow-keys= --help'
 _agentify_run_options='--name= --releases= --upgrader= --print'
 
 # The values of the option $1 that begin with $2, one a line.
@@ -18,6 +18,7 @@ _agentify_values() {
     --health) compgen -W 'tcp: unix: http:// exec: file:' -- "$2" ;;
     --vouch) compgen -W 'yes no' -- "$2" ;;
     --health-action) compgen -W 'silence exit' -- "$2" ;;
+    --last-words) { compgen -W none -- "$2"; compgen -f -- "$2"; } ;;
     --health-failures) compgen -W '1 3 10' -- "$2" ;;
     --follow | --follow-keys | --releases) compgen -d -- "$2" ;;
     --stop) compgen -W 'TERM INT QUIT HUP USR1 USR2 KILL' -- "$2" ;;
@@ -40,7 +41,7 @@ _agentify() {
   done
   _upgrader_find_value
   if [[ $option ]]; then
-    [[ $option == --follow* || $option == --releases ]] && compopt -o filenames
+    [[ $option == --@(follow|follow-keys|releases|last-words) ]] && compopt -o filenames
     _upgrader_offer_values _agentify_values
   else
     _upgrader_offer_options "$options"

@@ -35,6 +35,7 @@ _arguments -S $own \
   '--health-action=[what follows]:deed:(silence exit)' \
   "--stop=[how to stop it]:signals:$signals" \
   '--version-command=[prints the version of the daemon]:command:' \
+  '--last-words=-[add its last line to the reason, and keep more in a file]::file:_files' \
   '--follow=[ask for the releases of]:directory:_files -/' \
   '--follow-keys=[public keys that are trusted]:directory:_files -/' \
   '(- *)'{-h,--help}'[print the options and exit]' \

@@ -102,6 +102,7 @@ class Adapter {
 
   void become_ready();
   void say_unfit(std::string reason);
+  void report_failure(const std::string& text);
   [[nodiscard]] Duration settle_time() const;
   [[nodiscard]] Duration health_interval() const;
   void settle();

@@ -91,6 +91,11 @@ struct Log {
 
   bool operator==(const Log&) const = default;
 };
+struct ReportFailure {  // of a daemon that is not on trial, in the log and the status
+  std::string text;
+
+  bool operator==(const ReportFailure&) const = default;
+};
 struct Leave {
   int status = 0;
 
@@ -102,10 +107,10 @@ struct LeaveLike {  // the same way as the daemon, a signal included
   bool operator==(const LeaveLike&) const = default;
 };
 
-using Action =
-    std::variant<SayReady, SayUnfit, SayHealthy, SayStopped, SayHeartbeat, SayStatus, SayExtend,
-                 RunCheck, StartDaemon, CancelStart, SignalDaemon, AdoptMain, KillFamily,
-                 KillOrphans, AskDaemon, Follow, EndFollowing, Log, Leave, LeaveLike>;
+using Action = std::variant<SayReady, SayUnfit, SayHealthy, SayStopped, SayHeartbeat, SayStatus,
+                            SayExtend, RunCheck, StartDaemon, CancelStart, SignalDaemon, AdoptMain,
+                            KillFamily, KillOrphans, AskDaemon, Follow, EndFollowing, Log,
+                            ReportFailure, Leave, LeaveLike>;
 using Actions = std::vector<Action>;
 
 }  // namespace agentify

@@ -48,13 +48,20 @@ void Adapter::on(const DaemonEnded& event) {
     order(AdoptMain{event.heir});
     return;
   }
-  if (!stop_asked_) log("the daemon " + in_words(event.ending));
+  if (!stop_asked_) report_failure("the daemon " + in_words(event.ending));
   ending_ = event.ending;
   clean_ =
       event.ending.how == DaemonEnding::How::exited ||
       (event.ending.how == DaemonEnding::How::signalled && terms_.stop.names(event.ending.value));
   sweep();
   order(KillFamily{});
+}
+
+// On trial the upgrader learns why it falls back; otherwise it is told before it sees our end.
+void Adapter::report_failure(const std::string& text) {
+  if (!on_trial_ || unfit_) return order(ReportFailure{text});
+  log(text);
+  say_unfit(text);
 }
 
 void Adapter::sweep() {
@@ -91,7 +98,12 @@ void Adapter::on(const KeeperLost&) {
     order(SayUnfit{"the process that keeps the daemon has been killed"});
     return leave(exit_failed);
   }
-  log("the process that keeps the daemon has been killed, so all processes of the daemon are");
+  const std::string text = "the process that keeps the daemon has been killed";
+  if (stop_asked_) {
+    log(text);
+  } else {
+    report_failure(text + ", so all processes of the daemon are");
+  }
   if (!ending_) ending_ = DaemonEnding{};
   sweep();
   order(KillOrphans{});

@@ -10,19 +10,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 #include <vector>
 
 #include "base/descriptors.h"
 #include "tools/agentify/adapter_event.h"
+#include "tools/agentify/close_others.h"
+#include "tools/agentify/output_relay.h"
 #include "tools/agentify/process_list.h"
 
 namespace agentify {
 namespace {
 
 using upgrader::OwnedFd;
+
+// How often a log that takes nothing is tried again.
+constexpr int log_interval_ms = 100;
 
 // How often a lock that is held is asked for again.
 constexpr int lock_interval_ms = 5;
@@ -33,7 +37,8 @@ constexpr int microseconds_in_ms = 1000;
 
 class Keeper {
  public:
-  Keeper(KeeperPlan plan, OwnedFd socket) : plan_(std::move(plan)), socket_(std::move(socket)) {}
+  Keeper(KeeperPlan plan, OwnedFd socket, OutputRelay relay)
+      : plan_(std::move(plan)), socket_(std::move(socket)), relay_(std::move(relay)) {}
 
   [[noreturn]] void run();
 
@@ -51,9 +56,12 @@ class Keeper {
   void main_ended(const DaemonEnding& ending);
   void sweep();
   void tell(const News& news);
+  void lose_agentify();
+  [[noreturn]] void leave();
 
   KeeperPlan plan_;
   OwnedFd socket_;
+  OutputRelay relay_;
   OwnedFd signals_;
   OwnedFd main_handle_;  // of a main process that is no child of ours
   Phase phase_ = Phase::idle;
@@ -72,25 +80,40 @@ void Keeper::run() {
   for (;;) {
     wait();
     take_orders();
-    if (orphaned_ && phase_ != Phase::sweeping) {
-      if (phase_ == Phase::idle || phase_ == Phase::locking || phase_ == Phase::done) ::_exit(0);
-      phase_ = Phase::sweeping;
-    }
+    if (relay_.source() >= 0) relay_.go_on();
+    if (orphaned_ && phase_ != Phase::sweeping) lose_agentify();
     if (phase_ == Phase::locking) try_start();
     if (phase_ == Phase::keeping) reap();
     if (phase_ == Phase::sweeping) sweep();
   }
 }
 
+// Whoever killed it has not read the last words.
+void Keeper::lose_agentify() {
+  const bool has_daemon = phase_ == Phase::keeping || phase_ == Phase::asking;
+  if (!has_daemon) leave();
+  if (plan_.words != nullptr && !plan_.words_file.empty()) {
+    static_cast<void>(write_last_words(*plan_.words, plan_.words_file));
+  }
+  phase_ = Phase::sweeping;
+}
+
+void Keeper::leave() {
+  relay_.finish();
+  ::_exit(0);
+}
+
 void Keeper::wait() {
-  pollfd watched[3] = {};
+  pollfd watched[4] = {};
   watched[0] = {.fd = signals_.get(), .events = POLLIN, .revents = 0};
   watched[1] = {.fd = orphaned_ ? -1 : socket_.get(), .events = POLLIN, .revents = 0};
   watched[2] = {.fd = main_handle_.get(), .events = POLLIN, .revents = 0};
+  watched[3] = {.fd = relay_.source(), .events = POLLIN, .revents = 0};
   int limit = orphaned_ ? 0 : without_limit;
+  if (!orphaned_ && relay_.waits()) limit = log_interval_ms;
   if (phase_ == Phase::locking) limit = lock_interval_ms;
   if (phase_ == Phase::sweeping) limit = sweep_interval_ms;
-  ::poll(watched, 3, limit);
+  ::poll(watched, 4, limit);
   signalfd_siginfo seen[8];
   while (::read(signals_.get(), seen, sizeof seen) > 0) {
   }
@@ -220,6 +243,7 @@ void Keeper::reap() {
 void Keeper::main_ended(const DaemonEnding& ending) {
   main_handle_.reset();
   phase_ = Phase::asking;
+  if (relay_.source() >= 0) relay_.go_on();  // its last words are there before its end is told
   tell({.kind = News::Kind::ended,
         .value = ending.value,
         .how = static_cast<int>(ending.how),
@@ -229,7 +253,7 @@ void Keeper::main_ended(const DaemonEnding& ending) {
 void Keeper::sweep() {
   if (!sweep_.round()) return;
   plan_.lock.release();
-  if (orphaned_) ::_exit(0);
+  if (orphaned_) leave();
   phase_ = Phase::done;
   tell({.kind = News::Kind::family_gone, .value = sweep_.killed()});
 }
@@ -238,28 +262,6 @@ void Keeper::sweep() {
 void Keeper::tell(const News& news) {
   const ssize_t sent = ::send(socket_.get(), &news, sizeof news, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != sizeof news) orphaned_ = true;
-}
-
-// Closes all from 3 on but what is in `kept`.
-void close_others(std::vector<int> kept) {
-  std::sort(kept.begin(), kept.end());
-  unsigned first = upgrader::first_passed_descriptor;
-  const auto close_from_to = [](unsigned from, unsigned to) {
-    if (from > to) return;
-#ifdef SYS_close_range
-    if (::syscall(SYS_close_range, from, to, 0) == 0) return;
-#endif
-    const long limit = ::sysconf(_SC_OPEN_MAX);
-    const unsigned end = limit > 0 ? static_cast<unsigned>(limit) : 1U << 16;
-    for (unsigned fd = from; fd <= to && fd < end; ++fd)
-      ::close(static_cast<int>(fd));
-  };
-  for (const int fd : kept) {
-    if (fd < upgrader::first_passed_descriptor) continue;
-    close_from_to(first, static_cast<unsigned>(fd) - 1);
-    first = static_cast<unsigned>(fd) + 1;
-  }
-  close_from_to(first, ~0U);
 }
 
 }  // namespace
@@ -274,11 +276,14 @@ void become_keeper(KeeperPlan plan, OwnedFd socket) {
     ::dup2(plan.output >= 0 ? plan.output : 2, 1);
     if (plan.output >= 0) ::dup2(plan.output, 2);
   }
-  std::vector<int> kept = {socket.get(), plan.program->descriptor(), plan.child.ready_pipe};
+  OutputRelay relay;
+  if (plan.words != nullptr && !relay.begin(plan.words)) ::_exit(1);
+  std::vector<int> kept = {socket.get(), plan.program->descriptor(), plan.child.ready_pipe,
+                           relay.source(), relay.sink()};
   for (int i = 0; i < plan.child.passed; ++i)
     kept.push_back(upgrader::first_passed_descriptor + i);
   close_others(std::move(kept));
-  Keeper(std::move(plan), std::move(socket)).run();
+  Keeper(std::move(plan), std::move(socket), std::move(relay)).run();
 }
 
 }  // namespace agentify

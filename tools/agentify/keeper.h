@@ -12,6 +12,7 @@
 #include "base/owned_fd.h"
 #include "base/program.h"
 #include "tools/agentify/daemon_lock.h"
+#include "tools/agentify/last_words.h"
 #include "tools/agentify/starter.h"
 
 namespace agentify {
@@ -43,6 +44,8 @@ struct KeeperPlan {
   int output = -1;              // where standard output and error go; -1: as agentify's
   bool closes_input = true;     // standard input is /dev/null
   const char* name = "keeper";  // as ps shows it
+  LastWords* words = nullptr;   // where the daemon's last output is kept, and then passed on
+  std::string words_file = {};  // what is kept is written there if agentify is killed; or ""
 };
 
 // Makes a process that has just been forked, with all signals blocked, the keeper; `socket` leads

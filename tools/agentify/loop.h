@@ -34,6 +34,7 @@ struct Prepared {
   std::string lock;              // the daemon's, a path
   std::string program;           // the daemon's, a resolved path
   std::string version;           // the daemon's own; empty: not known
+  LastWords* words = nullptr;    // with --last-words
 };
 
 class Loop {
@@ -81,8 +82,10 @@ class Loop {
   void perform(const Follow& action);
   void perform(const EndFollowing& action);
   void perform(const Log& action);
+  void perform(const ReportFailure& action);
   void perform(const Leave& action);
   void perform(const LeaveLike& action);
+  [[nodiscard]] std::string with_last_words(const std::string& reason) const;
   void leave(const DaemonEnding& ending);
   void close_all();
 

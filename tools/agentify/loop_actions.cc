@@ -19,7 +19,7 @@ void Loop::perform(const SayReady&) {
 }
 
 void Loop::perform(const SayUnfit& action) {
-  agent_.unfit(fit_for_reason(action.reason));
+  agent_.unfit(fit_for_reason(with_last_words(action.reason)));
 }
 
 void Loop::perform(const SayHealthy&) {
@@ -116,6 +116,25 @@ void Loop::perform(const EndFollowing&) {
 
 void Loop::perform(const Log& action) {
   log_line(action.text);
+}
+
+void Loop::perform(const ReportFailure& action) {
+  const std::string text = with_last_words(action.text);
+  log_line(text);
+  agent_.status(fit_for_status(text));
+}
+
+// The daemon has failed: its last line belongs to the reason, and its last words into the file.
+std::string Loop::with_last_words(const std::string& reason) const {
+  if (prepared_.words == nullptr) return reason;
+  const std::string line = prepared_.words->last_line();
+  if (line.empty()) return reason;
+  if (const auto& file = prepared_.options->last_words_file) {
+    if (const auto wrong = write_last_words(*prepared_.words, *file)) {
+      log_line("--last-words: " + *wrong);
+    }
+  }
+  return reason + "; its last line: " + line;
 }
 
 void Loop::perform(const Leave& action) {

@@ -102,6 +102,11 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
   plan.lock = std::get<DaemonLock>(std::move(lock));
   prepared.lock = plan.lock.path();
   plan.closes_input = !surroundings.alone;
+  if (options.last_words) {
+    plan.words = prepared.words = LastWords::share();
+    if (plan.words == nullptr) return "--last-words: " + in_words(upgrader::SystemError{errno});
+    plan.words_file = options.last_words_file.value_or("");
+  }
   plan.name = "agentify-keeper";
   upgrader::OwnedFd theirs;
   if (auto wrong = prepare_readiness(options, prepared, plan, theirs)) return wrong;

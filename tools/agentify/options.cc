@@ -124,6 +124,16 @@ Complaint set_directory(const Argument& argument, std::optional<std::string>& di
   return "";
 }
 
+Complaint set_last_words(const Argument& argument, Options& options) {
+  options.last_words = argument.value != "none";
+  if (!argument.value || !options.last_words) return std::nullopt;
+  if (!argument.value->starts_with('/')) {
+    return complain(argument, "needs no value, =none or =FILE, where FILE begins with a slash");
+  }
+  options.last_words_file = std::string(*argument.value);
+  return std::nullopt;
+}
+
 Complaint set_option(const Argument& argument, Options& options) {
   const std::string_view name = argument.name;
   if (name == "--check") return set_command(argument, options.check);
@@ -138,6 +148,7 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--stop") return set_stop(argument, options);
   if (name == "--version") return set_version(argument, options);
   if (name == "--version-command") return set_command(argument, options.version_command);
+  if (name == "--last-words") return set_last_words(argument, options);
   if (name == "--follow") return set_directory(argument, options.follow);
   if (name == "--follow-keys") return set_directory(argument, options.follow_keys);
   return complain(argument, "no such option; --help names them all");
@@ -215,6 +226,10 @@ std::string help_text() {
          "                            how to stop it (TERM); SIGKILL comes last by itself\n"
          "  --version=TEXT            the daemon's version, for log and status\n"
          "  --version-command=COMMAND prints it\n"
+         "  --last-words              add its last line to the reason of a failure; its output "
+         "goes\n"
+         "                            through agentify\n"
+         "  --last-words=FILE         keep the last 2 KiB of it in FILE, too (none: do neither)\n"
          "  --follow=DIR              ask for an upgrade whenever agent-releases has one in DIR\n"
          "  --follow-keys=DIR         public keys: only for one that is signed by one of them\n"
          "  -h, --help                print this, and exit\n"

@@ -31,7 +31,9 @@ struct Options {
   std::optional<std::string> version_command;
   std::optional<std::string> follow;       // a directory of releases
   std::optional<std::string> follow_keys;  // a directory of public keys
-  std::string name;                        // the daemon's argv[0]
+  bool last_words = false;
+  std::optional<std::string> last_words_file;  // an absolute path
+  std::string name;                            // the daemon's argv[0]
   std::vector<std::string> args;
 
   bool operator==(const Options&) const = default;

@@ -192,6 +192,24 @@ TEST_CASE("a lost keeper is unfit while held; later all is killed, and it was no
   CHECK(swept.has<SayStopped>());
 }
 
+TEST_CASE("a daemon that ends by itself is unfit on trial, and otherwise reported") {
+  const std::string why = "the daemon exited with status 3";
+  Story on_trial;
+  CHECK(on_trial.start().tell(exited(3)).all<SayUnfit>() == std::vector{SayUnfit{why}});
+  CHECK_FALSE(on_trial.has<ReportFailure>());
+  CHECK(on_trial.tell(FamilyGone{}).has<LeaveLike>());
+
+  Story first_agent;
+  CHECK(first_agent.start({}).tell(exited(3)).all<ReportFailure>() ==
+        std::vector{ReportFailure{why}});
+  CHECK_FALSE(first_agent.has<SayUnfit>());
+
+  Story stopped;
+  stopped.start().tell(StopAsked{90s}).tell(exited(3));
+  CHECK_FALSE(stopped.has<SayUnfit>());
+  CHECK_FALSE(stopped.has<ReportFailure>());
+}
+
 TEST_CASE("a daemon on trial is vouched for when it has been ready for the settle time") {
   Terms terms = with(ReadyBy::word);
   terms.settle = 3s;

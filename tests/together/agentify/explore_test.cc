@@ -130,6 +130,10 @@ class Judge {
     world.follows = false;
   }
   void operator()(const Log& log) { require(!log.text.empty(), "an empty line"); }
+  void operator()(const ReportFailure& failure) {
+    require(world.activated && !failure.text.empty(), "reports a failure of nobody");
+    require(!world.stop_asked, "reports the end that was asked for");
+  }
   void operator()(const Leave&) { leave(); }
   void operator()(const LeaveLike&) { leave(); }
 

@@ -466,7 +466,7 @@ def test_version_command(stage):
 def test_help_and_version(stage):
     """on standard output"""
     del stage
-    assert run_command(str(AGENTIFY), "--help").stdout.startswith("Usage: upgrader --adapter=")
+    assert run_command(str(AGENTIFY), "--help").stdout.startswith("Usage: agentify run ")
     assert run_command(str(AGENTIFY), "--version").stdout.startswith("agentify ")
 
 

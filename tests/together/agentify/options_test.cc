@@ -49,6 +49,16 @@ TEST_CASE("without options all is as the page says") {
   CHECK(options.stop == default_stop_plan());
   CHECK_FALSE(options.version);
   CHECK_FALSE(options.follow);
+  CHECK_FALSE(options.last_words);
+}
+
+TEST_CASE("last words may be kept in a file, or not be kept") {
+  CHECK(options_of({"--last-words", "d"}).last_words);
+  CHECK_FALSE(options_of({"--last-words", "d"}).last_words_file);
+  CHECK(options_of({"--last-words=/w", "d"}).last_words_file == "/w");
+  CHECK_FALSE(options_of({"--last-words=none", "d"}).last_words);
+  CHECK(complaint({"--last-words=w", "d"}) ==
+        "--last-words=w: needs no value, =none or =FILE, where FILE begins with a slash");
 }
 
 TEST_CASE("every option is taken") {
@@ -56,7 +66,7 @@ TEST_CASE("every option is taken") {
       options_of({"--check=nginx -t", "--check-timeout=5s", "--ready=notify", "--vouch=no",
                   "--health=exec:true", "--health-interval=1s", "--health-failures=7",
                   "--health-action=exit", "--stop=QUIT:60s,TERM:10s", "--version=1.2",
-                  "--follow=/srv", "--follow-keys=/k", "--settle=0", "--", "d"});
+                  "--follow=/srv", "--follow-keys=/k", "--settle=0", "--last-words=/w", "--", "d"});
   CHECK(options.check == "nginx -t");
   CHECK(options.check_timeout == 5s);
   CHECK(options.ready == ReadyKind{ByNotify{}});

@@ -104,9 +104,11 @@ def test_a_bad_version_falls_back(stage):
               "--upgrader=--relink", "--upgrader=--trial=1s", "--", str(link))
     one.wait_for("the daemon is ready")
     link.unlink()
-    link.symlink_to(stage.script("bad", "exec tail -f /dev/null"))
+    link.symlink_to(stage.script("bad", "echo no disk; exec tail -f /dev/null"))
     done = one.ctl("thing", "upgrade")
     assert done.returncode == 5, (done, one.log())
+    assert "its last line: no disk" in done.stdout + done.stderr, done
+    assert (one.runtime / "upgrader/thing/last-words").read_text().endswith("no disk\n")
     assert os.readlink(link) == str(daemon)
     one.stop()
 
@@ -144,8 +146,9 @@ def test_the_command_line_is_shown(stage):
     directory = stage.directory / "upgrader/daemon"
     assert shlex.split(done.stdout) == [
         str(BUILD / "upgrader"), "--commit=healthy", f"--lock={directory}/lock",
-        f"--control={directory}", f"--adapter={AGENTIFY}", "--adapter=--check=x -t",
-        "--", "daemon", "it's"], done
+        f"--control={directory}", f"--adapter={AGENTIFY}",
+        f"--adapter=--last-words={directory}/last-words", "--adapter=--check=x -t", "--",
+        "daemon", "it's"], done
     assert not (stage.directory / "upgrader").exists()
 
 

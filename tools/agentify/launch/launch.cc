@@ -91,6 +91,11 @@ std::vector<std::string> upgrader_command(const Launch& launch, const Places& pl
   }
   words.insert(words.end(), launch.upgrader.begin(), launch.upgrader.end());
   words.push_back("--adapter=" + places.agentify);
+  if (!is_given(launch.adapter, "--last-words")) {
+    const std::string& directory = places.directory;
+    words.push_back("--adapter=--last-words" +
+                    (directory.empty() ? "" : "=" + directory + "/last-words"));
+  }
   for (const std::string& option : launch.adapter)
     words.push_back("--adapter=" + option);
   if (launch.releases) words.push_back("--adapter=--follow=" + *launch.releases);

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""agentify --last-words: a daemon's last line stands in the reason of its failure, its last words
+in a file, and all that it writes reaches the log without ever keeping it up. Ends with
+`N passed, N failed`."""
+
+import os
+import signal
+import stat
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+from double import begins, run_tests, tests_of, wait_until
+
+WAITS = "mkfifo $DIR/f; echo $$ >$DIR/pid; while :; do read line <>$DIR/f; done"
+
+
+def words(stage):
+    return f"--last-words={stage.directory}/words"
+
+
+def test_a_daemon_that_ends_on_trial_says_why(stage):
+    """its last line is in the reason, and all that it wrote is in the file and in the log"""
+    daemon = stage.script("daemon", "echo one; echo >&2 'bind: in use'; echo; exit 3")
+    one = stage.agentify(words(stage), daemon=[daemon]).activate()
+    reason = "the daemon exited with status 3; its last line: bind: in use"
+    assert one.expect("unfit")["reason"] == reason
+    assert one.wait() == 3
+    assert "one\nbind: in use\n\n" in one.log()
+    file = stage.directory / "words"
+    assert file.read_text() == "one\nbind: in use\n\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_daemon_that_is_never_ready_says_why(stage):
+    """while it runs, and a line that has no end yet counts"""
+    daemon = stage.script("daemon", "echo old; printf 'waiting for a disk'; " + WAITS)
+    one = stage.agentify("--last-words", "--ready=fd:9", daemon=[daemon])
+    one.expect("ready")
+    one.send(type="activate", clean=True, trial_ms=2000, commit="healthy")
+    stage.read("pid")
+    reason = one.expect("unfit")["reason"]
+    assert reason == ("the daemon is not ready: it has not said so (--ready=fd:9); its last line: "
+                      "waiting for a disk"), reason
+    one.stop(reason="rollback")
+    one.expect("stopped")
+    assert one.wait() == 0
+
+
+def test_a_first_daemon_says_why(stage):
+    """by its status, and in the log"""
+    daemon = stage.script("daemon", "echo no disk; exit 4")
+    one = stage.agentify(words(stage), daemon=[daemon], role="first").activate()
+    text = "the daemon exited with status 4; its last line: no disk"
+    one.expect("status", text=text)
+    assert one.wait() == 4
+    assert one.count("unfit") == 0 and "agentify: " + text in one.log()
+
+
+def test_without_the_option_nothing_is_kept(stage):
+    """and the daemon writes to the log itself"""
+    daemon = stage.script("daemon", "readlink /proc/$$/fd/2 >$DIR/where; echo x; exit 3")
+    for options in ([], ["--last-words=none"]):
+        one = stage.agentify(*options, daemon=[daemon]).activate()
+        assert one.expect("unfit")["reason"] == "the daemon exited with status 3"
+        one.wait()
+        assert stage.read("where") == str(one.log_path)
+
+
+def test_all_is_passed_on(stage):
+    """a megabyte, in order, while the daemon lives and when it ends"""
+    daemon = stage.script("daemon", "seq 150000; exit 3")
+    one = stage.agentify(words(stage), daemon=[daemon]).activate()
+    one.wait()
+    assert "".join(f"{n}\n" for n in range(1, 150001)) in one.log()
+    kept = (stage.directory / "words").read_text()
+    assert len(kept) == 2048 and kept.endswith("149999\n150000\n"), kept[-40:]
+
+
+def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
+    """what it cannot take is lost, and it is told how much when it takes something again"""
+    reads, writes = os.pipe()
+    daemon = stage.script("daemon", "seq 150000; echo done >$DIR/done; " + WAITS)
+    one = stage.agentify(words(stage), daemon=[daemon], stderr=writes).activate()
+    stage.read("done")
+    os.close(writes)
+    log = b""
+    os.set_blocking(reads, False)
+
+    def told():
+        nonlocal log
+        try:
+            log += os.read(reads, 65536)
+        except BlockingIOError:
+            pass
+        return b"bytes of the daemon's output were lost here" in log
+
+    wait_until(told, "the log is told of what was lost")
+    one.stop()
+    one.expect("stopped")
+    assert one.wait() == 0
+    os.close(reads)
+
+
+def test_the_last_words_outlive_agentify(stage):
+    """whoever kills it, as the upgrader does with a first daemon that is late"""
+    daemon = stage.script("daemon", "echo recovering; " + WAITS)
+    one = stage.agentify(words(stage), "--ready=fd:9", daemon=[daemon], role="first").activate()
+    stage.read("pid")
+    one.kill()
+    wait_until(lambda: not one.family(), "all have gone")
+    assert (stage.directory / "words").read_text() == "recovering\n"
+    assert one.wait() == -signal.SIGKILL
+
+
+def test_a_lost_keeper_is_told(stage):
+    """on trial by unfit, otherwise by the status, with the daemon's last line"""
+    for role, kind, member in (("candidate", "unfit", "reason"), ("first", "status", "text")):
+        (stage.directory / "f").unlink(missing_ok=True)
+        (stage.directory / "pid").unlink(missing_ok=True)
+        daemon = stage.script("daemon", "echo out of memory; " + WAITS)
+        one = stage.agentify("--last-words", daemon=[daemon], role=role).activate()
+        stage.read("pid")
+        os.kill(one.keeper(), signal.SIGKILL)
+        said = one.expect(kind, **{member: begins("the process that keeps the daemon has been")})
+        assert said[member].endswith("its last line: out of memory"), said
+        assert one.wait() == 1
+
+
+def test_a_file_that_cannot_be_written_is_named(stage):
+    """and the reason is told as ever"""
+    daemon = stage.script("daemon", "echo why; exit 3")
+    one = stage.agentify("--last-words=/no/such/place", daemon=[daemon]).activate()
+    assert one.expect("unfit")["reason"].endswith("its last line: why")
+    one.wait()
+    assert "--last-words: /no/such/place: No such file" in one.log()
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(globals()))

@@ -1,0 +1,101 @@
+#include "tools/agentify/output_relay.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/descriptors.h"
+#include "base/no_wait.h"
+
+namespace agentify {
+namespace {
+
+using upgrader::OwnedFd;
+
+// Read in one turn: a daemon that floods its output must not keep orders from the keeper.
+constexpr int reads_in_relay_turn = 16;
+constexpr std::size_t relay_piece_bytes = 16'384;
+// So much goes into a pipe whole (PIPE_BUF).
+constexpr std::size_t relay_write_bytes = 4'096;
+
+// At the end: how often, and how long each time, the log is waited for.
+constexpr int last_waits = 10;
+constexpr int last_wait_ms = 100;
+
+}  // namespace
+
+bool OutputRelay::begin(LastWords* words) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  OwnedFd source(ends[0]);
+  const OwnedFd write(ends[1]);
+  const int first = upgrader::first_passed_descriptor;
+  OwnedFd sink(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, first));
+  struct stat status {};
+  if (!sink || ::fstat(sink.get(), &status) != 0) return false;
+  if (::fcntl(source.get(), F_SETFL, O_NONBLOCK) != 0) return false;
+  if (::dup2(write.get(), STDOUT_FILENO) < 0 || ::dup2(write.get(), STDERR_FILENO) < 0) {
+    return false;
+  }
+  source_ = std::move(source);
+  sink_ = std::move(sink);
+  sink_mode_ = status.st_mode;
+  words_ = words;
+  return true;
+}
+
+void OutputRelay::go_on() {
+  for (int i = 0; i < reads_in_relay_turn && take(); ++i) {
+  }
+  pass_on();
+}
+
+void OutputRelay::finish() {
+  if (!source_) return;
+  // The pipe may be refilled by a process that is being killed, so no longer than it is large.
+  for (std::size_t taken = 0; taken < waiting_bytes_max && take(); taken += relay_piece_bytes)
+    pass_on();
+  for (int i = 0; i < last_waits && waits(); ++i) {
+    pollfd log{.fd = sink_.get(), .events = POLLOUT, .revents = 0};
+    ::poll(&log, 1, last_wait_ms);
+    pass_on();
+  }
+}
+
+// False if nothing was there.
+bool OutputRelay::take() {
+  char bytes[relay_piece_bytes];
+  const ssize_t count = ::read(source_.get(), bytes, sizeof bytes);
+  if (count <= 0) return false;
+  const std::string_view taken(bytes, static_cast<std::size_t>(count));
+  words_->add(taken);
+  keep(taken);
+  return true;
+}
+
+void OutputRelay::keep(std::string_view bytes) {
+  const std::size_t space = waiting_bytes_max - std::min(waiting_bytes_max, waiting_.size());
+  lost_ += bytes.size() - std::min(space, bytes.size());
+  waiting_ += bytes.substr(0, space);
+}
+
+void OutputRelay::pass_on() {
+  std::size_t done = 0;
+  while (done < waiting_.size()) {
+    const std::string_view piece = std::string_view(waiting_).substr(done, relay_write_bytes);
+    const std::size_t written = upgrader::write_without_waiting(sink_.get(), sink_mode_, piece);
+    done += written;
+    if (written < piece.size()) break;
+  }
+  waiting_.erase(0, done);
+  if (lost_ == 0 || done == 0) return;
+  waiting_ += "\nagentify: " + std::to_string(lost_) +
+              " bytes of the daemon's output were lost here: the log was not read in time\n";
+  lost_ = 0;
+}
+
+}  // namespace agentify
