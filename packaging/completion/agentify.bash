@@ -7,6 +7,7 @@ _agentify_options='--check= --check-timeout= --ready= --settle= --vouch= --healt
   --health-interval= --health-failures= --health-action= --stop= --version --version=
   --version-command= --last-words --last-words= --follow= --follow-keys= --help'
 _agentify_run_options='--name= --releases= --upgrader= --print'
+_agentify_unit_options='--init= --user= --replaces= --prepare= --name= --releases= --upgrader='
 
 # The values of the option $1 that begin with $2, one a line.
 _agentify_values() {
@@ -20,6 +21,10 @@ _agentify_values() {
     --health-action) compgen -W 'silence exit' -- "$2" ;;
     --last-words) { compgen -W none -- "$2"; compgen -f -- "$2"; } ;;
     --health-failures) compgen -W '1 3 10' -- "$2" ;;
+    --init)
+      compgen -W 'systemd openrc runit s6 busybox sysvinit finit procd dinit' -- "$2"
+      ;;
+    --user) compgen -u -- "$2" ;;
     --follow | --follow-keys | --releases) compgen -d -- "$2" ;;
     --stop) compgen -W 'TERM INT QUIT HUP USR1 USR2 KILL' -- "$2" ;;
   esac
@@ -30,10 +35,13 @@ _agentify() {
   COMPREPLY=()
   if [[ $COMP_CWORD == 1 && $current != -* ]]; then
     _upgrader_offer_programs
-    [[ run == "$current"* ]] && COMPREPLY+=(run)
+    COMPREPLY+=($(compgen -W 'run unit' -- "$current"))
     return
   fi
-  [[ ${COMP_WORDS[1]} == run ]] && options+=" $_agentify_run_options"
+  case ${COMP_WORDS[1]} in
+    run) options+=" $_agentify_run_options" ;;
+    unit) options+=" $_agentify_unit_options" ;;
+  esac
   for ((at = 1; at < COMP_CWORD; at += 1)); do
     [[ ${COMP_WORDS[at]} == -- ]] || continue
     _upgrader_offer_arguments $((at + 1))

@@ -5,21 +5,32 @@
 local probes='tcp\: unix\: http\:// exec\: file\:' signals='(TERM INT QUIT HUP USR1 USR2 KILL)'
 
 local -a own=()
+local inits='(systemd openrc runit s6 busybox sysvinit finit procd dinit)'
 case $words[2] in
-  run)
+  run | unit)
     own=(
       '--name=[by which upgraderctl finds it]:name:'
       '--releases=[run and follow the releases of]:directory:_files -/'
       '*--upgrader=[an option of the upgrader]:option:'
-      '--print[print the command line of the upgrader]'
     )
-    words=(agentify "${(@)words[3,-1]}")
-    ((CURRENT -= 1))
+    ;|
+  run) own+=('--print[print the command line of the upgrader]') ;;
+  unit)
+    own+=(
+      "--init=[the init system that reads the file]:init:$inits"
+      '--user=[as whom all of it runs]:user:_users'
+      '--replaces=[the own service of the distribution]:service:'
+      '--prepare=[run by root before each start]:command:'
+    )
     ;;
 esac
+if (($#own)); then
+  words=(agentify "${(@)words[3,-1]}")
+  ((CURRENT -= 1))
+fi
 
 _agentify_programs() {
-  (($#own)) || _wanted commands expl command compadd run
+  (($#own)) || _wanted commands expl command compadd run unit
   _command_names -e
 }
 

@@ -27,7 +27,7 @@ $(agentify_units): $(BUILD)/tests/together/agentify/%: \
 # Beside a double of the upgrader, and under the real one; they take agentify from $(BUILD).
 agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py \
   tests/together/agentify/follow.py tests/together/agentify/run.py \
-  tests/together/agentify/last_words.py \
+  tests/together/agentify/last_words.py tests/together/agentify/unit.py \
   tests/together/agentify/trial.py \
   tests/together/agentify/faults.py tests/together/agentify/kill.py
 agentify_witness := $(BUILD)/tests/together/agentify/witness

@@ -18,7 +18,7 @@
 #include "base/descriptors.h"
 #include "base/errno_name.h"
 #include "tools/agentify/journal.h"
-#include "tools/agentify/launch/run.h"
+#include "tools/agentify/launch/commands.h"
 #include "tools/agentify/loop.h"
 #include "tools/agentify/options.h"
 #include "tools/agentify/release_name.h"
@@ -183,7 +183,8 @@ int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
   // The upgrader puts `--` before the daemon: its name is never taken for a command.
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "run") return agentify::run_launch({argv + 2, argv + argc});
+  if (command == "run") return agentify::perform_run({argv + 2, argv + argc});
+  if (command == "unit") return agentify::perform_unit({argv + 2, argv + argc});
   agentify::survive_a_broken_log();
   return agentify::perform(agentify::parse_command_line(argc, argv));
 }

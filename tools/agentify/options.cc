@@ -196,10 +196,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
 
 std::string help_text() {
   return "Usage: agentify run [OPTION ...] [--] DAEMON [ARG ...]\n"
+         "       agentify unit --init=INIT [OPTION ...] [--] DAEMON [ARG ...]\n"
          "       upgrader --adapter=agentify [--adapter=OPTION ...] DAEMON [ARG ...]\n"
          "\n"
          "Makes an agent of a daemon that knows nothing of the agent protocol. OPTION is one of\n"
-         "these, or of those that agentify run --help prints:\n"
+         "these; agentify run --help and agentify unit --help print more:\n"
          "\n"
          "  --check=COMMAND           run while nothing else is done; unless it ends with status "
          "0\n"

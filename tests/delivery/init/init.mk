@@ -1,5 +1,5 @@
 # make check-init: real init systems as process 1 of machines of their own, with the service files
-# of sample-agent/init/, and with those of tools/agentify/init/ for nginx and PostgreSQL
+# of sample-agent/init/, and with those that agentify unit prints for nginx and PostgreSQL
 # (ONLY=nginx/runit). The roots are made once, with the network, and kept in $(BUILD)/init.
 
 init_packages = $(build_packages) python3 mmdebstrap util-linux mount iproute2
@@ -7,7 +7,8 @@ init_packages = $(build_packages) python3 mmdebstrap util-linux mount iproute2
 .PHONY: check-init
 check-init:
 	@tests/need-packages $(init_packages)
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify samples
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify \
+	  $(BUILD)/upgraderctl samples
 	@case '$(ONLY)' in nginx* | postgresql*) ;; \
 	  *) BUILD=$(BUILD) ONLY='$(ONLY)' tests/delivery/init/check ;; esac
 	@BUILD=$(BUILD) ONLY='$(ONLY)' tests/delivery/init/daemons

@@ -178,7 +178,7 @@ has_examples() {
     find "$scratch/examples" -type f -exec sed -i 's|/usr/local/bin/|/usr/bin/|g' {} + &&
     diff -r "$scratch/examples" "$root/usr/share/doc/upgrader/examples" &&
     [ -x "$root/usr/share/doc/upgrader/examples/runit/run" ] &&
-    [ -x "$root/usr/share/doc/upgrader/examples/agentify/runit/nginx/run" ]
+    [ -x "$root/usr/share/doc/upgrader/examples/agentify/nginx" ]
 }
 
 # Every init's files name the upgrader, as what is started; those of the sample agent name it, too,

@@ -124,7 +124,7 @@ openings() {
       debian/*) continue ;;  # what Debian wants them to be
       sample-agent/init/s6/timeout-kill) continue ;;  # a number, and s6 takes nothing beside it
       sample-agent/init/s6/notification-fd) continue ;;
-      */init/*.service | sample-agent/init/*.conf) opening='^# *[A-Za-z`]' ;;
+      */init/*.service | */init/*.conf) opening='^# *[A-Za-z`]' ;;
       sample-agent/init/*/inittab | sample-agent/init/*/keep.d) opening='^# *[A-Za-z]' ;;
       sample-agent/init/dinit/*) opening='^# *[A-Za-z`]' ;;
       tests/adversity/fuzz/inputs/*.txt | tests/together/releases/inputs.txt)

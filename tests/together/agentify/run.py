@@ -70,7 +70,7 @@ class Run:
 def refused(*words, environment=None):
     done = run_command(*AS_USER, str(AGENTIFY), "run", *words, stdin=subprocess.DEVNULL,
                        env={"PATH": os.environ["PATH"], **for_sanitizers(), **(environment or {})})
-    assert done.stdout == "" and done.stderr.startswith("agentify: "), done
+    assert done.stdout == "" and done.stderr.startswith(("agentify: ", "upgrader: ")), done
     return done
 
 
@@ -174,7 +174,7 @@ def test_releases_are_run_and_followed(stage):
 WRONG = [([], "DAEMON is missing"),
          (["--ready=tcp", "--", "d"], "--ready=tcp: "),
          (["--no-such", "--", "d"], "--no-such: no such option"),
-         (["--upgrader=--no-such", "--", "d"], "--upgrader: --no-such: no such option"),
+         (["--upgrader=--no-such", "--", "d"], "error: --no-such: no such option"),
          (["--upgrader=trial", "--", "d"], "such as --upgrader=--trial=1m"),
          (["--upgrader=--adapter=x", "--", "d"], "the adapter is agentify"),
          (["--upgrader=--trial=1s", "--upgrader=--trial=2s", "--", "d"], "=2s: is given twice"),

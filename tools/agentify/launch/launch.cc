@@ -29,12 +29,6 @@ std::string base_name(std::string path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-bool is_given(const std::vector<std::string>& options, std::string_view name) {
-  return std::any_of(options.begin(), options.end(), [name](const std::string& option) {
-    return upgrader::take_apart(option).name == name;
-  });
-}
-
 }  // namespace
 
 LaunchLine parse_run(const std::vector<std::string>& words) {
@@ -70,13 +64,16 @@ std::variant<Launch, UsageError> with_name(Launch launch, const std::string& nam
 }
 
 bool needs_directory(const Launch& launch) {
-  return !is_given(launch.upgrader, "--control") || !is_given(launch.upgrader, "--lock");
+  return !holds_option(launch.upgrader, "--control") || !holds_option(launch.upgrader, "--lock");
 }
 
-std::vector<std::string> upgrader_command(const Launch& launch, const Places& places) {
+namespace {
+
+// Before the adapter's.
+std::vector<std::string> upgrader_options(const Launch& launch, const Places& places) {
   std::vector<std::string> words = {places.upgrader};
   const auto add_default = [&](std::string_view name, const std::string& value) {
-    if (is_given(launch.upgrader, name)) return;
+    if (holds_option(launch.upgrader, name)) return;
     words.push_back(value.empty() ? std::string(name) : std::string(name) + "=" + value);
   };
   add_default("--commit", "healthy");
@@ -90,8 +87,21 @@ std::vector<std::string> upgrader_command(const Launch& launch, const Places& pl
     add_default("--attempts", "3");
   }
   words.insert(words.end(), launch.upgrader.begin(), launch.upgrader.end());
+  return words;
+}
+
+}  // namespace
+
+std::vector<std::string> judging_command(const Launch& launch, const Places& places) {
+  std::vector<std::string> words = upgrader_options(launch, places);
+  words.emplace_back("--help");  // looked at after the options before it
+  return words;
+}
+
+std::vector<std::string> upgrader_command(const Launch& launch, const Places& places) {
+  std::vector<std::string> words = upgrader_options(launch, places);
   words.push_back("--adapter=" + places.agentify);
-  if (!is_given(launch.adapter, "--last-words")) {
+  if (!holds_option(launch.adapter, "--last-words")) {
     const std::string& directory = places.directory;
     words.push_back("--adapter=--last-words" +
                     (directory.empty() ? "" : "=" + directory + "/last-words"));

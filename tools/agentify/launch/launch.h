@@ -1,5 +1,5 @@
 // The command lines of `agentify run` and `agentify unit` as plain data, and the command line of
-// the upgrader that follows from them. No input or output: directories are made by run.cc.
+// the upgrader that follows from them. No input or output: directories are made by commands.cc.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,8 @@ struct Launch {
 
 using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 
-// `words` are those behind `agentify run`. The adapter's and the upgrader's options are judged as
-// these programs would judge them.
+// `words` are those behind `agentify run`. The adapter's options are judged as it would judge them;
+// those of the upgrader it judges itself: see judging_command().
 [[nodiscard]] LaunchLine parse_run(const std::vector<std::string>& words);
 
 // The name that was given, otherwise the one that the directory of releases knows, otherwise the
@@ -39,6 +39,7 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 struct Places {
   std::string upgrader;   // the program
   std::string agentify;   // the program
+  std::string ctl;        // upgraderctl, the program
   std::string directory;  // for --control, the lock and the last words; empty: not needed
 };
 
@@ -47,6 +48,9 @@ struct Places {
 
 // argv of the upgrader: the defaults that a daemon needs, unless the same option was given.
 [[nodiscard]] std::vector<std::string> upgrader_command(const Launch& launch, const Places& places);
+
+// argv of an upgrader that says whether the options of upgrader_command() are good, and ends.
+[[nodiscard]] std::vector<std::string> judging_command(const Launch& launch, const Places& places);
 
 // A word as a shell takes it, in quotes if it needs them.
 [[nodiscard]] std::string shell_word(const std::string& word);

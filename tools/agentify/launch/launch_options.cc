@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "base/argument.h"
-#include "upgrader/core/options.h"
 
 namespace agentify {
 namespace {
@@ -55,19 +54,6 @@ std::optional<UsageError> judge_adapter_options(const Launch& launch) {
   return std::nullopt;
 }
 
-// As the upgrader will, with the defaults that it gets beside them.
-std::optional<UsageError> judge_upgrader_options(const Launch& launch) {
-  const std::vector<std::string> words =
-      upgrader_command(launch, {"upgrader", "agentify", needs_directory(launch) ? "/run" : ""});
-  const std::vector<const char*> argv = pointers_to(words);
-  const upgrader::CommandLine judged =
-      upgrader::parse_command_line(static_cast<int>(argv.size()), argv.data());
-  if (const auto* wrong = std::get_if<upgrader::UsageError>(&judged)) {
-    return UsageError{"--upgrader: " + wrong->reason};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch) {
@@ -95,12 +81,16 @@ std::optional<UsageError> finish_launch(const std::vector<std::string>& words, s
                       " [options] -- DAEMON [ARG ...]; with --releases=DIR it is DIR/current"};
   }
   launch.args.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
-  if (auto wrong = judge_adapter_options(launch)) return wrong;
-  return judge_upgrader_options(launch);
+  return judge_adapter_options(launch);
 }
 
 bool ends_options(const std::string& word) {
   return word.size() < 2 || word[0] != '-' || word == "--";
+}
+
+bool holds_option(const std::vector<std::string>& options, std::string_view name) {
+  return std::any_of(options.begin(), options.end(),
+                     [name](const std::string& option) { return take_apart(option).name == name; });
 }
 
 bool given_before(const std::vector<std::string>& words, std::size_t end) {

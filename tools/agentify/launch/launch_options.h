@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/agentify/launch/launch.h"
@@ -20,6 +21,9 @@ namespace agentify {
 
 // Whether options end before this word.
 [[nodiscard]] bool ends_options(const std::string& word);
+
+// Whether one of these options, each with its value, has this name.
+[[nodiscard]] bool holds_option(const std::vector<std::string>& options, std::string_view name);
 
 // Whether an option of the same name stands among the first `end` words.
 [[nodiscard]] bool given_before(const std::vector<std::string>& words, std::size_t end);

@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <fstream>
+#include <string_view>
 
 #include "base/errno_name.h"
 
@@ -74,8 +76,25 @@ std::variant<Places, NoPlace> find_programs() {
   const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
   if (size <= 0 || size == sizeof path) return NoPlace{"cannot tell from /proc where agentify is"};
   const std::string self(path, static_cast<std::size_t>(size));
-  return Places{
-      .upgrader = self.substr(0, self.rfind('/')) + "/upgrader", .agentify = self, .directory = ""};
+  const std::string beside = self.substr(0, self.rfind('/') + 1);
+  return Places{.upgrader = beside + "upgrader",
+                .agentify = self,
+                .ctl = beside + "upgraderctl",
+                .directory = ""};
+}
+
+std::string path_of_program(const std::string& name) {
+  if (name.starts_with('/')) return name;
+  if (name.find('/') != std::string::npos) return "";
+  const char* const value = std::getenv("PATH");
+  std::string_view path = value == nullptr ? "" : value;
+  while (!path.empty()) {
+    const std::string_view directory = path.substr(0, path.find(':'));
+    const std::string found = std::string(directory) + "/" + name;
+    if (directory.starts_with('/') && ::access(found.c_str(), X_OK) == 0) return found;
+    path.remove_prefix(std::min(directory.size() + 1, path.size()));
+  }
+  return "";
 }
 
 std::string name_of_releases(const std::string& directory) {

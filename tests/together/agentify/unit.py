@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""agentify unit: what it prints for each init system is well formed, keeps every word of a command
+line as it was typed, and agrees with the service files of the sample agent, which make check-init
+boots. Ends with `N passed, N failed`."""
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+from double import AGENTIFY, run_command, run_tests, tests_of
+
+INITS = ("systemd", "openrc", "runit", "s6", "busybox", "sysvinit", "finit", "procd", "dinit")
+SAMPLES = Path("sample-agent/init")
+# Words that each quoting could spoil.
+WORDS = ["--check=\"$AGENT_PROTOCOL_PROGRAM\" -t 'x' `y` \\z %n", "--stop=QUIT:60s,TERM:10s"]
+ARGS = ["-g", "daemon off;", "it's", "50%", "$HOME", "a\\b", "", ";", "\"", "#", "*"]
+
+
+def printed(init, *words, daemon="/usr/sbin/thing", args=()):
+    done = run_command(str(AGENTIFY), "unit", f"--init={init}", *words, "--", daemon, *args)
+    assert done.returncode == 0 and done.stderr == "", done
+    return done.stdout
+
+
+def shell(script, *words):
+    done = run_command("/bin/sh", "-c", script, *words)
+    assert done.returncode == 0, done
+    return done.stdout.split("\n")[:-1]
+
+
+def systemd_words(line):
+    """As systemd.service(5) has quotes, specifiers and variables."""
+    words = []
+    for whole, quoted in re.findall(r'((?:"((?:[^"\\]|\\.)*)")|[^\s]+)', line):
+        word = whole if not whole.startswith('"') else re.sub(r"\\(.)", r"\1", quoted)
+        word = ";" if whole == "\\;" else word
+        assert not re.search(r"(?<!\$)\$(?:\$\$)*(?!\$)", word), word
+        words.append(word.replace("$$", "$").replace("%%", "%"))
+    return words
+
+
+def command_of(init, text, stage):
+    """The words of the command, as the init system would execute it."""
+    joined = text.replace("\\\n", " ")
+    show = stage.script("show", 'for word; do printf "%s\\n" "$word"; done')
+    if init == "systemd":
+        return systemd_words(re.search(r"^ExecStart=(.*)$", joined, re.MULTILINE)[1])
+    if init == "dinit":
+        line = re.search(r"^command = (.*)$", joined, re.MULTILINE)[1]
+        return [word.replace("$$", "$") for word in shlex.split(line)]
+    if init == "openrc":
+        assigned = re.search(r"^command_args=.*?[^\\]\"$", text, re.MULTILINE | re.DOTALL)[0]
+        return [str(AGENTIFY), *shell(f'{assigned}\neval "set -- $command_args"\n"$0" "$@"', show)]
+    if init == "procd":
+        line = re.search(r"^ *procd_set_param command (.*)$", joined, re.MULTILINE)[1]
+        return shell(f'"$0" {line}', show)
+    line = re.search(r"^exec ((?!.*>).*agentify run.*)$", joined, re.MULTILINE)[1]
+    return shell(f'"$0" {line}', show)
+
+
+def test_every_word_is_kept(stage):
+    """whatever quotes a file needs; control characters are refused"""
+    for init in INITS:
+        text = printed(init, "--name=thing", *WORDS, args=ARGS)
+        words = command_of(init, text, stage)
+        assert words[0] == str(AGENTIFY) and words[1:3] == ["run", "--name=thing"], (init, words)
+        assert [word for word in words if word in WORDS] == WORDS, (init, words)
+        assert words[words.index("--"):] == ["--", "/usr/sbin/thing", *ARGS], (init, words)
+    for words in (["--check=a\nb", "--", "/x"], ["--", "/x", "a\nb"]):
+        done = run_command(str(AGENTIFY), "unit", "--init=runit", *words)
+        assert done.returncode == 2 and "control character" in done.stderr, done
+
+
+def test_scripts_are_scripts(stage):
+    """for a shell, and for shellcheck where there is one"""
+    for init in INITS:
+        text = printed(init, "--user=nobody", "--prepare=mkdir -p /run/x")
+        if not text.startswith("#!"):
+            continue
+        path = stage.directory / init
+        path.write_text(text)
+        assert run_command("/bin/sh", "-n", str(path)).returncode == 0, init
+        if shutil.which("shellcheck"):
+            # Variables that OpenRC and procd read, and functions that they call.
+            done = run_command("shellcheck", "--shell=dash", "--exclude=SC2034,SC2154", str(path))
+            assert done.returncode == 0, (init, done.stdout)
+
+
+def test_systemd_takes_it(stage):
+    """as systemd-analyze says, where there is one; and it ends the distribution's own service"""
+    text = printed("systemd", "--replaces=other", "--health=tcp:80", daemon="/bin/cat", args=ARGS)
+    assert "\nConflicts=other.service\n" in text and "\nWatchdogSec=30\n" in text, text
+    assert "WatchdogSec" not in printed("systemd", "--health=tcp:80", "--health-action=exit")
+    path = stage.directory / "thing-agent.service"
+    path.write_text(text)
+    if shutil.which("systemd-analyze"):
+        done = run_command("systemd-analyze", "verify", "--man=no", str(path))
+        assert "thing-agent" not in done.stderr, done
+
+
+def test_the_commands_of_the_comments_work(stage):
+    """they make the files by which a package manager asks for the upgrade"""
+    for init in ("systemd", "openrc"):
+        lines = printed(init).splitlines()
+        at = next(i for i, line in enumerate(lines) if "package manager has replaced" in line)
+        commands = "\n".join(line[4:] for line in lines[at + 1:] if line.startswith("#   "))
+        commands = commands.replace("/etc/", str(stage.directory) + "/")
+        os.makedirs(stage.directory / "systemd/system", exist_ok=True)
+        os.makedirs(stage.directory / "apt/apt.conf.d", exist_ok=True)
+        stage.script("systemctl", 'echo "$@" >$DIR/enabled')
+        environment = {"PATH": f"{stage.directory}:{os.environ['PATH']}",
+                       "DIR": str(stage.directory)}
+        done = run_command("/bin/sh", "-euc", commands, env=environment)
+        assert done.returncode == 0, (commands, done)
+    place = stage.directory / "systemd/system"
+    assert "PathChanged=/usr/sbin/thing\n" in (place / "thing-agent-replaced.path").read_text()
+    service = (place / "thing-agent-replaced.service").read_text()
+    assert service.endswith("/upgraderctl thing upgrade\n"), service
+    assert stage.read("enabled") == "enable --now thing-agent-replaced.path"
+    hook = stage.directory / "apt/apt.conf.d/90thing-agent"
+    if shutil.which("apt-config"):
+        environment = {**os.environ, "APT_CONFIG": str(hook), "LC_ALL": "C"}
+        done = run_command("apt-config", "shell", "HOOK", "DPkg::Post-Invoke::", env=environment)
+        assert done.returncode == 0, done
+
+
+def test_a_package_manager_asks_once_for_each_replacement(stage):
+    """by the hook's own words, with everything in the directory of the test"""
+    hook = re.search(r'Post-Invoke \{ "(.*?)"; \};', printed("runit"))[1]
+    ctl = stage.script("upgraderctl", "echo asked >>$DIR/asked")
+    hook = re.sub(r"\S*/upgraderctl", ctl, hook)
+    hook = hook.replace("/run/upgrader/thing", str(stage.directory))
+    hook = hook.replace("/usr/sbin/thing", str(stage.directory / "daemon"))
+    environment = {"PATH": os.environ["PATH"], "DIR": str(stage.directory)}
+    lock, daemon = stage.directory / "lock", stage.directory / "daemon"
+    assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
+    daemon.write_text("")
+    lock.write_text("")
+    os.utime(lock, (2**31, 2**31))  # started after the daemon was installed
+    for expected, mtime in ((0, None), (1, 0), (1, None)):
+        if mtime is not None:
+            os.utime(lock, (mtime, mtime))  # the daemon has been changed since
+        assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
+        if mtime is not None:
+            os.utime(lock, (2**31, 2**31))  # later than any change of a test that takes no time
+        assert stage.lines("asked") == ["asked"] * expected, (hook, expected)
+
+
+def settings(text, pattern):
+    return set(re.findall(pattern, text, re.MULTILINE))
+
+
+def test_it_agrees_with_the_sample_agents_files(stage):
+    """in all that decides when init starts, stops and kills"""
+    del stage
+    # The lines of the printed file that have to stand in the sample agent's, too.
+    load = {
+        "systemd": r"^(?:Type|ExecReload|Restart|RestartSec|KillMode|TimeoutStopSec|TimeoutStartSec"
+                   r"|OOMPolicy|RuntimeDirectoryPreserve|StartLimitIntervalSec|WantedBy)=.*$",
+        "openrc": r"^(?:supervisor|respawn_delay|respawn_max|retry|extra_started_commands)=.*$"
+                  r"|^  supervise-daemon .*$",
+        "runit": r"^exec 2>&1$",
+        "s6": r"^exec 2>&1$",
+        "busybox": r"^.*usleep 100000.*$",
+        "sysvinit": r"^\[ -z .* sleep 14$|^touch .*$",
+        "finit": r"kill:60 restart:255 log",
+        "procd": r"^  procd_set_param (?:respawn|term_timeout|stderr) .*$|^USE_PROCD=1$",
+        "dinit": r"^(?:type|restart|restart-delay|restart-limit-count|stop-timeout|start-timeout"
+                 r"|ready-notification) = .*$"}
+    for init in INITS:
+        sample = "\n".join(path.read_text() for path in sorted((SAMPLES / init).iterdir()))
+        wanted = settings(printed(init, "--health=tcp:80"), load[init])
+        assert wanted, init
+        if init == "busybox":
+            wanted = {"usleep 100000"}
+        missing = [line for line in wanted if line not in sample]
+        assert not missing, (init, missing)
+
+
+def test_what_was_not_run_says_so(stage):
+    """in its first line of words"""
+    del stage
+    for init in INITS:
+        first = [line for line in printed(init).splitlines() if not line.startswith("#!")][0]
+        assert ("not run" in first) == (init in ("procd", "dinit")), (init, first)
+
+
+def test_releases_need_no_watching(stage):
+    """the file says which promises they keep, or that it makes without them"""
+    del stage
+    for init in INITS:
+        done = run_command(str(AGENTIFY), "unit", f"--init={init}", "--releases=/srv/thing", "--",
+                           "-v")
+        assert done.returncode == 0 and "--releases=/srv/thing" in done.stdout, done
+        assert "package manager" not in done.stdout and "also after a restart" in done.stdout
+        plain = printed(init)
+        assert "the way back ends with the upgrader" in " ".join(plain.split("\n# ")), plain
+
+
+def test_times_follow_the_upgraders(stage):
+    """which decides when a daemon has had enough time"""
+    del stage
+    text = printed("systemd", "--upgrader=--stop-timeout=2m", "--upgrader=--start-timeout=0")
+    assert "TimeoutStopSec=150\n" in text and "TimeoutStartSec=infinity\n" in text, text
+    help_text = run_command(str(AGENTIFY.parent / "upgrader"), "--help").stdout
+    for default in ("(5m)", "(90s)", "(10s)"):
+        assert default in help_text, default
+
+
+WRONG = [(["--", "/x"], "--init=INIT is missing"),
+         (["--init=upstart", "--", "/x"], "needs =systemd or =openrc"),
+         (["--init=runit", "--user=a b", "--", "/x"], "needs a name"),
+         (["--init=runit", "--prepare=", "--", "/x"], "needs =COMMAND"),
+         (["--init=runit", "--", "no-such-daemon"], "not in PATH"),
+         (["--init=runit", "--", "./x"], "begins with a slash"),
+         (["--init=runit", "--releases=x"], "has to begin with a slash"),
+         (["--init=runit", "--upgrader=--no-such", "--", "/x"], "--no-such: no such option"),
+         (["--init=runit", "--print", "--", "/x"], "--print: no such option")]
+
+
+def test_what_is_typed_wrongly_is_named(stage):
+    """with nothing printed"""
+    del stage
+    for words, text in WRONG:
+        done = run_command(str(AGENTIFY), "unit", *words)
+        assert done.returncode == 2 and text in done.stderr and done.stdout == "", (words, done)
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(globals()))

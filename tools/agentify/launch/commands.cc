@@ -1,0 +1,133 @@
+#include "tools/agentify/launch/commands.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/errno_name.h"
+#include "tools/agentify/launch/launch.h"
+#include "tools/agentify/launch/place.h"
+#include "tools/agentify/launch/unit.h"
+
+namespace agentify {
+namespace {
+
+constexpr int exit_good = 0;
+constexpr int exit_refused = 1;
+constexpr int exit_usage = 2;
+constexpr int exit_not_executable = 126;
+constexpr int exit_not_found = 127;
+
+int print(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return written && std::fflush(stdout) == 0 ? exit_good : exit_refused;
+}
+
+int complain(const std::string& why, int status) {
+  std::fprintf(stderr, "agentify: %s\n", why.c_str());
+  return status;
+}
+
+// It complains itself.
+bool upgrader_takes_options(const Launch& launch, const Places& places) {
+  if (launch.upgrader.empty()) return true;
+  const std::vector<std::string> words = judging_command(launch, places);
+  std::vector<char*> argv;
+  for (const std::string& word : words)
+    argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t pid = 0;
+  const int error = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (error != 0) return true;  // which is told when it is executed
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// Without --print it does not return where it succeeds.
+int start(const Launch& launch) {
+  auto programs = find_programs();
+  if (const auto* none = std::get_if<NoPlace>(&programs)) return complain(none->why, exit_refused);
+  Places places = std::get<Places>(std::move(programs));
+  if (!upgrader_takes_options(launch, places)) return exit_usage;
+  if (needs_directory(launch)) {
+    const auto directory = find_directory(launch.name, !launch.print);
+    if (const auto* none = std::get_if<NoPlace>(&directory)) {
+      return complain(none->why, exit_refused);
+    }
+    places.directory = std::get<std::string>(directory);
+  }
+  const std::vector<std::string> words = upgrader_command(launch, places);
+  if (launch.print) return print(shell_line(words) + "\n");
+  std::vector<char*> argv;
+  for (const std::string& word : words)
+    argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execv(argv[0], argv.data());
+  const int error = errno;
+  return complain("cannot execute " + words[0] + ": " + in_words(upgrader::SystemError{error}),
+                  error == ENOENT ? exit_not_found : exit_not_executable);
+}
+
+// With the name that was given, or that the directory of releases knows.
+std::variant<Launch, UsageError> named(Launch launch) {
+  const std::string known = launch.releases ? name_of_releases(*launch.releases) : "";
+  return with_name(std::move(launch), known);
+}
+
+int answer(const std::string& command, const UsageError& wrong) {
+  return complain(command + ": " + wrong.reason, exit_usage);
+}
+
+// A service file needs a path that does not depend on who reads it.
+std::optional<UsageError> find_daemon_path(Launch& launch) {
+  if (launch.releases) return std::nullopt;
+  const std::string found = path_of_program(launch.daemon);
+  if (found.empty()) {
+    return UsageError{launch.daemon +
+                      ": not in PATH; give the daemon's path, which begins with a slash"};
+  }
+  launch.daemon = found;
+  return std::nullopt;
+}
+
+}  // namespace
+
+int perform_run(const std::vector<std::string>& words) {
+  LaunchLine line = parse_run(words);
+  if (std::holds_alternative<HelpWanted>(line)) return print(run_help());
+  if (std::holds_alternative<VersionWanted>(line)) return print(version_text());
+  if (const auto* wrong = std::get_if<UsageError>(&line)) return answer("run", *wrong);
+  auto launch = named(std::get<Launch>(std::move(line)));
+  if (const auto* wrong = std::get_if<UsageError>(&launch)) return answer("run", *wrong);
+  return start(std::get<Launch>(launch));
+}
+
+int perform_unit(const std::vector<std::string>& words) {
+  UnitLine line = parse_unit(words);
+  if (std::holds_alternative<HelpWanted>(line)) return print(unit_help());
+  if (std::holds_alternative<VersionWanted>(line)) return print(version_text());
+  if (const auto* wrong = std::get_if<UsageError>(&line)) return answer("unit", *wrong);
+  Unit unit = std::get<Unit>(std::move(line));
+  auto launch = named(std::move(unit.launch));
+  if (const auto* wrong = std::get_if<UsageError>(&launch)) return answer("unit", *wrong);
+  unit.launch = std::get<Launch>(std::move(launch));
+  if (const auto wrong = find_daemon_path(unit.launch)) return answer("unit", *wrong);
+  auto programs = find_programs();
+  if (const auto* none = std::get_if<NoPlace>(&programs)) return complain(none->why, exit_refused);
+  if (!upgrader_takes_options(unit.launch, std::get<Places>(programs))) return exit_usage;
+  unit.agentify = std::get<Places>(programs).agentify;
+  unit.ctl = std::get<Places>(programs).ctl;
+  return print(unit_text(unit));
+}
+
+}  // namespace agentify

@@ -1,0 +1,43 @@
+// `agentify unit`: the service file of one daemon for one init system, as text. No input or output:
+// the file goes to standard output, and unit_command.cc puts it there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tools/agentify/launch/launch.h"
+
+namespace agentify {
+
+enum class InitSystem { systemd, openrc, runit, s6, busybox, sysvinit, finit, procd, dinit };
+
+struct Unit {
+  Launch launch;
+  InitSystem init = InitSystem::systemd;
+  std::string user;      // as whom all of it runs; empty: root
+  std::string replaces;  // the distribution's own service; empty: as the launch is called
+  std::string prepare;   // a command that root runs before each start, or ""
+  std::string agentify;  // the programs' paths
+  std::string ctl;       // upgraderctl's
+
+  [[nodiscard]] const std::string& name() const { return launch.name; }
+  // What init calls the service.
+  [[nodiscard]] const std::string& replaced() const {
+    return replaces.empty() ? launch.name : replaces;
+  }
+  [[nodiscard]] std::string service() const { return launch.name + "-agent"; }
+};
+
+using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
+
+// `words` are those behind `agentify unit`. The members of Unit that a machine knows are empty.
+[[nodiscard]] UnitLine parse_unit(const std::vector<std::string>& words);
+
+// The whole file, ending in a newline. The name and all members of Unit have to be known.
+[[nodiscard]] std::string unit_text(const Unit& unit);
+
+[[nodiscard]] std::string unit_help();
+
+}  // namespace agentify

@@ -1,0 +1,202 @@
+#include "tools/agentify/launch/unit_parts.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/argument.h"
+#include "base/duration.h"
+#include "tools/agentify/launch/launch_options.h"
+
+namespace agentify {
+namespace {
+
+constexpr std::size_t columns_max = 98;
+// How long a service may take longer than the upgrader's own limits.
+constexpr long seconds_to_spare = 20;
+
+bool needs_no_quotes(const std::string& word, std::string_view more) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [more](char byte) {
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') ||
+           std::string_view("._-@+:/=,").find(byte) != std::string_view::npos ||
+           more.find(byte) != std::string_view::npos;
+  });
+}
+
+std::string escaped(const std::string& text, std::string_view special) {
+  std::string made;
+  for (const char byte : text) {
+    if (special.find(byte) != std::string_view::npos) made += '\\';
+    made += byte;
+  }
+  return made;
+}
+
+std::string doubled(const std::string& text, std::string_view special) {
+  std::string made;
+  for (const char byte : text) {
+    if (special.find(byte) != std::string_view::npos) made += byte;
+    made += byte;
+  }
+  return made;
+}
+
+long seconds(upgrader::Duration time) {
+  return static_cast<long>(std::chrono::ceil<std::chrono::seconds>(time).count());
+}
+
+// An option of the upgrader, otherwise its default, which is on the page upgrader(8).
+upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Duration by_default) {
+  for (const std::string& option : unit.launch.upgrader) {
+    const upgrader::Argument argument = upgrader::take_apart(option);
+    if (argument.name != name) continue;
+    return upgrader::parse_duration(argument.value.value_or("")).value_or(by_default);
+  }
+  return by_default;
+}
+
+// Under systemd the file is watched. Elsewhere apt asks whenever it has run dpkg: by the time of
+// the lock's file it knows whether the program has been replaced since the last upgrade.
+std::vector<std::string> watching_commands(const Unit& unit) {
+  const std::string& daemon = unit.launch.daemon;
+  const std::string upgrade = unit.ctl + " " + unit.name() + " upgrade";
+  if (unit.init == InitSystem::systemd) {
+    const std::string base = "/etc/systemd/system/" + unit.service() + "-replaced";
+    return {
+        "printf '%s\\n' '[Path]' " + shell_word("PathChanged=" + doubled(daemon, "%")) +
+            " '[Install]' 'WantedBy=multi-user.target' \\",
+        "  >" + base + ".path",
+        "printf '%s\\n' '[Service]' 'Type=oneshot' " + shell_word("ExecStart=" + upgrade) + " \\",
+        "  >" + base + ".service", "systemctl enable --now " + unit.service() + "-replaced.path"};
+  }
+  const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
+  // apt's files have no quotes within quotes.
+  return {"cat >/etc/apt/apt.conf.d/90" + unit.service() + " <<'HOOK'",
+          "DPkg::Post-Invoke { \"find " + shell_word(daemon) + " -cnewer " + lock +
+              " 2>/dev/null | grep -q . || exit 0; touch " + lock + "; " + upgrade + " || :\"; };",
+          "HOOK"};
+}
+
+std::string as_commands(const std::vector<std::string>& commands) {
+  std::string text;
+  for (const std::string& command : commands)
+    text += "#   " + command + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string systemd_word(const std::string& word) {
+  if (word == ";") return "\\;";
+  if (needs_no_quotes(word, "")) return word;
+  return "\"" + doubled(escaped(word, "\\\""), "$%") + "\"";
+}
+
+std::string dinit_word(const std::string& word) {
+  if (needs_no_quotes(word, "")) return word;
+  return "\"" + doubled(escaped(word, "\\\""), "$") + "\"";
+}
+
+std::string in_double_quotes(const std::string& text) {
+  return "\"" + escaped(text, "\\\"$`") + "\"";
+}
+
+std::vector<std::string> run_words(const Unit& unit, const std::vector<std::string>& more) {
+  const Launch& launch = unit.launch;
+  std::vector<std::string> words = {unit.agentify, "run", "--name=" + unit.name()};
+  if (launch.releases) words.push_back("--releases=" + *launch.releases);
+  for (const std::string& option : more) {
+    if (!holds_option(launch.upgrader, upgrader::take_apart(option).name)) {
+      words.push_back("--upgrader=" + option);
+    }
+  }
+  for (const std::string& option : launch.upgrader)
+    words.push_back("--upgrader=" + option);
+  words.insert(words.end(), launch.adapter.begin(), launch.adapter.end());
+  // The journal has them.
+  if (unit.init == InitSystem::systemd && !holds_option(launch.adapter, "--last-words")) {
+    words.push_back("--last-words=none");
+  }
+  words.push_back("--");
+  if (!launch.releases) words.push_back(launch.daemon);
+  words.insert(words.end(), launch.args.begin(), launch.args.end());
+  return words;
+}
+
+std::string over_lines(const std::vector<std::string>& words,
+                       std::string (*quoted)(const std::string&)) {
+  std::string text;
+  std::size_t column = columns_max;
+  for (const std::string& word : words) {
+    const std::string shown = quoted(word);
+    const bool begins = text.empty();
+    // `run` stays beside the program, and the daemon with its arguments beside `--`.
+    if (!begins && (column + shown.size() + 1 > columns_max || word == "--")) {
+      text += " \\\n  ";
+      column = 2;
+    } else if (!begins) {
+      text += ' ';
+      column += 1;
+    }
+    text += shown;
+    column = begins ? shown.size() + 12 : column + shown.size();
+  }
+  return text;
+}
+
+UnitTimes times_of(const Unit& unit) {
+  constexpr upgrader::Duration no_limit{0};
+  const upgrader::Duration stop = time_of(unit, "--stop-timeout", std::chrono::seconds{90});
+  const upgrader::Duration grace = time_of(unit, "--exit-grace", std::chrono::seconds{10});
+  const upgrader::Duration lock = time_of(unit, "--lock-timeout", stop + grace);
+  const upgrader::Duration start = time_of(unit, "--start-timeout", std::chrono::minutes{5});
+  UnitTimes times;
+  if (grace != no_limit) times.stop = seconds(stop + grace) + seconds_to_spare;
+  if (lock != no_limit && start != no_limit) times.start = seconds(lock + start) + seconds_to_spare;
+  return times;
+}
+
+std::string common_comments(const Unit& unit, const std::vector<std::string>& off,
+                            const std::string& by_hand) {
+  const std::string& daemon = unit.launch.daemon;
+  const std::string upgrade = "`upgraderctl " + unit.name() + " upgrade`";
+  std::string text = "#\n# The distribution's own service must not run. As root:\n";
+  text += as_commands(off) + "#\n";
+  if (unit.launch.releases) {
+    text += comment("An upgrade: `agent-releases --dir=" + *unit.launch.releases +
+                    " add MANIFEST`; this service follows. A version that fails its trial gives "
+                    "way to the one before it, also after a restart.");
+    return text;
+  }
+  text += comment("An upgrade by hand: replace " + daemon +
+                  " by a rename, as package managers do, "
+                  "and " +
+                  upgrade + (by_hand.empty() ? "" : " or `" + by_hand + "`") +
+                  ". If the new program fails its check or its trial, the old one serves on.");
+  text += comment(
+      "Without --releases the way back ends with the upgrader: after a restart or a "
+      "boot, " +
+      daemon +
+      " is run, whatever it is then. `agent-releases adopt` makes "
+      "a directory for --releases.");
+  text += "#\n# To upgrade whenever the package manager has replaced the program. As root:\n";
+  return text + as_commands(watching_commands(unit));
+}
+
+std::string comment(const std::string& text) {
+  std::string made;
+  std::string line = "#";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (line.size() + 1 + word.size() > columns_max) {
+      made += line + "\n";
+      line = "#";
+    }
+    line += " " + word;
+    at = end + 1;
+  }
+  return made + line + "\n";
+}
+
+}  // namespace agentify
