@@ -35,12 +35,13 @@ _agentify() {
   COMPREPLY=()
   if [[ $COMP_CWORD == 1 && $current != -* ]]; then
     _upgrader_offer_programs
-    COMPREPLY+=($(compgen -W 'run unit' -- "$current"))
+    COMPREPLY+=($(compgen -W 'run unit doctor' -- "$current"))
     return
   fi
   case ${COMP_WORDS[1]} in
     run) options+=" $_agentify_run_options" ;;
     unit) options+=" $_agentify_unit_options" ;;
+    doctor) options='--name= --help' ;;
   esac
   for ((at = 1; at < COMP_CWORD; at += 1)); do
     [[ ${COMP_WORDS[at]} == -- ]] || continue

@@ -24,13 +24,21 @@ case $words[2] in
     )
     ;;
 esac
+if [[ $words[2] == doctor ]]; then
+  words=(agentify "${(@)words[3,-1]}")
+  ((CURRENT -= 1))
+  _arguments -S '--name=[by which upgraderctl finds it]:name:' \
+    '(- *)'{-h,--help}'[print the options and exit]' \
+    '(-)1:daemon:_command_names -e' '*::argument:_normal'
+  return
+fi
 if (($#own)); then
   words=(agentify "${(@)words[3,-1]}")
   ((CURRENT -= 1))
 fi
 
 _agentify_programs() {
-  (($#own)) || _wanted commands expl command compadd run unit
+  (($#own)) || _wanted commands expl command compadd run unit doctor
   _command_names -e
 }
 

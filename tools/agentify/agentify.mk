@@ -4,7 +4,8 @@ tool_programs += $(BUILD)/agentify
 agentify_library := $(BUILD)/libagentify.a
 agentify_objects := $(call unit,tools/agentify,$(filter-out tools/agentify/main.cc, \
   $(wildcard tools/agentify/*.cc))) \
-  $(call unit,tools/agentify-launch,$(wildcard tools/agentify/launch/*.cc))
+  $(call unit,tools/agentify-launch,$(wildcard tools/agentify/launch/*.cc)) \
+  $(call unit,tools/agentify-doctor,$(wildcard tools/agentify/doctor/*.cc))
 $(agentify_library): $(agentify_objects); $(make_archive)
 
 # --follow is libagent-releases'; of that it links what reads and verifies, nothing that fetches.
@@ -28,6 +29,7 @@ $(agentify_units): $(BUILD)/tests/together/agentify/%: \
 agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py \
   tests/together/agentify/follow.py tests/together/agentify/run.py \
   tests/together/agentify/last_words.py tests/together/agentify/unit.py \
+  tests/together/agentify/doctor.py \
   tests/together/agentify/trial.py \
   tests/together/agentify/faults.py tests/together/agentify/kill.py
 agentify_witness := $(BUILD)/tests/together/agentify/witness
@@ -60,8 +62,11 @@ fault-agentify:
 # Real daemons from Debian; the figures go into the page. A service that the distribution starts is
 # of no harm: each daemon has a port and a directory of its own.
 daemon_packages = $(build_packages) python3 nginx-light redis-server postgresql chrony util-linux
-check_agents_tests += $(addprefix tests/together/agentify/,daemons.py crowd.py readme.py)
-check_agents_packages += $(daemon_packages)
+# The doctor is asked about more of them.
+doctor_packages := haproxy memcached mosquitto dnsmasq-base lighttpd
+check_agents_tests += $(addprefix tests/together/agentify/,daemons.py crowd.py readme.py \
+  doctor_daemons.py)
+check_agents_packages += $(daemon_packages) $(doctor_packages)
 check-daemons:
 	@tests/need-packages $(daemon_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify

@@ -17,6 +17,7 @@
 #include "agent-protocol/agent.h"
 #include "base/descriptors.h"
 #include "base/errno_name.h"
+#include "tools/agentify/doctor/doctor.h"
 #include "tools/agentify/journal.h"
 #include "tools/agentify/launch/commands.h"
 #include "tools/agentify/loop.h"
@@ -184,6 +185,7 @@ int main(int argc, char** argv) {
   // The upgrader puts `--` before the daemon: its name is never taken for a command.
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "run") return agentify::perform_run({argv + 2, argv + argc});
+  if (command == "doctor") return agentify::perform_doctor({argv + 2, argv + argc});
   if (command == "unit") return agentify::perform_unit({argv + 2, argv + argc});
   agentify::survive_a_broken_log();
   return agentify::perform(agentify::parse_command_line(argc, argv));

@@ -197,6 +197,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
 std::string help_text() {
   return "Usage: agentify run [OPTION ...] [--] DAEMON [ARG ...]\n"
          "       agentify unit --init=INIT [OPTION ...] [--] DAEMON [ARG ...]\n"
+         "       agentify doctor [--] DAEMON [ARG ...]\n"
          "       upgrader --adapter=agentify [--adapter=OPTION ...] DAEMON [ARG ...]\n"
          "\n"
          "Makes an agent of a daemon that knows nothing of the agent protocol. OPTION is one of\n"

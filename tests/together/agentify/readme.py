@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Types the commands of docs/daemons.md as they stand there, on a machine of its own: a network,
-/srv and /run that nobody else sees. What they have set up then refuses a configuration that `-t`
-does not like, and goes back from a daemon that dies. Ends with `N passed, N failed`."""
+"""Types the commands of docs/daemons.md that make a release, as they stand there, on a machine of
+its own: a network, /srv and /run that nobody else sees. What they have set up then refuses a
+configuration that `-t` does not like, and goes back from a daemon that dies. Ends with
+`N passed, N failed`."""
 
 import os
 import subprocess
@@ -22,7 +23,8 @@ BAD = [("refused", "echo no_such_directive >>nginx.conf", "stays active"),
 
 def commands():
     found = []
-    for line in PAGE.read_text().splitlines():
+    section = PAGE.read_text().split("## Configuration and program as one release")[1]
+    for line in section.split("\n## ")[0].splitlines():
         if line.startswith("    $ "):
             found.append(line[6:])
         elif line.startswith("        "):
@@ -36,6 +38,17 @@ def answers():
         return True
     except OSError:
         return False
+
+
+def play_run():
+    """The one command, upgraded and stopped by the name that it has by itself."""
+    line = next(line for line in PAGE.read_text().splitlines() if "$ agentify run " in line)
+    environment = dict(os.environ, PATH=f"{BUILD}:/usr/sbin:/usr/bin:/sbin:/bin")
+    with subprocess.Popen(["/bin/sh", "-c", "exec " + line[6:]], env=environment) as upgrader:
+        wait_until(answers, "nginx answers", 60)
+        for words in (["upgrade"], ["shutdown"]):
+            subprocess.run([str(BUILD / "upgraderctl"), "nginx", *words], check=True)
+        assert upgrader.wait(60) == 0
 
 
 def play():
@@ -87,11 +100,12 @@ def main():
     for command in ("ip link set lo up", "mount -t tmpfs none /srv", "mount -t tmpfs none /run"):
         subprocess.run(command.split(), check=True)
     try:
+        play_run()
         play()
     except AssertionError as error:
         print(f"not ok: {error}\n0 passed, 1 failed")
         sys.exit(1)
-    print("ok the five commands upgrade nginx, and bad releases fall back\n1 passed, 0 failed")
+    print("ok one command and five commands upgrade nginx, and bad releases fall back\n1 passed, 0 failed")
 
 
 if __name__ == "__main__":

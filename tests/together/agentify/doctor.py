@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""agentify doctor on small daemons: what it says of each, and an upgrade with the options that it
+printed. Ends with `N passed, N failed`. With real daemons: doctor_daemons.py."""
+
+import shlex
+import shutil
+import socket
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+from double import AGENTIFY, free_port, run_command, run_tests, tests_of
+from run import AS_USER, Run
+
+PYTHON = sys.executable
+
+# A server in Python: how it is told to stop, and whether it takes a socket, are in its arguments.
+SERVER = """import os, signal, socket, sys
+port, *ways = sys.argv[1:]
+if "ignores" in ways:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if "takes" in ways and os.environ.get("LISTEN_PID") == str(os.getpid()):
+    one = socket.socket(fileno=3)
+else:
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    one.bind(("127.0.0.1", int(port)))
+    one.listen()
+if "children" in ways:
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            signal.pause()
+if "forks" in ways and (os.fork() or os.setsid() and os.fork()):
+    os._exit(0)
+while True:
+    taken, _ = one.accept()
+    taken.close()
+"""
+
+NODE = """require("http").createServer((_, answer) => answer.end("x"))
+  .listen(Number(process.argv[2]), "127.0.0.1");
+"""
+
+
+def examined(stage, *daemon):
+    environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                   "TMPDIR": str(stage.directory), "DIR": str(stage.directory),
+                   "XDG_RUNTIME_DIR": str(stage.directory)}
+    done = run_command(*AS_USER, str(AGENTIFY), "doctor", "--", *daemon, env=environment,
+                       timeout=120)
+    assert not list(stage.directory.glob("agentify-doctor.*")), "its directory is left"
+    return done
+
+
+def good(stage, *daemon):
+    """What it said, and the options that it printed, which an upgrade tries."""
+    done = examined(stage, *daemon)
+    assert done.returncode == 0 and done.stderr == "", done
+    assert done.stdout.startswith("This runs "), done
+    words = shlex.split(done.stdout.strip().splitlines()[-1])
+    assert words[:2] == ["agentify", "run"], words
+    one = Run(stage, "--name=patient", "--settle=200ms", *words[2:], user=AS_USER)
+    one.wait_for("the daemon is ready")
+    asked = one.ctl("patient", "upgrade")
+    assert asked.returncode == 0, (words, asked, one.log())
+    one.stop()
+    return done.stdout, words[2:words.index("--")]
+
+
+def server(stage, *ways):
+    return (PYTHON, str(stage.directory / "server.py"), str(free_port()), *ways)
+
+
+def write_server(stage):
+    (stage.directory / "server.py").write_text(SERVER)
+
+
+def test_a_python_server(stage):
+    """its port, its signal"""
+    write_server(stage)
+    daemon = server(stage)
+    said, options = good(stage, *daemon)
+    assert "It stays in the foreground." in said and "LISTEN_FDS" in said, said
+    assert "does not take sockets" in said, said
+    assert options == [f"--ready=tcp:127.0.0.1:{daemon[2]}", "--stop=TERM:10s"], options
+
+
+def test_a_server_that_takes_sockets(stage):
+    """by a connection that waits in one"""
+    write_server(stage)
+    said, _ = good(stage, *server(stage, "takes"))
+    assert "It takes sockets that init passes" in said, said
+
+
+def test_a_daemon_that_ignores_sigterm(stage):
+    """another signal ends it"""
+    write_server(stage)
+    said, options = good(stage, *server(stage, "ignores"))
+    assert "SIGTERM does not end it. SIGINT ends it" in said, said
+    assert options[-1] == "--stop=INT:10s", options
+
+
+def test_a_daemon_that_forks_twice(stage):
+    """goes on as another process"""
+    write_server(stage)
+    said, _ = good(stage, *server(stage, "forks"))
+    assert "It goes into the background" in said, said
+
+
+def test_children_that_stay_behind(stage):
+    """are counted"""
+    write_server(stage)
+    said, _ = good(stage, *server(stage, "children"))
+    assert "1 process that stays behind has to be killed" in said, said
+
+
+def test_a_shell_loop(stage):
+    """opens nothing"""
+    script = stage.script("loop", "while :; do tail -f /dev/null & wait; done")
+    said, options = good(stage, script)
+    assert "It listens on no port" in said and options[0] == "--ready=after:3s", said
+
+
+def test_a_node_server(stage):
+    """where there is node"""
+    if shutil.which("node") is None:
+        print("skipped: node is not installed")
+        return
+    (stage.directory / "server.js").write_text(NODE)
+    port = free_port()
+    _, options = good(stage, shutil.which("node"), str(stage.directory / "server.js"), str(port))
+    assert options[0] == f"--ready=tcp:127.0.0.1:{port}", options
+
+
+def test_a_daemon_that_does_not_run(stage):
+    """its last line is told"""
+    done = examined(stage, stage.script("broken", "echo >&2 no such disk; exit 3"))
+    assert done.returncode == 1 and "no such disk" in done.stderr, done
+
+
+def test_a_port_that_is_in_use(stage):
+    """is named, and nothing of another daemon is touched"""
+    write_server(stage)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = examined(stage, PYTHON, str(stage.directory / "server.py"), port)
+    assert done.returncode == 1 and "in use" in done.stderr, done
+
+
+def test_a_daemon_that_runs_already_is_not_run_again(stage):
+    """by its lock, and by its program"""
+    daemon = stage.directory / "daemon"
+    shutil.copy("/usr/bin/tail", daemon)
+    one = Run(stage, "--", str(daemon), "-f", "/dev/null")
+    one.wait_for("the daemon is ready")
+    runtime = {"XDG_RUNTIME_DIR": str(one.runtime), "PATH": "/usr/bin"}
+    done = run_command(*AS_USER, str(AGENTIFY), "doctor", "--", str(daemon), env=runtime)
+    assert done.returncode == 1 and "is held: an upgrader runs daemon" in done.stderr, done
+    done = run_command(str(AGENTIFY), "doctor", "--name=x", "--", str(daemon),
+                       env=runtime)
+    assert done.returncode == 1 and "already; stop its service first" in done.stderr, done
+    one.stop()
+
+
+def test_what_is_typed_wrongly_is_named(stage):
+    """with nothing run"""
+    del stage
+    for words, text in ((["--ready=tcp:80", "--", "x"], "no such option"), ([], "is missing"),
+                        (["--name=", "--", "x"], "needs =NAME"),
+                        (["--", "no-such-daemon"], "not in PATH")):
+        done = run_command(str(AGENTIFY), "doctor", *words)
+        assert done.returncode == 2 and text in done.stderr and done.stdout == "", (words, done)
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(globals()))

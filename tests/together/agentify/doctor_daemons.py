@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""agentify doctor on real daemons from Debian, each with a port and a directory of its own: its
+answer, and an upgrade with the options that it printed. Needs root, for daemons that change their
+user. Ends with `N passed, N failed`."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+import doctor
+from double import free_port, run_tests, tests_of
+from services import postgres_directory
+
+doctor.AS_USER = []  # as root, for whom XDG_RUNTIME_DIR does not count
+
+
+def tried(stage, daemon, listens, stop, check="", ready=None):
+    """The doctor's words, with what they have to have."""
+    if shutil.which(daemon[0]) is None:
+        raise AssertionError(daemon[0] + " is not installed")
+    said, options = doctor.good(stage, shutil.which(daemon[0]), *daemon[1:])
+    print(f"report: agentify doctor: {daemon[0]}: {' '.join(options)}")
+    assert f"It listens on {listens}." in said, said
+    assert options[-2] == "--ready=" + (ready or listens.replace(" ", ":")), options
+    assert options[-1] == "--stop=" + stop, options
+    assert (check in options[0]) if check else len(options) == 2, options
+
+
+def write(stage, name, text):
+    path = stage.directory / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_nginx(stage):
+    """finishes its requests by QUIT"""
+    port = free_port()
+    conf = write(stage, "nginx.conf", f"""pid {stage.directory}/pid; error_log stderr;
+events {{ }} http {{ access_log off; server {{ listen 127.0.0.1:{port}; }} }}""")
+    tried(stage, ["nginx", "-c", conf, "-g", "daemon off;"], f"tcp 127.0.0.1:{port}",
+          "QUIT:60s,TERM:10s", "-t")
+
+
+def test_redis(stage):
+    """by its port"""
+    port = free_port()
+    tried(stage, ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
+                  "--dir", str(stage.directory)], f"tcp 127.0.0.1:{port}", "TERM:10s")
+
+
+def test_postgresql(stage):
+    """by INT, which does not wait for clients"""
+    programs = Path(postgres_directory())
+    data = stage.directory / "data"
+    stage.directory.chmod(0o755)
+    as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
+    data.mkdir()
+    shutil.chown(data, "postgres", "postgres")
+    subprocess.run([*as_user, programs / "initdb", "-D", data], check=True, cwd=data,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    port = free_port()
+    wrapper = stage.script("postgres", f"exec setpriv --reuid=postgres --regid=postgres "
+                           f"--init-groups {programs}/postgres \"$@\"")
+    tried(stage, [wrapper, "-D", str(data), "-p", str(port), "-h", "127.0.0.1", "-k", str(data)],
+          f"tcp 127.0.0.1:{port}", "INT:80s", "-C port", ready="notify")
+
+
+def test_haproxy(stage):
+    """in the foreground"""
+    port = free_port()
+    conf = write(stage, "haproxy.cfg", f"""defaults
+  mode http
+  timeout client 5s
+  timeout server 5s
+  timeout connect 5s
+frontend one
+  bind 127.0.0.1:{port}
+  http-request return status 200
+""")
+    tried(stage, ["haproxy", "-db", "-f", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", "-c")
+
+
+def test_memcached(stage):
+    """that changes its user"""
+    port = free_port()
+    tried(stage, ["memcached", "-u", "nobody", "-l", "127.0.0.1", "-p", str(port)],
+          f"tcp 127.0.0.1:{port}", "TERM:10s")
+
+
+def test_mosquitto(stage):
+    """that says READY=1, as Debian builds it"""
+    port = free_port()
+    conf = write(stage, "mosquitto.conf", f"listener {port} 127.0.0.1\nallow_anonymous true\n")
+    tried(stage, ["mosquitto", "-c", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", ready="notify")
+
+
+def test_dnsmasq(stage):
+    """by its TCP port, beside that for datagrams"""
+    port = free_port()
+    tried(stage, ["dnsmasq", "-k", f"--port={port}", "--listen-address=127.0.0.1",
+                  "--bind-interfaces", "--no-resolv", "--conf-file=/dev/null",
+                  f"--pid-file={stage.directory}/pid"], f"tcp 127.0.0.1:{port}", "TERM:10s",
+          "--test")
+
+
+def test_lighttpd(stage):
+    """in the foreground"""
+    port = free_port()
+    conf = write(stage, "lighttpd.conf", f"""server.document-root = "{stage.directory}"
+server.bind = "127.0.0.1"
+server.port = {port}
+""")
+    tried(stage, ["lighttpd", "-D", "-f", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", "-tt")
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        print("not ok: needs root\n0 passed, 1 failed")
+        sys.exit(1)
+    if os.environ.get("APART") != "1":  # with a /run of its own
+        WORDS = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh",
+                 sys.executable, __file__, *sys.argv[1:]]
+        sys.exit(subprocess.run(WORDS, env=dict(os.environ, APART="1"), check=False).returncode)
+    run_tests(tests_of(globals()))

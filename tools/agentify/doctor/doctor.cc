@@ -1,0 +1,279 @@
+#include "tools/agentify/doctor/doctor.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "base/argument.h"
+#include "base/owned_fd.h"
+#include "tools/agentify/command.h"
+#include "tools/agentify/doctor/findings.h"
+#include "tools/agentify/doctor/trial_run.h"
+#include "tools/agentify/launch/launch.h"
+#include "tools/agentify/launch/place.h"
+#include "tools/agentify/process_list.h"
+
+namespace agentify {
+namespace {
+
+using upgrader::Duration;
+using upgrader::OwnedFd;
+
+constexpr int doctor_good = 0;
+constexpr int doctor_failed = 1;
+constexpr int doctor_usage = 2;
+
+// How long a daemon is watched: until it has opened nothing new for the second time, at least the
+// third where it has opened nothing, and at most the first.
+constexpr Duration watched_max{30'000};
+constexpr Duration quiet_time{1'500};
+constexpr Duration silent_time{3'000};
+constexpr Duration watch_interval{20};
+// For a daemon to take a connection from a socket that was passed, beyond its first start's time.
+constexpr Duration takes_time{3'000};
+constexpr Duration check_time{20'000};
+
+// Programs whose process says nothing of which daemon it is.
+constexpr std::string_view interpreters[] = {"sh",   "dash", "bash", "busybox", "node", "perl",
+                                             "ruby", "java", "php",  "lua",     "env"};
+
+struct Patient {
+  std::string name;                // of the upgrader, by which its lock is found
+  std::vector<std::string> words;  // the daemon, by its path, and its arguments
+};
+
+int say(const std::string& why, int status) {
+  std::fprintf(stderr, "agentify: doctor: %s\n", why.c_str());
+  return status;
+}
+
+void tell(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+bool is_interpreter(const std::string& program) {
+  const std::string name = std::filesystem::path(program).filename().string();
+  if (name.starts_with("python")) return true;
+  return std::find(std::begin(interpreters), std::end(interpreters), name) !=
+         std::end(interpreters);
+}
+
+// The pid of a process that runs this program already, or 0.
+pid_t running(const std::string& program) {
+  std::error_code error;
+  const std::string real = std::filesystem::canonical(program, error).string();
+  if (error || is_interpreter(real)) return 0;
+  for (const Process& process : list_processes()) {
+    const std::string link = "/proc/" + std::to_string(process.pid) + "/exe";
+    const std::string target = std::filesystem::read_symlink(link, error).string();
+    if (!error && !process.ended && target == real) return process.pid;
+  }
+  return 0;
+}
+
+// Why the daemon must not be run, or nothing.
+std::optional<std::string> refusal_to_run(const Patient& patient) {
+  const auto directory = find_directory(patient.name, false);
+  if (const auto* path = std::get_if<std::string>(&directory)) {
+    const OwnedFd lock(::open((*path + "/lock").c_str(), O_RDONLY | O_CLOEXEC));
+    if (lock && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      return *path + "/lock is held: an upgrader runs " + patient.name + " already";
+    }
+  }
+  const pid_t pid = running(patient.words[0]);
+  if (pid == 0) return std::nullopt;
+  return "process " + std::to_string(pid) + " runs " + patient.words[0] +
+         " already; stop its service first";
+}
+
+// Of a daemon that ended by itself.
+std::string words_on_failure(const std::string& failure) {
+  std::string small = failure;
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+  const bool in_use = small.find("in use") != std::string::npos;
+  return (in_use ? "its port is in use; stop the service that has it: " : "it does not run: ") +
+         failure;
+}
+
+// Watches it from its start on. False if it has ended by itself.
+bool watch(TrialRun& run, Findings& findings) {
+  const Duration begun = steady_now();
+  Duration changed = begun;
+  pid_t first = 0;
+  while (steady_now() < begun + watched_max) {
+    pause_for(watch_interval);
+    if (!run.lives()) return false;
+    const pid_t main = run.main_process();
+    if (first == 0) first = main;
+    if (main == 0) continue;
+    if (main != first) findings.forks = true;
+    std::vector<Listener> listeners = run.listeners();
+    const bool notifies = run.has_notified();
+    if (listeners != findings.listeners || notifies != findings.notifies) {
+      changed = steady_now();
+      findings.ready_after = changed - begun;
+      findings.listeners = std::move(listeners);
+      findings.notifies = notifies;
+    }
+    const bool is_open = findings.notifies || !findings.listeners.empty();
+    if (steady_now() - changed > (is_open ? quiet_time : silent_time)) break;
+  }
+  return run.lives() && first != 0;
+}
+
+// A socket at the address of a listener of the first run, or none.
+OwnedFd socket_like(const Listener& listener) {
+  OwnedFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(listener.port);
+  const int yes = 1;
+  ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const bool good =
+      ::inet_pton(AF_INET, listener.address.c_str(), &address.sin_addr) == 1 &&
+      ::bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+      ::listen(made.get(), SOMAXCONN) == 0;
+  return good ? std::move(made) : OwnedFd();
+}
+
+OwnedFd connect_to(const Listener& listener) {
+  OwnedFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(listener.port);
+  ::inet_pton(AF_INET, listener.address == "0.0.0.0" ? "127.0.0.1" : listener.address.c_str(),
+              &address.sin_addr);
+  static_cast<void>(
+      ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
+  return made;
+}
+
+// By a second run, with a socket that waits with one connection: the daemon takes that from it.
+std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
+                                  const Findings& findings) {
+  const auto tcp =
+      std::find_if(findings.listeners.begin(), findings.listeners.end(),
+                   [](const Listener& one) { return one.kind == Listener::Kind::tcp; });
+  if (tcp == findings.listeners.end()) return std::nullopt;
+  const OwnedFd passed = socket_like(*tcp);
+  if (!passed) return std::nullopt;
+  const OwnedFd client = connect_to(*tcp);
+  TrialRun run;
+  if (run.begin(places, patient.words, passed.get())) return std::nullopt;
+  const Duration limit = steady_now() + findings.ready_after + takes_time;
+  bool waited = false;
+  while (run.lives() && steady_now() < limit) {
+    unsigned long waiting = 0;
+    for (const Listener& one : all_listeners()) {
+      if (one.kind == tcp->kind && one.port == tcp->port && one.address == tcp->address) {
+        waiting += one.waiting;
+      }
+    }
+    if (waited && waiting == 0) return true;
+    waited = waited || waiting > 0;
+    pause_for(watch_interval);
+  }
+  return false;
+}
+
+// The check that is known for a daemon of this name, if it finds this one in order.
+std::string working_check(const Patient& patient, const KnownDaemon* known) {
+  if (known == nullptr || known->check.empty()) return "";
+  Options options;
+  options.name = patient.words[0];
+  options.args.assign(patient.words.begin() + 1, patient.words.end());
+  std::vector<std::string> environment;
+  for (const char* const* entry = environ; *entry != nullptr; ++entry)
+    environment.emplace_back(*entry);
+  environment.push_back("AGENT_PROTOCOL_PROGRAM=" + patient.words[0]);
+  const std::string check(known->check);
+  return run_command(check, options, environment, check_time).good ? check : "";
+}
+
+int examine(const Patient& patient, const Places& places) {
+  tell("This runs " + shell_line(patient.words) + ", on its real data, and ends it.");
+  const std::string base = std::filesystem::path(patient.words[0]).filename().string();
+  const KnownDaemon* const known = known_daemon(base);
+  Findings findings;
+  findings.check = working_check(patient, known);
+  {
+    TrialRun run;
+    if (const auto wrong = run.begin(places, patient.words)) return say(*wrong, doctor_failed);
+    if (!watch(run, findings)) {
+      return say(words_on_failure(run.failure()), doctor_failed);
+    }
+    findings.end = run.end();
+  }
+  findings.takes_sockets = takes_sockets(places, patient, findings);
+  for (const std::string& line : sentences_on(findings, known))
+    tell(line);
+  std::vector<std::string> words = {"agentify", "run"};
+  const std::vector<std::string> options = options_for(findings, known);
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), patient.words.begin(), patient.words.end());
+  tell("\n" + shell_line(words));
+  return doctor_good;
+}
+
+std::string doctor_help() {
+  return "Usage: agentify doctor [--name=NAME] [--] DAEMON [ARG ...]\n"
+         "\n"
+         "Runs DAEMON once or twice for some seconds, on its real data, and prints what it does\n"
+         "and the options with which agentify run should start it.\n"
+         "\n"
+         "  --name=NAME               the upgrader that must not run it meanwhile (the base name\n"
+         "                            of DAEMON)\n"
+         "  -h, --help                print this, and exit\n"
+         "\n"
+         "More in agentify(1).\n";
+}
+
+}  // namespace
+
+int perform_doctor(const std::vector<std::string>& words) {
+  Launch launch;
+  std::size_t at = 0;
+  for (; at < words.size() && words[at].size() > 1 && words[at][0] == '-' && words[at] != "--";
+       ++at) {
+    const std::string& word = words[at];
+    if (word == "--help" || word == "-h") {
+      tell(doctor_help());
+      return doctor_good;
+    }
+    const upgrader::Argument argument = upgrader::take_apart(word);
+    if (argument.name != "--name") return say(word + ": no such option", doctor_usage);
+    launch.name = std::string(argument.value.value_or(""));
+    if (launch.name.empty()) return say(word + ": needs =NAME", doctor_usage);
+  }
+  if (at < words.size() && words[at] == "--") ++at;
+  if (at >= words.size()) return say("DAEMON is missing", doctor_usage);
+  launch.daemon = words[at];
+  auto named = with_name(std::move(launch), "");
+  if (const auto* wrong = std::get_if<UsageError>(&named)) return say(wrong->reason, doctor_usage);
+  Patient patient{.name = std::get<Launch>(named).name,
+                  .words = {words.begin() + static_cast<std::ptrdiff_t>(at), words.end()}};
+  patient.words[0] = path_of_program(patient.words[0]);
+  if (patient.words[0].empty()) {
+    return say(words[at] + ": not in PATH; give its path, which begins with a slash", doctor_usage);
+  }
+  auto programs = find_programs();
+  if (const auto* none = std::get_if<NoPlace>(&programs)) return say(none->why, doctor_failed);
+  if (const auto refused = refusal_to_run(patient)) return say(*refused, doctor_failed);
+  return examine(patient, std::get<Places>(programs));
+}
+
+}  // namespace agentify

@@ -1,0 +1,12 @@
+// Performs `agentify doctor`: runs a daemon, watches it, and prints the options that follow.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace agentify {
+
+// `words` are those behind `agentify doctor`. Returns an exit status.
+[[nodiscard]] int perform_doctor(const std::vector<std::string>& words);
+
+}  // namespace agentify

@@ -1,0 +1,140 @@
+#include "tools/agentify/doctor/findings.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "tools/agentify/signals.h"
+
+namespace agentify {
+namespace {
+
+// A daemon that was quick once may have more to do another time.
+constexpr int stop_time_factor = 10;
+constexpr std::chrono::seconds stop_time_min{10};
+constexpr std::chrono::seconds stop_time_max{60};
+
+constexpr KnownDaemon known_daemons[] = {
+    {"nginx", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -t)", "QUIT:60s,TERM:10s", "-g 'daemon off;'"},
+    {"haproxy", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -c)", "", "-db or -W"},
+    {"lighttpd", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -tt)", "", "-D"},
+    {"dnsmasq", R"("$AGENT_PROTOCOL_PROGRAM" "$@" --test)", "", "-k"},
+    {"postgres", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -C port)", "INT:80s", ""},
+    {"redis-server", "", "", "--daemonize no"},
+    {"memcached", "", "", "no -d"},
+    {"mosquitto", "", "", "no -d"},
+    {"apache2", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -t)", "WINCH:60s,TERM:10s", "-DFOREGROUND"}};
+
+// A probe that finds this socket: on all addresses it is asked on the loopback's.
+std::string probe_of(const Listener& listener) {
+  const std::string port = std::to_string(listener.port);
+  switch (listener.kind) {
+    case Listener::Kind::unix_stream:
+      return "unix:" + listener.address;
+    case Listener::Kind::tcp:
+      return "tcp:" + (listener.address == "0.0.0.0" ? "" : listener.address + ":") + port;
+    case Listener::Kind::tcp6:
+      return "tcp:[" + (listener.address == "::" ? "::1" : listener.address) + "]:" + port;
+    case Listener::Kind::udp:
+    case Listener::Kind::udp6:
+      break;
+  }
+  return "";
+}
+
+// The first that can be connected to; tcp before unix, since a path may change with a restart.
+std::string ready_of(const Findings& findings) {
+  if (findings.notifies) return "notify";
+  for (const auto kind : {Listener::Kind::tcp, Listener::Kind::tcp6, Listener::Kind::unix_stream}) {
+    for (const Listener& listener : findings.listeners) {
+      if (listener.kind == kind) return probe_of(listener);
+    }
+  }
+  return "";
+}
+
+std::string stop_of(const SignalledEnd& end) {
+  const auto needed = std::chrono::ceil<std::chrono::seconds>(end.time * stop_time_factor);
+  const auto time = std::clamp<std::chrono::seconds>(needed, stop_time_min, stop_time_max);
+  const std::string text = ":" + std::to_string(time.count()) + "s";
+  if (end.signal == SIGKILL) return "TERM:10s,KILL";
+  return signal_name(end.signal).substr(3) + text;
+}
+
+std::string count_of(int number, const std::string& one, const std::string& many) {
+  return std::to_string(number) + " " + (number == 1 ? one : many);
+}
+
+std::string sentence_on_end(const SignalledEnd& end) {
+  std::string text;
+  for (const int signal : end.ignored)
+    text += signal_name(signal) + " does not end it. ";
+  text += signal_name(end.signal) + " ends it in " + std::to_string(end.time.count()) + " ms, and ";
+  if (end.left == 0) return text + "no process stays behind.";
+  return text +
+         count_of(end.left, "process that stays behind has",
+                  "processes that stay behind "
+                  "have") +
+         " to be killed.";
+}
+
+}  // namespace
+
+const KnownDaemon* known_daemon(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(known_daemons), std::end(known_daemons),
+                   [name](const KnownDaemon& one) { return one.name == name; });
+  return found == std::end(known_daemons) ? nullptr : found;
+}
+
+std::vector<std::string> options_for(const Findings& findings, const KnownDaemon* known) {
+  std::vector<std::string> options;
+  if (!findings.check.empty()) options.push_back("--check=" + findings.check);
+  if (const std::string ready = ready_of(findings); !ready.empty()) {
+    options.push_back("--ready=" + ready);
+  } else {
+    options.emplace_back("--ready=after:3s");
+  }
+  const bool finishes = known != nullptr && !known->stop.empty();
+  options.push_back("--stop=" + (finishes ? std::string(known->stop) : stop_of(findings.end)));
+  return options;
+}
+
+std::vector<std::string> sentences_on(const Findings& findings, const KnownDaemon* known) {
+  std::vector<std::string> lines;
+  if (findings.forks) {
+    lines.emplace_back("It goes into the background: its first process ends, and another goes on.");
+    if (known != nullptr && !known->foreground.empty()) {
+      lines.push_back("It stays in the foreground with: " + std::string(known->foreground));
+    }
+  } else {
+    lines.emplace_back("It stays in the foreground.");
+  }
+  if (findings.notifies) lines.emplace_back("It says READY=1 on NOTIFY_SOCKET.");
+  for (const Listener& listener : findings.listeners)
+    lines.push_back("It listens on " + in_words(listener) + ".");
+  if (findings.listeners.empty()) {
+    lines.emplace_back("It listens on no port and no socket with a path.");
+  }
+  if (findings.notifies || !findings.listeners.empty()) {
+    lines.push_back("It took " + std::to_string(findings.ready_after.count()) + " ms for this.");
+  } else {
+    lines.emplace_back(
+        "So nothing tells when it works. --ready=after:3s takes it for ready if it lives so long; "
+        "--ready=exec:COMMAND can ask more.");
+  }
+  lines.push_back(sentence_on_end(findings.end));
+  if (findings.takes_sockets) {
+    lines.emplace_back(*findings.takes_sockets
+                           ? "It takes sockets that init passes (LISTEN_FDS): with them no "
+                             "connection is refused during an upgrade."
+                           : "It does not take sockets that init passes (LISTEN_FDS).");
+  }
+  if (findings.check.empty()) {
+    lines.emplace_back("No command is known that checks its configuration: give one by --check.");
+  } else {
+    lines.push_back("This command finds its configuration in order: " + findings.check);
+  }
+  return lines;
+}
+
+}  // namespace agentify

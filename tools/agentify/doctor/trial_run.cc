@@ -1,0 +1,245 @@
+#include "tools/agentify/doctor/trial_run.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "base/descriptors.h"
+#include "base/errno_name.h"
+#include "base/owned_fd.h"
+#include "tools/agentify/process_list.h"
+
+namespace agentify {
+namespace {
+
+using upgrader::Duration;
+
+constexpr Duration look_interval{20};
+constexpr Duration upgrader_end_max{20'000};
+
+struct SignalStep {
+  int signal;
+  Duration time;
+};
+constexpr SignalStep signal_steps[] = {{SIGTERM, Duration{10'000}},
+                                       {SIGINT, Duration{5'000}},
+                                       {SIGQUIT, Duration{5'000}},
+                                       {SIGKILL, Duration{5'000}}};
+
+std::string read_text(const std::string& path) {
+  const std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string name_of(pid_t pid) {
+  std::string name = read_text("/proc/" + std::to_string(pid) + "/comm");
+  if (!name.empty() && name.back() == '\n') name.pop_back();
+  return name;
+}
+
+bool is_alive(const std::vector<Process>& all, pid_t pid) {
+  return std::any_of(all.begin(), all.end(),
+                     [pid](const Process& one) { return one.pid == pid && !one.ended; });
+}
+
+// The inodes of all sockets of a process.
+void add_sockets(pid_t pid, std::set<std::uint64_t>& inodes) {
+  constexpr std::string_view mark = "socket:[";
+  std::error_code ignored;
+  const std::string directory = "/proc/" + std::to_string(pid) + "/fd";
+  for (std::filesystem::directory_iterator at(directory, ignored), end; !ignored && at != end;
+       at.increment(ignored)) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(at->path(), gone).string();
+    if (!gone && target.starts_with(mark)) {
+      inodes.insert(std::strtoull(target.c_str() + mark.size(), nullptr, 10));
+    }
+  }
+}
+
+[[noreturn]] void become_upgrader(const std::vector<std::string>& words, const std::string& log,
+                                  int socket) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nothing outlives a doctor that is killed
+  const int null = ::open("/dev/null", O_RDWR);
+  const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::dup2(null, STDIN_FILENO);
+  ::dup2(file, STDOUT_FILENO);
+  ::dup2(file, STDERR_FILENO);
+  const int first = upgrader::first_passed_descriptor;
+  if (socket >= 0) {
+    if (socket == first) {
+      ::fcntl(socket, F_SETFD, 0);
+    } else {
+      ::dup2(socket, first);
+    }
+    ::setenv("LISTEN_PID", std::to_string(::getpid()).c_str(), 1);
+    ::setenv("LISTEN_FDS", "1", 1);
+  }
+  std::vector<char*> argv;
+  for (const std::string& word : words)
+    argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execv(argv[0], argv.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+Duration steady_now() {
+  return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+void pause_for(Duration time) {
+  ::poll(nullptr, 0, static_cast<int>(time.count()));
+}
+
+std::vector<Listener> all_listeners() {
+  std::vector<Listener> all;
+  const std::pair<Listener::Kind, const char*> files[] = {
+      {Listener::Kind::tcp, "/proc/net/tcp"},
+      {Listener::Kind::tcp6, "/proc/net/tcp6"},
+      {Listener::Kind::udp, "/proc/net/udp"},
+      {Listener::Kind::udp6, "/proc/net/udp6"},
+      {Listener::Kind::unix_stream, "/proc/net/unix"}};
+  for (const auto& [kind, path] : files) {
+    const std::vector<Listener> found = parse_listeners(kind, read_text(path));
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return all;
+}
+
+TrialRun::~TrialRun() {
+  kill_upgrader();
+  std::error_code ignored;
+  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+}
+
+std::optional<std::string> TrialRun::begin(const Places& places,
+                                           const std::vector<std::string>& daemon, int socket) {
+  const char* const temporary = std::getenv("TMPDIR");
+  directory_ = std::string(temporary == nullptr ? "/tmp" : temporary) + "/agentify-doctor.XXXXXX";
+  if (::mkdtemp(directory_.data()) == nullptr) {
+    return std::exchange(directory_, "") + ": " + in_words(upgrader::SystemError{errno});
+  }
+  std::vector<std::string> words = {places.upgrader,
+                                    "--lock=" + directory_ + "/lock",
+                                    "--start-timeout=0",
+                                    "--adapter=" + places.agentify,
+                                    "--adapter=--ready=notify",
+                                    "--adapter=--last-words",
+                                    "--"};
+  words.insert(words.end(), daemon.begin(), daemon.end());
+  upgrader_ = ::fork();
+  if (upgrader_ == 0) become_upgrader(words, directory_ + "/log", socket);
+  if (upgrader_ < 0) return "cannot fork: " + in_words(upgrader::SystemError{errno});
+  return std::nullopt;
+}
+
+bool TrialRun::lives() {
+  if (upgrader_ > 0 && ::waitpid(upgrader_, nullptr, WNOHANG) == upgrader_) upgrader_ = -1;
+  return upgrader_ > 0;
+}
+
+pid_t TrialRun::keeper(const std::vector<Process>& all) const {
+  if (upgrader_ <= 0) return 0;
+  for (const Process& process : descendants(all, upgrader_)) {
+    if (!process.ended && name_of(process.pid) == "agentify-keeper") return process.pid;
+  }
+  return 0;
+}
+
+std::vector<Process> TrialRun::family() const {
+  const std::vector<Process> all = list_processes();
+  const pid_t kept_by = keeper(all);
+  return kept_by == 0 ? std::vector<Process>{} : descendants(all, kept_by);
+}
+
+pid_t TrialRun::main_process() const {
+  const std::vector<Process> all = list_processes();
+  const pid_t kept_by = keeper(all);
+  return kept_by == 0 ? 0 : heir(all, kept_by);
+}
+
+std::vector<Listener> TrialRun::listeners() const {
+  std::set<std::uint64_t> inodes;
+  for (const Process& process : family())
+    add_sockets(process.pid, inodes);
+  std::vector<Listener> found = all_listeners();
+  std::erase_if(found, [&inodes](const Listener& one) { return !inodes.contains(one.inode); });
+  for (Listener& listener : found)
+    listener.waiting = 0;
+  return found;
+}
+
+std::string TrialRun::log() const {
+  return read_text(directory_ + "/log");
+}
+
+bool TrialRun::has_notified() const {
+  return log().find(": the daemon is ready after ") != std::string::npos;
+}
+
+std::string TrialRun::failure() const {
+  std::string last;
+  std::string told;
+  std::istringstream lines(log());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("agentify: the daemon ") && line.find("is process") == std::string::npos) {
+      told = line.substr(line.find(' ') + 1);
+    }
+    if (!line.empty()) last = line;
+  }
+  return told.empty() ? last : told;
+}
+
+SignalledEnd TrialRun::end() {
+  SignalledEnd made;
+  const pid_t main = main_process();
+  for (const SignalStep& step : signal_steps) {
+    const Duration begun = steady_now();
+    if (main > 0) ::kill(main, step.signal);
+    while (is_alive(list_processes(), main) && steady_now() < begun + step.time)
+      pause_for(Duration{1});
+    made.signal = step.signal;
+    made.time = steady_now() - begun;
+    if (!is_alive(list_processes(), main)) break;
+    made.ignored.push_back(step.signal);
+  }
+  const Duration limit = steady_now() + upgrader_end_max;
+  while (lives() && steady_now() < limit)
+    pause_for(look_interval);
+  const std::string text = log();
+  const std::size_t mark = text.find(" that the daemon had left had to be killed");
+  if (mark == std::string::npos) return made;
+  const std::size_t line = text.rfind("agentify: ", mark) + std::string_view("agentify: ").size();
+  made.left = std::atoi(text.c_str() + line);
+  return made;
+}
+
+// SIGKILL is the keeper's sign to end all that the daemon has left.
+void TrialRun::kill_upgrader() {
+  if (!lives()) return;
+  ::kill(upgrader_, SIGQUIT);
+  const Duration limit = steady_now() + upgrader_end_max;
+  while (lives() && steady_now() < limit)
+    pause_for(look_interval);
+  if (lives()) ::kill(upgrader_, SIGKILL);
+  if (upgrader_ > 0) ::waitpid(upgrader_, nullptr, 0);
+  upgrader_ = -1;
+}
+
+}  // namespace agentify
