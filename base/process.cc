@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "base/descriptors.h"
-#include "base/execution.h"
 #include "base/vectors.h"
 
 namespace upgrader {
@@ -82,31 +81,21 @@ bool put_descriptors_in_place(const Pipes& pipes, int passed, int program_descri
   return program_descriptor < 0 || ::fcntl(program_descriptor, F_SETFD, 0) == 0;
 }
 
-// By its path, or by the open descriptor.
-enum class By { path, descriptor };
-
-int execute_path(const Program& program, const Vectors& vectors) {
-  ::execve(program.path().c_str(), vectors.argv(), vectors.envp());
-  return errno;
-}
-
-int execute_descriptor(const Program& program, const Vectors& vectors) {
+// Returns the error, after a failure only. By its path while that names the checked file, since the
+// kernel names the process after what it was started by; otherwise by the open descriptor. A script
+// has no other way than its path: its interpreter opens that again.
+int execute(const Program& program, const Vectors& vectors) {
+  const bool is_script = program.kind() == ExecutableKind::script;
+  int error = program.path_changed();
+  if (error == 0) {
+    ::execve(program.path().c_str(), vectors.argv(), vectors.envp());
+    error = errno;
+    // If the path has changed meanwhile, the kernel has refused another file, or none.
+    if (is_script || program.path_changed() == 0) return error;
+  }
+  if (is_script) return error;
   ::syscall(SYS_execveat, program.descriptor(), "", vectors.argv(), vectors.envp(), AT_EMPTY_PATH);
   return errno;
-}
-
-// Returns only after a failure. If one way fails for a reason of its own, the other is tried: if
-// the path has come to name another file, or none; or if the kernel, a filter of system calls or an
-// emulator of another machine does not execute descriptors.
-int execute(const Program& program, const Vectors& vectors, By by) {
-  if (by == By::path) {
-    const int error = execute_path(program, vectors);
-    const bool refused = program.kind() == ExecutableKind::script || program.path_changed() == 0;
-    return refused ? error : execute_descriptor(program, vectors);
-  }
-  const int error = execute_descriptor(program, vectors);
-  const bool no_such_way = error == ENOSYS || error == EPERM || error == ENOENT;
-  return no_such_way && program.path_changed() == 0 ? execute_path(program, vectors) : error;
 }
 
 // SIGTERM when the upgrader dies; kernels without PR_SET_PDEATHSIG refuse. If the upgrader died
@@ -121,7 +110,6 @@ struct Birth {
   Vectors& vectors;
   const Pipes& pipes;
   int passed;
-  By by;
   pid_t upgrader;
 };
 
@@ -134,8 +122,7 @@ int run_child(void* data) {
   const int program_descriptor = birth.vectors.program_descriptor();
   if (::setsid() >= 0 && reset_signals() &&
       put_descriptors_in_place(birth.pipes, birth.passed, program_descriptor)) {
-    failure = {.where = StartFailed::Where::exec,
-               .error = execute(birth.program, birth.vectors, birth.by)};
+    failure = {.where = StartFailed::Where::exec, .error = execute(birth.program, birth.vectors)};
   } else {
     failure = {.where = StartFailed::Where::resources, .error = errno};
   }
@@ -148,9 +135,9 @@ int run_child(void* data) {
 // A child that shares our memory until it has been executed, on a stack of its own, as posix_spawn
 // makes it: no page is copied, which would be a sixth of the time of a start (measured with musl,
 // to the agent's main). We sleep until then. No handler runs in it, since the upgrader has none.
-pid_t make_child(const Program& program, Vectors& vectors, const Pipes& pipes, int passed, By by) {
+pid_t make_child(const Program& program, Vectors& vectors, const Pipes& pipes, int passed) {
   alignas(16) char stack[child_stack_bytes];
-  Birth birth{program, vectors, pipes, passed, by, ::getpid()};
+  Birth birth{program, vectors, pipes, passed, ::getpid()};
   return ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
 }
 
@@ -170,21 +157,13 @@ void reap(pid_t pid) {
   }
 }
 
-// Undoes a start. Does not wait: a process that hangs in the kernel does not end until the kernel
-// lets it go. SIGCHLD announces its end, and Agents::reap_strangers reaps it.
-void kill_wrong_process(pid_t pid) {
-  ::kill(pid, SIGKILL);
-  static_cast<void>(try_reap(pid));
-}
-
-std::variant<Started, StartFailed> start_by(By by, const Program& program, Vectors& vectors,
-                                            int passed) {
+std::variant<Started, StartFailed> start(const Program& program, Vectors& vectors, int passed) {
   Pipes pipes;
   if (!make_pipe(pipes.input) || !make_pipe(pipes.output) || !make_pipe(pipes.report) ||
       !make_non_blocking(pipes.input.write) || !make_non_blocking(pipes.output.read)) {
     return StartFailed{.where = StartFailed::Where::resources, .error = errno};
   }
-  const pid_t pid = make_child(program, vectors, pipes, passed, by);
+  const pid_t pid = make_child(program, vectors, pipes, passed);
   if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
 
   // Its exec has woken us, mostly on its own processor, and is not over: it could go on, and the
@@ -197,32 +176,6 @@ std::variant<Started, StartFailed> start_by(By by, const Program& program, Vecto
   }
   return Started{
       .pid = pid, .input = std::move(pipes.input.write), .output = std::move(pipes.output.read)};
-}
-
-// By its path while that names the same file, since the kernel names the process after what it was
-// started by. A script has no other way, and its interpreter opens the path again in any case.
-std::variant<Started, StartFailed> start(const Program& program, Vectors& vectors, int passed) {
-  const int changed = program.path_changed();
-  if (program.kind() == ExecutableKind::script) {
-    if (changed != 0) return StartFailed{.where = StartFailed::Where::exec, .error = changed};
-    return start_by(By::path, program, vectors, passed);
-  }
-  if (changed != 0 || !executions_can_be_seen()) {
-    return start_by(By::descriptor, program, vectors, passed);
-  }
-  auto result = start_by(By::path, program, vectors, passed);
-  const auto* const started = std::get_if<Started>(&result);
-  if (started == nullptr) return result;
-  const Runs runs = what_runs(started->pid, program);
-  if (runs == Runs::program) return result;
-  const int exchanged = program.path_changed();
-  // The kernel hides a process with file capabilities, or whose file may not be read, from
-  // everybody but root. The path named the file before the exec and names it now: that has to do.
-  if (runs == Runs::unknown && exchanged == 0) return result;
-  kill_wrong_process(started->pid);
-  if (exchanged != 0) return StartFailed{.where = StartFailed::Where::exec, .error = exchanged};
-  // The path names the file again, or still does and the program has executed another one since.
-  return start_by(By::descriptor, program, vectors, passed);
 }
 
 }  // namespace

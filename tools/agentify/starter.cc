@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "base/descriptors.h"
-#include "base/execution.h"
 #include "base/owned_fd.h"
 
 namespace agentify {
@@ -156,9 +155,7 @@ StartedChild start_child(const Program& program, const ChildSetting& setting) {
     if (changed != 0) return {.error = changed};
     return start_by(By::path, program, setting);
   }
-  if (changed != 0 || !upgrader::executions_can_be_seen()) {
-    return start_by(By::descriptor, program, setting);
-  }
+  if (changed != 0) return start_by(By::descriptor, program, setting);
   const StartedChild started = start_by(By::path, program, setting);
   if (started.pid < 0 || program.path_changed() == 0) return started;
   // Exchanged while it was executed: nobody knows which of the two runs.

@@ -71,116 +71,53 @@ bool no_child_is_left() {
   return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
 }
 
-// A child that was started wrongly has been killed. It is reaped here, unless it has been already.
-bool the_killed_child_is_gone() {
-  int status = 0;
-  const pid_t reaped = ::waitpid(-1, &status, 0);
-  if (reaped < 0) return errno == ECHILD;
-  return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && no_child_is_left();
-}
-
 }  // namespace
 
-TEST_CASE("a program that was exchanged before its exec is killed, and has not been started") {
-  const TemporaryDirectory directory;
-  const std::string path = directory.write("agent", content_of("/bin/cat"));
-  const std::string other = directory.write("other", content_of("/bin/cat"));
-  const Program program = program_of(path);
-  const std::size_t before = descriptors_of(::getpid()).size();
-  const AtStat swapper([&](std::string_view looked_at, bool done) {
-    if (done && looked_at == path) exchange(path, other);
-  });
-
-  auto result = start_process(program, {});
-
-  if (auto* started = std::get_if<Started>(&result)) FAIL(is_cat(*started));
-  CHECK(std::get<StartFailed>(result) == StartFailed{.where = Where::exec, .error = ESTALE});
-  CHECK(the_killed_child_is_gone());
-  CHECK(descriptors_of(::getpid()).size() == before);
-}
-
-TEST_CASE("a program that was exchanged before its exec, and back after it, is started as it was") {
-  const TemporaryDirectory directory;
-  const std::string path = directory.write("agent", content_of("/bin/cat"));
-  const std::string other = directory.write("other", content_of("/usr/bin/tail"));
-  const Program program = program_of(path);
-  int exchanges = 0;
-  const AtStat swapper([&](std::string_view looked_at, bool done) {
-    const bool due = exchanges == 0 ? looked_at == path : is_other_process(looked_at);
-    if (!done || !due || exchanges == 2) return;
-    exchange(path, other);
-    ++exchanges;
-  });
-
-  auto result = start_process(program, {});
-
-  CHECK(exchanges == 2);
-  REQUIRE(std::holds_alternative<Started>(result));
-  CHECK(is_cat(std::get<Started>(result)));
-  CHECK(the_killed_child_is_gone());
-}
-
-TEST_CASE("a program that has executed another one when it is looked at is started all the same") {
+TEST_CASE("a program that executes another one at once is started once, however busy all is") {
   const Program program = program_of("/usr/bin/env", {"cat"});
-  bool waited = false;
+  // Whoever looks at the process finds the other program.
   const AtStat waiter([&](std::string_view looked_at, bool done) {
     if (done || !is_other_process(looked_at)) return;
     const std::string process(looked_at.substr(0, looked_at.rfind('/')));
     for (int look = 0; look < patience_ms && content_of(process + "/comm") != "cat\n"; ++look)
       ::poll(nullptr, 0, 1);
-    waited = true;
   });
+  const Failing no_second_start(Call::clone, EAGAIN, 1);
 
   auto result = start_process(program, {});
 
-  CHECK(waited);
-  REQUIRE(std::holds_alternative<Started>(result));
-  CHECK(is_cat(std::get<Started>(result)));
-  CHECK(the_killed_child_is_gone());
-}
-
-TEST_CASE("a program that has ended when it is looked at has been started") {
-  const Program program = program_of("/bin/true");
-  const AtStat waiter([](std::string_view looked_at, bool done) {
-    if (done || !is_other_process(looked_at)) return;
-    const pid_t pid = std::stoi(std::string(looked_at.substr(6)));
-    REQUIRE(ends(pid));
-  });
-
-  auto result = start_process(program, {});
-
-  REQUIRE(std::holds_alternative<Started>(result));
-  CHECK(try_reap(std::get<Started>(result).pid) == Ending{Ending::How::exited, 0});
-}
-
-TEST_CASE("where it cannot be seen what a process runs, the program is started all the same") {
-  const TemporaryDirectory directory;
-  const std::string path = directory.write("agent", content_of("/bin/cat"));
-  const Program program = program_of(path);
-  const bool no_proc = GENERATE(false, true);
-  // The path has been looked at before the process is.
-  const Failing failing(no_proc ? Call::lstat : Call::stat, EACCES, no_proc ? 0 : 1);
-
-  auto result = start_process(program, {});
-
-  CHECK(failing.fired());
   REQUIRE(std::holds_alternative<Started>(result));
   CHECK(is_cat(std::get<Started>(result)));
   CHECK(no_child_is_left());
 }
 
-TEST_CASE("where neither can be had, the path is executed") {
-  const Program program = program_of("/bin/cat");
-  const Failing looking(Call::stat, ENOENT);
+TEST_CASE("a program whose path was exchanged before its exec is executed as it was checked") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("agent", content_of("/bin/cat"));
+  const std::string other = directory.write("other", content_of("/usr/bin/tail"));
+  const Program program = program_of(path);
+  const AtStat swapper([&](std::string_view looked_at, bool done) {
+    if (!done && looked_at == path) exchange(path, other);
+  });
+
+  auto result = start_process(program, {});
+
+  REQUIRE(std::holds_alternative<Started>(result));
+  CHECK(is_cat(std::get<Started>(result)));
+  CHECK(no_child_is_left());
+}
+
+TEST_CASE("a program whose path has gone is not started where no descriptor can be executed") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("agent", content_of("/bin/cat"));
+  const Program program = program_of(path);
+  std::filesystem::remove(path);
   const int error = GENERATE(ENOSYS, EPERM, ENOENT);
   constexpr int signals = 64;
   const Failing executing(Call::syscall, error, signals);
 
-  auto result = start_process(program, {});
-
+  CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = error});
   CHECK(executing.fired());
-  REQUIRE(std::holds_alternative<Started>(result));
-  CHECK(is_cat(std::get<Started>(result)));
 }
 
 TEST_CASE("a start whose process cannot give a signal its default fails, but for two of them") {

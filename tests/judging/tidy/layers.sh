@@ -5,7 +5,7 @@ layer_checks='layers crossings cereal uv decisions releases sample_agent_include
   fleet_http'
 
 # The files of base/ that act: all others are pure.
-base_shell='check|descriptors|environment|executable|execution|lock|lock_holders|no_wait'
+base_shell='check|descriptors|directory|environment|executable|lock|lock_holders|no_wait'
 base_shell="$base_shell|notify_listener|owned_fd|process|program|uv_handle|vectors"
 
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
