@@ -13,7 +13,6 @@
 #include "tests/support/every_event.h"
 #include "tests/support/source_directory.h"
 #include "upgrader/core/options.h"
-#include "upgrader/core/policy.h"
 
 namespace upgrader::test {
 namespace {

@@ -100,16 +100,19 @@ Complaint set_timeout(const Argument& argument, std::optional<Duration>& option)
 
 Complaint set_option(const Argument& argument, Options& options) {
   const std::string_view name = argument.name;
-  if (name == "--mode") return set_choice(argument, options.mode);
-  if (name == "--start-timeout") return set_duration(argument, options.start_timeout, true);
-  if (name == "--stop-timeout") return set_duration(argument, options.stop_timeout, false);
+  if (name == "--mode") return set_choice(argument, options.defaults.mode);
+  if (name == "--start-timeout")
+    return set_duration(argument, options.defaults.start_timeout, true);
+  if (name == "--stop-timeout") return set_duration(argument, options.defaults.stop_timeout, false);
   if (name == "--exit-grace") return set_duration(argument, options.exit_grace, true);
-  if (name == "--trial") return set_duration(argument, options.trial, true);
-  if (name == "--on-unclean-stop") return set_choice(argument, options.on_unclean_stop);
-  if (name == "--fallback") return set_choice(argument, options.fallback);
-  if (name == "--gate") return set_choice(argument, options.gate);
-  if (name == "--confirm-timeout") return set_timeout(argument, options.confirm_timeout);
-  if (name == "--commit") return set_choice(argument, options.commit);
+  if (name == "--trial") return set_duration(argument, options.defaults.trial, true);
+  if (name == "--on-unclean-stop") return set_choice(argument, options.defaults.on_unclean_stop);
+  if (name == "--fallback") return set_choice(argument, options.defaults.fallback);
+  if (name == "--gate") return set_choice(argument, options.defaults.gate);
+  if (name == "--confirm-timeout") {
+    return set_duration(argument, options.defaults.confirm_timeout, true);
+  }
+  if (name == "--commit") return set_choice(argument, options.defaults.commit);
   if (name == "--relink") return set_flag(argument, options.relink);
   if (name == "--previous") {
     return set_path(argument, options.previous, "needs =LINK, where LINK is a path");
@@ -143,8 +146,8 @@ Complaint judge_together(const Options& options) {
   if (options.attempts > 0 && !options.previous) {
     return "--attempts: needs --previous=LINK";
   }
-  const bool must_be_healthy = options.commit == agent_protocol::CommitRule::healthy;
-  if (must_be_healthy && options.trial == Duration{0}) {
+  const bool must_be_healthy = options.defaults.commit == agent_protocol::CommitRule::healthy;
+  if (must_be_healthy && options.defaults.trial == Duration{0}) {
     return "--commit=healthy: needs a --trial that is not 0";
   }
   return "";
@@ -156,6 +159,9 @@ CommandLine finish(Options& options, int argc, const char* const* argv, int at) 
     return UsageError{"AGENT is missing: upgrader [options] [--] AGENT [ARG ...]"};
   }
   options.agent = argv[at];
+  if (!is_given("--confirm-timeout", argv, at)) {
+    options.defaults.confirm_timeout = options.defaults.start_timeout;
+  }
   options.args.assign(argv + at + 1, argv + argc);
   if (Complaint complaint = judge_together(options); !complaint.empty()) {
     return UsageError{std::move(complaint)};
@@ -175,7 +181,16 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
 Duration lock_timeout_of(const Options& options) {
   if (options.lock_timeout) return *options.lock_timeout;
   if (options.exit_grace == Duration{0}) return Duration{0};
-  return options.stop_timeout + options.exit_grace;
+  return options.defaults.stop_timeout + options.exit_grace;
+}
+
+Policy policy_of(const Options& options, Duration watchdog) {
+  return {.defaults = options.defaults,
+          .exit_grace = options.exit_grace,
+          .watchdog = watchdog,
+          .relink = options.relink,
+          .previous = options.previous.has_value(),
+          .attempts = options.attempts > 0};
 }
 
 }  // namespace upgrader

@@ -5,24 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/message.h"
 #include "base/command_line.h"
 #include "base/time.h"
 #include "upgrader/core/log_level.h"
+#include "upgrader/core/terms.h"
 
 namespace upgrader {
 
 struct Options {
-  agent_protocol::Mode mode = agent_protocol::Mode::parallel;
-  Duration start_timeout{std::chrono::minutes{5}};  // 0 is no limit
-  Duration stop_timeout{std::chrono::seconds{90}};  // never 0
-  Duration exit_grace{std::chrono::seconds{10}};    // 0 is no limit
-  Duration trial{std::chrono::seconds{30}};         // 0 commits at once
-  agent_protocol::UncleanStop on_unclean_stop = agent_protocol::UncleanStop::fall_back;
-  agent_protocol::FallbackMode fallback = agent_protocol::FallbackMode::cold;
-  agent_protocol::Gate gate = agent_protocol::Gate::none;
-  agent_protocol::CommitRule commit = agent_protocol::CommitRule::survive;
-  std::optional<Duration> confirm_timeout;  // as given; otherwise the start timeout; 0 is no limit
+  // For upgrades that do not say. The confirm timeout is the start timeout unless it is given; the
+  // stop timeout is never 0; a trial of 0 commits at once.
+  Terms defaults{.start_timeout = std::chrono::minutes{5},
+                 .confirm_timeout = std::chrono::minutes{5},
+                 .stop_timeout = std::chrono::seconds{90},
+                 .trial = std::chrono::seconds{30}};
+  Duration exit_grace{std::chrono::seconds{10}};  // 0 is no limit
   bool relink = false;
   std::optional<std::string> previous;  // a path
   int attempts = 0;                     // 0 counts nothing
@@ -48,6 +45,10 @@ using CommandLine = CommandLineOf<Options>;
 // How long to wait for the lock: as given, or the longest that a predecessor's agent may take to
 // end, stop timeout and exit grace; 0 is no limit.
 [[nodiscard]] Duration lock_timeout_of(const Options& options);
+
+// The supervisor's settings. `watchdog`: how far apart heartbeats may be, as init says; zero where
+// none are wanted.
+[[nodiscard]] Policy policy_of(const Options& options, Duration watchdog);
 
 [[nodiscard]] std::string help_text();
 [[nodiscard]] std::string version_text();

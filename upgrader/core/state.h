@@ -15,17 +15,6 @@
 
 namespace upgrader {
 
-// The settings from the command line, which never change.
-struct Policy {
-  Terms defaults;  // for upgrades that do not say; its stop timeout is a shutdown's, too
-  Duration exit_grace{};
-  Duration watchdog{};  // how far apart an agent's heartbeats may be; zero: none are wanted
-  bool relink = false;
-  bool previous = false;  // there may be a way back when the first agent fails
-  bool attempts = false;  // it is counted how often it failed to last for the trial's time
-  bool operator==(const Policy&) const = default;
-};
-
 // The event that an agent's deadline waits for.
 enum class Awaited {
   ready,

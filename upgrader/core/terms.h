@@ -1,4 +1,4 @@
-// The terms of an upgrade: what was asked for, with the defaults filled in.
+// The terms of an upgrade: what was asked for, with the defaults filled in; and the defaults.
 #pragma once
 
 #include <optional>
@@ -21,6 +21,17 @@ struct Terms {
   agent_protocol::UncleanStop on_unclean_stop = agent_protocol::UncleanStop::fall_back;
   agent_protocol::FallbackMode fallback = agent_protocol::FallbackMode::cold;
   bool operator==(const Terms&) const = default;
+};
+
+// The settings from the command line, which never change.
+struct Policy {
+  Terms defaults;  // for upgrades that do not say; its stop timeout is a shutdown's, too
+  Duration exit_grace{};
+  Duration watchdog{};  // how far apart an agent's heartbeats may be; zero: none are wanted
+  bool relink = false;
+  bool previous = false;  // there may be a way back when the first agent fails
+  bool attempts = false;  // it is counted how often it failed to last for the trial's time
+  bool operator==(const Policy&) const = default;
 };
 
 // The terms of `request`, with `defaults` for the rest. Two exceptions: in an upgrade that the

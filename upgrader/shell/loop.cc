@@ -13,7 +13,6 @@
 #include "base/check.h"
 #include "base/descriptors.h"
 #include "base/errno_name.h"
-#include "upgrader/core/policy.h"
 #include "upgrader/core/words.h"
 
 namespace upgrader {

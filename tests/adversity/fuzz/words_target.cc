@@ -64,27 +64,26 @@ std::vector<std::string> written(const upgrader::Options& options) {
   using agent_protocol::Mode;
   using agent_protocol::UncleanStop;
   using upgrader::LogLevel;
-  const bool parallel = options.mode == Mode::parallel;
-  const bool fallback = options.on_unclean_stop == UncleanStop::fall_back;
+  const bool parallel = options.defaults.mode == Mode::parallel;
+  const bool fallback = options.defaults.on_unclean_stop == UncleanStop::fall_back;
   const bool error = options.log_level == LogLevel::error;
   const bool warning = options.log_level == LogLevel::warning;
   const bool info = options.log_level == LogLevel::info;
   std::vector<std::string> words{
       std::string("--mode=") + (parallel ? "parallel" : "sequential"),
-      "--start-timeout=" + written(options.start_timeout),
-      "--stop-timeout=" + written(options.stop_timeout),
+      "--start-timeout=" + written(options.defaults.start_timeout),
+      "--stop-timeout=" + written(options.defaults.stop_timeout),
       "--exit-grace=" + written(options.exit_grace),
-      "--trial=" + written(options.trial),
+      "--trial=" + written(options.defaults.trial),
       std::string("--on-unclean-stop=") + (fallback ? "fallback" : "continue"),
-      "--fallback=" + std::string(agent_protocol::name_of(options.fallback)),
-      "--gate=" + std::string(agent_protocol::name_of(options.gate)),
-      "--commit=" + std::string(agent_protocol::name_of(options.commit)),
+      "--fallback=" + std::string(agent_protocol::name_of(options.defaults.fallback)),
+      "--gate=" + std::string(agent_protocol::name_of(options.defaults.gate)),
+      "--commit=" + std::string(agent_protocol::name_of(options.defaults.commit)),
       std::string("--log-level=") + (error     ? "error"
                                      : warning ? "warning"
                                      : info    ? "info"
                                                : "debug")};
-  if (options.confirm_timeout)
-    words.push_back("--confirm-timeout=" + written(*options.confirm_timeout));
+  words.push_back("--confirm-timeout=" + written(options.defaults.confirm_timeout));
   if (options.relink) words.push_back("--relink");
   if (options.previous) words.push_back("--previous=" + *options.previous);
   if (options.attempts != 0) words.push_back("--attempts=" + std::to_string(options.attempts));
@@ -108,7 +107,7 @@ void check_command_line(const std::vector<std::string>& words) {
   }
   const auto* options = std::get_if<upgrader::Options>(&line);
   if (options == nullptr) return;
-  must(options->stop_timeout > Duration(0), "no stop timeout");
+  must(options->defaults.stop_timeout > Duration(0), "no stop timeout");
   must(!options->agent.empty(), "no agent");
   must(!options->lock_file || !options->lock_file->empty(), "no lock file");
   must(options->adapter.empty() || !options->adapter.front().empty(), "no adapter");
@@ -123,7 +122,7 @@ void check_duration(const std::string& word) {
   const upgrader::CommandLine line = parse(words);
   const auto* options = std::get_if<upgrader::Options>(&line);
   const std::int64_t expected = simple_duration(word.c_str());
-  must((options ? options->trial.count() : -1) == expected, "another duration", word);
+  must((options ? options->defaults.trial.count() : -1) == expected, "another duration", word);
   ++comparisons;
 }
 

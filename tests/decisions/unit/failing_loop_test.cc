@@ -339,7 +339,7 @@ TEST_CASE("a signal that the kernel does not let through is told in the log") {
   Options options;
   options.agent = "/bin/sh";
   options.args = {"-c", "until grep -q cannot " + log + "; do :; done"};  // and then it ends
-  options.start_timeout = Duration(1);
+  options.defaults.start_timeout = Duration(1);
   const Failing failing(Call::kill, EPERM);
   Loop loop(options, logbook, init_system, nullptr);
 

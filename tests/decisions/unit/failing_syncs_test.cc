@@ -11,6 +11,7 @@
 #include "tests/decisions/unit/blocked_sigchld.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
+#include "upgrader/shell/environment.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/loop.h"
@@ -78,7 +79,7 @@ struct Upgrade {
     directory.write("meanwhile", meanwhile);
     options.agent = directory.link("current", "one");
     options.relink = true;
-    options.trial = Duration(0);
+    options.defaults.trial = Duration(0);
   }
 
   [[nodiscard]] int run(Duration watchdog) {

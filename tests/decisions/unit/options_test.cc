@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include "base/version.h"
-#include "upgrader/core/policy.h"
 
 namespace options_test {
 
@@ -47,13 +46,14 @@ TEST_CASE("without options the documented defaults hold") {
   const CommandLine parsed = parse({"agent"});
 
   const Options& options = std::get<Options>(parsed);
-  CHECK(options.mode == agent_protocol::Mode::parallel);
-  CHECK(options.start_timeout == 5min);
-  CHECK(options.stop_timeout == 90s);
+  CHECK(options.defaults.mode == agent_protocol::Mode::parallel);
+  CHECK(options.defaults.start_timeout == 5min);
+  CHECK(options.defaults.stop_timeout == 90s);
   CHECK(options.exit_grace == 10s);
-  CHECK(options.trial == 30s);
-  CHECK(options.on_unclean_stop == agent_protocol::UncleanStop::fall_back);
-  CHECK(options.fallback == agent_protocol::FallbackMode::cold);
+  CHECK(options.defaults.trial == 30s);
+  CHECK(options.defaults.on_unclean_stop == agent_protocol::UncleanStop::fall_back);
+  CHECK(options.defaults.fallback == agent_protocol::FallbackMode::cold);
+  CHECK(options.defaults.confirm_timeout == 5min);
   CHECK_FALSE(options.relink);
   CHECK_FALSE(options.subreaper);
   CHECK(options.adapter.empty());
@@ -66,23 +66,23 @@ TEST_CASE("without options the documented defaults hold") {
 }
 
 TEST_CASE("every option sets what it names") {
-  CHECK(options_of({"--mode=sequential"}).mode == agent_protocol::Mode::sequential);
-  CHECK(options_of({"--mode=parallel"}).mode == agent_protocol::Mode::parallel);
-  CHECK(options_of({"--start-timeout=1h"}).start_timeout == 1h);
-  CHECK(options_of({"--stop-timeout=250ms"}).stop_timeout == 250ms);
+  CHECK(options_of({"--mode=sequential"}).defaults.mode == agent_protocol::Mode::sequential);
+  CHECK(options_of({"--mode=parallel"}).defaults.mode == agent_protocol::Mode::parallel);
+  CHECK(options_of({"--start-timeout=1h"}).defaults.start_timeout == 1h);
+  CHECK(options_of({"--stop-timeout=250ms"}).defaults.stop_timeout == 250ms);
   CHECK(options_of({"--exit-grace=2m"}).exit_grace == 2min);
-  CHECK(options_of({"--trial=0"}).trial == 0ms);
-  CHECK(options_of({"--on-unclean-stop=continue"}).on_unclean_stop ==
+  CHECK(options_of({"--trial=0"}).defaults.trial == 0ms);
+  CHECK(options_of({"--on-unclean-stop=continue"}).defaults.on_unclean_stop ==
         agent_protocol::UncleanStop::carry_on);
-  CHECK(options_of({"--on-unclean-stop=fallback"}).on_unclean_stop ==
+  CHECK(options_of({"--on-unclean-stop=fallback"}).defaults.on_unclean_stop ==
         agent_protocol::UncleanStop::fall_back);
-  CHECK(options_of({"--fallback=warm"}).fallback == agent_protocol::FallbackMode::warm);
-  CHECK(options_of({"--fallback=cold"}).fallback == agent_protocol::FallbackMode::cold);
-  CHECK(options_of({"--gate=confirm"}).gate == agent_protocol::Gate::confirm);
-  CHECK(options_of({"--gate=none"}).gate == agent_protocol::Gate::none);
-  CHECK(options_of({"--confirm-timeout=7s"}).confirm_timeout == Duration{7s});
-  CHECK(options_of({"--commit=healthy"}).commit == agent_protocol::CommitRule::healthy);
-  CHECK(options_of({"--commit=survive"}).commit == agent_protocol::CommitRule::survive);
+  CHECK(options_of({"--fallback=warm"}).defaults.fallback == agent_protocol::FallbackMode::warm);
+  CHECK(options_of({"--fallback=cold"}).defaults.fallback == agent_protocol::FallbackMode::cold);
+  CHECK(options_of({"--gate=confirm"}).defaults.gate == agent_protocol::Gate::confirm);
+  CHECK(options_of({"--gate=none"}).defaults.gate == agent_protocol::Gate::none);
+  CHECK(options_of({"--confirm-timeout=7s"}).defaults.confirm_timeout == 7s);
+  CHECK(options_of({"--commit=healthy"}).defaults.commit == agent_protocol::CommitRule::healthy);
+  CHECK(options_of({"--commit=survive"}).defaults.commit == agent_protocol::CommitRule::survive);
   CHECK(options_of({"--relink"}).relink);
   CHECK(options_of({"--relink", "--previous=p"}).previous == "p");
   CHECK(options_of({"--relink", "--previous=p", "--attempts=3"}).attempts == 3);
@@ -205,13 +205,13 @@ TEST_CASE("a gate that does not say waits as long as a start, unless an option s
 }
 
 TEST_CASE("durations are a whole number and a unit, at most a day, or 0") {
-  CHECK(options_of({"--trial=24h"}).trial == 24h);
-  CHECK(options_of({"--trial=1440m"}).trial == 24h);
-  CHECK(options_of({"--trial=86400s"}).trial == 24h);
-  CHECK(options_of({"--trial=86400000ms"}).trial == 24h);
-  CHECK(options_of({"--trial=007s"}).trial == 7s);
-  CHECK(options_of({"--trial=9s"}).trial == 9s);
-  CHECK(options_of({"--trial=0ms"}).trial == 0ms);
+  CHECK(options_of({"--trial=24h"}).defaults.trial == 24h);
+  CHECK(options_of({"--trial=1440m"}).defaults.trial == 24h);
+  CHECK(options_of({"--trial=86400s"}).defaults.trial == 24h);
+  CHECK(options_of({"--trial=86400000ms"}).defaults.trial == 24h);
+  CHECK(options_of({"--trial=007s"}).defaults.trial == 7s);
+  CHECK(options_of({"--trial=9s"}).defaults.trial == 9s);
+  CHECK(options_of({"--trial=0ms"}).defaults.trial == 0ms);
 
   for (const char* wrong : {"--trial",
                             "--trial=",
@@ -254,7 +254,7 @@ TEST_CASE("every duration option refuses what is no duration") {
 TEST_CASE("only the stop timeout must not be 0") {
   CHECK(refusal_of({"--stop-timeout=0"}) == "--stop-timeout=0: must not be 0");
   CHECK(refusal_of({"--stop-timeout=0s"}) == "--stop-timeout=0s: must not be 0");
-  CHECK(options_of({"--start-timeout=0"}).start_timeout == 0ms);
+  CHECK(options_of({"--start-timeout=0"}).defaults.start_timeout == 0ms);
   CHECK(options_of({"--exit-grace=0"}).exit_grace == 0ms);
   CHECK(options_of({"--lock=f", "--lock-timeout=0"}).lock_timeout == Duration{0});
 }

@@ -118,7 +118,7 @@ bool Director::go_on_from_running(const State& state) {
     return true;
   }
   if (act_ == Act::upgrade) {
-    const bool warm = machine_.swarm.options.fallback == FallbackMode::warm;
+    const bool warm = machine_.swarm.options.defaults.fallback == FallbackMode::warm;
     const int events_due = useful_events_max + (warm ? standby_events : 0);
     const bool good = active == successor_ && upgrade_events_ <= events_due;
     if (!good) complaint_ = "Usefulness: a good upgrade does not commit";

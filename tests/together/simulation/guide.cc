@@ -5,7 +5,7 @@
 #include "tests/together/simulation/judge.h"
 #include "tests/together/simulation/puppet_words.h"
 #include "tests/together/simulation/rehearsal.h"
-#include "upgrader/core/policy.h"
+#include "upgrader/core/options.h"
 
 namespace upgrader::simulation {
 
@@ -30,7 +30,8 @@ void shuffle(std::vector<std::uint32_t>& moves, Random& random) {
 // The exploration has a time for confirm only where a policy has the gate.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
-  if (swarm.options.gate == agent_protocol::Gate::none) policy.defaults.confirm_timeout = {};
+  if (swarm.options.defaults.gate == agent_protocol::Gate::none)
+    policy.defaults.confirm_timeout = {};
   return policy;
 }
 
@@ -71,11 +72,14 @@ void MapGuide::draw_limits(Swarm& swarm) {
   const auto draw = [&](Duration& limit) {
     if (limit != Duration(0)) limit = some_time(machine_.random);
   };
-  draw(options.start_timeout);
-  draw(options.stop_timeout);
-  draw(options.trial);
+  draw(options.defaults.start_timeout);
+  draw(options.defaults.stop_timeout);
+  draw(options.defaults.trial);
   draw(options.exit_grace);
-  if (options.confirm_timeout) draw(*options.confirm_timeout);
+  Terms& terms = options.defaults;
+  const bool gate = terms.gate == agent_protocol::Gate::confirm;
+  if (gate) draw(terms.confirm_timeout);
+  if (!gate) terms.confirm_timeout = terms.start_timeout;
   if (swarm.watchdog != Duration(0)) {
     swarm.watchdog = machine_.random.chance(50) ? some_time(machine_.random) + Duration(2'000)
                                                 : Duration(86'400'000);

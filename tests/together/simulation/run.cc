@@ -2,7 +2,7 @@
 
 #include "tests/decisions/explore/explorer.h"
 #include "tests/together/simulation/seated_loop.h"
-#include "upgrader/core/policy.h"
+#include "upgrader/core/options.h"
 
 namespace upgrader::simulation {
 
@@ -16,17 +16,17 @@ void leave_to_guide(Swarm& swarm, int policy, Random& random) {
     if (its == Duration(0)) limit = Duration(0);
     if (its != Duration(0) && limit == Duration(0)) limit = its;
   };
-  as_explored(options.start_timeout, explored.defaults.start_timeout);
-  as_explored(options.trial, explored.defaults.trial);
+  as_explored(options.defaults.start_timeout, explored.defaults.start_timeout);
+  as_explored(options.defaults.trial, explored.defaults.trial);
   as_explored(options.exit_grace, explored.exit_grace);
-  options.mode = explored.defaults.mode;
-  options.on_unclean_stop = explored.defaults.on_unclean_stop;
-  options.gate = explored.defaults.gate;
-  if (explored.defaults.gate == agent_protocol::Gate::confirm) {
-    options.confirm_timeout = explored.defaults.confirm_timeout;
-  }
-  options.commit = explored.defaults.commit;
-  options.fallback = explored.defaults.fallback;
+  options.defaults.mode = explored.defaults.mode;
+  options.defaults.on_unclean_stop = explored.defaults.on_unclean_stop;
+  options.defaults.gate = explored.defaults.gate;
+  const bool gate = explored.defaults.gate == agent_protocol::Gate::confirm;
+  options.defaults.confirm_timeout =
+      gate ? explored.defaults.confirm_timeout : options.defaults.start_timeout;
+  options.defaults.commit = explored.defaults.commit;
+  options.defaults.fallback = explored.defaults.fallback;
   options.relink = explored.relink;
   if (explored.watchdog == Duration(0)) {
     swarm.watchdog = Duration(0);

@@ -26,16 +26,17 @@ Options draw_options(Random& random) {
   // As in the exploration all limits or none are set, mostly.
   const bool no_limits = random.chance(25);
   const bool mixed = random.chance(10);
-  options.start_timeout = limit(random, mixed ? random.chance(30) : no_limits);
+  options.defaults.start_timeout = limit(random, mixed ? random.chance(30) : no_limits);
   options.exit_grace = limit(random, mixed ? random.chance(30) : no_limits);
-  options.trial = limit(random, mixed ? random.chance(30) : no_limits);
-  options.stop_timeout = some_time(random);
+  options.defaults.trial = limit(random, mixed ? random.chance(30) : no_limits);
+  options.defaults.stop_timeout = some_time(random);
+  options.defaults.confirm_timeout = options.defaults.start_timeout;
   options.relink = random.chance(50);
-  if (mixed && random.chance(50)) options.mode = agent_protocol::Mode::sequential;
+  if (mixed && random.chance(50)) options.defaults.mode = agent_protocol::Mode::sequential;
   if (mixed && random.chance(50)) {
-    options.on_unclean_stop = agent_protocol::UncleanStop::carry_on;
+    options.defaults.on_unclean_stop = agent_protocol::UncleanStop::carry_on;
   }
-  if (random.chance(25)) options.fallback = agent_protocol::FallbackMode::warm;
+  if (random.chance(25)) options.defaults.fallback = agent_protocol::FallbackMode::warm;
   options.agent = "/opt/agent-1";
   options.log_level = LogLevel::error;
   return options;
