@@ -71,8 +71,8 @@ protocol_objects := $(base_text) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
 # The simulation has a loop of its own, and of the shell those alone that stand around the loop.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
-upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents agents_end attempts_file channel control \
-  control_fifo init_system link_place log programs readiness)
+upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents agents_end channel control \
+  control_fifo init_system log programs readiness)
 upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/core,$(wildcard upgrader/wire/*.cc upgrader/core/*.cc)) \
   $(call unit,upgrader/loop,$(upgrader_loop)) \

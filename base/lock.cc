@@ -10,10 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/errno_name.h"
 #include "base/lock_holders.h"
 #include "base/number.h"
@@ -59,20 +59,9 @@ std::optional<Holder> parse_holder(std::string_view text) {
   return Holder{is_pid ? static_cast<pid_t>(*pid) : 0, *start_time};
 }
 
-// Reads the beginning of a file into `bytes`, and returns that part. Empty, with errno, on failure.
-std::string_view read_at_start(int fd, std::span<char> bytes) {
-  ssize_t count = 0;
-  do {
-    errno = 0;
-    count = ::pread(fd, bytes.data(), bytes.size(), 0);
-  } while (count < 0 && errno == EINTR);
-  return {bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
-}
-
 std::optional<std::int64_t> start_time_in(const char* path) {
   const OwnedFd file(::open(path, O_RDONLY | O_CLOEXEC));
-  char bytes[stat_bytes_max];
-  return start_time_in_stat(read_at_start(file.get(), bytes));
+  return start_time_in_stat(read_start(file.get(), stat_bytes_max));
 }
 
 std::string in_words(const std::vector<pid_t>& processes) {
@@ -110,7 +99,7 @@ bool Lock::has_file() const {
   struct stat named {};
   return ::fstat(descriptor_.get(), &ours) == 0 && S_ISREG(ours.st_mode) &&
          ::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-         ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+         is_same_file(ours, named);
 }
 
 // A file that is not regular is not even opened: an open may have an effect on a device.
@@ -155,16 +144,14 @@ OwnedFd Lock::open_for_text() const {
   struct stat locked {};
   struct stat opened {};
   const bool same = file && ::fstat(descriptor_.get(), &locked) == 0 &&
-                    ::fstat(file.get(), &opened) == 0 && locked.st_dev == opened.st_dev &&
-                    locked.st_ino == opened.st_ino;
+                    ::fstat(file.get(), &opened) == 0 && is_same_file(locked, opened);
   return same ? std::move(file) : OwnedFd();
 }
 
 // Not 0 if FILE holds what no lock has written. Nobody else writes to a lock's while it is ours.
 // Clears the previous holder's text. A failure is harmless: write_holder() truncates again.
 int Lock::empty_file() const {
-  char bytes[holder_bytes_max];
-  const std::string_view text = read_at_start(descriptor_.get(), bytes);
+  const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;
   if (!parse_holder(text)) return EEXIST;
   static_cast<void>(::ftruncate(open_for_text().get(), 0) == 0);
@@ -192,8 +179,8 @@ std::string Lock::refusal_in_words(int error) {
 }
 
 std::string Lock::holder_in_words() const {
-  char bytes[holder_bytes_max];
-  const std::optional<Holder> holder = parse_holder(read_at_start(descriptor_.get(), bytes));
+  const std::optional<Holder> holder =
+      parse_holder(read_start(descriptor_.get(), holder_bytes_max));
   const std::vector<pid_t> found = lock_holders(descriptor_.get());
   const auto found_hold = [&] {
     return "{} {} it"_with(in_words(found), found.size() == 1 ? "holds" : "hold");

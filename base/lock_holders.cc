@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/descriptors.h"
+#include "base/directory.h"
 #include "base/errno_name.h"
-#include "base/owned_fd.h"
 #include "base/visible.h"
 
 namespace upgrader {
@@ -21,11 +21,7 @@ constexpr std::size_t fdinfo_bytes_max = 2'048;
 constexpr std::size_t name_bytes_max = 64;
 
 std::string read_file(const std::string& path, std::size_t bytes_max) {
-  const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text(bytes_max, '\0');
-  const ssize_t count = ::read(file.get(), text.data(), text.size());
-  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-  return text;
+  return read_start(OwnedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get(), bytes_max);
 }
 
 // Whether this says that the descriptor has a lock of flock(2) on a file of that inode:
@@ -47,7 +43,7 @@ bool holds_lock(const std::string& process, const struct stat& file) {
     // Only now: to look at a file may take as long as its file system likes.
     struct stat found {};
     if (::stat("{}/fd/{}"_with(process, fd).c_str(), &found) != 0) continue;
-    if (found.st_dev == file.st_dev && found.st_ino == file.st_ino) return true;
+    if (is_same_file(found, file)) return true;
   }
   return false;
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/directory.h"
 #include "base/errno_name.h"
 
 namespace upgrader {
@@ -98,8 +99,7 @@ std::optional<Result<Opened>> open_once(const std::string& path) {
   if (!reader) return refuse(path, errno);
   struct stat again {};
   if (::fstat(reader.get(), &again) != 0) return refuse(path, errno);
-  const struct stat& before = opened.status;
-  if (before.st_dev != again.st_dev || before.st_ino != again.st_ino) return std::nullopt;
+  if (!is_same_file(opened.status, again)) return std::nullopt;
   opened.descriptor = std::move(reader);
   opened.readable = true;
   return opened;

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "base/descriptors.h"
+#include "base/directory.h"
 #include "base/lock.h"
 #include "base/process.h"
 #include "base/program.h"
@@ -25,25 +26,15 @@ namespace {
 
 using namespace upgrader;
 
-// False if not all of it could be written.
-bool write_whole(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
 // Prints what was asked for. A status of failure if it could not be written.
 int print(const std::string& text) {
-  return write_whole(STDOUT_FILENO, text) ? 0 : exit_own_failure;
+  return write_all(STDOUT_FILENO, text) == 0 ? 0 : exit_own_failure;
 }
 
 // Says why it cannot even begin: before there is a log.
 int refuse(const std::string& what, int error) {
-  write_whole(STDERR_FILENO, "upgrader: error: cannot {}: {}\n"_with(what, SystemError{error}));
+  static_cast<void>(
+      write_all(STDERR_FILENO, "upgrader: error: cannot {}: {}\n"_with(what, SystemError{error})));
   return exit_own_failure;
 }
 

@@ -19,23 +19,10 @@ constexpr char lock_name[] = ".lock";
 constexpr char status_name[] = "status.json";
 constexpr char previous_name[] = "previous.json";
 constexpr char fifo_name[] = "control";
-constexpr char fresh_name[] = "status.json.new";
 
 // As statfs() tells them.
 constexpr unsigned long tmpfs = 0x01021994;
 constexpr unsigned long ramfs = 0x858458f6;
-
-// Everything, or why not.
-int write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    if (count == 0) return EIO;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -49,10 +36,9 @@ std::string ControlDirectory::open(std::string path) {
     return "--control={}: {}{}"_with(path_, what, SystemError{errno});
   };
   if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) return failed("cannot be made: ");
-  directory_.reset(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!directory_) return failed("cannot be opened as a directory: ");
+  if (directory_.open(path_, O_NOFOLLOW) != 0) return failed("cannot be opened as a directory: ");
   struct stat status {};
-  if (::fstat(directory_.get(), &status) != 0) return failed("");
+  if (::fstat(directory_.descriptor(), &status) != 0) return failed("");
   if (status.st_uid != ::geteuid()) return refused("belongs to another user");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return refused("may be written to by others");
@@ -61,7 +47,7 @@ std::string ControlDirectory::open(std::string path) {
 }
 
 int ControlDirectory::lock() {
-  const int fd = directory_.get();
+  const int fd = directory_.descriptor();
   constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   OwnedFd file(::openat(fd, lock_name, O_RDWR | O_CREAT | flags, 0600));
   if (!file && errno == EROFS) file.reset(::openat(fd, lock_name, O_RDONLY | flags));
@@ -76,43 +62,32 @@ int ControlDirectory::lock() {
 }
 
 int ControlDirectory::keep_last() const {
-  const int fd = directory_.get();
+  const int fd = directory_.descriptor();
   const int moved = ::renameat(fd, status_name, fd, previous_name);
   return moved == 0 || errno == ENOENT ? 0 : errno;
 }
 
 int ControlDirectory::replace_status(std::string_view text) const {
-  const int fd = directory_.get();
-  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  OwnedFd fresh(::openat(fd, fresh_name, flags, 0644));
-  if (!fresh && errno == EEXIST) {  // an upgrader was killed over it
-    ::unlinkat(fd, fresh_name, 0);
-    fresh.reset(::openat(fd, fresh_name, flags, 0644));
-  }
-  if (!fresh) return errno;
-  int error = write_all(fresh.get(), text);
-  if (error == 0 && ::renameat(fd, fresh_name, fd, status_name) != 0) error = errno;
-  if (error != 0) ::unlinkat(fd, fresh_name, 0);
-  return error;
+  return directory_.replace_file(status_name, text, false);
 }
 
 int ControlDirectory::make_fifo() const {
   remove_fifo();
-  return ::mkfifoat(directory_.get(), fifo_name, 0600) == 0 ? 0 : errno;
+  return ::mkfifoat(directory_.descriptor(), fifo_name, 0600) == 0 ? 0 : errno;
 }
 
 OwnedFd ControlDirectory::open_fifo() const {
   return OwnedFd(
-      ::openat(directory_.get(), fifo_name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+      ::openat(directory_.descriptor(), fifo_name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
 }
 
 void ControlDirectory::remove_fifo() const {
-  ::unlinkat(directory_.get(), fifo_name, 0);
+  directory_.remove(fifo_name);
 }
 
 bool ControlDirectory::is_in_memory() const {
   struct statfs status {};
-  if (::fstatfs(directory_.get(), &status) != 0) return true;
+  if (::fstatfs(directory_.descriptor(), &status) != 0) return true;
   const auto type = static_cast<unsigned long>(status.f_type) & 0xffffffffUL;
   return type == tmpfs || type == ramfs;
 }

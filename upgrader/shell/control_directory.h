@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/owned_fd.h"
+#include "base/directory.h"
 
 namespace upgrader {
 
@@ -34,11 +34,11 @@ class ControlDirectory {
   [[nodiscard]] bool is_in_memory() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] int descriptor() const { return directory_.get(); }
+  [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
 
  private:
   std::string path_;
-  OwnedFd directory_;
+  Directory directory_;
   OwnedFd lock_;
 };
 

@@ -146,11 +146,9 @@ void Loop::cannot_start(const Refusal& refusal) {
 // Counts this start (--attempts). Returns why AGENT must not be started again, or nothing.
 std::optional<std::string> Loop::count_attempt(const Program& program) {
   if (options_.attempts == 0) return std::nullopt;
-  auto opened = AttemptsFile::open(*options_.previous);
-  int error = 0;
-  if (const int* refused = std::get_if<int>(&opened)) error = *refused;
+  AttemptsFile file;
+  int error = file.open(*options_.previous);
   if (error == 0) {
-    const AttemptsFile& file = std::get<AttemptsFile>(opened);
     const Attempts before = file.read();
     NextAttempt next = next_attempt(before, program.path(), options_.attempts, true);
     if (next.worn_out && !find_way_back(&program)) {
@@ -158,7 +156,7 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
     }
     if (next.attempts != before) error = file.write(next.attempts);
     if (error == 0) {
-      attempts_ = std::get<AttemptsFile>(std::move(opened));
+      attempts_ = std::move(file);
       attempt_ = std::move(next.attempts);
       note_boot();
       return std::move(next.worn_out);

@@ -31,10 +31,6 @@ int sync_open_file(int fd, const BeforeSync& before_sync) {
   return errno == EINVAL ? sync_file_system(fd, before_sync) : errno;
 }
 
-OwnedFd open_directory(const std::string& path) {
-  return OwnedFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-}
-
 // Adds the directories that lead to the program to `way`, its own first, as far as they are of one
 // file system: a release may have been put into a new one, and a link that is kept while that is
 // lost would lead nowhere.
@@ -56,9 +52,10 @@ int find_way_to(const Program& program, std::vector<std::string>& way) {
 // By the first of these directories that may be opened for reading.
 int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& before_sync) {
   for (const std::string& path : way) {
-    const OwnedFd directory = open_directory(path);
-    if (directory) return sync_file_system(directory.get(), before_sync);
-    if (errno != EACCES) return errno;
+    Directory directory;
+    const int error = directory.open(path);
+    if (error == 0) return sync_file_system(directory.descriptor(), before_sync);
+    if (error != EACCES) return error;
   }
   return EACCES;
 }
@@ -72,10 +69,11 @@ int sync_release(const Program& program, const BeforeSync& before_sync) {
   const int file = program.descriptor();
   if (const int error = sync_open_file(file, before_sync); error != 0) return error;
   for (const std::string& path : way) {
-    const OwnedFd directory = open_directory(path);
-    if (!directory && errno == EACCES) return sync_file_system(file, before_sync);
-    if (!directory) return errno;
-    if (const int error = sync_open_file(directory.get(), before_sync); error != 0) return error;
+    Directory directory;
+    int error = directory.open(path);
+    if (error == EACCES) return sync_file_system(file, before_sync);
+    if (error == 0) error = sync_open_file(directory.descriptor(), before_sync);
+    if (error != 0) return error;
   }
   return 0;
 }
@@ -87,63 +85,63 @@ Refusal refuse(const std::string& path, int error, const char* no_link) {
 
 }  // namespace
 
-Link::Link(LinkPlace place, std::string target)
-    : place_(std::move(place)), committed_(std::move(target)) {}
+Link::Link(Entry link, std::string target)
+    : link_(std::move(link)), committed_(std::move(target)) {}
 
 Result<Link> Link::open(const std::string& path) {
   const auto refused = [&](int error) {
     return refuse(path, error, "is no symbolic link, which --relink needs");
   };
-  auto place = LinkPlace::open(path);
-  if (const int* error = std::get_if<int>(&place)) return refused(*error);
-  std::string target = std::get<LinkPlace>(place).read();
+  Entry link;
+  if (const int error = link.open(path)) return refused(error);
+  std::string target = link.directory.read_link(link.name);
   if (target.empty()) return refused(errno);
-  return Link(std::get<LinkPlace>(std::move(place)), std::move(target));
+  return Link(std::move(link), std::move(target));
 }
 
 std::optional<Refusal> Link::keep_previous(const std::string& path) {
-  const auto refused = [&](int error) {
-    return refuse("--previous={}"_with(path), error, "is no symbolic link");
-  };
-  auto place = LinkPlace::open(path);
-  if (const int* error = std::get_if<int>(&place)) return refused(*error);
-  previous_ = std::get<LinkPlace>(std::move(place));
-  if (previous_->read().empty() && errno != ENOENT) return refused(errno);
+  Entry previous;
+  int error = previous.open(path);
+  if (error == 0 && previous.directory.read_link(previous.name).empty()) error = errno;
+  const bool usable = error == 0 || (error == ENOENT && previous.directory.descriptor() >= 0);
+  if (!usable) return refuse("--previous={}"_with(path), error, "is no symbolic link");
+  previous_ = std::move(previous);
   return std::nullopt;
 }
 
 int Link::previous_stays() const {
-  return previous_ ? may_use(previous_->given_directory().c_str(), W_OK | X_OK) : 0;
+  return previous_ ? may_use(previous_->directory.path().c_str(), W_OK | X_OK) : 0;
 }
 
 bool Link::is_read_only() const {
-  return may_use(place_.given_directory().c_str(), W_OK) == EROFS;
+  return may_use(link_.directory.path().c_str(), W_OK) == EROFS;
 }
 
 // Makes a temporary that leads to that very file, and tells its text: where the relative way does
 // not lead there, since the directory has been moved, the absolute one.
 int Link::prepare_for(const Program& program, bool relative, std::string& target) const {
-  target = relative ? place_.way_to(program.path()) : program.path();
-  if (const int error = place_.prepare(target); error != 0) return error;
+  target = relative ? link_.directory.way_to(program.path()) : program.path();
+  if (const int error = link_.directory.prepare_link(link_.name, target); error != 0) return error;
   struct stat wanted {};
   struct stat found {};
   if (::fstat(program.descriptor(), &wanted) != 0) return errno;
+  const std::string prepared = Directory::prepared_name(link_.name);
   const bool leads_there =
-      ::fstatat(place_.directory(), place_.prepared_name().c_str(), &found, 0) == 0 &&
-      found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino;
+      ::fstatat(link_.directory.descriptor(), prepared.c_str(), &found, 0) == 0 &&
+      is_same_file(found, wanted);
   if (leads_there) return 0;
   if (relative) return prepare_for(program, false, target);
-  place_.discard();
+  link_.directory.remove(prepared);
   return ESTALE;
 }
 
 int Link::prove(const Program& program, const BeforeSync& before_sync) const {
-  if (const int error = place_.moved(); error != 0) return error;
-  const std::string present = place_.read();
+  if (const int error = link_.directory.moved(); error != 0) return error;
+  const std::string present = link_.directory.read_link(link_.name);
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
   if (const int error = previous_stays(); error != 0) return error;
-  if (const int error = place_.replace(present); error != 0) return error;
+  if (const int error = link_.directory.replace_link(link_.name, present); error != 0) return error;
   return sync_release(program, before_sync);
 }
 
@@ -151,41 +149,42 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
 // path there is no way back, and that link stays as it is.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
-  std::string old = relative ? "{}/{}"_with(place_.given_directory(), committed_) : committed_;
+  std::string old = relative ? "{}/{}"_with(link_.directory.path(), committed_) : committed_;
   old = resolve(old).value_or(old);
   if (old == program.path()) return 0;
-  const std::string target = relative ? previous_->way_to(old) : old;
+  const std::string target = relative ? previous_->directory.way_to(old) : old;
   // If the link already has this target, a killed upgrader may have left it so, without the sync.
-  if (previous_->read() != target) {
-    if (const int error = previous_->replace(target); error != 0) return error;
+  if (previous_->directory.read_link(previous_->name) != target) {
+    if (const int error = previous_->directory.replace_link(previous_->name, target); error != 0)
+      return error;
   }
-  return sync_open_file(previous_->directory(), before_sync);
+  return sync_open_file(previous_->directory.descriptor(), before_sync);
 }
 
 int Link::commit(const Program& program, const BeforeSync& before_sync, bool moves_previous) {
   if (!previous_ || !moves_previous) return move(program, before_sync);
-  const std::string before = previous_->read();
+  const std::string before = previous_->directory.read_link(previous_->name);
   int error = move_previous(program, before_sync);
   if (error == 0) error = move(program, before_sync);
-  if (error == 0 || previous_->read() == before) return error;
+  if (error == 0 || previous_->directory.read_link(previous_->name) == before) return error;
   if (before.empty()) {
-    ::unlinkat(previous_->directory(), previous_->name().c_str(), 0);
+    previous_->directory.remove(previous_->name);
   } else {
-    static_cast<void>(previous_->replace(before));
+    static_cast<void>(previous_->directory.replace_link(previous_->name, before));
   }
   return error;
 }
 
 int Link::move(const Program& program, const BeforeSync& before_sync) {
-  if (const int error = place_.moved(); error != 0) return error;
-  const std::string present = place_.read();
+  if (const int error = link_.directory.moved(); error != 0) return error;
+  const std::string present = link_.directory.read_link(link_.name);
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
   std::string target;
   if (const int error = prepare_for(program, present[0] != '/', target); error != 0) return error;
-  if (const int error = place_.put(); error != 0) return error;
-  if (const int error = sync_open_file(place_.directory(), before_sync); error != 0) {
-    static_cast<void>(place_.replace(present));
+  if (const int error = link_.directory.put(link_.name); error != 0) return error;
+  if (const int error = sync_open_file(link_.directory.descriptor(), before_sync); error != 0) {
+    static_cast<void>(link_.directory.replace_link(link_.name, present));
     return error;
   }
   committed_ = std::move(target);
@@ -193,12 +192,13 @@ int Link::move(const Program& program, const BeforeSync& before_sync) {
 }
 
 int Link::restore(const BeforeSync& before_sync) const {
-  if (const int error = place_.moved(); error != 0) return error;
-  const std::string present = place_.read();
+  if (const int error = link_.directory.moved(); error != 0) return error;
+  const std::string present = link_.directory.read_link(link_.name);
   if (present == committed_) return 0;
   if (present.empty() && errno != ENOENT) return errno;
-  if (const int error = place_.replace(committed_); error != 0) return error;
-  return sync_open_file(place_.directory(), before_sync);
+  if (const int error = link_.directory.replace_link(link_.name, committed_); error != 0)
+    return error;
+  return sync_open_file(link_.directory.descriptor(), before_sync);
 }
 
 }  // namespace upgrader

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "base/directory.h"
 #include "base/program.h"
 #include "base/result.h"
-#include "upgrader/shell/link_place.h"
 
 namespace upgrader {
 
@@ -57,14 +57,14 @@ class Link {
   [[nodiscard]] const std::string& committed() const { return committed_; }
 
  private:
-  Link(LinkPlace place, std::string target);
+  Link(Entry link, std::string target);
 
   [[nodiscard]] int prepare_for(const Program& program, bool relative, std::string& target) const;
   [[nodiscard]] int move_previous(const Program& program, const BeforeSync& before_sync) const;
   [[nodiscard]] int move(const Program& program, const BeforeSync& before_sync);
 
-  LinkPlace place_;
-  std::optional<LinkPlace> previous_;
+  Entry link_;
+  std::optional<Entry> previous_;
   std::string committed_;
 };
 

@@ -34,15 +34,14 @@ std::filesystem::path temporary_of(const std::filesystem::path& path) {
 // Counts this start, whatever is left of the file, and returns the error in words; "" if there is
 // none.
 std::string count_start(const std::string& previous, const std::string& executable) {
-  auto opened = AttemptsFile::open(previous);
-  const AttemptsFile* const file = std::get_if<AttemptsFile>(&opened);
-  if (file == nullptr) return "the file of --attempts has no directory";
-  const NextAttempt next = next_attempt(file->read(), executable, attempts, true);
+  AttemptsFile file;
+  if (file.open(previous) != 0) return "the file of --attempts has no directory";
+  const NextAttempt next = next_attempt(file.read(), executable, attempts, true);
   if (next.worn_out) return "counted as worn out: " + *next.worn_out;
-  if (const int error = file->write(next.attempts); error != 0) {
+  if (const int error = file.write(next.attempts); error != 0) {
     return std::string("counting the start: ") + strerror(error);
   }
-  return file->read() == next.attempts ? "" : "what was counted is not what is read";
+  return file.read() == next.attempts ? "" : "what was counted is not what is read";
 }
 
 // Commits that program, and returns the error in words; "" if there is none, or no such program.

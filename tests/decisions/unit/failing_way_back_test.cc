@@ -11,7 +11,6 @@
 #include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/releases.h"
 #include "upgrader/shell/init_system.h"
-#include "upgrader/shell/link_place.h"
 #include "upgrader/shell/loop.h"
 #include "upgrader/shell/relink.h"
 
@@ -132,35 +131,36 @@ TEST_CASE("an absolute link makes that of --previous absolute, and the same path
 }
 
 TEST_CASE("a link in the root directory leads to what is below that") {
-  const auto place = LinkPlace::open("/no-such-link");
+  Entry link;
+  REQUIRE(link.open("/no-such-link") == 0);
 
-  CHECK(std::get<LinkPlace>(place).way_to("/opt/agent") == "opt/agent");
+  CHECK(link.directory.way_to("/opt/agent") == "opt/agent");
 }
 
 TEST_CASE("where the way to a link's directory cannot be told, the link is made an absolute one") {
   const TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "here");
-  const auto place = LinkPlace::open(directory / "here/link");
-  REQUIRE(std::holds_alternative<LinkPlace>(place));
-  CHECK(std::get<LinkPlace>(place).way_to(directory / "one") == "../one");
+  Entry link;
+  REQUIRE(link.open(directory / "here/link") == 0);
+  CHECK(link.directory.way_to(directory / "one") == "../one");
 
   std::filesystem::remove(directory / "here");
 
-  CHECK(std::get<LinkPlace>(place).way_to(directory / "one") == directory / "one");
+  CHECK(link.directory.way_to(directory / "one") == directory / "one");
 }
 
 TEST_CASE("a directory whose path leads to another file system by now has been moved") {
   const TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "releases");
   const std::string path = directory.link("way", "releases");
-  const auto opened = LinkPlace::open(path + "/current");
-  const auto& place = std::get<LinkPlace>(opened);
-  CHECK(place.moved() == 0);
+  Entry link;
+  REQUIRE(link.open(path + "/current") == 0);
+  CHECK(link.directory.moved() == 0);
 
   std::filesystem::remove(path);
   directory.link("way", "/proc");
 
-  CHECK(place.moved() == ESTALE);
+  CHECK(link.directory.moved() == ESTALE);
 }
 
 TEST_CASE("a path that leads to another file system by now does not name the program") {

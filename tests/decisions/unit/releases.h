@@ -17,7 +17,7 @@ struct Releases {
   }
   // The link `current`, which keeps no other.
   [[nodiscard]] upgrader::Link link() const {
-    return std::get<upgrader::Link>(upgrader::Link::open(path));
+    return std::move(upgrader::Link::open(path).value());
   }
   // The same, which keeps what it named before in `previous`.
   [[nodiscard]] upgrader::Link link_with_previous() const {

@@ -231,7 +231,7 @@ TEST_CASE("whoever may read a control directory keeps no upgrader from it") {
 
 TEST_CASE("what stands in the way of status.json costs the news and one log line") {
   World world{World::Later()};
-  fs::create_directories(world.path("ctl/status.json.new/full"));
+  fs::create_directories(world.path("ctl/.status.json.upgrader/full"));
   fs::permissions(world.path("ctl"), fs::perms(0700));
   start(world, {"--trial=0"});
   Puppet first = world.first();
@@ -241,7 +241,7 @@ TEST_CASE("what stands in the way of status.json costs the news and one log line
   CHECK(count(world.log(), "cannot write") == 1);
   CHECK_FALSE(fs::exists(world.path("ctl/status.json")));
 
-  fs::remove_all(world.path("ctl/status.json.new"));
+  fs::remove_all(world.path("ctl/.status.json.upgrader"));
   second.exit(0);
   world.expect_exit(0);
   CHECK(status_of(world).text("phase") == "ended");
@@ -252,7 +252,7 @@ TEST_CASE("a file that a killed upgrader was writing is replaced, and no link is
   fs::create_directory(world.path("ctl"));
   fs::permissions(world.path("ctl"), fs::perms(0700));
   world.write("precious", "precious");
-  fs::create_symlink(world.path("precious"), world.path("ctl/status.json.new"));
+  fs::create_symlink(world.path("precious"), world.path("ctl/.status.json.upgrader"));
   fs::create_symlink(world.path("precious"), world.path("ctl/status.json"));
   start(world);
   world.first();

@@ -252,11 +252,11 @@ bool can_start_again(const Program&) {
 
 // ---- link.h
 
-Link::Link(LinkPlace place, std::string target)
-    : place_(std::move(place)), committed_(std::move(target)) {}
+Link::Link(Entry link, std::string target)
+    : link_(std::move(link)), committed_(std::move(target)) {}
 
 agent_protocol::Result<Link> Link::open(const std::string&) {
-  return Link(LinkPlace(), "first");
+  return Link(Entry(), "first");
 }
 
 std::optional<agent_protocol::Refusal> Link::keep_previous(const std::string&) {
