@@ -12,8 +12,6 @@
 
 namespace upgrader {
 
-using agent_protocol::operator""_with;
-
 void check_failed(const char* file, int line) {
   const std::string text = "upgrader: error: a rule of its own is broken: {}:{}\n"_with(file, line);
   struct stat status {};

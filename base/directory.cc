@@ -13,9 +13,6 @@
 #include "base/form.h"
 
 namespace upgrader {
-
-using agent_protocol::operator""_with;
-
 namespace {
 
 // So much of a name goes into that of what is prepared for it, which must not be too long itself.

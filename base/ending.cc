@@ -7,8 +7,6 @@
 namespace upgrader {
 namespace {
 
-using agent_protocol::operator""_with;
-
 constexpr NamedNumber named_signals[] = {
     NAMED(SIGHUP),    NAMED(SIGINT),  NAMED(SIGQUIT), NAMED(SIGILL),  NAMED(SIGTRAP),
     NAMED(SIGABRT),   NAMED(SIGBUS),  NAMED(SIGFPE),  NAMED(SIGKILL), NAMED(SIGUSR1),

@@ -7,8 +7,6 @@
 
 namespace upgrader {
 
-using agent_protocol::operator""_with;
-
 // "ENOENT"; "E" and the number where there is no name for it.
 [[nodiscard]] std::string errno_name(int error);
 

@@ -37,8 +37,6 @@ constexpr std::size_t program_headers_bytes_max = 65'536;
 // More than most programs have: their table is read at once.
 constexpr std::size_t program_headers_at_a_time = 16;
 
-using agent_protocol::Refusal;
-using agent_protocol::Result;
 using Judgement = Result<ExecutableKind>;
 
 Refusal refuse(int error, std::string reason) {

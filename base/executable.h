@@ -18,6 +18,6 @@ enum class ExecutableKind {
 // `fd` is open for reading, and is a regular file. Interpreters and loaders are judged too.
 // The refusal follows a path and ": "; its errno is ENOEXEC, ENOENT (loader or interpreter is
 // missing), EACCES, ELOOP, ...
-[[nodiscard]] agent_protocol::Result<ExecutableKind> judge_executable(int fd);
+[[nodiscard]] Result<ExecutableKind> judge_executable(int fd);
 
 }  // namespace upgrader

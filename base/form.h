@@ -134,3 +134,7 @@ consteval Form<written> operator""_with() {
 }
 
 }  // namespace agent_protocol
+
+namespace upgrader {
+using agent_protocol::operator""_with;
+}  // namespace upgrader

@@ -15,10 +15,6 @@
 #include "base/errno_name.h"
 
 namespace upgrader {
-
-using agent_protocol::Refusal;
-using agent_protocol::Result;
-
 namespace {
 
 // A path that is replaced between two looks at it is looked at again, but not for ever.

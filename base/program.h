@@ -49,20 +49,17 @@ class Program {
 
 // Resolves `path` now, opens it and checks it. `name` becomes argv[0]. Opens nothing but regular
 // files, so it cannot block or disturb a device. A refusal names the path.
-[[nodiscard]] agent_protocol::Result<Program> check_program(const std::string& path,
-                                                            std::string name,
-                                                            std::vector<std::string> args);
+[[nodiscard]] Result<Program> check_program(const std::string& path, std::string name,
+                                            std::vector<std::string> args);
 
 // The same for AGENT on the command line: a name without a slash is looked up in the environment's
 // PATH first. argv[0] is `agent` as given.
-[[nodiscard]] agent_protocol::Result<Program> check_agent(const std::string& agent,
-                                                          std::vector<std::string> args);
+[[nodiscard]] Result<Program> check_agent(const std::string& agent, std::vector<std::string> args);
 
 // The first executable regular file called `name` in the directories of `search_path` (null: the
 // system's default). An empty directory is the current one. A name with a slash is returned
 // unchanged.
-[[nodiscard]] agent_protocol::Result<std::string> find_in_path(std::string_view name,
-                                                               const char* search_path);
+[[nodiscard]] Result<std::string> find_in_path(std::string_view name, const char* search_path);
 
 // False if a fallback to this program could not be started: a script whose path has changed.
 // Other programs are started from the open descriptor, whatever their path names by now.

@@ -38,3 +38,8 @@ class [[nodiscard]] Result {
 };
 
 }  // namespace agent_protocol
+
+namespace upgrader {
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+}  // namespace upgrader

@@ -45,7 +45,7 @@ int report_usage(const std::string& reason) {
 }
 
 // The descriptor of --notify-fd, or why it cannot be used. Below `lock_number` are the sockets.
-agent_protocol::Result<Readiness> readiness_for(const Options& options, int lock_number) {
+Result<Readiness> readiness_for(const Options& options, int lock_number) {
   if (!options.notify_fd) return Readiness{};
   const auto refused_since = [&](std::string_view why) {
     return Refusal{"--notify-fd={}: {}"_with(*options.notify_fd, why)};

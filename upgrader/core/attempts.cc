@@ -5,8 +5,6 @@
 
 namespace upgrader {
 
-using agent_protocol::operator""_with;
-
 // "COUNT PATH", and in a second line how it ended. A path may have any byte in it but U+0000: what
 // stands behind the last newline but one is the ending's.
 std::string print(const Attempts& attempts) {

@@ -7,8 +7,6 @@
 #include "base/form.h"
 
 namespace upgrader {
-
-using agent_protocol::operator""_with;
 namespace {
 
 // The two clocks are read one after the other: so far apart they may seem to drift.

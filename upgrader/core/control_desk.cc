@@ -7,8 +7,6 @@
 
 namespace upgrader {
 
-using agent_protocol::operator""_with;
-
 std::optional<ControlRequested> ControlDesk::take(ControlRequest request, Chronicle& chronicle) {
   if (chronicle.has_answered(request.name)) return std::nullopt;
   if (request.deed == Deed::upgrade) {

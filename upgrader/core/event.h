@@ -16,8 +16,6 @@
 
 namespace upgrader {
 
-using agent_protocol::Refusal;
-
 // Counts the processes started, from 1. Names an agent everywhere but in the shell, which alone
 // knows pids.
 using Generation = std::int64_t;

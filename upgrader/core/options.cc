@@ -14,8 +14,6 @@
 namespace upgrader {
 namespace {
 
-using agent_protocol::operator""_with;
-
 // Behind standard input, output and error.
 constexpr int first_free_descriptor = 3;
 

@@ -5,8 +5,6 @@
 
 namespace upgrader {
 
-using agent_protocol::operator""_with;
-
 std::string help_text() {
   return "Usage: upgrader [options] [--] AGENT [ARG ...]\n"
          "\n"

@@ -13,18 +13,7 @@
 
 namespace upgrader {
 
-using agent_protocol::AgentMessage;
-using agent_protocol::CommitRule;
-using agent_protocol::Failure;
-using agent_protocol::FallbackMode;
-using agent_protocol::fit_text;
-using agent_protocol::Gate;
-using agent_protocol::Mode;
-using agent_protocol::Role;
-using agent_protocol::Stage;
-using agent_protocol::StopReason;
-using agent_protocol::UncleanStop;
-using agent_protocol::UpgraderMessage;
+using namespace agent_protocol;
 
 namespace {
 

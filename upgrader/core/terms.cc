@@ -4,10 +4,7 @@
 
 namespace upgrader {
 
-using agent_protocol::CommitRule;
-using agent_protocol::FallbackMode;
-using agent_protocol::Gate;
-using agent_protocol::Mode;
+using namespace agent_protocol;
 
 Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults, bool by_agent) {
   const auto given = [](const std::optional<std::int64_t>& ms, Duration otherwise) {

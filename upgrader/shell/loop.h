@@ -48,11 +48,11 @@ class Loop {
   void try_again();
   [[nodiscard]] bool take_control();
   void tell_what_will_start();
-  [[nodiscard]] agent_protocol::Result<Program> find_way_back(const Program* first) const;
+  [[nodiscard]] Result<Program> find_way_back(const Program* first) const;
   [[nodiscard]] std::optional<std::string> count_attempt(const Program& program);
   void note_boot();
   void start_first_agent();
-  [[nodiscard]] agent_protocol::Result<Program> look_at_agent();
+  [[nodiscard]] Result<Program> look_at_agent();
   void cannot_start(const Refusal& refusal);
   [[nodiscard]] bool open_link();
   [[nodiscard]] bool open_control();

@@ -8,9 +8,6 @@
 #include "upgrader/shell/loop.h"
 
 namespace upgrader {
-
-using agent_protocol::Result;
-
 namespace {
 
 Refusal refuse(int error, const std::string& deed) {

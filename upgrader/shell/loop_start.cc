@@ -7,9 +7,6 @@
 #include "upgrader/shell/loop.h"
 
 namespace upgrader {
-
-using agent_protocol::Result;
-
 namespace {
 
 int status_of(const Refusal& refusal) {

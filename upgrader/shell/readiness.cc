@@ -10,9 +10,6 @@
 
 namespace upgrader {
 
-using agent_protocol::Refusal;
-using agent_protocol::Result;
-
 Result<Readiness> Readiness::seize(int number, int lowest) {
   const int flags = ::fcntl(number, F_GETFL);
   if (flags < 0) return Refusal{in_words(SystemError{errno})};

@@ -15,7 +15,7 @@ class Readiness {
   // Takes over descriptor `number`, which it moves to `lowest` or above: below that the numbers are
   // wanted for what agents inherit. Or why it cannot be written to, as a sentence without a full
   // stop.
-  [[nodiscard]] static agent_protocol::Result<Readiness> seize(int number, int lowest);
+  [[nodiscard]] static Result<Readiness> seize(int number, int lowest);
 
   // Writes the newline; after that, does nothing. Never waits. False if the pipe is full: call it
   // again later. If nobody reads the pipe, the news is lost, and true is returned.

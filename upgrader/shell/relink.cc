@@ -13,10 +13,6 @@
 #include "upgrader/core/words.h"
 
 namespace upgrader {
-
-using agent_protocol::Refusal;
-using agent_protocol::Result;
-
 namespace {
 
 int sync_file_system(int fd, const BeforeSync& before_sync) {

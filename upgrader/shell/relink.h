@@ -20,11 +20,11 @@ class Link {
  public:
   // `path` must be a symbolic link: otherwise the errno is EINVAL. Its present target counts as
   // committed.
-  [[nodiscard]] static agent_protocol::Result<Link> open(const std::string& path);
+  [[nodiscard]] static Result<Link> open(const std::string& path);
 
   // From now on a commit makes the link at `path` name the previously committed executable. That
   // link need not exist yet. Refused if another kind of file stands there.
-  [[nodiscard]] std::optional<agent_protocol::Refusal> keep_previous(const std::string& path);
+  [[nodiscard]] std::optional<Refusal> keep_previous(const std::string& path);
 
   // 0, or why the directory of that link cannot be written (EROFS: a disk that has become
   // read-only): then nothing can be committed, and the proof fails.

@@ -51,7 +51,7 @@ std::string_view name_of(Deed deed) {
 }
 
 ControlLine decode_control_line(std::string_view line) {
-  const agent_protocol::Result<JsonLine> parsed = JsonLine::parse(line);
+  const Result<JsonLine> parsed = JsonLine::parse(line);
   if (!parsed) return ControlStray{parsed.reason()};
   const JsonLine::Found found = parsed.value().find(JsonLine::root, "type");
   const bool once = found.value != nullptr && !found.twice;
