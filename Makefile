@@ -71,7 +71,7 @@ protocol_objects := $(base_text) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
 # The simulation has a loop of its own, and of the shell those alone that stand around the loop.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
-upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents agents_end channel control \
+upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents channel control \
   control_fifo init_system log programs readiness)
 upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/core,$(wildcard upgrader/wire/*.cc upgrader/core/*.cc)) \

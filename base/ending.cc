@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-#include "base/packed_names.h"
+#include "base/named_number.h"
 
 namespace upgrader {
 namespace {
@@ -14,8 +14,6 @@ constexpr NamedNumber named_signals[] = {
     NAMED(SIGVTALRM), NAMED(SIGPROF), NAMED(SIGIO),   NAMED(SIGPWR),  NAMED(SIGXCPU),
     NAMED(SIGXFSZ),   NAMED(SIGSYS)};
 
-constexpr auto signal_names = packed_names<named_signals>();
-
 }  // namespace
 
 std::string in_words(const Ending& ending) {
@@ -23,7 +21,7 @@ std::string in_words(const Ending& ending) {
     case Ending::How::exited:
       return "exited with status {}"_with(ending.value);
     case Ending::How::signalled: {
-      const char* const name = signal_names.find(ending.value);
+      const char* const name = name_in(named_signals, ending.value);
       if (name == nullptr) return "was killed by signal {}"_with(ending.value);
       return "was killed by signal {} ({})"_with(ending.value, name);
     }

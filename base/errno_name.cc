@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/form.h"
-#include "base/packed_names.h"
+#include "base/named_number.h"
 
 namespace upgrader {
 namespace {
@@ -29,12 +29,10 @@ constexpr NamedNumber named_errors[] = {
     NAMED(EREMOTEIO),    NAMED(ENOMEDIUM),  NAMED(EKEYREJECTED), NAMED(EKEYEXPIRED),
     NAMED(ENOKEY)};
 
-constexpr auto error_names = packed_names<named_errors>();
-
 }  // namespace
 
 std::string errno_name(int error) {
-  const char* const name = error_names.find(error);
+  const char* const name = name_in(named_errors, error);
   return name != nullptr ? name : "E{}"_with(error);
 }
 

@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -74,15 +75,15 @@ class Loop {
   void perform(const ForgetAttempts& forget);
   void perform(const Spawn& spawn);
   void perform(const Send& send);
-  void perform(const CloseInput& close);
-  void perform(const Kill& kill);
-  void perform(const Terminate& terminate);
-  void perform(const PassSignal& pass);
+  void perform(const CloseInput& close) { agents_->close_input(close.generation); }
+  void perform(const Kill& kill) { signal(kill.generation, SIGKILL); }
+  void perform(const Terminate& terminate) { signal(terminate.generation, SIGTERM); }
+  void perform(const PassSignal& pass) { signal(pass.generation, pass.signal); }
   void perform(const ProveRelink& prove);
   void perform(const Relink& relink);
   void perform(const PutLinkBack& put_back);
   void perform(const RestoreLink& restore);
-  void perform(const Log& line);
+  void perform(const Log& line) { logbook_.write(line.level, line.text); }
   void perform(const Notice& notice);
   void perform(const Answer&) {}  // both have been noted with their step
   void perform(const RecordEnding&) {}

@@ -86,22 +86,6 @@ void Loop::perform(const Send& send) {
   outcome_.sent = agents_->send(send.generation, send.message);
 }
 
-void Loop::perform(const CloseInput& close) {
-  agents_->close_input(close.generation);
-}
-
-void Loop::perform(const Kill& kill) {
-  signal(kill.generation, SIGKILL);
-}
-
-void Loop::perform(const Terminate& terminate) {
-  signal(terminate.generation, SIGTERM);
-}
-
-void Loop::perform(const PassSignal& pass) {
-  signal(pass.generation, pass.signal);
-}
-
 void Loop::signal(Generation generation, int signal_number) {
   const int error = agents_->signal(generation, signal_number);
   if (error == 0) return;
@@ -153,10 +137,6 @@ void Loop::perform(const RestoreLink&) {
   const int error = link_->restore(vouch_before_sync());
   if (error == 0) return;
   logbook_.error(refuse(error, put_back(options_.agent)).reason);
-}
-
-void Loop::perform(const Log& line) {
-  logbook_.write(line.level, line.text);
 }
 
 void Loop::perform(const Notice& notice) {

@@ -12,7 +12,7 @@ LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h', 'options_text.cc', 'pace.h')}
 # The files of base/ that are judged with the decisions, and with the protocol.
-BASE_CORE = ('ending', 'errno_name', 'number', 'packed_names', 'time')
+BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # What their paths begin with. The parts that decide and that read are judged by tests of their own
 # alone, without a process.
