@@ -36,8 +36,8 @@ ERRORS = [
     ),
     (
         "wrong word: a candidate that failed is told as a failed stop",
-        'fail_upgrade(Stage::start, reason, "", ending);',
-        'fail_upgrade(Stage::stop, reason, "", ending);',
+        'fail_upgrade(Stage::start, reason, 0, ending);',
+        'fail_upgrade(Stage::stop, reason, 0, ending);',
     ),
     (
         "overwritten cause: a second failure takes the place of the first",
