@@ -1,8 +1,6 @@
 #include "upgrader/core/supervisor.h"
 
 #include <algorithm>
-#include <iterator>
-#include <tuple>
 #include <utility>
 
 #include "agent-protocol/cpp/wire/names.h"
@@ -27,16 +25,18 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
   return now + timeout;
 }
 
-// Tells `look` of every deadline that may be set.
-template <class Look>
-void look_at_deadlines(State& state, const Look& look) {
-  for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
+// Tells `look` of every deadline that may be set, and which agent is to be looked at before it is
+// judged: those of gate, trial and --attempts are the incumbent's to keep. 0: there is nobody.
+template <class AnyState, class Look>
+void look_at_deadlines(AnyState& state, const Look& look) {
+  const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
+  if (state.upgrade) look(keeper, state.upgrade->deadline);
+  look(keeper, state.attempts_deadline);
+  for (auto* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     for (const auto deadline : agent_deadlines)
-      look(**agent.*deadline);
+      look((*agent)->generation, (**agent).*deadline);
   }
-  if (state.upgrade) look(state.upgrade->deadline);
-  look(state.attempts_deadline);
 }
 
 // One event, taken to its end. Every change of the state is made here, in the order of an upgrade's
@@ -1051,13 +1051,13 @@ class Step {
   void put_off_what_is_late() {
     std::erase_if(state_.put_off, [&](Time before) {
       bool is_set = false;
-      look_at_deadlines(state_, [&](const std::optional<Time>& deadline) {
+      look_at_deadlines(state_, [&](Generation, const std::optional<Time>& deadline) {
         is_set = is_set || deadline == before;
       });
       return !is_set;
     });
     Duration longest{};
-    look_at_deadlines(state_, [&](std::optional<Time>& deadline) {
+    look_at_deadlines(state_, [&](Generation, std::optional<Time>& deadline) {
       if (!has_passed(deadline) || is_put_off(*deadline)) return;
       const Duration late = now_ - *deadline;
       if (late <= late_at_most) return;
@@ -1394,35 +1394,19 @@ Actions Supervisor::step(const Event& event, Time now, Actions memory) {
 
 std::optional<Time> Supervisor::next_deadline() const {
   std::optional<Time> next;
-  for (const std::optional<Agent>* agent : {&state_.incumbent, &state_.candidate}) {
-    if (!*agent) continue;
-    for (const auto deadline : agent_deadlines)
-      next = earlier_of(next, **agent.*deadline);
-  }
-  if (state_.upgrade) next = earlier_of(next, state_.upgrade->deadline);
-  return earlier_of(next, state_.attempts_deadline);
+  look_at_deadlines(state_, [&](Generation, const std::optional<Time>& deadline) {
+    next = earlier_of(next, deadline);
+  });
+  return next;
 }
 
 std::vector<Generation> Supervisor::late(Time by) const {
-  std::vector<Generation> generations;
-  const auto has_passed = [by](const std::optional<Time>& deadline) {
-    return deadline && *deadline <= by;
-  };
-  const auto& [incumbent, candidate] = std::tie(state_.incumbent, state_.candidate);
-  // The gate's time and the trial's are the active agent's to keep.
-  const bool upgrade_is_late = (state_.upgrade && has_passed(state_.upgrade->deadline)) ||
-                               has_passed(state_.attempts_deadline);
-  const auto is_late = [&](const Agent& agent) {
-    return std::any_of(std::begin(agent_deadlines), std::end(agent_deadlines),
-                       [&](const auto deadline) { return has_passed(agent.*deadline); });
-  };
-  if (incumbent && (is_late(*incumbent) || upgrade_is_late)) {
-    generations.push_back(incumbent->generation);
-  }
-  if (candidate && is_late(*candidate)) {
-    generations.push_back(candidate->generation);
-  }
-  return generations;
+  std::vector<Generation> late;
+  look_at_deadlines(state_, [&](Generation whose, const std::optional<Time>& deadline) {
+    if (!deadline || *deadline > by || whose == 0) return;
+    if (std::count(late.begin(), late.end(), whose) == 0) late.push_back(whose);
+  });
+  return late;
 }
 
 std::vector<ProgramId> Supervisor::programs() const {
