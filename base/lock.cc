@@ -41,7 +41,7 @@ struct Holder {
   std::int64_t start_time = 0;  // 0 if it is not known
 };
 
-bool take(std::string_view& text, char character) {
+bool skip(std::string_view& text, char character) {
   if (!text.starts_with(character)) return false;
   text.remove_prefix(1);
   return true;
@@ -52,7 +52,7 @@ bool take(std::string_view& text, char character) {
 std::optional<Holder> parse_holder(std::string_view text) {
   if (text.size() >= holder_bytes_max) return std::nullopt;
   const auto pid = take_number(text);
-  if (!pid || !take(text, ' ')) return std::nullopt;
+  if (!pid || !skip(text, ' ')) return std::nullopt;
   const auto start_time = take_number(text);
   if (!start_time || !(text.empty() || text == "\n")) return std::nullopt;
   const bool is_pid = *pid > 0 && *pid <= std::numeric_limits<pid_t>::max();
@@ -210,7 +210,7 @@ std::optional<std::int64_t> start_time_in_stat(std::string_view stat) {
   std::string_view rest = stat.substr(command_end + 1);
   if (rest.starts_with(" Z") || rest.starts_with(" X")) return std::nullopt;  // it has ended
   for (int field = state_field;; ++field) {
-    if (!take(rest, ' ')) return std::nullopt;
+    if (!skip(rest, ' ')) return std::nullopt;
     if (field == start_time_field) break;
     const std::size_t end = rest.find(' ');
     if (end == std::string_view::npos) return std::nullopt;

@@ -112,11 +112,11 @@ class Printer {
     text_ += "} ";
   }
 
-  void put(const char* name, const Legacy& legacy) {
+  void put(const char* name, const LeftBehind& left_behind) {
     text_ += std::string(name) + "{ ";
-    flag("clean", legacy.clean);
-    put("state", legacy.state);
-    put("exit_status", legacy.exit_status);
+    flag("clean", left_behind.clean);
+    put("state", left_behind.state);
+    put("exit_status", left_behind.exit_status);
     text_ += "} ";
   }
 
@@ -142,7 +142,7 @@ std::string print(const Supervisor& supervisor) {
   printer.put("incumbent", state.incumbent);
   printer.put("candidate", state.candidate);
   printer.put("upgrade", state.upgrade);
-  printer.put("legacy", state.legacy);
+  printer.put("left_behind", state.left_behind);
   printer.put("last_failure", state.last_failure);
   printer.put("exit_with", state.exit_with);
   printer.flag("shutdown", state.shutdown);

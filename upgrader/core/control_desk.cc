@@ -7,7 +7,7 @@
 
 namespace upgrader {
 
-std::optional<ControlRequested> ControlDesk::take(ControlRequest request, Chronicle& chronicle) {
+std::optional<ControlRequested> ControlDesk::judge(ControlRequest request, Chronicle& chronicle) {
   if (chronicle.has_answered(request.name)) return std::nullopt;
   if (request.deed == Deed::upgrade) {
     std::string& id = request.upgrade.id;

@@ -15,7 +15,7 @@ class ControlDesk {
  public:
   // Returns the event for the supervisor; or nothing if the request has been answered here, because
   // its name or its upgrade is known.
-  [[nodiscard]] std::optional<ControlRequested> take(ControlRequest request, Chronicle& chronicle);
+  [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request, Chronicle& chronicle);
 
  private:
   std::int64_t upgrades_ = 0;  // requests for one without an id

@@ -103,11 +103,11 @@ struct UpgradeUnderWay {
 };
 
 // The facts about the last active agent that matter for the next one.
-struct Legacy {
+struct LeftBehind {
   bool clean = false;                // it confirmed its stop
   std::optional<std::string> state;  // its `state`, which goes into `activate` unread
   int exit_status = 0;               // with which the upgrader exits if no agent follows
-  bool operator==(const Legacy&) const = default;
+  bool operator==(const LeftBehind&) const = default;
 };
 
 enum class Phase {
@@ -134,7 +134,7 @@ struct State {
   std::optional<Agent> incumbent;  // has the work, or gets it at its `ready` (first, fallback)
   std::optional<Agent> candidate;  // held; from `activate` to the commit, a standby
   std::optional<UpgradeUnderWay> upgrade;
-  std::optional<Legacy> legacy;
+  std::optional<LeftBehind> left_behind;
   std::optional<agent_protocol::Failure> last_failure;  // of the upgrade before, until the next one
   std::optional<int> exit_with;                         // decided; the rest is reaped first
   bool shutdown = false;                                // SIGTERM or SIGINT came

@@ -45,7 +45,7 @@ class StatusNews {
     put_end();
     put_boot();
     paper_.close('}');
-    return paper_.take() + '\n';
+    return paper_.text() + '\n';
   }
 
  private:
@@ -240,7 +240,7 @@ bool hands_over(const State& state) {
   return false;
 }
 
-bool hands_over_soon(const State& state) {
+bool active_agent_stops(const State& state) {
   const auto& told = state.incumbent ? state.incumbent->told : std::nullopt;
   return told == StopReason::upgrade || told == StopReason::rollback;
 }

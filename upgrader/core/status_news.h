@@ -40,6 +40,6 @@ struct StatusFacts {
 // True while nobody is active and somebody who is ready is next: nothing else may take time then.
 [[nodiscard]] bool hands_over(const State& state);
 // True while the active agent stops and somebody else follows it: its exit may come at any moment.
-[[nodiscard]] bool hands_over_soon(const State& state);
+[[nodiscard]] bool active_agent_stops(const State& state);
 
 }  // namespace upgrader

@@ -63,7 +63,7 @@ class StatusPaper {
   void put_wall_time(const char* name, std::int64_t wall_ms);
 
   [[nodiscard]] std::size_t size() const { return text_.size(); }
-  [[nodiscard]] std::string take() { return std::move(text_); }
+  [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
   void put_comma() {

@@ -48,7 +48,7 @@ class Step {
       : policy_(policy), state_(state), now_(now), actions_(actions) {}
 
   // The outcome of the action that is pending. An outcome of none changes nothing.
-  void take(const Outcome& outcome) {
+  void judge(const Outcome& outcome) {
     const std::optional<Refusal>& refused = outcome.refused;
     switch (std::exchange(state_.pending, Pending::nothing)) {
       case Pending::nothing:
@@ -72,7 +72,7 @@ class Step {
 
   // ---- an agent is started
 
-  void take(const StartRequested& event) {
+  void judge(const StartRequested& event) {
     if (started()) return;
     if (!event.worn_out || !policy_.previous) return order_spawn(Role::first, event.program, 1);
     first_failed(Stage::boot, *event.worn_out, 0, nullptr, exit_own_failure);
@@ -133,11 +133,11 @@ class Step {
 
   // ---- what agents say
 
-  void take(const MessageReceived& event) {
+  void judge(const MessageReceived& event) {
     Agent* agent = find(event.generation);
     if (agent == nullptr) return;
     if (event.posthumous || agent->killed || agent->terminated) {
-      take_last_words(*agent, event.message);
+      note_last_words(*agent, event.message);
       return;
     }
     const bool hello = std::holds_alternative<agent_protocol::Hello>(event.message);
@@ -148,7 +148,7 @@ class Step {
     std::visit([&](const auto& message) { hear(*agent, message); }, event.message);
   }
 
-  void take(const MessageRefused& event) {
+  void judge(const MessageRefused& event) {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->killed || agent->terminated) return;
     if (const auto* unknown = std::get_if<agent_protocol::Unknown>(&event.what)) {
@@ -163,7 +163,7 @@ class Step {
     send_error(*agent, malformed.type, malformed.reason);
   }
 
-  void take(const StrayReceived& event) {
+  void judge(const StrayReceived& event) {
     if (find(event.generation) == nullptr) return;
     notice(event.generation, NoticeKind::stray,
            "generation {}: stray output: {}"_with(event.generation, event.text));
@@ -310,7 +310,7 @@ class Step {
 
   // A message of a process that has died or is being killed: a confirmed stop counts, and a reason
   // is recorded. Other messages are too late.
-  void take_last_words(Agent& agent, const AgentMessage& message) {
+  void note_last_words(Agent& agent, const AgentMessage& message) {
     const auto* hello = std::get_if<agent_protocol::Hello>(&message);
     if (hello != nullptr && !agent.greeted) note_hello(agent, *hello);
     if (!agent.greeted) return;
@@ -349,7 +349,7 @@ class Step {
 
   // ---- an upgrade, from its request to the stop of the active agent
 
-  void take(const UpgradeRequested&) {
+  void judge(const UpgradeRequested&) {
     agent_protocol::Upgrade request;
     request.id = "sigusr2-{}"_with(++state_.upgrade_signals);
     if (const std::optional<std::string> busy = why_busy()) {
@@ -461,7 +461,7 @@ class Step {
 
   // ---- agents close their pipes and exit
 
-  void take(const OutputClosed& event) {
+  void judge(const OutputClosed& event) {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->output_closed) return;
     agent->output_closed = true;
@@ -473,7 +473,7 @@ class Step {
     }
   }
 
-  void take(const InputClosed& event) {
+  void judge(const InputClosed& event) {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->input_closed) return;
     if (agent->activate_waits) return activate_lost(*agent);
@@ -494,7 +494,7 @@ class Step {
     agent.close_deadline = now_ + close_grace;
   }
 
-  void take(const ProcessExited& event) {
+  void judge(const ProcessExited& event) {
     if (state_.candidate && state_.candidate->generation == event.generation) {
       const Agent gone = *std::exchange(state_.candidate, std::nullopt);
       candidate_exited(gone, event.ending);
@@ -515,14 +515,15 @@ class Step {
   }
 
   void incumbent_exited(const Agent& gone, const Ending& ending) {
-    if (gone.activated) leave_legacy(gone, ending);
+    if (gone.activated) note_what_is_left(gone, ending);
     state_.attempts_deadline.reset();
     const char* const stop = gone.stopped ? " after its clean stop"
                              : gone.told  ? " without having confirmed its stop"
                                           : "";
     const std::string how_it_went = "{} {}{}"_with(gone, ending, stop);
     if (shutting_down()) {
-      const bool unclean = gone.activated && state_.shutdown && state_.legacy->exit_status != 0;
+      const bool unclean =
+          gone.activated && state_.shutdown && state_.left_behind->exit_status != 0;
       log(unclean ? LogLevel::error : LogLevel::info, how_it_went);
       go_on_after_reaping();
       return;
@@ -569,10 +570,10 @@ class Step {
 
   void log_reaped(const Agent& gone) { log(LogLevel::info, "{} has been reaped"_with(gone)); }
 
-  void leave_legacy(const Agent& gone, const Ending& ending) {
-    state_.legacy = Legacy{.clean = gone.stopped,
-                           .state = gone.state,
-                           .exit_status = gone.stopped ? 0 : exit_status_of(ending)};
+  void note_what_is_left(const Agent& gone, const Ending& ending) {
+    state_.left_behind = LeftBehind{.clean = gone.stopped,
+                                    .state = gone.state,
+                                    .exit_status = gone.stopped ? 0 : exit_status_of(ending)};
   }
 
   // The incumbent was told to stop for the upgrade, and is gone.
@@ -623,7 +624,8 @@ class Step {
     agent.activate_waits = true;
     await(agent, Awaited::activate, on_trial ? terms.trial : terms.stop_timeout);
     agent_protocol::Activate activate;
-    if (state_.legacy) activate = {state_.legacy->state, state_.legacy->clean, std::nullopt};
+    if (state_.left_behind)
+      activate = {state_.left_behind->state, state_.left_behind->clean, std::nullopt};
     if (agent.standby && !agent.knows_failure) {
       activate.failure = {*state_.upgrade->failure, state_.upgrade->version};
       agent_protocol::fit_line(activate);
@@ -642,7 +644,7 @@ class Step {
     if (sent == Sent::lost) activate_lost(agent);
   }
 
-  void take(const ActivateWritten& event) {
+  void judge(const ActivateWritten& event) {
     const Agent* agent = find(event.generation);
     if (agent != nullptr && agent->activate_waits) activated();
   }
@@ -658,7 +660,7 @@ class Step {
     if (!agent.works && agent.role != Role::candidate) {
       await(agent, Awaited::healthy, start_timeout_of(agent.role));
     }
-    state_.legacy.reset();
+    state_.left_behind.reset();
     await_heartbeat(agent);
     switch (agent.role) {
       case Role::first:
@@ -878,7 +880,7 @@ class Step {
 
   // ---- a first agent fails; the way back across restarts (--previous, --attempts)
 
-  void take(const StartRefused& event) {
+  void judge(const StartRefused& event) {
     if (started()) return;
     first_failed(Stage::spawn, event.refusal.reason, event.refusal.error_number, nullptr,
                  event.exit_status);
@@ -947,7 +949,7 @@ class Step {
 
   // ---- an operator asks for something by the control directory
 
-  void take(const ControlRequested& event) {
+  void judge(const ControlRequested& event) {
     const ControlRequest& request = event.request;
     if (request.deed == Deed::upgrade) return upgrade_by_control(request);
     const std::string refusal = why_not(request);
@@ -1011,7 +1013,7 @@ class Step {
       case Deed::rollback:
         return fail_upgrade(Stage::trial, "rolled back by the control directory{}"_with(why));
       case Deed::shutdown:
-        return take(StopRequested{});
+        return judge(StopRequested{});
       case Deed::upgrade:
         return;
     }
@@ -1033,7 +1035,7 @@ class Step {
   // ---- deadlines
 
   // Handles at most one deadline: the shell reads what agents have sent before it asks again.
-  void take(const DeadlinePassed& event) {
+  void judge(const DeadlinePassed& event) {
     passed_by_ = std::min(now_, event.by);
     put_off_what_is_late();
     if (state_.candidate && agent_deadline_passed(*state_.candidate)) return;
@@ -1170,7 +1172,7 @@ class Step {
 
   bool shutting_down() const { return state_.shutdown || state_.quit || state_.exit_with; }
 
-  void take(const StopRequested&) {
+  void judge(const StopRequested&) {
     if (state_.shutdown || state_.quit) return;
     state_.shutdown = true;
     log_why_it_ends("told to stop");
@@ -1184,7 +1186,7 @@ class Step {
     exit_if_alone();
   }
 
-  void take(const QuitRequested&) {
+  void judge(const QuitRequested&) {
     if (state_.quit) return;
     state_.quit = true;
     log_why_it_ends("told to quit at once");
@@ -1196,7 +1198,7 @@ class Step {
     exit_if_alone();
   }
 
-  void take(const SignalReceived& event) {
+  void judge(const SignalReceived& event) {
     if (!state_.incumbent || !state_.incumbent->activated) {
       log(LogLevel::info, "signal {} dropped: no agent is active"_with(event.signal));
       return;
@@ -1261,7 +1263,7 @@ class Step {
   void exit_if_alone() {
     if (state_.incumbent || state_.candidate) return;
     int status = state_.exit_with.value_or(0);
-    if (state_.shutdown) status = state_.legacy ? state_.legacy->exit_status : 0;
+    if (state_.shutdown) status = state_.left_behind ? state_.left_behind->exit_status : 0;
     if (state_.quit) status = exit_quit;
     if (state_.shutdown || state_.quit) {
       // The log has another status already where the upgrader was about to end by itself.
@@ -1387,7 +1389,7 @@ Actions Supervisor::step(const Event& event, Time now, Actions memory) {
   actions.clear();
   if (state_.ended) return actions;
   Step step(policy_, state_, now, actions);
-  std::visit([&](const auto& happened) { step.take(happened); }, event);
+  std::visit([&](const auto& happened) { step.judge(happened); }, event);
   check_state(state_, actions);
   return actions;
 }

@@ -110,11 +110,11 @@ std::size_t Agents::unread(Generation generation) const {
   return agent == nullptr ? 0 : agent->channel.held();
 }
 
-void Agents::take_in_everything(const std::vector<Generation>& late) {
+void Agents::read_everything(const std::vector<Generation>& late) {
   const auto is_late = [&late](Generation generation) {
     return std::count(late.begin(), late.end(), generation) > 0;
   };
-  take_in_exits();
+  reap_exits();
   const bool late_one_is_dead =
       std::any_of(running_.begin(), running_.end(),
                   [&](const auto& agent) { return agent->ending && is_late(agent->generation); });
@@ -123,7 +123,7 @@ void Agents::take_in_everything(const std::vector<Generation>& late) {
     Running* const agent = find(generation);
     if (agent->ending) continue;
     flush(*agent);  // that it has made room is a thing that it did
-    if (is_late(generation) || !must_read_replies_first(*agent)) take_what_is_held(*agent);
+    if (is_late(generation) || !must_read_replies_first(*agent)) read_what_is_held(*agent);
   }
 }
 
@@ -155,9 +155,9 @@ void Agents::on_readable(Generation generation) {
     // agent cannot finish its exit until we let it run.
     std::this_thread::yield();
     look_for_end(*agent);
-    return agent->ending ? bury_the_dead({.bytes = look_bytes_max}) : take_output_end(*agent);
+    return agent->ending ? bury_the_dead({.bytes = look_bytes_max}) : end_output(*agent);
   }
-  take_lines(*agent);
+  pass_lines(*agent);
   watch_as_fits(*agent);
 }
 
@@ -189,22 +189,22 @@ void Agents::on_backlog() {
   for (const Generation generation : generations()) {
     Running* const agent = find(generation);
     if (agent->ending) continue;
-    take_lines(*agent);
+    pass_lines(*agent);
     watch_as_fits(*agent);
   }
   turn_over_();
 }
 
 // Takes lines that have been read, as many as fit into a turn, while the agent takes its replies.
-void Agents::take_lines(Running& agent) {
+void Agents::pass_lines(Running& agent) {
   for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
     const std::optional<agent_protocol::Line> line = agent.channel.lines().next();
     if (!line) return;
-    take_line(agent, *line);
+    pass_line(agent, *line);
   }
 }
 
-void Agents::take_line(Running& agent, const agent_protocol::Line& line) {
+void Agents::pass_line(Running& agent, const agent_protocol::Line& line) {
   const bool posthumous = agent.ending.has_value();
   const Generation generation = agent.generation;
   auto decoded = line.complete ? agent_protocol::decode_agent_message(line.text)
@@ -224,26 +224,26 @@ void Agents::take_line(Running& agent, const agent_protocol::Line& line) {
   }
 }
 
-void Agents::take_output_end(Running& agent) {
-  if (const auto rest = agent.channel.lines().rest()) take_line(agent, *rest);
+void Agents::end_output(Running& agent) {
+  if (const auto rest = agent.channel.lines().rest()) pass_line(agent, *rest);
   if (agent.ending) return;
   agent.channel.close_output();
   sink_(OutputClosed{agent.generation});
 }
 
 // Takes in what has been said up to now, and no more: a flood would never end.
-void Agents::take_what_is_held(Running& agent) {
-  const auto take_all_lines = [&] {
+void Agents::read_what_is_held(Running& agent) {
+  const auto pass_all_lines = [&] {
     while (const auto line = agent.channel.lines().next())
-      take_line(agent, *line);
+      pass_line(agent, *line);
   };
-  take_all_lines();
+  pass_all_lines();
   for (std::size_t held = std::min(agent.channel.held(), look_bytes_max); held > 0;) {
     const std::size_t room = agent.channel.lines().space().size();
     const std::size_t wanted = std::min(held, room);
     if (agent.channel.read(wanted) != Channel::Read::bytes) break;
     held -= wanted;
-    take_all_lines();
+    pass_all_lines();
   }
 }
 
@@ -266,7 +266,7 @@ void Agents::start_backlog() {
 // ---- how agents end: who has ended is reaped, then says what it had said last, then is told as
 // ended
 
-void Agents::take_in_exits() {
+void Agents::reap_exits() {
   // All are reaped before the first is told, and the newest is told first: so nothing is activated
   // that the kernel has said is dead.
   for (const auto& agent : running_)
@@ -304,7 +304,7 @@ void Agents::bury_the_dead(const Budget& budget) {
                                      [](const auto& agent) { return agent->ending.has_value(); });
     if (newest == running_.rend()) return;
     Running& agent = **newest;
-    if (!take_last_words(agent, budget)) {
+    if (!read_last_words(agent, budget)) {
       agent.channel.watch_output(false);
       start_backlog();
       return;
@@ -314,10 +314,10 @@ void Agents::bury_the_dead(const Budget& budget) {
 }
 
 // False if there is more than there was room for.
-bool Agents::take_last_words(Running& agent, Budget budget) {
+bool Agents::read_last_words(Running& agent, Budget budget) {
   for (int taken = 0; taken < budget.lines;) {
     if (const auto line = agent.channel.lines().next()) {
-      take_line(agent, *line);
+      pass_line(agent, *line);
       ++taken;
       continue;
     }
@@ -334,7 +334,7 @@ bool Agents::take_last_words(Running& agent, Budget budget) {
 
 // Its last words have been taken: what it had only begun to say, and its end.
 void Agents::bury(Running& agent) {
-  take_output_end(agent);
+  end_output(agent);
   const ProcessExited exited{agent.generation, *agent.ending};
   // Forgotten at once, but closed only when whoever waits for its end has been told.
   const auto place = std::find_if(running_.begin(), running_.end(),

@@ -64,14 +64,14 @@ class Agents {
 
   // Takes in the exits that the kernel has to tell, each after the contents of its pipe. If the
   // pipe holds more than one look reads, the exit is reported some turns later.
-  void take_in_exits();
+  void reap_exits();
   // Reaps what has ended and was never an agent: orphans that we were given as process 1 or as a
   // subreaper, children of whoever executed us. For when all exits of agents have been taken in.
   void reap_strangers();
   // For before a deadline is judged. Takes in the exits (of a late agent with all that it had said)
   // and what the pipes of living agents hold. Skips an agent that does not read its replies, unless
   // it is late.
-  void take_in_everything(const std::vector<Generation>& late);
+  void read_everything(const std::vector<Generation>& late);
 
  private:
   struct Running {
@@ -103,17 +103,17 @@ class Agents {
   void flush(Running& agent);
   void tell_activate_written(Running& agent);
 
-  void take_lines(Running& agent);
-  void take_line(Running& agent, const agent_protocol::Line& line);
-  void take_output_end(Running& agent);
-  void take_what_is_held(Running& agent);
+  void pass_lines(Running& agent);
+  void pass_line(Running& agent, const agent_protocol::Line& line);
+  void end_output(Running& agent);
+  void read_what_is_held(Running& agent);
   struct Budget {
     std::size_t bytes;
     int lines = std::numeric_limits<int>::max();
   };
   void look_for_end(Running& agent);
   void bury_the_dead(const Budget& budget);
-  [[nodiscard]] bool take_last_words(Running& agent, Budget budget);
+  [[nodiscard]] bool read_last_words(Running& agent, Budget budget);
   void bury(Running& agent);
   void watch_as_fits(Running& agent);
   [[nodiscard]] bool must_read_replies_first(const Running& agent) const;

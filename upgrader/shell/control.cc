@@ -29,7 +29,7 @@ const std::vector<std::string>* arguments_of(const void* programs, ProgramId id)
 
 }  // namespace
 
-bool Control::take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over) {
+bool Control::claim(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over) {
   const int error = directory_.lock();
   if (error == EWOULDBLOCK) return false;
   locked_ = error == 0;
@@ -53,7 +53,7 @@ bool Control::has_lock(Time now) {
 }
 
 // Done once, when an agent has been started: any earlier, it would delay that start.
-void Control::take_files() {
+void Control::prepare_files() {
   if (std::exchange(has_files_, true)) return;
   if (const int error = directory_.keep_last(); error != 0) {
     logbook_.warning(
@@ -98,7 +98,7 @@ Control::Read Control::read(const agent_protocol::Line& line) {
         {std::move(refused->name), std::move(refused->type), false, std::move(refused->reason)});
     return Notice{0, NoticeKind::request, told};
   }
-  auto event = desk_.take(std::get<ControlRequest>(std::move(decoded)), chronicle_);
+  auto event = desk_.judge(std::get<ControlRequest>(std::move(decoded)), chronicle_);
   if (!event) return {};
   return *std::move(event);
 }
@@ -113,11 +113,11 @@ void Control::note(const Event& event, const Actions& actions, const State& stat
 
 void Control::settle(const State& state, Time now) {
   if (!has_lock(now)) return;
-  take_files();
+  prepare_files();
   open_fifo();
   if (!due_) {
     // While the active agent stops, news wait: a writing would be in the way of its exit.
-    const Time soonest = hands_over_soon(state) ? now + status_interval : now;
+    const Time soonest = active_agent_stops(state) ? now + status_interval : now;
     due_ = last_ ? std::max(*last_ + status_interval, soonest) : soonest;
   }
   held_back_ = hands_over(state);
@@ -136,7 +136,7 @@ std::optional<Time> Control::next_deadline() const {
 
 void Control::finish(const State& state, int exit_status) {
   if (!taken_ || (!locked_ && directory_.lock() != 0)) return;
-  take_files();
+  prepare_files();
   fifo_.reset();
   directory_.remove_fifo();
   chronicle_.note_end(exit_status, stamp());

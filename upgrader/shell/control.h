@@ -34,11 +34,12 @@ class Control {
 
   // Checks DIR. Returns why it cannot be used, or an empty text.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
-  // Takes DIR. From the first settle() on, `sink` is called for every line of a request, and, once
+  // Claims DIR. From the first settle() on, `sink` is called for every line of a request, and, once
   // a turn of the loop, `turn_over` after them. False if another upgrader has DIR, which may be
   // tried again. If it cannot be locked for another reason, such as a full disk, the log has a
   // line, and the lock is tried again later.
-  [[nodiscard]] bool take(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over);
+  [[nodiscard]] bool claim(uv_loop_t* loop, ControlFifo::Sink sink,
+                           ControlFifo::TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
   // Reads a line: it is an event, a line for the log, or neither.
@@ -55,8 +56,8 @@ class Control {
   // status.json from being written: the turn of the loop that ends the hand-over calls settle().
   [[nodiscard]] std::optional<Time> next_deadline() const;
   // Reads the lines that a turn of the loop had no room for.
-  void take_backlog() {
-    if (fifo_ && fifo_->pending()) fifo_->take_lines();
+  void read_backlog() {
+    if (fifo_ && fifo_->pending()) fifo_->pass_lines();
   }
 
   // With --previous: what status.json says of the next boot.
@@ -67,7 +68,7 @@ class Control {
 
  private:
   [[nodiscard]] bool has_lock(Time now);
-  void take_files();
+  void prepare_files();
   void open_fifo();
   void tell_deaf(int error) const;
   void write(const State& state);

@@ -32,14 +32,14 @@ void ControlFifo::on_readable() {
   if (!lines_.pending()) {
     const std::span<char> space = lines_.space();
     const ssize_t count = ::read(descriptor_.get(), space.data(), space.size());
-    if (count == 0) return take_end();
+    if (count == 0) return reopen();
     if (count < 0) return;
     lines_.written(static_cast<std::size_t>(count));
   }
-  take_lines();
+  pass_lines();
 }
 
-void ControlFifo::take_lines() {
+void ControlFifo::pass_lines() {
   for (int taken = 0; taken < lines_a_turn; ++taken) {
     const std::optional<agent_protocol::Line> line = lines_.next();
     if (!line) break;
@@ -49,7 +49,7 @@ void ControlFifo::take_lines() {
 }
 
 // The last writer has gone. If the FIFO cannot be opened again, that is retried after the turn.
-void ControlFifo::take_end() {
+void ControlFifo::reopen() {
   if (const auto rest = lines_.rest()) sink_(*rest);
   static_cast<void>(open());
   turn_over_();

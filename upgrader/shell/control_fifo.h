@@ -29,13 +29,13 @@ class ControlFifo {
   [[nodiscard]] int open();
   [[nodiscard]] bool is_open() const { return poll_ != nullptr; }
 
-  // Lines have been read that a turn had no room for: take_lines() is to be called in the next.
+  // Lines have been read that a turn had no room for: pass_lines() is to be called in the next.
   [[nodiscard]] bool pending() const { return lines_.pending(); }
-  void take_lines();
+  void pass_lines();
 
  private:
   void on_readable();
-  void take_end();
+  void reopen();
 
   uv_loop_t* loop_;
   const ControlDirectory& directory_;

@@ -49,7 +49,7 @@ int Loop::set_up(ChildSetting setting) {
   if (!timer_) return errno;
   timer_->data = this;
   agents_ = Agents::make(
-      &loop_, std::move(setting), [this](Event event) { take(std::move(event)); },
+      &loop_, std::move(setting), [this](Event event) { deliver(std::move(event)); },
       [this] { settle(); }, &logbook_);
   if (!agents_) return errno;
   return watch_signals();
@@ -83,22 +83,22 @@ void Loop::on_signals() {
 void Loop::on_signal(int signal_number) {
   switch (signal_number) {
     case SIGCHLD:  // one may stand for many exits
-      agents_->take_in_exits();
+      agents_->reap_exits();
       agents_->reap_strangers();
       return;
     case SIGTERM:
     case SIGINT:
-      take(StopRequested{});
+      deliver(StopRequested{});
       return;
     case SIGQUIT:
-      take(QuitRequested{});
+      deliver(QuitRequested{});
       return;
     case SIGUSR2:
       if (lock_retry_) return tell_what_will_start();
-      take(UpgradeRequested{});
+      deliver(UpgradeRequested{});
       return;
     default:
-      take(SignalReceived{signal_number});
+      deliver(SignalReceived{signal_number});
       return;
   }
 }
@@ -111,7 +111,7 @@ void Loop::on_timer() {
   }
   for (const Notice& notice : log_limit_.due(now()))
     show(notice);
-  if (control_) control_->take_backlog();
+  if (control_) control_->read_backlog();
   // An agent's messages and exit come first, so a deadline is judged as of the moment before the
   // look.
   const Time looked = now();
@@ -120,11 +120,11 @@ void Loop::on_timer() {
     return deadline && *deadline <= looked;
   };
   if (is_due()) {
-    agents_->take_in_everything(supervisor_.late(looked));
+    agents_->read_everything(supervisor_.late(looked));
   } else if (control_ && control_->next_deadline()) {
-    agents_->take_in_exits();  // they come before what is written
+    agents_->reap_exits();  // they come before what is written
   }
-  if (is_due()) take(DeadlinePassed{looked});
+  if (is_due()) deliver(DeadlinePassed{looked});
   settle();
   // Only when nothing is left to be judged that may say otherwise.
   if (is_due()) return;
@@ -145,13 +145,13 @@ Time Loop::now() {
 }
 
 // One event at a time, each to its end; those that come up meanwhile wait for it.
-void Loop::take(Event event) {
+void Loop::deliver(Event event) {
   later_.push_back(std::move(event));
   if (stepping_) return;
   stepping_ = true;
   while (!later_.empty()) {
     for (const Event& next : std::exchange(later_, {}))
-      take_one(next);
+      deliver_one(next);
   }
   stepping_ = false;
 }
@@ -164,7 +164,7 @@ void Loop::settle() {
   set_timer();
 }
 
-void Loop::take_one(const Event& event) {
+void Loop::deliver_one(const Event& event) {
   if (const auto* exited = std::get_if<ProcessExited>(&event)) {
     for (const Notice& notice : log_limit_.forget(exited->generation))
       show(notice);

@@ -47,7 +47,7 @@ class Loop {
   void on_timer();
   void try_lock();
   void try_again();
-  [[nodiscard]] bool take_control();
+  [[nodiscard]] bool claim_control();
   void tell_what_will_start();
   [[nodiscard]] Result<Program> find_way_back(const Program* first) const;
   [[nodiscard]] std::optional<std::string> count_attempt(const Program& program);
@@ -57,14 +57,14 @@ class Loop {
   void cannot_start(const Refusal& refusal);
   [[nodiscard]] bool open_link();
   [[nodiscard]] bool open_control();
-  void take_control_line(const agent_protocol::Line& line);
+  void read_control_line(const agent_protocol::Line& line);
   void fail(const std::string& why, int status);
   void end(int status);
 
   [[nodiscard]] static Time now();
-  void take(Event event);
+  void deliver(Event event);
   void settle();
-  void take_one(const Event& event);
+  void deliver_one(const Event& event);
   void feed(const Event& event);
   void set_timer();
   void show(const Notice& notice);

@@ -42,10 +42,10 @@ bool Loop::open_control() {
 }
 
 // An operator's line.
-void Loop::take_control_line(const agent_protocol::Line& line) {
+void Loop::read_control_line(const agent_protocol::Line& line) {
   Control::Read read = control_->read(line);
   if (const auto* notice = std::get_if<Notice>(&read)) perform(*notice);
-  if (auto* request = std::get_if<ControlRequested>(&read)) take(std::move(*request));
+  if (auto* request = std::get_if<ControlRequested>(&read)) deliver(std::move(*request));
 }
 
 void Loop::try_lock() {
@@ -81,11 +81,11 @@ void Loop::try_again() {
 }
 
 // False if another upgrader has the control directory: then that is tried again, or has ended us.
-bool Loop::take_control() {
+bool Loop::claim_control() {
   if (!control_) return true;
-  const bool taken = control_->take(
-      &loop_, [this](const auto& line) { take_control_line(line); }, [this] { settle(); });
-  if (taken) return true;
+  const bool claimed = control_->claim(
+      &loop_, [this](const auto& line) { read_control_line(line); }, [this] { settle(); });
+  if (claimed) return true;
   if (!control_deadline_) control_deadline_ = now() + predecessor_patience;
   if (*control_deadline_ <= now()) {
     logbook_.error("--control={}: another upgrader uses it"_with(control_->path()));
@@ -109,7 +109,7 @@ void Loop::tell_what_will_start() {
 
 void Loop::start_first_agent() {
   lock_retry_.reset();
-  if (!take_control()) return;
+  if (!claim_control()) return;
   note_boot();
   // While the lock was waited for, its holder may have committed another version.
   auto looked = look_at_agent();
@@ -121,7 +121,7 @@ void Loop::start_first_agent() {
     if (control_) control_->note_checked(program);
     std::optional<std::string> worn_out = count_attempt(program);
     first_program_ = programs_.add(std::move(program));
-    take(StartRequested{*first_program_, std::move(worn_out)});
+    deliver(StartRequested{*first_program_, std::move(worn_out)});
   }
   if (!exit_status_) settle();
 }
@@ -136,7 +136,7 @@ Result<Program> Loop::look_at_agent() {
 
 void Loop::cannot_start(const Refusal& refusal) {
   const int status = status_of(refusal);
-  if (options_.previous) return take(StartRefused{refusal, status});
+  if (options_.previous) return deliver(StartRefused{refusal, status});
   fail(refusal.reason, status);
 }
 

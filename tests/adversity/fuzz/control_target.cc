@@ -134,7 +134,7 @@ class Serving {
 void ask(Serving& serving, ControlDesk& desk, ControlRequest request) {
   const bool shutdown = request.deed == Deed::shutdown;
   const std::string name = request.name;
-  if (auto event = desk.take(std::move(request), serving.chronicle())) serving.take(*event);
+  if (auto event = desk.judge(std::move(request), serving.chronicle())) serving.take(*event);
   must(serving.chronicle().has_answered(name), "a request has no answer", name);
   must(serving.chronicle().requests().size() <= chronicle_max, "too many requests are kept");
   must(shutdown || !serving.ends(), "a request has ended the upgrader", name);

@@ -58,8 +58,9 @@ State usual(State state) {
     state.candidate->version = state.candidate->standby ? "old" : "new";
   }
   if (state.upgrade) make_usual(*state.upgrade);
-  if (state.legacy && state.legacy->state) state.legacy->state = "left";
-  if (state.legacy) state.legacy->exit_status = usual_status(state.legacy->exit_status);
+  if (state.left_behind && state.left_behind->state) state.left_behind->state = "left";
+  if (state.left_behind)
+    state.left_behind->exit_status = usual_status(state.left_behind->exit_status);
   if (state.exit_with) state.exit_with = usual_status(*state.exit_with);
   return state;
 }
@@ -165,10 +166,10 @@ class Hash {
     put(upgrade.deadline);
     put(upgrade.failure);
   }
-  void put(const Legacy& legacy) {
-    put(legacy.clean);
-    put(legacy.state);
-    put(legacy.exit_status);
+  void put(const LeftBehind& left_behind) {
+    put(left_behind.clean);
+    put(left_behind.state);
+    put(left_behind.exit_status);
   }
   [[nodiscard]] std::uint64_t value() const { return value_; }
 
@@ -267,7 +268,7 @@ std::uint64_t key_of(const State& state, std::string_view accounts) {
   hash.put(state.incumbent);
   hash.put(state.candidate);
   hash.put(state.upgrade);
-  hash.put(state.legacy);
+  hash.put(state.left_behind);
   hash.put(state.exit_with);
   hash.put(state.shutdown);
   hash.put(state.quit);

@@ -169,7 +169,7 @@ TEST_CASE("canary: a state that is lost with an activate is found") {
         const auto* outcome = std::get_if<Outcome>(&event);
         if (outcome == nullptr || outcome->sent != Sent::lost) return actions;
         State state = supervisor.state();
-        if (state.legacy) state.legacy->state.reset();
+        if (state.left_behind) state.left_behind->state.reset();
         supervisor = Supervisor(explored_policy(1), state);
         return actions;
       });

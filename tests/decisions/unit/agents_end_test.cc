@@ -29,7 +29,7 @@ TEST_CASE("exits are told newest first, when all have been reaped") {
     if (std::holds_alternative<ProcessExited>(event)) CHECK(ended_child() == std::nullopt);
   };
 
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
 
   CHECK(exited(bench.events) == std::vector<Generation>{3, 1});
   CHECK(bench.agents->pid_of(2) > 0);
@@ -58,7 +58,7 @@ TEST_CASE("the dead are answered nothing, and what they said wrong is not told")
   agent.say("{\"type\":\"unheard\"}\n{\"type\":\"status\",\"text\":1}\n");
   bench.kill(1);
 
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
 
   CHECK(bench.events.size() == 1);
   CHECK(exited(bench.events) == std::vector<Generation>{1});
@@ -73,7 +73,7 @@ TEST_CASE("all that a pipe holds at an exit is taken in, however much the agent 
             "\n");
   bench.kill(1);
 
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
   bench.turn_until_exit_of(1);
 
   CHECK(bench.count<StrayReceived>() == 16 * look_bytes_max / 1'024 - 1);
@@ -88,7 +88,7 @@ TEST_CASE("of what comes into a pipe after the exit was seen, nothing is taken i
   agent.enlarge_output(last_words_bytes_max);
   agent.say(long_lines(2 * look_bytes_max));
   bench.kill(1);
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
   REQUIRE(bench.count<ProcessExited>() == 0);
 
   agent.say("too late\n");
@@ -105,7 +105,7 @@ TEST_CASE("of what a pipe holds at an exit so much is taken in, and no more") {
   agent.say("too much\n");
   bench.kill(1);
 
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
   bench.turn_until_exit_of(1);
 
   CHECK(bench.count<StrayReceived>() == last_words_bytes_max / 1'024);
@@ -118,7 +118,7 @@ TEST_CASE("while a dead agent's last words are taken in, the others are listened
   dead.enlarge_output(last_words_bytes_max);
   dead.say(lines(look_bytes_max));
   bench.kill(1);
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
 
   living.say("{\"type\":\"ready\"}\n");
   bench.turn();
@@ -138,10 +138,10 @@ TEST_CASE("a newer agent's exit is told before an older one's, however much it h
   newer.enlarge_output(last_words_bytes_max);
   newer.say(lines(look_bytes_max));
   bench.kill(2);
-  if (seen_first) bench.agents->take_in_exits();
+  if (seen_first) bench.agents->reap_exits();
   bench.kill(1);
 
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
   bench.turn_until_exit_of(1);
 
   CHECK(exited(bench.events) == std::vector<Generation>{2, 1});
@@ -153,10 +153,10 @@ TEST_CASE("a deadline of a dead agent is judged when all of its last words have 
   dead.enlarge_output(last_words_bytes_max);
   dead.say(long_lines(4 * look_bytes_max));
   bench.kill(1);
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
   const bool late = GENERATE(false, true);
 
-  bench.agents->take_in_everything(late ? std::vector<Generation>{1} : std::vector<Generation>{});
+  bench.agents->read_everything(late ? std::vector<Generation>{1} : std::vector<Generation>{});
 
   CHECK(bench.count<ProcessExited>() == (late ? 1 : 0));
   bench.turn_until_exit_of(1);

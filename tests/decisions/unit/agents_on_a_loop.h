@@ -69,7 +69,7 @@ struct Bench {
   void wait_for() {
     for (int turns = 0; count<Kind>() == 0 && turns < 10 * patience_ms; ++turns) {
       turn();
-      agents->take_in_exits();
+      agents->reap_exits();
       ::poll(nullptr, 0, 1);
     }
     REQUIRE(count<Kind>() > 0);
@@ -96,7 +96,7 @@ struct Bench {
   // Kills the agent, and takes in its end.
   void end(Generation generation) {
     kill(generation);
-    agents->take_in_exits();
+    agents->reap_exits();
     REQUIRE(agents->pid_of(generation) == -1);
   }
 

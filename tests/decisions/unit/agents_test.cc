@@ -119,7 +119,7 @@ TEST_CASE("stray output that begins as a message does says why it is none") {
   agent.say("{\"type\":\"ready\"}");
   bench.kill(1);
 
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
 
   REQUIRE(bench.count<StrayReceived>() == 2);
   CHECK(std::get<StrayReceived>(bench.events[0]).text ==
@@ -295,11 +295,11 @@ TEST_CASE("an `activate` that can be written is written before a deadline is jud
   const Puppet agent(bench, 1);
   agent.fill();
   CHECK(bench.agents->send(1, order_of(1'000)) == Sent::waits);
-  bench.agents->take_in_everything({1});
+  bench.agents->read_everything({1});
   CHECK(bench.events.empty());
   (void)agent.heard();
 
-  bench.agents->take_in_everything({});
+  bench.agents->read_everything({});
 
   CHECK(bench.count<ActivateWritten>() == 1);
   CHECK(agent.heard() == line_of(order_of(1'000)));
@@ -331,7 +331,7 @@ TEST_CASE("behind a closed input nothing is written any more, not even what wait
 
   CHECK(agent.heard().empty());
   bench.turn();
-  bench.agents->take_in_everything({});
+  bench.agents->read_everything({});
   CHECK(agent.heard().empty());
   CHECK(bench.events.empty());
   agent.say("x\n");  // it is read from again
@@ -362,7 +362,7 @@ TEST_CASE("before a deadline exits are taken in, and all that the living have sa
   if (read_already) bench.turn();
   bench.kill(1);
 
-  bench.agents->take_in_everything({});
+  bench.agents->read_everything({});
 
   CHECK(exited(bench.events) == std::vector<Generation>{1});
   CHECK(bench.count<StrayReceived>() == 3 * lines_a_turn);
@@ -374,7 +374,7 @@ TEST_CASE("before a deadline no more is taken in than had been said up to then")
   agent.say("one\n");
   bench.during = [&](const Event&) { agent.say("two\n"); };
 
-  bench.agents->take_in_everything({});
+  bench.agents->read_everything({});
 
   CHECK(bench.events.size() == 1);
 }
@@ -391,9 +391,9 @@ TEST_CASE(
   bench.agents->send(1, order_of(unsent_pause_bytes + 1));
   bench.agents->send(2, order_of(unsent_pause_bytes + 1));
 
-  bench.agents->take_in_everything({3});
+  bench.agents->read_everything({3});
   CHECK(bench.events.empty());
-  bench.agents->take_in_everything({3, 2});
+  bench.agents->read_everything({3, 2});
 
   REQUIRE(bench.events.size() == 1);
   CHECK(std::get<StrayReceived>(bench.events[0]).generation == 2);
@@ -407,7 +407,7 @@ TEST_CASE("a signal reaches the agent that it is for") {
   CHECK(bench.agents->signal(2, SIGUSR1) == 0);
 
   REQUIRE(ends(bench.agents->pid_of(2)));
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
   REQUIRE(bench.events.size() == 1);
   CHECK(std::get<ProcessExited>(bench.events[0]).ending == Ending{Ending::How::signalled, SIGUSR1});
 }

@@ -37,7 +37,7 @@ class Desk {
 
   // Takes the directory: from the first settle() on its lines are heard, and kept in `lines`.
   bool take() {
-    return control->take(
+    return control->claim(
         &loop, [this](const auto& line) { lines.emplace_back(line.text); }, [] {});
   }
   // Another supervisor, which has come to this phase.

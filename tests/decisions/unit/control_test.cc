@@ -22,7 +22,7 @@ ControlRequest request(Deed deed, const std::string& name, const std::string& id
 class Office {
  public:
   Actions ask(ControlRequest asked) {
-    const auto event = desk_.take(std::move(asked), bench->chronicle());
+    const auto event = desk_.judge(std::move(asked), bench->chronicle());
     return event ? (*bench).take(*event) : Actions{};
   }
   PastRequest latest() { return bench->chronicle().requests().front(); }

@@ -302,7 +302,7 @@ TEST_CASE("without a FIFO no requests are taken until it can be made, and news a
   failing.emplace(Call::mkfifoat, ENOSPC, 0, 2);
   CHECK(desk.take());
   desk.settle(1s);
-  desk.control->take_backlog();
+  desk.control->read_backlog();
   CHECK(content_of(desk.directory / "ctl/status.json") != "");
   CHECK_FALSE(writer_of(desk));
   CHECK(desk.control->next_deadline() == Time{2s});
@@ -409,7 +409,7 @@ TEST_CASE("lines that a turn has no room for are taken before more is read") {
   uv_run(&desk.loop, UV_RUN_ONCE);
   CHECK(desk.lines.size() == 2 * lines_a_turn);
   while (desk.lines.size() < 3'000) {
-    desk.control->take_backlog();
+    desk.control->read_backlog();
     uv_run(&desk.loop, UV_RUN_NOWAIT);
   }
   CHECK(std::count(desk.lines.begin(), desk.lines.end(), "x") == 3'000);

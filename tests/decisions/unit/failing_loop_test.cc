@@ -170,7 +170,7 @@ TEST_CASE("what is for an agent that is not there, or is gone, is dropped") {
   // Its line is found with its exit: it is told when the process has been reaped.
   CHECK_FALSE(bench.agents->start(1, shell("echo '{\"type\":\"ready\"}'")));
   REQUIRE(ends(bench.agents->pid_of(1)));
-  bench.agents->take_in_exits();
+  bench.agents->reap_exits();
 
   CHECK_FALSE(killing.fired());
   REQUIRE(bench.events.size() == 2);
@@ -198,12 +198,12 @@ TEST_CASE("an agent that must take its replies first is not read from unless it 
   bench.agents->send(1, agent_protocol::Error{});
 
   for (int look = 0; look < 10; ++look) {
-    bench.agents->take_in_everything({});
+    bench.agents->read_everything({});
     uv_run(&bench.loop, UV_RUN_NOWAIT);
   }
   CHECK(bench.events.empty());
   for (int look = 0; bench.events.empty() && look < patience_ms; ++look) {
-    bench.agents->take_in_everything({1});
+    bench.agents->read_everything({1});
     ::poll(nullptr, 0, 1);
   }
 
@@ -248,7 +248,7 @@ TEST_CASE("a pipe that cannot be read when it is looked at keeps what it holds")
   const Failing failing(Call::read, EAGAIN, 0, 1);
 
   for (int look = 0; bench.events.empty() && look < patience_ms; ++look) {
-    bench.agents->take_in_everything({1});
+    bench.agents->read_everything({1});
     ::poll(nullptr, 0, 1);
   }
 

@@ -153,7 +153,7 @@ TEST_CASE("a year of three digits and one of five are dates, too") {
 TEST_CASE("nothing is written while a first agent waits for its work, or soon after a stop") {
   StatusBench bench;
   CHECK_FALSE(hands_over(bench->state()));
-  CHECK_FALSE(hands_over_soon(bench->state()));
+  CHECK_FALSE(active_agent_stops(bench->state()));
   bench->start();
   CHECK_FALSE(hands_over(bench->state()));
   bench->next_activate(Sent::waits);
@@ -165,9 +165,9 @@ TEST_CASE("nothing is written while a first agent waits for its work, or soon af
 
   StatusBench rolls_back, stops;
   rolls_back->reach(Phase::rolling_back);
-  CHECK(hands_over_soon(rolls_back->state()));
+  CHECK(active_agent_stops(rolls_back->state()));
   stops->reach(Phase::shutting_down);
-  CHECK_FALSE(hands_over_soon(stops->state()));
+  CHECK_FALSE(active_agent_stops(stops->state()));
 }
 
 }  // namespace status_corners_test

@@ -159,9 +159,9 @@ TEST_CASE("what an agent has left, and why an upgrade failed, are part of the pr
   Bench other;
   other.reach(Phase::running);
 
-  CHECK(print(bench.supervisor()).find("legacy{ ") != std::string::npos);
+  CHECK(print(bench.supervisor()).find("left_behind{ ") != std::string::npos);
   CHECK(print(bench.supervisor()).find("failure{ ") != std::string::npos);
-  CHECK(print(other.supervisor()).find("legacy{ ") == std::string::npos);
+  CHECK(print(other.supervisor()).find("left_behind{ ") == std::string::npos);
 }
 
 TEST_CASE("supervisors that differ print differently, whatever texts the agents chose") {

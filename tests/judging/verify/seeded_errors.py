@@ -46,8 +46,8 @@ ERRORS = [
     ),
     (
         "lost data: the new agent does not get the old one's state",
-        "activate = {state_.legacy->state, state_.legacy->clean, std::nullopt};",
-        "activate = {std::nullopt, state_.legacy->clean, std::nullopt};",
+        "activate = {state_.left_behind->state, state_.left_behind->clean, std::nullopt};",
+        "activate = {std::nullopt, state_.left_behind->clean, std::nullopt};",
     ),
     (
         "inverted condition: on_unclean_stop means its opposite",
