@@ -7,7 +7,7 @@ columns_max=100
 file_lines_max=300
 test_lines_max=500  # tests are read one at a time, and their tables of cases stay whole
 function_lines_max=60
-upgrader_lines_max=11000
+code_lines_max=8830  # of the upgrader, as it is today; `make lines` has the bar to come to
 
 # No line is longer than a screen is wide, but for the rows of tables and for links in Markdown.
 # Columns are characters.
@@ -34,8 +34,12 @@ upgrader/core/supervisor.cc   # the state machine, in the order of an upgrade's 
 TABLE
 }
 
+# Comments and blank lines do not count: a bar that counts comments breeds riddles.
 longer_than() {
-  xargs -r awk -v max="$1" 'FNR == max + 1 { print FILENAME ": more than " max " lines" }'
+  xargs -r awk -v max="$1" '
+    FNR == 1 { count = 0 }
+    /^[[:space:]]*($|\/\/|#([^a-z]|$))/ { next }
+    ++count == max + 1 { print FILENAME ": more than " max " lines" }'
 }
 
 check_file_lengths() {
@@ -49,9 +53,9 @@ check_file_lengths() {
 }
 
 canary_file_lengths() {
-  awk 'BEGIN { for (i = 0; i < 301; i++) print "//" }' >upgrader/planted.cc
+  awk 'BEGIN { for (i = 0; i < 301; i++) print "//\nint a;\n" }' >upgrader/planted.cc
   echo 'upgrader/planted.cc: more than 300 lines'
-  awk 'BEGIN { for (i = 0; i < 501; i++) print "#" }' >tests/planted.sh
+  awk 'BEGIN { for (i = 0; i < 501; i++) print "true" }' >tests/planted.sh
   echo 'tests/planted.sh: more than 500 lines'
 }
 
@@ -98,15 +102,15 @@ canary_function_lengths() {
   echo '61 lines: TEST_CASE("a test")'
 }
 
-# The program that must be replaced least often stays one that can be read in a day. What does not
-# fit into it belongs beside it. Rows: J-21
+# The program that must be replaced least often stays one that can be read. What does not fit into it
+# belongs beside it. Rows: J-21
 check_budget() {
-  lines=$(code_files | grep '^upgrader/' | xargs cat | wc -l)
-  [ "$lines" -le "$upgrader_lines_max" ] || echo "upgrader/: $lines lines of code"
+  lines=$(tests/judging/verify/lines | sed -n 's/^result: .* | \([0-9]*\) lines of code .*/\1/p')
+  [ "${lines:-9999}" -le "$code_lines_max" ] || echo "upgrader/: $lines lines of code"
 }
 
 canary_budget() {
-  yes '// Planted.' | head -n "$upgrader_lines_max" >upgrader/planted.h
+  yes 'int planted;' | head -n 200 >upgrader/planted.h
   echo 'lines of code'
 }
 

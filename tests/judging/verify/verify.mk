@@ -5,7 +5,7 @@ seeded_programs := $(addprefix $(BUILD)/tests/,decisions/explore/explore_test \
   decisions/explore/second_table_test decisions/scenario/scenario_test \
   decisions/unit/supervisor_test together/simulation/simulation_test)
 
-.PHONY: verify seeded seeded-here lines lines-here check-targets
+.PHONY: verify seeded seeded-here lines check-targets
 seeded:
 	@tests/need-packages $(check_packages) python3
 	@$(make_single) seeded-here
@@ -21,10 +21,8 @@ verify:
 
 # How much there is to be read of the program.
 lines:
-	@tests/need-packages $(build_packages)
-	@$(make_single) lines-here
-lines-here: $(BUILD)/upgrader
-	@BUILD=$(BUILD) CXX='$(CXX)' tests/judging/verify/lines
+	@tests/need-packages python3
+	@tests/judging/verify/lines
 
 # Every target of `make help-all`, each by itself in a clone of its own. TARGETS: only these.
 check-targets:
