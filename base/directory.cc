@@ -49,8 +49,10 @@ int write_all(int fd, std::string_view text) {
   return 0;
 }
 
-int Directory::open(const std::string& path, int flags) {
-  descriptor_.reset(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags));
+int Directory::open(const std::string& path, bool follows_link) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  descriptor_.reset(follows_link ? ::open(path.c_str(), flags)
+                                 : ::open(path.c_str(), flags | O_NOFOLLOW));
   if (!descriptor_) return errno;
   path_ = as_given(path);
   return 0;

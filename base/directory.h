@@ -25,8 +25,8 @@ namespace upgrader {
 
 class Directory {
  public:
-  // Returns 0 or an errno value; then it is not open. `flags` are those of open(2).
-  [[nodiscard]] int open(const std::string& path, int flags = 0);
+  // Returns 0 or an errno value; then it is not open.
+  [[nodiscard]] int open(const std::string& path, bool follows_link = true);
 
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   // As it was given, from the root.

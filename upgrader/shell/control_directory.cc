@@ -36,7 +36,7 @@ std::string ControlDirectory::open(std::string path) {
     return "--control={}: {}{}"_with(path_, what, SystemError{errno});
   };
   if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) return failed("cannot be made: ");
-  if (directory_.open(path_, O_NOFOLLOW) != 0) return failed("cannot be opened as a directory: ");
+  if (directory_.open(path_, false) != 0) return failed("cannot be opened as a directory: ");
   struct stat status {};
   if (::fstat(directory_.descriptor(), &status) != 0) return failed("");
   if (status.st_uid != ::geteuid()) return refused("belongs to another user");

@@ -375,7 +375,7 @@ TEST_CASE("a process of which nothing can be read is neither named nor said to h
     CHECK(process_in_words(::getpid()) == "process " + std::to_string(::getpid()));
   }
   {
-    const Failing untold(Call::read, EIO, 0, 1'000'000);
+    const Failing untold(Call::pread, EIO, 0, 1'000'000);
     CHECK(lock_holders(lock_number).empty());
   }
   {
