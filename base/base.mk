@@ -8,8 +8,8 @@ base_text_parts := $(call base_files,escape form json_line utf8)
 base_text := $(call unit,base/text,$(base_text_parts))
 # All else that the upgrader links, which builds with -fno-exceptions, too. The simulation has none
 # of those that start processes and lock files.
-base_words_parts := $(call base_files,argument check directory duration ending errno_name no_wait number \
-  visible)
+base_words_parts := $(call base_files,argument check directory duration ending errno_name \
+  no_wait number visible)
 base_process_parts := $(call base_files,descriptors environment executable lock \
   lock_holders process program vectors)
 base_upgrader_parts := $(base_words_parts) $(base_process_parts)

@@ -7,7 +7,7 @@ columns_max=100
 file_lines_max=300
 test_lines_max=500  # tests are read one at a time, and their tables of cases stay whole
 function_lines_max=60
-code_lines_max=8830  # of the upgrader, as it is today; `make lines` has the bar to come to
+code_lines_max=8840  # of the upgrader, as it is today; `make lines` has the bar to come to
 
 # No line is longer than a screen is wide, but for the rows of tables and for links in Markdown.
 # Columns are characters.
@@ -102,8 +102,8 @@ canary_function_lengths() {
   echo '61 lines: TEST_CASE("a test")'
 }
 
-# The program that must be replaced least often stays one that can be read. What does not fit into it
-# belongs beside it. Rows: J-21
+# The program that must be replaced least often stays one that can be read. What does not fit into
+# it belongs beside it. Rows: J-21
 check_budget() {
   lines=$(tests/judging/verify/lines | sed -n 's/^result: .* | \([0-9]*\) lines of code .*/\1/p')
   [ "${lines:-9999}" -le "$code_lines_max" ] || echo "upgrader/: $lines lines of code"
