@@ -52,6 +52,8 @@ _agentify() {
   if [[ $option ]]; then
     [[ $option == --@(follow|follow-keys|releases|last-words) ]] && compopt -o filenames
     _upgrader_offer_values _agentify_values
+  elif [[ $current != -* && ${COMP_WORDS[1]} == @(run|unit|doctor) ]]; then
+    _upgrader_offer_programs
   else
     _upgrader_offer_options "$options"
   fi

@@ -126,12 +126,12 @@ Complaint set_directory(const Argument& argument, std::optional<std::string>& di
 
 Complaint set_last_words(const Argument& argument, Options& options) {
   options.last_words = argument.value != "none";
-  if (!argument.value || !options.last_words) return std::nullopt;
+  if (!argument.value || !options.last_words) return "";
   if (!argument.value->starts_with('/')) {
     return complain(argument, "needs no value, =none or =FILE, where FILE begins with a slash");
   }
   options.last_words_file = std::string(*argument.value);
-  return std::nullopt;
+  return "";
 }
 
 Complaint set_option(const Argument& argument, Options& options) {

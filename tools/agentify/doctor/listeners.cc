@@ -1,3 +1,4 @@
+// Reads the kernel's tables of sockets. Bytes that are not as expected cost one line of a table.
 #include <arpa/inet.h>
 
 #include <array>
