@@ -206,6 +206,7 @@ help-all:
 	@echo 'make check-init real init systems as process 1, and the service files (ONLY=NAME)'
 	@echo 'make explore-fleet    every order of events in small rollouts, plans and nodes'
 	@echo 'make simulate-fleet   random rollouts and plans, whoever dies (RUNS=N; SEED=N)'
+	@echo 'make judge      how often a good version is stopped, how far a bad one comes (RUNS=N)'
 	@echo 'make simulate-fleet-day   a day of them, by the real store client (HOURS=N; SEED=N)'
 	@echo 'make coverage   branches that no test takes'
 	@echo 'make lines      how much there is to be read of the program'

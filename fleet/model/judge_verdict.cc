@@ -1,23 +1,30 @@
 #include "fleet/model/judge_verdict.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "fleet/model/record_brief.h"
 
 namespace fleet {
 namespace {
 
+std::string digits_of_number(double number, std::chars_format format, int digits) {
+  std::array<char, 32> text = {};
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), number, format, digits);
+  return error == std::errc{} ? std::string(text.data(), end) : "?";
+}
+
 // Two digits are enough to see how far it is; beyond a million nobody counts.
 std::string e_text(double log_evidence) {
   constexpr double many = 1e6;
+  constexpr double few = 10;
   const double value = std::exp(log_evidence);
   if (!(value < many)) return "e > 1000000";
-  std::string text(32, '\0');
-  const int bytes = std::snprintf(text.data(), text.size(), value < 10 ? "%.2g" : "%.0f", value);
-  text.resize(static_cast<std::size_t>(std::max(bytes, 0)));
-  return "e = " + text;
+  if (value < few) return "e = " + digits_of_number(value, std::chars_format::general, 2);
+  return "e = " + digits_of_number(value, std::chars_format::fixed, 0);
 }
 
 std::string failed_text(const CohortCount& count) {
@@ -35,10 +42,7 @@ std::string rate_text(const CohortCount& count) {
   if (count.node_ms <= 0) return "none";
   const double rate =
       static_cast<double>(count.failed) * day_ms / static_cast<double>(count.node_ms);
-  std::string text(32, '\0');
-  const int bytes = std::snprintf(text.data(), text.size(), "%.3g", rate);
-  text.resize(static_cast<std::size_t>(std::max(bytes, 0)));
-  return text;
+  return digits_of_number(rate, std::chars_format::general, 3);
 }
 
 std::string seen_text(const BatchSeen& seen) {
