@@ -44,7 +44,6 @@ constexpr auto readers = std::to_array<Reader>({
     &refusal_of<RolloutNode>,
     &refusal_of<Plan>,
     &refusal_of<PlanPlace>,
-    &refusal_of<PlanPlace>,
     &refusal_of<Once>,
     &refusal_of<DriverRecord>,
     &refusal_of<Window>,
