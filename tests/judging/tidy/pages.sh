@@ -235,7 +235,7 @@ canary_signals() {
 
 # What init_system.cc names are messages to init, and no variables.
 check_environment() {
-  product_files | grep -E '^(upgrader|agent-protocol)/' | grep -v '/init_system\.cc$' |
+  product_files | grep -E '^(base|upgrader|agent-protocol)/' | grep -v '/init_system\.cc$' |
     xargs grep -ohE '"([A-Z]+(_[A-Z]+)+|PATH)[="]' | tr -d '"=' >"$scratch/code"
   for page in man/upgrader.8 man/agent-protocol.7 man/agent_protocol.3; do
     section $page ENVIRONMENT
