@@ -21,7 +21,8 @@ READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /de
 # As a user that is not root, whoever runs the tests.
 AS_USER = ["unshare", "--user", "--map-user=1000"] if os.geteuid() == 0 else []
 # As root, with a /run that is nobody else's.
-AS_ROOT = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount",
+AS_ROOT = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount", "--pid",
+           "--fork", "--kill-child", "--mount-proc",
            "sh", "-c", 'mount -t tmpfs none /run && "$@"', "sh"]
 
 
@@ -128,8 +129,9 @@ def test_root_has_its_directory_in_run(stage):
     """and the name of the daemon may be given"""
     words = ["--name=web", "--ready=started", "--settle=0", "--upgrader=--trial=1s", "--",
              stage.script("daemon", READY)]
-    script = ('"$0" run "$@" & until "$CTL" web status >/dev/null 2>&1; do :; done; '
-              'stat -c "%a %n" /run/upgrader /run/upgrader/web; "$CTL" web shutdown; wait $!')
+    # Ends with the upgrader, whatever that does.
+    script = ('"$0" run "$@" & until "$CTL" web status >/dev/null 2>&1; do kill -0 $! || exit 1; '
+              'done; stat -c "%a %n" /run/upgrader /run/upgrader/web; "$CTL" web shutdown; wait $!')
     environment = {"PATH": os.environ["PATH"], "DIR": str(stage.directory),
                    "CTL": str(BUILD / "upgraderctl"), **for_sanitizers()}
     done = run_command(*AS_ROOT, "sh", "-c", script, str(AGENTIFY), *words, env=environment,
