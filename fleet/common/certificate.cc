@@ -11,6 +11,8 @@
 #include <ctime>
 #include <memory>
 
+#include "fleet/common/key_strength.h"
+
 namespace fleet {
 namespace {
 
@@ -142,6 +144,8 @@ Signed sign(const Signing& signing) {
   EVP_PKEY* key = X509_REQ_get0_pubkey(request.get());
   if (key == nullptr || X509_REQ_verify(request.get(), key) != 1)
     return not_signed("the request is not signed by its own key");
+  if (const std::string why = why_weak_key(key); !why.empty())
+    return not_signed("the request: " + why);
   if (signing.only_renews && common_name(X509_REQ_get_subject_name(request.get())) != signing.name)
     return not_signed("the request is not for " + signing.name);
   const Certificate signer = certificate_in(signing.signer.certificate);

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "fleet/common/certificate.h"
+#include "fleet/common/text_file.h"
 #include "fleet/fleetctl/care_view.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/own_certificate.h"
@@ -178,6 +180,38 @@ TEST_CASE("whose certificate is expired, not yet valid, foreign or none is told 
   CHECK(says(why("berta.pem", now), "berta.pem is not signed by the authority of "));
   CHECK(says(why("anna.key", now), "anna.key cannot be read, or is none in PEM"));
   CHECK(says(why("absent.pem", now), "absent.pem cannot be read"));
+}
+
+// ---- whose key is signed
+
+TEST_CASE("a key that is weak, or on a curve that nobody knows, is not signed, in words") {
+  struct Case {
+    std::string kind;
+    std::string why;
+  };
+  const Case one = GENERATE(
+      values<Case>({{"rsa:1024", "RSA of 1024 bits; "},
+                    {"ec -pkeyopt ec_paramgen_curve:secp256k1", "on the curve secp256k1; "},
+                    {"ec -pkeyopt ec_paramgen_curve:P-224", "on the curve secp224r1; "},
+                    {"ec -pkeyopt ec_paramgen_curve:P-256 -pkeyopt ec_param_enc:explicit", "on "},
+                    {"ed25519", ""},
+                    {"ec -pkeyopt ec_paramgen_curve:P-384", ""},
+                    {"rsa:2048", ""}}));
+  const Files files;
+  files.make("ca");
+  REQUIRE(std::system(("openssl req -new -newkey " + one.kind + " -nodes -subj /CN=x -keyout '" +
+                       files.path("key") + "' -out '" + files.path("csr") + "' >'" +
+                       files.path("said") + "' 2>&1")
+                          .c_str()) == 0);
+  const Signed made = sign(
+      {.request = content_of_file(files.path("csr")),
+       .signer = {content_of_file(files.path("ca.pem")), content_of_file(files.path("ca.key"))},
+       .name = "node:n1",
+       .days = 1});
+  INFO(one.kind << ": " << made.error);
+  CHECK(made.certificate.empty() != one.why.empty());
+  CHECK((one.why.empty() ? made.error.empty()
+                         : made.error.starts_with("the request: its key is " + one.why)));
 }
 
 // ---- roles
