@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fleet/model/desired_driver.h"
+#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -23,7 +24,7 @@ template <class Record>
 void keep_if_under_way(std::set<std::string>& names, const std::string& name,
                        const KeyValue& record) {
   const auto read = read_record<Record>(record.value);
-  if (read && is_under_way(read.value().state)) {
+  if (read && !why_no_driven_name(name) && is_under_way(read.value().state)) {
     names.insert(name);
   } else {
     names.erase(name);

@@ -62,6 +62,7 @@ class Front {
   void look();
   void begin(const std::string& id);
   void tell_people();
+  void posted(const std::string& error);
   void renew_certificates();
   void watch_releases();
   void perform(const ReleaseWatcher::AskSource& step);

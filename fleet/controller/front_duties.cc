@@ -99,10 +99,11 @@ void Front::tell_people() {
         timers_->after(std::chrono::milliseconds(*rest->until - now), [this] { tell_people(); });
   }
   if (const auto* post = std::get_if<Notices::Post>(&step)) {
-    outside_->post(post->url, post->body, [this](const OutsideAnswer& answer) {
-      if (!answer.is_good()) log("the webhook does not take an event: " + answer.error);
-      notices_.posted(answer.is_good(), timers_->now().count());
-      tell_people();
+    const auto file = webhook_file(post->webhook);
+    const std::string url = file ? webhook_url(content_of_file(*file)) : post->webhook;
+    if (url.empty()) return posted(*file + " cannot be read, or does not begin with a URL");
+    outside_->post(url, post->body, [this](const OutsideAnswer& answer) {
+      posted(answer.is_good() ? "" : answer.error);
     });
   }
   if (const auto* transaction = std::get_if<Transaction>(&step)) {
@@ -113,6 +114,12 @@ void Front::tell_people() {
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
     });
   }
+}
+
+void Front::posted(const std::string& error) {
+  if (!error.empty()) log("the webhook does not take an event: " + error);
+  notices_.posted(error.empty(), timers_->now().count());
+  tell_people();
 }
 
 // ---- certificates

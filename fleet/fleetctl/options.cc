@@ -102,7 +102,7 @@ void add_rollouts(CLI::App& app, Options& options) {
     start.add_option("--name", options.rollout, "of the rollout; otherwise it is given one")
         ->type_name("NAME")
         ->check(form(&fleet::is_rollout_id,
-                     "at most 40 small letters, digits, `.` and `-`, and not `desired`"));
+                     "at most 40 small letters, digits, `.` and `-`, not `desired`, not `events`"));
     add_terms(start, options);
     return start;
   };

@@ -12,7 +12,6 @@
 #include "fleet/fleetctl/plan_sight.h"
 #include "fleet/fleetctl/plan_wait.h"
 #include "fleet/fleetctl/release_found.h"
-#include "fleet/model/desired_driver.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
@@ -126,8 +125,9 @@ int run_plan(const Options& options, Asker& asker) {
   const std::string name =
       options.plan.empty() ? std::filesystem::path(options.file).stem().string() : options.plan;
   const bool is_short = fleet::agent_rollout_id(name, plan).size() <= fleet::rollout_id_bytes_max;
-  if (!fleet::is_id(name) || name == fleet::desired_id || !is_short) {
-    complain("no plan is called " + name + ": give it a (shorter) --name");
+  const auto taken = fleet::why_no_driven_name(name);
+  if (!fleet::is_id(name) || taken || !is_short) {
+    complain("no plan is called " + name + ": " + taken.value_or("give it a (shorter) --name"));
     return exit_usage;
   }
   std::vector<std::string> members;

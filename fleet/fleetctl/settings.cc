@@ -25,8 +25,9 @@ int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   return exit_done;
 }
 
-int write_settings(Asker& asker, const OneRecord<fleet::Settings>& set,
+int write_settings(const Options& options, Asker& asker, OneRecord<fleet::Settings>& set,
                    const std::string& words_if_done) {
+  set.record->who = who_asks(options);
   const int status = write(asker, fleet::key_of(KeyKind::settings),
                            fleet::write_record(*set.record), set.revision);
   if (status == exit_done) say(words_if_done);
@@ -47,6 +48,7 @@ int list_settings(const Options& options, Asker& asker) {
     rows.push_back({name, value});
   }
   say_all(table(rows));
+  if (!set.record->who.empty()) say("last set by " + set.record->who);
   return exit_done;
 }
 
@@ -58,7 +60,7 @@ int set_setting(const Options& options, Asker& asker) {
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
   set.record->values[options.setting] = options.value;
-  return write_settings(asker, set, options.setting + " is " + options.value);
+  return write_settings(options, asker, set, options.setting + " is " + options.value);
 }
 
 int unset_setting(const Options& options, Asker& asker) {
@@ -68,7 +70,7 @@ int unset_setting(const Options& options, Asker& asker) {
     say(options.setting + " is not set, as before");
     return exit_done;
   }
-  return write_settings(asker, set, options.setting + " is not set any longer");
+  return write_settings(options, asker, set, options.setting + " is not set any longer");
 }
 
 }  // namespace fleetctl

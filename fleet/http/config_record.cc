@@ -75,6 +75,7 @@ Result<ConfigWritten> settings(const Asked& asked) {
   Settings set = record.value();
   keep_secret(set, asked.before.text_of("webhook"));
   if (const auto why = why_no_settings(set)) return Refusal{*why};
+  set.who = asked.who;
   return ConfigWritten{write_record(set)};
 }
 

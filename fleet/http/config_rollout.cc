@@ -76,7 +76,10 @@ std::string shown(const RolloutDraft& draft) {
 
 ConfigDecision begin(const Request& request, const std::string& id, const Reading& reading,
                      const ConfigMoment& moment) {
-  if (!is_rollout_id(id)) return refused(400, "no rollout is called " + id);
+  if (!is_rollout_id(id)) {
+    return refused(400, "no rollout is called " + id + ": " +
+                            why_no_driven_name(id).value_or("the name is too long"));
+  }
   auto asked = terms_in(request);
   if (!asked) return refused(400, asked.reason());
   RolloutTerms& terms = asked.value();

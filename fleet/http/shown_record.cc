@@ -41,6 +41,7 @@ std::string shown_record(KeyKind kind, const std::string& value) {
 }
 
 std::string shown_url(std::string_view url) {
+  if (url.starts_with("file:")) return std::string(url);  // the secret is in the file
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return "...";
   std::string_view host = url.substr(scheme + 3);

@@ -83,9 +83,10 @@ struct Epoch {
   bool operator==(const Epoch&) const = default;
 };
 
-// settings.
+// settings: names and texts, and beside them, as `who`, the person who has set the last of them.
 struct Settings {
   std::map<std::string, std::string> values = {};
+  std::string who = {};
 
   bool operator==(const Settings&) const = default;
 };

@@ -20,6 +20,12 @@ bool is_id(std::string_view text) {
                      [](char c) { return is_small(c) || c == '.' || c == '-'; });
 }
 
+std::optional<std::string> why_no_driven_name(std::string_view id) {
+  if (id == "desired") return "desired is the name of the driver of desired versions";
+  if (id == "events") return "events is the name of the driver that writes the history";
+  return std::nullopt;
+}
+
 bool is_component(std::string_view text) {
   return is_id(text) && text != "v";
 }

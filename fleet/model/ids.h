@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace fleet {
@@ -14,6 +16,10 @@ inline constexpr std::size_t command_id_bytes_max = 64;
 
 // `[a-z0-9][a-z0-9.-]{0,62}`: a node, a component, an instance, a rollout, a plan, a group.
 [[nodiscard]] bool is_id(std::string_view text);
+
+// Why neither a rollout nor a plan may have this name, though it is an id: it is driven under
+// driver/NAME, and a driver of the cell has that key. None: it may have it.
+[[nodiscard]] std::optional<std::string> why_no_driven_name(std::string_view id);
 
 // A component is an id, but not `v`, which in every record is the version of the records.
 [[nodiscard]] bool is_component(std::string_view text);

@@ -54,6 +54,18 @@ Transaction noted(const KeyValue* before, const Notified& notified) {
 
 }  // namespace
 
+std::optional<std::string> webhook_file(std::string_view webhook) {
+  constexpr std::string_view file = "file:";
+  if (!webhook.starts_with(file)) return std::nullopt;
+  return std::string(webhook.substr(file.size()));
+}
+
+std::string webhook_url(std::string_view content) {
+  const std::string_view line = content.substr(0, content.find_first_of("\r\n"));
+  const bool is_url = line.starts_with("https://") || line.starts_with("http://");
+  return is_url ? std::string(line) : "";
+}
+
 Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   const std::string webhook = webhook_in(records);
   if (!ours) looked_until_ = 0;

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "fleet/model/time.h"
@@ -20,6 +21,11 @@ inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
 
+// The file of a webhook that is set as `file:PATH`. None: the setting is a URL itself.
+[[nodiscard]] std::optional<std::string> webhook_file(std::string_view webhook);
+// The URL in such a file, which is its first line. Empty: that line is not an http or https URL.
+[[nodiscard]] std::string webhook_url(std::string_view content);
+
 class Notices {
  public:
   using Records = std::map<std::string, KeyValue, std::less<>>;
@@ -29,7 +35,7 @@ class Notices {
   };
   struct Post {
     std::int64_t event = 0;
-    std::string url = {};
+    std::string webhook = {};  // as it is set: a URL, or file:PATH
     std::string body = {};
   };
   using Step = std::variant<Rest, Post, Transaction>;

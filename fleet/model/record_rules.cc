@@ -182,7 +182,8 @@ Wrong put_right(Epoch& epoch) {
   return std::nullopt;
 }
 
-Wrong put_right(Settings&) {
+Wrong put_right(Settings& settings) {
+  cut_labels({&settings.who});
   return std::nullopt;
 }
 

@@ -12,6 +12,9 @@
 namespace fleet {
 namespace {
 
+// Beside the names of settings, none of which is called so.
+constexpr std::string_view settings_who = "who";
+
 // How deep the text nests, as far as its brackets say; those in texts do not count.
 std::size_t nesting(std::string_view text) {
   std::size_t depth = 0;
@@ -37,6 +40,8 @@ void archive_record(RecordReader& archive, Versions& versions) {
 }
 void archive_record(RecordReader& archive, Settings& settings) {
   archive.read_texts(settings.values);
+  auto who = settings.values.extract(std::string(settings_who));
+  settings.who = who.empty() ? "" : std::move(who.mapped());
 }
 
 template <class Record>
@@ -47,7 +52,9 @@ void archive_record(RecordWriter& archive, const Versions& versions) {
   archive.write_texts(versions.running);
 }
 void archive_record(RecordWriter& archive, const Settings& settings) {
-  archive.write_texts(settings.values);
+  auto texts = settings.values;
+  if (!settings.who.empty()) texts[std::string(settings_who)] = settings.who;
+  archive.write_texts(texts);
 }
 
 template <class Record>

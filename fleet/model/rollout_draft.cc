@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "fleet/model/desired_driver.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
@@ -60,7 +59,7 @@ Put put_rollout(std::string_view id, const Rollout& rollout) {
 }  // namespace
 
 bool is_rollout_id(std::string_view text) {
-  return is_id(text) && text.size() <= rollout_id_bytes_max && text != desired_id;
+  return is_id(text) && text.size() <= rollout_id_bytes_max && !why_no_driven_name(text);
 }
 
 std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,

@@ -132,7 +132,9 @@ Wrong take_setting(const std::string& name, const std::string& text, CellSetting
     return take_number(text, settings.event_count, event_count_min, event_count_max);
   }
   if (name == "webhook") {
-    if (!is_url(text)) return "an http or https URL";
+    if (!is_url(text) && !text.starts_with("file:/")) {
+      return "an http or https URL, or file: and the whole path of a file that holds one";
+    }
     settings.webhook = text;
     return std::nullopt;
   }

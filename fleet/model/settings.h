@@ -3,7 +3,9 @@
 //
 //     event-age                30d                how long events are kept
 //     event-count              10000              how many, at most
-//     webhook                  URL                where successes, failures and halts are told
+//     webhook                  URL, file:PATH     where successes, failures and halts are told; a
+//                                                 URL with a secret in it stands in a file of
+//                                                 each controller's own
 //     watch.COMPONENT.source   URL, github:OWNER/NAME
 //     watch.COMPONENT.channel  production, staging
 //     watch.COMPONENT.then     publish, desire, rollout

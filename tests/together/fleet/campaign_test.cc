@@ -68,6 +68,15 @@ TEST_CASE("records below a rollout, and those that cannot be read, are not drive
   CHECK(drivable(records).empty());
 }
 
+TEST_CASE("a rollout and a plan that somebody has called as a driver of the cell are not driven") {
+  const std::string name = GENERATE("desired", "events");
+  Campaign::Records records;
+  add(records, key_of(KeyKind::rollout, {name}),
+      write_record(Rollout{.state = RolloutState::rolling}));
+  add(records, key_of(KeyKind::plan, {name}), write_record(Plan{.state = PlanState::running}));
+  CHECK(drivable(records).empty());
+}
+
 TEST_CASE("the desired versions are driven together, as soon as there is one") {
   Campaign::Records wishes;
   add(wishes, key_of(KeyKind::desired, {"agent"}), "{}");

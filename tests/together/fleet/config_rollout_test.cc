@@ -139,7 +139,11 @@ TEST_CASE("a rollout that cannot be is refused with the reason") {
         "400 agent 3.0 is not published");
   CHECK(put(R"({"terms":{"component":"agent","version":"2.0","target":"x*"}})") ==
         "400 no nodes: the target means none that reports");
-  CHECK(put(terms, "rollout/desired") == "400 no rollout is called desired");
+  CHECK(put(terms, "rollout/desired") ==
+        "400 no rollout is called desired: desired is the name of the driver of desired versions");
+  CHECK(
+      put(terms, "rollout/events") ==
+      "400 no rollout is called events: events is the name of the driver that writes the history");
   CHECK(reason_of(decide_config(request(Method::put, terms), "rollout/r1",
                                 cell({rollout(RolloutState::rolling)}), moment)) ==
         "412 rollout r1 is there already, and its terms never change");

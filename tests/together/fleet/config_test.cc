@@ -233,9 +233,22 @@ TEST_CASE("a webhook that is written as it was shown stays as it is") {
   };
 
   CHECK(put(R"({"webhook":"https://h/...","event-count":"50"})") ==
-        R"({"v":1,"event-count":"50","webhook":"https://h/SECRET"})");
-  CHECK(put(R"({"webhook":"https://other/..."})") == R"({"v":1,"webhook":"https://other/..."})");
-  CHECK(put("{}") == R"({"v":1})");
+        R"({"v":1,"event-count":"50","webhook":"https://h/SECRET","who":"operator:olga"})");
+  CHECK(put(R"({"webhook":"https://other/..."})") ==
+        R"({"v":1,"webhook":"https://other/...","who":"operator:olga"})");
+}
+
+TEST_CASE("who has set the settings stands in them, and is not what the request says") {
+  const auto put = [&](Method method, const std::string& body) {
+    const KeyValue set{.key = root + "settings",
+                       .value = R"({"v":1,"event-age":"7d","who":"bert"})",
+                       .modified = 5};
+    return record_in(decide_config(request(method, body), "settings", reading({set}), moment));
+  };
+  CHECK(put(Method::put, "{}") == R"({"v":1,"who":"operator:olga"})");
+  CHECK(put(Method::put, R"({"who":"eve"})") == R"({"v":1,"who":"operator:olga"})");
+  CHECK(put(Method::patch, R"({"event-count":"50"})") ==
+        R"({"v":1,"event-age":"7d","event-count":"50","who":"operator:olga"})");
 }
 
 TEST_CASE("settings are known by their names, and each is what it may be") {
@@ -248,7 +261,12 @@ TEST_CASE("settings are known by their names, and each is what it may be") {
   CHECK(why("watch.db.target", "web* and not web1").empty());
   CHECK(why("event-age", "7") == "event-age = \"7\": needs a time, such as 10m");
   CHECK(why("event-count", "1") == "event-count = \"1\": needs a number from 10 to 100000");
-  CHECK(why("webhook", "ftp://x") == "webhook = \"ftp://x\": needs an http or https URL");
+  CHECK(why("webhook", "file:/etc/fleet/webhook").empty());
+  const std::string wanted =
+      "an http or https URL, or file: and the whole path of a file that holds one";
+  CHECK(why("webhook", "ftp://x") == "webhook = \"ftp://x\": needs " + wanted);
+  CHECK(why("webhook", "file:hook") == "webhook = \"file:hook\": needs " + wanted);
+  CHECK_FALSE(why("who", "anna").empty());
   CHECK(why("watch.agent.channel", "beta") ==
         "watch.agent.channel = \"beta\": needs one of production, staging");
   for (const char* name :

@@ -310,6 +310,15 @@ struct Told {
   }
 };
 
+TEST_CASE("a webhook may be set as a file, whose first line is the URL") {
+  CHECK(webhook_file("file:/etc/fleet/webhook") == "/etc/fleet/webhook");
+  CHECK(webhook_file("https://hook/file:/x") == std::nullopt);
+  CHECK(webhook_url("https://hook/SECRET\n") == "https://hook/SECRET");
+  CHECK(webhook_url("http://hook/\r\n# of the team\n") == "http://hook/");
+  CHECK(webhook_url("").empty());
+  CHECK(webhook_url("root:x:0:0\nhttps://hook/").empty());
+}
+
 // Rows: N-20
 TEST_CASE("successes, failures and halts are told in their order, each once, with a text") {
   Told told;
@@ -321,7 +330,7 @@ TEST_CASE("successes, failures and halts are told in their order, each once, wit
   const Notices::Step step = told.next();
   const auto& first = std::get<Notices::Post>(step);
   CHECK(first.event == 2);
-  CHECK(first.url == "http://hook/");
+  CHECK(first.webhook == "http://hook/");
   CHECK(parse_tree(first.body).value().text_of("text") == "fleet: rollout/r1: it");
   CHECK(told.post() == 0);  // one at a time
   told.notices.posted(true, told.now);

@@ -199,10 +199,11 @@ TEST_CASE("a rollout is created until all of it is written, and rolling only by 
 }
 
 TEST_CASE(
-    "a rollout's name leaves room for its commands, and is not that of the desired versions") {
+    "a rollout's name leaves room for its commands, and is not that of a driver of the cell") {
   CHECK(is_rollout_id(std::string(rollout_id_bytes_max, 'r')));
   CHECK_FALSE(is_rollout_id(std::string(rollout_id_bytes_max + 1, 'r')));
   CHECK_FALSE(is_rollout_id("desired"));
+  CHECK_FALSE(is_rollout_id("events"));
   CHECK_FALSE(is_rollout_id("A rollout"));
   CHECK(is_command_id(std::string(rollout_id_bytes_max, 'r') + ".rollback.9999999"));
 }
