@@ -10,8 +10,10 @@ $(fleet_agent_library): $(call unit,fleet/agent,$(fleet_agent_parts)); $(make_ar
 fleet_common_library := $(BUILD)/libfleet-common.a
 $(fleet_common_library): $(call unit,fleet/common,$(wildcard fleet/common/*.cc)); $(make_archive)
 
-fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-agent.a libfleet-common.a libfleet-store.a \
-  libfleet-model.a libagent-releases.a) $(control_library) $(base_library) $(protocol_library)
+# What the programs of the fleet are linked with; fleet-agent itself takes nothing of the orders.
+fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-orders.a libfleet-agent.a \
+  libfleet-common.a libfleet-store.a libfleet-model.a libagent-releases.a) $(control_library) \
+  $(base_library) $(protocol_library)
 link_fleet_agent = @mkdir -p $(@D) && \
   $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lprotobuf-lite -luv \
     -larchive -lsodium -lpcre2-8 -lssl -lcrypto

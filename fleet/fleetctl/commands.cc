@@ -12,9 +12,8 @@
 #include "fleet/common/identity.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/exit_status.h"
-#include "fleet/fleetctl/going_down.h"
 #include "fleet/fleetctl/one_record.h"
-#include "fleet/fleetctl/release_found.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -153,9 +152,12 @@ int look_for(Asker& asker, const std::string& key, const std::string& record,
 
 }  // namespace
 
-int write(Asker& asker, const std::string& key, const std::string& record, fleet::Revision read) {
-  const fleet::Outcome outcome = asker.commit(
-      {.compares = {fleet::Compare{.key = key, .revision = read}}, .puts = {{key, record}}});
+int write(Asker& asker, const std::string& key, const std::string& record, fleet::Revision read,
+          const fleet::FleetEvent& note) {
+  fleet::Transaction transaction{.compares = {{.key = key, .revision = read}},
+                                 .puts = {{key, record}}};
+  if (!note.who.empty()) add_note(transaction, note);
+  const fleet::Outcome outcome = asker.commit(transaction);
   if (std::holds_alternative<fleet::Committed>(outcome)) return exit_done;
   if (const auto* unknown = std::get_if<fleet::Unknown>(&outcome))
     return look_for(asker, key, record, unknown->reason);
@@ -204,31 +206,17 @@ int write_all(Asker& asker, fleet::Creation& creation) {
 }
 
 int desire(const Options& options, Asker& asker) {
-  ReleaseFound found;
-  const int found_status = find_release(asker, options.component, options.version, found);
-  if (found_status != exit_done) return found_status;
-  if (!options.downgrade) {
-    const int status = look_for_newer(asker, options.node, options.component, options.version);
-    if (status != exit_done) return status;
-  }
-  const std::string key =
-      options.node.empty()
-          ? fleet::key_of(KeyKind::desired, {options.component})
-          : fleet::key_of(KeyKind::node_desired, {options.node, options.component});
-  OneRecord<fleet::Desired> before;
-  if (const int status = read_one(asker, key, before); status != exit_done) return status;
+  const std::string of_node = options.node.empty() ? "" : "node/" + options.node + "/";
   const fleet::Desired wish{.version = options.version,
-                            .digest = found.release.digest,
                             .why = options.why,
-                            .pinned = !options.node.empty(),
                             .downgrade = options.downgrade,
-                            .ignore_window = options.ignore_window,
-                            .who = who_asks(options),
-                            .trace = fleet::new_instance_id().substr(0, 8)};
-  const int status = write(asker, key, fleet::write_record(wish), before.revision);
-  if (status != exit_done) return status;
-  say(options.component + " " + options.version + " is desired" +
-      (options.node.empty() ? "" : " of " + options.node) + " (trace " + wish.trace + ")");
+                            .ignore_window = options.ignore_window};
+  const Placed placed = place(
+      options, asker,
+      {.subject = of_node + "desired/" + options.component, .body = fleet::write_record(wish)});
+  if (placed.status != exit_done) return say_refused(placed);
+  say(placed.taken.event.text + (options.node.empty() ? "" : " of " + options.node) + " (trace " +
+      placed.trace + ")");
   return exit_done;
 }
 
@@ -240,14 +228,14 @@ int halt(const Options& options, Asker& asker) {
     say(options.on ? "nothing begins, as before" : "everything may begin, as before");
     return exit_done;
   }
-  if (options.on) {
-    const fleet::Stop stop{
-        .who = who_asks(options), .why = options.why, .since = fleet::time_text()};
-    const int status = write(asker, key, fleet::write_record(stop), 0);
-    if (status == exit_done) say("nothing begins from now on; confirmations and roll-backs go on");
-    return status;
-  }
-  return commit(asker, {.erases = {fleet::Erase{key}}}, "everything may begin again");
+  const fleet::Order order{.deed = options.on ? fleet::Deed::put : fleet::Deed::erase,
+                           .subject = "stop",
+                           .body = fleet::write_record(fleet::Stop{.why = options.why})};
+  const Placed placed = place(options, asker, order);
+  if (placed.status != exit_done) return say_refused(placed);
+  say(options.on ? "nothing begins from now on; confirmations and roll-backs go on"
+                 : "everything may begin again");
+  return exit_done;
 }
 
 }  // namespace fleetctl

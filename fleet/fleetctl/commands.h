@@ -6,6 +6,7 @@
 
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/options.h"
+#include "fleet/model/cell_records.h"
 #include "fleet/model/creation.h"
 
 namespace fleetctl {
@@ -72,9 +73,10 @@ void complain(const std::string& line);
 [[nodiscard]] std::string who_asks(const Options& options);
 
 // Writes one record, which was read at that revision (0: it was absent). An answer that did not
-// come is looked for: it was written, or it was not, or that cannot be known.
+// come is looked for: it was written, or it was not, or that cannot be known. A `note` says who has
+// ordered it: see ordering.h.
 [[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
-                        fleet::Revision read);
+                        fleet::Revision read, const fleet::FleetEvent& note = {});
 // Writes all of it, and says so; or says why not.
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);

@@ -7,6 +7,7 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/roles.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
@@ -28,7 +29,8 @@ int write_identity(const Options& options, Asker& asker, const fleet::IssuedCert
   fleet::Identity identity = before.record.value_or(fleet::Identity{});
   if (identity.since.empty()) identity.since = fleet::time_text();
   identity = with_certificate(std::move(identity), issued, std::time(nullptr));
-  return write(asker, key, fleet::write_record(identity), before.revision);
+  return write(asker, key, fleet::write_record(identity), before.revision,
+               note_of(options, "identity/" + options.role + "/" + options.node, "is enrolled"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/model/keys.h"
 
 namespace fleetctl {
@@ -27,13 +28,14 @@ int restored(const Options& options, Asker& asker) {
     transaction.compares.push_back({.key = stop});
     transaction.puts.push_back({.key = stop, .value = fleet::write_record(halt)});
   }
+  add_note(transaction, note_of(options, "epoch", "the store was restored"));
   return commit(asker, transaction,
                 "epoch " + std::to_string(next.number) +
                     ": nothing is done anywhere until accept-epoch, and nothing begins until stop "
                     "off");
 }
 
-int accept_epoch(const Options& /*options*/, Asker& asker) {
+int accept_epoch(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::epoch);
   OneRecord<fleet::Epoch> now;
   if (const int status = read_one(asker, key, now); status != exit_done) return status;
@@ -48,10 +50,10 @@ int accept_epoch(const Options& /*options*/, Asker& asker) {
     return exit_done;
   }
   epoch.accepted = true;
-  return commit(asker,
-                {.compares = {{.key = key, .revision = now.revision}},
-                 .puts = {{.key = key, .value = fleet::write_record(epoch)}}},
-                words_if_done);
+  fleet::Transaction transaction{.compares = {{.key = key, .revision = now.revision}},
+                                 .puts = {{.key = key, .value = fleet::write_record(epoch)}}};
+  add_note(transaction, note_of(options, "epoch", "is accepted"));
+  return commit(asker, transaction, words_if_done);
 }
 
 }  // namespace fleetctl

@@ -21,6 +21,7 @@ int show_events(const Options& options, Asker& asker) {
     const auto key = fleet::parse_key(found.key);
     if (!key || key->kind != KeyKind::event) return true;
     const auto event = fleet::read_record<fleet::FleetEvent>(found.value);
+    if (!options.who.empty() && (!event || !fleet::is_by(event.value(), options.who))) return true;
     return !options.subject.empty() &&
            (!event || !fleet::is_about(event.value().subject, options.subject));
   });
@@ -31,16 +32,18 @@ int show_events(const Options& options, Asker& asker) {
     say_json(as_json(reading));
     return exit_done;
   }
-  std::vector<upgraderctl::Row> rows{{"NUMBER", "TIME", "SUBJECT", "WHAT", "TRACE"}};
+  std::vector<upgraderctl::Row> rows{{"NUMBER", "TIME", "SUBJECT", "WHAT", "WHO", "TRACE"}};
   for (const fleet::KeyValue& found : reading.found) {
     const std::string number = std::to_string(fleet::parse_key(found.key)->number());
     const auto event = fleet::read_record<fleet::FleetEvent>(found.value);
     if (!event) {
-      rows.push_back({number, "", "", event.reason(), ""});
+      rows.push_back({number, "", "", event.reason(), "", ""});
       continue;
     }
     const fleet::FleetEvent& one = event.value();
-    rows.push_back({number, one.time, one.subject, one.text, one.trace});
+    // What somebody says of himself is told apart from what his certificate has shown.
+    const std::string who = one.who.empty() || one.proved ? one.who : "says " + one.who;
+    rows.push_back({number, one.time, one.subject, one.text, who, one.trace});
   }
   say_all(table(rows));
   return exit_done;

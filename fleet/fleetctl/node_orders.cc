@@ -3,6 +3,7 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/going_down.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/release_found.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/ids.h"
@@ -37,11 +38,16 @@ int fill(const Options& options, Asker& asker, fleet::Command& command) {
 int send(const Options& options, Asker& asker, const fleet::Command& command, fleet::LeaseId id) {
   const std::string key = fleet::key_of(KeyKind::node_command, {options.node, options.component});
   const std::string claim = fleet::key_of(KeyKind::node_claim, {options.node, options.component});
-  const fleet::Outcome outcome = asker.commit(
-      {.compares = {{.key = key}, {.key = claim}, {.key = fleet::key_of(KeyKind::stop)}},
-       .puts = {
-           {key, fleet::write_record(command), id},
-           {claim, fleet::write_record(fleet::Claim{.by = "command/" + who_asks(options)}), id}}});
+  const fleet::Claim by{.by = "command/" + who_asks(options)};
+  fleet::Transaction transaction{
+      .compares = {{.key = key}, {.key = claim}, {.key = fleet::key_of(KeyKind::stop)}},
+      .puts = {{key, fleet::write_record(command), id}, {claim, fleet::write_record(by), id}}};
+  fleet::FleetEvent note =
+      note_of(options, "node/" + options.node + "/command/" + options.component,
+              std::string(fleet::text_of(command.action)) + " " + command.version);
+  note.trace = command.trace;
+  add_note(transaction, note);
+  const fleet::Outcome outcome = asker.commit(transaction);
   if (std::holds_alternative<fleet::Committed>(outcome)) return exit_done;
   if (std::holds_alternative<fleet::Refused>(outcome)) {
     complain(options.node + ": something moves it already, or nothing may begin (fleetctl stop)");

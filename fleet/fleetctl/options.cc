@@ -135,6 +135,7 @@ void add_rollouts(CLI::App& app, Options& options) {
 void add_history(CLI::App& app, Options& options) {
   CLI::App& events =
       add(app, options, Command::events, "events", "what has happened, in its order");
+  events.add_option("--who", options.who, "only what this person has ordered")->type_name("NAME");
   events.add_option("--subject", options.subject, "only of this: node/n1, rollout/r1")
       ->type_name("KEY");
   events.add_option("--limit", options.limit, "the last so many")->type_name("N");

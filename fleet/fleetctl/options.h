@@ -64,6 +64,7 @@ struct Options {
   std::string url;                     // publish: where they will be found
   std::string channel;
   std::string subject;  // events
+  std::string who;      // events
   std::size_t limit = 50;
   std::string setting;  // settings: its name
   std::string value;

@@ -20,8 +20,4 @@ struct PlanSight {
 // Or the exit status, where it is not there, either.
 [[nodiscard]] std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name);
 
-// One after the other; the exit status.
-[[nodiscard]] int commit_parts(Asker& asker, const std::string& plan,
-                               const std::vector<fleet::Transaction>& parts);
-
 }  // namespace fleetctl

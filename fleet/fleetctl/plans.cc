@@ -2,6 +2,7 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/plan_sight.h"
 #include "fleet/fleetctl/plan_view.h"
 #include "fleet/fleetctl/table.h"
@@ -81,33 +82,11 @@ int show_plan(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// The parts that are left are found by reading again, so an answer that was lost does not matter.
-int commit_parts(Asker& asker, const std::string& plan,
-                 const std::vector<fleet::Transaction>& parts) {
-  for (const fleet::Transaction& part : parts) {
-    const fleet::Outcome outcome = asker.commit(part);
-    if (std::holds_alternative<fleet::Committed>(outcome)) continue;
-    const int status = not_committed(outcome, plan);
-    complain(plan + ": the same command goes on where this one stopped");
-    return status;
-  }
-  return exit_done;
-}
-
 int recover_plan(const Options& options, Asker& asker) {
-  const auto seen = see_plan(asker, options.plan);
-  if (const int* status = std::get_if<int>(&seen)) return *status;
-  const auto& view = std::get<PlanSight>(seen).view;
-  const auto parts = fleet::recover_plan(view);
-  if (parts.empty()) {
-    complain(options.plan + ": it is " + std::string(text_of(view.plan.state)) +
-             ", and is recovered when it has ended");
-    return exit_refused;
-  }
-  if (const int status = commit_parts(asker, options.plan, parts); status != exit_done) {
-    return status;
-  }
-  say(options.plan + " is recovered: the next run begins anew");
+  const Placed placed =
+      place(options, asker, {.deed = fleet::Deed::erase, .subject = "plan/" + options.plan});
+  if (placed.status != exit_done) return say_refused(placed);
+  say(options.plan + " " + placed.taken.event.text);
   return exit_done;
 }
 

@@ -3,10 +3,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "fleet/common/identity.h"
 #include "fleet/common/release_draft.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -67,22 +67,23 @@ int publish(const Options& options, Asker& asker) {
   }
   fleet::Release release = made.value();
   release.channel = options.channel;
-  release.published = fleet::time_text();
 
   const std::string what = options.component + " " + draft.version();
-  const auto place = fleet::key_if(KeyKind::release, {options.component, draft.version()});
-  if (!place) {
+  const auto wanted_key = fleet::key_if(KeyKind::release, {options.component, draft.version()});
+  if (!wanted_key) {
     complain(what + ": a version has at most " + std::to_string(fleet::id_bytes_max) + " bytes");
     return exit_refused;
   }
-  const std::string& key = *place;
+  const std::string& key = *wanted_key;
   const auto before = asker.read({key});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&before)) return unreachable(*trouble);
   if (const fleet::KeyValue* there = std::get<fleet::Reading>(before).find(key))
     return judge_there(*there, release, what);
-  const int status = write(asker, key, fleet::write_record(release), 0);
-  if (status == exit_done) say(what + " is published");
-  return status;
+  const Placed placed =
+      place(options, asker,
+            {.subject = key.substr(fleet::key_root.size()), .body = fleet::write_record(release)});
+  if (placed.status == exit_done) say(what + " is published");
+  return say_refused(placed, what);
 }
 
 }  // namespace fleetctl

@@ -11,6 +11,7 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 
@@ -104,7 +105,9 @@ int revoke(const Options& options, Asker& asker) {
   std::string list;
   if (const int status = make_list(options, identity, list); status != exit_done) return status;
   identity = revoked(std::move(identity), fleet::time_text());
-  const int written = write(asker, key, fleet::write_record(identity), before.revision);
+  const int written =
+      write(asker, key, fleet::write_record(identity), before.revision,
+            note_of(options, "identity/" + options.role + "/" + options.node, "is revoked"));
   if (written != exit_done) return written;
   if (const auto trouble = asker.revoke(name)) return unreachable(*trouble);
   const std::string why = list.empty() ? "" : fleet::replace_file(options.revocations, list);
@@ -131,10 +134,11 @@ int forget(const Options& options, Asker& asker) {
   }
   const std::string active = fleet::key_of(KeyKind::node_active, {options.node});
   const fleet::KeyValue* there = reading.find(active);
-  return commit(asker,
-                {.compares = {{.key = active, .revision = there == nullptr ? 0 : there->modified}},
-                 .erases = {{below, true}}},
-                options.node + " is forgotten");
+  fleet::Transaction transaction{
+      .compares = {{.key = active, .revision = there == nullptr ? 0 : there->modified}},
+      .erases = {{below, true}}};
+  add_note(transaction, note_of(options, "node/" + options.node, "is forgotten"));
+  return commit(asker, transaction, options.node + " is forgotten");
 }
 
 }  // namespace fleetctl

@@ -33,7 +33,7 @@ fleet::Permissions of_node(const std::string& node) {
 fleet::Permissions of_operator() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::rollout),
                      all_of(KeyKind::plan), all_of(KeyKind::once), all_of(KeyKind::window),
-                     one(KeyKind::stop), one(KeyKind::epoch)}};
+                     all_of(KeyKind::order), one(KeyKind::stop), one(KeyKind::epoch)}};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ fleet::Permissions permissions_of(const std::string& kind, const std::string& wh
   fleet::Permissions permissions;
   if (kind == fleet::node_kind) permissions = of_node(who);
   if (kind == "operator") permissions = of_operator();
-  if (kind == "publisher") permissions.writes = {all_of(KeyKind::release)};
+  if (kind == "publisher") permissions.writes = {all_of(KeyKind::release), all_of(KeyKind::order)};
   if (kind == "controller") permissions.writes = {{std::string(fleet::key_root), true}};
   const bool reads_all = kind != fleet::node_kind && kind != "controller";  // which writes all
   if (reads_all) permissions.reads.push_back({std::string(fleet::key_root), true});

@@ -7,6 +7,7 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/going_down.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/release_found.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
@@ -113,6 +114,13 @@ int start_rollout(const Options& options, Asker& asker) {
   }
   fleet::RolloutCreation creation(plan.id, plan.rollout, plan.draft, plan.release);
   if (const int status = write_all(asker, creation); status != exit_done) return status;
+  // It has begun, and its record says by whom: where the note cannot be written, it is left out.
+  fleet::Transaction note;
+  fleet::FleetEvent event = note_of(options, "rollout/" + plan.id,
+                                    "begins: " + options.component + " " + options.version);
+  event.trace = plan.rollout.trace;
+  add_note(note, event);
+  static_cast<void>(asker.commit(note));
   show(plan);
   say("rollout " + plan.id + " begins (trace " + plan.rollout.trace + ")");
   return exit_done;

@@ -2,6 +2,7 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
@@ -12,9 +13,6 @@ namespace fleetctl {
 namespace {
 
 using fleet::KeyKind;
-
-// The driver of a busy rollout writes its record all the time.
-constexpr int tries = 20;
 
 std::string progress(const fleet::Rollout& rollout) {
   return std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
@@ -47,31 +45,17 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   return lines;
 }
 
-// exit_done, or why not; none: somebody else wrote it in between, so it is to be looked at again.
-std::optional<int> try_order(const Options& options, Asker& asker) {
-  const std::string key = fleet::key_of(KeyKind::rollout, {options.rollout});
-  const auto reply = asker.read({key});
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
-  if (found == nullptr) {
-    complain(options.rollout + ": no such rollout");
-    return exit_refused;
+// The order as HTTP has it.
+std::string order_text(const Options& options) {
+  switch (options.wish) {
+    case fleet::RolloutWish::pause:
+      return "pause";
+    case fleet::RolloutWish::resume:
+      return "none";
+    case fleet::RolloutWish::abort:
+      return options.leave ? "abort-and-leave" : "abort";
   }
-  const auto order =
-      ordered(options.rollout, *found, options.wish, options.leave, who_asks(options));
-  if (!order) {
-    complain(options.rollout + ": " + order.reason());
-    return exit_refused;
-  }
-  if (order.value().transaction) {
-    const fleet::Outcome outcome = asker.commit(*order.value().transaction);
-    if (std::holds_alternative<fleet::Refused>(outcome)) return std::nullopt;
-    if (!std::holds_alternative<fleet::Committed>(outcome)) {
-      return not_committed(outcome, options.rollout);
-    }
-  }
-  say(options.rollout + " " + order.value().words);
-  return exit_done;
+  return "";
 }
 
 }  // namespace
@@ -132,13 +116,15 @@ int show_rollout(const Options& options, Asker& asker) {
 }
 
 int order_rollout(const Options& options, Asker& asker) {
-  for (int i = 0; i < tries; ++i) {
-    if (const auto status = try_order(options, asker)) return *status;
-  }
-  complain(options.rollout +
-           ": nothing may begin now (fleetctl stop), or it is written all the "
-           "time; look, and try again");
-  return exit_refused;
+  const Placed placed = place(options, asker,
+                              {.deed = fleet::Deed::patch,
+                               .subject = "rollout/" + options.rollout,
+                               .body = R"({"order":")" + order_text(options) + "\"}"});
+  const bool is_absent = placed.refused && placed.refused->why == fleet::OrderRefused::Why::absent;
+  if (is_absent) complain(options.rollout + ": no such rollout");
+  if (is_absent || placed.refused) return is_absent ? placed.status : say_refused(placed);
+  if (placed.status == exit_done) say(options.rollout + " " + placed.taken.event.text);
+  return placed.status;
 }
 
 }  // namespace fleetctl

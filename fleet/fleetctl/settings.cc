@@ -5,8 +5,10 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/record_tree.h"
 
 namespace fleetctl {
 namespace {
@@ -25,13 +27,17 @@ int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   return exit_done;
 }
 
-int write_settings(const Options& options, Asker& asker, OneRecord<fleet::Settings>& set,
-                   const std::string& words_if_done) {
-  set.record->who = who_asks(options);
-  const int status = write(asker, fleet::key_of(KeyKind::settings),
-                           fleet::write_record(*set.record), set.revision);
-  if (status == exit_done) say(words_if_done);
-  return status;
+// `body` is what is to be different.
+int change(const Options& options, Asker& asker, const OneRecord<fleet::Settings>& set,
+           const std::string& body, const std::string& words_if_done) {
+  const bool is_there = set.revision != 0;
+  const fleet::Order order{.deed = is_there ? fleet::Deed::patch : fleet::Deed::put,
+                           .subject = "settings",
+                           .body = body};
+  const Placed placed = place(options, asker, order);
+  if (placed.status != exit_done) return say_refused(placed);
+  say(words_if_done);
+  return exit_done;
 }
 
 }  // namespace
@@ -59,18 +65,22 @@ int set_setting(const Options& options, Asker& asker) {
   }
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
-  set.record->values[options.setting] = options.value;
-  return write_settings(options, asker, set, options.setting + " is " + options.value);
+  const fleet::Settings wanted{{{options.setting, options.value}}};
+  return change(options, asker, set, fleet::write_record(wanted),
+                options.setting + " is " + options.value);
 }
 
 int unset_setting(const Options& options, Asker& asker) {
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
-  if (set.record->values.erase(options.setting) == 0) {
+  if (!set.record->values.contains(options.setting)) {
     say(options.setting + " is not set, as before");
     return exit_done;
   }
-  return write_settings(options, asker, set, options.setting + " is not set any longer");
+  fleet::JsonTree taken_away{.kind = fleet::JsonTree::Kind::object};
+  taken_away.members[options.setting] = {};
+  return change(options, asker, set, write_tree(taken_away),
+                options.setting + " is not set any longer");
 }
 
 }  // namespace fleetctl

@@ -7,6 +7,7 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -41,25 +42,15 @@ std::string days_of(const fleet::Window& window) {
 }  // namespace
 
 int set_window(const Options& options, Asker& asker) {
-  fleet::Window window = options.window;
-  window.who = who_asks(options);
-  if (const auto why = fleet::why_no_window(window)) {
-    complain("a window: " + *why);
+  const Placed placed =
+      place(options, asker,
+            {.subject = "window/" + options.group, .body = fleet::write_record(options.window)});
+  if (placed.refused) {
+    static_cast<void>(say_refused(placed, "a window"));
     return exit_usage;
   }
-  const bool is_known = window.time_zone == fleet::site_local || window.time_zone == "UTC";
-  if (const auto zone = fleet::zone_of(window.time_zone); !is_known && !zone) {
-    complain("time zone " + window.time_zone + ": " + zone.reason());
-    return exit_usage;
-  }
-  const std::string key = fleet::key_of(KeyKind::window, {options.group});
-  const auto before = asker.read({key});
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&before)) return unreachable(*trouble);
-  const fleet::KeyValue* there = std::get<fleet::Reading>(before).find(key);
-  const int status =
-      write(asker, key, fleet::write_record(window), there == nullptr ? 0 : there->modified);
-  if (status == exit_done) say(options.group + ": " + next_of(window));
-  return status;
+  if (placed.status == exit_done) say(options.group + ": " + next_of(options.window));
+  return placed.status;
 }
 
 int list_windows(const Options& options, Asker& asker) {
@@ -85,8 +76,12 @@ int list_windows(const Options& options, Asker& asker) {
 }
 
 int remove_window(const Options& options, Asker& asker) {
-  return commit(asker, {.erases = {{.key = fleet::key_of(KeyKind::window, {options.group})}}},
-                options.group + ": everything may begin at any time, but for the window of all");
+  const Placed placed =
+      place(options, asker, {.deed = fleet::Deed::erase, .subject = "window/" + options.group});
+  const bool was_absent = placed.refused && placed.refused->why == fleet::OrderRefused::Why::absent;
+  if (placed.status != exit_done && !was_absent) return say_refused(placed);
+  say(options.group + ": everything may begin at any time, but for the window of all");
+  return exit_done;
 }
 
 }  // namespace fleetctl

@@ -1,9 +1,11 @@
 #include "fleet/http/config.h"
 
-#include "fleet/http/config_record.h"
-#include "fleet/http/config_rollout.h"
+#include <utility>
+
 #include "fleet/http/shown_record.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
+#include "fleet/orders/order.h"
 
 namespace fleet {
 namespace {
@@ -51,52 +53,63 @@ ConfigDecision list(const Request& request, const Reading& reading) {
   return answered({.body = body + "}"});
 }
 
-// That a person has ordered it stands in the same transaction.
-void record_order(const Request& request, const std::string& rest, const ConfigMoment& moment,
-                  Transaction& transaction) {
-  const FleetEvent event{
-      .time = moment.time,
-      .kind = "ordered",
-      .subject = rest,
-      .text = std::string(text_of(request.method)) + " by " + request.visitor->name,
-      .trace = moment.trace};
-  const std::string key = key_of(KeyKind::event, {}, moment.next_event);
-  transaction.compares.push_back({.key = key});
-  transaction.puts.push_back({key, write_record(event)});
-}
-
 std::optional<std::string> why_no_change(const Request& request) {
   const auto validate = request.query.find("validate");
   if (validate == request.query.end() || validate->second == "true") return std::nullopt;
   return "validate may be true, and nothing else";
 }
 
+Deed deed_of(Method method) {
+  if (method == Method::erase) return Deed::erase;
+  return method == Method::patch ? Deed::patch : Deed::put;
+}
+
+// A client that writes back the shortened webhook that it has read leaves the webhook as it is.
+std::string with_secret(const std::string& body, const KeyValue* found) {
+  const std::string name = "webhook";
+  const std::string webhook = found == nullptr ? "" : tree_in(found->value).text_of(name);
+  auto tree = parse_tree(body);
+  if (webhook.empty() || !tree || tree.value().text_of(name) != shown_url(webhook)) return body;
+  tree.value().members[name] = json_text(webhook);
+  return write_tree(tree.value());
+}
+
+int status_of(OrderRefused::Why why) {
+  switch (why) {
+    case OrderRefused::Why::malformed:
+      return 400;
+    case OrderRefused::Why::absent:
+      return 404;
+    case OrderRefused::Why::conflict:
+      return 412;
+  }
+  return 400;
+}
+
 ConfigDecision write(const Request& request, const std::string& rest, const KeyValue* found,
                      const Reading& reading, const ConfigMoment& moment) {
-  const auto key = *config_record(rest);
-  if (key.kind == KeyKind::release && found != nullptr) {
-    return refused(400, "what was published is never changed, nor taken away");
+  Order order{deed_of(request.method), rest, request.body, request.query.contains("yes")};
+  if (config_record(rest)->kind == KeyKind::settings) order.body = with_secret(order.body, found);
+  const Orderer orderer{.who = request.visitor->name,
+                        .is_proved = true,
+                        .time = moment.time,
+                        .trace = moment.trace,
+                        .zones = moment.zones};
+  OrderDecision decided = decide_order(order, reading, orderer);
+  if (const auto* why = std::get_if<OrderRefused>(&decided)) {
+    return refused(status_of(why->why), why->reason);
   }
-  Transaction transaction{
-      .compares = {{.key = key_text(rest), .revision = found == nullptr ? 0 : found->modified}}};
-  Response response{.status = found == nullptr ? 201 : 204};
-  if (request.method == Method::erase) {
-    transaction.erases.push_back({key_text(rest)});
-  } else {
-    const auto body = parse_tree(request.body.empty() ? "{}" : request.body);
-    if (!body) return refused(400, "the body is no JSON object: " + body.reason());
-    const JsonTree before = found == nullptr ? JsonTree{} : tree_in(found->value);
-    const JsonTree whole =
-        request.method == Method::patch ? merge_patch(before, body.value()) : body.value();
-    const auto record = config_written(key, whole, before, request.visitor->name, reading, moment);
-    if (!record) return refused(400, record.reason());
-    for (const Compare& compare : record.value().compares)
-      transaction.compares.push_back(compare);
-    transaction.puts.push_back({key_text(rest), record.value().record});
-  }
-  if (request.query.contains("validate")) return answered(std::move(response));
-  record_order(request, rest, moment, transaction);
-  return {std::move(response), std::move(transaction)};
+  auto& taken = std::get<OrderTaken>(decided);
+  ConfigDecision decision{.response = {.status = taken.is_new ? 201 : 204, .body = taken.shown}};
+  if (request.query.contains("validate")) return decision;
+  decision.first = std::move(taken.parts);
+  decision.creation = std::move(taken.creation);
+  decision.event = std::move(taken.event);
+  if (decision.creation != nullptr || decision.first.empty()) return decision;
+  decision.transaction = std::move(decision.first.back());
+  decision.first.pop_back();
+  add_event(*decision.transaction, decision.event, moment.next_event);
+  return decision;
 }
 
 }  // namespace
@@ -108,17 +121,7 @@ ConfigDecision refused(int status, const std::string& reason) {
 std::vector<std::string> config_reads(const Request& request, const std::string& rest) {
   const auto key = config_record(rest);
   if (!key) return {rest.empty() ? std::string(key_root) : key_below(key_text(rest))};
-  std::vector<std::string> keys{key_text(rest)};
-  if (key->kind == KeyKind::rollout) {
-    for (std::string& needed : rollout_needs(request))
-      keys.push_back(std::move(needed));
-    return keys;
-  }
-  const auto body = parse_tree(request.body);
-  if (!body) return keys;
-  for (std::string& needed : config_needs(*key, body.value()))
-    keys.push_back(std::move(needed));
-  return keys;
+  return order_reads({deed_of(request.method), rest, request.body});
 }
 
 ConfigDecision decide_config(const Request& request, const std::string& rest,
@@ -141,18 +144,7 @@ ConfigDecision decide_config(const Request& request, const std::string& rest,
     return refused(412, rest + " is there already");
   }
   if (found == nullptr && changes) return refused(404, rest + " is not set");
-  const auto key = *config_record(rest);
-  if (key.kind != KeyKind::rollout) return write(request, rest, found, reading, moment);
-  ConfigDecision decision = decide_rollout(request, key.names.front(), found, reading, moment);
-  if (decision.transaction) record_order(request, rest, moment, *decision.transaction);
-  return decision;
-}
-
-Transaction order_event(const Request& request, const std::string& rest,
-                        const ConfigMoment& moment) {
-  Transaction transaction;
-  record_order(request, rest, moment, transaction);
-  return transaction;
+  return write(request, rest, found, reading, moment);
 }
 
 Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,

@@ -257,8 +257,10 @@ function eventLine([, event]) {
   const time = (event.time || '').replace('T', ' ').replace('Z', '');
   const [, id] = /^node\/([^/]+)/.exec(event.subject || '') || [];
   const subject = id ? make('a', {href: '#node/' + id}, event.subject) : event.subject;
+  // A name that no certificate has proved is what somebody says of himself.
+  const by = event.who ? (event.proved ? `, by ${event.who}` : `, says ${event.who}`) : '';
   return make('li', {}, make('time', {datetime: event.time}, time),
-    make('div', {}, subject || '', ` ${event.text || ''}`));
+    make('div', {}, subject || '', ` ${event.text || ''}${by}`));
 }
 
 const newest = found => Object.entries(found).sort((a, b) => b[0].localeCompare(a[0]));

@@ -1,14 +1,9 @@
 #include "fleet/http/route.h"
 
-#include <algorithm>
-#include <array>
+#include "fleet/orders/order.h"
 
 namespace fleet {
 namespace {
-
-constexpr std::array config_kinds = {KeyKind::desired, KeyKind::node_desired, KeyKind::release,
-                                     KeyKind::window,  KeyKind::stop,         KeyKind::settings,
-                                     KeyKind::rollout};
 
 constexpr std::string_view page_files[] = {"/", "/page.css", "/page.js", "/follow.js"};
 
@@ -40,7 +35,7 @@ Route route_of(std::string_view path) {
 }
 
 bool is_config(KeyKind kind) {
-  return std::find(config_kinds.begin(), config_kinds.end(), kind) != config_kinds.end();
+  return is_orderable(kind);
 }
 
 std::optional<ParsedKey> config_record(std::string_view rest) {
@@ -51,7 +46,7 @@ std::optional<ParsedKey> config_record(std::string_view rest) {
 
 bool is_config_list(std::string_view rest) {
   return rest.empty() || rest == "desired" || rest == "release" || rest == "window" ||
-         rest == "node" || rest == "rollout";
+         rest == "node" || rest == "rollout" || rest == "plan";
 }
 
 }  // namespace fleet

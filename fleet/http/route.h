@@ -27,8 +27,7 @@ struct Route {
 
 [[nodiscard]] Route route_of(std::string_view path);
 
-// What people may set, one record; none: it is something else. A plan is begun by fleetctl, which
-// has the file of its steps.
+// What people may order, one record; none: it is something else.
 [[nodiscard]] std::optional<ParsedKey> config_record(std::string_view rest);
 // Whether it is all records of a kind that people may set, or all of them.
 [[nodiscard]] bool is_config_list(std::string_view rest);

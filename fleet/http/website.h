@@ -73,6 +73,7 @@ class Website {
   void begin_errand(HttpServer::Number number, const Request& request, const std::string& rest);
   void read_next(const std::shared_ptr<Errand>& errand);
   void decide(const std::shared_ptr<Errand>& errand);
+  void write_next(const std::shared_ptr<Errand>& errand);
   void go_on(const std::shared_ptr<Errand>& errand);
   void take_outcome(const std::shared_ptr<Errand>& errand, const Outcome& outcome);
   void record_creation(const std::shared_ptr<Errand>& errand, const Response& response);

@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "fleet/common/identity.h"
+#include "fleet/common/zone_file.h"
 #include "fleet/http/enrolled.h"
 #include "fleet/http/website.h"
+#include "fleet/orders/order.h"
 
 namespace fleet {
 namespace {
@@ -28,7 +30,7 @@ struct Website::Errand {
   std::vector<std::string> unread = {};
   Reading reading = {};
   ConfigDecision decision = {};
-  std::optional<Outcome> last = {};  // of the creation of a rollout
+  std::optional<Outcome> last = {};  // of the creation of a rollout or a plan
   int tries = 0;
 };
 
@@ -74,22 +76,32 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
   }
   errand->decision =
       decide_config(errand->request, errand->rest, errand->reading, moment(new_trace()));
-  const bool writes = errand->decision.transaction || errand->decision.creation;
-  if (!writes) return answer(errand->number, errand->decision.response);
+  if (!errand->decision.writes()) return answer(errand->number, errand->decision.response);
   if (!world_.health.follows) {
     return answer(errand->number, problem(503, "the store: " + world_.health.trouble));
   }
-  if (errand->decision.creation) return go_on(errand);
-  const std::weak_ptr<char> alive = alive_;
-  Transaction& transaction = *errand->decision.transaction;
+  write_next(errand);
+}
+
+// What comes first, one after the other; then the transaction, or the creation.
+void Website::write_next(const std::shared_ptr<Errand>& errand) {
+  auto& first = errand->decision.first;
+  if (first.empty() && errand->decision.creation != nullptr) return go_on(errand);
+  const bool is_last = first.empty();
+  Transaction transaction = is_last ? *errand->decision.transaction : first.front();
+  if (!is_last) first.erase(first.begin());
   for (Compare& compare : still_enrolled(errand->request))
     transaction.compares.push_back(std::move(compare));
-  world_.store.commit(transaction, [this, alive, errand](const Outcome& outcome) {
-    if (!alive.expired()) take_outcome(errand, outcome);
+  const std::weak_ptr<char> alive = alive_;
+  world_.store.commit(transaction, [this, alive, errand, is_last](const Outcome& outcome) {
+    if (alive.expired()) return;
+    if (!is_last && std::holds_alternative<Committed>(outcome)) return write_next(errand);
+    take_outcome(errand, outcome);
   });
 }
 
-// A rollout takes several transactions, each decided on what stands there after the one before.
+// A rollout or a plan takes several transactions, each decided on what stands there after the one
+// before.
 void Website::go_on(const std::shared_ptr<Errand>& errand) {
   const std::weak_ptr<char> alive = alive_;
   const std::string key = errand->decision.creation->key();
@@ -127,8 +139,8 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
 // record says by whom, so that the answer is the same where the event cannot be written.
 void Website::record_creation(const std::shared_ptr<Errand>& errand, const Response& response) {
   const std::weak_ptr<char> alive = alive_;
-  const std::string trace = errand->decision.creation->trace();
-  const Transaction event = order_event(errand->request, errand->rest, moment(trace));
+  Transaction event;
+  add_event(event, errand->decision.event, next_event());
   world_.store.commit(event, [this, alive, errand, response](const Outcome& outcome) {
     if (alive.expired()) return;
     const bool is_number_taken = std::holds_alternative<Refused>(outcome);
@@ -156,7 +168,7 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
 }
 
 ConfigMoment Website::moment(const std::string& trace) const {
-  return {.time = time_text(), .trace = trace, .next_event = next_event()};
+  return {.time = time_text(), .trace = trace, .next_event = next_event(), .zones = zone_of};
 }
 
 std::uint64_t Website::next_event() const {

@@ -91,7 +91,8 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-// event/NUMBER: never changed; the oldest are erased.
+// event/NUMBER: never changed; the oldest are erased. And order/TRACE: what a person has ordered
+// who may not write events; it becomes one as soon as somebody who writes them sees it.
 struct FleetEvent {
   std::string time = {};
   std::string kind = {};
@@ -99,6 +100,8 @@ struct FleetEvent {
   std::string text = {};
   std::string trace = {};
   std::int64_t revision = 0;  // of the change that it tells; 0: it came with its own
+  std::string who = {};       // has ordered it
+  bool proved = false;        // by a certificate that a controller has seen; or says so itself
 
   bool operator==(const FleetEvent&) const = default;
 };

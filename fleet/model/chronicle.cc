@@ -14,7 +14,11 @@ namespace {
 // With its compares and those that are forgotten it stays below what a transaction may have: in
 // their number, and in their bytes, since an event is no longer than its texts may be.
 constexpr std::size_t events_at_once = 50;
-static_assert(events_at_once * (key_bytes_max + 4 * text_bytes_max) < transaction_bytes_max);
+// Of what people have noted who may not write events.
+constexpr std::size_t notes_at_once = 10;
+static_assert(2 * (events_at_once + notes_at_once) < operations_max);
+static_assert((events_at_once + notes_at_once) * (key_bytes_max + 4 * text_bytes_max) <
+              transaction_bytes_max);
 
 // The beginning of the subject of a node's silence.
 constexpr std::string_view node_subject = "node/";
@@ -104,6 +108,7 @@ void ChronicleTask::take(const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key) return;
   if (key->kind == KeyKind::event) return take_event(key->number(), record);
+  if (key->kind == KeyKind::order) notes_[record.key] = record;
   if (key->kind == KeyKind::settings) {
     const auto settings = read_record<Settings>(record.value);
     settings_ = settings ? cell_settings(settings.value()) : CellSettings{};
@@ -119,6 +124,7 @@ void ChronicleTask::take_absent(const std::string& text) {
   const auto key = parse_key(text);
   if (!key) return;
   if (key->kind == KeyKind::event) forget_event(key->number());
+  if (key->kind == KeyKind::order) notes_.erase(text);
   if (key->kind == KeyKind::settings) settings_ = {};
   if (key->kind == KeyKind::node_active) take_node_absent(key->names[0]);
   const auto node = instances_.find(key->names.empty() ? "" : key->names[0]);
@@ -134,6 +140,7 @@ void ChronicleTask::take_absent(const std::string& text) {
 // The events first, so that what they tell is not told again.
 void ChronicleTask::take_all(const Reading& reading) {
   events_.clear();
+  notes_.clear();
   told_.clear();
   pending_.clear();
   waiting_.clear();
@@ -223,13 +230,22 @@ std::vector<std::string> ChronicleTask::too_old() const {
 Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old) {
   Write write{{.compares = {{.key = key(), .of = Compare::Of::created, .revision = fence}}}};
   Transaction& transaction = write.transaction;
-  if (!pending_.empty()) {
+  const std::size_t numbers_left = event_number_max - last_;
+  const std::size_t count = std::min({pending_.size(), events_at_once, numbers_left});
+  const auto add = [&](const FleetEvent& event) {
+    const std::uint64_t number = last_ + 1 + transaction.puts.size();
+    transaction.puts.push_back({key_of(KeyKind::event, {}, number), write_record(event)});
+  };
+  if (!pending_.empty() || !notes_.empty()) {
     transaction.compares.push_back({.key = key_of(KeyKind::event, {}, last_ + 1)});
   }
-  const std::size_t numbers_left = event_number_max - last_;
-  for (std::size_t i = 0; i < std::min({pending_.size(), events_at_once, numbers_left}); ++i) {
-    transaction.puts.push_back(
-        {key_of(KeyKind::event, {}, last_ + 1 + i), write_record(pending_[i])});
+  for (std::size_t i = 0; i < count; ++i)
+    add(pending_[i]);
+  for (const auto& [note, record] : notes_) {
+    if (transaction.puts.size() == std::min(count + notes_at_once, numbers_left)) break;
+    add(event_of_note(record, time_(0)));
+    transaction.compares.push_back({.key = note, .revision = record.modified});
+    transaction.erases.push_back({note});
   }
   for (const std::string& one : old)
     transaction.erases.push_back({one});
@@ -240,10 +256,12 @@ DriverStep ChronicleTask::next(Revision fence, Ms now) {
   look_for_silence(now);
   // No number is left: nothing is told until somebody erases the event that has the last one.
   if (last_ == event_number_max) {
+    notes_.clear();
     pending_.clear();
     waiting_.clear();
   }
-  if (!pending_.empty() && !gathers_until_) gathers_until_ = now + event_gather_ms;
+  const bool has_news = !pending_.empty() || !notes_.empty();
+  if (has_news && !gathers_until_) gathers_until_ = now + event_gather_ms;
   const bool writes = gathers_until_ && now >= *gathers_until_;
   const bool too_many = events_.size() > static_cast<std::size_t>(settings_.event_count);
   const bool prunes = writes || too_many || now >= prune_at_;
@@ -251,7 +269,7 @@ DriverStep ChronicleTask::next(Revision fence, Ms now) {
     prune_at_ = now + event_prune_ms;
     const auto old = too_old();
     if (writes) gathers_until_.reset();
-    if (!old.empty() || (writes && !pending_.empty())) return writing(fence, old);
+    if (!old.empty() || (writes && has_news)) return writing(fence, old);
   }
   Wait wait{.until = prune_at_};
   if (gathers_until_) wait.until = std::min(*wait.until, *gathers_until_);
@@ -265,6 +283,8 @@ std::string ChronicleTask::words(Ms now) const {
   std::string text = "event " + std::to_string(last_) + " pending";
   for (const FleetEvent& event : pending_)
     text += " " + event.subject + "=" + event.kind;
+  for (const auto& [note, record] : notes_)
+    text += " " + note;
   if (gathers_until_) text += " until " + std::to_string(*gathers_until_ - now);
   return text;
 }

@@ -81,8 +81,9 @@ class ChronicleTask {
     FleetEvent event = {};
   };
 
-  std::map<std::uint64_t, Kept> events_;  // that there are
-  std::map<std::string, Told> told_;      // the last of each subject
+  std::map<std::uint64_t, Kept> events_;   // that there are
+  std::map<std::string, KeyValue> notes_;  // of orders, that are not events yet
+  std::map<std::string, Told> told_;       // the last of each subject
   std::deque<FleetEvent> pending_;
   std::map<std::string, std::size_t> waiting_;  // subject: how many of its events are pending
   bool takes_old_ = false;  // records that were told of long ago are taken in: they are no news

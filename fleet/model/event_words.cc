@@ -141,6 +141,21 @@ bool is_about(std::string_view subject, std::string_view asked) {
   return subject.empty() || subject.starts_with('/');
 }
 
+FleetEvent event_of_note(const KeyValue& record, const std::string& time) {
+  const auto read = read_record<FleetEvent>(record.value);
+  FleetEvent event = read ? read.value() : FleetEvent{.text = "a note that " + read.reason()};
+  event.kind = "ordered";
+  event.time = time;
+  event.revision = record.modified;
+  event.proved = false;
+  return event;
+}
+
+bool is_by(const FleetEvent& event, std::string_view name) {
+  const std::string_view who = event.who;
+  return who == name || who.substr(who.find(':') + 1) == name;
+}
+
 bool is_notable(const FleetEvent& event) {
   constexpr auto kinds = std::to_array<std::string_view>(
       {"rollout-completed", "rollout-aborted", "rollout-paused", "plan-completed", "plan-halted",

@@ -47,6 +47,7 @@ constexpr std::array shapes = {
     Shape{KeyKind::epoch, "epoch"},
     Shape{KeyKind::settings, "settings"},
     Shape{KeyKind::event, "event/E"},
+    Shape{KeyKind::order, "order/*"},
     Shape{KeyKind::notified, "notified"},
     Shape{KeyKind::identity, "identity/*/*"},
 };

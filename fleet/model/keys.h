@@ -40,6 +40,7 @@ enum class KeyKind {
   epoch,
   settings,
   event,  // number
+  order,  // trace
   notified,
   identity,  // `node`, or a role; who
 };

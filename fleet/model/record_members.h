@@ -157,7 +157,8 @@ void serialize(Archive& archive, FleetEvent& fleet_event) {
   using cereal::make_nvp;
   archive(make_nvp("time", fleet_event.time), make_nvp("class", fleet_event.kind),
           make_nvp("subject", fleet_event.subject), make_nvp("text", fleet_event.text),
-          make_nvp("trace", fleet_event.trace), make_nvp("revision", fleet_event.revision));
+          make_nvp("trace", fleet_event.trace), make_nvp("revision", fleet_event.revision),
+          make_nvp("who", fleet_event.who), make_nvp("proved", fleet_event.proved));
 }
 
 template <class Archive>

@@ -2,7 +2,7 @@
 
 layer_checks='layers crossings cereal uv decisions releases sample_agent_includes
   conformance_includes notify_watchdog_includes upgraderctl_includes fleet_model fleet_store
-  fleet_http'
+  fleet_orders fleet_http'
 
 # The files of base/ that act: all others are pure.
 base_shell='check|descriptors|directory|environment|executable|lock|lock_holders|no_wait'
@@ -364,6 +364,28 @@ canary_fleet_store() {
   echo 'planted = '
 }
 
+# What may be ordered is decided on records alone, for whoever asks.
+check_fleet_orders() {
+  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep '^fleet/orders/' >"$scratch/pure"
+  includes <"$scratch/pure" | while IFS=: read -r file line name; do
+    case $name in
+      fleet/orders/* | fleet/model/* | fleet/common/release_draft.h | base/result.h) continue ;;
+    esac
+    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+  done
+  xargs grep -nE "(steady|system)_clock\\b|std::time\\b" /dev/null <"$scratch/pure"
+}
+
+canary_fleet_orders() {
+  echo '#include "fleet/store/store.h"' >>fleet/orders/order.h
+  echo 'includes <fleet/store/store.h>'
+  echo '#include "fleet/http/message.h"' >>fleet/orders/orders.cc
+  echo 'includes <fleet/http/message.h>'
+  echo 'auto planted = std::time(nullptr);' >>fleet/orders/set_record.cc
+  echo 'planted = '
+}
+
 # The files of fleet/http that act: all others decide what is asked, and what is answered.
 fleet_http_shell='certificate_date|connections|outside|page|peer|revocation_file|server'
 fleet_http_shell="$fleet_http_shell|server_listen|website|website_config"
@@ -374,7 +396,7 @@ check_fleet_http() {
   includes <"$scratch/pure" | while IFS=: read -r file line name; do
     case $name in
       fleet/model/* | fleet/store/store.h | fleet/store/member_status.h) continue ;;
-      fleet/common/release_draft.h | agent-protocol/cpp/wire/* | base/*) continue ;;
+      fleet/orders/* | agent-protocol/cpp/wire/* | base/*) continue ;;
       fleet/http/*) echo "$name" | grep -qE "/($fleet_http_shell)\.h\$" || continue ;;
     esac
     grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"

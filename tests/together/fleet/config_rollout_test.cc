@@ -4,6 +4,7 @@
 #include "fleet/http/config.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
+#include "fleet/model/rollout_creation.h"
 #include "fleet/model/rollout_wish.h"
 
 namespace config_rollout_test {
@@ -71,9 +72,8 @@ TEST_CASE(
   CHECK(decision.response.status == 201);
   CHECK(decision.response.body == R"({"batches":[["n1"],["n2"]],"excluded":[],"not_covered":[]})");
   CHECK_FALSE(decision.transaction.has_value());
-  REQUIRE(decision.creation.has_value());
-  auto creation = *decision.creation;
-  const auto next = creation.next(nullptr, nullptr);
+  REQUIRE(decision.creation != nullptr);
+  const auto next = decision.creation->next(nullptr, nullptr);
   const auto* first = std::get_if<Transaction>(&next);
   REQUIRE(first != nullptr);
   const auto record = read_record<Rollout>(first->puts.front().value).value();
@@ -90,8 +90,7 @@ TEST_CASE(
 
   CHECK(decision.response.status == 201);
   CHECK(parse_tree(decision.response.body).value().text_of("seed") == "t1");
-  auto creation = *decision.creation;
-  const auto next = creation.next(nullptr, nullptr);
+  const auto next = decision.creation->next(nullptr, nullptr);
   const RolloutTerms written =
       read_record<Rollout>(std::get<Transaction>(next).puts.front().value).value().terms;
   CHECK(written.batches == "1,0.5%,4%,10%");
@@ -123,7 +122,7 @@ TEST_CASE("a rollout that is only validated shows its batches and is not begun")
 
   CHECK(decision.response.status == 201);
   CHECK(decision.response.body.starts_with(R"({"batches":[["n1"],["n2"]])"));
-  CHECK_FALSE(decision.creation.has_value());
+  CHECK(decision.creation == nullptr);
 }
 
 TEST_CASE("a rollout that cannot be is refused with the reason") {
@@ -158,8 +157,9 @@ TEST_CASE("an order is written on what was read, with who gave it") {
   const auto paused = read_record<Rollout>(pause.transaction->puts[0].value).value();
   CHECK(paused.order == RolloutOrder::pause);
   CHECK(asked_for(paused) == "asked for by operator:olga");
-  CHECK(read_record<FleetEvent>(pause.transaction->puts[1].value).value().text ==
-        "PATCH by operator:olga");
+  const auto event = read_record<FleetEvent>(pause.transaction->puts[1].value).value();
+  CHECK(event.text == "begins no other batch");
+  CHECK(event.who == "operator:olga");
 
   const auto resume =
       patched(R"({"order":"none"})", rollout(RolloutState::paused, RolloutOrder::none));
@@ -182,14 +182,14 @@ TEST_CASE("who has aborted a rollout before it began stands in its reason") {
 }
 
 TEST_CASE("that a person has begun a rollout is an event behind its creation") {
-  const Transaction event = order_event(request(Method::put, terms), "rollout/r1", moment);
+  const auto decision = decide_config(request(Method::put, terms), "rollout/r1", cell(), moment);
 
-  CHECK(event.compares == std::vector<Compare>{{.key = root + "event/000000000012"}});
-  REQUIRE(event.puts.size() == 1);
-  const auto read = read_record<FleetEvent>(event.puts[0].value).value();
+  CHECK_FALSE(decision.transaction.has_value());
+  const FleetEvent& read = decision.event;
   CHECK(read.kind == "ordered");
   CHECK(read.subject == "rollout/r1");
-  CHECK(read.text == "PUT by operator:olga");
+  CHECK(read.text == "begins: agent 2.0");
+  CHECK(read.who == "operator:olga");
   CHECK(read.trace == "t1");
 }
 

@@ -49,7 +49,9 @@ TEST_CASE("what is put compares what was read, and says who ordered it in the sa
   CHECK(decision.transaction->puts[0].key == root + "window/night");
   CHECK(decision.transaction->puts[1].key == number);
   const auto event = read_record<FleetEvent>(decision.transaction->puts[1].value).value();
-  CHECK(event.text == "PUT by operator:olga");
+  CHECK(event.text == "is set");
+  CHECK(event.who == "operator:olga");
+  CHECK(event.proved);
   CHECK(event.subject == "window/night");
   CHECK(decide_config(request(Method::put, R"({"start":"02:00","duration_s":60})"), "window/night",
                       reading({}), moment)
@@ -130,8 +132,9 @@ TEST_CASE("a wish compares the release that it names, and has its digest") {
       .key = root + "release/agent/1.1", .value = write_record(release), .modified = 3};
   const auto asked = request(Method::put, R"({"version":"1.1"})");
 
-  CHECK(config_reads(asked, "desired/agent") ==
-        std::vector<std::string>{root + "desired/agent", root + "release/agent/1.1"});
+  CHECK(config_reads(asked, "desired/agent") == std::vector<std::string>{root + "desired/agent",
+                                                                         root + "release/agent/1.1",
+                                                                         root + "node/"});
   const auto decision = decide_config(asked, "desired/agent", reading({published}), moment);
 
   const auto wish = read_record<Desired>(record_in(decision)).value();

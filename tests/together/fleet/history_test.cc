@@ -310,6 +310,53 @@ struct Told {
   }
 };
 
+// Rows: A-43
+TEST_CASE("a note of what a person has ordered becomes an event, and proves nothing") {
+  Bench bench;
+  bench.put("order/t1", write_record(FleetEvent{.time = "1970",
+                                                .kind = "driven",
+                                                .subject = "window/night",
+                                                .text = "is set",
+                                                .trace = "t1",
+                                                .who = "anna",
+                                                .proved = true}));
+  bench.put("order/t2", "[[");
+  bench.write();
+
+  std::vector<FleetEvent> ordered;
+  for (const auto& [key, record] : bench.records) {
+    const auto event = read_record<FleetEvent>(record.value);
+    if (key.starts_with(root + "event/") && event) ordered.push_back(event.value());
+  }
+  REQUIRE(ordered.size() == 2);
+  CHECK(ordered[0].kind == "ordered");
+  CHECK(ordered[0].subject == "window/night");
+  CHECK(ordered[0].who == "anna");
+  CHECK_FALSE(ordered[0].proved);
+  CHECK(ordered[0].time == "5000000");
+  CHECK(ordered[1].text.starts_with("a note that "));
+  CHECK_FALSE(bench.records.contains(root + "order/t1"));
+  CHECK_FALSE(bench.records.contains(root + "order/t2"));
+  CHECK(is_by(ordered[0], "anna"));
+}
+
+TEST_CASE("a hundred notes are more than one transaction, and none is lost") {
+  Bench bench;
+  for (int i = 0; i < 100; ++i)
+    bench.put("order/t" + std::to_string(i), write_record(FleetEvent{.who = "anna"}));
+  CHECK(bench.write() == 10);
+  CHECK(std::count_if(bench.records.begin(), bench.records.end(), [](const auto& one) {
+          return one.first.starts_with(root + "event/");
+        }) == 100);
+}
+
+TEST_CASE("who has ordered something is found by the name, with or without the role") {
+  CHECK(is_by({.who = "operator:anna"}, "anna"));
+  CHECK(is_by({.who = "operator:anna"}, "operator:anna"));
+  CHECK_FALSE(is_by({.who = "operator:annabel"}, "anna"));
+  CHECK_FALSE(is_by({}, "anna"));
+}
+
 TEST_CASE("a webhook may be set as a file, whose first line is the URL") {
   CHECK(webhook_file("file:/etc/fleet/webhook") == "/etc/fleet/webhook");
   CHECK(webhook_file("https://hook/file:/x") == std::nullopt);

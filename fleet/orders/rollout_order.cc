@@ -1,14 +1,19 @@
-#include "fleet/http/config_rollout.h"
+#include "fleet/orders/rollout_order.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "fleet/model/enum_text.h"
 #include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
+#include "fleet/model/rollout_creation.h"
 #include "fleet/model/rollout_wish.h"
+#include "fleet/orders/refused.h"
+#include "fleet/orders/set_record.h"
 
 namespace fleet {
 namespace {
@@ -17,8 +22,8 @@ using agent_protocol::Refusal;
 using agent_protocol::Result;
 
 // The one member that the body has.
-Result<JsonTree> only_member(const Request& request, const std::string& name) {
-  const auto body = parse_tree(request.body.empty() ? "{}" : request.body);
+Result<JsonTree> only_member(const Order& order, const std::string& name) {
+  const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
   if (!body) return Refusal{"the body is no JSON object: " + body.reason()};
   for (const auto& [other, value] : body.value().members) {
     if (other != name && other != "v") return Refusal{"of a rollout " + name + " alone is given"};
@@ -30,8 +35,8 @@ Result<JsonTree> only_member(const Request& request, const std::string& name) {
 
 // A member that no record has is ignored by whoever reads records; here a person has written it,
 // and meant another.
-Result<RolloutTerms> terms_in(const Request& request) {
-  const auto terms = only_member(request, "terms");
+Result<RolloutTerms> terms_in(const Order& order) {
+  const auto terms = only_member(order, "terms");
   if (!terms) return terms.refusal();
   const auto names = member_names<RolloutTerms>();
   for (const auto& [name, value] : terms.value().members) {
@@ -74,94 +79,111 @@ std::string shown(const RolloutDraft& draft) {
   return write_tree(tree);
 }
 
-ConfigDecision begin(const Request& request, const std::string& id, const Reading& reading,
-                     const ConfigMoment& moment) {
-  if (!is_rollout_id(id)) {
-    return refused(400, "no rollout is called " + id + ": " +
-                            why_no_driven_name(id).value_or("the name is too long"));
-  }
-  auto asked = terms_in(request);
-  if (!asked) return refused(400, asked.reason());
-  RolloutTerms& terms = asked.value();
-  if (!is_component(terms.component) || !is_version_name(terms.version)) {
-    return refused(400, "terms: a component and a version are needed");
-  }
-  const KeyValue* found = reading.find(key_of(KeyKind::release, {terms.component, terms.version}));
-  if (found == nullptr) {
-    return refused(400, terms.component + " " + terms.version + " is not published");
-  }
-  const auto release = read_record<Release>(found->value);
-  if (!release) return refused(400, "the release " + release.reason());
-  terms.digest = release.value().digest;
-  terms.min_protocol = std::max(terms.min_protocol, release.value().min_protocol);
-  const auto draft = draft_rollout(terms, candidates_in(nodes_in(reading), terms.component),
-                                   moment.trace, {.many_batches = request.query.contains("yes")});
-  if (!draft) return refused(400, draft.reason());
-  terms = draft.value().terms;
-  Rollout rollout{
-      .terms = terms, .who = request.visitor->name, .trace = moment.trace, .created = moment.time};
-  ConfigDecision decision{.response = {.status = 201, .body = shown(draft.value())}};
-  if (request.query.contains("validate")) return decision;
-  decision.creation = RolloutCreation(id, std::move(rollout), draft.value(), found->modified);
-  return decision;
+// Those of the batches.
+std::vector<NodeView> taken_of(std::vector<NodeView> nodes, const RolloutDraft& draft) {
+  std::set<std::string> taken;
+  for (const auto& batch : draft.batches)
+    taken.insert(batch.begin(), batch.end());
+  std::erase_if(nodes, [&taken](const NodeView& node) { return !taken.contains(node.id); });
+  return nodes;
 }
 
-struct Order {
+std::optional<OrderRefused> why_no_name(const std::string& id) {
+  if (is_rollout_id(id)) return std::nullopt;
+  return malformed("no rollout is called " + id + ": " +
+                   why_no_driven_name(id).value_or("the name is too long"));
+}
+
+OrderDecision begin_rollout(const Order& order, const std::string& id, const Reading& reading,
+                            const Orderer& orderer) {
+  if (auto refused = why_no_name(id)) return *refused;
+  auto asked = terms_in(order);
+  if (!asked) return malformed(asked.reason());
+  RolloutTerms& terms = asked.value();
+  if (!is_component(terms.component) || !is_version_name(terms.version)) {
+    return malformed("terms: a component and a version are needed");
+  }
+  const std::string what = terms.component + " " + terms.version;
+  const KeyValue* found = reading.find(key_of(KeyKind::release, {terms.component, terms.version}));
+  if (found == nullptr) return malformed(what + " is not published");
+  const auto release = read_record<Release>(found->value);
+  if (!release) return malformed("the release " + release.reason());
+  terms.digest = release.value().digest;
+  terms.min_protocol = std::max(terms.min_protocol, release.value().min_protocol);
+  const auto nodes = nodes_in(reading);
+  const auto draft = draft_rollout(terms, candidates_in(nodes, terms.component), orderer.trace,
+                                   {.many_batches = order.many_batches});
+  if (!draft) return malformed(draft.reason());
+  terms = draft.value().terms;
+  const auto down =
+      why_no_going_down(taken_of(nodes, draft.value()), terms.component, terms.version);
+  if (down && !terms.downgrade) return malformed(*down);
+  Rollout rollout{
+      .terms = terms, .who = orderer.who, .trace = orderer.trace, .created = orderer.time};
+  OrderTaken taken{.is_new = true, .shown = shown(draft.value())};
+  taken.creation =
+      std::make_shared<RolloutCreation>(id, std::move(rollout), draft.value(), found->modified);
+  taken.event.text = "begins: " + what;
+  return taken;
+}
+
+struct Told {
   RolloutWish wish = RolloutWish::pause;
   bool leave = false;
 };
 
-Result<Order> order_in(const Request& request) {
-  const auto order = only_member(request, "order");
-  if (!order) return order.refusal();
-  switch (value_of<RolloutOrder>(order.value().text)) {
+Result<Told> told_in(const Order& order) {
+  const auto told = only_member(order, "order");
+  if (!told) return told.refusal();
+  switch (value_of<RolloutOrder>(told.value().text)) {
     case RolloutOrder::pause:
-      return Order{RolloutWish::pause};
+      return Told{RolloutWish::pause};
     case RolloutOrder::none:
-      return Order{RolloutWish::resume};
+      return Told{RolloutWish::resume};
     case RolloutOrder::abort:
-      return Order{RolloutWish::abort};
+      return Told{RolloutWish::abort};
     case RolloutOrder::abort_and_leave:
-      return Order{RolloutWish::abort, true};
+      return Told{RolloutWish::abort, true};
     case RolloutOrder::unknown:
       break;
   }
   return Refusal{"an order is pause, none (it goes on), abort or abort-and-leave"};
 }
 
-ConfigDecision order(const Request& request, const std::string& id, const KeyValue& found) {
-  const auto asked = order_in(request);
-  if (!asked) return refused(400, asked.reason());
-  const auto decided =
-      ordered(id, found, asked.value().wish, asked.value().leave, request.visitor->name);
-  if (!decided) return refused(412, id + ": " + decided.reason());
-  ConfigDecision decision{.response = {.status = 204}};
-  if (!request.query.contains("validate")) decision.transaction = decided.value().transaction;
-  return decision;
+OrderDecision tell(const Order& order, const std::string& id, const KeyValue& found,
+                   const Orderer& orderer) {
+  const auto asked = told_in(order);
+  if (!asked) return malformed(asked.reason());
+  const auto decided = ordered(id, found, asked.value().wish, asked.value().leave, orderer.who);
+  if (!decided) return conflict(id + ": " + decided.reason());
+  OrderTaken taken;
+  if (decided.value().transaction) taken.parts.push_back(*decided.value().transaction);
+  taken.event.text = decided.value().words;
+  return taken;
 }
 
 }  // namespace
 
-std::vector<std::string> rollout_needs(const Request& request) {
-  if (request.method != Method::put) return {};
+std::vector<std::string> needs_of_rollout(const Order& order) {
+  if (order.deed != Deed::put) return {};
   std::vector<std::string> keys{prefix_of(KeyKind::node_info)};
-  if (const auto terms = terms_in(request);
+  if (const auto terms = terms_in(order);
       terms && is_component(terms.value().component) && is_version_name(terms.value().version)) {
     keys.push_back(key_of(KeyKind::release, {terms.value().component, terms.value().version}));
   }
   return keys;
 }
 
-ConfigDecision decide_rollout(const Request& request, const std::string& id, const KeyValue* found,
-                              const Reading& reading, const ConfigMoment& moment) {
-  if (request.method == Method::erase) {
-    return refused(400, "a rollout is not taken away: PATCH its order to abort");
+OrderDecision decide_rollout_order(const Order& order, const std::string& id, const KeyValue* found,
+                                   const Reading& reading, const Orderer& orderer) {
+  if (order.deed == Deed::erase) {
+    return malformed("a rollout is not taken away: PATCH its order to abort");
   }
-  if (request.method == Method::patch) return order(request, id, *found);
+  if (order.deed == Deed::patch) return tell(order, id, *found, orderer);
   if (found != nullptr) {
-    return refused(412, "rollout " + id + " is there already, and its terms never change");
+    return conflict("rollout " + id + " is there already, and its terms never change");
   }
-  return begin(request, id, reading, moment);
+  return begin_rollout(order, id, reading, orderer);
 }
 
 }  // namespace fleet

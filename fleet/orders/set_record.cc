@@ -1,10 +1,10 @@
-#include "fleet/http/config_record.h"
+#include "fleet/orders/set_record.h"
 
 #include <algorithm>
 
 #include "fleet/common/release_draft.h"
-#include "fleet/http/shown_record.h"
 #include "fleet/model/ids.h"
+#include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/windows.h"
@@ -19,9 +19,8 @@ struct Asked {
   const ParsedKey& key;
   const JsonTree& body;
   const JsonTree& before;
-  const std::string& who;
   const Reading& reading;
-  const ConfigMoment& moment;
+  const Orderer& orderer;
 };
 
 std::string component_of(const ParsedKey& key) {
@@ -34,7 +33,7 @@ Result<Record> checked(const Asked& asked, JsonTree& kept) {
   const auto names = member_names<Record>();
   kept = {.kind = JsonTree::Kind::object};
   for (const auto& [name, member] : asked.body.members) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (name == "v" || std::find(names.begin(), names.end(), name) != names.end()) continue;
     const JsonTree* before = asked.before.find(name);
     if (before == nullptr || *before != member) return Refusal{"there is no member " + name};
     kept.members[name] = member;
@@ -49,64 +48,84 @@ std::string written(const Record& record, const JsonTree& kept) {
   return write_tree(merge_patch(parse_tree(text).value(), kept));
 }
 
-Result<ConfigWritten> window(const Asked& asked) {
+Result<RecordSet> window(const Asked& asked) {
   JsonTree kept;
   auto record = checked<Window>(asked, kept);
   if (!record) return record.refusal();
-  record.value().who = asked.who;
+  record.value().who = asked.orderer.who;
   if (const auto why = why_no_window(record.value())) return Refusal{*why};
-  return ConfigWritten{written(record.value(), kept)};
-}
-
-// A client that writes back the shortened webhook that it has read leaves the webhook as it is.
-void keep_secret(Settings& set, const std::string& webhook) {
-  const auto given = set.values.find("webhook");
-  if (given != set.values.end() && !webhook.empty() && given->second == shown_url(webhook)) {
-    given->second = webhook;
+  const std::string& name = record.value().time_zone;
+  const bool is_known = name.empty() || name == site_local || name == "UTC";
+  if (!is_known && asked.orderer.zones) {
+    const auto zone = asked.orderer.zones(name);
+    if (!zone) return Refusal{"time zone " + name + ": " + zone.reason()};
   }
+  return RecordSet{written(record.value(), kept), "is set"};
 }
 
-Result<ConfigWritten> settings(const Asked& asked) {
+Result<RecordSet> settings(const Asked& asked) {
   const auto record = read_record<Settings>(write_tree(asked.body));
   if (!record) return record.refusal();
   for (const auto& [name, member] : asked.body.members) {
     if (name != "v" && member.kind != JsonTree::Kind::text) return Refusal{name + " is no text"};
   }
   Settings set = record.value();
-  keep_secret(set, asked.before.text_of("webhook"));
-  if (const auto why = why_no_settings(set)) return Refusal{*why};
-  set.who = asked.who;
-  return ConfigWritten{write_record(set)};
+  // What a later version has set stays, though nobody here knows what it may be.
+  Settings changed = set;
+  std::erase_if(changed.values, [&asked](const auto& one) {
+    return asked.before.text_of(one.first) == one.second;
+  });
+  if (const auto why = why_no_settings(changed)) return Refusal{*why};
+  set.who = asked.orderer.who;
+  return RecordSet{write_record(set), "are set"};
 }
 
-Result<ConfigWritten> stop(const Asked& asked) {
+Result<RecordSet> stop(const Asked& asked) {
   JsonTree kept;
   auto record = checked<Stop>(asked, kept);
   if (!record) return record.refusal();
-  record.value().who = asked.who;
-  record.value().since = asked.moment.time;
-  return ConfigWritten{written(record.value(), kept)};
+  record.value().who = asked.orderer.who;
+  record.value().since = asked.orderer.time;
+  const std::string& why = record.value().why;
+  return RecordSet{written(record.value(), kept),
+                   "nothing begins" + (why.empty() ? "" : ": " + why)};
 }
 
-Result<ConfigWritten> desired(const Asked& asked) {
+// Those that the wish moves: of the cell's not those that a person has pinned.
+std::vector<NodeView> meant_by(const Asked& asked) {
+  auto nodes = nodes_in(asked.reading);
+  if (asked.key.kind == KeyKind::node_desired) return nodes;
+  const std::string component = component_of(asked.key);
+  std::erase_if(nodes, [&](const NodeView& node) {
+    const KeyValue* found = asked.reading.find(key_of(KeyKind::node_desired, {node.id, component}));
+    const auto own = read_record<Desired>(found == nullptr ? "{}" : found->value);
+    return own && own.value().pinned;
+  });
+  return nodes;
+}
+
+Result<RecordSet> desired(const Asked& asked) {
   JsonTree kept;
   auto record = checked<Desired>(asked, kept);
   if (!record) return record.refusal();
   Desired& wish = record.value();
   if (wish.pending) return Refusal{"pending is set, and taken away, by a plan alone"};
   if (!is_version_name(wish.version)) return Refusal{"\"" + wish.version + "\" is no version"};
-  const std::string key = key_of(KeyKind::release, {component_of(asked.key), wish.version});
+  const std::string component = component_of(asked.key);
+  const std::string key = key_of(KeyKind::release, {component, wish.version});
   const KeyValue* found = asked.reading.find(key);
-  if (found == nullptr) {
-    return Refusal{component_of(asked.key) + " " + wish.version + " is not published"};
-  }
+  if (found == nullptr) return Refusal{component + " " + wish.version + " is not published"};
   const auto release = read_record<Release>(found->value);
   if (!release) return Refusal{"the release " + release.reason()};
+  const auto down = why_no_going_down(meant_by(asked), component, wish.version);
+  if (down && !wish.downgrade) return Refusal{*down};
   wish.digest = release.value().digest;
   wish.pinned = asked.key.kind == KeyKind::node_desired;
-  wish.who = asked.who;
-  wish.trace = asked.moment.trace;
-  return ConfigWritten{written(wish, kept), {{.key = key, .revision = found->modified}}};
+  wish.who = asked.orderer.who;
+  wish.trace = asked.orderer.trace;
+  return RecordSet{written(wish, kept),
+                   component + " " + wish.version + " is desired",
+                   {{.key = key, .revision = found->modified}}};
 }
 
 // Whether each manifest stands beside the architecture that it is for, or beside none.
@@ -121,7 +140,7 @@ bool names_machines_of(const Release& given, const Release& made) {
       });
 }
 
-Result<ConfigWritten> release(const Asked& asked) {
+Result<RecordSet> release(const Asked& asked) {
   JsonTree kept;
   const auto record = checked<Release>(asked, kept);
   if (!record) return record.refusal();
@@ -143,23 +162,33 @@ Result<ConfigWritten> release(const Asked& asked) {
     return Refusal{"the digest is not that of these manifests"};
   }
   release.channel = record.value().channel;
-  release.published = asked.moment.time;
-  return ConfigWritten{written(release, kept)};
+  release.published = asked.orderer.time;
+  return RecordSet{written(release, kept), "is published"};
 }
 
 }  // namespace
 
-std::vector<std::string> config_needs(const ParsedKey& key, const JsonTree& body) {
+std::optional<std::string> why_no_going_down(const std::vector<NodeView>& nodes,
+                                             const std::string& component,
+                                             const std::string& version) {
+  const std::string newer = who_runs_newer(nodes, component, version);
+  if (newer.empty()) return std::nullopt;
+  return component + " " + version + " is older than what runs on " + newer +
+         "; if that is meant, say --downgrade (by HTTP \"downgrade\": true)";
+}
+
+std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& body) {
   const bool is_wish = key.kind == KeyKind::desired || key.kind == KeyKind::node_desired;
   const std::string version = body.text_of("version");
   if (!is_wish || !is_version_name(version)) return {};
-  return {key_of(KeyKind::release, {component_of(key), version})};
+  const bool is_of_one = key.kind == KeyKind::node_desired;
+  return {key_of(KeyKind::release, {component_of(key), version}),
+          is_of_one ? node_prefix(key.names.front()) : prefix_of(KeyKind::node_info)};
 }
 
-Result<ConfigWritten> config_written(const ParsedKey& key, const JsonTree& body,
-                                     const JsonTree& before, const std::string& who,
-                                     const Reading& reading, const ConfigMoment& moment) {
-  const Asked asked{key, body, before, who, reading, moment};
+Result<RecordSet> set_record(const ParsedKey& key, const JsonTree& body, const JsonTree& before,
+                             const Reading& reading, const Orderer& orderer) {
+  const Asked asked{key, body, before, reading, orderer};
   if (key.kind == KeyKind::window) return window(asked);
   if (key.kind == KeyKind::settings) return settings(asked);
   if (key.kind == KeyKind::stop) return stop(asked);

@@ -1,0 +1,128 @@
+#include "fleet/fleetctl/ordering.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fleet/common/identity.h"
+#include "fleet/common/zone_file.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/model/record_brief.h"
+
+namespace fleetctl {
+namespace {
+
+// The driver of a busy rollout writes its record all the time.
+constexpr int tries = 20;
+
+// Whether the answer that did not come was that it is written.
+bool is_there(Asker& asker, const fleet::Transaction& transaction) {
+  if (transaction.puts.empty()) return false;
+  const fleet::Put& put = transaction.puts.front();
+  const auto reply = asker.read({put.key});
+  const auto* reading = std::get_if<fleet::Reading>(&reply);
+  const fleet::KeyValue* found = reading == nullptr ? nullptr : reading->find(put.key);
+  return found != nullptr && found->value == put.value;
+}
+
+// The exit status; none: somebody else has written in between, so that all is decided again.
+std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::OrderTaken& taken) {
+  for (std::size_t i = 0; i < taken.parts.size(); ++i) {
+    fleet::Transaction& part = taken.parts[i];
+    const bool is_last = i + 1 == taken.parts.size() && taken.creation == nullptr;
+    if (is_last) add_note(part, taken.event);
+    const fleet::Outcome outcome = asker.commit(part);
+    if (std::holds_alternative<fleet::Committed>(outcome)) continue;
+    if (std::holds_alternative<fleet::Refused>(outcome)) return std::nullopt;
+    if (std::holds_alternative<fleet::Unknown>(outcome) && is_last && is_there(asker, part)) {
+      continue;
+    }
+    return not_committed(outcome, order.subject);
+  }
+  return exit_done;
+}
+
+// It has begun, and its record says by whom: where the note cannot be written, it is left out.
+int create(Asker& asker, fleet::OrderTaken& taken) {
+  if (taken.creation == nullptr) return exit_done;
+  if (const int status = write_all(asker, *taken.creation); status != exit_done) return status;
+  fleet::Transaction note;
+  add_note(note, taken.event);
+  static_cast<void>(asker.commit(note));
+  return exit_done;
+}
+
+}  // namespace
+
+fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::string>& keys) {
+  fleet::Reading all;
+  for (const std::string& key : keys) {
+    auto reply = asker.read({key, key.ends_with('/')});
+    if (std::holds_alternative<fleet::Trouble>(reply)) return reply;
+    auto& found = std::get<fleet::Reading>(reply).found;
+    all.found.insert(all.found.end(), found.begin(), found.end());
+  }
+  // A key may be below two of those that were asked for; the newer reading is as good.
+  std::ranges::stable_sort(all.found, {}, &fleet::KeyValue::key);
+  const auto twice = std::ranges::unique(all.found, {}, &fleet::KeyValue::key);
+  all.found.erase(twice.begin(), twice.end());
+  return all;
+}
+
+fleet::Orderer orderer_of(const Options& options, const std::string& trace) {
+  return {.who = who_asks(options),
+          .time = fleet::time_text(),
+          .trace = trace,
+          .zones = fleet::zone_of};
+}
+
+Placed place(const Options& options, Asker& asker, const fleet::Order& order) {
+  return place(options, asker, order, fleet::new_instance_id().substr(0, 8));
+}
+
+Placed place(const Options& options, Asker& asker, const fleet::Order& order,
+             const std::string& trace) {
+  Placed placed{.trace = trace};
+  for (int i = 0; i < tries; ++i) {
+    const auto reply = read_keys(asker, order_reads(order));
+    if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) {
+      placed.status = unreachable(*trouble);
+      return placed;
+    }
+    auto decision =
+        decide_order(order, std::get<fleet::Reading>(reply), orderer_of(options, trace));
+    if (auto* refused = std::get_if<fleet::OrderRefused>(&decision)) {
+      placed.status = exit_refused;
+      placed.refused = std::move(*refused);
+      return placed;
+    }
+    placed.taken = std::move(std::get<fleet::OrderTaken>(decision));
+    if (options.dry_run) return placed;
+    if (const auto status = write_parts(asker, order, placed.taken)) {
+      placed.status = *status == exit_done ? create(asker, placed.taken) : *status;
+      return placed;
+    }
+  }
+  complain(order.subject +
+           ": nothing may begin now (fleetctl stop), or it is written all the "
+           "time; look, and try again");
+  placed.status = exit_refused;
+  return placed;
+}
+
+int say_refused(const Placed& placed, const std::string& about) {
+  if (placed.refused) complain((about.empty() ? "" : about + ": ") + placed.refused->reason);
+  return placed.status;
+}
+
+fleet::FleetEvent note_of(const Options& options, const std::string& subject,
+                          const std::string& text) {
+  return {.time = fleet::time_text(),
+          .kind = "ordered",
+          .subject = subject,
+          .text = fleet::brief(text),
+          .trace = fleet::new_instance_id().substr(0, 8),
+          .who = who_asks(options)};
+}
+
+}  // namespace fleetctl

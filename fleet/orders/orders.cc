@@ -1,0 +1,130 @@
+// What is read for an order, and which of the kinds of records decides it.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "fleet/model/ids.h"
+#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
+#include "fleet/orders/order.h"
+#include "fleet/orders/plan_order.h"
+#include "fleet/orders/refused.h"
+#include "fleet/orders/rollout_order.h"
+#include "fleet/orders/set_record.h"
+
+namespace fleet {
+namespace {
+
+constexpr std::array orderable = {KeyKind::desired, KeyKind::node_desired, KeyKind::release,
+                                  KeyKind::window,  KeyKind::stop,         KeyKind::settings,
+                                  KeyKind::rollout, KeyKind::plan};
+
+std::string key_text(const Order& order) {
+  return std::string(key_root) + order.subject;
+}
+
+JsonTree tree_in(const std::string& text) {
+  const auto tree = parse_tree(text.empty() ? "{}" : text);
+  return tree ? tree.value() : JsonTree{};
+}
+
+std::string words_of_erased(KeyKind kind) {
+  if (kind == KeyKind::stop) return "everything may begin again";
+  if (kind == KeyKind::settings) return "are all as they are by default";
+  return "is taken away";
+}
+
+OrderDecision write(const Order& order, const ParsedKey& key, const KeyValue* found,
+                    const Reading& reading, const Orderer& orderer) {
+  if (key.kind == KeyKind::release && found != nullptr) {
+    return malformed("what was published is never changed, nor taken away");
+  }
+  const std::string text = key_text(order);
+  OrderTaken taken{.is_new = found == nullptr};
+  Transaction transaction{
+      .compares = {{.key = text, .revision = found == nullptr ? 0 : found->modified}}};
+  if (order.deed == Deed::erase) {
+    transaction.erases.push_back({text});
+    taken.event.text = words_of_erased(key.kind);
+  } else {
+    const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
+    if (!body) return malformed("the body is no JSON object: " + body.reason());
+    const JsonTree before = found == nullptr ? JsonTree{} : tree_in(found->value);
+    const JsonTree whole =
+        order.deed == Deed::patch ? merge_patch(before, body.value()) : body.value();
+    const auto record = set_record(key, whole, before, reading, orderer);
+    if (!record) return malformed(record.reason());
+    for (const Compare& compare : record.value().compares)
+      transaction.compares.push_back(compare);
+    transaction.puts.push_back({text, record.value().record});
+    taken.event.text = record.value().words;
+  }
+  taken.parts.push_back(std::move(transaction));
+  return taken;
+}
+
+OrderDecision decide(const Order& order, const ParsedKey& key, const Reading& reading,
+                     const Orderer& orderer) {
+  const KeyValue* found = reading.find(key_text(order));
+  if (key.kind == KeyKind::plan) {
+    return decide_plan_order(order, key.names.front(), reading, orderer);
+  }
+  if (found == nullptr && order.deed != Deed::put) return absent(order.subject + " is not set");
+  if (key.kind == KeyKind::rollout) {
+    return decide_rollout_order(order, key.names.front(), found, reading, orderer);
+  }
+  return write(order, key, found, reading, orderer);
+}
+
+}  // namespace
+
+bool is_orderable(KeyKind kind) {
+  return std::find(orderable.begin(), orderable.end(), kind) != orderable.end();
+}
+
+std::vector<std::string> order_reads(const Order& order) {
+  const auto key = parse_key(key_text(order));
+  if (!key) return {};
+  std::vector<std::string> keys{key_text(order)};
+  std::vector<std::string> more;
+  if (key->kind == KeyKind::rollout) {
+    more = needs_of_rollout(order);
+  } else if (key->kind == KeyKind::plan) {
+    more = needs_of_plan(order, key->names.front());
+  } else if (const auto body = parse_tree(order.body)) {
+    more = needs_of_record(*key, body.value());
+  }
+  keys.insert(keys.end(), more.begin(), more.end());
+  return keys;
+}
+
+OrderDecision decide_order(const Order& order, const Reading& reading, const Orderer& orderer) {
+  const auto key = parse_key(key_text(order));
+  if (!key || !is_orderable(key->kind)) {
+    return absent("there is no " + order.subject + " that could be set");
+  }
+  OrderDecision decision = decide(order, *key, reading, orderer);
+  if (auto* taken = std::get_if<OrderTaken>(&decision)) {
+    taken->event = {.time = orderer.time,
+                    .kind = "ordered",
+                    .subject = order.subject,
+                    .text = brief(taken->event.text),
+                    .trace = orderer.trace,
+                    .who = orderer.who,
+                    .proved = orderer.is_proved};
+  }
+  return decision;
+}
+
+void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number) {
+  const std::string key = key_of(KeyKind::event, {}, number);
+  transaction.compares.push_back({.key = key});
+  transaction.puts.push_back({key, write_record(event)});
+}
+
+void add_note(Transaction& transaction, const FleetEvent& event) {
+  const auto key = key_if(KeyKind::order, {event.trace});
+  if (key) transaction.puts.push_back({*key, write_record(event)});
+}
+
+}  // namespace fleet

@@ -1,0 +1,201 @@
+#include "fleet/orders/plan_order.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "fleet/model/enum_text.h"
+#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/node_view.h"
+#include "fleet/model/plan_agents.h"
+#include "fleet/model/plan_creation.h"
+#include "fleet/model/plan_decision.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
+#include "fleet/model/rollout_decision.h"
+#include "fleet/orders/refused.h"
+#include "fleet/orders/set_record.h"
+
+namespace fleet {
+namespace {
+
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+
+// The members that a person writes, and none that a run records.
+constexpr auto plan_members = std::to_array<std::string_view>(
+    {"v", "version", "component", "agent", "soak_ms", "steps", "ignore_window", "target"});
+
+struct AskedPlan {
+  Plan plan = {};
+  std::string target = "*";
+};
+
+Result<AskedPlan> asked_in(const Order& order) {
+  const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
+  if (!body) return Refusal{"it is no JSON object: " + body.reason()};
+  for (const auto& [name, value] : body.value().members) {
+    if (std::find(plan_members.begin(), plan_members.end(), name) == plan_members.end()) {
+      return Refusal{"there is no member " + name};
+    }
+  }
+  const auto written = read_record<Plan>(order.body);
+  if (!written) return written.refusal();
+  AskedPlan asked{.plan = written.value()};
+  if (const auto why = why_no_plan(asked.plan)) return Refusal{*why};
+  if (const std::string target = body.value().text_of("target"); !target.empty()) {
+    asked.target = target;
+  }
+  return asked;
+}
+
+std::optional<std::string> why_no_name(const std::string& name, const Plan& plan) {
+  if (auto taken = why_no_driven_name(name)) return taken;
+  if (agent_rollout_id(name, plan).size() <= rollout_id_bytes_max) return std::nullopt;
+  return "the name is too long";
+}
+
+// Everybody who is enrolled, alive or not: who is gone for good is forgotten first.
+Result<std::vector<std::string>> members_of(const std::string& text,
+                                            const std::vector<NodeView>& views) {
+  const auto nodes = target_nodes(views);
+  const auto target = parse_target(text);
+  if (!target) return Refusal{"target: " + target.reason()};
+  const auto meant = select_nodes(target.value(), nodes);
+  if (!meant) return Refusal{"target: " + meant.reason()};
+  std::vector<std::string> members = meant.value().nodes;
+  for (const std::string& silent : meant.value().not_covered) {
+    const bool is_enrolled = std::any_of(nodes.begin(), nodes.end(),
+                                         [&](const auto& node) { return node.id == silent; });
+    if (is_enrolled) members.push_back(silent);
+  }
+  std::sort(members.begin(), members.end());
+  if (members.empty()) return Refusal{"no node is meant"};
+  return members;
+}
+
+// The release as it is published: into `digest`, and where it stands.
+Result<Revision> found_release(const Reading& reading, const std::string& component,
+                               const std::string& version, std::string& digest) {
+  const KeyValue* found = reading.find(key_of(KeyKind::release, {component, version}));
+  if (found == nullptr) return Refusal{component + " " + version + " is not published"};
+  const auto release = read_record<Release>(found->value);
+  if (!release) return Refusal{"the release " + release.reason()};
+  digest = release.value().digest;
+  return found->modified;
+}
+
+Result<PlanGround> ground_of(const Reading& reading, Plan& plan) {
+  PlanGround ground;
+  if (!plan.agent.empty()) {
+    const auto release = found_release(reading, "agent", plan.agent, plan.agent_digest);
+    if (!release) return release.refusal();
+    ground.agent_release = release.value();
+  }
+  if (plan.component.empty()) return ground;
+  const auto release = found_release(reading, plan.component, plan.version, plan.digest);
+  if (!release) return release.refusal();
+  ground.release = release.value();
+  const KeyValue* wish = reading.find(key_of(KeyKind::desired, {plan.component}));
+  if (wish == nullptr) return ground;
+  const auto desired = read_record<Desired>(wish->value);
+  if (!desired) return Refusal{"what is desired of " + plan.component + " " + desired.reason()};
+  ground.desired = desired.value();
+  ground.desired_revision = wish->modified;
+  return ground;
+}
+
+// Data that was migrated is not migrated back: no member may go to an older version by a plan.
+std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan& plan,
+                                         const std::vector<std::string>& members) {
+  if (plan.component.empty()) return std::nullopt;
+  std::erase_if(nodes, [&members](const NodeView& node) {
+    return !std::binary_search(members.begin(), members.end(), node.id);
+  });
+  const std::string newer = who_runs_newer(nodes, plan.component, plan.version);
+  if (newer.empty()) return std::nullopt;
+  return plan.component + " " + plan.version + " is older than what runs on " + newer +
+         ": no plan goes back";
+}
+
+PlanView view_of(const std::string& name, const Reading& reading) {
+  PlanView view{.name = name};
+  view.take_all(reading);
+  return view;
+}
+
+OrderDecision begin_plan(const Order& order, const std::string& name, const Reading& reading,
+                         const Orderer& orderer) {
+  auto asked = asked_in(order);
+  if (!asked) return malformed(asked.reason());
+  const Plan& written = asked.value().plan;
+  Plan plan{.version = written.version,
+            .component = written.component,
+            .agent = written.agent,
+            .soak_ms = written.soak_ms,
+            .steps = written.steps,
+            .ignore_window = written.ignore_window,
+            .who = orderer.who,
+            .trace = orderer.trace};
+  if (const auto why = why_no_name(name, plan)) {
+    return malformed("no plan is called " + name + ": " + *why);
+  }
+  const auto nodes = nodes_in(reading);
+  const auto members = members_of(asked.value().target, nodes);
+  if (!members) return malformed(members.reason());
+  if (const auto why = why_no_member(nodes, plan, members.value())) return malformed(*why);
+  const auto ground = ground_of(reading, plan);
+  if (!ground) return malformed(ground.reason());
+  JsonTree shown{.kind = JsonTree::Kind::object};
+  shown.members["members"] = json_texts(members.value());
+  OrderTaken taken{
+      .is_new = true, .parts = make_room(view_of(name, reading)), .shown = write_tree(shown)};
+  taken.event.text = "begins with " + std::to_string(members.value().size()) + " members";
+  taken.creation =
+      std::make_shared<PlanCreation>(name, std::move(plan), members.value(), ground.value());
+  return taken;
+}
+
+OrderDecision recover(const std::string& name, const Reading& reading) {
+  const PlanView view = view_of(name, reading);
+  if (view.revision == 0) return absent(name + ": no such plan");
+  OrderTaken taken{.parts = recover_plan(view)};
+  if (taken.parts.empty()) {
+    return conflict(name + ": it is " + std::string(text_of(view.plan.state)) +
+                    ", and is recovered when it has ended");
+  }
+  taken.event.text = "is recovered: the next run begins anew";
+  return taken;
+}
+
+}  // namespace
+
+std::vector<std::string> needs_of_plan(const Order& order, const std::string& name) {
+  std::vector<std::string> keys{key_below(key_of(KeyKind::plan, {name})),
+                                prefix_of(KeyKind::once) + name + "/",
+                                prefix_of(KeyKind::node_info)};
+  const auto asked = asked_in(order);
+  if (order.deed != Deed::put || !asked) return keys;
+  const Plan& plan = asked.value().plan;
+  if (!plan.agent.empty()) keys.push_back(key_of(KeyKind::release, {"agent", plan.agent}));
+  if (plan.component.empty()) return keys;
+  keys.push_back(key_of(KeyKind::release, {plan.component, plan.version}));
+  keys.push_back(key_of(KeyKind::desired, {plan.component}));
+  return keys;
+}
+
+OrderDecision decide_plan_order(const Order& order, const std::string& name, const Reading& reading,
+                                const Orderer& orderer) {
+  switch (order.deed) {
+    case Deed::put:
+      return begin_plan(order, name, reading, orderer);
+    case Deed::erase:
+      return recover(name, reading);
+    case Deed::patch:
+      break;
+  }
+  return malformed("a plan is not changed: it is begun, and recovered when it has ended");
+}
+
+}  // namespace fleet

@@ -1,0 +1,16 @@
+// What a person orders of a plan: its beginning, and that what a run has left is removed. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fleet/orders/order.h"
+
+namespace fleet {
+
+[[nodiscard]] std::vector<std::string> needs_of_plan(const Order& order, const std::string& name);
+
+[[nodiscard]] OrderDecision decide_plan_order(const Order& order, const std::string& name,
+                                              const Reading& reading, const Orderer& orderer);
+
+}  // namespace fleet

@@ -1,0 +1,18 @@
+// What a person orders of a rollout: its beginning, a pause, that it goes on, its end. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fleet/orders/order.h"
+
+namespace fleet {
+
+[[nodiscard]] std::vector<std::string> needs_of_rollout(const Order& order);
+
+// `found` is the rollout's record (null: there is none).
+[[nodiscard]] OrderDecision decide_rollout_order(const Order& order, const std::string& id,
+                                                 const KeyValue* found, const Reading& reading,
+                                                 const Orderer& orderer);
+
+}  // namespace fleet

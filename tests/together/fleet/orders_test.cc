@@ -1,0 +1,164 @@
+// What a person may order, and who has ordered it: the same for fleetctl and for HTTP. More of what
+// may be set is in config_test.cc, of rollouts in config_rollout_test.cc.
+#include <catch2/catch.hpp>
+
+#include "fleet/model/plan_records.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_records.h"
+#include "fleet/orders/order.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace {
+
+using namespace fleet;
+
+const std::string root(key_root);
+
+// A cell with a node n1 that runs agent 2.0, and the releases 1.0 and 2.0.
+struct Bench {
+  fleet_test::TestStore store;
+
+  Bench() {
+    store.put(root + "node/n1/info", write_record(NodeInfo{}));
+    store.put(root + "node/n1/versions", R"({"agent":"2.0","web":"2.0"})");
+    store.put(root + "node/n1/active", write_record(Active{.instance = "i"}));
+    store.put(root + "node/n1/instance/i", write_record(Instance{.version = "2.0"}));
+    for (const std::string version : {"1.0", "2.0"}) {
+      store.put(root + "release/agent/" + version, write_record(Release{.digest = "d"}));
+      store.put(root + "release/web/" + version, write_record(Release{.digest = "d"}));
+    }
+  }
+
+  OrderDecision decide(const Order& order) {
+    return decide_order(order, store.read(order_reads(order)),
+                        {.who = "anna", .time = "now", .trace = "t1"});
+  }
+  std::string refusal(const Order& order) {
+    const auto decision = decide(order);
+    const auto* refused = std::get_if<OrderRefused>(&decision);
+    return refused == nullptr ? "" : refused->reason;
+  }
+  // Writes all of it; the event.
+  FleetEvent give(const Order& order) {
+    auto decision = decide(order);
+    INFO(refusal(order));
+    REQUIRE(std::holds_alternative<OrderTaken>(decision));
+    auto& taken = std::get<OrderTaken>(decision);
+    for (const Transaction& part : taken.parts)
+      REQUIRE(std::holds_alternative<Committed>(store.commit(part)));
+    std::optional<Outcome> last;
+    while (taken.creation != nullptr) {
+      const auto next =
+          taken.creation->next(store.find(taken.creation->key()), last ? &*last : nullptr);
+      const auto* transaction = std::get_if<Transaction>(&next);
+      if (transaction == nullptr) break;
+      last = store.commit(*transaction);
+    }
+    return taken.event;
+  }
+};
+
+const std::string plan_text = R"({"version":"3","steps":[{"name":"a","class":"any","hook":"h"}]})";
+
+TEST_CASE("an order says who has ordered what, and whether that is proved") {
+  Bench bench;
+  const FleetEvent event = bench.give({.subject = "stop", .body = R"({"why":"Friday"})"});
+  CHECK(event.kind == "ordered");
+  CHECK(event.subject == "stop");
+  CHECK(event.text == "nothing begins: Friday");
+  CHECK(event.who == "anna");
+  CHECK_FALSE(event.proved);
+  CHECK(read_record<Stop>(bench.store.find(root + "stop")->value).value().who == "anna");
+  CHECK(bench.give({.deed = Deed::erase, .subject = "stop"}).text == "everything may begin again");
+  CHECK(bench.store.find(root + "stop") == nullptr);
+}
+
+TEST_CASE("an order for an older version than the one that runs is refused, unless it says so") {
+  Bench bench;
+  const std::string older =
+      "agent 1.0 is older than what runs on n1 (2.0); if that is meant, say --downgrade "
+      "(by HTTP \"downgrade\": true)";
+  CHECK(bench.refusal({.subject = "desired/agent", .body = R"({"version":"1.0"})"}) == older);
+  CHECK(bench.refusal({.subject = "node/n1/desired/agent", .body = R"({"version":"1.0"})"}) ==
+        older);
+  const std::string terms = R"({"terms":{"component":"agent","version":"1.0","target":"*")";
+  CHECK(bench.refusal({.subject = "rollout/r", .body = terms + "}}"}) == older);
+
+  bench.give({.subject = "rollout/r", .body = terms + R"(,"downgrade":true}})"});
+  CHECK(bench.store.find(root + "rollout/r") != nullptr);
+  bench.give({.subject = "desired/agent", .body = R"({"version":"1.0","downgrade":true})"});
+  CHECK(read_record<Desired>(bench.store.find(root + "desired/agent")->value).value().who ==
+        "anna");
+}
+
+TEST_CASE("a plan is begun by an order, with those whom it means, and recovered by another") {
+  Bench bench;
+  const FleetEvent begun = bench.give({.subject = "plan/p", .body = plan_text});
+  CHECK(begun.text == "begins with 1 members");
+  auto plan = read_record<Plan>(bench.store.find(root + "plan/p")->value).value();
+  CHECK(plan.state == PlanState::running);
+  CHECK(plan.who == "anna");
+  CHECK(bench.store.find(root + "plan/p/member/n1") != nullptr);
+  CHECK(bench.refusal({.deed = Deed::erase, .subject = "plan/p"}) ==
+        "p: it is running, and is recovered when it has ended");
+  CHECK(bench.refusal({.deed = Deed::patch, .subject = "plan/p"}).starts_with("a plan is not"));
+
+  plan.state = PlanState::halted;
+  bench.store.put(root + "plan/p", write_record(plan));
+  CHECK(bench.give({.deed = Deed::erase, .subject = "plan/p"}).text ==
+        "is recovered: the next run begins anew");
+  CHECK(bench.store.find(root + "plan/p") == nullptr);
+  CHECK(bench.refusal({.deed = Deed::erase, .subject = "plan/p"}) == "p: no such plan");
+}
+
+TEST_CASE("a plan that is completed makes room for the next of its name") {
+  Bench bench;
+  bench.give({.subject = "plan/p", .body = plan_text});
+  auto plan = read_record<Plan>(bench.store.find(root + "plan/p")->value).value();
+  plan.state = PlanState::completed;
+  bench.store.put(root + "plan/p", write_record(plan));
+
+  bench.give({.subject = "plan/p", .body = plan_text});
+  plan = read_record<Plan>(bench.store.find(root + "plan/p")->value).value();
+  CHECK(plan.state == PlanState::running);
+}
+
+TEST_CASE("a plan that cannot be run is refused with the reason") {
+  Bench bench;
+  const auto why = [&](const std::string& body, const std::string& name = "p") {
+    return bench.refusal({.subject = "plan/" + name, .body = body});
+  };
+  CHECK(why("[") != "");
+  CHECK(why(R"({"version":"3","stepps":[]})") == "there is no member stepps");
+  CHECK(why(R"({"version":"3"})") == "it has no steps");
+  CHECK(why(plan_text, "events") ==
+        "no plan is called events: events is the name of the driver that writes the history");
+  const std::string target = plan_text.substr(0, plan_text.size() - 1) + R"(,"target":"x*"})";
+  CHECK(why(target) == "no node is meant");
+  CHECK(why(R"({"version":"1.0","component":"web",
+    "steps":[{"name":"a","class":"together","hook":"h","migrate":true}]})") ==
+        "web 1.0 is older than what runs on n1 (2.0): no plan goes back");
+}
+
+TEST_CASE("a time zone that tzdata does not have is refused in a window") {
+  Bench bench;
+  const Order order{.subject = "window/night",
+                    .body = R"({"start":"01:00","duration_s":60,"time_zone":"Mars/North"})"};
+  const Orderer orderer{.who = "anna", .zones = [](const std::string&) {
+                          return Result<TimeZone>(agent_protocol::Refusal{"there is no such zone"});
+                        }};
+  const auto decision = decide_order(order, bench.store.read(order_reads(order)), orderer);
+  REQUIRE(std::holds_alternative<OrderRefused>(decision));
+  CHECK(std::get<OrderRefused>(decision).reason == "time zone Mars/North: there is no such zone");
+}
+
+TEST_CASE("what nobody may order is refused, and what is not there is neither changed nor erased") {
+  Bench bench;
+  CHECK(bench.refusal({.subject = "node/n1/claim/agent", .body = "{}"}) ==
+        "there is no node/n1/claim/agent that could be set");
+  CHECK(bench.refusal({.subject = "event/1", .body = "{}"}) ==
+        "there is no event/1 that could be set");
+  CHECK(bench.refusal({.deed = Deed::erase, .subject = "window/x"}) == "window/x is not set");
+}
+
+}  // namespace
