@@ -106,6 +106,20 @@ struct FleetEvent {
   bool operator==(const FleetEvent&) const = default;
 };
 
+// history/NUMBER: a rollout or a plan that has ended, which is told when its records are gone, too.
+struct PastRun {
+  std::string subject = {};  // `rollout/r1`
+  std::string what = {};     // what it brought: `agent 2.0`
+  std::string state = {};    // in which it ended
+  std::string reason = {};
+  std::string who = {};  // has begun it
+  std::string began = {};
+  std::string ended = {};  // when that was seen
+  std::string trace = {};
+
+  bool operator==(const PastRun&) const = default;
+};
+
 // notified: the last event that was told where `webhook` says, as it was set then.
 struct Notified {
   std::int64_t event = 0;

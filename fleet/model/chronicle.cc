@@ -109,6 +109,7 @@ void ChronicleTask::take(const KeyValue& record) {
   if (!key) return;
   if (key->kind == KeyKind::event) return take_event(key->number(), record);
   if (key->kind == KeyKind::order) notes_[record.key] = record;
+  retention_.take(*key, record);
   if (key->kind == KeyKind::settings) {
     const auto settings = read_record<Settings>(record.value);
     settings_ = settings ? cell_settings(settings.value()) : CellSettings{};
@@ -125,6 +126,7 @@ void ChronicleTask::take_absent(const std::string& text) {
   if (!key) return;
   if (key->kind == KeyKind::event) forget_event(key->number());
   if (key->kind == KeyKind::order) notes_.erase(text);
+  retention_.take_absent(*key);
   if (key->kind == KeyKind::settings) settings_ = {};
   if (key->kind == KeyKind::node_active) take_node_absent(key->names[0]);
   const auto node = instances_.find(key->names.empty() ? "" : key->names[0]);
@@ -139,18 +141,9 @@ void ChronicleTask::take_absent(const std::string& text) {
 
 // The events first, so that what they tell is not told again.
 void ChronicleTask::take_all(const Reading& reading) {
-  events_.clear();
-  notes_.clear();
-  told_.clear();
-  pending_.clear();
-  waiting_.clear();
-  instances_.clear();
-  quiet_.clear();
-  quiet_since_.clear();
-  since_.clear();
-  settings_ = {};
-  last_ = 0;
-  gathers_until_.reset();
+  const Ms prune_at = prune_at_;
+  *this = ChronicleTask(time_);
+  prune_at_ = prune_at;
   Revision told_until = 0;
   for (const KeyValue& record : reading.found) {
     if (!record.key.starts_with(prefix_of(KeyKind::event))) continue;
@@ -267,9 +260,18 @@ DriverStep ChronicleTask::next(Revision fence, Ms now) {
   const bool prunes = writes || too_many || now >= prune_at_;
   if (prunes) {
     prune_at_ = now + event_prune_ms;
+    retains_ = true;
     const auto old = too_old();
     if (writes) gathers_until_.reset();
     if (!old.empty() || (writes && has_news)) return writing(fence, old);
+  }
+  if (retains_) {
+    if (auto kept = retention_.next(settings_, time_)) {
+      kept->compares.insert(kept->compares.begin(),
+                            {.key = key(), .of = Compare::Of::created, .revision = fence});
+      return Write{std::move(*kept)};
+    }
+    retains_ = false;
   }
   Wait wait{.until = prune_at_};
   if (gathers_until_) wait.until = std::min(*wait.until, *gathers_until_);

@@ -18,6 +18,7 @@
 
 #include "fleet/model/cell_records.h"
 #include "fleet/model/driver_events.h"
+#include "fleet/model/retention.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/time_zone.h"
 
@@ -95,6 +96,8 @@ class ChronicleTask {
   std::map<std::string, Ms> since_;  // node: its place in quiet_since_
   std::uint64_t last_ = 0;
   std::optional<Ms> gathers_until_;
+  Retention retention_;
+  bool retains_ = false;  // ended rollouts and plans are to be looked at
   Ms prune_at_ = 0;
 };
 

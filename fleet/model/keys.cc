@@ -48,6 +48,7 @@ constexpr std::array shapes = {
     Shape{KeyKind::settings, "settings"},
     Shape{KeyKind::event, "event/E"},
     Shape{KeyKind::order, "order/*"},
+    Shape{KeyKind::history, "history/E"},
     Shape{KeyKind::notified, "notified"},
     Shape{KeyKind::identity, "identity/*/*"},
 };
@@ -152,7 +153,8 @@ std::optional<std::string> key_if(KeyKind kind, std::initializer_list<std::strin
 std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
                    std::uint64_t number) {
   std::string digits = std::to_string(number);
-  if (kind == KeyKind::event && digits.size() < event_digits) {
+  const bool is_padded = kind == KeyKind::event || kind == KeyKind::history;
+  if (is_padded && digits.size() < event_digits) {
     digits.insert(0, event_digits - digits.size(), '0');
   }
   std::vector<std::string_view> all(names);

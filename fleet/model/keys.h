@@ -39,8 +39,9 @@ enum class KeyKind {
   stop,
   epoch,
   settings,
-  event,  // number
-  order,  // trace
+  event,    // number
+  order,    // trace
+  history,  // number
   notified,
   identity,  // `node`, or a role; who
 };

@@ -15,9 +15,9 @@ $(fleet_model): $(base_text) $(version_unit) \
 
 fleet_model_tests := $(patsubst %,$(BUILD)/tests/together/fleet/%_test, \
   transaction keys records target judge judge_evidence judge_verdict batch_draft rollout_draft \
-  rollout_explore rollout_simulate rollout_driver node_explore node_commander \
+  rollout_explore rollout_simulate rollout_driver node_explore node_commander retention \
   desired plan_explore plan_simulate plan_part windows window_view store_judge driver record_tree \
-  history release_watcher identities snapshot_files)
+  history notices release_watcher identities snapshot_files)
 tool_tests += $(fleet_model_tests)
 
 $(BUILD)/objects/tests/together/fleet/%.o: CXXFLAGS += -O0
@@ -34,6 +34,7 @@ $(fleet_worlds) $(call objects,tests/together/fleet/rollout_explore_test.cc \
 $(addprefix $(BUILD)/tests/together/fleet/,$(addsuffix _test,rollout_explore rollout_simulate \
   rollout_driver node_explore desired plan_explore plan_simulate \
   driver)): $(fleet_worlds)
+$(BUILD)/tests/together/fleet/retention_test: $(call objects,tests/together/fleet/test_store.cc)
 $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(fleet_model) $(base_library)
 	@mkdir -p $(@D)

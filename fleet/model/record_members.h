@@ -162,6 +162,15 @@ void serialize(Archive& archive, FleetEvent& fleet_event) {
 }
 
 template <class Archive>
+void serialize(Archive& archive, PastRun& past_run) {
+  using cereal::make_nvp;
+  archive(make_nvp("subject", past_run.subject), make_nvp("what", past_run.what),
+          make_nvp("state", past_run.state), make_nvp("reason", past_run.reason),
+          make_nvp("who", past_run.who), make_nvp("began", past_run.began),
+          make_nvp("ended", past_run.ended), make_nvp("trace", past_run.trace));
+}
+
+template <class Archive>
 void serialize(Archive& archive, Notified& notified) {
   using cereal::make_nvp;
   archive(make_nvp("event", notified.event), make_nvp("webhook", notified.webhook));

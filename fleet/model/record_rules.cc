@@ -190,6 +190,13 @@ Wrong put_right(Settings& settings) {
 Wrong put_right(FleetEvent& event) {
   cut_texts({&event.text, &event.subject});
   cut_labels({&event.time, &event.kind, &event.trace});
+  cut_labels({&event.who});
+  return std::nullopt;
+}
+
+Wrong put_right(PastRun& run) {
+  cut_texts({&run.reason, &run.subject});
+  cut_labels({&run.what, &run.state, &run.who, &run.began, &run.ended, &run.trace});
   return std::nullopt;
 }
 

@@ -42,6 +42,7 @@ inline constexpr std::size_t record_entries_max = 256;
 [[nodiscard]] std::optional<std::string> put_right(Epoch& record);
 [[nodiscard]] std::optional<std::string> put_right(Settings& record);
 [[nodiscard]] std::optional<std::string> put_right(FleetEvent& record);
+[[nodiscard]] std::optional<std::string> put_right(PastRun& record);
 [[nodiscard]] std::optional<std::string> put_right(Notified& record);
 [[nodiscard]] std::optional<std::string> put_right(Identity& record);
 [[nodiscard]] std::optional<std::string> put_right(Rollout& record);

@@ -123,9 +123,9 @@ WatchSettings open_watch() {
 
 Wrong take_setting(const std::string& name, const std::string& text, CellSettings& settings) {
   std::int64_t ms = 0;
-  if (name == "event-age") {
+  if (name == "event-age" || name == "keep") {
     Wrong wrong = take_duration(text, ms, 1'000);
-    if (!wrong) settings.event_age_s = ms / 1'000;
+    if (!wrong) (name == "keep" ? settings.keep_s : settings.event_age_s) = ms / 1'000;
     return wrong;
   }
   if (name == "event-count") {

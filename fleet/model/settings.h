@@ -3,6 +3,7 @@
 //
 //     event-age                30d                how long events are kept
 //     event-count              10000              how many, at most
+//     keep                     90d                how long ended rollouts and plans are kept
 //     webhook                  URL, file:PATH     where successes, failures and halts are told; a
 //                                                 URL with a secret in it stands in a file of
 //                                                 each controller's own
@@ -41,6 +42,7 @@ struct WatchSettings {
 struct CellSettings {
   std::int64_t event_age_s = 30 * 86'400;
   std::int64_t event_count = 10'000;
+  std::int64_t keep_s = 90 * 86'400;
   std::string webhook = {};
   std::map<std::string, WatchSettings> watches = {};  // by component
 

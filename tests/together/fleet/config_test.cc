@@ -260,6 +260,8 @@ TEST_CASE("settings are known by their names, and each is what it may be") {
   };
 
   CHECK(why("event-age", "7d").empty());
+  CHECK(why("keep", "30d").empty());
+  CHECK(why("keep", "30") == "keep = \"30\": needs a time, such as 10m");
   CHECK(why("watch.agent.source", "github:o/r").empty());
   CHECK(why("watch.db.target", "web* and not web1").empty());
   CHECK(why("event-age", "7") == "event-age = \"7\": needs a time, such as 10m");
@@ -280,6 +282,8 @@ TEST_CASE("settings are known by their names, and each is what it may be") {
 TEST_CASE("what is not set has its default; a watch without a source is none") {
   const CellSettings none = cell_settings({});
   CHECK(none.event_count == 10'000);
+  CHECK(none.keep_s == 90 * 86'400);
+  CHECK(cell_settings({{{"keep", "1d"}}}).keep_s == 86'400);
   CHECK(none.watches.empty());
 
   const CellSettings some = cell_settings({{{"event-age", "90s"},

@@ -273,42 +273,7 @@ TEST_CASE("what happens to many nodes at once is looked at once each") {
   CHECK(effort.records - before.records == 2'000);
 }
 
-// ---- notices
-
-struct Told {
-  Notices::Records records;
-  Notices notices;
-  Revision revision = 0;
-  Ms now = 0;
-
-  explicit Told(const std::string& webhook = "http://hook/") {
-    put("settings", R"({"webhook":")" + webhook + "\"}");
-  }
-  void put(const std::string& rest, const std::string& value) {
-    records[root + rest] = {.key = root + rest, .value = value, .modified = ++revision};
-  }
-  void event(int number, const std::string& kind) {
-    put("event/" + std::string(11, '0') + std::to_string(number),
-        R"({"subject":"rollout/r1","class":")" + kind + R"(","text":"it"})");
-  }
-  // What it wants next; transactions are written at once.
-  Notices::Step next(bool ours = true) {
-    for (;;) {
-      Notices::Step step = notices.next(records, ours, now);
-      const auto* transaction = std::get_if<Transaction>(&step);
-      if (transaction == nullptr) return step;
-      const Put& one = transaction->puts.front();
-      put(one.key.substr(root.size()), one.value);
-      notices.written();
-    }
-  }
-  // The event that it posts; 0: none.
-  std::int64_t post(bool ours = true) {
-    const Notices::Step step = next(ours);
-    const auto* posted = std::get_if<Notices::Post>(&step);
-    return posted == nullptr ? 0 : posted->event;
-  }
-};
+// ---- what people have noted
 
 // Rows: A-43
 TEST_CASE("a note of what a person has ordered becomes an event, and proves nothing") {
@@ -357,101 +322,6 @@ TEST_CASE("who has ordered something is found by the name, with or without the r
   CHECK_FALSE(is_by({}, "anna"));
 }
 
-TEST_CASE("a webhook may be set as a file, whose first line is the URL") {
-  CHECK(webhook_file("file:/etc/fleet/webhook") == "/etc/fleet/webhook");
-  CHECK(webhook_file("https://hook/file:/x") == std::nullopt);
-  CHECK(webhook_url("https://hook/SECRET\n") == "https://hook/SECRET");
-  CHECK(webhook_url("http://hook/\r\n# of the team\n") == "http://hook/");
-  CHECK(webhook_url("").empty());
-  CHECK(webhook_url("root:x:0:0\nhttps://hook/").empty());
-}
-
-// Rows: N-20
-TEST_CASE("successes, failures and halts are told in their order, each once, with a text") {
-  Told told;
-  CHECK(told.post() == 0);
-  told.event(1, "driven");
-  told.event(2, "rollout-completed");
-  told.event(3, "rollout-aborted");
-
-  const Notices::Step step = told.next();
-  const auto& first = std::get<Notices::Post>(step);
-  CHECK(first.event == 2);
-  CHECK(first.webhook == "http://hook/");
-  CHECK(parse_tree(first.body).value().text_of("text") == "fleet: rollout/r1: it");
-  CHECK(told.post() == 0);  // one at a time
-  told.notices.posted(true, told.now);
-  CHECK(told.post() == 3);
-  told.notices.posted(true, told.now);
-  CHECK(told.post() == 0);
-
-  told.notices = {};  // another controller
-  CHECK(told.post() == 0);
-}
-
-TEST_CASE("what is no news is read once, however often the cell changes behind it") {
-  Told told;
-  CHECK(told.post() == 0);
-  told.put("event/000000000001", R"({"subject":"rollout/r1","class":"rollout-completed"})");
-  CHECK(told.post() == 1);
-  told.notices.posted(true, told.now);
-  for (int i = 2; i < 1'000; ++i) {
-    const std::string digits = std::to_string(i);
-    told.put("event/" + std::string(12 - digits.size(), '0') + digits, R"({"class":"driven"})");
-  }
-  CHECK(told.post() == 0);
-  const Effort before = effort;
-  CHECK(told.post() == 0);
-  CHECK(effort.records - before.records == 2);  // the settings, and how far is told
-  told.put("event/000000001000", R"({"class":"rollout-aborted"})");
-  CHECK(told.post() == 1'000);
-
-  told.notices = {};  // another controller: it reads what it has not read
-  CHECK(told.post() == 1'000);
-}
-
-TEST_CASE("who does not write the history tells nothing, and nobody is told without a webhook") {
-  Told told;
-  CHECK(told.post() == 0);
-  told.event(1, "rollout-completed");
-  CHECK(told.post(false) == 0);
-  CHECK(told.post() == 1);
-
-  Told none("");
-  none.event(1, "rollout-completed");
-  CHECK(none.post() == 0);
-}
-
-TEST_CASE("what came before a webhook was set is not told there") {
-  Told told;
-  told.event(1, "rollout-completed");
-  CHECK(told.post() == 0);
-  told.event(2, "rollout-aborted");
-  CHECK(told.post() == 2);
-}
-
-TEST_CASE("a webhook that fails is tried again, more and more seldom, and given up at last") {
-  Told told;
-  CHECK(told.post() == 0);
-  told.event(1, "rollout-aborted");
-  told.event(2, "rollout-completed");
-
-  Ms rest = 0;
-  for (int i = 1; i < notice_tries_max; ++i) {
-    REQUIRE(told.post() == 1);
-    told.notices.posted(false, told.now);
-    const Notices::Step step = told.next();
-    const Ms until = *std::get<Notices::Rest>(step).until;
-    CHECK(until - told.now >= rest);
-    CHECK(until - told.now <= notice_rest_max_ms);
-    rest = until - told.now;
-    told.now = until;
-  }
-  REQUIRE(told.post() == 1);
-  told.notices.posted(false, told.now);
-  CHECK(told.post() == 2);
-}
-
 // ---- what others have written where events stand
 
 TEST_CASE("a key among the events that is none ends nobody, and history goes on") {
@@ -496,21 +366,6 @@ TEST_CASE("texts of nodes that are as long as a record may be become short event
 
   CHECK(bench.events().size() == 61);
   CHECK(bench.events().back() == "61 rollout/r1 rollout-completed");
-}
-
-TEST_CASE("a key among the events that is none ends no notices, and the others are told") {
-  Told told;
-  told.put("event/x", "{}");
-  told.put("event/99999999999999999999", R"({"class":"rollout-aborted"})");
-  CHECK(told.post() == 0);
-  told.event(1, "rollout-completed");
-  CHECK(told.post() == 1);
-  told.notices.posted(true, told.now);
-  told.put("notified", R"({"event":-1,"webhook":"http://hook/"})");
-  told.notices = {};
-  CHECK(told.post() == 0);
-  told.event(2, "rollout-aborted");
-  CHECK(told.post() == 2);
 }
 
 TEST_CASE("an event that tells of a change to come does not silence whoever takes over") {

@@ -46,6 +46,8 @@ TEST_CASE("every kind of record has its key, and a key says which record it is")
       Row{KeyKind::epoch, {}, "epoch"},
       Row{KeyKind::settings, {}, "settings"},
       Row{KeyKind::event, {"000000000007"}, "event/000000000007"},
+      Row{KeyKind::order, {"1a2b3c4d"}, "order/1a2b3c4d"},
+      Row{KeyKind::history, {"000000000007"}, "history/000000000007"},
       Row{KeyKind::notified, {}, "notified"},
       Row{KeyKind::identity, {"node", "n1"}, "identity/node/n1"},
   };

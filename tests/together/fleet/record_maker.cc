@@ -69,6 +69,10 @@ void add_cell(std::vector<Written>& all) {
                 {"watch.shop.source", "https://releases/"},
                 {"watch.shop.then", "rollout"},
                 {"watch.shop.every", "10m"}}});
+  add(all, "order/1a2b3c4d",
+      FleetEvent{.kind = "ordered", .subject = "stop", .text = "text", .who = "anna"});
+  add(all, "history/000000000003",
+      PastRun{"rollout/evil", "agent 2.0.0", "aborted", "why", "anna", "a", "b", "t"});
   add(all, "event/000000000003", FleetEvent{"2026", "rollout-aborted", "stop", "text", "t", 1});
   add(all, "notified", Notified{1, "http://hook/"});
   add(all, "driver/other", DriverRecord{"c9"});

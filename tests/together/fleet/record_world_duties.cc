@@ -51,6 +51,8 @@ constexpr auto readers = std::to_array<Reader>({
     &refusal_of<Epoch>,
     &refusal_of<Settings>,
     &refusal_of<FleetEvent>,
+    &refusal_of<FleetEvent>,
+    &refusal_of<PastRun>,
     &refusal_of<Notified>,
     &refusal_of<Identity>,
 });

@@ -1,0 +1,215 @@
+#include "fleet/model/retention.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "fleet/model/enum_text.h"
+#include "fleet/model/record_rules.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/release_watch.h"
+
+namespace fleet {
+namespace {
+
+// Each line compares its run's record, and is one write.
+constexpr std::size_t lines_at_once = 40;
+constexpr std::size_t members_at_once = 100;
+
+const std::string plans_group = "plans";
+
+// A name may be used again; the trace is of one run alone.
+std::string run_of(const std::string& subject, const std::string& trace) {
+  return subject + " " + trace;
+}
+
+std::string subject_of(const ParsedKey& key) {
+  return (key.kind == KeyKind::rollout ? "rollout/" : "plan/") + key.names.front();
+}
+
+PastRun line_of(const Rollout& one, const std::string& subject) {
+  return {.subject = subject,
+          .what = one.terms.component + " " + one.terms.version,
+          .state = std::string(text_of(one.state)),
+          .reason = one.reason,
+          .who = one.who,
+          .began = one.created,
+          .trace = one.trace};
+}
+
+PastRun line_of(const Plan& one, const std::string& subject) {
+  return {.subject = subject,
+          .what = one.version,
+          .state = std::string(text_of(one.state)),
+          .reason = one.error,
+          .who = one.who,
+          .trace = one.trace};
+}
+
+}  // namespace
+
+// Its texts are cut as a record's are: the line that is read later is told to be of this run by
+// them.
+void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
+  ended_.erase(subject);
+  if (!ended) return;
+  static_cast<void>(put_right(ended->line));
+  ended_.emplace(subject, std::move(*ended));
+}
+
+void Retention::take(const ParsedKey& key, const KeyValue& record) {
+  if (key.kind == KeyKind::rollout) {
+    const std::string subject = subject_of(key);
+    const auto read = read_record<Rollout>(record.value);
+    const bool is_over = read && (read.value().state == RolloutState::completed ||
+                                  read.value().state == RolloutState::aborted);
+    if (!is_over) return take_run(subject, std::nullopt);
+    const RolloutTerms& terms = read.value().terms;
+    take_run(subject, Ended{record.modified, "rollouts of " + terms.component, terms.version,
+                            line_of(read.value(), subject)});
+  }
+  if (key.kind == KeyKind::plan) {
+    const std::string subject = subject_of(key);
+    const auto read = read_record<Plan>(record.value);
+    const bool is_over = read && (read.value().state == PlanState::completed ||
+                                  read.value().state == PlanState::aborted);
+    is_over ? static_cast<void>(unfinished_plans_.erase(key.names.front()))
+            : static_cast<void>(unfinished_plans_.insert(key.names.front()));
+    if (!is_over) return take_run(subject, std::nullopt);
+    take_run(subject, Ended{record.modified, plans_group, "", line_of(read.value(), subject)});
+  }
+  if (key.kind == KeyKind::node_plan) members_[key.names[1]].insert(key.names[0]);
+  if (key.kind == KeyKind::history) {
+    forget_line(key.number());
+    const auto read = read_record<PastRun>(record.value);
+    const PastRun line = read ? read.value() : PastRun{};
+    const std::string run = run_of(line.subject, line.trace);
+    lines_[key.number()] = {run, line.ended};
+    line_of_[run] = key.number();
+  }
+}
+
+void Retention::take_absent(const ParsedKey& key) {
+  if (key.kind == KeyKind::plan) unfinished_plans_.erase(key.names.front());
+  if (key.kind == KeyKind::plan || key.kind == KeyKind::rollout) ended_.erase(subject_of(key));
+  if (key.kind == KeyKind::history) forget_line(key.number());
+  if (key.kind != KeyKind::node_plan) return;
+  const auto at = members_.find(key.names[1]);
+  if (at == members_.end()) return;
+  at->second.erase(key.names[0]);
+  if (at->second.empty()) members_.erase(at);
+}
+
+void Retention::forget_line(std::uint64_t number) {
+  const auto line = lines_.find(number);
+  if (line == lines_.end()) return;
+  const auto of = line_of_.find(line->second.run);
+  if (of != line_of_.end() && of->second == number) line_of_.erase(of);
+  lines_.erase(line);
+}
+
+std::optional<Transaction> Retention::next(const CellSettings& settings,
+                                           const TimeText& time) const {
+  if (auto lines = write_lines(time)) return lines;
+  if (auto run = erase_run(time(settings.keep_s))) return run;
+  return erase_lines();
+}
+
+// Of what has ended since.
+std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
+  const std::uint64_t last = lines_.empty() ? 0 : lines_.rbegin()->first;
+  Transaction transaction{.compares = {{.key = key_of(KeyKind::history, {}, last + 1)}}};
+  for (const auto& [subject, run] : ended_) {
+    if (line_of_.contains(run_of(subject, run.line.trace))) continue;
+    const std::uint64_t number = last + 1 + transaction.puts.size();
+    if (transaction.puts.size() == lines_at_once || number > event_number_max) break;
+    PastRun line = run.line;
+    line.ended = time(0);
+    transaction.compares.push_back(
+        {.key = std::string(key_root) + subject, .revision = run.revision});
+    transaction.puts.push_back({key_of(KeyKind::history, {}, number), write_record(line)});
+  }
+  if (transaction.puts.empty()) return std::nullopt;
+  return transaction;
+}
+
+// A line whose run is still there would be written anew.
+std::optional<Transaction> Retention::erase_lines() const {
+  std::set<std::uint64_t> needed;
+  for (const auto& [subject, run] : ended_) {
+    const auto line = line_of_.find(run_of(subject, run.line.trace));
+    if (line != line_of_.end()) needed.insert(line->second);
+  }
+  Transaction transaction;
+  std::size_t left = lines_.size();
+  for (auto line = lines_.begin(); line != lines_.end() && left > lines_kept_max; ++line) {
+    if (needed.contains(line->first)) continue;
+    --left;
+    transaction.erases.push_back({key_of(KeyKind::history, {}, line->first)});
+    if (transaction.erases.size() == members_at_once) break;
+  }
+  if (transaction.erases.empty()) return std::nullopt;
+  return transaction;
+}
+
+bool Retention::is_needed(const std::string& subject, const Ended& run) const {
+  if (run.group == plans_group) return false;
+  // Of several rollouts of that version, the last.
+  const auto number_of = [this](const std::string& of, const Ended& one) {
+    const auto line = line_of_.find(run_of(of, one.line.trace));
+    return line == line_of_.end() ? 0 : line->second;
+  };
+  const std::uint64_t number = number_of(subject, run);
+  const bool is_highest = std::none_of(ended_.begin(), ended_.end(), [&](const auto& other) {
+    if (other.second.group != run.group) return false;
+    const auto order = compare_versions(other.second.version, run.version);
+    return order > 0 || (order == 0 && number_of(other.first, other.second) > number);
+  });
+  const std::string name = subject.substr(subject.find('/') + 1);
+  return is_highest ||
+         std::any_of(unfinished_plans_.begin(), unfinished_plans_.end(),
+                     [&name](const std::string& plan) { return name.starts_with(plan + "."); });
+}
+
+// One that ended before `oldest`, and is none of the last of its group.
+std::optional<Transaction> Retention::erase_run(const std::string& oldest) const {
+  std::map<std::string, std::vector<std::uint64_t>> groups;
+  std::map<std::uint64_t, std::string> subjects;
+  for (const auto& [subject, run] : ended_) {
+    const auto line = line_of_.find(run_of(subject, run.line.trace));
+    if (line == line_of_.end()) continue;  // no number was left for it
+    groups[run.group].push_back(line->second);
+    subjects[line->second] = subject;
+  }
+  for (auto& [group, numbers] : groups) {
+    if (numbers.size() <= runs_kept_min) continue;
+    std::sort(numbers.begin(), numbers.end());
+    numbers.resize(numbers.size() - runs_kept_min);
+    for (const std::uint64_t number : numbers) {
+      const std::string& subject = subjects.at(number);
+      const Ended& run = ended_.at(subject);
+      if (lines_.at(number).ended >= oldest || is_needed(subject, run)) continue;
+      return erasing(subject, run);
+    }
+  }
+  return std::nullopt;
+}
+
+// Of a plan first what its members have recorded, in parts.
+Transaction Retention::erasing(const std::string& subject, const Ended& run) const {
+  const std::string key = std::string(key_root) + subject;
+  Transaction transaction{.compares = {{.key = key, .revision = run.revision}}};
+  const std::string name = subject.substr(subject.find('/') + 1);
+  const auto members = run.group == plans_group ? members_.find(name) : members_.end();
+  if (members != members_.end()) {
+    for (const std::string& node : members->second) {
+      transaction.erases.push_back({key_of(KeyKind::node_plan, {node, name})});
+      if (transaction.erases.size() == members_at_once) return transaction;
+    }
+  }
+  transaction.erases.push_back({key});
+  transaction.erases.push_back({key_below(key), true});
+  return transaction;
+}
+
+}  // namespace fleet

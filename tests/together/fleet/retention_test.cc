@@ -1,0 +1,194 @@
+// What stays of rollouts and plans that have ended, and what goes, in a cell of many years.
+#include "fleet/model/retention.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/model/record_text.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace {
+
+using namespace fleet;
+
+const std::string root(key_root);
+constexpr int day = 86'400;
+
+struct Bench {
+  fleet_test::TestStore store;
+  Retention retention;
+  CellSettings settings;
+  int now_s = 1'000 * day;
+
+  void told(const std::vector<fleet_test::TestStore::Change>& changes) {
+    for (const auto& change : changes) {
+      const auto key = parse_key(change.record.key);
+      if (!key) continue;
+      change.erased ? retention.take_absent(*key) : retention.take(*key, change.record);
+    }
+  }
+  void put(const std::string& rest, const std::string& value) {
+    store.put(root + rest, value);
+    told(store.changes());
+  }
+  void rollout(const std::string& name, RolloutState state, const std::string& version = "1.0",
+               const std::string& component = "agent") {
+    put("rollout/" + name + "/batch/0", write_record(RolloutBatch{{"n1"}}));
+    put("rollout/" + name + "/node/n1", write_record(RolloutNode{}));
+    put("rollout/" + name,
+        write_record(Rollout{.terms = {.component = component, .version = version},
+                             .state = state,
+                             .who = "anna",
+                             .trace = "t-" + name}));
+  }
+  void plan(const std::string& name, PlanState state) {
+    put("plan/" + name + "/member/n1", write_record(PlanPlace{}));
+    put("plan/" + name, write_record(Plan{.version = "3", .state = state, .trace = "t" + name}));
+    put("node/n1/plan/" + name, write_record(PlanMember{}));
+    put("once/" + name + "/a", write_record(Once{.version = "3", .success = true}));
+  }
+  // All that is to be done now; how many transactions.
+  int settle() {
+    for (int count = 0;; ++count) {
+      REQUIRE(count < 1'000);
+      const auto next = retention.next(
+          settings, [this](std::int64_t ago) { return std::to_string(now_s - ago); });
+      if (!next) return count;
+      REQUIRE(why_not_taken(*next) == std::nullopt);
+      REQUIRE(std::holds_alternative<Committed>(store.commit(*next)));
+      told(store.changes());
+    }
+  }
+  bool has(const std::string& rest) { return store.find(root + rest) != nullptr; }
+  int below(const std::string& rest) {
+    return static_cast<int>(store.read({root + rest}).found.size());
+  }
+};
+
+TEST_CASE("a line is written of a rollout when it ends, with who began it and how it ended") {
+  Bench bench;
+  bench.rollout("r1", RolloutState::rolling);
+  CHECK(bench.settle() == 0);
+  bench.rollout("r1", RolloutState::aborted);
+  CHECK(bench.settle() == 1);
+  CHECK(bench.settle() == 0);
+
+  const auto line =
+      read_record<PastRun>(bench.store.find(root + "history/000000000001")->value).value();
+  CHECK(line.subject == "rollout/r1");
+  CHECK(line.what == "agent 1.0");
+  CHECK(line.state == "aborted");
+  CHECK(line.who == "anna");
+  CHECK(line.ended == std::to_string(bench.now_s));
+  CHECK(bench.has("rollout/r1"));
+}
+
+TEST_CASE("a rollout goes with all that is below it when it is old and not one of the last 20") {
+  Bench bench;
+  for (int i = 10; i < 35; ++i)
+    bench.rollout("r" + std::to_string(i), RolloutState::completed);
+  bench.rollout("other", RolloutState::completed, "1.0", "web");
+  bench.settle();
+  CHECK(bench.has("rollout/r10"));
+  bench.now_s += 90 * day;
+  bench.settle();
+  CHECK(bench.has("rollout/r10"));  // it is not older than that yet
+  bench.now_s += 1;
+  CHECK(bench.settle() == 5);
+
+  CHECK_FALSE(bench.has("rollout/r14"));
+  CHECK(bench.below("rollout/r14/") == 0);
+  CHECK(bench.has("rollout/r15"));
+  CHECK(bench.has("rollout/r15/node/n1"));
+  CHECK(bench.has("rollout/other"));
+  CHECK(bench.below("history/") == 26);
+}
+
+TEST_CASE(
+    "a rollout is kept that has not ended, or has the highest version, or that a plan needs") {
+  Bench bench;
+  bench.rollout("under-way", RolloutState::paused, "1.0");
+  bench.rollout("highest", RolloutState::aborted, "2.0");
+  bench.plan("spring", PlanState::halted);
+  bench.rollout("spring.t1", RolloutState::completed, "1.0");
+  bench.settle();
+  for (int i = 10; i < 40; ++i)
+    bench.rollout("r" + std::to_string(i), RolloutState::completed);
+  bench.settle();
+  bench.now_s += 91 * day;
+  bench.settle();
+
+  CHECK(bench.has("rollout/under-way"));
+  CHECK(bench.has("rollout/highest"));
+  CHECK(bench.has("rollout/spring.t1"));
+  CHECK_FALSE(bench.has("rollout/r19"));
+  CHECK(bench.has("plan/spring"));
+  bench.plan("spring", PlanState::completed);
+  bench.settle();
+  CHECK_FALSE(bench.has("rollout/spring.t1"));
+}
+
+TEST_CASE("a plan goes with what its members have recorded, and never what was done once") {
+  Bench bench;
+  bench.plan("p10", PlanState::aborted);
+  for (int i = 0; i < 250; ++i)
+    bench.put("node/m" + std::to_string(i) + "/plan/p10", write_record(PlanMember{}));
+  for (int i = 11; i < 31; ++i)
+    bench.plan("p" + std::to_string(i), PlanState::completed);
+  bench.settle();
+  bench.now_s += 91 * day;
+  bench.settle();
+
+  CHECK_FALSE(bench.has("plan/p10"));
+  CHECK_FALSE(bench.has("plan/p10/member/n1"));
+  CHECK_FALSE(bench.has("node/n1/plan/p10"));
+  CHECK_FALSE(bench.has("node/m249/plan/p10"));
+  CHECK(bench.has("once/p10/a"));
+  CHECK(bench.has("plan/p11"));
+}
+
+TEST_CASE("a name that is used again is another line, and its records are those of the last") {
+  Bench bench;
+  bench.rollout("r", RolloutState::completed);
+  bench.settle();
+  bench.store.erase(root + "rollout/r");
+  bench.told(bench.store.changes());
+  bench.put("rollout/r", write_record(Rollout{.terms = {.component = "agent", .version = "1.0"},
+                                              .state = RolloutState::aborted,
+                                              .trace = "t2"}));
+  bench.settle();
+  CHECK(bench.below("history/") == 2);
+}
+
+TEST_CASE("of the lines the newest 10,000 stay, and those of records that are there") {
+  Bench bench;
+  bench.rollout("first", RolloutState::completed);
+  bench.settle();
+  for (std::uint64_t i = 2; i <= 10'150; ++i) {
+    bench.put(key_of(KeyKind::history, {}, i).substr(root.size()),
+              write_record(PastRun{.subject = "rollout/x", .trace = std::to_string(i)}));
+  }
+  bench.settle();
+  CHECK(bench.below("history/") == 10'000);
+  CHECK(bench.has("history/000000000001"));
+  CHECK_FALSE(bench.has("history/000000000151"));
+  CHECK(bench.has("history/000000000152"));
+}
+
+TEST_CASE("lines and records that cannot be read end nobody, and nothing is done for ever") {
+  Bench bench;
+  bench.put("history/000000000007", "[[");
+  bench.put("rollout/r", "[[");
+  bench.put("plan/p", "{}");
+  bench.put("history/999999999999", "{}");
+  bench.rollout("s", RolloutState::completed);
+  bench.settle();
+  CHECK(bench.has("rollout/r"));
+
+  Bench another;
+  another.put("rollout/r", write_record(Rollout{.terms = {.component = "agent", .version = "1.0"},
+                                                .state = RolloutState::completed,
+                                                .trace = std::string(5'000, 't')}));
+  CHECK(another.settle() == 1);
+}
+
+}  // namespace
