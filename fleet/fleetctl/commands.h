@@ -25,6 +25,7 @@ namespace fleetctl {
 [[nodiscard]] int desire(const Options& options, Asker& asker);
 [[nodiscard]] int halt(const Options& options, Asker& asker);
 [[nodiscard]] int publish(const Options& options, Asker& asker);
+[[nodiscard]] int apply(const Options& options, Asker& asker);
 
 // ---- who is let in
 [[nodiscard]] int enrol(const Options& options, Asker& asker);
@@ -57,6 +58,7 @@ namespace fleetctl {
 
 // ---- history, and what the cell is set to
 [[nodiscard]] int show_events(const Options& options, Asker& asker);
+[[nodiscard]] int show_history(const Options& options, Asker& asker);
 [[nodiscard]] int list_settings(const Options& options, Asker& asker);
 [[nodiscard]] int set_setting(const Options& options, Asker& asker);
 [[nodiscard]] int unset_setting(const Options& options, Asker& asker);

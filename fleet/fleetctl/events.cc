@@ -1,4 +1,4 @@
-// fleetctl events: the cell's history.
+// fleetctl events and history: what has happened, and which rollouts and plans there were.
 #include <algorithm>
 
 #include "fleet/fleetctl/cell_view.h"
@@ -13,6 +13,16 @@ namespace fleetctl {
 
 using fleet::KeyKind;
 
+namespace {
+
+void keep_last(std::size_t limit, fleet::Reading& reading) {
+  const std::size_t count = std::min(limit, reading.found.size());
+  reading.found.erase(reading.found.begin(),
+                      reading.found.end() - static_cast<std::ptrdiff_t>(count));
+}
+
+}  // namespace
+
 int show_events(const Options& options, Asker& asker) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::event), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -25,9 +35,7 @@ int show_events(const Options& options, Asker& asker) {
     return !options.subject.empty() &&
            (!event || !fleet::is_about(event.value().subject, options.subject));
   });
-  const std::size_t count = std::min(options.limit, reading.found.size());
-  reading.found.erase(reading.found.begin(),
-                      reading.found.end() - static_cast<std::ptrdiff_t>(count));
+  keep_last(options.limit, reading);
   if (options.json) {
     say_json(as_json(reading));
     return exit_done;
@@ -41,9 +49,28 @@ int show_events(const Options& options, Asker& asker) {
       continue;
     }
     const fleet::FleetEvent& one = event.value();
-    // What somebody says of himself is told apart from what his certificate has shown.
+    // A name that only the person gives is told apart from one that a certificate has shown.
     const std::string who = one.who.empty() || one.proved ? one.who : "says " + one.who;
     rows.push_back({number, one.time, one.subject, one.text, who, one.trace});
+  }
+  say_all(table(rows));
+  return exit_done;
+}
+
+int show_history(const Options& options, Asker& asker) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::history), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  fleet::Reading reading = std::get<fleet::Reading>(reply);
+  keep_last(options.limit, reading);
+  if (options.json) {
+    say_json(as_json(reading));
+    return exit_done;
+  }
+  std::vector<upgraderctl::Row> rows{{"ENDED", "SUBJECT", "RAN", "STATE", "WHO", "REASON"}};
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto line = fleet::read_record<fleet::PastRun>(found.value);
+    const fleet::PastRun one = line ? line.value() : fleet::PastRun{.reason = line.reason()};
+    rows.push_back({one.ended, one.subject, one.what, one.state, one.who, one.reason});
   }
   say_all(table(rows));
   return exit_done;

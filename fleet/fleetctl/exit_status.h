@@ -9,5 +9,6 @@ inline constexpr int exit_refused = 2;
 inline constexpr int exit_unreachable = 3;
 inline constexpr int exit_failed = 4;
 inline constexpr int exit_unknown = 5;
+inline constexpr int exit_differs = 10;
 
 }  // namespace fleetctl

@@ -132,6 +132,15 @@ void add_rollouts(CLI::App& app, Options& options) {
       .add_flag("--leave", options.leave, "nothing is told to go back");
 }
 
+void add_document(CLI::App& app, Options& options) {
+  CLI::App& apply =
+      add(app, options, Command::apply, "apply", "make the cell what a document says");
+  apply.add_option("FILE", options.file, "the document; - for standard input")
+      ->type_name("")
+      ->required();
+  apply.add_flag("--diff", options.diff, "show what would change, and change nothing");
+}
+
 void add_history(CLI::App& app, Options& options) {
   CLI::App& events =
       add(app, options, Command::events, "events", "what has happened, in its order");
@@ -139,6 +148,9 @@ void add_history(CLI::App& app, Options& options) {
   events.add_option("--subject", options.subject, "only of this: node/n1, rollout/r1")
       ->type_name("KEY");
   events.add_option("--limit", options.limit, "the last so many")->type_name("N");
+  add(app, options, Command::history, "history", "rollouts and plans that have ended")
+      .add_option("--limit", options.limit, "the last so many")
+      ->type_name("N");
 }
 
 void add_settings(CLI::App& app, Options& options) {
@@ -174,6 +186,7 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   add_plans(app, options);
   add_windows(app, options);
   add_node_orders(app, options);
+  add_document(app, options);
   add_history(app, options);
   add_settings(app, options);
   try {

@@ -22,6 +22,7 @@ enum class Command {
   desire,
   stop,
   publish,
+  apply,
   releases,
   enrol,
   renew,
@@ -43,6 +44,7 @@ enum class Command {
   restored,
   accept_epoch,
   events,
+  history,
   settings_list,
   settings_set,
   settings_unset,
@@ -85,7 +87,8 @@ struct Options {
   bool leave = false;  // rollout abort: nodes stay where they are
 
   std::string plan;   // its name
-  std::string file;   // plan run: what a person wrote
+  std::string file;   // plan run, apply: what a person wrote
+  bool diff = false;  // apply: only show it
   bool wait = false;  // plan run: until it has ended
 
   fleet::CommandAction action = fleet::CommandAction::unknown;  // command

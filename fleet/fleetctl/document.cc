@@ -1,0 +1,92 @@
+// fleetctl apply: the cell becomes what a document says, in one transaction.
+#include "fleet/orders/document.h"
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "fleet/common/identity.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/ordering.h"
+
+namespace fleetctl {
+namespace {
+
+// Somebody may write one of the records at each of them.
+constexpr int document_tries = 20;
+
+std::optional<std::string> document_of(const std::string& path) {
+  if (path == "-") return std::string{std::istreambuf_iterator<char>(std::cin), {}};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string{std::istreambuf_iterator<char>(file), {}};
+}
+
+void show(const std::vector<fleet::DocumentChange>& changes) {
+  for (const fleet::DocumentChange& change : changes) {
+    for (const std::string& line : change.lines)
+      say(change.subject + ": " + line);
+  }
+}
+
+int written(const fleet::DocumentDecision& decision) {
+  show(decision.changes);
+  say("applied (trace " + decision.event.trace + ")");
+  return exit_done;
+}
+
+// The exit status; none: somebody else has written in between, so that all is decided again.
+std::optional<int> try_document(const Options& options, Asker& asker,
+                                const std::vector<fleet::Order>& orders, const std::string& trace) {
+  const auto reply = read_keys(asker, document_reads(orders));
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto decided =
+      decide_document(orders, std::get<fleet::Reading>(reply), orderer_of(options, trace));
+  if (!decided) {
+    complain(options.file + ": " + decided.reason());
+    return exit_refused;
+  }
+  const fleet::DocumentDecision& decision = decided.value();
+  if (decision.changes.empty()) {
+    say("nothing is to be changed");
+    return exit_done;
+  }
+  if (options.diff) {
+    show(decision.changes);
+    return exit_differs;
+  }
+  fleet::Transaction transaction = decision.transaction;
+  add_note(transaction, decision.event);
+  const fleet::Outcome outcome = asker.commit(transaction);
+  if (std::holds_alternative<fleet::Committed>(outcome)) return written(decision);
+  if (std::holds_alternative<fleet::Refused>(outcome)) return std::nullopt;
+  const int status = not_committed(outcome, options.file);
+  if (status == exit_unknown) complain("apply it again: what was written is not written twice");
+  return status;
+}
+
+}  // namespace
+
+int apply(const Options& options, Asker& asker) {
+  const auto text = document_of(options.file);
+  if (!text) {
+    complain(options.file + ": cannot be read");
+    return exit_refused;
+  }
+  const auto orders = fleet::orders_in(*text);
+  if (!orders) {
+    complain(options.file + ": " + orders.reason());
+    return exit_refused;
+  }
+  const std::string trace = fleet::new_instance_id().substr(0, 8);
+  for (int i = 0; i < document_tries; ++i) {
+    if (const auto status = try_document(options, asker, orders.value(), trace)) return *status;
+  }
+  complain(options.file +
+           ": nothing may begin now (fleetctl stop), or one of its records is written all the "
+           "time; look, and try again");
+  return exit_refused;
+}
+
+}  // namespace fleetctl

@@ -1,0 +1,269 @@
+#include "fleet/orders/document.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+namespace {
+
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+
+// Each of these has records by name; `settings` is one.
+constexpr auto named_kinds =
+    std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
+// What says who wrote a record, and when, and not what was ordered.
+constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
+
+JsonTree object() {
+  return {.kind = JsonTree::Kind::object};
+}
+
+std::string order_body(const std::string& kind, const JsonTree& record) {
+  if (kind != "rollout") return write_tree(record);
+  JsonTree body = object();
+  body.members["terms"] = record;
+  return write_tree(body);
+}
+
+JsonTree tree_of_text(const std::string& text) {
+  const auto tree = parse_tree(text);
+  return tree ? tree.value() : object();
+}
+
+// The lines by which the records differ.
+std::vector<std::string> differences(JsonTree before, JsonTree after) {
+  for (const char* name : signatures) {
+    before.members.erase(name);
+    after.members.erase(name);
+  }
+  std::vector<std::string> lines;
+  const auto shown = [](const JsonTree* member) {
+    return member == nullptr ? std::string("not set") : write_tree(*member);
+  };
+  std::map<std::string, JsonTree> all = before.members;
+  all.insert(after.members.begin(), after.members.end());
+  for (const auto& [name, value] : all) {
+    const JsonTree* old = before.find(name);
+    const JsonTree* now = after.find(name);
+    if (old != nullptr && now != nullptr && *old == *now) continue;
+    lines.push_back(name + ": " + shown(old) + " -> " + shown(now));
+  }
+  return lines;
+}
+
+// ---- what is begun once
+
+struct There {
+  bool is_there = false;
+  std::string why_not = {};  // it is there otherwise; empty: as it is ordered
+};
+
+// The terms that the document leaves open were filled in when the rollout began.
+There rollout_there(const Order& order, const KeyValue& found) {
+  const JsonTree there = tree_of_text(found.value);
+  const JsonTree wanted = tree_of_text(order.body);
+  const JsonTree* now = there.find("terms");
+  for (const auto& [name, value] : wanted.find("terms")->members) {
+    const JsonTree* is = now == nullptr ? nullptr : now->find(name);
+    if (is == nullptr || *is != value) return {true, "it is there already, with other terms"};
+  }
+  return {true, ""};
+}
+
+There plan_there(const Order& order, const KeyValue& found) {
+  const auto there = read_record<Plan>(found.value);
+  const auto wanted = read_record<Plan>(order.body);
+  if (!there) return {true, there.reason()};
+  if (!wanted) return {true, wanted.reason()};
+  const Plan& one = wanted.value();
+  const Plan& now = there.value();
+  const bool same = one.version == now.version && one.component == now.component &&
+                    one.agent == now.agent && one.soak_ms == now.soak_ms &&
+                    one.steps == now.steps && one.ignore_window == now.ignore_window;
+  return {true, same ? "" : "it is there already, with other steps"};
+}
+
+// By the line that is left of it.
+There in_history(const Order& order, const Reading& reading) {
+  for (const KeyValue& found : reading.found) {
+    if (!found.key.starts_with(prefix_of(KeyKind::history))) continue;
+    const auto line = read_record<PastRun>(found.value);
+    if (line && line.value().subject == order.subject) return {true, ""};
+  }
+  return {};
+}
+
+There is_there(const Order& order, const ParsedKey& key, const Reading& reading) {
+  const KeyValue* found = reading.find(std::string(key_root) + order.subject);
+  if (found == nullptr) return in_history(order, reading);
+  return key.kind == KeyKind::rollout ? rollout_there(order, *found) : plan_there(order, *found);
+}
+
+// ---- one transaction
+
+// All of `more` too; a compare that is there already is not made twice.
+void merge(Transaction& all, const Transaction& more) {
+  for (const Compare& one : more.compares) {
+    if (std::find(all.compares.begin(), all.compares.end(), one) == all.compares.end()) {
+      all.compares.push_back(one);
+    }
+  }
+  all.puts.insert(all.puts.end(), more.puts.begin(), more.puts.end());
+  all.erases.insert(all.erases.end(), more.erases.begin(), more.erases.end());
+}
+
+// Behind it the same key is written again: the last value is what comes to stand there.
+void put(Transaction& all, const Put& one) {
+  const auto same = std::find_if(all.puts.begin(), all.puts.end(),
+                                 [&one](const Put& other) { return other.key == one.key; });
+  if (same == all.puts.end()) return all.puts.push_back(one);
+  *same = one;
+}
+
+// One transaction in place of those that write it one after the other. Refused: there are too many.
+Result<Transaction> whole(Creation& creation) {
+  Transaction all;
+  KeyValue written{.key = creation.key()};
+  while (all.puts.size() <= document_changes_max) {
+    const auto next = creation.next(written.modified == 0 ? nullptr : &written, nullptr);
+    if (std::holds_alternative<Creation::Begun>(next)) return all;
+    if (const auto* not_begun = std::get_if<Creation::NotBegun>(&next)) {
+      return Refusal{not_begun->reason};
+    }
+    Transaction part = std::get<Transaction>(next);
+    // What this part would find is what the one before it writes.
+    const bool is_first = written.modified == 0;
+    if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
+    ++written.modified;
+    for (const Put& one : part.puts) {
+      put(all, one);
+      if (one.key == written.key) written.value = one.value;
+    }
+    part.puts.clear();
+    merge(all, part);
+  }
+  return Refusal{"so many nodes do not fit into a document: begin it by itself"};
+}
+
+class DocumentDecider {
+ public:
+  DocumentDecider(const Reading& reading, const Orderer& orderer)
+      : reading_(reading), orderer_(orderer) {}
+
+  // Why the order cannot be; empty: it is taken in.
+  std::string add(const Order& order) {
+    const auto key = parse_key(std::string(key_root) + order.subject);
+    if (!key) return "it has a name that no record may have";
+    const bool begins = key->kind == KeyKind::rollout || key->kind == KeyKind::plan;
+    if (begins) {
+      const There there = is_there(order, *key, reading_);
+      if (there.is_there) return there.why_not;
+    }
+    auto decision = decide_order(order, reading_, orderer_);
+    if (const auto* refused = std::get_if<OrderRefused>(&decision)) return refused->reason;
+    auto& taken = std::get<OrderTaken>(decision);
+    return begins ? add_begun(order, taken) : add_record(order, taken);
+  }
+
+  Result<DocumentDecision> decision() {
+    std::vector<std::string> subjects;
+    for (const DocumentChange& change : all_.changes)
+      subjects.push_back(change.subject);
+    const Transaction& whole_of_it = all_.transaction;
+    const std::size_t writes = whole_of_it.puts.size() + whole_of_it.erases.size();
+    if (writes > document_changes_max) {
+      return Refusal{"the document changes " + std::to_string(writes) + " records; at most " +
+                     std::to_string(document_changes_max) + " at once"};
+    }
+    if (const auto why = why_not_taken(whole_of_it)) return Refusal{*why};
+    all_.event = {.time = orderer_.time,
+                  .kind = "ordered",
+                  .subject = "document",
+                  .text = brief("is applied: " + listed(subjects)),
+                  .trace = orderer_.trace,
+                  .who = orderer_.who,
+                  .proved = orderer_.is_proved};
+    return std::move(all_);
+  }
+
+ private:
+  std::string add_begun(const Order& order, const OrderTaken& taken) {
+    const auto transaction = whole(*taken.creation);
+    if (!transaction) return transaction.reason();
+    merge(all_.transaction, transaction.value());
+    all_.changes.push_back({order.subject, {taken.event.text}});
+    return "";
+  }
+
+  std::string add_record(const Order& order, const OrderTaken& taken) {
+    const Transaction& part = taken.parts.front();
+    const KeyValue* found = reading_.find(std::string(key_root) + order.subject);
+    const auto lines = found == nullptr ? std::vector<std::string>{"new"}
+                                        : differences(tree_of_text(found->value),
+                                                      tree_of_text(part.puts.front().value));
+    if (lines.empty()) return "";
+    merge(all_.transaction, part);
+    all_.changes.push_back({order.subject, lines});
+    return "";
+  }
+
+  const Reading& reading_;
+  const Orderer& orderer_;
+  DocumentDecision all_;
+};
+
+}  // namespace
+
+Result<std::vector<Order>> orders_in(std::string_view document) {
+  if (document.size() > document_bytes_max) {
+    return Refusal{"it has more than " + std::to_string(document_bytes_max) + " bytes"};
+  }
+  const auto tree = parse_tree(document);
+  if (!tree) return tree.refusal();
+  std::vector<Order> orders;
+  for (const auto& [kind, member] : tree.value().members) {
+    if (kind == "v") continue;
+    const bool is_named =
+        std::find(named_kinds.begin(), named_kinds.end(), kind) != named_kinds.end();
+    if (!is_named && kind != "settings") {
+      return Refusal{kind + ": a document has desired, window, settings, rollout and plan"};
+    }
+    if (!member.is_object()) return Refusal{kind + " is no object"};
+    if (!is_named) orders.push_back({.subject = kind, .body = write_tree(member)});
+    if (!is_named) continue;
+    for (const auto& [name, record] : member.members) {
+      const std::string subject = kind + "/" + name;
+      if (!record.is_object()) return Refusal{subject + " is no object"};
+      orders.push_back({.subject = subject, .body = order_body(kind, record)});
+    }
+  }
+  return orders;
+}
+
+std::vector<std::string> document_reads(const std::vector<Order>& orders) {
+  std::vector<std::string> keys{prefix_of(KeyKind::history)};
+  for (const Order& order : orders) {
+    for (std::string& key : order_reads(order))
+      keys.push_back(std::move(key));
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+Result<DocumentDecision> decide_document(const std::vector<Order>& orders, const Reading& reading,
+                                         const Orderer& orderer) {
+  DocumentDecider decider(reading, orderer);
+  for (const Order& order : orders) {
+    const std::string why = decider.add(order);
+    if (!why.empty()) return Refusal{order.subject + ": " + why};
+  }
+  return decider.decision();
+}
+
+}  // namespace fleet
