@@ -3,7 +3,7 @@ build_packages += libmicrohttpd-dev libgnutls28-dev
 
 # The page's files stand in the program as they are.
 fleet_page := $(BUILD)/generated/page.cc
-fleet_page_files := $(addprefix fleet/http/,page.html page.css page.js follow.js)
+fleet_page_files := $(addprefix fleet/http/,page.html page.css page.js follow.js openapi.json)
 $(fleet_page): $(fleet_page_files) fleet/http/http.mk
 	@mkdir -p $(@D)
 	@{ printf '#include "fleet/http/page.h"\nnamespace fleet {\nconstexpr PageFile files[] = {\n'; \
@@ -11,6 +11,7 @@ $(fleet_page): $(fleet_page_files) fleet/http/http.mk
 	  case $$file in \
 	    *.html) type='/", "text/html; charset=utf-8' ;; \
 	    *.css) type="/$${file##*/}\", \"text/css" ;; \
+	    *.json) type="/v1/$${file##*/}\", \"application/json" ;; \
 	    *) type="/$${file##*/}\", \"text/javascript" ;; \
 	  esac; \
 	  printf '{"%s", R"page(' "$$type"; cat $$file; printf ')page"},\n'; \

@@ -5,7 +5,8 @@
 namespace fleet {
 namespace {
 
-constexpr std::string_view page_files[] = {"/", "/page.css", "/page.js", "/follow.js"};
+constexpr std::string_view page_files[] = {"/", "/page.css", "/page.js", "/follow.js",
+                                           "/v1/openapi.json"};
 
 // Whether `below` is all of `path`, or what it begins with.
 std::optional<std::string> rest_below(std::string_view path, std::string_view below) {

@@ -1,6 +1,7 @@
 // What a path means, and where the records of the cell stand below it:
 //
 //     /                the page; /page.css, /page.js and /follow.js belong to it
+//     /v1/openapi.json this table, as OpenAPI
 //     /metrics         for Prometheus
 //     /v1/changes      what changes, as server-sent events
 //     /v1/state        the cell at a glance; /v1/state/PATH: what stands in the store at PATH, and

@@ -96,21 +96,30 @@ std::optional<KeyKind> kind_of(const Request& request, const KeyValue& record) {
   return key->kind;
 }
 
-bool is_wanted(const Request& request, const KeyValue& record, const std::string& subject) {
+// Of events only those that are asked for.
+struct Wanted {
+  std::string subject = {};
+  std::string who = {};
+};
+
+bool is_wanted(const Request& request, const KeyValue& record, const Wanted& wanted) {
   if (!kind_of(request, record)) return false;
-  if (subject.empty()) return true;
+  if (wanted.subject.empty() && wanted.who.empty()) return true;
   const auto event = read_record<FleetEvent>(record.value);
-  return event && is_about(event.value().subject, subject);
+  return event && (wanted.subject.empty() || is_about(event.value().subject, wanted.subject)) &&
+         (wanted.who.empty() || is_by(event.value(), wanted.who));
 }
 
 Response list(const Request& request, const std::string& rest, const StateView& view,
               const StateMoment& moment) {
   const std::string below = std::string(key_root) + rest + "/";
-  const std::string subject = param(request, "subject");
+  const Wanted wanted{param(request, "subject"), param(request, "who")};
+  const std::string before = param(request, "before");
+  const auto end = before.empty() ? view.records.end() : view.records.lower_bound(below + before);
   std::vector<const KeyValue*> found;
-  for (auto at = view.records.lower_bound(below); at != view.records.end(); ++at) {
+  for (auto at = view.records.lower_bound(below); at != end; ++at) {
     if (!at->first.starts_with(below)) break;
-    if (is_wanted(request, at->second, subject)) found.push_back(&at->second);
+    if (is_wanted(request, at->second, wanted)) found.push_back(&at->second);
   }
   const bool is_list = std::find(std::begin(lists), std::end(lists), rest) != std::end(lists);
   const auto self = view.records.find(std::string(key_root) + rest);

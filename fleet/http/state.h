@@ -30,7 +30,9 @@ struct StateView {
 //     fields=a,b.c        only these members of each record
 //     content=config      of a window what was set; `nonconfig`: whether it is open, and when next
 //     subject=node/n1     of events those about it, and about what is below it
+//     who=NAME            of events those that this person has ordered
 //     limit=N             of a list the last so many
+//     before=KEY          of a list what stands before this key of it: the page before a page
 [[nodiscard]] Response state_answer(const Request& request, const std::string& rest,
                                     const StateView& view, const StateMoment& moment);
 

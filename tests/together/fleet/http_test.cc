@@ -1,14 +1,18 @@
 // What decides on requests: paths, who is let in, what is answered from the records, metrics.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "fleet/http/access.h"
 #include "fleet/http/changes.h"
 #include "fleet/http/enrolled.h"
 #include "fleet/http/metrics.h"
+#include "fleet/http/page.h"
 #include "fleet/http/shown_record.h"
 #include "fleet/http/state.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
 
 namespace http_test {
 
@@ -38,9 +42,69 @@ TEST_CASE("every path means one thing, and what is below another path is not mea
     CHECK(route_of(path).place == Place::nowhere);
 }
 
-TEST_CASE("people set wishes, releases, windows, rollouts, the stop, settings; nothing else") {
+// Each parameter of a path stands for some name.
+std::string example_of(std::string path) {
+  for (std::size_t open = path.find('{'); open != std::string::npos; open = path.find('{')) {
+    const std::size_t close = path.find('}', open);
+    const bool is_kind = path.substr(open, close - open) == "{kind";
+    path.replace(open, close + 1 - open, is_kind ? "window" : "x1");
+  }
+  return path;
+}
+
+// Whether every `$ref` below leads somewhere.
+void check_references(const JsonTree& tree, const JsonTree& document) {
+  for (const JsonTree& element : tree.elements)
+    check_references(element, document);
+  for (const auto& [name, member] : tree.members) {
+    check_references(member, document);
+    if (name != "$ref") continue;
+    INFO(member.text);
+    REQUIRE(member.text.starts_with("#/"));
+    const JsonTree* at = &document;
+    for (std::size_t begin = 2; at != nullptr && begin <= member.text.size();) {
+      const std::size_t end = std::min(member.text.find('/', begin), member.text.size());
+      at = at->find(member.text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    CHECK(at != nullptr);
+  }
+}
+
+TEST_CASE("what OpenAPI tells is there, and all that people may set is told") {
+  const PageFile* file = page_file("/v1/openapi.json");
+  REQUIRE(file != nullptr);
+  CHECK(route_of("/v1/openapi.json").place == Place::page);
+  const auto document = parse_foreign_tree(file->text);
+  REQUIRE(document);
+  CHECK(document.value().text_of("openapi") == "3.0.3");
+  check_references(document.value(), document.value());
+
+  std::set<std::string> ids;
+  std::set<KeyKind> told;
+  for (const auto& [path, item] : document.value().find("paths")->members) {
+    const Route route = route_of(example_of(path));
+    INFO(path);
+    CHECK(route.place != Place::nowhere);
+    if (route.place == Place::config && !is_config_list(route.rest)) {
+      const auto key = config_record(route.rest);
+      REQUIRE(key.has_value());
+      told.insert(key->kind);
+    }
+    for (const auto& [method, operation] : item.members) {
+      if (method == "parameters") continue;
+      CHECK(ids.insert(operation.text_of("operationId")).second);
+      CHECK(operation.find("responses") != nullptr);
+    }
+  }
+  for (int kind = 0; kind <= static_cast<int>(KeyKind::identity); ++kind)
+    if (is_config(static_cast<KeyKind>(kind))) CHECK(told.contains(static_cast<KeyKind>(kind)));
+}
+
+TEST_CASE(
+    "people set wishes, releases, windows, rollouts, plans, the stop, settings; nothing else") {
   for (const char* rest : {"desired/agent", "node/n1/desired/agent", "release/agent/1.0",
-                           "window/night", "stop", "settings", "rollout/r1"})
+                           "window/night", "stop", "settings", "rollout/r1", "plan/p"})
     CHECK(config_record(rest).has_value());
   for (const char* rest : {"", "window", "node/n1/info", "driver/r1", "rollout/r1/batch/0",
                            "event/1", "epoch", "window/../stop", "window/Night", "node/n1/active"})
@@ -287,6 +351,12 @@ TEST_CASE("events are listed in their order, those of one subject, and the last 
         "\"000000000010\":{\"text\":\"c\"}}");
   CHECK(bench.get("event", {{"fields", "text"}, {"subject", "node/n1"}, {"limit", "1"}}).body ==
         R"({"000000000010":{"text":"c"}})");
+  CHECK(bench.get("event", {{"fields", "text"}, {"before", "000000000010"}, {"limit", "1"}}).body ==
+        R"({"000000000002":{"text":"b"}})");
+  CHECK(bench.get("event", {{"before", "000000000001"}}).body == "{}");
+  bench.put("event/000000000011", R"({"subject":"stop","text":"d","who":"operator:anna"})");
+  CHECK(bench.get("event", {{"fields", "text"}, {"who", "anna"}}).body ==
+        R"({"000000000011":{"text":"d"}})");
 }
 
 TEST_CASE("what cannot be known to be so is not shown: 503") {
