@@ -37,7 +37,7 @@ struct Door {
 
 struct Address {
   std::string host;
-  std::uint16_t port = 0;  // 0: any that is free
+  std::uint16_t port = 0;  // 0 for any that is free
 };
 
 // `HOST:PORT`, `[::1]:PORT`, `PORT`.

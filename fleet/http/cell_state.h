@@ -45,7 +45,7 @@ class CellState {
   [[nodiscard]] NodeCount count() const;
   // component: version: nodes.
   [[nodiscard]] std::map<std::string, std::map<std::string, std::int64_t>> versions() const;
-  // What the store keeps of each node.
+  // The bytes that the store keeps of each node.
   [[nodiscard]] std::map<std::string, std::int64_t> bytes_by_node() const;
   [[nodiscard]] std::int64_t damaged() const;
 

@@ -1,4 +1,4 @@
-// What those who follow the cell are told, as server-sent events. Records of rollouts and plans and
+// The news for those who follow the cell, as server-sent events. Records of rollouts and plans and
 // what holds for all come whole; of a node only that it has changed, since nobody looks at all of
 // them. Pure.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace fleet {
 
-// Empty: nothing of it is told.
+// An empty text if nothing of it is told.
 [[nodiscard]] std::string changes_event(Revision revision, const std::vector<Change>& changes);
 
 // That the store cannot be heard, and why.

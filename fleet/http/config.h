@@ -17,7 +17,7 @@
 
 namespace fleet {
 
-// What a decision needs of the world.
+// The facts that a decision needs.
 struct ConfigMoment {
   std::string time = {};         // as records show it
   std::string trace = {};        // of what is ordered here
@@ -47,11 +47,11 @@ struct ConfigDecision {
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
                                            const Reading& reading, const ConfigMoment& moment);
 
-// What became of `creation`; the record is what stands there now.
+// The answer to `creation`; the record is the one that stands there now.
 [[nodiscard]] Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,
                                        const KeyValue* record);
 
-// None: somebody else has written meanwhile; read and decide again.
+// No value if somebody else has written meanwhile; read and decide again.
 [[nodiscard]] std::optional<Response> config_answer(const ConfigDecision& decision,
                                                     const Outcome& outcome);
 

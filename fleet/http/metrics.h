@@ -1,4 +1,4 @@
-// What Prometheus reads: its text format, version 0.0.4. Pure.
+// Metrics for Prometheus: its text format, version 0.0.4. Pure.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 namespace fleet {
 
 struct OutsideAnswer {
-  long status = 0;  // 0: there is none
+  long status = 0;  // 0 if there is none
   std::string body = {};
   std::string error = {};
 

@@ -1,4 +1,4 @@
-// Who is at the other end of a TLS connection.
+// The name at the other end of a TLS connection.
 #pragma once
 
 #include <gnutls/gnutls.h>
@@ -10,8 +10,8 @@
 
 namespace fleet {
 
-// Who the client's certificate says that it is, where that is signed by the authority, good at this
-// moment, and not among the revocations (both PEM; the second may be empty).
+// The name in the client's certificate, if that is signed by the authority, good at this moment,
+// and not among the revocations (both PEM; the second may be empty).
 [[nodiscard]] std::optional<Visitor> visitor_of(gnutls_session_t session,
                                                 const std::string& authority,
                                                 const std::string& revocations);

@@ -1,4 +1,4 @@
-// What a path means, and where the records of the cell stand below it:
+// The meaning of a path, and the places of the cell's records below it:
 //
 //     /                the page; /page.css, /page.js and /follow.js belong to it
 //     /v1/openapi.json this table, as OpenAPI

@@ -57,11 +57,11 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer();
 
-  // Empty: it listens.
+  // An empty text if it listens.
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] std::uint16_t port() const;
 
-  // Whoever asked may have gone: then nothing happens.
+  // The client may have gone: then nothing happens.
   void answer(Number number, Response response);
   // The request becomes a stream of what push() adds, until the client goes, which is noticed
   // within a second.

@@ -1,5 +1,5 @@
-// What `/v1/state` answers, from the copy of the records that this controller keeps: the cell at a
-// glance, a record, or all records below a path. Pure.
+// The answers of `/v1/state`, from the copy of the records that this controller keeps: the cell at
+// a glance, a record, or all records below a path. Pure.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace fleet {
 
 struct StateMoment {
   UnixSeconds now = 0;
-  // None: there is no such zone here.
+  // Returns no value if there is no such zone here.
   std::function<std::optional<TimeZone>(const std::string& name)> zone = {};
 };
 

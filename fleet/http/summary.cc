@@ -102,7 +102,7 @@ JsonTree summary_of(const CellState& cell) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // Whoever writes the history always drives that.
+  // The controller that writes the history always drives that.
   const bool drives = cell.drivers().size() > cell.drivers().count(std::string(events_id));
   tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");
   return tree;

@@ -1,5 +1,5 @@
-// What a controller serves: takes each request to what decides on it, and performs what that wants
-// of the store. Lives on a loop of its own: see front.h.
+// A controller's server: takes each request to the function that decides on it, and performs that
+// function's wishes of the store. Lives on a loop of its own: see front.h.
 #pragma once
 
 #include <uv.h>
@@ -47,7 +47,7 @@ class Website {
   Website& operator=(const Website&) = delete;
   ~Website() = default;
 
-  // Empty: it listens.
+  // An empty text if it listens.
   [[nodiscard]] const std::string& error() const {
     return server_.error().empty() ? error_ : server_.error();
   }

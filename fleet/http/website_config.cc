@@ -1,4 +1,5 @@
-// What people set: a request reads what it needs to be decided on, writes, and is answered.
+// The settings of people: a request reads the records on which it is decided, writes, and is
+// answered.
 #include <algorithm>
 #include <utility>
 
@@ -42,7 +43,7 @@ void Website::begin_errand(HttpServer::Number number, const Request& request,
   read_next(errand);
 }
 
-// What a request writes is written only while its certificate is let in: the copy of the records
+// A request writes only while its certificate is let in: the copy of the records
 // may be behind the store.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;

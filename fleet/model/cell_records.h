@@ -47,7 +47,8 @@ struct Desired {
   bool operator==(const Desired&) const = default;
 };
 
-// driver/ID, on a lease. What it was created at is the fence of all that this driver writes.
+// driver/ID, on a lease. The revision at which it was created is the fence of all that this driver
+// writes.
 struct DriverRecord {
   std::string controller = {};
 

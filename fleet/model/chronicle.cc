@@ -23,7 +23,7 @@ static_assert((events_at_once + notes_at_once) * (key_bytes_max + 4 * text_bytes
 // The beginning of the subject of a node's silence.
 constexpr std::string_view node_subject = "node/";
 
-// What HTTP and others write about a subject is no news of ours.
+// An event that HTTP or another program writes about a subject is no news of ours.
 bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
@@ -63,7 +63,7 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   if (--waits->second == 0) waiting_.erase(waits);
 }
 
-// What is known of an event's subject goes with its last event: each instance of each node is a
+// The knowledge of an event's subject goes with its last event: each instance of each node is a
 // subject of its own, and there is no end of them.
 void ChronicleTask::forget_event(std::uint64_t number) {
   const auto event = events_.find(number);
@@ -84,7 +84,7 @@ bool ChronicleTask::has_an_end(const FleetEvent& event) const {
          instances_.contains(event.subject.substr(node_subject.size()));
 }
 
-// What waits to be written counts as told.
+// An event that waits to be written counts as told.
 const FleetEvent* ChronicleTask::last_of(const std::string& subject) const {
   if (waiting_.contains(subject)) {
     return &*std::find_if(pending_.rbegin(), pending_.rend(),

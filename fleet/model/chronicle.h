@@ -1,7 +1,7 @@
 // The cell's history: whoever holds the key `driver/events` writes an event for each change that
 // matters, numbered without a gap. A task of a driver: see driver.h.
 //
-// What an event tells is decided from the record as it is and from the last event of the same
+// The words of an event are decided from the record as it is and from the last event of the same
 // subject: whoever takes this over looks at all that was written since the last event, and tells
 // what was not told. Changes that came and went while nobody held the key are not told.
 #pragma once
@@ -25,7 +25,7 @@
 namespace fleet {
 
 inline constexpr std::string_view events_id = "events";
-// What comes within this time is written together: a rollout of a thousand nodes costs a few
+// Events that come within this time are written together: a rollout of a thousand nodes costs a few
 // transactions a second, however fast it goes.
 inline constexpr Ms event_gather_ms = 500;
 // A node without an instance for so long is silent; one that starts anew is not.

@@ -13,7 +13,7 @@
 
 namespace fleet {
 
-// What stands in the store of it already.
+// The part of it that stands in the store already.
 template <class Record>
 struct Written {
   Record record = {};
@@ -33,7 +33,7 @@ class Creation {
 
   virtual ~Creation() = default;
 
-  // What is to be read before each next().
+  // The key to be read before each next().
   [[nodiscard]] const std::string& key() const { return key_; }
 
   // `found` is what stands at key() now (null: nothing), `last` what came of the transaction that
@@ -54,8 +54,8 @@ class Creation {
   [[nodiscard]] virtual agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const = 0;
 
-  // What of `wanted` stands there already, which its trace tells; none: nothing of it. Refused, in
-  // the words of `if_others`: what stands there is another's.
+  // The part of `wanted` that stands there already, which its trace tells; no value if none does.
+  // Refused, in the words of `if_others`: what stands there is another's.
   template <class Record>
   [[nodiscard]] static agent_protocol::Result<std::optional<Written<Record>>> written_of(
       const Record& wanted, const KeyValue* found, const std::string& if_others) {

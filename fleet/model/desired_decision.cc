@@ -64,7 +64,7 @@ class DesiredDecider {
     if (view_.is_stopped() || is_halted() || node.claim.revision != 0) return false;
     if (own.pinned || moved_since || is_told(node, *wish_)) return false;
     if (node.running.empty()) return false;  // it does not have the component
-    // What waits at its gate for an older wish is told this one, even where it runs it.
+    // An instance that waits at its gate for an older wish is told this one, even if it runs it.
     const bool waits = phase_of(node) != UpgradePhase::unknown && !is_ended(phase_of(node));
     if (runs(node, wish_->desired.version) && !waits) return false;
     const auto active = node.instances.find(node.active.record.instance);
@@ -102,8 +102,8 @@ class DesiredDecider {
 
   // ---- cut over
 
-  // What is to take over, if all that this controller has itself seen speaks for it: an instance of
-  // fleet-agent, or for another component what waits at its gate.
+  // The successor, if all that this controller has itself seen speaks for it: an instance of
+  // fleet-agent, or for another component the one that waits at its gate.
   [[nodiscard]] const std::string* successor(const std::string& id, const DesiredNode& node) const {
     const std::string_view wanted = without_build(node.desired.record.version);
     if (view_.component() != own_component) {

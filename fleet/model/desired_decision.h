@@ -42,7 +42,7 @@ struct DesiredSettings {
   Ms stop_ms = 60'000;      // the old instance's time to end
 };
 
-// What this controller has seen by itself; another that takes over sees it anew.
+// The observations that this controller has made by itself; another that takes over sees it anew.
 struct DesiredMarks {
   // By node and instance: since when it is ready and alive, and by which version. Without an
   // instance: since when another component waits at its gate, and by which attempt.

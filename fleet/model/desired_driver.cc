@@ -52,7 +52,7 @@ void DesiredTask::take_all(const Reading& reading) {
   windows_.take_all(reading);
 }
 
-// What it takes: to fetch, to be observed, and to stop.
+// Looks at windows with the time that it takes to fetch, to be observed, and to stop.
 void DesiredTask::look_at_windows(Component& component, Ms now) const {
   component.marks.closed.clear();
   const Ms takes = settings_.staging_ms + settings_.observe_ms + settings_.stop_ms;

@@ -12,7 +12,7 @@
 
 namespace fleet {
 
-// What they are driven as. No rollout and no plan has this name.
+// The name under which they are driven. No rollout and no plan has it.
 inline constexpr std::string_view desired_id = "desired";
 
 class DesiredTask {

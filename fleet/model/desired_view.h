@@ -16,7 +16,7 @@ namespace fleet {
 template <class Record>
 struct Seen {
   Record record = {};
-  Revision revision = 0;  // 0: the key is absent
+  Revision revision = 0;  // 0 if the key is absent
 
   bool operator==(const Seen&) const = default;
 };
@@ -36,13 +36,13 @@ struct DesiredNode {
 // A version without its build metadata, which says nothing about which release it is.
 [[nodiscard]] std::string_view without_build(std::string_view version);
 
-// What the cell is to run, and the revision of the write that said so: each write is a wish of its
-// own, and is tried anew.
+// The version that the cell is to run, and the revision of the write that said so: each write is a
+// wish of its own, and is tried anew.
 struct CellWish {
   Desired desired = {};
   Revision revision = 0;
 
-  // What a node's own record says when it was told to go there: `desired-REVISION`.
+  // The text in a node's own record when it was told to go there: `desired-REVISION`.
   [[nodiscard]] std::string trace() const;
 
   bool operator==(const CellWish&) const = default;
@@ -56,7 +56,7 @@ class DesiredView {
   [[nodiscard]] const std::map<std::string, DesiredNode>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_stopped() const { return stopped_; }
 
-  // None: nothing is wished.
+  // No value if nothing is wished.
   [[nodiscard]] std::optional<CellWish> wish() const;
 
   void take(const KeyValue& record);

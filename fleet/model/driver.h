@@ -4,7 +4,8 @@
 // desired_driver.h.
 //
 // Values in, a list of actions out. At most one transaction, reading or lease is under way, and
-// while one is nothing else is decided. What came of a transaction is always known before the next:
+// while one is nothing else is decided. The outcome of a transaction is always known before the
+// next:
 //
 //     committed   its own writes are taken in
 //     refused     somebody else has written: everything is read again

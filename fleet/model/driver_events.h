@@ -1,4 +1,4 @@
-// What a driver is told and what it asks for: the same for a rollout, a plan and a desired version.
+// The events and actions of a driver: the same for a rollout, a plan and a desired version.
 #pragma once
 
 #include <optional>
@@ -42,7 +42,7 @@ inline constexpr Ms store_retry_ms = 1'000;
 
 // ---- events
 
-// What the wall clock shows, for windows; none: nobody knows.
+// The time of the wall clock, for windows; no value if nobody knows it.
 struct BeginDriving {
   std::optional<UnixSeconds> wall = {};
 };
@@ -121,7 +121,7 @@ struct EndDriving {
 using DriverAction = std::variant<Commit, WantReading, GrantLease, Tell, EndDriving>;
 using DriverActions = std::vector<DriverAction>;
 
-// What a driver's task decides.
+// The next step of a driver, as its task decides.
 using DriverStep = std::variant<Wait, GrantLease, Write, Over>;
 
 }  // namespace fleet

@@ -1,4 +1,4 @@
-// What the values of an enumeration are called in records. Each enumeration begins with `unknown`,
+// The names of an enumeration's values in records. Each enumeration begins with `unknown`,
 // which is how a text that this program does not know is read, so that a younger program's word
 // never makes a record unreadable; beside it stands a function
 //   constexpr auto names(Stage) { return std::to_array<std::string_view>({"unknown", ...}); }

@@ -1,4 +1,4 @@
-// What a record says that belongs to history, as an event. Pure.
+// The part of a record that belongs to history, as an event. Pure.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace fleet {
 
-// None: it says nothing of that kind. The same is said of a record until something that matters
-// changes in it, so that whoever knows the last event of a subject knows whether this is news.
-// Without the time.
+// No value if it says nothing of that kind. The same is said of a record until something that
+// matters changes in it, so that whoever knows the last event of a subject knows whether this is
+// news. Without the time.
 [[nodiscard]] std::optional<FleetEvent> event_of(const KeyValue& record);
 // That the key is gone.
 [[nodiscard]] std::optional<FleetEvent> event_of_absence(std::string_view key);

@@ -30,7 +30,8 @@ bool is_in(std::string_view set, char c) {
   return found != negated;
 }
 
-// Where the pattern goes on if what stands at `at`, no star, takes `c`; npos: it does not.
+// The index at which the pattern goes on if its element at `at`, no star, takes `c`; npos if it
+// does not.
 std::size_t take(std::string_view pattern, std::size_t at, char c) {
   if (at >= pattern.size()) return std::string_view::npos;
   if (pattern[at] == '?') return at + 1;

@@ -1,7 +1,7 @@
-// Who may come in, by the name of his certificate: `node:n1`, `operator:anna`. A certificate is
-// renewed when two thirds of its life are over, by a request that its node writes into the store,
-// for the same name and for nobody who was revoked. Pure: what a certificate says is read, and
-// signed, elsewhere.
+// Those who may come in, by the names of their certificates: `node:n1`, `operator:anna`. A
+// certificate is renewed when two thirds of its life are over, by a request that its node writes
+// into the store, for the same name and for nobody who was revoked. Pure: what a certificate says
+// is read, and signed, elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -73,15 +73,15 @@ class RenewalRequests {
 };
 
 // Why the node gets none, whatever its request holds: it was never enrolled, was revoked, or has
-// one that is good for long. Empty: it may.
+// one that is good for long. An empty text if it may.
 [[nodiscard]] std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now);
 
 // Why a request that was made with the key of this certificate is not the node's own. Others may
 // write the record of the request, those who order what nodes do among them, but have no such key.
-// Empty: it is.
+// An empty text if it is.
 [[nodiscard]] std::string why_not_held(const PendingRenewal& pending, const std::string& serial);
 
-// What answers the request: the certificate that was made, or why there is none.
+// The answer to the request: the certificate that was made, or the reason why there is none.
 struct RenewalAnswer {
   std::string pem = {};
   IssuedCertificate issued = {};

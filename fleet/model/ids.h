@@ -1,5 +1,5 @@
-// What nodes, components, rollouts, plans and versions may be called. Such a name stands in keys,
-// in certificates and in files, so it has no character that means anything there.
+// The names that nodes, components, rollouts, plans and versions may have. Such a name stands in
+// keys, in certificates and in files, so it has no character that means anything there.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@
 namespace fleet {
 namespace {
 
-// What stands at a place of a key: `*` an id, `c` a component, `V` a version, `#` a number, `E` an
+// The parts of a key: `*` an id, `c` a component, `V` a version, `#` a number, `E` an
 // event's.
 struct Shape {
   KeyKind kind;

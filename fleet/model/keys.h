@@ -1,4 +1,5 @@
-// Where each record stands in the store: /fleet/v1/…, as a key and back. Nobody else spells a key.
+// The place of each record in the store: /fleet/v1/…, as a key and back. No other file spells a
+// key.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +58,8 @@ inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 // written to somebody else's record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
-// The same of names that others have written, or that were made of such. None: its place does not
-// take one of them.
+// The same of names that others have written, or that were made of such. No value if its place does
+// not take one of them.
 [[nodiscard]] std::optional<std::string> key_if(KeyKind kind,
                                                 std::initializer_list<std::string_view> names);
 
@@ -67,11 +68,11 @@ inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
                                  std::uint64_t number);
 
-// What all keys below a record begin with: `key_below(key_of(KeyKind::rollout, {"r1"}))`.
+// The beginning of all keys below a record: `key_below(key_of(KeyKind::rollout, {"r1"}))`.
 [[nodiscard]] std::string key_below(std::string_view key);
 // `/fleet/v1/node/ID/`: all that a node may read and write.
 [[nodiscard]] std::string node_prefix(std::string_view node);
-// What the keys of a kind begin with, up to the first name: `/fleet/v1/rollout/`.
+// The beginning of the keys of a kind, up to the first name: `/fleet/v1/rollout/`.
 [[nodiscard]] std::string prefix_of(KeyKind kind);
 
 struct ParsedKey {
@@ -84,7 +85,8 @@ struct ParsedKey {
   bool operator==(const ParsedKey&) const = default;
 };
 
-// None: it is no key of the fleet's records, or a name in it is none; such a key is left alone.
+// No value if it is no key of the fleet's records, or a name in it is none; such a key is left
+// alone.
 [[nodiscard]] std::optional<ParsedKey> parse_key(std::string_view key);
 
 }  // namespace fleet

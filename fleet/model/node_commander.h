@@ -55,7 +55,7 @@ enum class UpgradeEnding { committed, failed, rolled_back };
 
 // ---- events
 
-// What the upgrader says, when the ledger has just been read. The first event.
+// The upgrader's status when the ledger has just been read. The first event.
 struct Restarted {
   std::string under_way = {};            // the id of the upgrade that is; empty: none
   std::optional<Ms> activated_ago = {};  // none: the new version is not activated yet

@@ -1,4 +1,4 @@
-// What fleet-agent keeps on its disk of the commands for one component, so that each is executed at
+// fleet-agent's record on its disk of the commands for one component, so that each is executed at
 // most once whatever is killed. It is synced before anything is done, and before anybody is told.
 #pragma once
 
@@ -27,7 +27,7 @@ struct NodeLedger {
 
   bool operator==(const NodeLedger&) const = default;
 
-  // What was answered to the command; null: nothing yet.
+  // The answer to the command; null if there is none yet.
   [[nodiscard]] const Answer* answer_to(std::string_view id) const;
   void answer(std::string_view id, std::string_view result, std::string_view instance);
 };

@@ -142,7 +142,7 @@ struct Command {
   bool operator==(const Command&) const = default;
 };
 
-// What an answer's result may be besides an error in words.
+// The results that an answer may have besides an error in words.
 inline constexpr std::string_view result_done = "done";
 inline constexpr std::string_view result_reboot_required = "reboot-required";
 // It cannot be known what came of it: the versions that run must say.

@@ -1,11 +1,10 @@
-// What NodeCommander makes of a command that was begun before fleet-agent, or the machine, went
-// down.
+// NodeCommander's part for a command that was begun before fleet-agent, or the machine, went down.
 #include "fleet/model/node_commander.h"
 
 namespace fleet {
 namespace {
 
-// What came of the last upgrade is known already.
+// True if the outcome of the last upgrade is known already.
 bool is_ended(const NodeLedger& ledger) {
   if (ledger.progress.attempt != ledger.upgrade.id) return false;
   return ledger.progress.phase == UpgradePhase::done ||

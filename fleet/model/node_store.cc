@@ -1,4 +1,4 @@
-// What NodeCommander asks of disk and store: at most one save, one question and one report at a
+// NodeCommander's questions to disk and store: at most one save, one question and one report at a
 // time; and when it wants to be woken.
 #include <utility>
 

@@ -1,4 +1,4 @@
-// What the records of a cell say, node by node. Damaged ones are named, and hide nothing else.
+// The records of a cell, node by node. Damaged ones are named, and hide nothing else.
 #pragma once
 
 #include <map>
@@ -34,7 +34,8 @@ struct NodeView {
 // In the order of their names.
 [[nodiscard]] std::vector<NodeView> nodes_in(const Reading& reading);
 
-// Who of them runs a newer version of the component: `n1 (2.1.0), n2 (2.1.0)`. Empty: nobody.
+// Those that run a newer version of the component: `n1 (2.1.0), n2 (2.1.0)`. An empty text if none
+// does.
 [[nodiscard]] std::string who_runs_newer(const std::vector<NodeView>& nodes,
                                          const std::string& component, const std::string& version);
 

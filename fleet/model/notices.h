@@ -1,6 +1,6 @@
 // Which events are told to people by a webhook, and when again: successes, failures and halts, in
-// their order, each at least once, and never so that anything waits for it. Whoever writes the
-// history tells them, too. Pure.
+// their order, each at least once, and never so that anything waits for it. The controller
+// that writes the history tells them, too. Pure.
 #pragma once
 
 #include <cstdint>

@@ -171,7 +171,7 @@ class PlanDecider {
     }
     next_.acting = true;
     if (step().migrate && !plan_.component.empty()) put_desired(plan_.version, plan_.digest);
-    // What has been stopped is not held back: it would not serve.
+    // A member that has been stopped is not held back: it would not serve.
     return write("all have stopped for step " + name() + ", and may act");
   }
 

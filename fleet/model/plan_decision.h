@@ -1,4 +1,4 @@
-// What the driver of a plan does next, decided from the plan, the members' own records, and how
+// The next step of a plan's driver, decided from the plan, the members' own records, and how
 // long it has waited.
 //
 //     what has come true                          what it writes
@@ -35,7 +35,7 @@ namespace fleet {
 
 struct MemberSight {
   PlanMember record = {};
-  Revision revision = 0;  // 0: it has recorded nothing
+  Revision revision = 0;  // 0 if it has recorded nothing
 
   bool operator==(const MemberSight&) const = default;
 };
@@ -43,7 +43,7 @@ struct MemberSight {
 struct PlanView {
   std::string name = {};
   Plan plan = {};
-  Revision revision = 0;                            // 0: the plan is not there
+  Revision revision = 0;                            // 0 if the plan is not there
   std::vector<std::string> ids = {};                // who takes part, sorted
   std::map<std::string, MemberSight> members = {};  // what they have recorded
   std::map<std::string, Once> once = {};            // by step
@@ -81,12 +81,13 @@ struct PlanDecision {
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 
-// What a failed run left, and a completed one: erased, so that the next begins anew. In parts that
-// a store takes, of which each compares the plan and the last erases it. Empty: it still runs.
+// Erases the records that a failed run left, or a completed one, so that the next begins anew. In
+// parts that a store takes, of which each compares the plan and the last erases it. No part if it
+// still runs.
 [[nodiscard]] std::vector<Transaction> recover_plan(const PlanView& view);
 
 // The same for a run after which nobody is halted, before the next: what was done once for a
-// version stays done. Empty: it still runs, or is to be recovered first.
+// version stays done. No part if it still runs, or is to be recovered first.
 [[nodiscard]] std::vector<Transaction> make_room(const PlanView& view);
 
 }  // namespace fleet

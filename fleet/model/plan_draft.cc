@@ -61,7 +61,7 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // What another plan has held back was never what all should run.
+  // A version that another plan has held back was never the one that all should run.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;

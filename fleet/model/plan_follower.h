@@ -18,8 +18,8 @@
 // and ordered once, by the process that has recorded it: who finds the record in the same boot
 // waits for the boot, and never orders another. In a later boot `start` and `post` follow.
 //
-// When the plan stops, who acts ends that first. Who has stopped for a step in which nobody's `act`
-// has begun runs `start` and has resumed; everybody else stays as he is, halted.
+// When the plan stops, a member that acts ends that first. A member that has stopped for a step in
+// which no `act` has begun runs `start` and has resumed; each other stays as it is, halted.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ inline constexpr int exit_not_run = 126;
 enum class HookVerb { check, stop, act, start, post, migrate, reboot };
 [[nodiscard]] std::string_view text_of(HookVerb verb);
 
-// What a member knows.
+// The facts that a member knows.
 struct FollowerFacts {
   std::string node = {};
   std::string plan = {};

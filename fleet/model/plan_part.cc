@@ -59,7 +59,7 @@ void PlanPart::take(const MemberWritten& event) {
     unknown_ = write.member;
     looks_ = true;
   } else {
-    // What has refused it will be seen.
+    // The record that made it refused will be seen.
     refused_ = decided_on_;
   }
 }

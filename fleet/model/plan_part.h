@@ -17,7 +17,7 @@ namespace fleet {
 
 // ---- events
 
-// What stands in the store.
+// The records of the store.
 struct PlanSeen {
   PlanSight sight = {};
   Revision as_of = 0;   // the revision at which its own record was read
@@ -37,8 +37,8 @@ class PlanPart {
   // `version` is that of this fleet-agent.
   PlanPart(std::string node, std::string plan, std::string version, std::string boot = "");
 
-  // What is to be begun now; its end is told by HookEnded or MemberWritten. Where the outcome is
-  // unknown, nothing is until what stands in the store has been looked at again.
+  // The deed to be begun now; its end is told by HookEnded or MemberWritten. While an outcome is
+  // unknown there is none, until the store has been looked at again.
   [[nodiscard]] FollowerStep step(const PlanPartEvent& event);
 
   [[nodiscard]] bool is_busy() const { return running_ || pending_; }

@@ -1,4 +1,5 @@
-// What a plan's driver knows, read from the store, and what is erased when a run is over.
+// Reads the knowledge of a plan's driver from the store, and says which records are erased when a
+// run is over.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// What the members of records are called: one `serialize` a structure, for any cereal archive. A
+// The names of records' members: one `serialize` a structure, for any cereal archive. A
 // name here is never given another meaning; new ones may be added, and absent ones keep their
 // default.
 #pragma once

@@ -1,4 +1,4 @@
-// What must hold of a record beyond its shape: names that come to stand in keys, in commands and
+// The rules for a record beyond its shape: names that come to stand in keys, in commands and
 // in the ids of upgrades are such names, and numbers are such that what is counted with them stays
 // a number. Texts for people are cut to what a record holds of them, and lists of nodes keep the
 // first names and the count of all.

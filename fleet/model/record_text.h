@@ -1,6 +1,6 @@
-// A record as the text that stands in the store, and back. What is read was written by others,
-// maybe younger, older, broken or hostile: it is a record or a sentence that says why it is none,
-// and never anything in between.
+// A record as the text that stands in the store, and back. The texts that are read were written by
+// others, maybe younger, older, broken or hostile: it is a record or a sentence that says why it is
+// none, and never anything in between.
 //
 // Read: at most 64 KiB, nested at most 16 deep (looked at before anything is parsed), one JSON
 // object in UTF-8, `"v"` absent or 1. A member that is not known is ignored, one that is absent has
@@ -37,7 +37,7 @@ template <class Record>
 template <class Record>
 [[nodiscard]] std::string write_record(const Record& record);
 
-// What the members of a record are called, `v` first: whatever else a person writes is a mistake.
+// The names of a record's members, `v` first: whatever else a person writes is a mistake.
 // Of records that are flat maps, `v` alone. Exists for RolloutTerms too, which people write.
 template <class Record>
 [[nodiscard]] std::vector<std::string> member_names();

@@ -48,8 +48,8 @@ struct JsonTree {
 // `patch` laid over `target` (RFC 7396): objects member by member, null takes away.
 [[nodiscard]] JsonTree merge_patch(JsonTree target, const JsonTree& patch);
 
-// Of an object only these members: `a,b.c`. A path goes through arrays to each element. What is not
-// there is left out.
+// Of an object only these members: `a,b.c`. A path goes through arrays to each element. A member
+// that is not there is left out.
 [[nodiscard]] JsonTree select_fields(const JsonTree& tree, std::string_view fields);
 
 }  // namespace fleet

@@ -1,4 +1,4 @@
-// What a source of releases says: an index of our own, or what GitHub's API lists. Pure.
+// The answer of a source of releases: an index of our own, or what GitHub's API lists. Pure.
 //
 // An index is `{"releases":[{"tag":"agent-1.2.0","prerelease":false,"manifests":["URL", ...]}]}`,
 // its URLs relative to its own. Of GitHub's releases those assets are manifests that end in `.json`
@@ -21,7 +21,7 @@ struct IndexedRelease {
   bool operator==(const IndexedRelease&) const = default;
 };
 
-// Where a setting's source is asked: `github:OWNER/NAME` is GitHub's API.
+// The URL at which a setting's source is asked: `github:OWNER/NAME` is GitHub's API.
 [[nodiscard]] std::string url_of_source(std::string_view source);
 
 // Refused: it is no index. A release without manifests is left out.

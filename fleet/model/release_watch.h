@@ -9,7 +9,7 @@
 
 namespace fleet {
 
-// What a source says of a release.
+// A release, as a source describes it.
 struct FoundRelease {
   std::string tag = {};
   bool prerelease = false;
@@ -19,8 +19,8 @@ struct FoundRelease {
 
 enum class Channel { production, staging };
 
-// A tag's version is what follows its first hyphen: `release-2018.11.07-1` is `2018.11.07-1`. None:
-// the tag has no hyphen, nothing before it, or nothing behind it that may be a version.
+// A tag's version is what follows its first hyphen: `release-2018.11.07-1` is `2018.11.07-1`. No
+// value if the tag has no hyphen, nothing before it, or nothing behind it that may be a version.
 [[nodiscard]] std::optional<std::string> version_of_tag(std::string_view tag);
 
 // Whether a release may have this version: nodes take semantic versions alone.
@@ -30,7 +30,7 @@ enum class Channel { production, staging };
 // no release may have is older than each that one may, and of two such the texts are compared.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view a, std::string_view b);
 
-// What is going on with the component.
+// The state of the component.
 struct WatchState {
   std::string current = {};  // the newest version that was taken; empty: none yet
   bool under_way = false;    // a rollout, a plan, or a desired version that is not there yet
@@ -38,8 +38,8 @@ struct WatchState {
 };
 
 // The newest release that is newer than what was taken, of the channel (production: no
-// pre-releases), and that may be published. None: nothing is new, something is under way, or a
-// person is waited for.
+// pre-releases), and that may be published. No value if nothing is new, something is under way,
+// or a person is waited for.
 [[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
                                                          Channel channel, const WatchState& state);
 

@@ -180,7 +180,7 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
          read.reason();
 }
 
-// None: there is nothing left to do for it.
+// No value if there is nothing left to do for it.
 std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& records,
                                                          const std::string& component,
                                                          Watched& watched, const Moment& moment) {
@@ -239,7 +239,7 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
                          rollout.value().who == watch_who;
     if (!is_half) return std::nullopt;
     if (!watched.wanted || watched.wanted->trace != rollout.value().trace) {
-      // Whoever wrote it has ended in the middle. Nobody drives it: it is begun anew.
+      // Its writer has ended in the middle. No controller drives it: it is begun anew.
       return Order{{.compares = {fence, {.key = key, .revision = there->modified}},
                     .erases = {{key}, {key_below(key), true}}},
                    id + " was half written, and is taken away"};

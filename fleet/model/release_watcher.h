@@ -1,9 +1,11 @@
 // Follows sources of releases, and does with what is new as the settings say: publishes it, desires
-// it, or rolls it out. Whoever writes the history does this, too, and compares in each transaction
-// that it still does. Pure: what is to be asked of a source is a step, and its answer comes back.
+// it, or rolls it out. The controller that writes the history does this, too, and compares in each
+// transaction that it still does. Pure: what is to be asked of a source is a step, and its answer
+// comes back.
 //
-// What was tried once is never tried again by itself, and while something is under way, or the last
-// rollout that began here has failed, nothing begins: a person goes on by a rollout or a wish.
+// A release that was tried once is never tried again by itself, and while something is under way,
+// or the last rollout that began here has failed, nothing begins: a person goes on by a rollout or
+// a wish.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +27,10 @@ namespace fleet {
 
 using CellRecords = std::map<std::string, KeyValue, std::less<>>;
 
-// Who began a rollout that nobody asked for.
+// The beginner of a rollout that no person asked for.
 inline constexpr std::string_view watch_who = "watch";
 
-// What the records say of a component whose source is watched.
+// The state of a component whose source is watched, by the records.
 [[nodiscard]] WatchState watch_state(const CellRecords& records, const std::string& component,
                                      const WatchSettings& settings);
 
@@ -62,7 +64,7 @@ class ReleaseWatcher {
   // One thing at a time: while one is under way, a rest.
   [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
 
-  // What came of the step. Empty: all is well; otherwise a line for the log.
+  // Takes the outcome of the step. Returns a line for the log, or an empty text if all is well.
   [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
   void source_failed() { under_way_.clear(); }

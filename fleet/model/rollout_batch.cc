@@ -21,7 +21,7 @@ void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
   }
 }
 
-// What a node that has not answered in time has come to.
+// The end of a node that has not answered in time.
 Stand late(NodeStage stage) {
   if (stage == NodeStage::preparing) return {Standing::failed, "no answer to prepare"};
   if (stage == NodeStage::applying) {

@@ -48,7 +48,7 @@ class RolloutBatchNow {
   std::vector<Node> nodes_;
 };
 
-// What is to be recorded of a node that has come to an end; none: it has not, or it is recorded.
+// The record of a node that has come to an end; no value if it has not, or it is recorded.
 [[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
 
 // Why a rollout of which so many nodes have failed is aborted; empty: it is not. With --batches,

@@ -1,5 +1,5 @@
-// What the driver of a rollout does next, decided from what stands in the store and nothing else
-// but how long it has waited. So whoever drives decides the same, and repeats nothing.
+// The next step of a rollout's driver, decided from the records of the store alone, and from how
+// long it has waited. So whoever drives decides the same, and repeats nothing.
 //
 //     nodes of the batch            what is done
 //     some waiting                  `prepare` is ordered of them, all at once (stop must be absent)
@@ -70,7 +70,7 @@ struct StepLease {
   bool operator==(const StepLease&) const = default;
 };
 
-// What the driver itself knows.
+// The facts that the driver itself knows.
 struct DriverFacts {
   std::string controller = {};
   Revision fence = 0;  // what its key was created at

@@ -1,4 +1,4 @@
-// What a rollout would do, before anything is written or touched: which nodes it has, in which
+// The course of a rollout, before anything is written or touched: which nodes it has, in which
 // batches, and why not where it must not begin. `--dry-run` ends here; a rollout begins here.
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace fleet {
 
-// What a new rollout may be called: its name is the beginning of its commands' ids, which have a
-// limit, and of its driver's key, which it has no one else to share with.
+// The names that a new rollout may have: its name is the beginning of its commands' ids, which have
+// a limit, and of its driver's key, which it has no one else to share with.
 [[nodiscard]] bool is_rollout_id(std::string_view text);
 
 // A node that the rollout may have: it has the component.
@@ -54,12 +54,12 @@ struct DraftLeave {
                                                  const std::string& seed = {},
                                                  const DraftLeave& leave = {});
 
-// The next transaction that writes a new rollout; none: all of it is written. What is there already
-// is `written` (none: nothing) with its revision, so that after an unknown outcome, or a death,
-// reading again tells how to go on. It is `created` until its last transaction makes it `rolling`,
-// and its `batch` counts those written: nobody drives half of one. That last one begins something,
-// and so compares that `stop` is absent; the first compares that the release is there, and that no
-// plan has the name.
+// The next transaction that writes a new rollout; no value when all of it is written. The part that
+// is there already is `written` (no value if none is) with its revision, so that after an unknown
+// outcome, or a death, reading again tells how to go on. It is `created` until its last transaction
+// makes it `rolling`, and its `batch` counts those written: nobody drives half of one. That last
+// one begins something, and so compares that `stop` is absent; the first compares that the release
+// is there, and that no plan has the name.
 using WrittenRollout = Written<Rollout>;
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,

@@ -32,7 +32,7 @@ struct RolloutTerms {
   std::int64_t soak_ms = 60'000;
   std::int64_t pause_ms = 0;
   std::int64_t max_failed = 1;
-  std::int64_t confirm_ms = 0;  // 0: the longer of three soaks and five minutes
+  std::int64_t confirm_ms = 0;  // 0 for the longer of three soaks and five minutes
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
   bool downgrade = false;
@@ -60,7 +60,7 @@ constexpr auto names(RolloutState) {
       {"unknown", "created", "rolling", "paused", "aborting", "aborted", "completed"});
 }
 
-// What the batch under way is doing, for people; decisions are made from where each node stands.
+// The phase of the batch under way, for people; decisions are made from where each node stands.
 enum class BatchPhase { unknown, preparing, applying, soaking, confirming, pausing };
 constexpr auto names(BatchPhase) {
   return std::to_array<std::string_view>(

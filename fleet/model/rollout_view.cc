@@ -31,8 +31,7 @@ Stand prepare_stand(const NodeSight& sight) {
   return error_stand(sight.answer.result);
 }
 
-// What the upgrade that this rollout has begun says of itself; pending where it says nothing that
-// ends it.
+// The standing of the upgrade that this rollout has begun; pending if it says nothing that ends it.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
   if (!is_of(sight.upgrade.attempt, view, "apply")) return {Standing::pending};
   switch (sight.upgrade.phase) {
@@ -168,7 +167,7 @@ void RolloutView::take_text(const std::string& key, const std::string* text) {
   }
   if (parsed->kind == KeyKind::node_answer && is_ours()) {
     nodes[names[0]].answer = record_of<Answer>(text, wrong);
-    // Whatever it was to answer, it is no success.
+    // By whatever it was to answer, it is no success.
     if (!wrong.empty()) nodes[names[0]].answer = {nodes[names[0]].node.command, wrong, ""};
   }
   if (parsed->kind == KeyKind::node_upgrade && is_ours()) {

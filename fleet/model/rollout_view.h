@@ -15,7 +15,7 @@
 
 namespace fleet {
 
-// What stands in the store about one node.
+// The records of the store about one node.
 struct NodeSight {
   RolloutNode node = {};
   Answer answer = {};
@@ -57,7 +57,7 @@ struct RolloutView {
 // `rollout/RID`, in claims.
 [[nodiscard]] std::string claim_of(const RolloutView& view);
 
-// Where a node of the batch stands, from its records alone.
+// The standing of a node of the batch, from its records alone.
 enum class Standing {
   waiting,      // nothing was ordered
   claimed,      // something else moves it

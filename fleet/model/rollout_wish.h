@@ -1,4 +1,4 @@
-// What becomes of a rollout's record when a person tells it something. Pure.
+// The change of a rollout's record when a person tells it something. Pure.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace fleet {
 
-// What a person may tell a rollout that has begun.
+// The words that a person may tell a rollout that has begun.
 enum class RolloutWish { pause, resume, abort };
 
 // Why a rollout pauses or aborts by a person's order.

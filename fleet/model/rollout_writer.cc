@@ -8,7 +8,7 @@
 namespace fleet {
 namespace {
 
-// What ending or ordering one node writes at most, and the rollout's own record.
+// The writes that the end of one node, or its order, takes at most, with the rollout's own record.
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {

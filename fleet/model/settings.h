@@ -1,5 +1,5 @@
-// What a cell is set to, by names: the only place that knows them, what each may be, and what holds
-// where one is not set. People write texts; what follows from them is plain data.
+// The settings of a cell, by names: the only place that knows them, the values that each may have,
+// and those that hold if it is not set. People write texts; plain data follows from them.
 //
 //     event-age                30d                how long events are kept
 //     event-count              10000              how many, at most
@@ -49,10 +49,10 @@ struct CellSettings {
   bool operator==(const CellSettings&) const = default;
 };
 
-// None: all of them may be. Otherwise which may not, and why.
+// No value if all of them may be; otherwise the one that may not, and why.
 [[nodiscard]] std::optional<std::string> why_no_settings(const Settings& settings);
 
-// What may not be is left at what holds without it.
+// A setting that may not be is left at the value that holds without it.
 [[nodiscard]] CellSettings cell_settings(const Settings& settings);
 
 // `500ms`, `30s`, `10m`, `2h`, `30d`.

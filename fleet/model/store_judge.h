@@ -9,7 +9,7 @@
 
 namespace fleet {
 
-// What a node has seen of the store, and does not forget.
+// The signs of the store that a node has seen and does not forget.
 struct KnownStore {
   std::int64_t epoch = 0;
   Revision revision = 0;  // the highest; 0: it has seen none yet

@@ -7,7 +7,7 @@
 //     not A, A and B, A or B   in this order of strength; parentheses as usual
 //
 // A term ends at white space or at a parenthesis; a regular expression only at a closing one that
-// it has not opened. What holds others of these stands in quotes: E@"a b".
+// it has not opened. A text with other such characters stands in quotes: E@"a b".
 #pragma once
 
 #include <cstddef>

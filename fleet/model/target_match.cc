@@ -64,7 +64,7 @@ class Regex {
 
   [[nodiscard]] const std::optional<RegexError>& error() const { return error_; }
 
-  // None: it takes too long.
+  // No value if it takes too long.
   [[nodiscard]] std::optional<bool> matches(std::string_view text) const {
     const int found =
         pcre2_match(code_.get(), bytes_of(text), text.size(), 0, 0, data_.get(), limits_.get());

@@ -13,7 +13,7 @@ struct RegexError {
   std::string what = {};
 };
 
-// None: it is a regular expression.
+// No value if it is a regular expression.
 [[nodiscard]] std::optional<RegexError> why_no_regex(std::string_view pattern);
 
 }  // namespace fleet

@@ -1,5 +1,5 @@
 // A time zone of tzdata, taken from the bytes of its file (TZif, RFC 8536): how far local time is
-// ahead of UTC at any moment, daylight saving included. Who reads the file is none of its business.
+// ahead of UTC at any moment, daylight saving included. The file is read elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct ZoneChange {
   bool operator==(const ZoneChange&) const = default;
 };
 
-// What holds after the file's last transition.
+// The rule that holds after the file's last transition.
 struct ZoneRule {
   std::int64_t standard = 0;  // seconds ahead of UTC
   std::optional<std::int64_t> summer = {};
@@ -57,8 +57,8 @@ class TimeZone {
   // Seconds ahead of UTC.
   [[nodiscard]] std::int64_t offset_at(UnixSeconds moment) const;
 
-  // The moment at which clocks show `local`, counted as if that were UTC. Where they show it twice,
-  // the first; where they skip it, as much behind the skip as it would be behind its beginning.
+  // The moment at which clocks show `local`, counted as if that were UTC. If they show it twice,
+  // the first; if they skip it, as much behind the skip as it would be behind its beginning.
   [[nodiscard]] UnixSeconds moment_of(std::int64_t local) const;
 
   bool operator==(const TimeZone&) const = default;

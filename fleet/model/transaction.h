@@ -1,4 +1,4 @@
-// What is read of the store, what is written to it at once or not at all, and what came of that:
+// Readings of the store, transactions that are written at once or not at all, and their outcomes:
 // the seam between fleet/model, which makes transactions and never performs one, and fleet/store,
 // which performs them and knows nothing of what they mean. Plain data.
 #pragma once
@@ -108,8 +108,8 @@ struct Refused {
   bool operator==(const Refused&) const = default;
 };
 
-// No answer came: it may have been written, or not, or be written still while the asker waits. Who
-// asked reads again, compares, and goes on from what is there.
+// No answer came: it may have been written, or not, or be written still while the asker waits. The
+// asker reads again, compares, and goes on from there.
 struct Unknown {
   std::string reason = {};
 
@@ -127,7 +127,7 @@ struct Denied {
 using Outcome = std::variant<Committed, Refused, Unknown, Denied>;
 
 // Why a store may not take the transaction: too many operations, too many bytes, a key that is
-// written twice (etcd refuses that), an empty key. None: it may.
+// written twice (etcd refuses that), an empty key. No value if it may.
 [[nodiscard]] std::optional<std::string> why_not_taken(const Transaction& transaction);
 
 // As people read it in a test's message or a log: `if a@4 b@absent: put c, erase d/*`.

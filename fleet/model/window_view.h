@@ -39,8 +39,8 @@ class WindowView {
  public:
   explicit WindowView(ZoneBook zones) : zones_(std::move(zones)) {}
 
-  // What the wall clock shows at this moment. Time zones that were looked up before are looked up
-  // anew after this: tzdata may have been updated.
+  // Tells the time of the wall clock at this moment. Time zones that were looked up before are
+  // looked up anew after this: tzdata may have been updated.
   void set_wall(UnixSeconds shown, Ms now);
 
   void take(const KeyValue& record);

@@ -16,7 +16,7 @@ inline constexpr std::int64_t window_seconds_max = 7 * 86'400;
 // The time zone that stands for each node's own.
 inline constexpr std::string_view site_local = "site-local";
 
-// None: the window can be kept. Otherwise what is wrong with it, in words.
+// No value if the window can be kept; otherwise its error in words.
 [[nodiscard]] std::optional<std::string> why_no_window(const Window& window);
 
 struct OpenWindow {
@@ -28,7 +28,7 @@ struct OpenWindow {
 
 // The window as it is open at that moment, or as it opens next. It begins at its local time,
 // however clocks are changed: where they skip that, when it would have been; where they show it
-// twice, at the first; and it lasts as long as it says by any clock. None: it cannot be kept.
+// twice, at the first; and it lasts as long as it says by any clock. No value if it cannot be kept.
 [[nodiscard]] std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone,
                                                     UnixSeconds now);
 

@@ -43,7 +43,8 @@ void WishMachine::take(const WishSeen& seen) {
   claimed_ = seen.claimed;
 }
 
-// What was fetched for a wish that has changed meanwhile stays on disk, and nobody asks for it.
+// A release that was fetched for a wish that has changed meanwhile stays on disk, and nobody asks
+// for it.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
   if (!fetched.error.empty()) return fail(fetched.error);

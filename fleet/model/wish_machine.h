@@ -1,4 +1,4 @@
-// What a node does about the version that is wished of one component: fetches it, has it verified
+// A node's part for the version that is wished of one component: fetches it, has it verified
 // and started beside the old one, shows `cutover-ready`, and goes when it is told to. Pure.
 //
 // It obeys node/ID/desired/COMPONENT, which whoever drives the cell's wish writes when this node
@@ -56,7 +56,7 @@ struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // somebody else moves this node, and wishes wait
 };
-// What runs now, also where a command has brought it.
+// The version that runs now, also if a command has brought it.
 struct RunsSeen {
   std::string version = {};
 };

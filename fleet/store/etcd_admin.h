@@ -1,5 +1,5 @@
-// What people ask of etcd beside the fleet's records: how its members are, who may read and write
-// what.
+// Questions of people to etcd beside the fleet's records: how its members are, and the rights to
+// read and write.
 #pragma once
 
 #include <cstdint>

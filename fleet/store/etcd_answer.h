@@ -1,5 +1,5 @@
-// What an ending of a call means: whether it may be tried again, and what it says of what was
-// asked. Pure: the sentences are etcd's own.
+// The meaning of a call's ending: whether it may be tried again, and what it says of the
+// question. Pure: the sentences are etcd's own.
 #pragma once
 
 #include <string>

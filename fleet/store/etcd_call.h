@@ -15,7 +15,7 @@
 
 namespace fleet {
 
-// What all questions of a store share.
+// All questions of a store share this.
 struct EtcdLine {
   Http2& http;
   Timers& timers;

@@ -1,5 +1,5 @@
 // A copy of the whole store, as one member has it: comes in parts, which in their order are the
-// file that `etcdctl snapshot restore` takes. What holds it together is its own sum, at its end.
+// file that `etcdctl snapshot restore` takes. Its own sum stands at its end.
 #pragma once
 
 #include <functional>

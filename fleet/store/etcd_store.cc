@@ -96,7 +96,7 @@ void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
 
 void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended) {
   const auto* failure = std::get_if<CallFailure>(&ended);
-  // What was begun to be read is forgotten meanwhile: a slow reader beside a fast compaction.
+  // The store may forget a revision while it is read: a slow reader beside a fast compaction.
   constexpr int restarts_max = 3;
   if (failure != nullptr && meaning_of(*failure) == Meaning::compacted &&
       reader->restarts++ < restarts_max) {

@@ -44,12 +44,12 @@ class GrpcReader {
   bool good_ = true;
 };
 
-// What a call ended with: headers or trailers, as lines of `name: value`.
+// The ending of a call: headers or trailers, as lines of `name: value`.
 class GrpcStatus {
  public:
   void take_line(std::string_view line);
 
-  // None: the stream ended without one.
+  // No value if the stream ended without one.
   [[nodiscard]] std::optional<int> code() const { return code_; }
   [[nodiscard]] const std::string& message() const { return message_; }
 

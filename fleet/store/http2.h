@@ -34,10 +34,10 @@ struct JudgingTime {
 
 class Http2 {
  public:
-  // Asked before each connection by TLS. None: certificates are judged by the clock.
+  // Asked before each connection by TLS. Without it certificates are judged by the clock.
   using Judge = std::function<JudgingTime()>;
 
-  // What became of a call.
+  // The outcome of a call.
   struct Ending {
     GrpcStatus status;
     std::string error;    // of the transport; empty: there was none
@@ -47,7 +47,7 @@ class Http2 {
   struct Request {
     std::string url;
     std::string body;                      // the first message, framed
-    std::chrono::milliseconds timeout{0};  // 0: a stream, which stays until somebody ends it
+    std::chrono::milliseconds timeout{0};  // 0 for a stream, which stays until somebody ends it
     bool fresh = false;  // by a new connection: an old one may lead to a member that has died
   };
   struct Observer {

@@ -29,7 +29,7 @@ class LeaseKeeper {
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
   ~LeaseKeeper() = default;
 
-  // 0: none that could be relied on.
+  // 0 if there is none that could be relied on.
   [[nodiscard]] LeaseId lease() const { return lease_.id; }
 
   // Gives the lease back; then the keeper does nothing any more.

@@ -1,5 +1,5 @@
 // A copy of some keys that follows the store: reads all, watches from there, and starts again
-// whenever the watch ends. What was missed meanwhile is told as changes, too.
+// whenever the watch ends. Changes that were missed meanwhile are told, too.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Mirror {
 
   [[nodiscard]] const Records& records() const { return records_; }
   [[nodiscard]] const KeyValue* find(std::string_view key) const;
-  // 0: nothing has been read yet.
+  // 0 if nothing has been read yet.
   [[nodiscard]] Revision revision() const { return revision_; }
   // The store has been heard, and nothing is known to be missed.
   [[nodiscard]] bool follows() const { return watch_ != nullptr; }

@@ -1,5 +1,5 @@
-// What keeps the fleet's records: five deeds, and nothing else is asked of it, so that another
-// engine than etcd stays possible. What the records mean is fleet/model's.
+// The store of the fleet's records: five deeds, and no more is asked of it, so that another engine
+// than etcd stays possible. fleet/model knows the meaning of the records.
 //
 // Nothing here waits. Each answer is given exactly once, later, and never from within the call that
 // asked; one that has not come when the store is destroyed never comes.
@@ -49,7 +49,7 @@ struct Lease {
   std::chrono::seconds ttl{0};
 };
 
-// What became of a lease that was to be kept alive or given back.
+// The state of a lease that was to be kept alive or given back.
 enum class LeaseState {
   alive,
   gone,  // it has ended, and every key that was bound to it is erased
@@ -105,7 +105,7 @@ class Store {
   // Everything that these keys are, at one revision, as the store's majority has it: never stale.
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
-  // A put under a lease that has ended is Refused as well. Whatever is Unknown may yet be written,
+  // A put under a lease that has ended is Refused as well. A write that is Unknown may yet be done,
   // until the deadline that this store has for an answer has passed twice.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 

@@ -18,7 +18,7 @@ struct ScenarioOutcome {
   std::vector<std::string> mistakes;  // lines that could not be understood
 };
 
-// What lies between its heading `## NAME` and the next, by name.
+// The text between a heading `## NAME` and the next, by name.
 using Scenarios = std::map<std::string, std::string>;
 
 // The files of scenarios in the tree: tests/decisions/scenario/SUBJECT.txt.

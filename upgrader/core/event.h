@@ -78,7 +78,7 @@ struct ProcessExited {
   Ending ending;
 };
 
-// What has become of an `activate`.
+// The fate of an `activate`.
 enum class Sent {
   written,
   waits,  // behind a full pipe: ActivateWritten follows

@@ -6,7 +6,7 @@
 
 namespace upgrader {
 
-// What a step waits for whose last action this is.
+// The outcome for which a step waits if this is its last action.
 [[nodiscard]] Pending pending_on(const Action& action);
 
 // Aborts unless `state`, which a step has left, and the actions of that step agree with each other.

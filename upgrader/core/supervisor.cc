@@ -26,7 +26,8 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
 }
 
 // Tells `look` of every deadline that may be set, and which agent is to be looked at before it is
-// judged: those of gate, trial and --attempts are the incumbent's to keep. 0: there is nobody.
+// judged: those of gate, trial and --attempts are the incumbent's to keep. The agent
+// is 0 if there is none.
 template <class AnyState, class Look>
 void look_at_deadlines(AnyState& state, const Look& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
