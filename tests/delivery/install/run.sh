@@ -186,8 +186,8 @@ has_examples() {
 examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in
-      */agentify) programs='upgrader' ;;  # and agentify, which it finds beside itself by PATH
-      */hello-agent | */procd) programs= ;;  # OpenWrt's package puts programs into /usr/sbin
+      # Scripts there ask agentify, by PATH, and OpenWrt's package puts programs into /usr/sbin.
+      */agentify | */hello-agent | */procd) programs= ;;
       */fleet) programs='upgrader fleet-agent fleet-controller' ;;
       *) programs='upgrader sample-agent' ;;
     esac
