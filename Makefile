@@ -361,7 +361,7 @@ delivery_tests = $(addprefix tests/delivery/,install/run.sh install/procd.sh com
 every_test = $(slow_tests) tests/judging/tidy/run.sh tests/together/languages/run \
   $(delivery_tests) $(floating_point) tests/judging/rows/run $(filter-out $(slow_tests), \
   $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
-# TIMES=FILE: how many seconds of processor each of them has taken.
+# PROCESSOR_TIMES=FILE: how many seconds of processor each of them has taken.
 check-here: check-built
 	@tests/run $(BUILD) $(filter-out $(long_tests),$(every_test))
 
