@@ -6,6 +6,7 @@
 #include "fleet/model/record_text.h"
 #include "tests/together/fleet/test_store.h"
 
+namespace document_test {
 namespace {
 
 using namespace fleet;
@@ -140,3 +141,5 @@ TEST_CASE("a document of which one thing cannot be changes nothing, and the plac
 }
 
 }  // namespace
+
+}  // namespace document_test

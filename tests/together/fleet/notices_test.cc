@@ -9,6 +9,7 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 
+namespace notices_test {
 namespace {
 
 using namespace fleet;
@@ -161,3 +162,5 @@ TEST_CASE("a key among the events that is none ends no notices, and the others a
 }
 
 }  // namespace
+
+}  // namespace notices_test

@@ -8,6 +8,7 @@
 #include "fleet/orders/order.h"
 #include "tests/together/fleet/test_store.h"
 
+namespace orders_test {
 namespace {
 
 using namespace fleet;
@@ -162,3 +163,5 @@ TEST_CASE("what nobody may order is refused, and what is not there is neither ch
 }
 
 }  // namespace
+
+}  // namespace orders_test

@@ -6,6 +6,7 @@
 #include "fleet/model/record_text.h"
 #include "tests/together/fleet/test_store.h"
 
+namespace retention_test {
 namespace {
 
 using namespace fleet;
@@ -192,3 +193,5 @@ TEST_CASE("lines and records that cannot be read end nobody, and nothing is done
 }
 
 }  // namespace
+
+}  // namespace retention_test
