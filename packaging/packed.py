@@ -1,0 +1,36 @@
+# What the packers of npm's tarballs and pip's wheels share: their command line, the programs, and
+# files that appear whole.
+import os
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PROGRAMS = ["upgrader", "upgraderctl", "agentify", "agent-releases"]
+
+
+def arguments(packer, cpus):
+    """VERSION, OUT and [(CPU, [(program's name, bytes)])] of `packer VERSION OUT CPU=DIRECTORY...`.
+    Ends the process with a sentence if a CPU is none of `cpus`, or a directory lacks a program. OUT
+    is there afterwards."""
+    if len(sys.argv) < 3 or any("=" not in word for word in sys.argv[3:]):
+        sys.exit(f"usage: {packer} VERSION OUT CPU=DIRECTORY...")
+    packed = []
+    for cpu, directory in (word.split("=", 1) for word in sys.argv[3:]):
+        if cpu not in cpus:
+            sys.exit(f"{packer}: nothing is packed for {cpu}, but for {', '.join(cpus)}")
+        paths = [(name, pathlib.Path(directory) / name) for name in PROGRAMS]
+        missing = [name for name, path in paths if not path.is_file()]
+        if missing:
+            sys.exit(f"{packer}: {directory} has no {', '.join(missing)}")
+        packed.append((cpu, [(name, path.read_bytes()) for name, path in paths]))
+    out = pathlib.Path(sys.argv[2])
+    out.mkdir(parents=True, exist_ok=True)
+    return sys.argv[1], out, packed
+
+
+def write_whole(path, content):
+    """The file is there with all of `content`, or is as it was before."""
+    half = path.with_name("." + path.name)
+    half.write_bytes(content)
+    os.replace(half, path)
+    print(path)
