@@ -286,11 +286,10 @@ counting_files := $(addprefix tests/decisions/unit/,channel_test.cc json_line_te
   line_reader_test.cc)
 plain_files := $(filter-out $(failing_files) $(sample_files) $(counting_files),$(unit_files))
 early_files := $(filter $(wildcard tests/decisions/unit/[a-e]*),$(plain_files))
-$(call parted_wing,decisions/unit/wing,$(early_files) $(counting_files) $(filter-out \
-  $(early_files),$(plain_files)))
+late_files := $(counting_files) $(filter-out $(early_files),$(plain_files))
+$(call parted_wing,decisions/unit/wing,$(early_files) $(late_files))
 $(BUILD)/tests/decisions/unit/wing: $(call unit,tests/decisions/unit/early,$(early_files)) \
-    $(call unit,tests/decisions/unit/late,$(counting_files) $(filter-out \
-    $(early_files),$(plain_files))) \
+    $(call unit,tests/decisions/unit/late,$(late_files)) \
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
 $(call parted_wing,decisions/unit/failing,$(failing_files))
@@ -298,19 +297,19 @@ $(BUILD)/tests/decisions/unit/failing: $(call unit,tests/decisions/unit/failing,
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
 $(call parted_wing,decisions/unit/samples,$(sample_files))
-$(BUILD)/tests/decisions/unit/samples: $(call unit,tests/decisions/unit/samples,$(sample_files)) \
-  $(catch_main) \
+$(BUILD)/tests/decisions/unit/samples: $(catch_main) \
+    $(call unit,tests/decisions/unit/samples,$(sample_files)) \
     $(demo_library) $(sample_library) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
 
 integration_files := $(wildcard tests/together/integration/*_test.cc \
   tests/together/regression/*_test.cc)
 early_integration := $(filter $(wildcard tests/together/integration/[a-l]*),$(integration_files))
+late_integration := $(filter-out $(early_integration),$(integration_files))
 $(call parted_wing,together/integration/wing,$(integration_files))
-$(BUILD)/tests/together/integration/wing: $(call \
-  unit,tests/together/integration/early,$(early_integration)) \
-    $(call unit,tests/together/integration/late,$(filter-out \
-    $(early_integration),$(integration_files))) \
+$(BUILD)/tests/together/integration/wing: \
+    $(call unit,tests/together/integration/early,$(early_integration)) \
+    $(call unit,tests/together/integration/late,$(late_integration)) \
     $(catch_main) $(demo_library) $(sample_library) $(support_library) $(upgrader_library) \
     $(protocol_library)
 	$(link_wing) -luv
@@ -357,7 +356,7 @@ floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/judging/analysis/
 check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
 delivery_tests = $(addprefix tests/delivery/,install/run.sh install/procd.sh completion/run \
-  completion/companions abi/run.sh packages/archive.sh places/run.sh)
+  completion/companions abi/run.sh packages/archive.sh packages/recipes places/run.sh)
 every_test = $(slow_tests) tests/judging/tidy/run.sh tests/together/languages/run \
   $(delivery_tests) $(floating_point) tests/judging/rows/run $(filter-out $(slow_tests), \
   $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
@@ -460,8 +459,8 @@ packed = tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
   --mode=u=rwX,go=rX --mtime=@$(archive_date)
 
 # Copies the tree as it is, without what was built, to a directory that is made.
-copy_tree = mkdir -p $(1) && . tests/judging/tidy/files.sh && tree_files | tar -c -T - | tar -x \
-  -C $(1)
+copy_tree = mkdir -p $(1) && . tests/judging/tidy/files.sh && \
+  tree_files | tar -c -T - | tar -x -C $(1)
 
 # Of the commit; where there is no git, of the tree.
 dist:

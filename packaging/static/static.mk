@@ -43,8 +43,8 @@ static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-
 static_small_amd64 = -malign-data=abi -fno-jump-tables
 static_flags = -specs=$(static)/musl.specs $(static_small) -flto -fPIE -DNDEBUG
 static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-threadsafe-statics \
-  -nostdinc++ -isystem packaging/static/shims -isystem $(static)/include $(static_c++:%=-isystem \
-  %) -I.
+  -nostdinc++ -isystem packaging/static/shims -isystem $(static)/include \
+  $(static_c++:%=-isystem %) -I.
 static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_types) \
   -I$(static_libuv)/include
 # Other processors have sections that packaging/static/layout.ld does not know: there the linker's
