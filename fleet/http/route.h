@@ -3,10 +3,10 @@
 //     /                the page; /page.css, /page.js and /follow.js belong to it
 //     /v1/openapi.json this table, as OpenAPI
 //     /metrics         for Prometheus
-//     /v1/changes      what changes, as server-sent events
-//     /v1/state        the cell at a glance; /v1/state/PATH: what stands in the store at PATH, and
-//                      /v1/state/PATH/ what stands below it
-//     /v1/config/PATH  what people set, by itself or all of a kind
+//     /v1/changes      changes of records, as server-sent events
+//     /v1/state        the cell at a glance; /v1/state/PATH: the record at PATH, and
+//                      /v1/state/PATH/ all records below it
+//     /v1/config/PATH  the records that people set: one, or all of a kind
 #pragma once
 
 #include <optional>
@@ -28,9 +28,9 @@ struct Route {
 
 [[nodiscard]] Route route_of(std::string_view path);
 
-// What people may order, one record; none: it is something else.
+// The key of a record that people may order; no value if this path names none.
 [[nodiscard]] std::optional<ParsedKey> config_record(std::string_view rest);
-// Whether it is all records of a kind that people may set, or all of them.
+// Whether the path names all records of one kind that people may set, or of all kinds.
 [[nodiscard]] bool is_config_list(std::string_view rest);
 [[nodiscard]] bool is_config(KeyKind kind);
 

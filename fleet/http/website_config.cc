@@ -1,5 +1,5 @@
-// The settings of people: a request reads the records on which it is decided, writes, and is
-// answered.
+// Requests below /v1/config: the records on which one is decided are read, the decision is written,
+// and the request is answered.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of a request whose record others write at the same moment.
+// Tries of a request whose record others write at the same moment.
 constexpr int tries_max = 10;
 constexpr milliseconds again_time{50};
 
@@ -84,7 +84,8 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
   write_next(errand);
 }
 
-// What comes first, one after the other; then the transaction, or the creation.
+// Writes the transactions in `first` one after the other, then the last transaction or the
+// creation.
 void Website::write_next(const std::shared_ptr<Errand>& errand) {
   auto& first = errand->decision.first;
   if (first.empty() && errand->decision.creation != nullptr) return go_on(errand);
@@ -137,7 +138,7 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
 }
 
 // Others may write events at the same moment, and take the number. The rollout has begun, and its
-// record says by whom, so that the answer is the same where the event cannot be written.
+// record says by whom, so the answer is the same if the event cannot be written.
 void Website::record_creation(const std::shared_ptr<Errand>& errand, const Response& response) {
   const std::weak_ptr<char> alive = alive_;
   Transaction event;

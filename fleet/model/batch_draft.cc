@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::int64_t whole_share = 100'000;  // thousandths of a per cent
 
-// Between two nodes that begin, unless `--spread` says otherwise, and for a whole batch.
+// Without `--spread`: the time between two nodes that begin, and the most for a whole batch.
 constexpr std::int64_t spread_step_ms = 100;
 constexpr std::int64_t spread_ms_max = 300'000;
-// So few may begin at once: nobody calls that a herd.
+// So few nodes may begin at once: they are too few to overload a server.
 constexpr std::size_t unspread_nodes_max = 10;
 
 Refusal wrong_share(std::string_view text) {
@@ -114,7 +114,8 @@ void order_nodes(const RolloutTerms& terms, std::vector<PlacedNode>& nodes) {
   nodes = std::move(ordered);
 }
 
-// How large the batches are to be, the last repeated: the plain case is a canary and a size.
+// The sizes of the batches; the last size is repeated. Without `--batches` they are a canary, if
+// any, and one size.
 std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) {
   std::vector<std::int64_t> sizes;
   if (const auto shares = parse_batches(terms.batches)) {

@@ -1,5 +1,6 @@
-// Who moves together: how large the batches of a rollout are, in which order its nodes come, and
-// how many nodes of one place a batch may have. Pure; which nodes there are is rollout_draft.h's.
+// Cuts the nodes of a rollout into batches: how large the batches are, in which order the nodes
+// come, and how many nodes of one place a batch may have. Pure; rollout_draft.h says which nodes
+// move.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +18,13 @@ namespace fleet {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// So that a batch stands in one record, and one lease serves its commands.
+// A batch of this size still fits into one record, and one lease serves its commands.
 inline constexpr std::int64_t batch_nodes_max = 1'000;
-// More batches than these are a mistake more often than a wish: they take days.
+// A rollout with more batches than these takes days, so a person has to say that it is meant.
 inline constexpr std::size_t batches_unasked_max = 100;
-// Of `--batches`; the last size is repeated, so that nobody needs many.
+// Sizes in `--batches`. The last size is repeated, so that nobody needs many.
 inline constexpr std::size_t batch_sizes_max = 20;
-// Of `--apart`: each is looked at for each node of each batch.
+// Labels in `--apart`: each costs one comparison for each node of each batch.
 inline constexpr std::size_t aparts_max = 8;
 // A label and its number, as `--apart` has it.
 inline constexpr std::size_t apart_bytes_max = 255;
@@ -36,7 +37,7 @@ struct Share {
   std::int64_t nodes = 1;
   std::int64_t thousandths = 0;  // of a per cent; in place of `nodes` where it is not 0
 
-  // Of so many nodes, rounded up: at least one.
+  // The number of nodes that this share of `all` nodes is, rounded up: at least one.
   [[nodiscard]] std::int64_t of(std::int64_t all) const;
 
   bool operator==(const Share&) const = default;
@@ -71,15 +72,16 @@ struct BatchDraft {
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
-// Terms whose sizes, order and labels parse. The same terms and nodes always make the same batches,
-// in whatever order the nodes come. A node that would be one too many of its place goes with a
-// later batch; so every node is in exactly one.
+// Cuts `nodes` into batches; the sizes, the order and the labels in `terms` must parse. The same
+// terms and nodes always make the same batches, in whatever order the nodes come. A node that would
+// be one too many of its place goes with a later batch, so every node is in exactly one batch.
 [[nodiscard]] BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> nodes);
 
-// Where a node stands among all, 0 to 2^64: the same for the same seed, and no node can choose it.
+// A node's place in a random order, 0 to 2^64 - 1. The same seed and name always give the same
+// place, and a node that does not know the seed cannot choose its place.
 [[nodiscard]] std::uint64_t place_of(std::string_view seed, std::string_view node);
 
-// How long a batch of so many nodes takes to begin one thing: its k-th begins k/n of it later.
+// The time over which a batch of n nodes begins: its k-th node begins k/n of this time later.
 [[nodiscard]] std::int64_t spread_ms(const RolloutTerms& terms, std::size_t nodes);
 
 }  // namespace fleet

@@ -22,14 +22,14 @@ namespace fleet {
 // Whether people are told at once: a success, a failure or a halt.
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
-// What a person has noted to have ordered, who may not write events; or that nobody can read it. He
-// may note what he likes, so the event proves nothing.
+// The event of a note: a person who may not write events has noted an order. If the note cannot be
+// read, the event says so. A person may note anything, so the event proves nothing.
 [[nodiscard]] FleetEvent event_of_note(const KeyValue& record, const std::string& time);
 
-// Whether an event of this subject is about what is asked for, or what is below that: `node/n10` is
-// not about `node/n1`.
 // Whether this person has ordered it: NAME, or ROLE:NAME as in a certificate.
 [[nodiscard]] bool is_by(const FleetEvent& event, std::string_view name);
+// Whether an event of this subject is about `asked`, or about a record below it: `node/n10` is not
+// about `node/n1`.
 [[nodiscard]] bool is_about(std::string_view subject, std::string_view asked);
 
 }  // namespace fleet

@@ -1,5 +1,5 @@
-// Writes of one driver that came to nothing, one after the other, though everything was read anew
-// in between: when the driver has to rest before it tries again, and when it has to give up.
+// Counts one driver's writes that failed one after the other, though everything was read anew in
+// between. Says when the driver has to rest before it tries again, and when it has to give up.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ inline constexpr int refusals_max = 20;
 
 class FutileWrites {
  public:
-  // This write was refused, or no answer came. True: the same came of the one before it, which
-  // compared the same, so trying again at once will not help either.
+  // This write was refused, or no answer came. Returns true if the write before it compared the
+  // same and failed, too, so that trying again at once would not help.
   [[nodiscard]] bool again(const Transaction& write, const Outcome& outcome) {
     const bool same = compares_ == write.compares;
     if (!same) *this = {};

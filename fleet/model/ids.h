@@ -18,7 +18,7 @@ inline constexpr std::size_t command_id_bytes_max = 64;
 [[nodiscard]] bool is_id(std::string_view text);
 
 // Why neither a rollout nor a plan may have this name, though it is an id: it is driven under
-// driver/NAME, and a driver of the cell has that key. None: it may have it.
+// driver/NAME, and a driver of the cell has that key. Returns no value if the name is allowed.
 [[nodiscard]] std::optional<std::string> why_no_driven_name(std::string_view id);
 
 // A component is an id, but not `v`, which in every record is the version of the records.

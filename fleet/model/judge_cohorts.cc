@@ -42,7 +42,7 @@ void Cohorts::report(const std::string& node, Ms at, const FailureReport& report
   if (has_more) fail(node, at);
 }
 
-// What comes behind the last look cannot have happened before it.
+// A change that becomes known only after its moment was counted is counted at the next moment.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }

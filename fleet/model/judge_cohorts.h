@@ -1,18 +1,18 @@
-// The nodes whose failures are compared, those that run the new version and the control, and what
-// they have reported. Turns reports, which come late, twice or never, into first failures among
-// the nodes at risk, which is what evidence is made of (judge_evidence.h). Pure.
+// The two groups of nodes whose failures are compared: the nodes that run the new version, and the
+// control, which runs the old one. Turns their reports, which come late, twice or never, into first
+// failures among the nodes at risk, from which judge_evidence.h computes the evidence. Pure.
 //
 //     a report comes twice, or late      its sequence is not higher: it changes nothing
 //     a report of a failure comes late   the failure is counted when it is known, never earlier
-//     no report comes                    nothing happens; that the node is not heard at all is told
-//                                        by silent() or leave()
+//     no report comes                    nothing happens; the caller says by silent() or leave()
+//                                        that a node is not heard at all
 //     a counter falls                    it was reset: it counts from 0
 //     a node fails in a loop             it fails once
-//     a node has failed before it moved  it is not compared: others like it are not at risk in the
-//                                        control any more, either
+//     a node has failed before it moved  it is not compared: control nodes that have failed are
+//                                        not at risk any more, either
 //
-// Everything counts at a time of the driver's own clock; a look uses what had happened a while
-// before, so that reports of both cohorts have had the same time to arrive.
+// All times are of the driver's own clock. look() uses only what had happened a while before it, so
+// that the reports of both cohorts have had the same time to arrive.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@
 
 namespace fleet {
 
-// A look uses what had happened so long before.
+// look() uses only what had happened at least this long before it.
 inline constexpr Ms judge_delay_ms = 90'000;
 // A node is not compared in the first minute after its start, when every program has more to do.
 inline constexpr Ms judge_first_ms = 60'000;
 
-// What a node says of one component since its version became active: numbers that only rise.
+// A node's report of one component since its version became active: numbers that only rise.
 struct FailureReport {
   std::string boot = {};
   std::string instance = {};
@@ -42,12 +42,12 @@ struct FailureReport {
 
 enum class Cohort { fresh, control };
 
-// What has come of one cohort.
+// The counts of one cohort, up to the last look().
 struct CohortCount {
   std::int64_t nodes = 0;   // that were ever at risk
-  std::int64_t failed = 0;  // first
+  std::int64_t failed = 0;  // each node once
   std::int64_t at_risk = 0;
-  Ms node_ms = 0;  // at risk, all together
+  Ms node_ms = 0;  // the times at risk of all nodes, added up
 
   bool operator==(const CohortCount&) const = default;
 };
@@ -56,24 +56,25 @@ class Cohorts {
  public:
   explicit Cohorts(double tolerate) : tolerate_(tolerate) {}
 
-  // The node is at risk from `at` on, and has reported `known` until then. A node that was in the
-  // other cohort has left that. Of a node that has failed since the rollout began, `has_failed`.
+  // The node is at risk in this cohort from `at` on, and no longer in the other one. `known` is its
+  // last report until then. With `has_failed`, the node has failed since the rollout began, and is
+  // not compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
              bool has_failed);
-  // Not at risk any more, for another reason than a failure: it moves, goes back, or is not heard
-  // at a time when many others are not heard, either.
+  // The node is no longer at risk, for another reason than a failure: it moves, goes back, or is
+  // not heard while many others are not heard, either.
   void leave(const std::string& node, Ms at);
-  // It has not been heard for so long that this is a failure.
+  // The node has not been heard for so long that this is a failure.
   void silent(const std::string& node, Ms at) { fail(node, at); }
   void report(const std::string& node, Ms at, const FailureReport& report);
 
-  // Takes in what had happened judge_delay_ms before `now`.
+  // Counts everything that had happened judge_delay_ms before `now`.
   void look(Ms now);
 
   // As of the last look.
   [[nodiscard]] const CohortCount& count(Cohort cohort) const;
   [[nodiscard]] const Evidence& evidence() const { return evidence_; }
-  // Whether the node has failed, whether or not that was looked at.
+  // Whether the node has failed, counted by look() or not.
   [[nodiscard]] bool has_failed(const std::string& node) const;
 
  private:
@@ -88,7 +89,7 @@ class Cohorts {
     Change change = Change::enters;
     Cohort cohort = Cohort::fresh;
   };
-  // What happens at one moment happens in an order that has nothing to do with the cohorts.
+  // Changes at the same moment are counted in an order that does not depend on the cohorts.
   struct Order {
     Ms at = 0;
     std::uint64_t place = 0;

@@ -1,6 +1,6 @@
 // How strong the evidence is that a new version does worse than the one before, as a number that
-// may be looked at at any time. Pure arithmetic: who is compared is judge_cohorts.h's, and what
-// follows is judge_verdict.h's.
+// may be looked at at any time. Pure arithmetic: judge_cohorts.h says which nodes are compared, and
+// judge_verdict.h draws the conclusion.
 //
 // The number is an *e-process*: it begins at 1, and if the versions are alike, the chance that it
 // ever reaches N is at most 1/N, however often it is looked at (Ville's inequality). So a judge
@@ -98,8 +98,9 @@ struct AtRisk {
 // a mean needs no independence.
 [[nodiscard]] double log_share_of_batch(std::int64_t batch);
 
-// What evidence is to pass, as a logarithm, so that all measures together are right with alpha: the
-// chance is divided among them by fixed shares, which needs no independence, either. (To compare
+// The limit, as a logarithm, beyond which evidence is a verdict. Each measure gets a fixed share of
+// alpha, so that all measures together err with a chance of at most alpha; this needs no
+// independence, either. (To compare
 // their mean with 1/alpha would: each is an e-process in a history of its own, but what one says of
 // a node may foretell the other.)
 [[nodiscard]] double log_limit(double alpha, double share);

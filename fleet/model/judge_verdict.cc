@@ -17,7 +17,7 @@ std::string digits_of_number(double number, std::chars_format format, int digits
   return error == std::errc{} ? std::string(text.data(), end) : "?";
 }
 
-// Two digits are enough to see how far it is; beyond a million nobody counts.
+// Two digits are enough to see how far away the limit is; nobody needs a number beyond a million.
 std::string e_text(double log_evidence) {
   constexpr double many = 1e6;
   constexpr double few = 10;
@@ -57,7 +57,7 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Why nobody waits for the judge; empty: it is waited for.
+// Why nobody waits for the judge; empty if the batch has to wait for it.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";

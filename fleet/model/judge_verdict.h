@@ -1,4 +1,5 @@
-// What the judge answers before a batch is confirmed, and the words for it. Pure.
+// The judge's verdict on a batch, for the decision whether it is confirmed, and its words. Pure; no
+// driver asks the judge yet.
 //
 //     well       the soak is over, every node has told of its end or has failed, enough of the soak
 //                was seen, and nothing is worse
@@ -6,7 +7,7 @@
 //     not known  everything else; it never counts as well
 //
 // With fewer nodes than judge_nodes_min, or a control of fewer than judge_control_min, there is
-// nothing that numbers could tell in time: the judge is shown, and nobody waits for it.
+// nothing that numbers could tell in time: the numbers are shown, and nobody waits for a verdict.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,13 @@ namespace fleet {
 inline constexpr std::int64_t judge_nodes_min = 200;
 inline constexpr std::int64_t judge_control_min = 20;
 inline constexpr std::int64_t judge_control_max = 500;
-// Of a batch's node-minutes, so much must have been seen, in per cent.
+// For the verdict "well", at least so many per cent of a batch's node-minutes must have been seen.
 inline constexpr std::int64_t judge_seen_min = 80;
 
 enum class Verdict { well, worse, not_known };
 [[nodiscard]] std::string_view text_of(Verdict verdict);
 
-// What stands against each other: as Cohorts counts it.
+// The two cohorts as Cohorts has counted them, and the evidence.
 struct Compared {
   CohortCount fresh = {};
   CohortCount control = {};

@@ -75,7 +75,7 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
       found == nullptr ? read_record<Notified>("{}") : read_record<Notified>(found->value);
   const Notified before = read ? read.value() : Notified{};
   if (before.webhook != webhook) {
-    // An event from before it was set is nobody's news.
+    // Events from before the webhook was set are not sent to it.
     under_way_ = true;
     done_ = 0;
     return noted(found, {last_event(records), webhook});

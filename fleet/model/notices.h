@@ -1,6 +1,6 @@
-// Which events are told to people by a webhook, and when again: successes, failures and halts, in
-// their order, each at least once, and never so that anything waits for it. The controller
-// that writes the history tells them, too. Pure.
+// Which events a webhook is sent, and when an event is sent again: successes, failures and halts,
+// in their order, each at least once, and nothing waits for it. The controller that writes the
+// history also sends them. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,16 @@
 
 namespace fleet {
 
-// A webhook that takes nothing for so many tries, about an hour and a half, is not told that event.
+// After so many tries in vain, about an hour and a half, an event is given up and the next is sent.
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
 
-// The file of a webhook that is set as `file:PATH`. None: the setting is a URL itself.
+// The file of a webhook that is set as `file:PATH`. Returns no value if the setting is itself a
+// URL.
 [[nodiscard]] std::optional<std::string> webhook_file(std::string_view webhook);
-// The URL in such a file, which is its first line. Empty: that line is not an http or https URL.
+// The URL in such a file, which is its first line. Returns an empty text if that line is not an
+// http or https URL.
 [[nodiscard]] std::string webhook_url(std::string_view content);
 
 class Notices {
@@ -40,17 +42,18 @@ class Notices {
   };
   using Step = std::variant<Rest, Post, Transaction>;
 
-  // `ours`: this controller writes the history. While a post or a transaction is under way: a rest.
+  // `ours` says that this controller writes the history. Returns Rest while a post or a transaction
+  // is under way.
   [[nodiscard]] Step next(const Records& records, bool ours, Ms now);
   void posted(bool taken, Ms now);
   void written();
 
  private:
   bool under_way_ = false;
-  std::int64_t event_ = 0;  // that is being told
-  std::int64_t done_ = 0;   // told, or given up
-  // Up to here there is no event to tell but those that are counted as told: none of these is read
-  // again at each change of the cell.
+  std::int64_t event_ = 0;  // the event that is being sent
+  std::int64_t done_ = 0;   // the last event that was sent, or given up
+  // No event up to this number has still to be sent, so none of them is read again at each change
+  // of the cell.
   std::int64_t looked_until_ = 0;
   int tries_ = 0;
   std::optional<Ms> rests_until_;

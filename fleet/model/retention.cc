@@ -48,8 +48,8 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// Its texts are cut as a record's are: the line that is read later is told to be of this run by
-// them.
+// The texts of the line are cut as put_right() cuts them in records: a line that is read later is
+// matched to its run by these texts.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;
@@ -115,7 +115,7 @@ std::optional<Transaction> Retention::next(const CellSettings& settings,
   return erase_lines();
 }
 
-// Of what has ended since.
+// Writes a line for each run that has ended and has none yet.
 std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
   const std::uint64_t last = lines_.empty() ? 0 : lines_.rbegin()->first;
   Transaction transaction{.compares = {{.key = key_of(KeyKind::history, {}, last + 1)}}};
@@ -133,7 +133,7 @@ std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
   return transaction;
 }
 
-// A line whose run is still there would be written anew.
+// Erases the oldest lines. The line of a run that is still there is kept: it would be written anew.
 std::optional<Transaction> Retention::erase_lines() const {
   std::set<std::uint64_t> needed;
   for (const auto& [subject, run] : ended_) {
@@ -171,7 +171,7 @@ bool Retention::is_needed(const std::string& subject, const Ended& run) const {
                      [&name](const std::string& plan) { return name.starts_with(plan + "."); });
 }
 
-// One that ended before `oldest`, and is none of the last of its group.
+// Erases one run that ended before `oldest` and is not among the last of its group.
 std::optional<Transaction> Retention::erase_run(const std::string& oldest) const {
   std::map<std::string, std::vector<std::uint64_t>> groups;
   std::map<std::uint64_t, std::string> subjects;
@@ -195,7 +195,7 @@ std::optional<Transaction> Retention::erase_run(const std::string& oldest) const
   return std::nullopt;
 }
 
-// Of a plan first what its members have recorded, in parts.
+// Erases a run. For a plan the records of its members go first, some at a time.
 Transaction Retention::erasing(const std::string& subject, const Ended& run) const {
   const std::string key = std::string(key_root) + subject;
   Transaction transaction{.compares = {{.key = key, .revision = run.revision}}};

@@ -2,10 +2,11 @@
 //
 // As soon as one has ended, a line of it is written to history/: what it ran, how it ended, who
 // began it. Its own records go when that is longer ago than `settings keep`, but for those that
-// somebody may need still:
+// somebody may still need:
 //
 //     the last 20 of each component, and the last 20 plans
-//     the rollout of a component's highest version: who watches releases begins no version twice
+//     the rollout of a component's highest version: a controller that watches releases must not
+//                                                   begin it twice
 //     rollouts that a plan has begun, while that plan has not ended well
 //     plans that are halted: a person has to recover them
 //     once/PLAN/STEP, always: what was done once for a version is not done again
@@ -38,8 +39,8 @@ class Retention {
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 
-  // The next of its transactions, without the compare of who writes it; none: nothing is to be done
-  // now. Each is small enough for the store, and comes to nothing if what it is decided on changes.
+  // The next transaction, without the compare of the driver's key; no value if nothing is to be
+  // done now. Each is small enough for the store, and compares the records on which it is decided.
   [[nodiscard]] std::optional<Transaction> next(const CellSettings& settings,
                                                 const TimeText& time) const;
 

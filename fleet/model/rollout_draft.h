@@ -41,7 +41,7 @@ struct RolloutDraft {
   std::map<std::string, std::vector<std::string>> unlabelled = {};  // see BatchDraft
 };
 
-// What a person says beside the terms.
+// A person's leave for what is otherwise refused.
 struct DraftLeave {
   bool many_batches = false;  // more than batches_unasked_max
 };

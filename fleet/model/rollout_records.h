@@ -20,7 +20,7 @@ constexpr auto names(NodeOrder) {
   return std::to_array<std::string_view>({"unknown", "name", "random"});
 }
 
-// What a person asked for, with what was left open filled in (rollout_terms.h).
+// The terms that a person asked for; rollout_terms.h has filled in those that were left open.
 struct RolloutTerms {
   std::string component = {};
   std::string version = {};

@@ -9,7 +9,7 @@
 namespace fleet {
 namespace {
 
-// Fewer failures than these say nothing about a version, and neither does one node of a hundred.
+// Fewer failures than these, or one node of a hundred, say nothing about a version.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 
@@ -79,7 +79,8 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;
-  // Who begins last must have its soak, and time to be confirmed, before who began first goes back.
+  // The node that begins last must have soaked and been confirmed before the node that began first
+  // has waited so long that it goes back.
   const std::int64_t spread = spread_ms(terms, nodes_of_largest(terms, nodes));
   if (spread == 0) return;
   const std::int64_t least =

@@ -1,4 +1,5 @@
-// What a person leaves open of a rollout's terms, and what it then is. Pure.
+// The values of those terms of a rollout that a person leaves open, and which terms are refused.
+// Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,30 +12,32 @@
 
 namespace fleet {
 
-// A node goes back by itself when it has waited so long for `confirm`: three soaks, and no less.
+// Without --confirm a node goes back by itself when it has waited for `confirm` as long as three
+// soaks, but no less than this.
 inline constexpr std::int64_t confirm_ms_min = 300'000;
-// What --confirm may be: at least the spread, the soak and this,
+// --confirm is at least the spread, the soak and this,
 inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
 // and at most a day.
 inline constexpr std::int64_t confirm_ms_max = 86'400'000;
 
-// The soak where nobody says one: of a few nodes somebody watches, of many the clock must.
+// The soak without --soak. Somebody watches a rollout to a few nodes; one to many nodes is left
+// alone, and soaks for longer.
 inline constexpr std::size_t few_nodes = 100;
 inline constexpr std::int64_t soak_of_few_ms = 60'000;
 inline constexpr std::int64_t soak_of_many_ms = 70 * 60'000;
 
-// What stands in terms for a number that nobody has said.
+// In terms, stands for a number that nobody has said.
 inline constexpr std::int64_t unsaid = -1;
 
-// Terms of which nothing is said yet: batches, order, soak, max-failed and spread are open. Terms
-// that were read from the store, or that stand in code, are never open.
+// Terms in which batches, order, soak, max-failed and spread are open. Terms that were read from
+// the store, or that stand in code, have no open member.
 [[nodiscard]] RolloutTerms open_terms();
 
-// Fills in what is open, for so many nodes; `seed` is of the order, where none was said. What was
-// said stays, and terms that are settled stay as they are.
+// Fills in the members that are open, for a rollout to so many nodes; `seed` becomes the seed of a
+// random order if none was said. Members that were said stay as they are.
 void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 
-// Why these settled terms cannot be; none: they can.
+// Why these settled terms are refused; no value if they are not.
 [[nodiscard]] std::optional<std::string> wrong_terms(const RolloutTerms& terms);
 
 // How long a node waits for `confirm`, on its own clock, from the activation of the new version.

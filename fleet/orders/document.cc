@@ -16,7 +16,7 @@ using agent_protocol::Result;
 // Each of these has records by name; `settings` is one.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
-// What says who wrote a record, and when, and not what was ordered.
+// The members of a record that say who wrote it, and when, and are no part of the order.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
 JsonTree object() {
@@ -56,14 +56,15 @@ std::vector<std::string> differences(JsonTree before, JsonTree after) {
   return lines;
 }
 
-// ---- what is begun once
+// ---- rollouts and plans, which are begun once
 
 struct There {
   bool is_there = false;
-  std::string why_not = {};  // it is there otherwise; empty: as it is ordered
+  std::string why_not = {};  // how it differs from what is ordered; empty if it does not
 };
 
-// The terms that the document leaves open were filled in when the rollout began.
+// Compares only the terms that the document names: the others were filled in when the rollout
+// began.
 There rollout_there(const Order& order, const KeyValue& found) {
   const JsonTree there = tree_of_text(found.value);
   const JsonTree wanted = tree_of_text(order.body);
@@ -88,7 +89,7 @@ There plan_there(const Order& order, const KeyValue& found) {
   return {true, same ? "" : "it is there already, with other steps"};
 }
 
-// By the line that is left of it.
+// Whether history/ has a line of this rollout or plan, whose own records are gone.
 There in_history(const Order& order, const Reading& reading) {
   for (const KeyValue& found : reading.found) {
     if (!found.key.starts_with(prefix_of(KeyKind::history))) continue;
@@ -106,7 +107,7 @@ There is_there(const Order& order, const ParsedKey& key, const Reading& reading)
 
 // ---- one transaction
 
-// All of `more` too; a compare that is there already is not made twice.
+// Adds all of `more`, without the compares that are there already.
 void merge(Transaction& all, const Transaction& more) {
   for (const Compare& one : more.compares) {
     if (std::find(all.compares.begin(), all.compares.end(), one) == all.compares.end()) {
@@ -117,7 +118,7 @@ void merge(Transaction& all, const Transaction& more) {
   all.erases.insert(all.erases.end(), more.erases.begin(), more.erases.end());
 }
 
-// Behind it the same key is written again: the last value is what comes to stand there.
+// A key that is written more than once gets the last of its values.
 void put(Transaction& all, const Put& one) {
   const auto same = std::find_if(all.puts.begin(), all.puts.end(),
                                  [&one](const Put& other) { return other.key == one.key; });
@@ -125,7 +126,8 @@ void put(Transaction& all, const Put& one) {
   *same = one;
 }
 
-// One transaction in place of those that write it one after the other. Refused: there are too many.
+// The transactions of a creation, which otherwise are written one after the other, as one. Refused
+// if together they are larger than a document may be.
 Result<Transaction> whole(Creation& creation) {
   Transaction all;
   KeyValue written{.key = creation.key()};
@@ -136,7 +138,8 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // What this part would find is what the one before it writes.
+    // The part before it is in the same transaction, so the record that this part would compare is
+    // not written yet.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;
@@ -155,7 +158,7 @@ class DocumentDecider {
   DocumentDecider(const Reading& reading, const Orderer& orderer)
       : reading_(reading), orderer_(orderer) {}
 
-  // Why the order cannot be; empty: it is taken in.
+  // Adds the order to the decision. Returns why it is refused; empty if it is not.
   std::string add(const Order& order) {
     const auto key = parse_key(std::string(key_root) + order.subject);
     if (!key) return "it has a name that no record may have";

@@ -1,15 +1,15 @@
-// What a person may order, whether by fleetctl, by a document that fleetctl applies, or by HTTP:
-// that a record of the cell is written, changed or erased, a rollout or a plan begun. An order is
-// first given what it needs to be read, then decides what is written, with the event that says who
-// has ordered it. Pure.
+// The orders of people, whether they come by fleetctl, by a document that fleetctl applies, or by
+// HTTP: a record of the cell is to be written, changed or erased, a rollout or a plan to be begun.
+// The caller first reads the keys that order_reads() names; decide_order() then says what is
+// written, with the event that records who has ordered it. Pure.
 //
 //     desired/COMPONENT, node/ID/desired/COMPONENT    what should run
 //     window/GROUP, settings, stop                    put, patch, erase
 //     release/COMPONENT/VERSION                       put, once and for all
 //     rollout/ID                                      put begins it: {"terms": …}; patch tells it
 //                                                     {"order": "pause"}, none, abort …
-//     plan/NAME                                       put begins it: the steps, and whom it is
-//                                                     for, {"target": …}; erase recovers it
+//     plan/NAME                                       put begins it: the steps, and its nodes,
+//                                                     {"target": …}; erase recovers it
 #pragma once
 
 #include <memory>
@@ -31,17 +31,17 @@ enum class Deed { put, patch, erase };
 struct Order {
   Deed deed = Deed::put;
   std::string subject = {};   // the record's key without the root: `window/night`
-  std::string body = {};      // JSON: the record, or for patch what is to be different in it
+  std::string body = {};      // JSON: the record, or for patch the members to be changed
   bool many_batches = false;  // a rollout may have more of them than batches_unasked_max
 };
 
-// Who orders, and when.
+// The person who orders, and the moment.
 struct Orderer {
   std::string who = {};
-  bool is_proved = false;  // by a certificate; otherwise it is what the orderer says
+  bool is_proved = false;  // `who` is proved by a certificate, and not only what the person says
   std::string time = {};   // as records show it
   std::string trace = {};  // of what is ordered here
-  ZoneBook zones = {};     // none: names of time zones are not looked up
+  ZoneBook zones = {};     // if empty, names of time zones are not looked up
 };
 
 struct OrderRefused {
@@ -56,13 +56,15 @@ struct OrderRefused {
 
 struct OrderTaken {
   bool is_new = false;  // the record was not there
-  // One after the other; the last of them says what was ordered, too. If one is refused by the
-  // store, all is read and decided again. Empty: it is so already, or `creation` writes it.
+  // The transactions to write, one after the other; the caller adds the event to the last of them.
+  // If the store refuses one, everything is read and decided again. There are none if the record is
+  // as ordered already, or if `creation` writes it.
   std::vector<Transaction> parts = {};
-  // What takes several transactions, each decided on what stands there; after `parts`.
+  // Writes a rollout or a plan, after `parts`: several transactions, each decided on what stands
+  // there.
   std::shared_ptr<Creation> creation = {};
   FleetEvent event = {};
-  std::string shown = {};  // of what begins: who takes part, as JSON
+  std::string shown = {};  // the nodes that take part in what begins, as JSON
 };
 
 using OrderDecision = std::variant<OrderRefused, OrderTaken>;
@@ -70,16 +72,17 @@ using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 // Whether a record of this kind may be ordered.
 [[nodiscard]] bool is_orderable(KeyKind kind);
 
-// The keys that are to be read first; those that end in `/` with all below.
+// The keys to read before decide_order(). A key that ends in `/` stands for all keys below it.
 [[nodiscard]] std::vector<std::string> order_reads(const Order& order);
 
-// `reading` is all that was asked for.
+// `reading` has the records of all these keys.
 [[nodiscard]] OrderDecision decide_order(const Order& order, const Reading& reading,
                                          const Orderer& orderer);
 
-// Lets a transaction write the event under this number, which must be free.
+// Adds the event to a transaction, under this number; the transaction is refused if it is taken.
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
-// The same for one who may not write the history: whoever writes it takes the event from there.
+// Adds the event as a note, for a person who may not write the history: the controller that writes
+// the history takes the event from the note.
 void add_note(Transaction& transaction, const FleetEvent& event);
 
 }  // namespace fleet

@@ -1,4 +1,4 @@
-// What is read for an order, and which of the kinds of records decides it.
+// Lists the keys that an order needs, and lets the file for its kind of record decide it.
 #include <algorithm>
 #include <array>
 #include <utility>

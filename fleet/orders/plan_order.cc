@@ -23,7 +23,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The members that a person writes, and none that a run records.
+// The members that a person writes. The other members of a plan are recorded by its run.
 constexpr auto plan_members = std::to_array<std::string_view>(
     {"v", "version", "component", "agent", "soak_ms", "steps", "ignore_window", "target"});
 
@@ -56,7 +56,8 @@ std::optional<std::string> why_no_name(const std::string& name, const Plan& plan
   return "the name is too long";
 }
 
-// Everybody who is enrolled, alive or not: who is gone for good is forgotten first.
+// All enrolled nodes that the target means, alive or not: a person forgets a node that is gone for
+// good before a plan begins.
 Result<std::vector<std::string>> members_of(const std::string& text,
                                             const std::vector<NodeView>& views) {
   const auto nodes = target_nodes(views);
@@ -75,7 +76,7 @@ Result<std::vector<std::string>> members_of(const std::string& text,
   return members;
 }
 
-// The release as it is published: into `digest`, and where it stands.
+// Copies the digest of a published release into `digest`; returns the revision of its record.
 Result<Revision> found_release(const Reading& reading, const std::string& component,
                                const std::string& version, std::string& digest) {
   const KeyValue* found = reading.find(key_of(KeyKind::release, {component, version}));

@@ -1,4 +1,4 @@
-// What a person orders of a plan: its beginning, and that what a run has left is removed. Pure.
+// Orders about a plan: begin it, and recover it, which erases the records of its last run. Pure.
 #pragma once
 
 #include <string>

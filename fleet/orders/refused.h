@@ -1,4 +1,4 @@
-// An order that is refused, by why.
+// Makes a refusal, one function for each reason.
 #pragma once
 
 #include <string>

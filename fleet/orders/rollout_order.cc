@@ -21,7 +21,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The one member that the body has.
+// The member `name`, which must be the only one of the body.
 Result<JsonTree> only_member(const Order& order, const std::string& name) {
   const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
   if (!body) return Refusal{"the body is no JSON object: " + body.reason()};
@@ -33,8 +33,8 @@ Result<JsonTree> only_member(const Order& order, const std::string& name) {
   return *member;
 }
 
-// A member that no record has is ignored by whoever reads records; here a person has written it,
-// and meant another.
+// Readers of records ignore members that they do not know. Here a person has written the member,
+// and has probably meant another, so it is refused.
 Result<RolloutTerms> terms_in(const Order& order) {
   const auto terms = only_member(order, "terms");
   if (!terms) return terms.refusal();
@@ -67,7 +67,7 @@ Result<RolloutTerms> terms_in(const Order& order) {
   return read;
 }
 
-// What people see before it begins, and after.
+// The batches, for the person who orders: before the rollout begins, and after.
 std::string shown(const RolloutDraft& draft) {
   JsonTree tree{.kind = JsonTree::Kind::object};
   JsonTree& batches = tree.members["batches"] = {.kind = JsonTree::Kind::array};

@@ -1,4 +1,4 @@
-// What a person orders of a rollout: its beginning, a pause, that it goes on, its end. Pure.
+// Orders about a rollout: begin it, pause it, let it go on, abort it. Pure.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace fleet {
 
 [[nodiscard]] std::vector<std::string> needs_of_rollout(const Order& order);
 
-// `found` is the rollout's record (null: there is none).
+// `found` is the rollout's record, null if there is none.
 [[nodiscard]] OrderDecision decide_rollout_order(const Order& order, const std::string& id,
                                                  const KeyValue* found, const Reading& reading,
                                                  const Orderer& orderer);

@@ -27,7 +27,8 @@ std::string component_of(const ParsedKey& key) {
   return key.names.back();
 }
 
-// What a later version of the records has added stays where it stands; a person's slip is refused.
+// Members that a later version has added to the record that is there are kept in `kept`. An unknown
+// member that is new is a person's slip, and is refused.
 template <class Record>
 Result<Record> checked(const Asked& asked, JsonTree& kept) {
   const auto names = member_names<Record>();
@@ -70,7 +71,7 @@ Result<RecordSet> settings(const Asked& asked) {
     if (name != "v" && member.kind != JsonTree::Kind::text) return Refusal{name + " is no text"};
   }
   Settings set = record.value();
-  // What a later version has set stays, though nobody here knows what it may be.
+  // A setting that is unchanged is not checked: a later version may have set it.
   Settings changed = set;
   std::erase_if(changed.values, [&asked](const auto& one) {
     return asked.before.text_of(one.first) == one.second;
@@ -91,7 +92,7 @@ Result<RecordSet> stop(const Asked& asked) {
                    "nothing begins" + (why.empty() ? "" : ": " + why)};
 }
 
-// Those that the wish moves: of the cell's not those that a person has pinned.
+// The nodes that the wish moves. A wish of the cell does not move nodes that a person has pinned.
 std::vector<NodeView> meant_by(const Asked& asked) {
   auto nodes = nodes_in(asked.reading);
   if (asked.key.kind == KeyKind::node_desired) return nodes;

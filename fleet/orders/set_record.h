@@ -1,5 +1,5 @@
-// What a person has written, as the record that comes to stand in the store: checked, and with what
-// the person need not say. Pure.
+// Makes the record that is stored from the one that a person has written: checks it, and fills in
+// the members that the person need not say. Pure.
 #pragma once
 
 #include <string>
@@ -12,23 +12,23 @@
 
 namespace fleet {
 
-// The keys that a record of this kind depends on: of a wish, its release, and what its nodes run.
+// The keys of the records that such a record depends on: for a wish, its release and its nodes.
 [[nodiscard]] std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& body);
 
 struct RecordSet {
   std::string record = {};
   std::string words = {};              // what was ordered, for an event
-  std::vector<Compare> compares = {};  // that what it depends on is still there
+  std::vector<Compare> compares = {};  // the records that it depends on are unchanged
 };
 
-// `body` is the whole record, `before` what stood there (null: nothing).
+// `body` is the whole record, `before` the record that it replaces, null if there was none.
 [[nodiscard]] agent_protocol::Result<RecordSet> set_record(const ParsedKey& key,
                                                            const JsonTree& body,
                                                            const JsonTree& before,
                                                            const Reading& reading,
                                                            const Orderer& orderer);
 
-// Why a version is not ordered of these nodes: some run a newer one. None: it may be.
+// Why these nodes may not be sent to this version: some run a newer one. No value if none does.
 [[nodiscard]] std::optional<std::string> why_no_going_down(const std::vector<NodeView>& nodes,
                                                            const std::string& component,
                                                            const std::string& version);
