@@ -56,8 +56,11 @@ constexpr unsigned long report_bytes = 8;
 // empty: it is none of these.
 std::string kind_of_kept(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('/') + 1);
-  if (last.starts_with("status.json") || last == "previous.json") return ".news";
-  if (last.find("previous.attempts") != std::string_view::npos) return ".attempts";
+  const auto is_of = [last](std::string_view kept) {
+    return last.find(kept) != std::string_view::npos;
+  };
+  if (is_of("status.json") || is_of("previous.json")) return ".news";
+  if (is_of("previous.attempts")) return ".attempts";
   if (last == "previous" || last == ".previous.upgrader") return ".previous";
   if (last == ".lock") return ".control-lock";
   if (name == "control" || name.ends_with("/control/control")) return ".fifo";
