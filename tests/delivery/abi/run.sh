@@ -12,24 +12,7 @@ export LC_ALL=C
 cd "$(dirname "$0")/../../.." || exit 1
 : "${BUILD:=build}" "${CXX:=g++}" "${CC:=gcc}"
 library=$BUILD/libagent-protocol.so.1
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-passed=0
-failed=0
-
-# usage: check NAME COMMAND...
-check() {
-  name=$1
-  shift
-  if "$@" >"$scratch/said" 2>&1; then
-    passed=$((passed + 1))
-    echo "ok $name"
-  else
-    failed=$((failed + 1))
-    echo "not ok $name"
-    cat "$scratch/said"
-  fi
-}
+. tests/support/checks.sh
 
 refuses() { ! "$@"; }
 
@@ -237,5 +220,4 @@ check 'canary: a member that is new' \
   tells_of lays_out 's/^  const char\* fallback;/&\n  int planted;/'
 check 'canary: a constant of another value' \
   tells_of lays_out 's/AGENT_PROTOCOL_ERROR = 9 /AGENT_PROTOCOL_ERROR = 10 /'
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+counted

@@ -10,28 +10,11 @@ unset MAKEFLAGS MAKELEVEL MFLAGS
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/judging/tidy/files.sh
 : "${BUILD:=build}" "${CXX:=g++}" "${CC:=gcc}"
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+. tests/support/checks.sh
 root=$scratch/root
-passed=0
-failed=0
 
 # A function that changes directory, and variables.
 in_a_shell() { ("$@"); }
-
-# usage: check NAME COMMAND...
-check() {
-  name=$1
-  shift
-  if "$@" >"$scratch/said" 2>&1; then
-    passed=$((passed + 1))
-    echo "ok $name"
-  else
-    failed=$((failed + 1))
-    echo "not ok $name"
-    cat "$scratch/said"
-  fi
-}
 
 # An older file of the build must not be made anew here: the tests run beside this one.
 installs() { make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr "$1"; }
@@ -277,5 +260,4 @@ check 'the one in Python has its library beside it, and counts' hello_agent_coun
 check 'the commands of docs/by-hand.md run as printed' in_a_shell runs_by_hand
 check 'make uninstall leaves nothing, and what was there before' leaves_nothing
 check 'make uninstall takes its directories with it' leaves_no_directories
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+counted

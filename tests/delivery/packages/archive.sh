@@ -8,24 +8,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS GIT_DIR GIT_WORK_TREE BUILD
 
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/judging/tidy/files.sh
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-passed=0
-failed=0
-
-# usage: check NAME COMMAND...
-check() {
-  name=$1
-  shift
-  if "$@" >"$scratch/said" 2>&1; then
-    passed=$((passed + 1))
-    echo "ok $name"
-  else
-    failed=$((failed + 1))
-    echo "not ok $name"
-    cat "$scratch/said"
-  fi
-}
+. tests/support/checks.sh
 
 # usage: archive DIRECTORY NAME    makes $scratch/NAME.tar.gz of the tree in the directory
 archive() {
@@ -78,5 +61,4 @@ check 'it unpacks into a directory of its name' has_its_name
 check 'an archive of what was unpacked is the same' of_itself
 check 'an archive of a commit is the same' of_a_commit
 check 'canary: an archive of another commit is not' tells_of_change
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+counted

@@ -9,25 +9,9 @@ unset MAKEFLAGS MAKELEVEL MFLAGS BUILD
 
 cd "$(dirname "$0")/../../.." || exit 1
 archive=$(realpath "$1") || exit 1
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+. tests/support/checks.sh
+said_lines=60
 root=$scratch/root
-passed=0
-failed=0
-
-# usage: check NAME COMMAND...
-check() {
-  name=$1
-  shift
-  if "$@" >"$scratch/said" 2>&1; then
-    passed=$((passed + 1))
-    echo "ok $name"
-  else
-    failed=$((failed + 1))
-    echo "not ok $name"
-    tail -n 40 "$scratch/said"
-  fi
-}
 
 # Runs a command in a network namespace of its own, in which there is nobody else, and with a git
 # that fails.
@@ -83,5 +67,4 @@ outcome=met
 [ "$failed" = 0 ] || outcome="not met: see its output"
 echo "result: dist | make check-dist | $(basename "$archive"), $((size / 1024)) KiB, built and" \
   "installed without network and git; $passed passed, $failed failed | 0 failed | $outcome"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+counted

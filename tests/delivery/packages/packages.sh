@@ -18,24 +18,8 @@ fi
 root=$BUILD/roots/packages
 content=g++,libarchive-dev,libcurl4-openssl-dev,libsodium-dev,libuv1-dev,make,pkgconf
 content=$content,libgnutls30,libmicrohttpd12,libpcre2-8-0,libprotobuf-lite32,libssl3
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-passed=0
-failed=0
-
-# usage: check NAME COMMAND...
-check() {
-  name=$1
-  shift
-  if "$@" >"$scratch/said" 2>&1; then
-    passed=$((passed + 1))
-    echo "ok $name"
-  else
-    failed=$((failed + 1))
-    echo "not ok $name"
-    tail -n 60 "$scratch/said"
-  fi
-}
+. tests/support/checks.sh
+said_lines=60
 
 packages='upgrader agent-releases libagent-protocol1 libagent-protocol-dev libagent-releases-dev'
 packages="$packages upgrader-fleet-agent upgrader-fleet"
@@ -134,5 +118,4 @@ outcome=met
 [ "$failed" = 0 ] || outcome="not met: see its output"
 echo "result: deb | make deb | ${sizes}$passed passed, $failed failed |" \
   "lintian silent, 0 failed | $outcome"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+counted
