@@ -617,8 +617,8 @@ class Step {
   }
 
   // Until `activate` has been written whole the agent is held, and what the agent before it left is
-  // kept. To read what is before it the agent has as long as its trial lasts; without a trial,
-  // which is also one of 0, the stop timeout.
+  // kept. The agent must read what stands before `activate` within the time of its trial. An agent
+  // without a trial, or with a trial of 0, must do so within the stop timeout.
   void send_activate(Agent& agent, bool has_trial) {
     const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
     const bool on_trial = has_trial && terms.trial != Duration::zero();

@@ -1,8 +1,13 @@
 // Decides. Takes one event at a time and says what is to be done; does nothing itself, reads no
 // clock, knows no pid. The contract is the page agent-protocol(7).
 //
+// THE WORDS. The incumbent is the agent that has the work, or will get it at its `ready`. The
+// candidate is the agent that is to replace it, and is held: it does nothing yet. A standby is a
+// held fallback, which stands in the candidate's place during a trial (see warm fallback, below).
+// To roll back is to stop an agent on trial; to fall back is to start the previous program again.
+//
 // THE PHASES. A phase is a name for a combination of facts (phase_of() in state.h), never a
-// variable.
+// variable. The last column: the next phase, and the event that leads there.
 //
 // clang-format off
 //   phase         the incumbent is      the candidate is  goes on to
@@ -69,13 +74,14 @@
 // clang-format on
 //
 // If init watches the upgrader, an active agent sends heartbeats from its activation until it has
-// stopped or is rolled back. An agent that is silent on trial is rolled back; in every other phase
+// said `stopped`, is killed or is rolled back. An agent that is silent on trial is rolled back; in every other phase
 // a silent agent continues, and the upgrader does not vouch for it (init_news.h).
 //
 // A deadline that is judged much too late, after a freeze, is put off once, and has no effect
 // before its new time. While a machine is suspended the clock of the deadlines stands still.
 //
-// From every phase SIGTERM and SIGQUIT lead to shutting_down.
+// From every phase but ended, SIGTERM, SIGINT, SIGQUIT and the control directory's `shutdown` lead
+// to shutting_down; SIGQUIT kills all agents at once.
 //
 // With a warm fallback the previous program is started again as soon as the candidate is active:
 // the standby, a held fallback that is kept in the candidate's place. When the agent on trial has
@@ -83,9 +89,9 @@
 // At the commit it is killed. If a standby fails, the upgrade does not: a cold fallback is started
 // when needed.
 //
-// A candidate becomes the incumbent when it is activated, which it is when its `activate` has been
-// written whole. If the agent does not read, that may take a while: until then it is held, and the
-// work is promised to it; no other agent can get the work before this one has been reaped. At most
+// A candidate is activated when its `activate` has been written whole; then it becomes the
+// incumbent. If the agent does not read, that may take a while. Until then the agent is held, but
+// the work is promised to it: no other agent can get it before this one has been reaped. At most
 // two agents exist, and at most one is active. Tests compare the last column with every step that
 // there is (tests/decisions/explore) and with the scenarios.
 #pragma once
