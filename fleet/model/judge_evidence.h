@@ -8,14 +8,14 @@
 // rollout.
 //
 // First failures are compared by the safe logrank test: J. ter Schure, M. F. Perez-Ortiz, A. Ly,
-// P. Grünwald, "The Safe Logrank Test", arXiv:2011.06931. At each first failure, with Y1 nodes of
-// the new version and Y0 of the control at risk, the chance that the node that failed is a new one
-// is, for a ratio r of the two failure rates,
+// P. Grünwald, "The Safe Logrank Test", arXiv:2011.06931. At each first failure,
+// Y1 nodes of the new version and Y0 nodes of the control are at risk. Let r be the ratio of the
+// failure rates of the two. Then the chance that the failed node has the new version is
 //
 //     p(r) = Y1 r / (Y1 r + Y0)
 //
-// and the evidence is multiplied by p(r)/p(tau) if it was a new one, and by (1-p(r))/(1-p(tau)) if
-// it was not, where tau is the ratio that is tolerated. Ratios are not known, so the evidence is
+// Let tau be the ratio that is tolerated. The evidence is multiplied by p(r)/p(tau) if the failed
+// node has the new version, and by (1-p(r))/(1-p(tau)) if it belongs to the control. Ratios are not known, so the evidence is
 // the mean over ratios from 1.5 tau to 200 tau. The mean of e-processes is one, and each of them
 // only shrinks for a smaller true ratio, so that the promise holds for every ratio up to tau.
 //

@@ -153,7 +153,8 @@ void Stage::end_all(bool patience) {
   kill_what_is_left();
 }
 
-// A process that an agent leaves may be about to end, too; it must not be there in the next check.
+// A process that an agent has left behind gets some time to end by itself, and is then killed: the
+// next check must not meet it.
 void Stage::kill_what_is_left() const {
   const std::uint64_t begin = uv_hrtime();
   for (const auto& agent : agents_) {

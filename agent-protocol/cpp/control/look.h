@@ -20,6 +20,7 @@ struct Look {
   std::string trouble;   // why there is none
 };
 
-// Of a line that was to be written to the FIFO. `full`: not now; `gone`: nobody reads it any more.
+// The outcome of writing a line to the FIFO. `full`: the FIFO has no room now; `gone`: nobody reads
+// the FIFO any more.
 enum class WriteOutcome { written, full, gone };
 }  // namespace upgraderctl

@@ -18,7 +18,8 @@ struct CheckedManifest {
 
 // Every file *.json of the directory that is a manifest or is signed, in the order of their names.
 // With `keys`, a directory of public keys, each must be signed by one of them; without it, no
-// signature is verified. Archives are unpacked below TMPDIR, and removed again.
+// signature is verified. Each archive is unpacked into a directory below TMPDIR, which is
+// removed afterwards.
 [[nodiscard]] Result<std::vector<CheckedManifest>> check_published(const std::string& directory,
                                                                    const std::string& keys,
                                                                    Moment now);
