@@ -276,7 +276,7 @@ TEST_CASE("what happens to many nodes at once is looked at once each") {
 // ---- what people have noted
 
 // Rows: A-43
-TEST_CASE("a note of what a person has ordered becomes an event, and proves nothing") {
+TEST_CASE("a note of a person's order becomes an event, which is never marked as proved") {
   Bench bench;
   bench.put("order/t1", write_record(FleetEvent{.time = "1970",
                                                 .kind = "driven",

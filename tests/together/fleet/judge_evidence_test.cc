@@ -76,7 +76,7 @@ TEST_CASE("a tolerated ratio asks for more evidence") {
   CHECK(chance_of_new({100, 200}, 2) == Approx(0.5));
 }
 
-TEST_CASE("cohorts that differ a thousandfold neither cancel nor overflow") {
+TEST_CASE("the evidence stays finite and exact for cohorts that differ in size a thousandfold") {
   // A new version that 400 of 400 nodes cannot stand says little beside a control of one.
   CHECK(evidence(failures(400, 0, {400, 1})).log() == Approx(5.176145006639672));
   CHECK(e(failures(10, 1, {10'000, 10})) == Approx(0.2367570726078052));
@@ -97,7 +97,7 @@ TEST_CASE("one node, or one that lies, never stops a rollout by itself") {
   }
 }
 
-TEST_CASE("a fair step takes evidence away as often as it gives some") {
+TEST_CASE("a step leaves the mean of the evidence as it is at the tolerated ratio, and lowers it below") {
   // The mean over what may happen, weighed by how likely it is, is 1: for the tolerated ratio.
   for (const double chance : {1e-6, 0.01, 0.5, 0.99}) {
     CAPTURE(chance);
