@@ -74,8 +74,8 @@
 // clang-format on
 //
 // If init watches the upgrader, an active agent sends heartbeats from its activation until it has
-// said `stopped`, is killed or is rolled back. An agent that is silent on trial is rolled back; in every other phase
-// a silent agent continues, and the upgrader does not vouch for it (init_news.h).
+// said `stopped`, is killed or is rolled back. An agent that is silent on trial is rolled back; in
+// every other phase a silent agent continues, and the upgrader does not vouch for it (init_news.h).
 //
 // A deadline that is judged much too late, after a freeze, is put off once, and has no effect
 // before its new time. While a machine is suspended the clock of the deadlines stands still.
