@@ -7,17 +7,18 @@
 // that stops at 1/alpha stops a good version with a chance of at most alpha, over the whole
 // rollout.
 //
-// First failures are compared by the safe logrank test: J. ter Schure, M. F. Perez-Ortiz, A. Ly,
-// P. Grünwald, "The Safe Logrank Test", arXiv:2011.06931. At each first failure,
-// Y1 nodes of the new version and Y0 nodes of the control are at risk. Let r be the ratio of the
-// failure rates of the two. Then the chance that the failed node has the new version is
+// First failures are compared by the safe logrank test: J. ter Schure, M. F. Perez-Ortiz, A. Ly, P.
+// Grünwald, "The Safe Logrank Test", arXiv:2011.06931. At each first failure, Y1 nodes of the new
+// version and Y0 nodes of the control are at risk. Let r be the ratio of the failure rates of the
+// two. Then the chance that the failed node has the new version is
 //
 //     p(r) = Y1 r / (Y1 r + Y0)
 //
 // Let tau be the ratio that is tolerated. The evidence is multiplied by p(r)/p(tau) if the failed
-// node has the new version, and by (1-p(r))/(1-p(tau)) if it belongs to the control. Ratios are not known, so the evidence is
-// the mean over ratios from 1.5 tau to 200 tau. The mean of e-processes is one, and each of them
-// only shrinks for a smaller true ratio, so that the promise holds for every ratio up to tau.
+// node has the new version, and by (1-p(r))/(1-p(tau)) if it belongs to the control. Ratios are not
+// known, so the evidence is the mean over ratios from 1.5 tau to 200 tau. The mean of e-processes
+// is one, and each of them only shrinks for a smaller true ratio, so that the promise holds for
+// every ratio up to tau.
 //
 // Assumed: which node is new and which is control was drawn without a look at the nodes (a random
 // order), and every node is at risk from the same moment, when the rollout began, until its first

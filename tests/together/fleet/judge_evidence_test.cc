@@ -97,7 +97,7 @@ TEST_CASE("one node, or one that lies, never stops a rollout by itself") {
   }
 }
 
-TEST_CASE("a step leaves the mean of the evidence as it is at the tolerated ratio, and lowers it below") {
+TEST_CASE("at the tolerated ratio a step does not change the mean evidence; below, it lowers it") {
   // The mean over what may happen, weighed by how likely it is, is 1: for the tolerated ratio.
   for (const double chance : {1e-6, 0.01, 0.5, 0.99}) {
     CAPTURE(chance);

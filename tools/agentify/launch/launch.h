@@ -26,8 +26,8 @@ struct Launch {
 
 using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 
-// `words` are those behind `agentify run`. The adapter's options are judged here, by the
-// adapter's own rules. The upgrader's options are judged by the upgrader: see judging_command().
+// `words` are those behind `agentify run`. The adapter's options are judged here, by the adapter's
+// own rules. The upgrader's options are judged by the upgrader: see judging_command().
 [[nodiscard]] LaunchLine parse_run(const std::vector<std::string>& words);
 
 // The name that was given, otherwise the one that the directory of releases knows, otherwise the
