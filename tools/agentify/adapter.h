@@ -1,6 +1,6 @@
-// What agentify decides: when the daemon is checked, started, taken for ready, found sick, stopped
-// and done with, and what the upgrader is told of it. A value: no input or output, no clock, and
-// processes are numbers. Who acts is loop.h.
+// agentify's decisions: when the daemon is checked, started, taken for ready, found sick, stopped
+// and done with, and which messages the upgrader is sent. A value: no input or output, no clock,
+// and processes are numbers. The loop carries the decisions out: see loop.h.
 //
 //   stage     what is                                  ends with
 //   checking  held; the check runs                     its outcome: ready, or unfit

@@ -1,4 +1,4 @@
-// What agentify may have to do.
+// The actions that the adapter may order.
 #pragma once
 
 #include <sys/types.h>

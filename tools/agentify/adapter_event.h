@@ -1,4 +1,4 @@
-// What may happen to agentify.
+// The events that the adapter is given.
 #pragma once
 
 #include <sys/types.h>

@@ -17,7 +17,7 @@
 
 namespace agentify {
 
-// What a command writes is read to its end; of that the last line is kept, cut to so much.
+// A command's output is read to its end. Its last line is kept, cut to this length.
 inline constexpr std::size_t last_line_bytes_max = 1024;
 
 // Keeps the last line that is not empty of what is added.

@@ -1,5 +1,5 @@
 // Asks a daemon over a socket, without waiting: whether it takes a connection, or answers in HTTP.
-// Who waits is the loop; how long is its affair, too.
+// The loop waits for the descriptor, and sets the time limit.
 #pragma once
 
 #include <sys/socket.h>
@@ -44,7 +44,8 @@ class ConnectionProbe {
                                                   std::optional<std::string> request);
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] bool wants_to_write() const { return !connected_ || sent_ < request_.size(); }
-  // What the descriptor's readiness leads to.
+  // To be called when the descriptor is ready. Returns the outcome, or nothing while the probe goes
+  // on.
   [[nodiscard]] std::optional<ProbeOutcome> go_on();
 
  private:

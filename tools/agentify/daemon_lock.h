@@ -12,7 +12,7 @@ namespace agentify {
 
 class DaemonLock {
  public:
-  // None: nobody is kept away.
+  // Without a lock: any number of daemons may run.
   DaemonLock() = default;
   // The upgrader's lock with `.daemon` behind it, or a file of our own.
   [[nodiscard]] static DaemonLock by_file(std::string path);

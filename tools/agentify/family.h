@@ -1,5 +1,5 @@
-// Who descends from whom, decided on a list of processes: which of them have to go, and which is
-// the daemon's main one. Where the list comes from is in process_list.h.
+// Decides, on a list of processes, which of them descend from another one and so have to go, and
+// which one is the daemon's main process. The list is read in process_list.h.
 #pragma once
 
 #include <sys/types.h>
@@ -26,8 +26,8 @@ struct Process {
 // All that descend from `ancestor`, without it, the nearest first.
 [[nodiscard]] std::vector<Process> descendants(const std::vector<Process>& all, pid_t ancestor);
 
-// Who carries on where the main process has ended with status 0: the child of `keeper`, which gets
-// all orphans, that lives and is the oldest. 0 where there is none.
+// The process that becomes the main process after the old one has ended with status 0: the oldest
+// living child of `keeper`, which gets all orphans. 0 if there is none.
 [[nodiscard]] pid_t heir(const std::vector<Process>& all, pid_t keeper);
 
 }  // namespace agentify

@@ -11,8 +11,9 @@ void log_line(std::string_view text);
 // As it is.
 void show(std::string_view bytes);
 
-// A log that cannot be written, be it a pipe without a reader, a file at its limit or a terminal
-// that is another's, must not be our end. Called first of all; the daemon gets the defaults back.
+// Ignores the signals of a log that cannot be written (a pipe without a reader, a file at its
+// limit, another's terminal), so that none of them ends agentify. To be called first of all; the
+// daemon gets the defaults back.
 void survive_a_broken_log();
 
 }  // namespace agentify

@@ -88,7 +88,7 @@ void Keeper::run() {
   }
 }
 
-// Whoever killed it has not read the last words.
+// agentify was killed before it could write the file of last words, so the keeper writes it.
 void Keeper::lose_agentify() {
   const bool has_daemon = phase_ == Phase::keeping || phase_ == Phase::asking;
   if (!has_daemon) leave();
@@ -160,7 +160,7 @@ void Keeper::obey(const Order& order) {
 }
 
 void Keeper::try_start() {
-  // Whoever has lost agentify starts nothing any more.
+  // If agentify has gone, no daemon is started.
   pollfd end{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (::poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) return;
   const int error = plan_.lock.try_take();
@@ -258,7 +258,8 @@ void Keeper::sweep() {
   tell({.kind = News::Kind::family_gone, .value = sweep_.killed()});
 }
 
-// What agentify does not learn it would wait for: then it is as if it had gone.
+// agentify would wait for ever for news that could not be sent. So the keeper then acts as if
+// agentify had gone.
 void Keeper::tell(const News& news) {
   const ssize_t sent = ::send(socket_.get(), &news, sizeof news, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != sizeof news) orphaned_ = true;

@@ -1,7 +1,7 @@
-// The keeper: a process between agentify and a daemon, or a command. Whatever the daemon leaves
-// behind becomes the keeper's child, so that nothing of it is lost, and when agentify dies, however
-// that happens, the keeper kills all of it before it lets the next daemon in. It takes orders and
-// tells what has happened; it decides nothing but that.
+// The keeper: a process between agentify and a daemon, or a command. Processes that the daemon
+// leaves behind become the keeper's children, so that none of them is lost. When agentify dies, in
+// any way, the keeper kills all of them before it releases the daemon's lock. The keeper obeys
+// orders and reports news; this one killing is all that it decides itself.
 #pragma once
 
 #include <sys/types.h>
@@ -35,7 +35,7 @@ struct News {
   bool by_lock = false;  // refused: it is the lock that cannot be had
 };
 
-// What a keeper keeps.
+// The program that a keeper runs, and all that it needs for that.
 struct KeeperPlan {
   const upgrader::Program* program = nullptr;
   ChildSetting child;

@@ -20,7 +20,7 @@ class KeeperHandle {
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void order(Order order) const;
-  // The next news. Nothing: there are none now, or, with over(), the keeper has died.
+  // The next news. Returns nothing if there are none now, or if the keeper has died: see over().
   [[nodiscard]] std::optional<News> take();
   [[nodiscard]] bool over() const { return over_; }
   // Lets go of the keeper, which then kills what it keeps and exits, and waits until it has.

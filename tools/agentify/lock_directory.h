@@ -1,5 +1,5 @@
-// Where the daemon's lock lies if the upgrader has none: a directory that its user alone can open,
-// so that nobody else can take the lock, or keep the file from being made.
+// The directory of the daemon's lock if the upgrader has none. Its user alone can open it, so that
+// nobody else can take the lock, or keep the file from being made.
 #pragma once
 
 #include <string>

@@ -45,7 +45,7 @@ Time Loop::now() const {
   return Time{static_cast<Time::rep>(uv_now(loop_))};
 }
 
-// What the daemon says is watched later, by listen_to_daemon().
+// The daemon's own messages are watched later, by listen_to_daemon().
 bool Loop::watch_all() {
   const auto passes_on = [this](int signal) {
     return [this, signal] { feed(SignalTaken{signal}); };
@@ -90,7 +90,7 @@ std::optional<std::string> Loop::prepare_probes() {
   return std::nullopt;
 }
 
-// Where there is no upgrader nobody could be asked.
+// Without an upgrader nobody could be asked for an upgrade.
 std::optional<std::string> Loop::prepare_following() {
   const Options& options = *prepared_.options;
   if (!options.follow || agent_.alone()) return std::nullopt;

@@ -24,7 +24,7 @@ namespace agentify {
 // Of our hello: init waits for our healthy, in every role.
 inline constexpr char readiness_feature[] = "readiness";
 
-// What was made before the conversation began.
+// All that main() made before the conversation began.
 struct Prepared {
   const Options* options = nullptr;
   const Surroundings* surroundings = nullptr;

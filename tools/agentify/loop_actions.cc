@@ -1,4 +1,4 @@
-// What agentify does: its actions, carried out.
+// Carries out the adapter's actions.
 #include <signal.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace agentify {
 
-// ---- to the upgrader. What it may not be told now it need not be told: that is no failure.
+// ---- to the upgrader. A message that may not be sent now is not needed now: that is no failure.
 
 void Loop::perform(const SayReady&) {
   static_cast<void>(agent_.ready());

@@ -70,7 +70,8 @@ std::optional<int> ready_descriptor_of(const Options& options) {
   return wanted == nullptr ? std::nullopt : std::optional<int>(wanted->number);
 }
 
-// What the daemon is to have for telling that it works. Why not, or nothing.
+// Makes the socket or the pipe by which the daemon will say that it works, if --ready names one.
+// Returns the fault, or nothing.
 std::optional<std::string> prepare_readiness(const Options& options, Prepared& prepared,
                                              KeeperPlan& plan, upgrader::OwnedFd& theirs) {
   if (std::holds_alternative<ByNotify>(options.ready)) {
@@ -90,7 +91,8 @@ std::optional<std::string> prepare_readiness(const Options& options, Prepared& p
   return std::nullopt;
 }
 
-// Forks the keeper while there is nothing in us yet that it should not have. Why not, or nothing.
+// Forks the keeper while agentify has opened nothing yet that the keeper should not have. Returns
+// the fault, or nothing.
 std::optional<std::string> prepare_keeper(const Options& options, const Surroundings& surroundings,
                                           const upgrader::Program& daemon, Prepared& prepared) {
   auto lock = find_lock(surroundings);

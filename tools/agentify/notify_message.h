@@ -1,5 +1,5 @@
-// What a daemon says on its NOTIFY_SOCKET, as sd_notify(3) has it: bytes into facts. Who may say it
-// is judged by notify_socket.h.
+// Turns the bytes that a daemon writes to its NOTIFY_SOCKET, as sd_notify(3) defines them, into
+// facts. Which processes may write there is judged in notify_socket.h.
 #pragma once
 
 #include <sys/types.h>
@@ -31,8 +31,8 @@ inline constexpr std::size_t version_bytes_max = 128;
 // Lines that mean nothing here are passed over; of two that say the same the last one counts.
 [[nodiscard]] NotifyMessage parse_notify_message(std::string_view text);
 
-// What a `status` may be: UTF-8 of at most 256 bytes. Bytes that are none become '?', and a longer
-// text is cut between two characters.
+// The text as a `status` may have it: UTF-8 of at most 256 bytes. Each byte that is not UTF-8
+// becomes '?', and a longer text is cut between two characters.
 [[nodiscard]] std::string fit_for_status(std::string_view text);
 // The same for a version, of at most 128 bytes, and for a `reason`, of at most 1,024 bytes.
 [[nodiscard]] std::string fit_for_version(std::string_view text);

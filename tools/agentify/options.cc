@@ -15,7 +15,7 @@ using upgrader::is_given;
 
 constexpr int health_failures_max = 1'000'000;
 
-// What is wrong with an argument; empty if it is well formed.
+// The fault in an argument; an empty text if the argument is well formed.
 using Complaint = std::string;
 
 Complaint complain(const Argument& argument, std::string_view what) {
@@ -154,7 +154,7 @@ Complaint set_option(const Argument& argument, Options& options) {
   return complain(argument, "no such option; --help names them all");
 }
 
-// What no option by itself can be wrong with.
+// Finds the faults that lie in the combination of options.
 Complaint judge_together(const Options& options, const char* const* argv, int end) {
   if (options.version && options.version_command) {
     return "--version-command: is of no use beside --version";

@@ -1,4 +1,4 @@
-// agentify's command line as plain data. What the options mean is on the page agentify(1).
+// agentify's command line as plain data. The page agentify(1) explains the options.
 #pragma once
 
 #include <optional>

@@ -66,7 +66,7 @@ void OutputRelay::finish() {
   }
 }
 
-// False if nothing was there.
+// Returns false if the pipe was empty.
 bool OutputRelay::take() {
   char bytes[relay_piece_bytes];
   const ssize_t count = ::read(source_.get(), bytes, sizeof bytes);

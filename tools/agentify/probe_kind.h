@@ -1,5 +1,5 @@
-// What can be asked of a daemon: the kinds of --ready and --health, as data. How a probe is made is
-// in probe.h.
+// The kinds of --ready and --health, by which a daemon can be asked, as data. Probes are made in
+// prober.h.
 #pragma once
 
 #include <string>

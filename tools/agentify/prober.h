@@ -24,16 +24,17 @@ class Prober {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Looks up the host, which waits. What is wrong with the kind, or nothing.
+  // Looks up the host, which may block. Returns the fault in the kind, or nothing.
   [[nodiscard]] std::optional<std::string> prepare(uv_loop_t* loop, const ProbeKind& kind,
                                                    const Options& options,
                                                    const std::vector<std::string>& environment);
-  // What a `file` probe is to find changed. Called before the daemon is started.
+  // Notes the state of the file that a `file` probe has to find changed later. To be called before
+  // the daemon is started.
   void remember_file();
   // Asks one address of the host after the other until an answer is good. Calls `told` once, later
   // or before it returns; `fresh`: a file must have been changed since remember_file().
   void ask(bool fresh, Told told);
-  // What is under way is given up, and nothing is told.
+  // Gives up a probe that is under way; `told` is not called.
   void end();
   // The same, and for good.
   void close() {

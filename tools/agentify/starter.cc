@@ -112,7 +112,7 @@ int execute(const Program& program, const Vectors& vectors, By by) {
 
 // ---- in the parent
 
-// What the child says, or 0 once the program runs.
+// The error that the child reports, or 0 once the program runs.
 int error_of(const OwnedFd& report) {
   int error = 0;
   for (;;) {

@@ -32,7 +32,7 @@ struct StopPlan {
 // SIGTERM, for as long as there is time.
 [[nodiscard]] StopPlan default_stop_plan();
 
-// Where nobody sets a deadline: the upgrader's own default.
+// The time of a stop for which nobody has set a deadline: the upgrader's own default.
 inline constexpr Duration stop_time_default = std::chrono::seconds{90};
 
 // Of the deadline so much is kept for the kill, the wait until everything has gone, and `stopped`:

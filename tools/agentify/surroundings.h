@@ -1,5 +1,5 @@
-// What the upgrader has put around agentify: the daemon's program, the lock, init's sockets, the
-// environment. Read once, before the conversation begins and takes the variables away.
+// All that the upgrader has passed to agentify: the daemon's program, the lock, init's sockets, the
+// environment. Read once, before the conversation begins and removes the variables.
 #pragma once
 
 #include <optional>

@@ -71,7 +71,8 @@ plain_directories='agent-protocol agent-protocol/cpp/agent
   tests/together/regression tests/delivery/static tests/adversity/kill tests/adversity/fault
   tests/adversity/fuzz tests/adversity/endurance tests/adversity/crash tests/benchmark tests/support
   tests/demo sample-agent sample-agent/hello tools/agent-conformance fleet/agent fleet/common
-  fleet/controller fleet/fleetctl fleet/http fleet/model fleet/orders fleet/store'
+  fleet/controller fleet/fleetctl fleet/http fleet/model fleet/orders fleet/store tools/agentify
+  tools/agentify/doctor tools/agentify/launch tests/together/agentify'
 
 check_comment_sentences() {
   for directory in $plain_directories; do

@@ -1,4 +1,4 @@
-// What agentify decides, story by story. Every order of events is walked in explore_test.cc.
+// agentify's decisions, story by story. Every order of events is walked in explore_test.cc.
 #include "tools/agentify/adapter.h"
 
 #include <catch2/catch.hpp>

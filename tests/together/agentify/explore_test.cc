@@ -20,7 +20,7 @@ namespace {
 // The keeper and what it keeps.
 enum class Kept { nothing, starting, daemon, asking, sweeping, done, lost, lost_sweeping, swept };
 
-// What is true outside of the adapter, known by its actions and the events alone.
+// The facts outside of the adapter, as its actions and the events alone tell them.
 struct World {
   Terms terms = {};
   bool checking = false;
@@ -283,8 +283,8 @@ std::string judge(const Actions& actions, World& world) {
   return judging.wrong;
 }
 
-// What a daemon that obeys nothing but SIGKILL, a keeper that answers and a check that ends do
-// next, once the upgrader wants the end.
+// The next event once the upgrader wants the end: the daemon obeys nothing but SIGKILL, the keeper
+// answers, and the check ends.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {

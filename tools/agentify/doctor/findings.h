@@ -1,5 +1,5 @@
 // `agentify doctor`, decided: what was seen of a daemon that was run twice, and the options that
-// follow from it. No input or output: processes are watched by examination.cc.
+// follow from it. No input or output: doctor.cc runs the daemon, and trial_run.h watches it.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct SignalledEnd {
   int left = 0;               // processes that were then killed
 };
 
-// What was seen.
+// Everything that two runs of a daemon have shown.
 struct Findings {
   bool forks = false;     // another process has taken the place of the first
   bool notifies = false;  // it has said READY=1
@@ -52,7 +52,7 @@ struct Findings {
   std::string check;                  // a command that was run, and found the daemon in order
 };
 
-// What is known of a daemon before it is run, by its name.
+// A daemon that is known by its name, before it is run.
 struct KnownDaemon {
   std::string_view name;
   std::string_view check;       // reads its configuration; the daemon's argv is "$0" and "$@"

@@ -11,7 +11,7 @@
 
 namespace agentify {
 
-// What both commands are told. Members that were not given are empty.
+// The options of `agentify run` and `agentify unit`. Members that were not given are empty.
 struct Launch {
   std::string name;                     // of the upgrader's directory; see with_name()
   std::optional<std::string> releases;  // a directory of agent-releases: DIR/current is run
@@ -35,7 +35,7 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 [[nodiscard]] std::variant<Launch, UsageError> with_name(Launch launch,
                                                          const std::string& name_of_releases);
 
-// Where the programs and the directory of one upgrader are.
+// The paths of the programs and of the directory of one upgrader.
 struct Places {
   std::string upgrader;   // the program
   std::string agentify;   // the program

@@ -10,7 +10,8 @@
 
 namespace agentify {
 
-// What is wrong with the option, or nothing. Options that are not ours are kept for agentify.
+// Sets one option in `launch`, or returns the fault in it. Options that are not those of `agentify
+// run` are kept for agentify itself.
 [[nodiscard]] std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch);
 
 // Takes DAEMON and its arguments, words[at] being the first that is no option, and judges all

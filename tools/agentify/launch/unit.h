@@ -23,7 +23,7 @@ struct Unit {
   std::string ctl;       // upgraderctl's
 
   [[nodiscard]] const std::string& name() const { return launch.name; }
-  // What init calls the service.
+  // The name of the distribution's own service.
   [[nodiscard]] const std::string& replaced() const {
     return replaces.empty() ? launch.name : replaces;
   }

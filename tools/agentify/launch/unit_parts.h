@@ -1,4 +1,4 @@
-// What the service files of all init systems have in common: words in each file's quotes, times,
+// The parts that the service files of all init systems share: words in each file's quotes, times,
 // and comments.
 #pragma once
 
