@@ -18,8 +18,8 @@ check_sleeps() {
   call='sleep_fo[r]|sleep_unti[l]|uslee[p]|nanoslee[p]|\bslee[p] *\('
   pause='poll\((nullptr|NULL|0), *0, *[0-9]{3}'
   command='(^|[;&|({] *|do +|then +)slee[p] +["$0-9]'
-  # What runs in a machine without a clock of its own stands apart, and so does a test of texts.
-  apart='benchmark/|adversity/power/(common|hang|worker)\.sh|together/agentify/unit\.py'
+  # What runs in a machine without a clock of its own stands apart.
+  apart='benchmark/|adversity/power/(common|hang|worker)\.sh'
   tree_files | grep '^tests/' | grep -vE "^tests/($apart)" |
     xargs grep -nIE "$call|$pause|$command" | cut -c 1-120
 }
