@@ -16,8 +16,11 @@ from run import AS_USER, Run
 PYTHON = sys.executable
 
 # A server in Python: how it is told to stop, and whether it takes a socket, are in its arguments.
-SERVER = """import os, signal, socket, sys
+# It ends when agentify's keeper has gone: that is the parent of the first process, and becomes the
+# parent of all others.
+SERVER = """import os, select, signal, socket, sys
 port, *ways = sys.argv[1:]
+parents = (os.getpid(), os.getppid())
 if "ignores" in ways:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if "takes" in ways and os.environ.get("LISTEN_PID") == str(os.getpid()):
@@ -30,16 +33,20 @@ else:
 if "children" in ways:
     if os.fork() == 0:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        while True:
-            signal.pause()
+        while os.getppid() in parents:
+            select.select([], [], [], 0.1)
+        os._exit(0)
 if "forks" in ways and (os.fork() or os.setsid() and os.fork()):
     os._exit(0)
-while True:
-    taken, _ = one.accept()
-    taken.close()
+while os.getppid() in parents:
+    if select.select([one], [], [], 0.1)[0]:
+        taken, _ = one.accept()
+        taken.close()
 """
 
-NODE = """require("http").createServer((_, answer) => answer.end("x"))
+NODE = """const parent = process.ppid;
+setInterval(() => { if (process.ppid !== parent) process.exit(); }, 100);
+require("http").createServer((_, answer) => answer.end("x"))
   .listen(Number(process.argv[2]), "127.0.0.1");
 """
 

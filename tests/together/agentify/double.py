@@ -26,13 +26,11 @@ def for_sanitizers():
 
 def wait_until(condition, what, patience=PATIENCE):
     end = time.monotonic() + patience
-    while True:
-        found = condition()
-        if found:
-            return found
+    while not (found := condition()):
         if time.monotonic() > end:
             raise AssertionError(f"not in time: {what}")
         select.select([], [], [], 0.002)
+    return found
 
 
 def stat_fields(pid):
@@ -216,22 +214,24 @@ class Double:
     def expect(self, kind, **members):
         """The next message of that type; others are passed over and kept."""
         end = time.monotonic() + PATIENCE
-        at = 0
-        while True:
-            for index in range(at, len(self.messages)):
-                message = self.messages[index]
-                if message["type"] == kind and not message.get("seen") and all(
-                    matches(message.get(name), value) for name, value in members.items()
-                ):
-                    message["seen"] = True
-                    return message
+        while not (message := self.find_unseen(kind, members)):
+            if time.monotonic() > end:
+                raise AssertionError(f"no {kind} in time; it has said: {self.said()}")
             try:
                 self.read(max(0.1, end - time.monotonic()))
-                if time.monotonic() > end:
-                    raise AssertionError(f"no {kind} in time; it has said: {self.said()}")
             except Ended as ended:
                 raise AssertionError(f"no {kind}, but its end; it has said: {self.said()}; log: "
                                      f"{self.log()}") from ended
+        message["seen"] = True
+        return message
+
+    def find_unseen(self, kind, members):
+        for message in self.messages:
+            if message["type"] == kind and not message.get("seen") and all(
+                matches(message.get(name), value) for name, value in members.items()
+            ):
+                return message
+        return None
 
     def said(self):
         return str([m["type"] for m in self.messages])
@@ -258,12 +258,13 @@ class Double:
     def wait(self):
         """How it ended: a status, or a signal's number below zero."""
         end = time.monotonic() + PATIENCE
-        while True:
-            assert time.monotonic() < end, "agentify does not end; it has said: " + self.said()
+        while time.monotonic() < end:  # or until it has closed its output
             try:
                 self.read(max(0.1, end - time.monotonic()))
             except Ended:
                 break
+        else:
+            raise AssertionError("agentify does not end; it has said: " + self.said())
         if self.status is None:
             wait_until(self.has_been_reaped, "its process has ended")
         return self.status

@@ -98,7 +98,7 @@ class Life:
     def run_until(self, condition, what):
         end = time.monotonic() + PATIENCE
         looked = 0
-        while True:
+        while time.monotonic() < end:  # or until the condition holds
             happened = self.family.look()
             looked += 1
             if self.upgrader in self.family.ended and self.starts < 3 and not self.ending:
@@ -108,8 +108,7 @@ class Life:
                     return
                 if not happened:
                     select.select([], [], [], 0.0005)
-                if time.monotonic() > end:
-                    raise AssertionError(f"not in time: {what}")
+        raise AssertionError(f"not in time: {what}")
 
     ending = False
 

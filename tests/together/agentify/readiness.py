@@ -18,12 +18,14 @@ WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; d
 # A daemon that becomes ready when the test makes the file `go`.
 WHEN_TOLD = "echo $$ >$DIR/pid; until [ -e $DIR/go ]; do timeout 0.02 tail -f /dev/null; done; "
 
+# The daemons here end when agentify's keeper has gone, which is their parent.
 SERVER = """
 import os, select, socket, sys
+keeper = os.getppid()
 kind, where, answer = sys.argv[1:4]
 directory = os.environ["DIR"]
 open(directory + "/pid", "w").write("%d\\n" % os.getpid())
-while not os.path.exists(directory + "/go"):
+while os.getppid() == keeper and not os.path.exists(directory + "/go"):
     select.select([], [], [], 0.01)
 if kind == "unix":
     server = socket.socket(socket.AF_UNIX)
@@ -33,10 +35,10 @@ else:
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     server.bind(("127.0.0.1", int(where)))
 server.listen(16)
-while True:
+while os.getppid() == keeper:
+    if not select.select([server], [], [], 0.1)[0]:
+        continue
     connection, _ = server.accept()
-    if os.path.exists(directory + "/mute"):
-        select.select([], [], [])
     if answer:
         if os.path.exists(directory + "/answer"):
             answer = open(directory + "/answer").read()
@@ -47,6 +49,7 @@ while True:
 
 NOTIFIES = """
 import os, select, socket, sys
+keeper = os.getppid()
 directory = os.environ["DIR"]
 def say(text):
     name = os.environ["NOTIFY_SOCKET"]
@@ -56,7 +59,7 @@ open(directory + "/pid", "w").write("%d\\n" % os.getpid())
 open(directory + "/notify", "w").write(os.environ["NOTIFY_SOCKET"] + "\\n")
 open(directory + "/watchdog", "w").write(os.environ.get("WATCHDOG_USEC", "none") + "\\n")
 said = 0
-while True:
+while os.getppid() == keeper:
     path = directory + "/say%d" % said
     if os.path.exists(path):
         say(open(path).read())
@@ -362,11 +365,13 @@ def test_a_daemon_that_forks(stage):
     """twice, as old ones do: its end is the last one's, and so are the signals"""
     text = """
 import os, select, signal, sys
+keeper = os.getppid()
 directory = os.environ["DIR"]
 if os.fork():
     select.select([], [], [], 0.1)
     os._exit(0)
 os.setsid()
+middle = os.getpid()
 if os.fork():
     select.select([], [], [], 0.1)
     os._exit(0)
@@ -379,8 +384,8 @@ def end(*_):
     os._exit(5)
 signal.signal(signal.SIGTERM, end)
 open(directory + "/pid", "w").write("%d\\n" % os.getpid())
-while True:
-    select.select([], [], [])
+while os.getppid() in (keeper, middle):
+    select.select([], [], [], 0.1)
 """
     one = stage.agentify("--ready=after:500ms", daemon=python(stage, text)).activate()
     pid = int(stage.read("pid"))
