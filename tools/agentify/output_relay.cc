@@ -19,12 +19,21 @@ using upgrader::OwnedFd;
 // Read in one turn: a daemon that floods its output must not keep orders from the keeper.
 constexpr int reads_in_relay_turn = 16;
 constexpr std::size_t relay_piece_bytes = 16'384;
-// So much goes into a pipe whole (PIPE_BUF).
+// A pipe takes so many bytes whole (PIPE_BUF): no other process writes in between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
 // At the end: how often, and how long each time, the log is waited for.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
+
+// The bytes that are written next: as many whole lines as are written at once, or a piece of a
+// longer line. Empty while the only line has no end yet.
+std::string_view next_piece(std::string_view waiting) {
+  const std::string_view piece = waiting.substr(0, relay_write_bytes);
+  const std::size_t end = piece.rfind('\n');
+  if (end != std::string_view::npos) return piece.substr(0, end + 1);
+  return piece.size() == relay_write_bytes ? piece : std::string_view{};
+}
 
 }  // namespace
 
@@ -59,11 +68,17 @@ void OutputRelay::finish() {
   // The pipe may be refilled by a process that is being killed, so no longer than it is large.
   for (std::size_t taken = 0; taken < waiting_bytes_max && take(); taken += relay_piece_bytes)
     pass_on();
+  if (!waiting_.empty() && waiting_.back() != '\n') waiting_ += '\n';
+  pass_on();
   for (int i = 0; i < last_waits && waits(); ++i) {
     pollfd log{.fd = sink_.get(), .events = POLLOUT, .revents = 0};
     ::poll(&log, 1, last_wait_ms);
     pass_on();
   }
+}
+
+bool OutputRelay::waits() const {
+  return !next_piece(waiting_).empty();
 }
 
 // Returns false if the pipe was empty.
@@ -85,10 +100,11 @@ void OutputRelay::keep(std::string_view bytes) {
 
 void OutputRelay::pass_on() {
   std::size_t done = 0;
-  while (done < waiting_.size()) {
-    const std::string_view piece = std::string_view(waiting_).substr(done, relay_write_bytes);
+  std::string_view rest = waiting_;
+  for (std::string_view piece; !(piece = next_piece(rest)).empty();) {
     const std::size_t written = upgrader::write_without_waiting(sink_.get(), sink_mode_, piece);
     done += written;
+    rest.remove_prefix(written);
     if (written < piece.size()) break;
   }
   waiting_.erase(0, done);

@@ -1,5 +1,6 @@
 // The keeper's side of a daemon's standard output and error with --last-words: a pipe, of which the
-// last words are kept and all is passed on. The daemon never waits for whoever reads the log.
+// last words are kept and all is passed on. The daemon never waits for whoever reads the log. Lines
+// are passed on whole, so that agentify's own lines, and other programs', stand between them.
 #pragma once
 
 #include <sys/types.h>
@@ -27,9 +28,9 @@ class OutputRelay {
 
   // Takes what the daemon has written, a bounded number of bytes, and passes on what it can.
   void go_on();
-  // Whether bytes wait for the log.
-  [[nodiscard]] bool waits() const { return !waiting_.empty(); }
-  // Takes all that is in the pipe; gives the log a second for what waits.
+  // True if bytes wait for the log. A line that has no end yet waits for its end instead.
+  [[nodiscard]] bool waits() const;
+  // Takes all that is in the pipe, ends the last line, and gives the log a second for all of it.
   void finish();
 
  private:
