@@ -7,6 +7,7 @@
 #include "fleet/common/zone_file.h"
 #include "fleet/http/enrolled.h"
 #include "fleet/http/website.h"
+#include "fleet/model/event_words.h"
 #include "fleet/orders/order.h"
 
 namespace fleet {
@@ -174,16 +175,7 @@ ConfigMoment Website::moment(const std::string& trace) const {
 }
 
 std::uint64_t Website::next_event() const {
-  const std::string below = prefix_of(KeyKind::event);
-  const auto& records = world_.mirror.records();
-  for (auto at = records.upper_bound(below + "~"); at != records.begin();) {
-    --at;
-    if (!at->first.starts_with(below)) break;
-    const auto key = parse_key(at->first);
-    // Anything else that stands there is not an event.
-    if (key && key->kind == KeyKind::event) return key->number() + 1;
-  }
-  return 1;
+  return last_event(world_.mirror.records()) + 1;
 }
 
 }  // namespace fleet

@@ -151,6 +151,18 @@ FleetEvent event_of_note(const KeyValue& record, const std::string& time) {
   return event;
 }
 
+std::uint64_t last_event(const std::map<std::string, KeyValue, std::less<>>& records) {
+  const std::string below = prefix_of(KeyKind::event);
+  for (auto at = records.upper_bound(below + "~"); at != records.begin();) {
+    --at;
+    if (!at->first.starts_with(below)) break;
+    const auto key = parse_key(at->first);
+    // Somebody may have written another key there, which is not an event.
+    if (key && key->kind == KeyKind::event) return key->number();
+  }
+  return 0;
+}
+
 bool is_by(const FleetEvent& event, std::string_view name) {
   const std::string_view who = event.who;
   return who == name || who.substr(who.find(':') + 1) == name;

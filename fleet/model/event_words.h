@@ -1,7 +1,11 @@
 // The part of a record that belongs to history, as an event. Pure.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "fleet/model/cell_records.h"
@@ -25,6 +29,9 @@ namespace fleet {
 // The event of a note: a person who may not write events has noted an order. If the note cannot be
 // read, the event says so. A person may note anything, so the event proves nothing.
 [[nodiscard]] FleetEvent event_of_note(const KeyValue& record, const std::string& time);
+
+// The number of the last event among the cell's records; 0 if there is none.
+[[nodiscard]] std::uint64_t last_event(const std::map<std::string, KeyValue, std::less<>>& records);
 
 // Whether this person has ordered it: NAME, or ROLE:NAME as in a certificate.
 [[nodiscard]] bool is_by(const FleetEvent& event, std::string_view name);

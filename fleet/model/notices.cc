@@ -25,16 +25,6 @@ std::optional<std::int64_t> event_number(const std::string& text) {
   return static_cast<std::int64_t>(key->number());
 }
 
-std::int64_t last_event(const Notices::Records& records) {
-  const std::string below = prefix_of(KeyKind::event);
-  for (auto at = records.upper_bound(below + "~"); at != records.begin();) {
-    --at;
-    if (!at->first.starts_with(below)) break;
-    if (const auto number = event_number(at->first)) return *number;
-  }
-  return 0;
-}
-
 std::string body_of(const FleetEvent& event, std::int64_t number) {
   JsonTree tree{.kind = JsonTree::Kind::object};
   tree.members["text"] = json_text("fleet: " + event.subject + ": " + event.text);
@@ -74,18 +64,19 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   const auto read =
       found == nullptr ? read_record<Notified>("{}") : read_record<Notified>(found->value);
   const Notified before = read ? read.value() : Notified{};
+  const auto last = static_cast<std::int64_t>(last_event(records));
   if (before.webhook != webhook) {
     // Events from before the webhook was set are not sent to it.
     under_way_ = true;
     done_ = 0;
-    return noted(found, {last_event(records), webhook});
+    return noted(found, {last, webhook});
   }
   if (done_ > before.event) {
     under_way_ = true;
     return noted(found, {done_, webhook});
   }
   // A store that was restored from an older copy counts its events from there.
-  if (last_event(records) < looked_until_) looked_until_ = 0;
+  if (last < looked_until_) looked_until_ = 0;
   const std::int64_t from = std::max(before.event, looked_until_) + 1;
   const std::string first = key_of(KeyKind::event, {}, static_cast<std::uint64_t>(from));
   for (auto at = records.lower_bound(first); at != records.end(); ++at) {
