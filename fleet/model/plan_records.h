@@ -39,6 +39,12 @@ constexpr auto names(PlanState) {
       {"unknown", "created", "running", "stopping", "halted", "aborted", "completed"});
 }
 
+// Whether a plan in this state has ended so that its name is free for another run. A halted plan
+// has not: a person has to recover it first.
+constexpr bool is_over(PlanState state) {
+  return state == PlanState::completed || state == PlanState::aborted;
+}
+
 // plan/NAME.
 struct Plan {
   std::string version = {};    // what it brings, which `once` remembers

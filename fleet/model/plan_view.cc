@@ -97,8 +97,7 @@ Ms longest(const PlanView& view) {
 
 std::vector<Transaction> recover_plan(const PlanView& view) {
   const PlanState state = view.plan.state;
-  const bool ended = state == PlanState::halted || state == PlanState::aborted ||
-                     state == PlanState::completed || state == PlanState::created;
+  const bool ended = is_over(state) || state == PlanState::halted || state == PlanState::created;
   if (view.revision == 0 || !ended) return {};
   std::vector<Erase> erases = of_members(view);
   erases.push_back({.key = key_below(prefix_of(KeyKind::once) + view.name), .subtree = true});
@@ -106,9 +105,7 @@ std::vector<Transaction> recover_plan(const PlanView& view) {
 }
 
 std::vector<Transaction> make_room(const PlanView& view) {
-  const PlanState state = view.plan.state;
-  const bool is_good = state == PlanState::completed || state == PlanState::aborted;
-  if (view.revision == 0 || !is_good) return {};
+  if (view.revision == 0 || !is_over(view.plan.state)) return {};
   return erasure(view, of_members(view));
 }
 

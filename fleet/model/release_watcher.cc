@@ -28,10 +28,6 @@ void each_below(const CellRecords& records, const std::string& below, const Take
   }
 }
 
-bool is_over(RolloutState state) {
-  return state == RolloutState::completed || state == RolloutState::aborted;
-}
-
 bool runs(PlanState state) {
   return state == PlanState::created || state == PlanState::running || state == PlanState::stopping;
 }

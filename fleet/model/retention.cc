@@ -61,9 +61,7 @@ void Retention::take(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::rollout) {
     const std::string subject = subject_of(key);
     const auto read = read_record<Rollout>(record.value);
-    const bool is_over = read && (read.value().state == RolloutState::completed ||
-                                  read.value().state == RolloutState::aborted);
-    if (!is_over) return take_run(subject, std::nullopt);
+    if (!read || !is_over(read.value().state)) return take_run(subject, std::nullopt);
     const RolloutTerms& terms = read.value().terms;
     take_run(subject, Ended{record.modified, "rollouts of " + terms.component, terms.version,
                             line_of(read.value(), subject)});
@@ -71,11 +69,11 @@ void Retention::take(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::plan) {
     const std::string subject = subject_of(key);
     const auto read = read_record<Plan>(record.value);
-    const bool is_over = read && (read.value().state == PlanState::completed ||
-                                  read.value().state == PlanState::aborted);
-    is_over ? static_cast<void>(unfinished_plans_.erase(key.names.front()))
-            : static_cast<void>(unfinished_plans_.insert(key.names.front()));
-    if (!is_over) return take_run(subject, std::nullopt);
+    if (!read || !is_over(read.value().state)) {
+      unfinished_plans_.insert(key.names.front());
+      return take_run(subject, std::nullopt);
+    }
+    unfinished_plans_.erase(key.names.front());
     take_run(subject, Ended{record.modified, plans_group, "", line_of(read.value(), subject)});
   }
   if (key.kind == KeyKind::node_plan) members_[key.names[1]].insert(key.names[0]);

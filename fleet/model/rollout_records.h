@@ -60,6 +60,11 @@ constexpr auto names(RolloutState) {
       {"unknown", "created", "rolling", "paused", "aborting", "aborted", "completed"});
 }
 
+// Whether a rollout in this state has ended.
+constexpr bool is_over(RolloutState state) {
+  return state == RolloutState::completed || state == RolloutState::aborted;
+}
+
 // The phase of the batch under way, for people; decisions are made from where each node stands.
 enum class BatchPhase { unknown, preparing, applying, soaking, confirming, pausing };
 constexpr auto names(BatchPhase) {
