@@ -2,24 +2,9 @@
 
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
-#include "fleet/model/cell_records.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
 
 namespace fleetctl {
-namespace {
-
-using fleet::KeyKind;
-
-// A pinned node does not go where the cell goes.
-bool is_pinned(const fleet::Reading& reading, const std::string& node,
-               const std::string& component) {
-  const auto* found = reading.find(fleet::key_of(KeyKind::node_desired, {node, component}));
-  const auto wish = fleet::read_record<fleet::Desired>(found == nullptr ? "{}" : found->value);
-  return wish && wish.value().pinned;
-}
-
-}  // namespace
 
 int look_for_newer(const std::vector<fleet::NodeView>& nodes, const std::string& component,
                    const std::string& version) {
@@ -32,16 +17,9 @@ int look_for_newer(const std::vector<fleet::NodeView>& nodes, const std::string&
 
 int look_for_newer(Asker& asker, const std::string& node, const std::string& component,
                    const std::string& version) {
-  const std::string below =
-      node.empty() ? fleet::prefix_of(KeyKind::node_info) : fleet::node_prefix(node);
-  const auto reply = asker.read({below, true});
+  const auto reply = asker.read({fleet::node_prefix(node), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-  const auto& reading = std::get<fleet::Reading>(reply);
-  auto nodes = fleet::nodes_in(reading);
-  if (node.empty()) {
-    std::erase_if(nodes, [&](const auto& one) { return is_pinned(reading, one.id, component); });
-  }
-  return look_for_newer(nodes, component, version);
+  return look_for_newer(fleet::nodes_in(std::get<fleet::Reading>(reply)), component, version);
 }
 
 }  // namespace fleetctl

@@ -10,10 +10,10 @@
 
 namespace fleetctl {
 
-// The exit status; the nodes that run a newer one have been named.
+// Returns the exit status; nodes that run a newer version have been named.
 [[nodiscard]] int look_for_newer(const std::vector<fleet::NodeView>& nodes,
                                  const std::string& component, const std::string& version);
-// The same for a wish of one node; of all nodes that no person has pinned, where it is empty.
+// The same for one node, whose records are read first.
 [[nodiscard]] int look_for_newer(Asker& asker, const std::string& node,
                                  const std::string& component, const std::string& version);
 

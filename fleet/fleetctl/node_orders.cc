@@ -22,7 +22,7 @@ int fill(const Options& options, Asker& asker, fleet::Command& command) {
     complain("a VERSION is needed");
     return exit_usage;
   }
-  if (!options.downgrade && options.action != CommandAction::reboot) {
+  if (!options.downgrade) {
     const int newer = look_for_newer(asker, options.node, options.component, options.version);
     if (newer != exit_done) return newer;
   }
