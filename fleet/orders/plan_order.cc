@@ -76,28 +76,19 @@ Result<std::vector<std::string>> members_of(const std::string& text,
   return members;
 }
 
-// Copies the digest of a published release into `digest`; returns the revision of its record.
-Result<Revision> found_release(const Reading& reading, const std::string& component,
-                               const std::string& version, std::string& digest) {
-  const KeyValue* found = reading.find(key_of(KeyKind::release, {component, version}));
-  if (found == nullptr) return Refusal{component + " " + version + " is not published"};
-  const auto release = read_record<Release>(found->value);
-  if (!release) return Refusal{"the release " + release.reason()};
-  digest = release.value().digest;
-  return found->modified;
-}
-
 Result<PlanGround> ground_of(const Reading& reading, Plan& plan) {
   PlanGround ground;
   if (!plan.agent.empty()) {
-    const auto release = found_release(reading, "agent", plan.agent, plan.agent_digest);
-    if (!release) return release.refusal();
-    ground.agent_release = release.value();
+    const auto found = published_release(reading, "agent", plan.agent);
+    if (!found) return found.refusal();
+    plan.agent_digest = found.value().release.digest;
+    ground.agent_release = found.value().revision;
   }
   if (plan.component.empty()) return ground;
-  const auto release = found_release(reading, plan.component, plan.version, plan.digest);
-  if (!release) return release.refusal();
-  ground.release = release.value();
+  const auto found = published_release(reading, plan.component, plan.version);
+  if (!found) return found.refusal();
+  plan.digest = found.value().release.digest;
+  ground.release = found.value().revision;
   const KeyValue* wish = reading.find(key_of(KeyKind::desired, {plan.component}));
   if (wish == nullptr) return ground;
   const auto desired = read_record<Desired>(wish->value);

@@ -104,12 +104,10 @@ OrderDecision begin_rollout(const Order& order, const std::string& id, const Rea
     return malformed("terms: a component and a version are needed");
   }
   const std::string what = terms.component + " " + terms.version;
-  const KeyValue* found = reading.find(key_of(KeyKind::release, {terms.component, terms.version}));
-  if (found == nullptr) return malformed(what + " is not published");
-  const auto release = read_record<Release>(found->value);
-  if (!release) return malformed("the release " + release.reason());
-  terms.digest = release.value().digest;
-  terms.min_protocol = std::max(terms.min_protocol, release.value().min_protocol);
+  const auto found = published_release(reading, terms.component, terms.version);
+  if (!found) return malformed(found.reason());
+  terms.digest = found.value().release.digest;
+  terms.min_protocol = std::max(terms.min_protocol, found.value().release.min_protocol);
   const auto nodes = nodes_in(reading);
   const auto draft = draft_rollout(terms, candidates_in(nodes, terms.component), orderer.trace,
                                    {.many_batches = order.many_batches});
@@ -121,8 +119,8 @@ OrderDecision begin_rollout(const Order& order, const std::string& id, const Rea
   Rollout rollout{
       .terms = terms, .who = orderer.who, .trace = orderer.trace, .created = orderer.time};
   OrderTaken taken{.is_new = true, .shown = shown(draft.value())};
-  taken.creation =
-      std::make_shared<RolloutCreation>(id, std::move(rollout), draft.value(), found->modified);
+  taken.creation = std::make_shared<RolloutCreation>(id, std::move(rollout), draft.value(),
+                                                     found.value().revision);
   taken.event.text = "begins: " + what;
   return taken;
 }

@@ -113,20 +113,18 @@ Result<RecordSet> desired(const Asked& asked) {
   if (wish.pending) return Refusal{"pending is set, and taken away, by a plan alone"};
   if (!is_version_name(wish.version)) return Refusal{"\"" + wish.version + "\" is no version"};
   const std::string component = component_of(asked.key);
-  const std::string key = key_of(KeyKind::release, {component, wish.version});
-  const KeyValue* found = asked.reading.find(key);
-  if (found == nullptr) return Refusal{component + " " + wish.version + " is not published"};
-  const auto release = read_record<Release>(found->value);
-  if (!release) return Refusal{"the release " + release.reason()};
+  const auto found = published_release(asked.reading, component, wish.version);
+  if (!found) return found.refusal();
   const auto down = why_no_going_down(meant_by(asked), component, wish.version);
   if (down && !wish.downgrade) return Refusal{*down};
-  wish.digest = release.value().digest;
+  wish.digest = found.value().release.digest;
   wish.pinned = asked.key.kind == KeyKind::node_desired;
   wish.who = asked.orderer.who;
   wish.trace = asked.orderer.trace;
   return RecordSet{written(wish, kept),
                    component + " " + wish.version + " is desired",
-                   {{.key = key, .revision = found->modified}}};
+                   {{.key = key_of(KeyKind::release, {component, wish.version}),
+                     .revision = found.value().revision}}};
 }
 
 // Whether each manifest stands beside the architecture that it is for, or beside none.
@@ -168,6 +166,15 @@ Result<RecordSet> release(const Asked& asked) {
 }
 
 }  // namespace
+
+Result<PublishedRelease> published_release(const Reading& reading, const std::string& component,
+                                           const std::string& version) {
+  const KeyValue* found = reading.find(key_of(KeyKind::release, {component, version}));
+  if (found == nullptr) return Refusal{component + " " + version + " is not published"};
+  const auto release = read_record<Release>(found->value);
+  if (!release) return Refusal{"the release " + release.reason()};
+  return PublishedRelease{release.value(), found->modified};
+}
 
 std::optional<std::string> why_no_going_down(const std::vector<NodeView>& nodes,
                                              const std::string& component,

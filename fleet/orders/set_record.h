@@ -28,6 +28,15 @@ struct RecordSet {
                                                            const Reading& reading,
                                                            const Orderer& orderer);
 
+struct PublishedRelease {
+  Release release = {};
+  Revision revision = 0;  // of its record
+};
+
+// A published release. Refused if it is not published, or its record is damaged.
+[[nodiscard]] agent_protocol::Result<PublishedRelease> published_release(
+    const Reading& reading, const std::string& component, const std::string& version);
+
 // Why these nodes may not be sent to this version: some run a newer one. No value if none does.
 [[nodiscard]] std::optional<std::string> why_no_going_down(const std::vector<NodeView>& nodes,
                                                            const std::string& component,
