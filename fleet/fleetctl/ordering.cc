@@ -1,6 +1,5 @@
 #include "fleet/fleetctl/ordering.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "fleet/common/identity.h"
@@ -62,10 +61,7 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
     auto& found = std::get<fleet::Reading>(reply).found;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }
-  // A key may be below two of those that were asked for; the newer reading is as good.
-  std::ranges::stable_sort(all.found, {}, &fleet::KeyValue::key);
-  const auto twice = std::ranges::unique(all.found, {}, &fleet::KeyValue::key);
-  all.found.erase(twice.begin(), twice.end());
+  put_in_order(all);  // a key may be below two of those that were asked for
   return all;
 }
 

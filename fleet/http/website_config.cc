@@ -1,6 +1,5 @@
 // Requests below /v1/config: the records on which one is decided are read, the decision is written,
 // and the request is answered.
-#include <algorithm>
 #include <utility>
 
 #include "fleet/common/identity.h"
@@ -54,7 +53,10 @@ std::vector<Compare> Website::still_enrolled(const Request& request) const {
 }
 
 void Website::read_next(const std::shared_ptr<Errand>& errand) {
-  if (errand->unread.empty()) return decide(errand);
+  if (errand->unread.empty()) {
+    put_in_order(errand->reading);
+    return decide(errand);
+  }
   const std::string key = errand->unread.back();
   errand->unread.pop_back();
   const std::weak_ptr<char> alive = alive_;
@@ -66,8 +68,6 @@ void Website::read_next(const std::shared_ptr<Errand>& errand) {
     const auto& found = std::get<Reading>(reply).found;
     auto& all = errand->reading.found;
     all.insert(all.end(), found.begin(), found.end());
-    std::sort(all.begin(), all.end(),
-              [](const KeyValue& one, const KeyValue& other) { return one.key < other.key; });
     read_next(errand);
   });
 }

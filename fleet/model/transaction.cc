@@ -52,6 +52,12 @@ const KeyValue* Reading::find(std::string_view key) const {
   return nullptr;
 }
 
+void put_in_order(Reading& reading) {
+  std::ranges::stable_sort(reading.found, {}, &KeyValue::key);
+  const auto twice = std::ranges::unique(reading.found, {}, &KeyValue::key);
+  reading.found.erase(twice.begin(), twice.end());
+}
+
 std::optional<std::string> why_not_taken(const Transaction& transaction) {
   if (auto why = why_size(transaction)) return why;
   for (const Compare& compare : transaction.compares) {

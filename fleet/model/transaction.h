@@ -60,6 +60,10 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 
+// Makes one reading of the records that several requests have found: sorts them by their keys, and
+// keeps the first of those with the same key.
+void put_in_order(Reading& reading);
+
 // Holds while the key was last written, or created, at just that revision; 0: while it is absent.
 struct Compare {
   enum class Of { modified, created };
