@@ -3,6 +3,8 @@
 #include <charconv>
 #include <string>
 
+#include "fleet/orders/order.h"
+
 namespace fleet {
 namespace {
 
@@ -53,7 +55,7 @@ Role role_of(std::string_view name) {
 }
 
 bool may_write(Role role, KeyKind kind) {
-  if (!is_config(kind)) return false;
+  if (!is_orderable(kind)) return false;
   switch (role) {
     case Role::none:
     case Role::viewer:

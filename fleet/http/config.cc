@@ -46,7 +46,7 @@ ConfigDecision list(const Request& request, const Reading& reading) {
   std::string body = "{";
   for (const KeyValue& found : reading.found) {
     const auto key = parse_key(found.key);
-    if (!key || !is_config(key->kind) || !may_see(request, key->kind)) continue;
+    if (!key || !is_orderable(key->kind) || !may_see(request, key->kind)) continue;
     if (body.size() > 1) body += ',';
     body += "\"" + found.key.substr(key_root.size()) + "\":" + shown(request, key->kind, found);
   }

@@ -35,13 +35,9 @@ Route route_of(std::string_view path) {
   return {};
 }
 
-bool is_config(KeyKind kind) {
-  return is_orderable(kind);
-}
-
 std::optional<ParsedKey> config_record(std::string_view rest) {
   auto key = parse_key(std::string(key_root) + std::string(rest));
-  if (key && is_config(key->kind)) return key;
+  if (key && is_orderable(key->kind)) return key;
   return std::nullopt;
 }
 

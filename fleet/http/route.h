@@ -32,6 +32,5 @@ struct Route {
 [[nodiscard]] std::optional<ParsedKey> config_record(std::string_view rest);
 // Whether the path names all records of one kind that people may set, or of all kinds.
 [[nodiscard]] bool is_config_list(std::string_view rest);
-[[nodiscard]] bool is_config(KeyKind kind);
 
 }  // namespace fleet
