@@ -155,7 +155,7 @@ TEST_CASE("a node without the label is a place of its own, and is named") {
   CHECK(draft.unlabelled == std::map<std::string, Ids>{{"site", {"n10000", "n10003"}}});
 }
 
-TEST_CASE("what a person leaves open is filled in by the number of nodes") {
+TEST_CASE("terms that a person leaves open are filled in by the number of nodes") {
   RolloutTerms few = open_terms();
   settle(few, 100, "x");
   CHECK(few.batches == batches_default);

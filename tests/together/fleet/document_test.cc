@@ -108,7 +108,7 @@ TEST_CASE("a rollout and a plan of a document begin once, also when their record
   CHECK(bench.apply(rollout + "}}}").empty());
 }
 
-TEST_CASE("of two who apply a document at once, one writes, and the other has nothing to do") {
+TEST_CASE("when two people apply a document at once, one writes, and the other has nothing to do") {
   Bench bench;
   const auto first = bench.decide(rollout + "}}}");
   const auto second = bench.decide(rollout + "}}}");
@@ -119,7 +119,7 @@ TEST_CASE("of two who apply a document at once, one writes, and the other has no
   CHECK(bench.apply(rollout + "}}}").empty());
 }
 
-TEST_CASE("a document of which one thing cannot be changes nothing, and the place is named") {
+TEST_CASE("a document with an order that is refused changes nothing, and the order is named") {
   Bench bench;
   CHECK(bench.refusal("[]") != "");
   CHECK(bench.refusal(R"({"windows":{}})") ==

@@ -315,7 +315,7 @@ TEST_CASE("a hundred notes are more than one transaction, and none is lost") {
         }) == 100);
 }
 
-TEST_CASE("who has ordered something is found by the name, with or without the role") {
+TEST_CASE("the events of a person are found by the name, with or without the role") {
   CHECK(is_by({.who = "operator:anna"}, "anna"));
   CHECK(is_by({.who = "operator:anna"}, "operator:anna"));
   CHECK_FALSE(is_by({.who = "operator:annabel"}, "anna"));

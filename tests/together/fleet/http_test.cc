@@ -72,7 +72,7 @@ void check_references(const JsonTree& tree, const JsonTree& document) {
   }
 }
 
-TEST_CASE("what OpenAPI tells is there, and all that people may set is told") {
+TEST_CASE("every path in OpenAPI is served, and every record that people may set is in it") {
   const PageFile* file = page_file("/v1/openapi.json");
   REQUIRE(file != nullptr);
   CHECK(route_of("/v1/openapi.json").place == Place::page);

@@ -113,7 +113,7 @@ TEST_CASE("at the tolerated ratio a step does not change the mean evidence; belo
   }
 }
 
-TEST_CASE("chances that are none change nothing") {
+TEST_CASE("chances of 0 and 1, and numbers that are no chance, change nothing") {
   Evidence found;
   for (const double chance : {0.0, 1.0, -1.0, 2.0, std::nan("")})
     found.add(true, chance);

@@ -83,7 +83,7 @@ TEST_CASE("successes, failures and halts are told in their order, each once, wit
   CHECK(told.post() == 0);
 }
 
-TEST_CASE("what is no news is read once, however often the cell changes behind it") {
+TEST_CASE("an event that is not to be sent is read once, however often the cell changes later") {
   Told told;
   CHECK(told.post() == 0);
   told.put("event/000000000001", R"({"subject":"rollout/r1","class":"rollout-completed"})");
@@ -104,7 +104,7 @@ TEST_CASE("what is no news is read once, however often the cell changes behind i
   CHECK(told.post() == 1'000);
 }
 
-TEST_CASE("who does not write the history tells nothing, and nobody is told without a webhook") {
+TEST_CASE("a controller sends nothing if it does not write the history, or if no webhook is set") {
   Told told;
   CHECK(told.post() == 0);
   told.event(1, "rollout-completed");
@@ -116,7 +116,7 @@ TEST_CASE("who does not write the history tells nothing, and nobody is told with
   CHECK(none.post() == 0);
 }
 
-TEST_CASE("what came before a webhook was set is not told there") {
+TEST_CASE("events from before a webhook was set are not sent to it") {
   Told told;
   told.event(1, "rollout-completed");
   CHECK(told.post() == 0);

@@ -92,7 +92,7 @@ TEST_CASE("an order for an older version than the one that runs is refused, unle
         "anna");
 }
 
-TEST_CASE("a plan is begun by an order, with those whom it means, and recovered by another") {
+TEST_CASE("an order begins a plan with the nodes of its target, and another recovers the plan") {
   Bench bench;
   const FleetEvent begun = bench.give({.subject = "plan/p", .body = plan_text});
   CHECK(begun.text == "begins with 1 members");
@@ -153,7 +153,7 @@ TEST_CASE("a time zone that tzdata does not have is refused in a window") {
   CHECK(std::get<OrderRefused>(decision).reason == "time zone Mars/North: there is no such zone");
 }
 
-TEST_CASE("what nobody may order is refused, and what is not there is neither changed nor erased") {
+TEST_CASE("orders are refused for records that nobody may order, and changes of absent records") {
   Bench bench;
   CHECK(bench.refusal({.subject = "node/n1/claim/agent", .body = "{}"}) ==
         "there is no node/n1/claim/agent that could be set");
