@@ -1,6 +1,5 @@
 #include "tools/agentify/process_list.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -8,14 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include "base/descriptors.h"
 #include "base/owned_fd.h"
-#include "tools/agentify/close_directory.h"
 
 namespace agentify {
 namespace {
@@ -56,13 +52,7 @@ bool kill_this(const Process& process) {
 
 std::vector<Process> list_processes() {
   std::vector<Process> all;
-  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc"));
-  if (!directory) return all;
-  while (const dirent* const entry = ::readdir(directory.get())) {
-    const std::string_view name = entry->d_name;
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error != std::errc{} || end != name.data() + name.size()) continue;
+  for (const pid_t pid : upgrader::numbers_in("/proc")) {
     if (std::optional<Process> process = look_at(pid)) all.push_back(*process);
   }
   return all;

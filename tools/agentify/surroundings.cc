@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -31,14 +31,10 @@ constexpr std::string_view left_out[] = {"LIBAGENT_PROTOCOL_PROCESS", "NOTIFY_SO
                                          "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PIDFDID"};
 constexpr std::string_view listen_prefix = "LISTEN_";
 
-std::optional<int> number_in(const char* name) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr) return std::nullopt;
-  int number = 0;
-  const std::string_view view = text;
-  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), number);
-  if (error != std::errc{} || end != view.data() + view.size() || number < 0) return std::nullopt;
-  return number;
+std::optional<int> descriptor_in(std::string_view name) {
+  const auto number =
+      upgrader::number_in(upgrader::value_of(environ, name), std::numeric_limits<int>::max());
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
 std::string_view name_of(std::string_view entry) {
@@ -95,7 +91,7 @@ std::variant<Surroundings, std::string> look_around(std::optional<int> ready_des
   const std::optional<int> sockets = upgrader::passed_sockets(environ, ::getpid());
   const int behind_sockets = upgrader::first_passed_descriptor + sockets.value_or(0);
   made.passed = made.check.passed = sockets.value_or(0);
-  made.lock = number_in(lock_variable);
+  made.lock = descriptor_in(lock_variable);
   if (made.lock && (*made.lock != behind_sockets || ::fcntl(*made.lock, F_GETFD) < 0)) {
     return std::string(lock_variable) + " does not name the descriptor behind init's sockets";
   }
@@ -104,7 +100,7 @@ std::variant<Surroundings, std::string> look_around(std::optional<int> ready_des
   share_environment(made, sockets.has_value());
   if (!ready_descriptor) return made;
 
-  const std::optional<int> program = number_in(descriptor_variable);
+  const std::optional<int> program = descriptor_in(descriptor_variable);
   if (program) {
     const int number = moved_away(*program, ready_descriptor);
     ::setenv(descriptor_variable, std::to_string(number).c_str(), 1);
@@ -117,7 +113,7 @@ std::variant<Surroundings, std::string> look_around(std::optional<int> ready_des
 agent_protocol::Result<Program> find_daemon(const Options& options) {
   const char* const path = std::getenv(program_variable);
   if (path == nullptr) return upgrader::check_agent(options.name, options.args);
-  const std::optional<int> number = number_in(descriptor_variable);
+  const std::optional<int> number = descriptor_in(descriptor_variable);
   ExecutableKind kind = number ? ExecutableKind::elf : ExecutableKind::script;
   OwnedFd descriptor(number ? *number : ::open(path, O_PATH | O_CLOEXEC));
   struct stat status {};
