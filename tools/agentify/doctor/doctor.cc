@@ -98,16 +98,6 @@ std::optional<std::string> refusal_to_run(const Patient& patient) {
          " already; stop its service first";
 }
 
-// Of a daemon that ended by itself.
-std::string words_on_failure(const std::string& failure) {
-  std::string small = failure;
-  std::transform(small.begin(), small.end(), small.begin(),
-                 [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
-  const bool in_use = small.find("in use") != std::string::npos;
-  return (in_use ? "its port is in use; stop the service that has it: " : "it does not run: ") +
-         failure;
-}
-
 // Watches it from its start on. False if it has ended by itself.
 bool watch(TrialRun& run, Findings& findings) {
   const Duration begun = steady_now();
@@ -121,7 +111,7 @@ bool watch(TrialRun& run, Findings& findings) {
     if (main == 0) continue;
     if (main != first) findings.forks = true;
     std::vector<Listener> listeners = run.listeners();
-    const bool notifies = run.has_notified();
+    const bool notifies = has_notified(run.log());
     if (listeners != findings.listeners || notifies != findings.notifies) {
       changed = steady_now();
       findings.ready_after = changed - begun;
@@ -213,7 +203,7 @@ int examine(const Patient& patient, const Places& places) {
     TrialRun run;
     if (const auto wrong = run.begin(places, patient.words)) return say(*wrong, doctor_failed);
     if (!watch(run, findings)) {
-      return say(words_on_failure(run.failure()), doctor_failed);
+      return say(words_on_failure(run.log()), doctor_failed);
     }
     findings.end = run.end();
   }

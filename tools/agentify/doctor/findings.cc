@@ -1,8 +1,11 @@
 #include "tools/agentify/doctor/findings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
+#include <limits>
 
+#include "base/number.h"
 #include "tools/agentify/signals.h"
 
 namespace agentify {
@@ -12,6 +15,8 @@ namespace {
 constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
+
+constexpr std::string_view agentify_says = "agentify: ";
 
 constexpr KnownDaemon known_daemons[] = {
     {"nginx", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -t)", "QUIT:60s,TERM:10s", "-g 'daemon off;'"},
@@ -77,6 +82,22 @@ std::string sentence_on_end(const SignalledEnd& end) {
          " to be killed.";
 }
 
+// agentify's last sentence on the daemon, or the last line that is not empty.
+std::string failure_in(std::string_view log) {
+  std::string_view last;
+  std::string_view told;
+  while (!log.empty()) {
+    const std::string_view line = log.substr(0, log.find('\n'));
+    log.remove_prefix(std::min(line.size() + 1, log.size()));
+    const bool on_daemon = line.starts_with("agentify: the daemon ");
+    if (on_daemon && line.find("is process") == std::string_view::npos) {
+      told = line.substr(agentify_says.size());
+    }
+    if (!line.empty()) last = line;
+  }
+  return std::string(told.empty() ? last : told);
+}
+
 }  // namespace
 
 const KnownDaemon* known_daemon(std::string_view name) {
@@ -84,6 +105,30 @@ const KnownDaemon* known_daemon(std::string_view name) {
       std::find_if(std::begin(known_daemons), std::end(known_daemons),
                    [name](const KnownDaemon& one) { return one.name == name; });
   return found == std::end(known_daemons) ? nullptr : found;
+}
+
+bool has_notified(std::string_view log) {
+  return log.find(": the daemon is ready after ") != std::string_view::npos;
+}
+
+int left_in(std::string_view log) {
+  const std::size_t end = log.find(" that the daemon had left had to be killed");
+  if (end == std::string_view::npos) return 0;
+  const std::size_t begin = log.rfind(agentify_says, end);
+  if (begin == std::string_view::npos) return 0;
+  std::string_view sentence = log.substr(begin + agentify_says.size());
+  const auto number = upgrader::take_number(sentence).value_or(0);
+  return static_cast<int>(std::clamp<std::int64_t>(number, 0, std::numeric_limits<int>::max()));
+}
+
+std::string words_on_failure(std::string_view log) {
+  const std::string failure = failure_in(log);
+  std::string small = failure;
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+  const bool in_use = small.find("in use") != std::string::npos;
+  return (in_use ? "its port is in use; stop the service that has it: " : "it does not run: ") +
+         failure;
 }
 
 std::vector<std::string> options_for(const Findings& findings, const KnownDaemon* known) {

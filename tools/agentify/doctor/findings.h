@@ -61,6 +61,18 @@ struct KnownDaemon {
 };
 [[nodiscard]] const KnownDaemon* known_daemon(std::string_view name);
 
+// ---- the log of a run under the upgrader
+
+// True if agentify has told the upgrader that the daemon is ready.
+[[nodiscard]] bool has_notified(std::string_view log);
+// How many processes the daemon had left that had to be killed.
+[[nodiscard]] int left_in(std::string_view log);
+// Why the daemon has ended by itself, for people: agentify's last sentence on it; if there is none,
+// the last line that is not empty.
+[[nodiscard]] std::string words_on_failure(std::string_view log);
+
+// ---- the conclusions
+
 // agentify's options, each a word.
 [[nodiscard]] std::vector<std::string> options_for(const Findings& findings,
                                                    const KnownDaemon* known);

@@ -189,23 +189,6 @@ std::string TrialRun::log() const {
   return read_text(directory_ + "/log");
 }
 
-bool TrialRun::has_notified() const {
-  return log().find(": the daemon is ready after ") != std::string::npos;
-}
-
-std::string TrialRun::failure() const {
-  std::string last;
-  std::string told;
-  std::istringstream lines(log());
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("agentify: the daemon ") && line.find("is process") == std::string::npos) {
-      told = line.substr(line.find(' ') + 1);
-    }
-    if (!line.empty()) last = line;
-  }
-  return told.empty() ? last : told;
-}
-
 SignalledEnd TrialRun::end() {
   SignalledEnd made;
   const pid_t main = main_process();
@@ -222,11 +205,7 @@ SignalledEnd TrialRun::end() {
   const Duration limit = steady_now() + upgrader_end_max;
   while (lives() && steady_now() < limit)
     pause_for(look_interval);
-  const std::string text = log();
-  const std::size_t mark = text.find(" that the daemon had left had to be killed");
-  if (mark == std::string::npos) return made;
-  const std::size_t line = text.rfind("agentify: ", mark) + std::string_view("agentify: ").size();
-  made.left = std::atoi(text.c_str() + line);
+  made.left = left_in(log());
   return made;
 }
 

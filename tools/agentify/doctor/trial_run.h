@@ -34,16 +34,14 @@ class TrialRun {
   [[nodiscard]] pid_t main_process() const;
   // The sockets on which its processes listen.
   [[nodiscard]] std::vector<Listener> listeners() const;
-  [[nodiscard]] bool has_notified() const;
-  // The last that the log says of a failure.
-  [[nodiscard]] std::string failure() const;
+  // All that the upgrader, agentify and the daemon have written.
+  [[nodiscard]] std::string log() const;
   // Sends the signals one after the other until the main process has ended, SIGKILL at last, and
   // waits for the end of the upgrader.
   [[nodiscard]] SignalledEnd end();
 
  private:
   [[nodiscard]] pid_t keeper(const std::vector<Process>& all) const;
-  [[nodiscard]] std::string log() const;
   void kill_upgrader();
 
   pid_t upgrader_ = -1;

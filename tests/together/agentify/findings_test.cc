@@ -1,0 +1,60 @@
+// The conclusions of `agentify doctor`, from logs and findings written by hand.
+#include "tools/agentify/doctor/findings.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace findings_test {
+
+using namespace agentify;
+using namespace std::chrono_literals;
+
+TEST_CASE("the doctor knows by the log whether a daemon has notified") {
+  CHECK(has_notified("upgrader: generation 1: the daemon is ready after 12 ms\n"));
+  CHECK_FALSE(has_notified("agentify: the daemon is process 12\n"));
+  CHECK_FALSE(has_notified(""));
+}
+
+TEST_CASE("the doctor counts the processes that had to be killed") {
+  CHECK(left_in("x\nagentify: 3 processes that the daemon had left had to be killed\n") == 3);
+  CHECK(left_in("agentify: 1 process that the daemon had left had to be killed\n") == 1);
+  CHECK(left_in("agentify: x that the daemon had left had to be killed\n") == 0);
+  CHECK(left_in("9 that the daemon had left had to be killed\n") == 0);
+  CHECK(left_in("") == 0);
+}
+
+TEST_CASE("the doctor names why a daemon has ended by itself") {
+  CHECK(words_on_failure("agentify: the daemon is process 12\n"
+                         "agentify: the daemon exited with status 3\nlater\n") ==
+        "it does not run: the daemon exited with status 3");
+  CHECK(words_on_failure("agentify: the daemon is process 12\nno disk\n\n") ==
+        "it does not run: no disk");
+  CHECK(words_on_failure("bind: Address already In Use") ==
+        "its port is in use; stop the service that has it: bind: Address already In Use");
+}
+
+TEST_CASE("the doctor proposes a probe of the first port, and ten times the time of the end") {
+  Findings seen;
+  seen.listeners = {{.kind = Listener::Kind::udp, .address = "0.0.0.0", .port = 53},
+                    {.kind = Listener::Kind::unix_stream, .address = "/run/x"},
+                    {.kind = Listener::Kind::tcp6, .address = "::", .port = 80}};
+  seen.end = {.ignored = {SIGTERM}, .signal = SIGINT, .time = 1'500ms};
+  CHECK(options_for(seen, nullptr) ==
+        std::vector<std::string>{"--ready=tcp:[::1]:80", "--stop=INT:15s"});
+
+  seen.notifies = true;
+  seen.end = {.ignored = {}, .signal = SIGTERM, .time = 2ms};
+  CHECK(options_for(seen, nullptr) ==
+        std::vector<std::string>{"--ready=notify", "--stop=TERM:10s"});
+}
+
+TEST_CASE("the doctor takes a daemon that shows nothing for ready after a time") {
+  Findings seen;
+  seen.end = {.ignored = {SIGTERM, SIGINT, SIGQUIT}, .signal = SIGKILL};
+  CHECK(options_for(seen, nullptr) ==
+        std::vector<std::string>{"--ready=after:3s", "--stop=TERM:10s,KILL"});
+}
+
+}  // namespace findings_test
