@@ -183,5 +183,13 @@ def test_what_is_typed_wrongly_is_named(stage):
         assert done.returncode == 2 and text in done.stderr and done.stdout == "", (words, done)
 
 
+def test_a_missing_upgrader_is_named(stage):
+    """and the daemon is not blamed for it"""
+    alone = shutil.copy(AGENTIFY, stage.directory / "agentify")
+    done = run_command(str(alone), "doctor", "--", stage.script("daemon", "exit 0"))
+    expected = f"agentify: doctor: cannot execute {stage.directory}/upgrader: No such file"
+    assert done.returncode == 1 and done.stderr.startswith(expected), done
+
+
 if __name__ == "__main__":
     run_tests(tests_of(globals()))

@@ -130,6 +130,9 @@ TrialRun::~TrialRun() {
 
 std::optional<std::string> TrialRun::begin(const Places& places,
                                            const std::vector<std::string>& daemon, int socket) {
+  if (::access(places.upgrader.c_str(), X_OK) != 0) {
+    return "cannot execute " + places.upgrader + ": " + in_words(upgrader::SystemError{errno});
+  }
   const char* const temporary = std::getenv("TMPDIR");
   directory_ = std::string(temporary == nullptr ? "/tmp" : temporary) + "/agentify-doctor.XXXXXX";
   if (::mkdtemp(directory_.data()) == nullptr) {
