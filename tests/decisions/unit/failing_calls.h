@@ -66,19 +66,26 @@ enum class Call {
 };
 
 // From now on the call fails with this errno: `times` times, after it has been let through `after`
-// times, and as often between any two. A test must see to it that it fired. In a process that is
-// forked meanwhile it goes on.
+// times, and as often between any two. In a process that is forked meanwhile it goes on.
 class Failing {
  public:
   explicit Failing(Call call, int error, int after = 0, int times = 1)
       : call_(call), error_(error), after_(after), let_(after), times_(times), before_(first_) {
     first_ = this;
   }
-  ~Failing() { first_ = before_; }
+  // Checks that the call has failed at least once, unless the test has asked fired() or lets the
+  // call fail no times.
+  ~Failing() {
+    first_ = before_;
+    if (!asked_ && times_ > 0) CHECK(fired_ > 0);
+  }
   Failing(const Failing&) = delete;
   Failing& operator=(const Failing&) = delete;
 
-  [[nodiscard]] bool fired() const { return fired_ > 0; }
+  [[nodiscard]] bool fired() const {
+    asked_ = true;
+    return fired_ > 0;
+  }
 
   static bool fails(Call call) {
     for (Failing* one = first_; one != nullptr; one = one->before_) {
@@ -100,6 +107,7 @@ class Failing {
   int let_;
   int times_;
   int fired_ = 0;
+  mutable bool asked_ = false;
   Failing* before_;
 };
 

@@ -87,6 +87,7 @@ TEST_CASE("a program that executes another one at once is started once, however 
   auto result = start_process(program, {});
 
   REQUIRE(std::holds_alternative<Started>(result));
+  CHECK_FALSE(no_second_start.fired());
   CHECK(is_cat(std::get<Started>(result)));
   CHECK(no_child_is_left());
 }
@@ -350,13 +351,20 @@ TEST_CASE("where one means of marking descriptors is missing, the next is taken"
   ::close(fd);
 }
 
-TEST_CASE("a script that has become none, and whose path then cannot be looked at, is refused") {
+TEST_CASE("a script that was rewritten as another kind of file is refused by the kernel") {
   const TemporaryDirectory directory;
   const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
   directory.write("script", "no script");
-  const Failing failing(Call::stat, EIO, 1);
 
   CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = ENOEXEC});
+}
+
+TEST_CASE("a script whose path cannot be looked at before its exec is not started") {
+  const TemporaryDirectory directory;
+  const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
+  const Failing failing(Call::stat, EIO);
+
+  CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = EIO});
 }
 
 TEST_CASE("a program that may be executed but not opened for reading is one that is not read") {
