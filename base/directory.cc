@@ -50,9 +50,8 @@ int write_all(int fd, std::string_view text) {
 }
 
 int Directory::open(const std::string& path, bool follows_link) {
-  constexpr int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-  descriptor_.reset(follows_link ? ::open(path.c_str(), flags)
-                                 : ::open(path.c_str(), flags | O_NOFOLLOW));
+  const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (follows_link ? 0 : O_NOFOLLOW);
+  descriptor_.reset(::open(path.c_str(), flags));
   if (!descriptor_) return errno;
   path_ = as_given(path);
   return 0;

@@ -256,6 +256,8 @@ extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long
 
 FAILING_CALL_OF_ANY(fcntl, int, long)
 FAILING_CALL_OF_ANY(open, const char*, unsigned)
+// The same call with flags that vary, where it is compiled with _FORTIFY_SOURCE.
+FAILING_SYMBOL(int, open, __open64_2, (const char* path, int how), (path, how), -1)
 
 extern "C" int __real_openat64(int fd, const char* path, int how, ...);
 extern "C" int __wrap_openat64(int fd, const char* path, int how, unsigned mode);
