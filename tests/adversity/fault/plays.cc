@@ -49,6 +49,12 @@ Play sequential() {
   return play;
 }
 
+bool unfit_while_held(Run& run, Agent& agent, std::string_view type) {
+  if (type != "welcome" || !is_candidate(agent)) return false;
+  run.say_type(agent, "unfit", R"("reason":"no disk")");
+  return true;
+}
+
 Play unfit() {
   Play play{.name = "unfit",
             .about = "the held candidate is unfit and killed, the old agent stays",
@@ -57,11 +63,7 @@ Play unfit() {
                 "candidate welcome",
             .options = options({"--trial=0"})};
   play.begin = [](Run& run) { run.request_upgrade(); };
-  play.react = [](Run& run, Agent& agent, std::string_view type) {
-    if (type != "welcome" || !is_candidate(agent)) return false;
-    run.say_type(agent, "unfit", R"("reason":"no disk")");
-    return true;
-  };
+  play.react = unfit_while_held;
   return play;
 }
 
@@ -185,11 +187,7 @@ Play restore() {
     run.point_link_at("two");
     run.signal(SIGUSR2);
   };
-  play.react = [](Run& run, Agent& agent, std::string_view type) {
-    if (type != "welcome" || !is_candidate(agent)) return false;
-    run.say_type(agent, "unfit", R"("reason":"no disk")");
-    return true;
-  };
+  play.react = unfit_while_held;
   return play;
 }
 
