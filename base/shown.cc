@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/utf8.h"
+#include "base/visible.h"
 
 namespace upgraderctl {
 namespace {
@@ -49,19 +50,12 @@ std::uint32_t character_of(std::string_view text, std::size_t bytes) {
   return character;
 }
 
-std::string hexadecimal(std::uint32_t number, std::size_t digits_min) {
+std::string hexadecimal(std::uint32_t number) {
   std::string digits;
-  for (; number != 0 || digits.size() < digits_min; number /= 16) {
+  for (; number != 0; number /= 16) {
     digits.insert(digits.begin(), "0123456789abcdef"[number % 16]);
   }
   return digits;
-}
-
-std::string escaped_byte(char byte) {
-  if (byte == '\n') return "\\n";
-  if (byte == '\t') return "\\t";
-  if (byte == '\r') return "\\r";
-  return "\\x" + hexadecimal(static_cast<unsigned char>(byte), 2);
 }
 
 bool is_control(char byte) {
@@ -80,13 +74,13 @@ std::string shown(std::string_view text) {
   while (!text.empty()) {
     const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
     if (bytes == 0 || is_control(text[0])) {
-      escaped += escaped_byte(text[0]);
+      escaped += upgrader::escaped_byte(text[0]);
       text.remove_prefix(1);
       continue;
     }
     const std::uint32_t character = character_of(text, bytes);
     if (is_in(commands, character)) {
-      escaped += "\\u{" + hexadecimal(character, 1) + "}";
+      escaped += "\\u{" + hexadecimal(character) + "}";
     } else {
       escaped += text.substr(0, bytes);
     }

@@ -17,7 +17,9 @@ std::size_t shown_bytes(std::string_view text) {
   return control ? 0 : size;
 }
 
-std::string escaped(char byte) {
+}  // namespace
+
+std::string escaped_byte(char byte) {
   constexpr char digits[] = "0123456789abcdef";
   if (byte == '\n') return "\\n";
   if (byte == '\t') return "\\t";
@@ -26,8 +28,6 @@ std::string escaped(char byte) {
   return {'\\', 'x', digits[value >> 4U], digits[value & 0xfU]};
 }
 
-}  // namespace
-
 std::string escape(std::string_view bytes, std::size_t bytes_max) {
   std::string text;
   std::size_t at = 0;
@@ -35,7 +35,7 @@ std::string escape(std::string_view bytes, std::size_t bytes_max) {
     const std::size_t size = shown_bytes(bytes.substr(at));
     const std::size_t taken = std::max<std::size_t>(size, 1);
     if (at + taken > bytes_max) return text + "...";
-    text += size == 0 ? escaped(bytes[at]) : std::string(bytes.substr(at, size));
+    text += size == 0 ? escaped_byte(bytes[at]) : std::string(bytes.substr(at, size));
     at += taken;
   }
   return text;
