@@ -37,14 +37,13 @@ bool Control::claim(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOv
     logbook_.warning("--control={} is not used: it cannot be locked: {}"_with(directory_.path(),
                                                                               SystemError{error}));
   }
-  taken_ = true;
   chronicle_.begin(stamp());
   fifo_.emplace(loop, directory_, std::move(sink), std::move(turn_over));
   return true;
 }
 
 bool Control::has_lock(Time now) {
-  if (!taken_ || locked_) return locked_;
+  if (!fifo_ || locked_) return locked_;
   if (last_ && now < *last_ + retry_interval) return false;
   last_ = now;
   locked_ = directory_.lock() == 0;
@@ -65,8 +64,7 @@ void Control::prepare_files() {
   }
 }
 
-// Nothing, if it is open. One that cannot be made or opened now is told once, and is tried again
-// later.
+// Opens the FIFO if it is not open. If that fails, logs it once; a later call tries again.
 void Control::open_fifo() {
   if (!fifo_ || fifo_->is_open()) return;
   int error = has_fifo_ ? 0 : directory_.make_fifo();
@@ -129,13 +127,13 @@ void Control::settle(const State& state, Time now) {
 
 std::optional<Time> Control::next_deadline() const {
   if (fifo_ && fifo_->pending()) return Time{0};  // at once: lines have been read and not taken
-  const bool retries = deaf_ || fails_ || (taken_ && !locked_);
+  const bool retries = deaf_ || fails_ || (fifo_ && !locked_);
   if (retries && last_ && !due_) return *last_ + retry_interval;
   return held_back_ ? std::nullopt : due_;
 }
 
 void Control::finish(const State& state, int exit_status) {
-  if (!taken_ || (!locked_ && directory_.lock() != 0)) return;
+  if (!fifo_ || (!locked_ && directory_.lock() != 0)) return;
   prepare_files();
   fifo_.reset();
   directory_.remove_fifo();

@@ -78,9 +78,8 @@ class Control {
   ControlDirectory directory_;
   Chronicle chronicle_;
   ControlDesk desk_;
-  std::optional<ControlFifo> fifo_;
+  std::optional<ControlFifo> fifo_;  // from claim() to finish()
   BootFacts boot_;
-  bool taken_ = false;
   bool locked_ = false;
   bool has_files_ = false;
   bool has_fifo_ = false;
