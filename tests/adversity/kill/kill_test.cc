@@ -10,7 +10,7 @@ namespace kill_test {
 
 using namespace kill_points;
 
-TEST_CASE("whoever is struck in an upgrade, one working agent follows") {
+TEST_CASE("whichever process is struck in an upgrade, one working agent follows") {
   const std::string name = GENERATE(
       as<std::string>(),
       "parallel/lock/good/upgrader-first/active/after-upgrader-writes-accepted/SIGKILL",

@@ -102,7 +102,7 @@ TEST_CASE("a pipe that has room for one page is written no more, and does not bl
   CHECK(ends.channel.output_waits());
 }
 
-TEST_CASE("what has come while the output was flushed is there to be taken") {
+TEST_CASE("messages that came while the output was flushed can be read") {
   Ends ends;
   ends.say(error_line);
   ends.channel.queue("x\n");
@@ -115,7 +115,7 @@ TEST_CASE("what has come while the output was flushed is there to be taken") {
   CHECK_FALSE(ends.channel.input_waits());
 }
 
-TEST_CASE("where nobody reads the output any more the input comes first, and then it is over") {
+TEST_CASE("if nobody reads the output any more, the input is read first, and then it is over") {
   Ends ends;
   ends.say(times(10, error_line));
   ends.channel.queue("x\n");

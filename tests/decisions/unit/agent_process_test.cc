@@ -79,7 +79,7 @@ TEST_CASE("no descriptor of the library's is below ten or reaches a program that
   CHECK(upgrader.is_reported() == "0* 1* 2*");
 }
 
-TEST_CASE("where standard error is closed, stray prints go nowhere") {
+TEST_CASE("if standard error is closed, stray prints go nowhere") {
   Upgrader upgrader([] {
     const int reports = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
     ::close(STDERR_FILENO);
@@ -165,7 +165,7 @@ TEST_CASE("there is one handle at a time") {
   CHECK(upgrader.exit_status() == 0);
 }
 
-TEST_CASE("where descriptors have run out nothing is opened, and nothing has changed") {
+TEST_CASE("if descriptors have run out, nothing is opened, and nothing has changed") {
   Upgrader upgrader([] {
     for (int fd = 3; fd < 256; ++fd)
       ::close(fd);

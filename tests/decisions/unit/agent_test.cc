@@ -293,7 +293,7 @@ TEST_CASE("a cancel takes a stop back, and another stop is confirmed") {
   CHECK(upgrader.hears() == R"({"type":"stopped"})");
 }
 
-TEST_CASE("what is no message for an agent is passed over") {
+TEST_CASE("a line that is no message for an agent is passed over") {
   Upgrader upgrader([] {
     agent_protocol_stopped(run_until_stop(), nullptr);
     return 0;
@@ -348,7 +348,7 @@ TEST_CASE("an agent says which features it has, and is told which of them the up
   CHECK(upgrader.hears() == R"({"type":"healthy"})");
 }
 
-TEST_CASE("where the upgrader has none of an agent's features, welcome has a list that is empty") {
+TEST_CASE("if the upgrader has none of an agent's features, welcome has an empty list") {
   Upgrader upgrader([] {
     agent_protocol_agent* agent = agent_protocol_open("1.2");
     const agent_protocol_event* event = agent_protocol_wait(agent, -1);

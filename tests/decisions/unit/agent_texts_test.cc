@@ -268,7 +268,7 @@ TEST_CASE("a check that fails for a reason that cannot be sent is told all the s
   CHECK(upgrader.hears() == R"({"type":"unfit","reason":"disk: )" + told + R"("})");
 }
 
-TEST_CASE("what else is refused has its errno, too") {
+TEST_CASE("other refusals have their errno, too") {
   Upgrader upgrader([] {
     agent_protocol_agent* agent = run_until_active();
     try_call(agent, "extend", [&] { return agent_protocol_extend(agent, 1); });

@@ -35,7 +35,7 @@ TEST_CASE("exits are told newest first, when all have been reaped") {
   CHECK(bench.agents->pid_of(2) > 0);
 }
 
-TEST_CASE("who is found dead when its output is looked at says its last words, then its end") {
+TEST_CASE("an agent found dead when its output is read reports its last words, then its end") {
   Bench bench;
   const Puppet agent(bench, 1);
   agent.say("{\"type\":\"ready\"}\ncut off");
@@ -82,7 +82,7 @@ TEST_CASE("all that a pipe holds at an exit is taken in, however much the agent 
   CHECK(said.posthumous);
 }
 
-TEST_CASE("of what comes into a pipe after the exit was seen, nothing is taken in") {
+TEST_CASE("bytes that come into a pipe after the exit was seen are not read") {
   Bench bench;
   const Puppet agent(bench, 1);
   agent.enlarge_output(last_words_bytes_max);
@@ -97,7 +97,7 @@ TEST_CASE("of what comes into a pipe after the exit was seen, nothing is taken i
   CHECK(bench.count<StrayReceived>() == 2 * look_bytes_max / 1'024);
 }
 
-TEST_CASE("of what a pipe holds at an exit so much is taken in, and no more") {
+TEST_CASE("at an exit as many bytes are read as the pipe held then, and no more") {
   Bench bench;
   const Puppet agent(bench, 1);
   if (!agent.may_enlarge_output(2 * last_words_bytes_max)) return;  // only for root

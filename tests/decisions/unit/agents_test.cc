@@ -33,7 +33,7 @@ UpgradeFailed failed_at(Stage stage) {
 
 }  // namespace
 
-TEST_CASE("of an agent's lines so many are taken in a turn, and the others in the next ones") {
+TEST_CASE("so many of an agent's lines are read in one turn, and the others in the next turns") {
   Bench bench;
   const Puppet agent(bench, 1);
   agent.say(lines(2 * lines_a_turn + 1));
@@ -63,7 +63,7 @@ TEST_CASE("a turn is over once, behind all of its events, and so is a turn of th
   CHECK(bench.turns_over == 2);
 }
 
-TEST_CASE("what comes behind a backlog is taken, too") {
+TEST_CASE("lines that come behind a backlog are read, too") {
   Bench bench;
   const Puppet agent(bench, 1);
   agent.say(lines(lines_a_turn + 1));
@@ -77,7 +77,7 @@ TEST_CASE("what comes behind a backlog is taken, too") {
   CHECK(bench.events.size() == lines_a_turn + 2);
 }
 
-TEST_CASE("of an agent's output so many bytes are read in a turn") {
+TEST_CASE("so many bytes of an agent's output are read in one turn") {
   Bench bench;
   const Puppet agent(bench, 1);
   agent.say(std::string(read_bytes_a_turn - 1, 'x') + "\n" + "\n");

@@ -119,7 +119,7 @@ Members without(const std::string& name, Members read) {
 
 }  // namespace
 
-TEST_CASE("what is well formed is read, each member to its place") {
+TEST_CASE("well-formed members are read, each into its place") {
   const Outcome outcome = outcome_of(line_with("", ""));
 
   CHECK_FALSE(outcome.is_refused);
@@ -137,7 +137,7 @@ TEST_CASE("what is well formed is read, each member to its place") {
                                      .object = Extend{.ms = 5}});
 }
 
-TEST_CASE("what is refused leaves its destination as it was, and the rest is read all the same") {
+TEST_CASE("a refused member leaves its destination as it was, and the others are read") {
   const Outcome all_read = outcome_of(line_with("", ""));
   for (const auto& [name, value] : bad) {
     CAPTURE(name, value);

@@ -381,7 +381,7 @@ TEST_CASE("an array or an object that is not known hides nothing and shows nothi
   CHECK(judged(R"({"x":"ms","type":"extend","ms":2})") == well_formed);
 }
 
-TEST_CASE("of several faults the first in the order of the page is told") {
+TEST_CASE("the refusal names the fault that comes first in the order of the page") {
   CHECK(judged(R"({"trial_ms":-1,"executable":"x","id":"","type":"upgrade"})")
             .starts_with("\"id\" is not"));
   CHECK(judged(R"({"trial_ms":-1,"executable":"x","id":"u","type":"upgrade"})")

@@ -23,7 +23,7 @@ TEST_CASE("what is written is read again") {
   }
 }
 
-TEST_CASE("what is damaged counts as no attempt") {
+TEST_CASE("a damaged file counts as no attempt") {
   const std::string whole = print({3, "/opt/agent", "ended"});
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
     CHECK(read_attempts(whole.substr(0, bytes)).count == 0);

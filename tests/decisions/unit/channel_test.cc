@@ -91,7 +91,7 @@ TEST_CASE("exactly as much is kept unsent as the limit says") {
   CHECK_FALSE(bench.channel->flush());
 }
 
-TEST_CASE("what is unsent goes in order, as the agent takes it") {
+TEST_CASE("unsent bytes are sent in order, as the agent reads them") {
   Bench bench;
   std::string all;
   for (int i = 0; i < 5'000; ++i)
@@ -109,7 +109,7 @@ TEST_CASE("what is unsent goes in order, as the agent takes it") {
   CHECK(bench.channel->unsent() == 0);
 }
 
-TEST_CASE("what has been sent takes no memory, though something is always unsent") {
+TEST_CASE("bytes that were sent take no memory, even if some bytes are always unsent") {
   Bench bench;
   const std::string line = bytes_of(bench.pipe_bytes);
   REQUIRE(bench.channel->send(line + line));
@@ -167,7 +167,7 @@ TEST_CASE("the output wakes only while it is watched") {
   CHECK_FALSE(bench.channel->output_open());
 }
 
-TEST_CASE("of an output that has been closed nothing is read, though the pipe is still there") {
+TEST_CASE("nothing is read from a closed output, though the pipe still exists") {
   Bench bench;
   bench.channel->close_output();
   bench.say("x\n");
@@ -176,7 +176,7 @@ TEST_CASE("of an output that has been closed nothing is read, though the pipe is
   CHECK(bench.channel->read(2) == Channel::Read::nothing);
 }
 
-TEST_CASE("of the output so much is read as was asked for, and its end is told") {
+TEST_CASE("as much of the output is read as was asked for, and its end is reported") {
   Bench bench;
   CHECK(bench.channel->held() == 0);
   CHECK(bench.channel->read(2) == Channel::Read::nothing);

@@ -60,7 +60,7 @@ TEST_CASE("only what an agent that has greeted says of itself is its status") {
   CHECK(past(bench.chronicle())->status == "reading");
 }
 
-TEST_CASE("of a process that was not noted nothing is told, and nothing is lost") {
+TEST_CASE("a process that was not noted is not shown, and nothing is lost") {
   Chronicle chronicle;
   State state;
   state.incumbent = agent_of(1);

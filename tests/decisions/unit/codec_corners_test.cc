@@ -127,7 +127,7 @@ TEST_CASE("an activate that fits its line stays as it is") {
   }
 }
 
-TEST_CASE("of a reason too long for an activate there stays as much as its line takes") {
+TEST_CASE("a reason too long for an activate is cut to the room in its line") {
   const char byte = GENERATE('r', '\x01');
   for (std::size_t state_bytes = 60; state_bytes < 66; ++state_bytes) {
     Activate activate = nearly_full(state_bytes);

@@ -183,7 +183,7 @@ TEST_CASE("only an upgrade's id is kept") {
   CHECK(std::get<Malformed>(message).id == std::nullopt);
 }
 
-TEST_CASE("what breaks a rule is not written") {
+TEST_CASE("a message that breaks a rule is not written") {
   using namespace std::string_literals;
   CHECK(refusal(Status{.text = std::string(257, 'x')}) == R"("text" is longer than 256 bytes)");
   CHECK(refusal(Status{.text = "a\0b"s}) == R"("text" holds U+0000 or a lone surrogate)");
@@ -202,7 +202,7 @@ TEST_CASE("what breaks a rule is not written") {
       R"("reason" is "upgrade"; that needs "id" and "generation")");
 }
 
-TEST_CASE("what is wrong first is what a refusal tells") {
+TEST_CASE("a refusal names the first fault") {
   Failure failure = wire_test::sample_failure(Stage::start);
   failure.id = "";
   failure.reason = "\xff";

@@ -38,7 +38,7 @@ TEST_CASE("news are written at once, and the next after a tenth of a second") {
   CHECK_FALSE(desk.control->next_deadline());
 }
 
-TEST_CASE("what says the same is not written again") {
+TEST_CASE("a status that says the same is not written again") {
   TakenDesk desk;
   desk.reach(Phase::running);
   desk.settle(1s);

@@ -70,7 +70,7 @@ TEST_CASE("the other requests name the upgrade by its id, where there is one") {
   CHECK(read(R"({"type":"shutdown","request":"r"})") == about(Deed::shutdown, "r", ""));
 }
 
-TEST_CASE("what a request has no use for is not looked at") {
+TEST_CASE("members that a request has no use for are not looked at") {
   CHECK(read(R"({"type":"confirm","request":"r","id":"u","reason":5})") ==
         about(Deed::confirm, "r", "u"));
   CHECK(read(R"({"type":"commit","request":"r","id":"u","reason":5})") ==

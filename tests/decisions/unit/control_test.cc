@@ -96,7 +96,7 @@ TEST_CASE("an id that was refused may be used again") {
   CHECK((*office.bench).phase() == Phase::preparing);
 }
 
-TEST_CASE("of requests the last sixteen stand there, the newest first") {
+TEST_CASE("status.json has the last sixteen requests, the newest first") {
   Office office;
   (*office.bench).reach(Phase::running);
   for (int i = 1; i <= 20; ++i)

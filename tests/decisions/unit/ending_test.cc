@@ -36,7 +36,7 @@ TEST_CASE("an ending is told in words, and has an exit status") {
   }
 }
 
-TEST_CASE("of an ending that nobody has filled in nothing is known") {
+TEST_CASE("an ending that nobody has filled in is unknown") {
   CHECK(Ending{} == Ending{Ending::How::unknown, 0});
 }
 

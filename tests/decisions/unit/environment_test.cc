@@ -60,7 +60,7 @@ TEST_CASE("the lock's number is told where there is one") {
   CHECK_FALSE(agent_environment(inherited.get(), std::nullopt, std::nullopt).lock_descriptor);
 }
 
-TEST_CASE("what serves the conversation with init goes") {
+TEST_CASE("variables that serve the conversation with init are left out") {
   CHECK(entries_of({"NOTIFY_SOCKET=/run/x", "WATCHDOG_USEC=1", "WATCHDOG_PID=2", "LISTEN_PIDFDID=3",
                     "NOTIFY_SOCKETS=kept", "JOURNAL_STREAM=8:9"},
                    1) == Texts{"NOTIFY_SOCKETS=kept", "JOURNAL_STREAM=8:9", "AGENT_PROTOCOL=1"});

@@ -204,7 +204,7 @@ TEST_CASE("the name of a loader goes to its first NUL") {
   CHECK(verdict.reason == "its loader /no/such/loader: does not exist");
 }
 
-TEST_CASE("of two loaders the first counts") {
+TEST_CASE("in a file with two loaders the first is judged") {
   const std::string good("/bin/true\0", 10);
   const std::string bad("/no/such/loader\0", 16);
 

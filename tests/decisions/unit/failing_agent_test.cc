@@ -206,7 +206,7 @@ TEST_CASE("an input that is broken is an input that has ended") {
   CHECK(upgrader.is_reported() == "stop stop_reason=5");
 }
 
-TEST_CASE("what an output that is broken has not taken is given up") {
+TEST_CASE("a broken output gives up the bytes that it has not written") {
   Upgrader upgrader([] {
     agent_protocol_agent* agent = run_until_active();
     {

@@ -141,7 +141,7 @@ TEST_CASE("the root directory keeps its slash") {
   CHECK(root.path() == "/");
 }
 
-TEST_CASE("where a control directory lies is asked of the kernel") {
+TEST_CASE("the kernel is asked on which file system a control directory is") {
   ControlDirectory processes;
   REQUIRE(processes.open("/proc/self/fd") == "");
   CHECK_FALSE(processes.is_in_memory());

@@ -347,7 +347,7 @@ TEST_CASE("a holder without a start time is judged by whether its process is the
   CHECK(holder_in("999999999 0\n").find("is gone") != std::string::npos);
 }
 
-TEST_CASE("where nothing is known of processes no holder is said to be gone") {
+TEST_CASE("if nothing is known of processes, no holder is said to be gone") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("lock", "1 5\n");
   const OwnedFd other(::open(path.c_str(), O_RDWR | O_CLOEXEC));
@@ -413,7 +413,7 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   CHECK(std::filesystem::read_symlink(agents + "/current").is_absolute() != is_resolved);
 }
 
-TEST_CASE("where a relative link is not seen to lead to the program, an absolute one is made") {
+TEST_CASE("if a relative link does not lead to the program, an absolute one is made") {
   Releases releases;
   Link link = releases.link();
   const Failing relative(Call::fstatat, ENOENT);

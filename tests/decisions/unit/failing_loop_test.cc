@@ -119,7 +119,7 @@ TEST_CASE("a channel that is closed, or cannot be asked, holds nothing") {
   CHECK(channel->read(100) == Channel::Read::nothing);
 }
 
-TEST_CASE("what nobody reads is kept up to its limit, and then the input is closed") {
+TEST_CASE("unread bytes are kept up to their limit, and then the input is closed") {
   TwoPipes pipes;
   const auto channel = pipes.channel();
   const std::string line(60'000, 'x');
@@ -155,7 +155,7 @@ TEST_CASE("an agent whose pipes cannot be watched has closed its output") {
   bench.end(1);
 }
 
-TEST_CASE("what is for an agent that is not there, or is gone, is dropped") {
+TEST_CASE("orders to an agent that does not exist, or is gone, are dropped") {
   Bench bench;
   const Failing killing(Call::kill, ESRCH);
   bench.during = [&](const Event&) {
@@ -224,7 +224,7 @@ TEST_CASE("an agent that must take its replies first is not even looked at") {
   CHECK_FALSE(reading.fired());
 }
 
-TEST_CASE("what an agent takes in part is sent on until it closes its input") {
+TEST_CASE("a message that an agent reads in part is sent on until it closes its input") {
   Bench bench;
   CHECK_FALSE(bench.agents->start(
       1, shell("head -c 70000 >/dev/null; echo taken; exec </dev/null tail -f /dev/null")));
@@ -254,7 +254,7 @@ TEST_CASE("a pipe that cannot be read when it is looked at keeps what it holds")
   CHECK(bench.count<StrayReceived>() == 1);
 }
 
-TEST_CASE("of any number of strangers so many are reaped in one turn, and the rest in the next") {
+TEST_CASE("so many strangers are reaped in one turn of the loop, and the rest in the next") {
   Bench bench;
   for (int count = 0; count < strangers_a_turn + 2; ++count) {
     const pid_t stranger = ::fork();
@@ -446,7 +446,7 @@ TEST_CASE("a log is opened anew once") {
   CHECK(logbook.lost() == 0);
 }
 
-TEST_CASE("what is left of a line goes before the next one, which is lost while it cannot") {
+TEST_CASE("the rest of a line is written before the next line, which is lost if it cannot be") {
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
   const OwnedFd reader(ends[0]);

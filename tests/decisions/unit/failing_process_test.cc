@@ -284,7 +284,7 @@ TEST_CASE("a loader or an interpreter that may not be read is taken as it is") {
   CHECK(again.fired());
 }
 
-TEST_CASE("where a call of the newer kind is refused, the older one says what may be executed") {
+TEST_CASE("if the newer system call is refused, the older one says what may be executed") {
   const TemporaryDirectory directory;
   const std::string script = directory.write("script", "#!/bin/sh\n");
   const int before = GENERATE(0, 1);  // the script is asked about, then its interpreter
@@ -298,7 +298,7 @@ TEST_CASE("where a call of the newer kind is refused, the older one says what ma
   CHECK(error_of_checking(directory.write("plain", "#!/bin/sh\n", 0644)) == EACCES);
 }
 
-TEST_CASE("what else the kernel says of the right to execute a file is the reason of a refusal") {
+TEST_CASE("any other error of the call that asks for the right to execute is the refusal's") {
   const TemporaryDirectory directory;
   const Failing failing(Call::faccessat2, EIO, GENERATE(0, 1));
 
@@ -336,7 +336,7 @@ TEST_CASE("descriptors are marked without /proc, and without a limit to their nu
   ::close(fd);
 }
 
-TEST_CASE("where one means of marking descriptors is missing, the next is taken") {
+TEST_CASE("if one means of marking descriptors is missing, the next is used") {
   const int fd = ::open("/dev/null", O_RDONLY);
   REQUIRE((::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0);
   const int missing = GENERATE(0, 1, 2);

@@ -108,7 +108,7 @@ TEST_CASE("readiness that cannot be told without waiting is not told") {
   CHECK(::read(reader.get(), &byte, 1) == 0);  // it is closed, and holds nothing
 }
 
-TEST_CASE("what init has no room for now is told it later, and what it cannot be told is not") {
+TEST_CASE("messages that init has no room for are sent later, and refused ones are dropped") {
   upgrader::test::InitBench bench;
   const int error = GENERATE(EAGAIN, ENOBUFS, ENOMEM, EINTR, ECONNREFUSED);
   const Failing failing(Call::sendto, error);

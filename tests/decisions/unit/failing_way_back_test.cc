@@ -52,7 +52,7 @@ TEST_CASE("a link of --previous that cannot be read is refused") {
   CHECK(failing.fired());
 }
 
-TEST_CASE("where the link of --previous cannot be written no commit can be proved") {
+TEST_CASE("if the link of --previous cannot be written, no commit can be proved") {
   const Releases releases("one");
   const Link link = releases.link_with_previous();
   const Program two = program_of(releases.two);
@@ -137,7 +137,7 @@ TEST_CASE("a link in the root directory leads to what is below that") {
   CHECK(link.directory.way_to("/opt/agent") == "opt/agent");
 }
 
-TEST_CASE("where the way to a link's directory cannot be told, the link is made an absolute one") {
+TEST_CASE("if the path of a link's directory cannot be resolved, the link is made absolute") {
   const TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "here");
   Entry link;

@@ -33,7 +33,7 @@ TEST_CASE("a whole number of any type is written in digits") {
   CHECK("{}"_with(std::size_t{4711}) == "4711");
 }
 
-TEST_CASE("what values hold is never taken for a form") {
+TEST_CASE("a {} in a value is never taken for a place in the form") {
   CHECK("{}"_with(std::string("{} \x01\x02 {}")) == "{} \x01\x02 {}");
   CHECK("{\n\t}"_with() == "{\n\t}");
 }

@@ -156,7 +156,7 @@ TEST_CASE("heartbeats on trial keep the trial going to its commit") {
   CHECK(bench.phase() == Phase::running);
 }
 
-TEST_CASE("of silence and the end of the trial at one instant, silence is judged first") {
+TEST_CASE("if silence and the end of the trial come at one instant, silence is judged first") {
   Policy policy = watched();
   policy.defaults.trial = watchdog;
   Bench bench(policy);
@@ -232,7 +232,7 @@ TEST_CASE(
   CHECK(kills(second) == std::vector<Generation>{1});
 }
 
-TEST_CASE("of silence and the gate's end at one instant, each is judged in a step of its own") {
+TEST_CASE("if silence and the gate's end come at one instant, each is judged in its own step") {
   Bench bench(watched());
   bench.start();
   bench.ready(1);

@@ -135,7 +135,7 @@ TEST_CASE("READY=1 that meets a full socket is tried again every 100 ms until it
   CHECK(bench.heard() == Texts{"READY=1\nSTATUS=running\n"});
 }
 
-TEST_CASE("what is owed is told as things stand by then") {
+TEST_CASE("a message that is owed says how things stand when it is sent") {
   InitBench bench;
   bench.fill();
   bench.tell(news("running"));

@@ -72,7 +72,7 @@ TEST_CASE(
   CHECK(status(-5s) == "READY=1\nSTATUS=on trial, 0 s left\n");
 }
 
-TEST_CASE("what an agent says of itself stands behind, until it has gone") {
+TEST_CASE("an agent's own status is appended until the agent has gone") {
   InitBench bench;
   InitNews trial = news("on trial");
   trial.until = start + 30s;

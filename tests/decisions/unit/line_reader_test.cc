@@ -145,7 +145,7 @@ TEST_CASE("an over-long line is told with its first bytes, and the line after it
   CHECK(lines[1] == Cut{"next", true});
 }
 
-TEST_CASE("what is written is pending until it has been looked at") {
+TEST_CASE("bytes that were written are pending until they have been looked at") {
   LineReader reader;
   CHECK_FALSE(reader.pending());
 

@@ -239,7 +239,7 @@ TEST_CASE("the proof fails where the program's path names another file by now") 
   CHECK(releases.names() == std::set<std::string>{"agent-v1", "current"});
 }
 
-TEST_CASE("where the link may not be replaced the proof fails, and so does the commit") {
+TEST_CASE("if the link may not be replaced, the proof fails, and so does the commit") {
   const Releases releases;
   Link link = releases.link("agent-v1");
   const Program second = program_of(releases.second());
@@ -307,7 +307,7 @@ TEST_CASE("a link that is no longer there, or no link, is not replaced") {
   CHECK(content_of(releases.current()) == "precious");
 }
 
-TEST_CASE("what a killed upgrader has left is used again") {
+TEST_CASE("a prepared link that a killed upgrader has left is replaced") {
   const Releases releases;
   Link link = releases.link("agent-v1");
   std::filesystem::create_symlink("nonsense", releases.path() + "/.current.upgrader");

@@ -268,7 +268,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   CHECK(content_of(path) == own_line());
 }
 
-TEST_CASE("who only waits for the lock, or reads its file, does not hold it") {
+TEST_CASE("a process that only waits for the lock, or reads its file, does not hold it") {
   const TemporaryDirectory directory;
   std::optional<Lock> first(std::in_place, directory / "lock", number);
   REQUIRE(take(*first) == 0);
@@ -383,7 +383,7 @@ TEST_CASE("a holder without a start time is known by its number alone") {
   CHECK(second.holder_in_words() == we() + " holds it");
 }
 
-TEST_CASE("whoever holds the lock is named where the file names nobody, or another") {
+TEST_CASE("the lock's holder is named even if the file names nobody, or another process") {
   const TemporaryDirectory directory;
   const std::string path = directory / "lock";
   Lock first(path, number);
@@ -418,7 +418,7 @@ TEST_CASE("a path that has been replaced is locked anew") {
   CHECK(content_of(path) == own_line());
 }
 
-TEST_CASE("what cannot be locked is told by its errno") {
+TEST_CASE("a file that cannot be locked is reported with its errno") {
   const TemporaryDirectory directory;
   REQUIRE(::mkfifo((directory / "fifo").c_str(), 0600) == 0);
   const auto error_of = [](const std::string& path) { return Lock(path, number).try_lock(); };

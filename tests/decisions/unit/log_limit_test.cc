@@ -141,7 +141,7 @@ TEST_CASE("an agent of whom nothing was held back is forgotten silently") {
   CHECK(limit.forget(1).empty());
 }
 
-TEST_CASE("what is refused is worth a warning, and all else that an agent causes is not") {
+TEST_CASE("refused upgrades and requests are logged as warnings, and no other notices are") {
   CHECK(level_of(notice(Kind::refusal, "a")) == LogLevel::warning);
   CHECK(level_of(notice(Kind::request, "a")) == LogLevel::warning);
   CHECK(level_of(notice(Kind::stray, "a")) == LogLevel::info);
@@ -149,7 +149,7 @@ TEST_CASE("what is refused is worth a warning, and all else that an agent causes
   CHECK(level_of(notice(Kind::error, "a")) == LogLevel::info);
 }
 
-TEST_CASE("what was held back of every kind is counted in its own words") {
+TEST_CASE("notices that were held back are counted in words for their kind") {
   const auto [kind, one, more] = GENERATE(table<Kind, std::string, std::string>(
       {{Kind::stray, "1 more line of stray output", "2 more lines of stray output"},
        {Kind::error, "1 more error", "2 more errors"},

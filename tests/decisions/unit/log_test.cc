@@ -149,7 +149,7 @@ void flood(const Stream& stream, std::size_t filler_bytes) {
 
 }  // namespace
 
-TEST_CASE("what can be shown stays as it is") {
+TEST_CASE("characters that can be shown stay as they are") {
   for (const char* text : {"", "plain", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x90\xa7", "C:\\n \"x\" <3>",
                            "\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\xe0\xa0\x80\xf0\x90\x80\x80",
                            "\xc2\xa0", "\xdf\xbf\xef\x80\x80"}) {
@@ -165,7 +165,7 @@ TEST_CASE("control characters are escaped, those of eight bits too") {
   CHECK(shown("\x1f ~\x7f") == "\\x1f ~\\x7f");
 }
 
-TEST_CASE("what is no UTF-8 is escaped byte by byte") {
+TEST_CASE("invalid UTF-8 is escaped byte by byte") {
   CHECK(shown("\xff\xfe") == "\\xff\\xfe");
   CHECK(shown("\x80") == "\\x80");
   CHECK(shown("\xc1\xbf") == "\\xc1\\xbf");

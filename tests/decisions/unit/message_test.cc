@@ -43,7 +43,7 @@ TEST_CASE("every enumerator has the name that the page gives it, and is found by
                       "shutdown", "boot"});
 }
 
-TEST_CASE("what is no name names nothing") {
+TEST_CASE("a text that is not a name names nothing") {
   CHECK(named<Mode>("") == std::nullopt);
   CHECK(named<Mode>("Parallel") == std::nullopt);
   CHECK(named<Mode>("parallel ") == std::nullopt);

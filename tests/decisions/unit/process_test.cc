@@ -338,7 +338,7 @@ TEST_CASE("a script whose path no longer names it is not started") {
   CHECK(no_child_is_left());
 }
 
-TEST_CASE("what the kernel refuses is told with its errno, and leaves nothing behind") {
+TEST_CASE("a program that the kernel refuses is reported with its errno, and leaves nothing") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("file", content_of("/bin/true"));
   const Program program = program_of(path);

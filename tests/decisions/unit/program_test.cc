@@ -152,7 +152,7 @@ TEST_CASE("a path that leads nowhere is missing") {
   CHECK(refusal_of("").missing);
 }
 
-TEST_CASE("of a link that leads nowhere it is told what is missing at its end") {
+TEST_CASE("for a dangling link the refusal names the missing file") {
   const TemporaryDirectory directory;
   const std::string none = ": No such file or directory (ENOENT)";
   const std::string relative = directory.link("relative", "releases/1.1");
@@ -177,7 +177,7 @@ TEST_CASE("a path that cannot be followed is not missing but refused") {
   CHECK(refusal_of(directory / std::string(300, 'x')).error_number == ENAMETOOLONG);
 }
 
-TEST_CASE("what is no regular file is refused, without being opened") {
+TEST_CASE("a file that is not regular is refused, without being opened") {
   const TemporaryDirectory directory;
   const std::string fifo = directory / "fifo";
   REQUIRE(::mkfifo(fifo.c_str(), 0777) == 0);
@@ -228,7 +228,7 @@ TEST_CASE("a file that may be executed but not read is left to the kernel") {
   CHECK(can_start_again(program));
 }
 
-TEST_CASE("what begins as neither ELF nor script is refused as the kernel does") {
+TEST_CASE("a file that begins as neither ELF nor script is refused as the kernel refuses it") {
   const TemporaryDirectory directory;
   const std::string text = GENERATE(std::string(), std::string("echo hello\n"), std::string("#"),
                                     std::string("# !/bin/true\n"), std::string(1000, '\0'),

@@ -95,7 +95,7 @@ TEST_CASE("one that can also be read is taken") {
   CHECK(static_cast<bool>(Readiness::seize(number, lowest)));
 }
 
-TEST_CASE("what others share stays as it was, also where it does not block") {
+TEST_CASE("flags that others share stay as they were, even if they say not to block") {
   Pipe pipe;
   REQUIRE(::fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK) == 0);
   const int before = ::fcntl(pipe.write.get(), F_GETFL);

@@ -127,7 +127,7 @@ TEST_CASE("the help names every option") {
   }
 }
 
-TEST_CASE("where all is well the checks pass and change nothing") {
+TEST_CASE("if all is well, the checks pass and change nothing") {
   const Place place;
   CHECK(place.first_failure() == "");
   CHECK_FALSE(std::filesystem::exists(place.configuration.output));

@@ -61,7 +61,7 @@ TEST_CASE(
   CHECK_FALSE(held.say(Extend{1'000}));
 }
 
-TEST_CASE("what the protocol does not allow now is an error of the protocol") {
+TEST_CASE("a message that the protocol does not allow now is an error of the protocol") {
   Session session = ready();
 
   const Result<SessionActions> said = session.say(Ready{});

@@ -273,7 +273,7 @@ TEST_CASE("the end is told with its status and its reason, and ends what was und
     "ended":{"exit_status":0,"reason":"told to stop","at":"2026-11-22T10:00:00.001Z"}})"));
 }
 
-TEST_CASE("of endings the last sixteen are told, the newest first") {
+TEST_CASE("the last sixteen endings are shown, the newest first") {
   StatusBench bench;
   bench->start();
   bench->ready(1);

@@ -68,7 +68,7 @@ TEST_CASE("an agent that has confirmed its stop closes its output without a word
   CHECK(bench.take(OutputClosed{1}).empty());
 }
 
-TEST_CASE("what comes of an agent that there is not is worth nothing") {
+TEST_CASE("events of an agent that does not exist change nothing") {
   Bench bench;
   bench.reach(Phase::running);
 
@@ -224,7 +224,7 @@ TEST_CASE("the type that an error is about is cut to its limit") {
   CHECK(about_of(actions).size() == about_bytes_max);
 }
 
-TEST_CASE("what is asked for is what is checked") {
+TEST_CASE("the program that was asked for is checked") {
   Bench bench;
   bench.reach(Phase::running);
   Supervisor supervisor = bench.supervisor();
@@ -239,7 +239,7 @@ TEST_CASE("what is asked for is what is checked") {
   CHECK(actions.front() == Action{Check{request.executable, request.args, 1}});
 }
 
-TEST_CASE("of two deadlines that are due one is dealt with in a step, the candidate's first") {
+TEST_CASE("a step handles one of two deadlines that are due, the candidate's first") {
   Bench bench;
   bench.reach(Phase::switching);
   const Time due = bench.state().incumbent->deadline.value_or(Time(0));

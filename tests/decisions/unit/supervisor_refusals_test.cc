@@ -65,7 +65,7 @@ TEST_CASE("the link is put back where an upgrade that names it ends with the upg
   CHECK(restores(bench.take(StopRequested{})) == 1);
 }
 
-TEST_CASE("what is in the memory that a step is lent is not ordered again") {
+TEST_CASE("actions in the memory that a step is lent are not ordered again") {
   Supervisor supervisor(Bench::default_policy());
 
   CHECK(supervisor.step(DeadlinePassed{}, Time{1}, {Kill{1}}).empty());

@@ -246,7 +246,7 @@ TEST_CASE("nothing extends a deadline but its own agent") {
   CHECK(bench.state().incumbent->deadline == bench.now() + Duration(86'400'000));
 }
 
-TEST_CASE("what an agent did comes before a deadline that has passed") {
+TEST_CASE("an agent's deeds are judged before a deadline that has passed") {
   Bench bench;
   bench.reach(Phase::switching);
 
@@ -271,7 +271,7 @@ TEST_CASE("a deadline that was set while another was judged is not judged with i
   CHECK(kills(actions) == Generations{1});
 }
 
-TEST_CASE("who is late is whose deadline has passed") {
+TEST_CASE("an agent is late if its deadline has passed") {
   Bench bench;
   bench.reach(Phase::preparing);
   bench.hello(2);

@@ -93,7 +93,7 @@ TEST_CASE("an agent that closes its input before its activate is read has failed
   CHECK(kills(bench.wait(200ms)) == Generations{1});
 }
 
-TEST_CASE("who is late with its activate had just the time for that, whatever came before") {
+TEST_CASE("an agent late with its activate had only the time for that, whatever came before") {
   Bench bench;
   bench.reach(Phase::preparing);
   bench.hello(2);
@@ -223,7 +223,7 @@ TEST_CASE("a stop that comes from an agent that was killed kills it no more") {
   CHECK(kills(bench.wait(1h)).empty());
 }
 
-TEST_CASE("what was put off is judged once its time has passed, each deadline by itself") {
+TEST_CASE("deadlines that were put off are judged at their new time, each by itself") {
   Policy policy = Bench::default_policy();
   policy.watchdog = 10s;
   Bench bench(policy);
@@ -239,7 +239,7 @@ TEST_CASE("what was put off is judged once its time has passed, each deadline by
   CHECK(bench.phase() == Phase::abandoning);
 }
 
-TEST_CASE("what was put off is forgotten when nobody waits for it any more") {
+TEST_CASE("a deadline that was put off is forgotten when nobody waits for it any more") {
   Policy policy = Bench::default_policy();
   policy.watchdog = 10s;
   Bench bench(policy);

@@ -106,7 +106,7 @@ TEST_CASE("a text that is too long is cut between characters") {
   CHECK(fit_text("\xf0\x9f\x98\x80x", 4) == "\xf0\x9f\x98\x80");
 }
 
-TEST_CASE("what no text may hold is replaced, and the replacement counted") {
+TEST_CASE("bytes that no text may hold are replaced, and the replacement counts") {
   using namespace std::string_literals;
   CHECK(fit_text("a\xff\0b"s, 100) ==
         "a\xef\xbf\xbd\xef\xbf\xbd"

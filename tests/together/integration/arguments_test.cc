@@ -125,7 +125,7 @@ TEST_CASE("argv[0] is AGENT or the executable as given, and a fallback repeats i
   CHECK(back.argv() == Texts{odd});
 }
 
-TEST_CASE("what follows AGENT on the command line is the agent's") {
+TEST_CASE("arguments behind AGENT on the command line are the agent's") {
   World world(
       Start{.options = {World::puppet(), "--trial=0", "--nonsense", "--", "-h"}, .agent = "-"});
 

@@ -91,7 +91,7 @@ TEST_CASE("an agent that is activated when the one before is gone is no violatio
   CHECK(world.violations() == "");
 }
 
-TEST_CASE("what an agent must never hear is caught") {
+TEST_CASE("messages that an agent must never get are caught") {
   puppet::Rules rules;
 
   CHECK(rules.hears(R"({"type":"welcome"})") == "a message before hello");

@@ -48,7 +48,7 @@ TEST_CASE("an agent's end is its process's exit, though a grandchild holds the p
   CHECK(state_of(holder) != '\0');  // what an agent leaves running is its own affair
 }
 
-TEST_CASE("what the pipe held when the exit was seen is read before the exit is judged") {
+TEST_CASE("the bytes that the pipe held when the exit was seen are read before it is judged") {
   World world;
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old);

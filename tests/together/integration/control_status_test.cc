@@ -185,7 +185,7 @@ TEST_CASE("a directory that others may write to, a link to one, and a file are r
   }
 }
 
-TEST_CASE("what is in the way of the control directory is told") {
+TEST_CASE("an obstacle to the control directory is reported") {
   World world{World::Later()};
   world.write("file", "");
   world.start({"--control=" + world.path("none/below")});
@@ -212,7 +212,7 @@ TEST_CASE("two upgraders do not share a control directory") {
   CHECK_FALSE(fs::exists(world.path("ctl/previous.json")));
 }
 
-TEST_CASE("whoever may read a control directory keeps no upgrader from it") {
+TEST_CASE("a user who may read a control directory cannot keep an upgrader from it") {
   World world{World::Later()};
   fs::create_directory(world.path("ctl"));
   fs::permissions(world.path("ctl"), fs::perms(0755));

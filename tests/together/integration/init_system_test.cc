@@ -60,7 +60,7 @@ TEST_CASE("init is told how an upgrade stands") {
   world.fallback();
 }
 
-TEST_CASE("what an agent says of itself is shown to init until it has gone") {
+TEST_CASE("an agent's own status is shown to init until the agent has gone") {
   World world{World::Later()};
   Init init(world.path("notify"));
   world.start(Start{.options = {"--trial=0"}, .environment = {init.variable()}});

@@ -79,7 +79,7 @@ TEST_CASE("a line of 65,536 bytes is read, one of a byte more is skipped to its 
   world.wait_for_log("over");
 }
 
-TEST_CASE("what is no JSON object with a string type is stray output, and is ignored") {
+TEST_CASE("a line that is no JSON object with a string type is stray output, and is ignored") {
   const std::string line = GENERATE_COPY(
       std::string(""), std::string("   "), std::string("hello"), std::string("null"),
       std::string("[]"), std::string("5"), std::string("\"ready\""), std::string("{}"),

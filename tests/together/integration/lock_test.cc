@@ -42,7 +42,7 @@ TEST_CASE("the lock's file is locked, and holds the upgrader's pid and start tim
         std::to_string(upgrader.pid()) + " " + start_time_of(upgrader.pid()));
 }
 
-TEST_CASE("what stood in the lock's file before is gone") {
+TEST_CASE("the earlier text of the lock's file is gone") {
   World world{World::Later()};
   world.write("lock", "4194304 99999999999999999999", 0600);
   Upgrader& upgrader = world.start({"--lock=" + world.path("lock")});

@@ -11,7 +11,7 @@ namespace shortage_test {
 
 using namespace integration;
 
-TEST_CASE("where there are too few descriptors to start AGENT, that is no fault of AGENT's") {
+TEST_CASE("a shortage of descriptors at AGENT's start is not a fault of AGENT") {
   constexpr rlim_t more_than_the_first_agent_needs = 24;
   constexpr rlim_t enough_to_speak = 5;
   bool served = false;

@@ -131,7 +131,7 @@ TEST_CASE("a candidate that fails after an unclean stop that was carried on leav
   CHECK_FALSE(activate.has("state"));
 }
 
-TEST_CASE("what an agent did before its time was up counts, however late it is seen") {
+TEST_CASE("the deeds of an agent before its deadline count, however late they are seen") {
   World world;
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":300)");
