@@ -1,5 +1,5 @@
-// One `--name` or `--name=value` of a command line, taken apart. The programs below node/ that read
-// their command line themselves use the same.
+// One `--name` or `--name=value` of a command line, taken apart. Programs that do not use
+// command_line.h use this alone.
 #pragma once
 
 #include <optional>

@@ -30,9 +30,9 @@ template <class Options>
 using CommandLineOf = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
 
 // `set` is called with each option (an Argument) and returns what is wrong with it, or an empty
-// text. --help and -h, and --version without a value, end that. Otherwise `finish` is called with
-// the place in argv where the rest begins, and returns the command line. Only the option
-// `repeatable` may be given twice: of two others nobody would know which counts.
+// text. At --help, -h, or --version without a value, nothing more is read. Otherwise `finish` is
+// called with the index in argv at which REST begins, and returns the command line. Only the option
+// `repeatable` may be given twice; if another were, nobody would know which value counts.
 template <class Options, class Set, class Finish>
 [[nodiscard]] CommandLineOf<Options> parse_options(int argc, const char* const* argv,
                                                    const Set& set, const Finish& finish,

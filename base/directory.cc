@@ -15,10 +15,10 @@
 namespace upgrader {
 namespace {
 
-// So much of a name goes into that of what is prepared for it, which must not be too long itself.
+// At most so much of a name is in its prepared name, which must not be longer than NAME_MAX.
 constexpr std::size_t name_bytes_kept = 200;
 
-// The path with its links, but from the root.
+// The absolute path, with its links unresolved.
 std::string as_given(const std::string& path) {
   char here[PATH_MAX];
   if (path[0] == '/' || ::getcwd(here, sizeof here) == nullptr) return path;
@@ -72,7 +72,7 @@ std::string Directory::way_to(const std::string& path) const {
   std::string from = resolved.get();
   if (from != "/") from += '/';
   const auto parting = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
-  // Both begin with a slash, and the last that they share is where the ways part.
+  // Both begin with a slash. They have all in common up to the last slash that they share.
   const std::string shared(from.begin(), parting);
   const std::size_t common = shared.rfind('/') + 1;
   std::string relative;

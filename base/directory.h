@@ -16,8 +16,8 @@ namespace upgrader {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// The first bytes of an open file. An empty text, with errno, if it cannot be read; an empty file
-// leaves an errno of 0.
+// The first bytes of an open file. Returns an empty text, with errno, if it cannot be read; for an
+// empty file errno is 0.
 [[nodiscard]] std::string read_start(int fd, std::size_t bytes_max);
 
 // Returns 0 when all of the text has been written, or an errno value.
@@ -35,12 +35,13 @@ class Directory {
   // 0 while the path, as it was given, leads to this directory; otherwise ESTALE, or an errno
   // value.
   [[nodiscard]] int moved() const;
-  // How `path`, absolute and resolved, is reached from here; `path` itself if that cannot be told.
+  // The relative path from here to `path`, which must be absolute and resolved; `path` itself if
+  // this directory's own path cannot be resolved.
   [[nodiscard]] std::string way_to(const std::string& path) const;
 
-  // An empty text if there is none, or it cannot be read. No link is followed.
+  // Returns an empty text if the file does not exist or cannot be read. No link is followed.
   [[nodiscard]] std::string read_file(const std::string& name, std::size_t bytes_max) const;
-  // An empty text, with errno, if there is no link (EINVAL: something else is there).
+  // Returns an empty text, with errno, if there is no link (EINVAL: there is another kind of file).
   [[nodiscard]] std::string read_link(const std::string& name) const;
 
   // Makes `name` a file of this text, durably if wanted. Returns 0 or an errno value; then the file
@@ -50,8 +51,9 @@ class Directory {
   // Makes `name` a link of this text. Returns 0 or an errno value; then it is as it was.
   [[nodiscard]] int replace_link(const std::string& name, const std::string& target) const;
 
-  // The two halves of replace_link(): makes the link under another name, and renames that, which is
-  // removed if the renaming fails. One fixed name: what a killed upgrader has left is replaced.
+  // The two halves of replace_link(): the first makes the link under prepared_name(), the second
+  // renames it to `name`, and removes it if that fails. The prepared name is always the same, so
+  // that a link left behind by a killed upgrader is replaced.
   [[nodiscard]] int prepare_link(const std::string& name, const std::string& target) const;
   [[nodiscard]] int put(const std::string& name) const;
   [[nodiscard]] static std::string prepared_name(const std::string& name);

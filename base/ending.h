@@ -1,4 +1,4 @@
-// How a process ended, as plain data and in words. How that is learnt is in process.h.
+// How a process ended, as plain data and in words. process.h finds it out.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ namespace upgrader {
 [[nodiscard]] std::optional<std::string_view> value_of(const char* const* entries,
                                                        std::string_view name);
 
-// The number that the value is, if it is nothing else and at most `max`.
+// Returns the value as a number; nothing if it is not a whole number, or larger than `max`.
 [[nodiscard]] std::optional<std::int64_t> number_in(std::optional<std::string_view> value,
                                                     std::int64_t max = number_max);
 

@@ -7,10 +7,10 @@
 
 namespace upgrader {
 
-// "ENOENT"; "E" and the number where there is no name for it.
+// "ENOENT"; "E" and the number if the error has no name here.
 [[nodiscard]] std::string errno_name(int error);
 
-// Of a system call, as a value in a text: "{}"_with(SystemError{errno}).
+// The error of a system call, as a value in a text: "{}"_with(SystemError{errno}).
 struct SystemError {
   int number = 0;
 };
@@ -18,8 +18,8 @@ struct SystemError {
 // "No such file or directory (ENOENT)": for people.
 [[nodiscard]] std::string in_words(SystemError error);
 
-// No process, descriptor or memory is to be had: a failure of ours, and not of the program that
-// was to be started.
+// True if the system has no process, descriptor or memory left: then the upgrader has failed, and
+// not the program that it wanted to start.
 [[nodiscard]] bool is_shortage(int error);
 
 }  // namespace upgrader

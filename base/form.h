@@ -23,8 +23,8 @@ namespace agent_protocol {
 // all bytes that a text is written with.
 enum class ValueKind : char { text = 1, view, c_text, number, told };
 
-// Says of which kind above a value of this type is to whoever writes the text, and how it is turned
-// into what that kind holds. Nothing is copied: the value must live until the text is written.
+// For each type of value: its kind, and how it is handed to filled(). Nothing is copied: the value
+// must live until the text is written.
 template <class Value>
 struct ValueOf;
 
@@ -72,7 +72,7 @@ inline std::string decimal(std::int64_t number) {
   return {begin, std::end(digits)};
 }
 
-// A value of any other type, and the function that tells of it.
+// A value of any other type, and the function that puts it into words.
 struct Told {
   const void* value;
   std::string (*in_words)(const void* value);
@@ -100,10 +100,10 @@ struct Written {
   char bytes[size]{};
 };
 
-// Is not to be had while a form is made, and so ends the compilation.
+// Not constexpr on purpose: a call while a form is made ends the compilation with this name.
 void a_value_has_no_place();
 
-// `written`, ended by a zero, with the kind of the next value for each {}.
+// The form for `written`: each {} is replaced by the kind of its value, and a zero ends it.
 template <Written written, ValueKind... kinds>
 consteval auto with_kinds() {
   constexpr std::array<ValueKind, sizeof...(kinds)> all{kinds...};

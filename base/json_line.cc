@@ -73,7 +73,7 @@ class Parser {
   std::size_t out_ = 0;                          // of a text: where its next byte is written
   std::array<std::size_t, nesting_max> open_{};  // the arrays and objects that have not ended
   std::size_t depth_ = 0;
-  bool empty_ = false;  // nothing is in the innermost of them yet
+  bool empty_ = false;  // the innermost of them has no element or member yet
 };
 
 const char* Parser::parse() {
@@ -106,7 +106,7 @@ const char* Parser::value() {
 }
 
 // Goes on to where the next value begins, past the ends of arrays and objects, commas, and the name
-// of a member. `over`: there is none, since the outermost has ended.
+// of a member. Sets `over` if there is no next value, since the outermost has ended.
 const char* Parser::next_value(bool& over) {
   for (;;) {
     skip_blanks();
@@ -174,7 +174,7 @@ const char* Parser::number() {
     if (const char* const expected = digits()) return expected;
   }
   std::size_t size = at_ - begin;
-  if (!is_integer) {  // in a spelling that none has
+  if (!is_integer) {  // replaced by a spelling that no integer has
     constexpr std::string_view spelling = "0e0";
     bytes_.replace(first, spelling.size(), spelling);
     size = first - begin + spelling.size();
@@ -254,7 +254,7 @@ void Parser::skip_blanks() {
 
 }  // namespace
 
-// A node takes at least two bytes of the line, but for the brackets that are never closed.
+// A node takes at least two bytes of the line. Only brackets that are never closed take one.
 JsonLine::JsonLine(std::string_view line) : bytes_(line) {
   nodes_.reserve(line.size() / 2 + nesting_max);
 }
@@ -263,7 +263,7 @@ Result<JsonLine> JsonLine::parse(std::string_view line) {
   JsonLine parsed(line);
   Parser parser(parsed.bytes_, parsed.nodes_);
   if (const char* const expected = parser.parse()) {
-    // Without a form: what takes JSON apart is linked by itself, too (agent-releases, the kit).
+    // Without a form, since this file is also linked without form.cc (agent-releases, the kit).
     return Refusal{"no JSON at byte " + decimal(static_cast<std::int64_t>(parser.at()) + 1) +
                    " (expected " + expected + ")"};
   }

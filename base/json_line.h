@@ -44,8 +44,8 @@ class JsonLine {
   // The index behind a node and all that is in it.
   [[nodiscard]] std::size_t after(std::size_t index) const;
 
-  // A text unescaped. A number: its digits, with a minus if it has one, if it is an integer of at
-  // most 18 digits; otherwise a spelling that no integer has.
+  // Of a text: the text unescaped. Of an integer of at most 18 digits: its digits, with a minus if
+  // it has one. Of any other number: "0e0" with its minus, which no integer is spelled as.
   [[nodiscard]] std::string_view text(const Node& node) const;
 
   struct Found {

@@ -9,8 +9,8 @@
 
 namespace upgrader {
 
-// All that hold a lock of the file that is open at `fd`, by pid as /proc lists them; not those that
-// wait for it. Nothing where /proc does not tell, which it does of processes that we might trace.
+// The pids of all processes that hold a lock of the file that is open at `fd`, in the order of
+// /proc; not those that wait for it. /proc shows only processes that we are allowed to trace.
 [[nodiscard]] std::vector<pid_t> lock_holders(int fd);
 
 // "process 4711 (agent)", without the name where it is not known. Fit for the log.

@@ -10,11 +10,11 @@ struct NamedNumber {
   std::uint16_t number;
   char name[14];
 };
-// Of a constant: its number, and what it is called.
+// The table's entry for a constant.
 #define NAMED(constant) \
   { constant, #constant }
 
-// The first name of that number; or null.
+// Returns the first name of the number, or null if the table has none.
 template <std::size_t count>
 [[nodiscard]] const char* name_in(const NamedNumber (&table)[count], int number) {
   for (const NamedNumber& named : table) {

@@ -1,4 +1,5 @@
-// Writes to a stream whose flags others share, and never waits, whatever they write meanwhile.
+// Writes to a descriptor whose O_NONBLOCK flag other processes share, so it cannot be set. Never
+// blocks, even if another process fills the pipe at the same moment.
 #pragma once
 
 #include <sys/types.h>
@@ -7,8 +8,8 @@
 
 namespace upgrader {
 
-// How many of the bytes (at most log_line_bytes_max) it has taken; none where it would have to
-// wait, and on every error. `mode` is the stream's as fstat() tells it. SIGPIPE must be ignored.
+// Returns how many of the bytes (at most log_line_bytes_max) were written: 0 if the write would
+// block, and on every error. `mode` is the stream's from fstat(). SIGPIPE must be ignored.
 [[nodiscard]] std::size_t write_without_waiting(int descriptor, mode_t mode,
                                                 std::string_view bytes);
 

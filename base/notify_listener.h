@@ -1,5 +1,5 @@
-// A NOTIFY_SOCKET of our own, as sd_notify(3) writes to it. Knows nothing of what is said there,
-// and leaves it to the caller whose word counts.
+// A NOTIFY_SOCKET of our own, as sd_notify(3) writes to it. Does not interpret the messages; the
+// caller decides which senders count.
 #pragma once
 
 #include <sys/socket.h>

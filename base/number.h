@@ -9,13 +9,13 @@
 namespace upgrader {
 
 inline constexpr std::int64_t number_max = std::numeric_limits<std::int64_t>::max();
-inline constexpr std::int64_t too_large = -1;  // what stands for a number beyond that
+inline constexpr std::int64_t too_large = -1;  // in the place of a number beyond number_max
 
-// Takes the digits that `text` begins with. Nothing, and `text` stays as it is, where it begins
-// with none.
+// Takes the digits that `text` begins with. If it does not begin with a digit, returns nothing and
+// leaves `text` as it is.
 [[nodiscard]] std::optional<std::int64_t> take_number(std::string_view& text);
 
-// Nothing if there is anything else in `text`, or if the number is larger than `max`.
+// Returns nothing if `text` is not just a number, or if the number is larger than `max`.
 [[nodiscard]] std::optional<std::int64_t> whole_number(std::string_view text,
                                                        std::int64_t max = number_max);
 

@@ -11,8 +11,8 @@ namespace agent_protocol {
 
 struct Refusal {
   std::string reason;         // for people, without a full stop
-  int error_number = EINVAL;  // for a program; 0 where no errno applies
-  bool missing = false;       // what was asked for does not exist, rather than a part of it
+  int error_number = EINVAL;  // for a program; 0 if no errno applies
+  bool missing = false;       // what was asked for does not exist itself, and not a part of it
 
   bool operator==(const Refusal&) const = default;
 };
@@ -25,11 +25,12 @@ class [[nodiscard]] Result {
 
   [[nodiscard]] explicit operator bool() const { return content_.index() == 0; }
 
-  // The value. Only where the result holds one: libstdc++ aborts otherwise, without exceptions.
+  // The value. Call it only if the result holds one: otherwise std::get aborts, or throws where
+  // exceptions are compiled in.
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // The refusal, and its sentence. Only where the result holds no value.
+  // The refusal, and its sentence. Call them only if the result holds no value.
   [[nodiscard]] const Refusal& refusal() const { return std::get<1>(content_); }
   [[nodiscard]] const std::string& reason() const { return refusal().reason; }
 

@@ -8,17 +8,17 @@
 
 namespace upgraderctl {
 
-// Control characters, those that turn the direction of writing, and what is no UTF-8 become \n, \t,
-// \r, \x1b or \u{202e}; all else stays.
+// Control characters, characters that change the direction of writing, and invalid UTF-8 become \n,
+// \t, \r, \x1b or \u{202e}; all else stays.
 [[nodiscard]] std::string shown(std::string_view text);
 
 // How many columns of a terminal an escaped text takes.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
-// As much of an escaped text as `columns` have room for, with ... at its end where some is missing.
+// The beginning of an escaped text that fits into `columns`. If it is cut, it ends with "...".
 [[nodiscard]] std::string cut(std::string_view text, std::size_t columns);
 
-// With blanks behind it until it is `columns` wide.
+// The text with blanks behind it until it is `columns` wide.
 [[nodiscard]] std::string padded(std::string_view text, std::size_t columns);
 
 }  // namespace upgraderctl

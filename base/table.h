@@ -1,4 +1,5 @@
-// Cells in columns: as wide as the widest of each, two blanks between, the last one as it is.
+// Cells in columns: each column is as wide as its widest cell, with two blanks behind it. The last
+// cell of a row is not padded.
 #pragma once
 
 #include <string>

@@ -5,8 +5,8 @@
 
 namespace upgrader {
 
-// "COUNT PATH", and in a second line how it ended. A path may have any byte in it but U+0000: what
-// stands behind the last newline but one is the ending's.
+// "COUNT PATH", and in a second line how it ended. The path may contain newlines, so the ending
+// follows the second-to-last newline.
 std::string print(const Attempts& attempts) {
   return "{} {}\n{}\n"_with(attempts.count, attempts.executable, attempts.ending);
 }

@@ -22,7 +22,7 @@ enum class Awaited {
   healthy,   // to have said that it works: of a first agent or a fallback with the feature
   stopped,
   exit,
-  log_line  // nothing: it was killed and has not ended; when the log tells of it once more
+  log_line  // killed, not yet reaped: when to log that again
 };
 
 // One process that has been started and not been reaped. Facts are independent; `held`, `active`

@@ -41,7 +41,8 @@ class Agents {
   // Told once after the events of a turn of the loop, however many they were.
   using TurnOver = std::function<void()>;
 
-  // Empty if libuv could not give what is needed. The conversation goes to `log`, if there is one.
+  // Returns null, with errno, if libuv cannot make a handle. The conversation is logged to `log`,
+  // which may be null.
   [[nodiscard]] static std::unique_ptr<Agents> make(uv_loop_t* loop, ChildSetting setting,
                                                     Sink sink, TurnOver turn_over,
                                                     Logbook* log = nullptr);
@@ -62,11 +63,11 @@ class Agents {
   // The bytes that an agent has written and nobody has read.
   [[nodiscard]] std::size_t unread(Generation generation) const;
 
-  // Takes in the exits that the kernel has to tell, each after the contents of its pipe. If the
+  // Reports the exits of all agents that have ended, each after the contents of its pipe. If the
   // pipe holds more than one look reads, the exit is reported some turns later.
   void reap_exits();
-  // Reaps what has ended and was never an agent: orphans that we were given as process 1 or as a
-  // subreaper, children of whoever executed us. For when all exits of agents have been taken in.
+  // Reaps children that have ended and were never agents: orphans that we were given as process 1
+  // or as a subreaper, and children of the program that executed us. Call reap_exits() first.
   void reap_strangers();
   // For before a deadline is judged. Takes in the exits (of a late agent with all that it had said)
   // and what the pipes of living agents hold. Skips an agent that does not read its replies, unless

@@ -96,7 +96,7 @@ class Loop {
   Lock* lock_;
   std::optional<Link> link_;              // with --relink
   std::optional<AttemptsFile> attempts_;  // with --attempts, where it can be written
-  Attempts attempt_;                      // what it says of this start
+  Attempts attempt_;                      // the content of that file
   std::optional<ProgramId> first_program_;
   Supervisor supervisor_;
   LogLimit log_limit_;
