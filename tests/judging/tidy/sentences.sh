@@ -66,7 +66,9 @@ PAGE
 plain_directories='agent-protocol agent-protocol/cpp/agent
   agent-protocol/cpp/session agent-protocol/cpp/wire
   base tools/upgraderctl tools/upgraderctl/core tools/upgraderctl/shell agent-protocol/cpp/control
-  tools/notify-watchdog
+  tools/notify-watchdog tests/together/notify-watchdog tools/agent-releases
+  tools/agent-releases/core tools/agent-releases/shell
+  tools/agent-releases/include/agent-releases tests/together/releases
   upgrader upgrader/core upgrader/shell upgrader/wire packaging/static/shims/bits
   tests/together/regression tests/delivery/static tests/adversity/kill tests/adversity/fault
   tests/adversity/fuzz tests/adversity/endurance tests/adversity/crash tests/benchmark tests/support

@@ -1,5 +1,5 @@
-// What the ledger remembers, and what should run next: every combination of what is there, what is
-// desired, what runs and what has failed, judged by rules that are written again here.
+// The ledger's memory and the choice of the next release. Every combination of present, desired,
+// running and failed releases is judged by rules that are written again here.
 #include <catch2/catch.hpp>
 
 #include "tools/agent-releases/core/choice.h"

@@ -1,4 +1,5 @@
-// What an archive may name, what is pruned, and what a crash has left: decisions on names alone.
+// Decisions on names alone: the names that an archive may have, the releases that are pruned, and
+// the files that a crash has left.
 #include <catch2/catch.hpp>
 #include <set>
 

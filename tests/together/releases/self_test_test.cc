@@ -1,4 +1,4 @@
-// What passes as the self-test of a release, and what does not.
+// A release's self-test passes or fails by what the program does.
 #include <poll.h>
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 struct Bench {
-  // What the test of this file says: "" if it has passed.
+  // Runs the self-test of this file. Returns the reason of a failure, or "" if it has passed.
   std::string run(const std::string& path, std::chrono::milliseconds limit = 20s,
                   const std::vector<std::string>& arguments = {"--input=a b"}) {
     SelfTest test(path, arguments, *Version::parse("1.2.3+b4"));

@@ -50,7 +50,7 @@ bool begins_like_one(std::span<const std::uint8_t> tar) {
   return tar.size() >= block_bytes && std::ranges::equal(tar.subspan(magic_at, 5), "ustar"sv);
 }
 
-// Where each header begins. What an entry holds is passed over.
+// Finds the headers. Skips the bytes of each entry's file.
 std::vector<Block> headers_of(std::span<std::uint8_t> tar) {
   std::vector<Block> headers;
   if (!begins_like_one(tar)) return headers;

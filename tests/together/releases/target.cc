@@ -34,7 +34,8 @@ void must(bool truth) {
   if (!truth) std::abort();
 }
 
-// What is accepted is safe to be part of a path, and is the same when it is written and read again.
+// A manifest that is accepted can safely become part of a path, and is the same when it is written
+// and read again.
 void take_manifest(std::string_view text) {
   const auto manifest = parse_manifest(text);
   if (!manifest) return;

@@ -1,7 +1,7 @@
 // All of agent-releases that takes bytes from elsewhere: manifests, signatures, keys, ledgers,
 // lists of files, a status.json, and archives, which are unpacked into a directory of their own.
-// The first byte of an input says which. What is taken is held to what it promises: otherwise it
-// aborts.
+// The first byte of an input says which. Everything that is accepted has to keep its promises:
+// otherwise it aborts.
 #pragma once
 
 #include <string_view>

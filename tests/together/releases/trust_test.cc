@@ -1,5 +1,5 @@
-// Whose directories and keys are used: root's and the caller's, that nobody else may write to. Who
-// is refused is told what to do.
+// Directories and keys are used only if they belong to root or the caller and nobody else may write
+// to them. A refusal says how to mend that.
 #include <pwd.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// What should run next: the releases that are there, what is desired, what runs, and what has
-// failed, in; one release or none, out.
+// Chooses the release that should run next, or none, by the releases in the directory, the desired
+// version, the running version and the versions that have failed.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,9 @@ struct Wish {
 };
 
 // The index of the release that should take the place of `running`: the desired one, or without a
-// wish the newest that is newer and no pre-release; never one that has failed. Where `desired`
-// holds no version nothing is chosen: who wrote it meant something, and not the newest.
+// wish the newest that is newer and no pre-release; never one that has failed. If the file
+// `desired` does not hold a version, no release is chosen: its writer wanted some version, and that
+// need not be the newest.
 [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,

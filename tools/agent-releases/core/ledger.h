@@ -14,7 +14,7 @@
 
 namespace agent_releases {
 
-// Where there are more entries, the oldest are left out that no release needs.
+// Beyond this number of entries, the oldest that no release needs are left out.
 inline constexpr std::size_t ledger_entries_max = 1'000;
 inline constexpr std::size_t ledger_entries_kept = 500;
 inline constexpr std::size_t ledger_bytes_max = 4'194'304;
@@ -39,15 +39,15 @@ struct Entry {
 // One line, with its newline.
 [[nodiscard]] std::string to_line(const Entry& entry);
 
-// What is no entry is left out. `sound_bytes`, if it is asked for, is where the last whole line
-// ends: what follows is what a crash has left of one.
+// Skips lines that are not entries. Sets `sound_bytes`, if it is not null, to the end of the last
+// whole line: any bytes after it are the beginning of a line that a crash has cut off.
 [[nodiscard]] std::vector<Entry> parse_ledger(std::string_view text,
                                               std::size_t* sound_bytes = nullptr);
 
 // Whether a failure was the release's own, so that to try it again is of no use.
 [[nodiscard]] bool blames_release(std::string_view stage, std::string_view errno_name);
 
-// What the ledger knows of a release: its last entry, if there is one.
+// Returns the last entry of a release, or null if it has none.
 [[nodiscard]] const Entry* last_of(const std::vector<Entry>& ledger, const Version& version,
                                    std::string_view sha256);
 

@@ -1,5 +1,5 @@
-// What the files of a releases directory are called. Names from elsewhere are distrusted here,
-// before they become part of a path.
+// The names of the files in a releases directory. Checks names that come from elsewhere before
+// they become part of a path.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,8 @@ struct Known {
   Version version;
 };
 
-// What the entry of a releases directory is, if it belongs to a release of that NAME.
+// Tells which part of a release of that NAME an entry of its directory is. Returns nothing if the
+// entry belongs to no such release.
 [[nodiscard]] std::optional<Known> recognise(std::string_view entry, std::string_view name);
 
 }  // namespace agent_releases

@@ -50,7 +50,7 @@ struct Packing {
 // The words by themselves: name, version and expiry. `now` is what the clock says.
 [[nodiscard]] Outcome check_wanted(const Wanted& wanted, Moment now);
 
-// What `add` would refuse when it unpacks an archive of so many bytes.
+// Refuses a tree with more bytes than `add` would unpack from an archive of `archive_bytes`.
 [[nodiscard]] Outcome check_unpacked_bytes(const std::vector<Found>& tree,
                                            std::int64_t archive_bytes);
 

@@ -16,7 +16,7 @@ namespace agent_releases {
 // Nobody's package.json is longer.
 inline constexpr std::size_t package_bytes_max = 1'048'576;
 
-// What is read of a package.json.
+// The members of a package.json that are used.
 struct NodePackage {
   std::string name;     // without a scope
   std::string version;  // empty: it has none
@@ -29,8 +29,8 @@ struct NodePackage {
 // The paths at which Node.js looks for `main`, in their order.
 [[nodiscard]] std::vector<std::string> node_program_paths(const std::string& program);
 
-// Where the program that runs another one stands in the tree. The name of Node.js's has an ending
-// that makes it CommonJS, whatever the package is.
+// The paths, in the tree, of the small programs that `pack` makes. The ending .cjs tells Node.js
+// that the program is CommonJS, even in a package of ES modules.
 inline constexpr std::string_view node_entry = "agent-entry.cjs";
 inline constexpr std::string_view python_entry = "agent-entry";
 inline constexpr std::string_view python_packages = "site-packages";
@@ -50,7 +50,7 @@ inline constexpr std::string_view python_packages = "site-packages";
 [[nodiscard]] bool has_native_files(const std::vector<Found>& tree);
 
 // The program of a Python project: the one that was named, or NAME.py, __main__.py,
-// NAME/__main__.py. Empty: none of these is there.
+// NAME/__main__.py. Returns an empty string if the tree has none of them.
 [[nodiscard]] std::string python_program(const std::string& name, const std::string& entry,
                                          const std::vector<Found>& tree);
 

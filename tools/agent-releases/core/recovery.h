@@ -1,4 +1,5 @@
-// What a crash has left in a releases directory, and has to go: names in, names out.
+// Chooses, by their names, the files in a releases directory that a crash has left there and that
+// have to be removed.
 #pragma once
 
 #include <string>

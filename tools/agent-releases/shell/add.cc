@@ -127,7 +127,8 @@ Outcome Addition::finish(const Directory& staging, const Download& download) {
   return staging.rename(part_name(manifest), staging, store_.name_of(manifest.version));
 }
 
-// The release comes last: only that makes it one. What is beside it has to be durable by then.
+// Renames the release last, because that makes it visible: its manifest, its signature and its list
+// of files have to be durable before.
 Outcome Addition::place(const Directory& staging) {
   const Directory& directory = store_.directory();
   const std::string name = store_.name_of(published_.manifest.version);

@@ -48,7 +48,8 @@ class Directory {
   // Does nothing if it is there already.
   [[nodiscard]] Outcome make_directory(const std::string& name, mode_t mode) const;
 
-  // What a regular file holds; nothing if it does not exist.
+  // Reads a whole regular file. Gives nothing if it does not exist; refused if it has more than
+  // `bytes_max` bytes.
   [[nodiscard]] Result<std::optional<std::string>> read(const std::string& name,
                                                         std::size_t bytes_max) const;
 

@@ -84,7 +84,8 @@ Outcome Download::open() {
   }
   part_ = std::move(*part.value());
   if (const Outcome taken = take_up(); !taken) return taken;
-  // A disk that is full is seen before anything is fetched. Where this cannot be asked, it is not.
+  // Find out that the disk is full before anything is fetched. A file system without fallocate()
+  // is not asked.
   const off_t size = manifest_.size;
   if (::fallocate(part_.get(), FALLOC_FL_KEEP_SIZE, 0, size) != 0 &&
       (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
@@ -137,7 +138,8 @@ Refusal Download::cut_off(const std::string& url, const std::string& why) const 
 
 Outcome Download::run(const std::string& url) {
   if (const Outcome opened = open(); !opened) return opened;
-  // What was fetched in two parts may be of two files: then once more, as a whole.
+  // The server's file may have changed between two partial downloads. If the hash is wrong after
+  // these, fetch the whole file once more.
   for (bool first = true;; first = false) {
     if (const Outcome complete = fetch_rest(url); !complete) return complete;
     if (hash_.digits() == manifest_.sha256) return std::monostate{};

@@ -14,7 +14,7 @@
 
 namespace agent_releases {
 
-// What a release's bytes are called while not all are there.
+// The name of the file that holds the bytes of a release while they are downloaded.
 [[nodiscard]] std::string part_name(const Manifest& manifest);
 
 // So long a release may take to come in one call: as long as at 8 KiB a second, and ten minutes.

@@ -1,5 +1,6 @@
-// What a follower writes into the ledger, without ever waiting for the ledger's lock: its agent
-// serves meanwhile. An ending that cannot be written now is kept, counts, and is written later.
+// Writes a follower's entries into the ledger. Never waits for the ledger's lock, because the
+// follower's agent is serving. An ending that cannot be written now is kept in memory, counts as
+// written, and is written later.
 #pragma once
 
 #include <optional>

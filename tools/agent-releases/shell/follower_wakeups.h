@@ -1,5 +1,5 @@
-// What wakes a follower: a timer, a directory that changes, a process that exits; all behind one
-// descriptor.
+// Wakes a follower by a single descriptor, which becomes readable when a timer has run out, a
+// directory has changed or a process has exited.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,8 @@ class Wakeups {
   [[nodiscard]] static Result<Wakeups> make();
   [[nodiscard]] int descriptor() const { return all_.get(); }
 
-  // Watches a directory. Where the system cannot, false: then somebody has to look now and then.
+  // Watches a directory. Returns false if the system cannot watch it; the caller then has to look
+  // at the directory now and then.
   bool watch(const std::string& directory);
 
   // Watches a descriptor until it is closed.

@@ -12,11 +12,11 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = Wakeups::Clock;
 
-// Where the system tells of changes, a look now and then finds what it has missed.
+// Even if the system reports changes, look at the directory now and then: a report may be missed.
 constexpr auto look_interval = 60s;
 constexpr auto look_interval_unwatched = 1s;
 
-// Where the kernel does not tell of an exit by a descriptor.
+// For kernels that do not report an exit by a descriptor.
 constexpr auto exit_look_interval = 20ms;
 
 constexpr std::size_t id_bytes_max = 64;  // as the protocol has it

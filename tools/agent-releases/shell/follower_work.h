@@ -1,4 +1,5 @@
-// What a follower does, one release at a time: looks, verifies, tests, notes, asks.
+// The work of a follower, one release at a time: it looks for a newer release, verifies it, tests
+// it, notes the result in the ledger, and asks the upgrader for it.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // The ledger's file: read, appended to and bounded, by programs that do not know of each other, and
-// across power cuts. What its lines mean is ledger.h's affair.
+// across power cuts. ledger.h knows what its lines mean.
 //
 // Its lock is its own, and held for moments. Only its owner can open it, so nobody else can lock
 // it.
@@ -20,8 +20,9 @@ namespace agent_releases {
 // A ledger that is not there has no entries.
 [[nodiscard]] Result<std::vector<Entry>> read_ledger(const Directory& directory);
 
-// Cuts off what a crash has left of a line, appends, and syncs. What cannot be appended whole is
-// taken back. An event loop has no patience.
+// Cuts off the beginning of a line that a crash has left, appends the entry, and syncs. If that
+// fails, takes back the part that was written. An event loop passes no patience, so as not to wait
+// for the lock.
 [[nodiscard]] Outcome append_to_ledger(const Directory& directory, const Entry& entry,
                                        const Patience& patience = {});
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t keep_max = 1'000'000;
 
-// What CLI11 fills, as it was typed.
+// The words that CLI11 leaves as they were typed.
 struct Words {
   std::string version;
   std::string as;

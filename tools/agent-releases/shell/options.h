@@ -1,4 +1,4 @@
-// The command line of agent-releases, read and checked. What it asks for is done by commands.h.
+// The command line of agent-releases, read and checked. commands.h performs the task.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,7 @@ struct PublishOptions {
   bool no_password = false;
 };
 
-// What CLI11 fills, as it was typed.
+// The words that CLI11 leaves as they were typed, for check_publishing().
 struct PublishWords {
   std::string version;
   std::string expires;

@@ -105,7 +105,7 @@ Result<bool> Publishing::is_published(const Written& written) const {
                  "version"};
 }
 
-// What is published beside it stays true.
+// Refuses to replace a manifest of other bytes, or one whose signature would not fit the new text.
 Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& text) const {
   const auto there = out_.read(manifest_, manifest_bytes_max);
   if (!there) return there.refusal();

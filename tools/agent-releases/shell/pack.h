@@ -30,9 +30,9 @@ struct Packed {
   std::int64_t bytes = 0;
 };
 
-// Refuses before anything is written what `add` would refuse. Whatever fails leaves what is
-// published as it was. A release that is published with the same bytes gets a new manifest, which
-// may expire later; one with other bytes is refused.
+// Refuses anything that `add` would refuse, before it writes. After a failure the published files
+// are as they were. If the release is published already with the same bytes, it gets a new
+// manifest, which may expire later; with other bytes it is refused.
 [[nodiscard]] Result<Packed> pack(const PackOrder& order);
 
 // Refuses a directory of what is published that lies in the directory that is packed: it would be

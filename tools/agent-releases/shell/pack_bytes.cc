@@ -34,7 +34,8 @@ struct FreeEntry {
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
 
-// What is written into the outgoing file, counted and hashed. The first failure stays.
+// Writes into the outgoing file, and counts and hashes the bytes. Remembers the first failure,
+// because libarchive would not pass it on.
 class Sink {
  public:
   explicit Sink(Outgoing& into) : into_(into) {}

@@ -18,7 +18,8 @@ namespace {
 constexpr const char* requirements_file = "requirements.txt";
 constexpr const char* bytecode_directory = "__pycache__";
 
-// What is not the project's own, or differs wherever it is made.
+// Hidden files, such as .git and .venv, are not the project's own, and bytecode differs from one
+// machine to the next.
 bool is_left_out(const std::string& name) {
   return name.starts_with('.') || name == bytecode_directory;
 }

@@ -1,5 +1,5 @@
-// What a publisher says of a release: its manifest and the signature of that, fetched, verified,
-// and held against the directory, the machine and the clock. The release's bytes come later.
+// Fetches a release's manifest and the manifest's signature, verifies them, and checks them against
+// the directory, the machine and the clock. Does not fetch the release's own bytes: see download.h.
 #pragma once
 
 #include <string>

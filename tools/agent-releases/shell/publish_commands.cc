@@ -84,7 +84,8 @@ Outcome pack_order(PackOrder& order, const Options& options) {
   return std::monostate{};
 }
 
-// What the project says where the command line does not.
+// Packs the tree of a project. Takes the name and the version from the project if the command line
+// has none.
 Outcome pack_project(PackOrder& order, const Options& options) {
   Wanted early = order.wanted;
   if (early.name.empty()) early.name = "name";

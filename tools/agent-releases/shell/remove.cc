@@ -13,12 +13,13 @@
 namespace agent_releases {
 namespace {
 
-// What needs any release of the directory, looked at once.
+// The reasons why releases of the directory are still needed. Looks for the users of all releases
+// once.
 class Needs {
  public:
   [[nodiscard]] static Result<Needs> look(const Store& store);
 
-  // What for; nothing if nobody does.
+  // Says why the release is needed; returns nothing if it is not.
   [[nodiscard]] std::optional<std::string> of(const Release& release) const;
 
  private:

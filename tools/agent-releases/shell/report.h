@@ -1,5 +1,5 @@
-// What agent-releases tells: facts for people or as JSON, on standard output; how a fetch comes
-// along, as a bar on a terminal.
+// Writes facts on standard output, for people or as JSON, and shows the progress of a fetch as a
+// bar on a terminal.
 #pragma once
 
 #include <chrono>

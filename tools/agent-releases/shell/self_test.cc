@@ -29,8 +29,9 @@ bool begins_as_program(const std::string& path) {
   return std::memcmp(bytes.data(), "\177ELF", 4) == 0 || std::memcmp(bytes.data(), "#!", 2) == 0;
 }
 
-// What a new process gets: /dev/null, `output` and our standard error; a session of its own, so
-// that it can be killed with all that it starts; signals as they are by default.
+// The surroundings of the new process: /dev/null as its input, `output` as its output, and our
+// standard error; a session of its own, so that it can be killed with every process that it starts;
+// signals as they are by default.
 class Surroundings {
  public:
   explicit Surroundings(int output) {

@@ -16,7 +16,8 @@
 
 namespace agent_releases {
 
-// Held by whoever writes. What a crash has left was removed when it was taken.
+// Held while a process writes into the directory. Files that a crash had left were removed when
+// it was taken.
 struct Writing {
   upgrader::OwnedFd lock;
   Directory staging;

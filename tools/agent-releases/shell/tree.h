@@ -14,7 +14,7 @@ namespace agent_releases {
 // and mode, and no other.
 [[nodiscard]] Outcome compare_tree(const Directory& directory, const std::vector<Listed>& list);
 
-// What a directory and all that is in it take on disk.
+// The bytes that a directory and everything below it take on disk.
 [[nodiscard]] std::int64_t bytes_on_disk(const Directory& directory);
 
 }  // namespace agent_releases

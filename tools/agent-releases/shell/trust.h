@@ -1,4 +1,5 @@
-// Whom we trust with directories and keys; with single files, agent-releases/trust.h says.
+// Refuses directories and keys that another user could change. For single files see
+// agent-releases/trust.h.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,9 +18,9 @@ namespace agent_releases {
 // could lead root to other places.
 [[nodiscard]] Outcome check_caller(const struct stat& status, const std::string& path);
 
-// Whoever owns a directory may put another one into the place of what is below it. `path` is
-// absolute and without links; all directories above it belong to root or the caller, and where
-// anybody may write, the sticky bit protects what others own.
+// Checks the directories above `path`, because the owner of a directory can replace everything
+// below it. `path` is absolute and has no links in it. Every directory above it must belong to root
+// or the caller; one that anybody may write to must have the sticky bit.
 [[nodiscard]] Outcome check_parents(const std::string& path);
 [[nodiscard]] Outcome check_parent(const struct stat& status, const std::string& parent,
                                    const std::string& path);

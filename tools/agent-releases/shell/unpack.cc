@@ -42,7 +42,7 @@ std::string joined(const std::vector<std::string>& components) {
   return path;
 }
 
-// Where there is no text, its bytes were no UTF-8.
+// libarchive gives a null pointer if the bytes are not valid UTF-8.
 Result<std::string> text_of(const char* text, const char* what) {
   if (text != nullptr) return std::string(text);
   return Refusal{std::string("the archive has ") + what + " that is not UTF-8"};

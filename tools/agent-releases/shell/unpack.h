@@ -11,7 +11,7 @@
 namespace agent_releases {
 
 // Reads the archive from its beginning and makes all that is in it, durably. Gives the list of what
-// was made: see tree.h. What it has made when it refuses is the caller's to remove.
+// was made: see tree.h. After a refusal the caller removes the files that it has made.
 [[nodiscard]] Result<std::string> unpack(int archive, std::int64_t archive_bytes,
                                          const Directory& into);
 

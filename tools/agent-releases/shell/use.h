@@ -1,5 +1,5 @@
-// Who uses a release at this moment: processes, and upgraders by what they say in their control
-// directories.
+// Finds the users of a release at this moment: processes that execute it, and upgraders whose
+// control directory names it.
 #pragma once
 
 #include <string>
@@ -14,15 +14,16 @@ struct Use {
   std::string by;          // in words: who
 };
 
-// What /proc says that processes execute, as far as we may see it. Refused where it says nothing.
+// The files that processes execute, by /proc, as far as the caller may see them. Refused if /proc
+// cannot be read.
 [[nodiscard]] Result<std::vector<Use>> used_by_processes();
 
-// What upgraders run and are about to run: of every directory below /run/upgrader, and of
-// `controls`. Refused where one of them does not let itself be read: what it runs is not known
-// then.
+// The files that upgraders run or are about to run, by every control directory below
+// /run/upgrader and by `controls`. Refused if one of these directories cannot be read, because then
+// nobody knows what its upgrader runs.
 [[nodiscard]] Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& controls);
 
-// What one status.json says.
+// The same by the text of one status.json.
 [[nodiscard]] Result<std::vector<Use>> uses_of_status(const std::string& text,
                                                       const std::string& control);
 

@@ -34,7 +34,7 @@ class Follower {
     std::chrono::milliseconds pause{10'000};  // after a failure that is not the release's own
   };
 
-  // What it needs of the agent.
+  // The functions of the agent that a follower calls.
   struct Agent {
     // Asks the upgrader for this release, under this id. False: it cannot be asked now.
     std::function<bool(const std::string& id, const Release& release)> ask;
@@ -42,7 +42,7 @@ class Follower {
     std::function<void(const std::string& text)> report;
   };
 
-  // What the upgrader says of an upgrade that failed.
+  // The words of the upgrader's message about an upgrade that failed.
   struct Failure {
     std::string id;
     std::string stage;

@@ -17,7 +17,7 @@ namespace agent_releases {
 // Beside a release NAME-v1.2.3 lies its manifest: the same name with this ending.
 inline constexpr std::string_view manifest_ending = ".json";
 
-// What our own are needs less than 1 KiB; a larger one is none.
+// A manifest that `pack` makes needs less than 1 KiB. A larger file than this is refused.
 inline constexpr std::size_t manifest_bytes_max = 65'536;
 
 // As large as a whole system; what says more is mistaken, or lies.

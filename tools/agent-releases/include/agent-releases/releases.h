@@ -2,8 +2,8 @@
 // off, and when. agent-releases(1) says what its files are called and what they promise; this is
 // the same for programs in C++20.
 //
-// Nothing here throws, and nothing starts a thread or a process. What fetches or unpacks (`add`)
-// and what removes waits for disks and networks: an agent that serves calls neither.
+// Nothing here throws, and nothing starts a thread or a process. The functions that add and remove
+// releases wait for disks and networks, so an agent that serves must not call them.
 #pragma once
 
 #include <chrono>
@@ -33,11 +33,11 @@ struct Release {
   std::string writing{};  // another whenever other bytes may stand in its place
 };
 
-// What has come of a fetch so far.
+// The progress of a fetch.
 struct Progress {
   std::string what;  // the file's name
   std::int64_t bytes = 0;
-  std::int64_t of = 0;    // 0: not known
+  std::int64_t of = 0;    // the file's size, or 0 if it is not known
   std::int64_t from = 0;  // so many were there from an earlier, interrupted fetch
 };
 
@@ -62,7 +62,7 @@ class Releases {
   [[nodiscard]] Result<std::vector<Release>> list() const;
   [[nodiscard]] Result<Release> find(const Version& version) const;
 
-  // What the file `desired` names; nothing: the newest is.
+  // The version that the file `desired` names, or nothing if the newest is desired.
   [[nodiscard]] std::optional<Version> desired() const;
   [[nodiscard]] std::optional<Version> current() const;
   [[nodiscard]] std::optional<Version> previous() const;
@@ -89,7 +89,7 @@ class Releases {
   // Makes a release of the plain file that a path names, and a link of the path.
   [[nodiscard]] Result<Release> adopt(const std::string& link, const Version& version);
 
-  // What should run: a version that is there, or nothing for the newest.
+  // Sets the version that should run: one of this directory, or nothing for the newest.
   [[nodiscard]] Outcome desire(const std::optional<Version>& version);
 
   // The same for what runs, whether its release is here or not, unless `desired` is there already:

@@ -8,7 +8,7 @@
 
 namespace agent_releases {
 
-// What kind of trouble a refusal is; agent-releases has an exit status for each.
+// The kind of a refusal. agent-releases has an exit status for each.
 enum class Trouble : std::uint8_t {
   usage,    // what was asked for makes no sense
   absent,   // what was asked for does not exist

@@ -1,4 +1,5 @@
-// Whom a program trusts with the files that it executes or believes: root and itself.
+// A program trusts a file that it executes or believes only if root or the program's own user owns
+// it, and nobody else may write to it.
 #pragma once
 
 #include <sys/stat.h>
