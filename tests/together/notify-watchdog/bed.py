@@ -26,11 +26,14 @@ def tell(text):
     os.write(1, (text + "\n").encode())
 for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGRTMIN + 3):
     signal.signal(number, lambda number, frame: tell("signal %d" % number))
+def give_up(number, frame):
+    sys.stderr.write("the program was given no order and no end for 300 s\n")
+    os._exit(1)
+signal.signal(signal.SIGALRM, give_up)
+signal.alarm(300)
 tell("begun %d" % os.getpid())
-while True:
-    line = sys.stdin.readline()
-    if not line:
-        os._exit(0)
+for line in iter(sys.stdin.readline, ""):
+    signal.alarm(300)
     order, _, rest = line.strip().partition(" ")
     if order == "say":
         say(rest)

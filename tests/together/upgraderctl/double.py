@@ -17,6 +17,7 @@ import time
 
 LINE_MAX = 4096
 KEPT = 16
+IDLE_MAX = 300  # seconds; a play that has died must not leave its double behind
 
 
 def spelled(seconds):
@@ -295,7 +296,9 @@ class Double:
         awaited = None
         while True:  # until its standard input ends
             watched = ([] if self.lost else [self.fifo]) + ([0] if awaited is None else [])
-            readable = select.select(watched, [], [])[0]
+            readable = select.select(watched, [], [], IDLE_MAX)[0]
+            if not readable:
+                sys.exit("the double was given no order and no request for %d s" % IDLE_MAX)
             if self.fifo in readable:
                 self.read_fifo()
             if 0 in readable:
