@@ -17,6 +17,8 @@ class Device {
 
   // The device's own time: most know whole seconds alone, and not more than some.
   [[nodiscard]] upgrader::Duration timeout() const { return timeout_; }
+  // Whether it is open, so that it resets the machine if it is not fed.
+  [[nodiscard]] bool is_armed() const { return static_cast<bool>(descriptor_); }
   void feed();
   // Stops the device, and closes it; logs why it cannot be stopped.
   void stop();

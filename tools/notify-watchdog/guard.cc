@@ -40,6 +40,10 @@ std::optional<Time> Guard::next_deadline() const {
   return upgrader::earlier_of(upgrader::earlier_of(feed_time(), silence_time()), deadline_);
 }
 
+void Guard::take(const DeviceChanged& event, Time) {
+  is_armed_ = event.armed;
+}
+
 void Guard::take(const Notified& event, Time now) {
   const Notification& said = event.notification;
   if (said.extend && deadline_) deadline_ = std::max(*deadline_, now + *said.extend);
@@ -86,10 +90,9 @@ void Guard::take(const ChildEnded& event, Time) {
   const bool orderly = told_to_stop_ || (child_stops_ && well);
   const int status = event.value + (event.how == ChildEnded::How::killed ? killed_status_base : 0);
   if (!orderly) {
-    actions_.emplace_back(
-        Log{"the program {}, and no stop was requested: the device stays armed, and resets the "
-            "machine within {} unless notify-watchdog is started again"_with(
-                in_words(event), in_words(terms_.device_timeout))});
+    log("the program {}, and no stop was requested"_with(in_words(event)),
+        "the device stays armed, and resets the machine within {} unless notify-watchdog is "
+        "started again"_with(in_words(terms_.device_timeout)));
   }
   actions_.emplace_back(Leave{.stop_device = orderly, .status = status});
 }
@@ -103,9 +106,8 @@ void Guard::take(const TimePassed&, Time now) {
   if (const auto due = silence_time(); due && *due <= now) {
     silence_logged_ = true;
     const Duration left = std::max(Duration{0}, fed_ + terms_.device_timeout - now);
-    actions_.emplace_back(
-        Log{"no WATCHDOG=1 for {}: unless it comes, the device resets the machine within {}"_with(
-            in_words(now - fed_), in_words(left))});
+    log("no WATCHDOG=1 for {}"_with(in_words(now - fed_)),
+        "unless it comes, the device resets the machine within {}"_with(in_words(left)));
   }
 }
 
@@ -113,9 +115,15 @@ void Guard::starve(const std::string& why) {
   if (phase_ == Phase::starving) return;
   phase_ = Phase::starving;
   deadline_.reset();
+  log(why, "the device is not fed any more, and resets the machine within {}"_with(
+               in_words(terms_.device_timeout)));
+}
+
+// A device that could not be opened has no consequence, and the log must not promise one.
+void Guard::log(const std::string& observation, const std::string& consequence) {
   actions_.emplace_back(
-      Log{"{}: the device is not fed any more, and resets the machine within {}"_with(
-          why, in_words(terms_.device_timeout))});
+      Log{observation + ": " +
+          (is_armed_ ? consequence : "the device is not armed, so the machine is not reset")});
 }
 
 void Guard::feed(Time now) {

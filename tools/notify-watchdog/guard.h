@@ -33,6 +33,11 @@ enum class Phase { starting, watching, stopping, starving };
 
 // ---- events
 
+// The device has been opened, or cannot be opened. Until the first of these the device counts as
+// armed.
+struct DeviceChanged {
+  bool armed = false;
+};
 struct Notified {
   Notification notification;
 };
@@ -45,7 +50,7 @@ struct ChildEnded {
   int value = 0;  // the exit status, or the signal
 };
 struct TimePassed {};
-using Event = std::variant<Notified, SignalArrived, ChildEnded, TimePassed>;
+using Event = std::variant<DeviceChanged, Notified, SignalArrived, ChildEnded, TimePassed>;
 
 // ---- actions
 
@@ -81,6 +86,7 @@ class Guard {
   [[nodiscard]] Phase phase() const { return phase_; }
 
  private:
+  void take(const DeviceChanged& event, Time now);
   void take(const Notified& event, Time now);
   void take(const SignalArrived& event, Time now);
   void take(const ChildEnded& event, Time now);
@@ -89,6 +95,7 @@ class Guard {
   void begin_stop(Time now);
   void starve(const std::string& why);
   void feed(Time now);
+  void log(const std::string& observation, const std::string& consequence);
   [[nodiscard]] bool feeds_by_itself() const;
   [[nodiscard]] std::optional<Time> feed_time() const;
   [[nodiscard]] std::optional<Time> silence_time() const;
@@ -98,8 +105,9 @@ class Guard {
   Phase phase_ = Phase::starting;
   std::optional<Time> deadline_;  // of the start or of the stop
   Time fed_{};                    // when the device was fed last
-  bool told_to_stop_ = false;     // SIGTERM or SIGINT has come
-  bool child_stops_ = false;      // STOPPING=1 has come
+  bool is_armed_ = true;
+  bool told_to_stop_ = false;  // SIGTERM or SIGINT has come
+  bool child_stops_ = false;   // STOPPING=1 has come
   bool silence_logged_ = false;
 };
 

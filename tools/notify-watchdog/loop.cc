@@ -58,7 +58,9 @@ class Loop {
         guard_({.device_timeout = device.timeout(),
                 .start_timeout = options.start_timeout,
                 .stop_timeout = options.stop_timeout},
-               now()) {}
+               now()) {
+    feed(DeviceChanged{device_.is_armed()});
+  }
 
   int run() {
     while (!leave_) {
@@ -106,7 +108,10 @@ class Loop {
 
   void feed(const Event& event, bool passes_on = true) {
     for (const Action& action : guard_.step(event, now())) {
-      if (std::holds_alternative<Feed>(action)) device_.feed();
+      if (std::holds_alternative<Feed>(action)) {
+        device_.feed();
+        feed(DeviceChanged{device_.is_armed()});
+      }
       if (const auto* line = std::get_if<Log>(&action)) log_line(line->text);
       if (const auto* last = std::get_if<Leave>(&action)) leave_ = *last;
       const auto* signal = std::get_if<PassOnSignal>(&action);

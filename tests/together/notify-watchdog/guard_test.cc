@@ -21,6 +21,7 @@ class Bench {
   Actions notified(std::string_view text) {
     return guard_.step(Notified{parse_notification(text)}, now_);
   }
+  Actions device_is_missing() { return guard_.step(DeviceChanged{.armed = false}, now_); }
   Actions signalled(int number) { return guard_.step(SignalArrived{number}, now_); }
   Actions exits(int status) {
     return guard_.step(ChildEnded{ChildEnded::How::exited, status}, now_);
@@ -218,6 +219,26 @@ TEST_CASE("every other end leaves the device armed, and the log says so") {
   Bench crashed;
   crashed.notified("READY=1\nSTOPPING=1");
   CHECK(end_of(crashed.is_killed(SIGSEGV)) == Leave{.stop_device = false, .status = 128 + SIGSEGV});
+}
+
+TEST_CASE("no log line promises a reset while the device is not open") {
+  Bench ended;
+  CHECK(ended.device_is_missing().empty());
+  CHECK(log_of(ended.exits(1)) ==
+        "the program exited with status 1, and no stop was requested: the device is not armed, so "
+        "the machine is not reset\n");
+
+  Bench failed;
+  CHECK(failed.device_is_missing().empty());
+  CHECK(log_of(failed.notified("WATCHDOG=trigger")) ==
+        "the program says WATCHDOG=trigger: the device is not armed, so the machine is not "
+        "reset\n");
+
+  Bench silent;
+  silent.notified("READY=1");
+  CHECK(silent.device_is_missing().empty());
+  CHECK(log_of(silent.wait(1min)) ==
+        "no WATCHDOG=1 for 45s: the device is not armed, so the machine is not reset\n");
 }
 
 }  // namespace guard_test
