@@ -93,6 +93,8 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(error_of({"app", "--dir=/x", "status"}).find("--dir=/x and app") == 0);
   CHECK(error_of({"app", "list"}).find("list: ") == 0);
   CHECK(error_of({"wait", "--for=ever"}).find("--for: needs =starting|running|") == 0);
+  CHECK(error_of({"on", "ready", "--exec=true"}) ==
+        "EVENT: needs good, commit or fallback, not ready");
   CHECK_FALSE(error_of({"confirm", "u1", "u2"}).empty());
 }
 

@@ -115,7 +115,10 @@ void add_occasion(CLI::App& app, Options& options) {
   };
   app.add_option_function<std::string>("EVENT", take, "good, commit or fallback")
       ->type_name("")
-      ->check(one_of({"good", "commit", "fallback"}));
+      ->check([](const std::string& word) -> std::string {
+        if (word == "good" || word == "commit" || word == "fallback") return "";
+        return "needs good, commit or fallback, not " + word;
+      });
   add_text(app, "--exec", options.exec, "what /bin/sh is to run", "COMMAND");
   add_duration(app, "--after", "how long an agent has to be active to be good (30s)",
                [&options](Duration duration) { options.after = duration; });
