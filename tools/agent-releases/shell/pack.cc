@@ -65,6 +65,7 @@ class Publishing {
   Result<Written> write(const upgrader::OwnedFd& source, const Found* file, Outgoing& into) const;
   Result<bool> is_published(const Written& written) const;
   Outcome check_manifest(const Manifest& manifest, const std::string& text) const;
+  Result<bool> has_signature(const std::string& text) const;
   Outcome publish(Outgoing* file, const std::string& text) const;
 
   const PackOrder& order_;
@@ -128,6 +129,16 @@ Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& 
                  Trouble::usage};
 }
 
+// Whether the manifest is signed now, or is the same text as one that was signed before.
+Result<bool> Publishing::has_signature(const std::string& text) const {
+  if (order_.key) return true;
+  const auto there = out_.read(manifest_, manifest_bytes_max);
+  if (!there) return there.refusal();
+  const auto signature = out_.status(signature_);
+  if (!signature) return signature.refusal();
+  return there.value() == text && signature.value();
+}
+
 // The manifest comes last: with it the release is published.
 Outcome Publishing::publish(Outgoing* file, const std::string& text) const {
   auto manifest = Outgoing::open(out_, manifest_);
@@ -167,11 +178,13 @@ Result<Packed> Publishing::run(const upgrader::OwnedFd& source, const Found* fou
       manifest_of(order_.wanted, packing_, written.value().bytes, written.value().sha256);
   const std::string text = to_text(manifest);
   if (const Outcome sound = check_manifest(manifest, text); !sound) return sound.refusal();
+  const Result<bool> is_signed = has_signature(text);
+  if (!is_signed) return is_signed.refusal();
   const Outcome published = publish(there.value() ? nullptr : &file.value(), text);
   if (!published) return published.refusal();
   return Packed{.manifest = out_.path_of(manifest_),
                 .file = out_.path_of(file_),
-                .signature = order_.key ? out_.path_of(signature_) : "",
+                .signature = is_signed.value() ? out_.path_of(signature_) : "",
                 .arch = packing_.arch,
                 .sha256 = manifest.sha256,
                 .entry = packing_.entry,
