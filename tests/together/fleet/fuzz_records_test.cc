@@ -6,6 +6,7 @@
 // Each life is a seed's, in a process of its own, since a program that ends must not end the
 // search. SEED=N begins there; RUNS=N lives so many, SECONDS=N as many as there is time for.
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,8 +24,10 @@ namespace {
 
 using namespace fleet_test;
 
-// A life that takes longer than this never ends: it is killed, and found.
-constexpr unsigned life_seconds_max = 120;
+// A life that takes more of the processor than this never ends: it is killed by SIGPROF, and found.
+constexpr time_t life_processor_seconds_max = 120;
+// A life that waits for ever is killed by SIGALRM, on a busy machine, too.
+constexpr unsigned life_seconds_max = 1'800;
 // Of what was wrong so much is shown.
 constexpr std::size_t wrong_bytes_max = 1'000;
 
@@ -41,6 +44,8 @@ std::string lived(std::uint64_t seed, Planted planted) {
 [[noreturn]] void live_as_child(int to_parent, std::uint64_t seed, Planted planted) {
   for (const int number : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGTERM, SIGINT})
     ::signal(number, SIG_DFL);
+  const itimerval processor{{0, 0}, {life_processor_seconds_max, 0}};
+  ::setitimer(ITIMER_PROF, &processor, nullptr);
   ::alarm(life_seconds_max);
   const std::string wrong = lived(seed, planted);
   static_cast<void>(::write(to_parent, wrong.data(), std::min(wrong.size(), wrong_bytes_max)));
