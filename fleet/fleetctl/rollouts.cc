@@ -33,6 +33,10 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   rows.push_back({"  driver", rollout.driver});
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
+    if (key && key->kind == KeyKind::rollout_judge) {
+      const auto judge = fleet::read_record<fleet::RolloutJudge>(found.value);
+      rows.push_back({"  judge", judge ? judge.value().words : judge.reason()});
+    }
     if (!key || key->kind != KeyKind::rollout_node) continue;
     const auto node = fleet::read_record<fleet::RolloutNode>(found.value);
     std::string words(node ? text_of(node.value().stage) : node.reason());

@@ -81,6 +81,9 @@ struct BatchDraft {
 // place, and a node that does not know the seed cannot choose its place.
 [[nodiscard]] std::uint64_t place_of(std::string_view seed, std::string_view node);
 
+// The same without its seed and short enough for a record of thousands, to know a node again.
+[[nodiscard]] std::int64_t short_place(std::string_view node);
+
 // The time over which a batch of n nodes begins: its k-th node begins k/n of this time later.
 [[nodiscard]] std::int64_t spread_ms(const RolloutTerms& terms, std::size_t nodes);
 

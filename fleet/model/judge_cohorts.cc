@@ -6,6 +6,13 @@
 
 namespace fleet {
 
+Cohorts::Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
+                 std::int64_t control_failed)
+    : tolerate_(tolerate),
+      evidence_(evidence),
+      fresh_{.nodes = fresh_failed, .failed = fresh_failed},
+      control_{.nodes = control_failed, .failed = control_failed} {}
+
 void Cohorts::enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
                     bool has_failed) {
   leave(node, at);

@@ -4,8 +4,8 @@
 //
 //     a report comes twice, or late      its sequence is not higher: it changes nothing
 //     a report of a failure comes late   the failure is counted when it is known, never earlier
-//     no report comes                    nothing happens; the caller says by silent() or leave()
-//                                        that a node is not heard at all
+//     no report comes                    nothing happens; the caller says by fail() or leave() that
+//                                        a node is not heard at all
 //     a counter falls                    it was reset: it counts from 0
 //     a node fails in a loop             it fails once
 //     a node has failed before it moved  it is not compared: control nodes that have failed are
@@ -55,6 +55,10 @@ struct CohortCount {
 class Cohorts {
  public:
   explicit Cohorts(double tolerate) : tolerate_(tolerate) {}
+  // Goes on from what another driver has found: its evidence, and how many have failed first. Of
+  // the nodes themselves nothing is known; those that have failed are entered with `has_failed`.
+  Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
+          std::int64_t control_failed);
 
   // The node is at risk in this cohort from `at` on, and no longer in the other one. `known` is its
   // last report until then. With `has_failed`, the node has failed since the rollout began, and is
@@ -64,8 +68,9 @@ class Cohorts {
   // The node is no longer at risk, for another reason than a failure: it moves, goes back, or is
   // not heard while many others are not heard, either.
   void leave(const std::string& node, Ms at);
-  // The node has not been heard for so long that this is a failure.
-  void silent(const std::string& node, Ms at) { fail(node, at); }
+  // The driver itself has seen that the node failed: it was not heard for too long, or its process
+  // is another one.
+  void fail(const std::string& node, Ms at);
   void report(const std::string& node, Ms at, const FailureReport& report);
 
   // Counts everything that had happened judge_delay_ms before `now`.
@@ -98,7 +103,6 @@ class Cohorts {
     auto operator<=>(const Order&) const = default;
   };
 
-  void fail(const std::string& node, Ms at);
   void add(const std::string& node, Ms at, Pending what);
   void happen(const Pending& what);
   void pass_until(Ms at);

@@ -38,6 +38,7 @@ constexpr std::array shapes = {
     Shape{KeyKind::rollout, "rollout/*"},
     Shape{KeyKind::rollout_batch, "rollout/*/batch/#"},
     Shape{KeyKind::rollout_node, "rollout/*/node/*"},
+    Shape{KeyKind::rollout_judge, "rollout/*/judge"},
     Shape{KeyKind::plan, "plan/*"},
     Shape{KeyKind::plan_member, "plan/*/member/*"},
     Shape{KeyKind::once, "once/*/*"},

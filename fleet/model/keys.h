@@ -32,6 +32,7 @@ enum class KeyKind {
   rollout,        // rollout
   rollout_batch,  // rollout, number
   rollout_node,   // rollout, node
+  rollout_judge,  // rollout
   plan,           // plan
   plan_member,    // plan, node
   once,           // plan, step's name

@@ -14,8 +14,9 @@ $(fleet_model): $(base_text) $(version_unit) \
 # ---- its tests: tests/together/fleet/NAME_test.cc
 
 fleet_model_tests := $(patsubst %,$(BUILD)/tests/together/fleet/%_test, \
-  transaction keys records target judge judge_evidence judge_verdict batch_draft rollout_draft \
-  rollout_explore rollout_simulate rollout_driver node_explore node_commander retention \
+  transaction keys records target judge judge_evidence judge_verdict judge_watch batch_draft \
+  rollout_draft rollout_explore rollout_simulate rollout_driver node_explore node_commander \
+  retention \
   desired plan_explore plan_simulate plan_part windows window_view store_judge driver record_tree \
   history notices release_watcher identities snapshot_files)
 tool_tests += $(fleet_model_tests)
@@ -32,7 +33,7 @@ $(fleet_worlds) $(call objects,tests/together/fleet/rollout_explore_test.cc \
   tests/together/fleet/desired_test.cc tests/together/fleet/plan_explore_test.cc \
   tests/together/fleet/plan_simulate_test.cc): CXXFLAGS += -O2
 $(addprefix $(BUILD)/tests/together/fleet/,$(addsuffix _test,rollout_explore rollout_simulate \
-  rollout_driver node_explore desired plan_explore plan_simulate \
+  rollout_driver node_explore judge_watch desired plan_explore plan_simulate \
   driver)): $(fleet_worlds)
 $(BUILD)/tests/together/fleet/retention_test: $(call objects,tests/together/fleet/test_store.cc)
 $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \

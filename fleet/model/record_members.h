@@ -220,6 +220,15 @@ void serialize(Archive& archive, RolloutBatch& rollout_batch) {
 }
 
 template <class Archive>
+void serialize(Archive& archive, RolloutJudge& judge) {
+  using cereal::make_nvp;
+  archive(make_nvp("logs", judge.logs), make_nvp("fresh", judge.fresh),
+          make_nvp("fresh_failed", judge.fresh_failed), make_nvp("control", judge.control),
+          make_nvp("control_failed", judge.control_failed), make_nvp("failed", judge.failed),
+          make_nvp("verdict", judge.verdict), make_nvp("words", judge.words));
+}
+
+template <class Archive>
 void serialize(Archive& archive, RolloutNode& rollout_node) {
   using cereal::make_nvp;
   archive(make_nvp("stage", rollout_node.stage), make_nvp("command", rollout_node.command),

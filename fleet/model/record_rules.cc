@@ -240,6 +240,13 @@ Wrong put_right(RolloutBatch& batch) {
   return wrong_ids(batch.nodes, "node");
 }
 
+Wrong put_right(RolloutJudge& judge) {
+  cut_texts({&judge.words});
+  cut_labels({&judge.verdict});
+  return first_of({too_many(judge.logs.size(), record_entries_max, "logs"),
+                   too_many(judge.failed.size(), judge_failed_max, "failed")});
+}
+
 Wrong put_right(RolloutNode& node) {
   cut_texts({&node.error});
   cut_labels({&node.command});

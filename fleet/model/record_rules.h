@@ -22,6 +22,8 @@ inline constexpr std::int64_t plan_timeout_ms_max = 86'400'000;
 inline constexpr std::size_t plan_steps_max = 100;
 // Facts, labels, components of a node, and certificates of a name.
 inline constexpr std::size_t record_entries_max = 256;
+// Of nodes that have failed first, as numbers: they and the rest of the record fit into one.
+inline constexpr std::size_t judge_failed_max = 4'000;
 
 // Cuts what is too long, and says what makes the record a damaged one; none: it is good.
 [[nodiscard]] std::optional<std::string> put_right(NodeInfo& record);
@@ -47,6 +49,7 @@ inline constexpr std::size_t record_entries_max = 256;
 [[nodiscard]] std::optional<std::string> put_right(Identity& record);
 [[nodiscard]] std::optional<std::string> put_right(Rollout& record);
 [[nodiscard]] std::optional<std::string> put_right(RolloutBatch& record);
+[[nodiscard]] std::optional<std::string> put_right(RolloutJudge& record);
 [[nodiscard]] std::optional<std::string> put_right(RolloutNode& record);
 [[nodiscard]] std::optional<std::string> put_right(Plan& record);
 [[nodiscard]] std::optional<std::string> put_right(PlanPlace& record);

@@ -92,11 +92,10 @@ class RolloutDecider {
 
   What give(const std::vector<std::string>& nodes, RolloutStep step, BatchPhase phase) {
     const bool begins = step == RolloutStep::prepare || step == RolloutStep::apply;
-    // The lease lasts until the last node may still begin.
-    const Ms ttl = ttl_of(step) + (begins ? batch_.spread() : 0);
     const StepLease wanted{view_.rollout->batch, step, 0};
     if (!facts_.lease || facts_.lease->batch != wanted.batch || facts_.lease->step != step) {
-      return WantLease{step, ttl};
+      // It lasts until the last node may still begin.
+      return WantLease{step, ttl_of(step) + (begins ? batch_.spread() : 0)};
     }
     RolloutWriter writer(view_, facts_);
     if (begins) writer.begins_something();
@@ -137,6 +136,7 @@ class RolloutDecider {
     if (view_.rollout->batch >= view_.rollout->batches) return complete();
     if (batch_.nodes().empty()) return begin_abort(no_batch());
     if (auto write = record_endings(false)) return *write;
+    if (facts_.judge) return judged(view_, facts_);
     if (view_.rollout->phase == BatchPhase::pausing && !batch_.has_begun()) {
       if (!marks_.pause) marks_.pause = now_;
       if (view_.rollout->order == RolloutOrder::pause) return pause(asked_for(*view_.rollout));

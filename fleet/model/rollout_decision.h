@@ -76,8 +76,10 @@ struct DriverFacts {
   Revision fence = 0;  // what its key was created at
   RolloutMarks marks = {};
   std::optional<StepLease> lease = {};
-  Opening window = {};      // whether the batch under way may begin something now
-  std::string denied = {};  // why the store refuses it for good; empty: it does not
+  Opening window = {};                     // whether the batch under way may begin something now
+  std::string denied = {};                 // why the store refuses it for good; empty: it does not
+  std::optional<RolloutJudge> judge = {};  // what the judge has found, and is not written yet
+  bool is_worse = false;                   // by that, the new version is
 };
 
 struct WantLease {

@@ -8,7 +8,7 @@
 namespace fleet {
 
 RolloutTask::RolloutTask(const std::string& controller, std::string rollout, ZoneBook zones)
-    : windows_(std::move(zones)) {
+    : windows_(std::move(zones)), judge_(rollout) {
   view_.id = std::move(rollout);
   facts_.controller = controller;
 }
@@ -26,16 +26,19 @@ std::vector<std::string> RolloutTask::prefixes() const {
 void RolloutTask::take(const KeyValue& record) {
   view_.take(record);
   windows_.take(record);
+  judge_.take(record);
 }
 
 void RolloutTask::take_absent(const std::string& key) {
   view_.take_absent(key);
   windows_.take_absent(key);
+  judge_.take_absent(key);
 }
 
 void RolloutTask::take_all(const Reading& reading) {
   view_.take_all(reading);
   windows_.take_all(reading);
+  judge_.take_all(reading);
 }
 
 // A batch has ended, one way or the other, when its nodes would go back by themselves.
@@ -44,9 +47,18 @@ Opening RolloutTask::window(Ms now) const {
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);
 }
 
+// Nodes that come in an order of names were not drawn: their judge is shown, and decides nothing.
+void RolloutTask::ask_judge(Ms now) {
+  judge_.look(view_, now);
+  facts_.judge = judge_.news();
+  facts_.is_worse = judge_.verdict() == Verdict::worse && view_.rollout &&
+                    view_.rollout->terms.order == NodeOrder::random;
+}
+
 DriverStep RolloutTask::next(Revision fence, Ms now) {
   facts_.fence = fence;
   facts_.window = window(now);
+  ask_judge(now);
   RolloutDecision decision = decide(view_, facts_, now);
   facts_.marks = decision.marks;
   if (const auto* want = std::get_if<WantLease>(&decision.what)) {
@@ -57,7 +69,11 @@ DriverStep RolloutTask::next(Revision fence, Ms now) {
   if (const auto* over = std::get_if<Over>(&decision.what)) {
     return Over{over->why, !view_.damage.empty()};
   }
-  return std::get<Wait>(decision.what);
+  Wait wait = std::get<Wait>(decision.what);
+  if (const auto look = judge_.next_look(); look && (!wait.until || *look < *wait.until)) {
+    wait.until = look;
+  }
+  return wait;
 }
 
 void RolloutTask::granted(LeaseId lease) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fleet/model/driver.h"
+#include "fleet/model/judge_watch.h"
 #include "fleet/model/rollout_decision.h"
 #include "fleet/model/rollout_view.h"
 
@@ -32,9 +33,11 @@ class RolloutTask {
 
  private:
   [[nodiscard]] Opening window(Ms now) const;
+  void ask_judge(Ms now);
 
   RolloutView view_;
   WindowView windows_;
+  JudgeWatch judge_;
   DriverFacts facts_;
 };
 

@@ -112,6 +112,21 @@ struct RolloutBatch {
   bool operator==(const RolloutBatch&) const = default;
 };
 
+// rollout/RID/judge: what the comparison of nodes has found so far, so that another driver goes on
+// from there (judge_watch.h).
+struct RolloutJudge {
+  std::vector<std::int64_t> logs = {};  // of the evidence, in millionths
+  std::int64_t fresh = 0;               // nodes of the new version that were compared
+  std::int64_t fresh_failed = 0;
+  std::int64_t control = 0;
+  std::int64_t control_failed = 0;
+  std::vector<std::int64_t> failed = {};  // which nodes, as short_place() has them
+  std::string verdict = {};
+  std::string words = {};
+
+  bool operator==(const RolloutJudge&) const = default;
+};
+
 // The last that was ordered of a node, or what came of it. Absent: nothing was ordered yet.
 enum class NodeStage {
   unknown,

@@ -135,10 +135,25 @@ void RolloutWriter::end(const NodeEnding& ending) {
                                .value = write_record(desired)});
 }
 
+void RolloutWriter::put_judge(const RolloutJudge& judge) {
+  transaction_.puts.push_back(
+      {.key = key_of(KeyKind::rollout_judge, {view_.id}), .value = write_record(judge)});
+}
+
 Transaction RolloutWriter::transaction() {
   transaction_.puts.push_back(
       {.key = key_of(KeyKind::rollout, {view_.id}), .value = write_record(rollout_)});
   return transaction_;
+}
+
+Write judged(const RolloutView& view, const DriverFacts& facts) {
+  RolloutWriter writer(view, facts);
+  writer.put_judge(*facts.judge);
+  if (!facts.is_worse) return Write{writer.transaction(), ""};
+  writer.rollout().state = RolloutState::aborting;
+  writer.rollout().reason = "judge: " + facts.judge->words;
+  const std::string news = "aborts: " + writer.rollout().reason;
+  return Write{writer.transaction(), news};
 }
 
 }  // namespace fleet

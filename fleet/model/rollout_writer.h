@@ -38,6 +38,9 @@ class RolloutWriter {
   // moves it back.
   void end(const NodeEnding& ending);
 
+  // What the judge has found so far.
+  void put_judge(const RolloutJudge& judge);
+
   [[nodiscard]] Transaction transaction();
 
  private:
@@ -48,5 +51,8 @@ class RolloutWriter {
   Rollout rollout_;
   Transaction transaction_;
 };
+
+// Records what the judge has found, and that the rollout is aborted if the version is worse.
+[[nodiscard]] Write judged(const RolloutView& view, const DriverFacts& facts);
 
 }  // namespace fleet

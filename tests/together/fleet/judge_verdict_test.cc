@@ -63,7 +63,7 @@ TEST_CASE("a node that fails in a loop, or whose report comes twice, has failed 
   Bench bench;
   for (const auto& [sequence, failures] : {std::pair{1, 1}, {1, 1}, {2, 40}, {3, 400}})
     bench.cohorts.report("n0", minute, report(sequence, failures));
-  bench.cohorts.silent("n0", 2 * minute);
+  bench.cohorts.fail("n0", 2 * minute);
   bench.look_after(10 * minute);
 
   CHECK(bench.fresh().failed == 1);
@@ -134,10 +134,31 @@ TEST_CASE("a control node that moves is at risk on the other side from then on")
   CHECK(bench.control().node_ms == 15 * minute);
 }
 
+TEST_CASE("another driver goes on from the evidence, and from how many have failed") {
+  Bench first;
+  for (int i = 0; i < 2; ++i)
+    first.cohorts.fail(Bench::name("n", i), minute);
+  first.look_after(10 * minute);
+
+  Cohorts second{1, first.cohorts.evidence(), 2, 0};
+  for (int i = 0; i < 51; ++i)
+    second.enter(Bench::name("n", i), Cohort::fresh, 0, {}, i < 2);
+  for (int i = 0; i < 500; ++i)
+    second.enter(Bench::name("c", i), Cohort::control, 0, {}, false);
+  second.fail("n2", minute);
+  second.look(10 * minute);
+
+  first.cohorts.fail("n2", first.now);
+  first.look_after(10 * minute);
+  CHECK(second.evidence().log() == first.cohorts.evidence().log());
+  CHECK(second.count(Cohort::fresh).nodes == 51);
+  CHECK(second.count(Cohort::fresh).failed == 3);
+}
+
 TEST_CASE("reports of nodes that do not take part are not looked at") {
   Bench bench(1, 1);
   bench.cohorts.report("other", minute, report(1, 1));
-  bench.cohorts.silent("other", minute);
+  bench.cohorts.fail("other", minute);
   bench.cohorts.leave("other", minute);
   bench.look_after(10 * minute);
   CHECK(bench.fresh().failed + bench.control().failed == 0);

@@ -37,6 +37,7 @@ TEST_CASE("every kind of record has its key, and a key says which record it is")
       Row{KeyKind::rollout, {"r1"}, "rollout/r1"},
       Row{KeyKind::rollout_batch, {"r1", "12"}, "rollout/r1/batch/12"},
       Row{KeyKind::rollout_node, {"r1", "n1"}, "rollout/r1/node/n1"},
+      Row{KeyKind::rollout_judge, {"r1"}, "rollout/r1/judge"},
       Row{KeyKind::plan, {"p"}, "plan/p"},
       Row{KeyKind::plan_member, {"p", "n1"}, "plan/p/member/n1"},
       Row{KeyKind::once, {"p", "migrate"}, "once/p/migrate"},

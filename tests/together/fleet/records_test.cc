@@ -136,6 +136,14 @@ TEST_CASE("every record of a rollout is read as it was written") {
                            .trace = "t",
                            .created = "x"});
   check_round_trip(RolloutBatch{{"a", "b"}});
+  check_round_trip(RolloutJudge{.logs = {-3, 5},
+                                .fresh = 51,
+                                .fresh_failed = 3,
+                                .control = 500,
+                                .control_failed = 1,
+                                .failed = {1, 1'099'511'627'775},
+                                .verdict = "worse",
+                                .words = "new: 3 of 51"});
   check_round_trip(RolloutNode{.stage = NodeStage::rolling_back,
                                .command = "r1.rollback.1",
                                .attempt = 1,
@@ -363,6 +371,10 @@ TEST_CASE("a record with the longest texts that there may be fits into the store
   CHECK(longest_written(FleetEvent{any, any, any, any, any}) < 4 * text_bytes_max);
   CHECK(longest_written(Upgrade{UpgradePhase::failed, id, any, any, any, any, any}) <
         4 * text_bytes_max);
+  CHECK(longest_written(RolloutJudge{.logs = std::vector<std::int64_t>(8, -999'999'999'999),
+                                     .failed = std::vector<std::int64_t>(4'000, 1'099'511'627'775),
+                                     .verdict = any,
+                                     .words = any}) < value_bytes_max);
   CHECK(longest_written(RolloutNode{NodeStage::failed, any, 1, any, true}) < 2 * text_bytes_max);
 }
 

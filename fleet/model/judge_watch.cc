@@ -1,0 +1,271 @@
+#include "fleet/model/judge_watch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fleet/model/batch_draft.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_rules.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+namespace {
+
+constexpr double millionth = 1e-6;
+
+bool runs_new(const NodeSight& sight) {
+  const bool is_on_trial =
+      sight.node.stage == NodeStage::applying &&
+      (sight.upgrade.phase == UpgradePhase::soaking || sight.upgrade.phase == UpgradePhase::soaked);
+  return is_on_trial || sight.node.stage == NodeStage::confirming ||
+         sight.node.stage == NodeStage::confirmed;
+}
+
+// The nodes of the batch that have neither soaked nor ended.
+BatchSeen seen_of(const RolloutView& view) {
+  BatchSeen seen{.is_soak_over = true};
+  for (const std::string& node : view.batch()) {
+    const NodeSight sight = view.sight(node);
+    const bool begins =
+        sight.node.stage == NodeStage::waiting || sight.node.stage == NodeStage::preparing;
+    const bool soaks =
+        sight.node.stage == NodeStage::applying && sight.upgrade.phase != UpgradePhase::soaked;
+    if (begins || soaks) seen.missing.push_back(node);
+  }
+  if (!seen.missing.empty()) seen.is_soak_over = false;
+  if (!seen.is_soak_over) seen.missing.clear();  // they need not have told yet
+  return seen;
+}
+
+}  // namespace
+
+// ---- what stands in the store
+
+void JudgeWatch::take(const KeyValue& record) {
+  take_text(record.key, &record.value);
+}
+
+void JudgeWatch::take_absent(const std::string& key) {
+  take_text(key, nullptr);
+}
+
+void JudgeWatch::take_all(const Reading& reading) {
+  heard_.clear();
+  written_.reset();
+  for (const KeyValue& record : reading.found)
+    take(record);
+}
+
+void JudgeWatch::take_text(const std::string& key, const std::string* text) {
+  const std::optional<ParsedKey> parsed = parse_key(key);
+  if (!parsed) return;
+  const std::vector<std::string>& names = parsed->names;
+  if (parsed->kind == KeyKind::node_instance) {
+    auto& instances = heard_[names[0]].instances;
+    instances.erase(names[1]);
+    if (text == nullptr) return;
+    const auto instance = read_record<Instance>(*text);
+    instances[names[1]] = instance ? instance.value().version : "";
+  }
+  if (parsed->kind == KeyKind::node_active) {
+    const auto active = text == nullptr ? Result<Active>(Active{}) : read_record<Active>(*text);
+    heard_[names[0]].active = active ? active.value().instance : "";
+  }
+  if (parsed->kind == KeyKind::rollout_judge && names[0] == id_) {
+    written_.reset();
+    if (text == nullptr) return;
+    const auto judge = read_record<RolloutJudge>(*text);
+    // A record that cannot be read is written anew.
+    if (judge) written_ = judge.value();
+  }
+}
+
+// ---- who takes part
+
+void JudgeWatch::begin(const RolloutView& view) {
+  std::int64_t nodes = 0;
+  for (const auto& [number, batch] : view.batches) {
+    nodes += static_cast<std::int64_t>(batch.size());
+    if (number >= view.rollout->batch) unmoved_.insert(batch.begin(), batch.end());
+  }
+  if (control_size(nodes) == 0) return;
+  cohorts_.emplace(1);
+  if (written_) remember(*written_);
+  choose_control(view);
+}
+
+void JudgeWatch::remember(const RolloutJudge& judge) {
+  found_ = judge;
+  failed_.insert(judge.failed.begin(), judge.failed.end());
+  Evidence::Logs logs = {};
+  for (std::size_t i = 0; i < std::min(logs.size(), judge.logs.size()); ++i)
+    logs[i] = static_cast<double>(judge.logs[i]) * millionth;
+  cohorts_.emplace(1, Evidence(logs), judge.fresh_failed, judge.control_failed);
+}
+
+// Those that go last: by their batches, and within a batch by their places.
+void JudgeWatch::choose_control(const RolloutView& view) {
+  std::vector<std::pair<std::uint64_t, std::string>> places;
+  std::int64_t nodes = 0;
+  for (const auto& [number, batch] : view.batches) {
+    nodes += static_cast<std::int64_t>(batch.size());
+    for (const std::string& node : batch)
+      places.emplace_back(place_of(view.rollout->terms.seed, node), node);
+  }
+  std::sort(places.rbegin(), places.rend());
+  places.resize(static_cast<std::size_t>(control_size(nodes)));
+  for (const auto& [place, node] : places)
+    control_.insert(node);
+  for (const std::string& node : unmoved_)
+    parts_[node].enters = 0;
+}
+
+void JudgeWatch::look_at_moved(const RolloutView& view, Ms now) {
+  for (const auto& [node, sight] : view.nodes) {
+    if (sight.node.stage != NodeStage::waiting) look_at_moved(view, node, now);
+  }
+}
+
+void JudgeWatch::look_at_moved(const RolloutView& view, const std::string& node, Ms now) {
+  const NodeSight sight = view.sight(node);
+  if (unmoved_.erase(node) > 0) {
+    cohorts_->leave(node, now);
+    parts_.erase(node);
+  }
+  const auto found = parts_.find(node);
+  if (runs_new(sight)) {
+    if (found == parts_.end()) parts_[node].enters = now + judge_first_ms;
+    return;
+  }
+  const bool has_ended =
+      sight.node.stage != NodeStage::preparing && sight.node.stage != NodeStage::applying;
+  if (!has_ended || found == parts_.end()) return;
+  const bool is_failure =
+      sight.node.stage == NodeStage::failed && view.rollout->terms.component == "agent";
+  if (!found->second.enters && is_failure) fail(node, now);
+  cohorts_->leave(node, now);
+  parts_.erase(found);
+}
+
+// ---- who fails
+
+bool JudgeWatch::is_silent(const std::string& node) const {
+  const auto found = heard_.find(node);
+  return found == heard_.end() || found->second.instances.empty();
+}
+
+bool JudgeWatch::are_many_silent() const {
+  const auto silent = std::count_if(unmoved_.begin(), unmoved_.end(),
+                                    [this](const std::string& node) { return is_silent(node); });
+  return silent * judge_silent_share > static_cast<std::int64_t>(unmoved_.size());
+}
+
+void JudgeWatch::fail(const std::string& node, Ms now) {
+  failed_.insert(short_place(node));
+  cohorts_->fail(node, now);
+}
+
+void JudgeWatch::enter(const std::string& node, Part& part, Ms now) {
+  const bool is_unmoved = unmoved_.contains(node);
+  // A new one that is silent already was heard when it began to run the new version.
+  if (now < *part.enters || (is_unmoved && is_silent(node))) return;
+  part.enters.reset();
+  const Heard& heard = heard_[node];
+  part.instance = heard.active;
+  const auto own = heard.instances.find(part.instance);
+  part.version = own == heard.instances.end() ? "" : own->second;
+  if (is_unmoved && !control_.contains(node)) return;
+  cohorts_->enter(node, is_unmoved ? Cohort::control : Cohort::fresh, now, {},
+                  failed_.contains(short_place(node)));
+}
+
+void JudgeWatch::look_at_parts(Ms now) {
+  const bool many_silent = are_many_silent();
+  for (auto& [node, part] : parts_) {
+    if (part.enters) {
+      enter(node, part, now);
+      continue;
+    }
+    if (is_silent(node)) {
+      if (!part.silent_since) part.silent_since = now;
+      if (now < *part.silent_since + judge_silent_ms) continue;
+      many_silent ? cohorts_->leave(node, now) : fail(node, now);
+      continue;
+    }
+    part.silent_since.reset();
+    const Heard& heard = heard_.at(node);
+    const auto own = heard.instances.find(heard.active);
+    if (own == heard.instances.end() || heard.active == part.instance) continue;
+    // Another version is an upgrade, by whomever it was ordered.
+    const bool is_restart = own->second == part.version;
+    part.instance = heard.active;
+    part.version = own->second;
+    if (is_restart) fail(node, now);
+  }
+}
+
+// ---- what follows
+
+void JudgeWatch::look(const RolloutView& view, Ms now) {
+  const bool rolls = view.rollout && view.rollout->state == RolloutState::rolling;
+  if (!rolls) {
+    // Whether a node was silent all the time until then is not known afterwards.
+    if (std::exchange(looked_at_, std::nullopt)) {
+      for (auto& [node, part] : parts_)
+        part.silent_since.reset();
+    }
+    return;
+  }
+  if (looked_at_ && now < *looked_at_ + judge_look_ms) return;
+  const bool is_first = !std::exchange(looked_at_, now);
+  if (is_first && !cohorts_ && parts_.empty()) begin(view);
+  if (!cohorts_) return;
+  if (failed_.size() < judge_failed_max) {
+    look_at_moved(view, now);
+    look_at_parts(now);
+  }
+  cohorts_->look(now);
+  conclude(view, now);
+}
+
+void JudgeWatch::conclude(const RolloutView& view, Ms now) {
+  const Compared compared{cohorts_->count(Cohort::fresh), cohorts_->count(Cohort::control),
+                          cohorts_->evidence().log()};
+  std::int64_t nodes = 0;
+  for (const auto& [number, batch] : view.batches)
+    nodes += static_cast<std::int64_t>(batch.size());
+  const Judgement judgement =
+      judge(compared, seen_of(view), {.nodes = nodes, .order = view.rollout->terms.order});
+  verdict_ = judgement.is_waited_for ? judgement.verdict : Verdict::not_known;
+  found_ = {.fresh = compared.fresh.nodes,
+            .fresh_failed = compared.fresh.failed,
+            .control = compared.control.nodes,
+            .control_failed = compared.control.failed,
+            .failed = {failed_.begin(), failed_.end()},
+            .verdict = std::string(text_of(verdict_)),
+            .words = judgement.words};
+  for (const double log : cohorts_->evidence().logs())
+    found_.logs.push_back(std::llround(log / millionth));
+  // Rates in the words change all the time; they are written with the rest.
+  RolloutJudge before = written_.value_or(RolloutJudge{});
+  before.words = found_.words;
+  is_news_ = before != found_;
+  before.failed = found_.failed;
+  const bool can_wait = before == found_ && now < noted_at_ + judge_note_ms;
+  const bool is_nothing = found_.fresh + found_.control == 0 && failed_.empty() && !written_;
+  if (can_wait || is_nothing) is_news_ = false;
+  if (is_news_) noted_at_ = now;
+}
+
+std::optional<Ms> JudgeWatch::next_look() const {
+  if (!cohorts_ || !looked_at_) return std::nullopt;
+  return *looked_at_ + judge_look_ms;
+}
+
+std::optional<RolloutJudge> JudgeWatch::news() const {
+  if (!is_news_ || written_ == found_) return std::nullopt;
+  return found_;
+}
+
+}  // namespace fleet

@@ -1,0 +1,104 @@
+// The nodes of one rollout as its judge sees them, from the records that its driver reads anyway:
+// which nodes run the new version, which are the control, and who of them fails. Pure.
+//
+//     control     the nodes that go last, by the seed: control_size() of them, until they move
+//     others      that have not moved are watched, but not compared: a node that has failed since
+//                 the rollout began is not compared after it has moved, either, since others like
+//                 it have left the control
+//     new         nodes on which the new version works, from a minute after it began to, and for
+//                 the rest of the rollout
+//     a failure   fleet-agent is another process than before, of the same version, so that its end
+//                 was nobody's wish; or no process of it has reported for five minutes, unless more
+//                 than a tenth of the nodes that have not moved are silent, too: then nobody knows
+//                 why, and the node is not compared any more
+//     of `agent`  a node that has gone back is a failure, too: on a control node the same death is
+//                 seen as another process. Of other components it is not, as long as nodes do not
+//                 tell how often these end on control nodes
+//
+// What is found stands in rollout/RID/judge, so that another driver goes on from there: at once if
+// a node that is compared has failed, within a minute if another one has. It is looked at now and
+// then, never at each record: thousands of nodes may report in one moment.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fleet/model/judge_cohorts.h"
+#include "fleet/model/judge_verdict.h"
+#include "fleet/model/rollout_view.h"
+#include "fleet/model/time.h"
+
+namespace fleet {
+
+// Between two looks.
+inline constexpr Ms judge_look_ms = 10'000;
+// Between two writes of what only changes who will be compared.
+inline constexpr Ms judge_note_ms = 60'000;
+// A node that has not been heard for so long has failed: a machine needs minutes to boot.
+inline constexpr Ms judge_silent_ms = 300'000;
+// Of the nodes that have not moved, one of so many may be silent; more of them are the network.
+inline constexpr std::int64_t judge_silent_share = 10;
+
+class JudgeWatch {
+ public:
+  explicit JudgeWatch(std::string rollout) : id_(std::move(rollout)) {}
+
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+  void take_all(const Reading& reading);
+
+  // Looks at where everything stands, if it is time to.
+  void look(const RolloutView& view, Ms now);
+  // When it is time again; none: this rollout has too few nodes, or does not roll.
+  [[nodiscard]] std::optional<Ms> next_look() const;
+
+  // What was found, as it is to stand in the store; none: it stands there, or nothing was found.
+  [[nodiscard]] std::optional<RolloutJudge> news() const;
+  [[nodiscard]] Verdict verdict() const { return verdict_; }
+
+ private:
+  // What is heard of a node, whether or not it takes part.
+  struct Heard {
+    std::map<std::string, std::string> instances = {};  // that live: their versions
+    std::string active = {};
+  };
+  // One that is watched.
+  struct Part {
+    std::optional<Ms> enters = {};  // from then on; none: it is watched already
+    std::optional<Ms> silent_since = {};
+    std::string instance = {};
+    std::string version = {};  // of fleet-agent
+  };
+
+  void begin(const RolloutView& view);
+  void remember(const RolloutJudge& judge);
+  void choose_control(const RolloutView& view);
+  void look_at_moved(const RolloutView& view, Ms now);
+  void look_at_moved(const RolloutView& view, const std::string& node, Ms now);
+  void look_at_parts(Ms now);
+  void enter(const std::string& node, Part& part, Ms now);
+  void fail(const std::string& node, Ms now);
+  [[nodiscard]] bool is_silent(const std::string& node) const;
+  [[nodiscard]] bool are_many_silent() const;
+  void conclude(const RolloutView& view, Ms now);
+  void take_text(const std::string& key, const std::string* text);
+
+  std::string id_;
+  std::map<std::string, Heard> heard_;
+  std::optional<RolloutJudge> written_;  // as it stands in the store
+  std::optional<Cohorts> cohorts_;       // none: nothing is compared
+  RolloutJudge found_;
+  Verdict verdict_ = Verdict::not_known;
+  std::map<std::string, Part> parts_;
+  std::set<std::string> unmoved_;
+  std::set<std::string> control_;
+  std::set<std::int64_t> failed_;
+  std::optional<Ms> looked_at_;
+  Ms noted_at_ = 0;
+  bool is_news_ = false;
+};
+
+}  // namespace fleet

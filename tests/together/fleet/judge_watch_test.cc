@@ -1,0 +1,314 @@
+// What a rollout's judge sees in the records that its driver reads, and what its driver then does.
+#include "fleet/model/judge_watch.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/model/batch_draft.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_driver.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace judge_watch_test {
+namespace {
+
+using namespace fleet;
+using Ids = std::vector<std::string>;
+
+constexpr Ms second = 1'000;
+constexpr Ms minute = 60 * second;
+
+// A cell in which a rollout of 51 and then all other nodes is driven. Nodes do nothing by
+// themselves; the test says what they report.
+struct Bench {
+  fleet_test::TestStore store;
+  std::optional<RolloutDriver> driver;
+  DriverActions asked;
+  std::vector<std::string> told;
+  Ids nodes;
+  Ids first;  // the nodes of the first batch
+  Ms now = 0;
+  int drivers = 0;
+  int lives = 0;
+  Revision told_until = 0;
+
+  explicit Bench(std::size_t count = 600, NodeOrder order = NodeOrder::random,
+                 const std::string& component = "agent") {
+    RolloutTerms terms{.component = component,
+                       .version = "2",
+                       .soak_ms = 600 * minute,
+                       .max_failed = 100,
+                       .batches = "51,100%",
+                       .order = order,
+                       .seed = "s"};
+    std::vector<PlacedNode> placed;
+    for (std::size_t i = 0; i < count; ++i) {
+      placed.push_back({.id = "n" + std::to_string(10'000 + i)});
+      nodes.push_back(placed.back().id);
+      starts(nodes.back());
+    }
+    const auto batches = draft_batches(terms, placed).batches;
+    first = batches[0];
+    for (std::size_t i = 0; i < batches.size(); ++i)
+      store.put(key_of(KeyKind::rollout_batch, {"r"}, i), write_record(RolloutBatch{batches[i]}));
+    store.put(key_of(KeyKind::rollout, {"r"}),
+              write_record(Rollout{.terms = terms,
+                                   .state = RolloutState::rolling,
+                                   .batches = static_cast<std::int64_t>(batches.size())}));
+    drive();
+  }
+
+  void drive() {
+    driver.emplace("c", "r", 100 + ++drivers);
+    asked.clear();
+    tell(BeginDriving{});
+    settle();
+  }
+  void replace_driver() {
+    store.end_lease(100 + drivers);
+    drive();
+  }
+
+  void tell(const DriverEvent& event) {
+    for (DriverAction& action : driver->step(event, now)) {
+      if (const auto* words = std::get_if<Tell>(&action)) told.push_back(words->text);
+      if (!std::holds_alternative<Tell>(action)) asked.push_back(std::move(action));
+    }
+  }
+  void settle() {
+    while (!asked.empty()) {
+      const DriverAction action = asked.front();
+      asked.erase(asked.begin());
+      if (const auto* commit = std::get_if<Commit>(&action)) {
+        tell(TransactionEnded{store.commit(commit->transaction)});
+      } else if (const auto* reading = std::get_if<WantReading>(&action)) {
+        tell(ReadingEnded{store.read(reading->prefixes)});
+      } else if (std::holds_alternative<GrantLease>(action)) {
+        tell(LeaseGranted{7});
+      }
+    }
+  }
+
+  void put(const std::string& key, const std::string& value) {
+    store.put(key, value);
+    if (!driver) return;
+    tell(KeyChanged{*store.find(key), true});
+  }
+  void wait(Ms time) {
+    for (const Ms end = now + time; now < end;) {
+      now = std::min(end, now + 10 * second);
+      tell(KeptAlive{});
+      tell(TimePassed{});
+      settle();
+    }
+  }
+
+  // ---- what nodes report
+
+  // Another process of fleet-agent.
+  void starts(const std::string& node, const std::string& version = "1") {
+    const std::string instance = "i" + std::to_string(++lives);
+    put(key_of(KeyKind::node_instance, {node, instance}),
+        write_record(Instance{.version = version}));
+    put(key_of(KeyKind::node_active, {node}), write_record(Active{.instance = instance}));
+  }
+  void is_silent(const std::string& node) {
+    const std::string prefix = node_prefix(node) + "instance/";
+    Ids keys;
+    for (const auto& [key, record] : store.all()) {
+      if (key.starts_with(prefix)) keys.push_back(key);
+    }
+    for (const std::string& key : keys) {
+      store.erase(key);
+      tell(KeyErased{key, store.revision(), true});
+    }
+  }
+  // The first batch prepares, applies, and is observed.
+  void first_soaks(const std::string& component = "agent") {
+    for (const UpgradePhase phase : {UpgradePhase::prepared, UpgradePhase::soaking}) {
+      for (const std::string& node : first) {
+        const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, component}));
+        const auto command = read_record<Command>(found->value).value();
+        put(key_of(KeyKind::node_upgrade, {node, component}),
+            write_record(Upgrade{.phase = phase, .attempt = "r.apply.1"}));
+        put(key_of(KeyKind::node_answer, {node, component}),
+            write_record(Answer{.command = command.id, .result = "done"}));
+      }
+      tell(KeptAlive{});
+      settle();
+    }
+  }
+
+  Rollout rollout() {
+    return read_record<Rollout>(store.find(key_of(KeyKind::rollout, {"r"}))->value).value();
+  }
+  RolloutJudge judge() {
+    const KeyValue* found = store.find(key_of(KeyKind::rollout_judge, {"r"}));
+    return found == nullptr ? RolloutJudge{} : read_record<RolloutJudge>(found->value).value();
+  }
+  // Nodes that go last.
+  Ids last(std::size_t count) {
+    std::vector<std::pair<std::uint64_t, std::string>> places;
+    for (const std::string& node : nodes)
+      places.emplace_back(place_of("s", node), node);
+    std::sort(places.rbegin(), places.rend());
+    Ids ids;
+    for (std::size_t i = 0; i < count; ++i)
+      ids.push_back(places[i].second);
+    return ids;
+  }
+};
+
+TEST_CASE("nodes of the new version that start anew by themselves abort the rollout, in words") {
+  Bench bench;
+  bench.first_soaks();
+  bench.wait(5 * minute);
+  CHECK(bench.judge().fresh == 51);
+  CHECK(bench.judge().control == 60);
+  CHECK(bench.judge().verdict == "not known");
+
+  for (int i = 0; i < 9; ++i)
+    bench.starts(bench.first[static_cast<std::size_t>(i)]);
+  bench.wait(5 * minute);
+
+  CHECK(bench.judge().verdict == "worse");
+  CHECK(bench.judge().fresh_failed == 9);
+  CHECK(bench.rollout().state == RolloutState::aborting);
+  CHECK(bench.rollout().reason == "judge: " + bench.judge().words);
+  CHECK(
+      bench.judge().words.starts_with("new: 9 of 51 failed first, control: 0 of 60: worse, e = "));
+}
+
+TEST_CASE("when as many control nodes start anew, nothing follows") {
+  Bench bench;
+  bench.first_soaks();
+  bench.wait(5 * minute);
+  const Ids control = bench.last(9);
+  for (std::size_t i = 0; i < 9; ++i) {
+    bench.starts(bench.first[i]);
+    bench.starts(control[i]);
+    bench.wait(minute);
+  }
+  bench.wait(5 * minute);
+
+  CHECK(bench.judge().fresh_failed == 9);
+  CHECK(bench.judge().control_failed == 9);
+  CHECK(bench.rollout().state == RolloutState::rolling);
+}
+
+TEST_CASE("a node that falls silent has failed after five minutes, unless many are silent") {
+  Bench bench;
+  bench.first_soaks();
+  bench.wait(5 * minute);
+  bench.is_silent(bench.first[0]);
+  bench.wait(4 * minute);
+  bench.starts(bench.first[0]);  // the same process comes back: it is another one here
+  bench.is_silent(bench.first[1]);
+  bench.wait(8 * minute);
+  CHECK(bench.judge().fresh_failed == 2);
+
+  // The network is gone for a fifth of all nodes, and nobody knows why.
+  for (std::size_t i = 0; i < bench.nodes.size(); i += 5)
+    bench.is_silent(bench.nodes[i]);
+  bench.wait(20 * minute);
+  CHECK(bench.judge().fresh_failed == 2);
+  CHECK(bench.judge().control_failed == 0);
+}
+
+TEST_CASE("another version of fleet-agent is an upgrade and no failure") {
+  Bench bench(600, NodeOrder::random, "web");
+  bench.first_soaks("web");
+  bench.wait(5 * minute);
+  for (const std::string& node : bench.first)
+    bench.starts(node, "1.1");
+  bench.wait(5 * minute);
+  CHECK(bench.judge().fresh_failed == 0);
+  bench.starts(bench.first[0], "1.1");
+  bench.wait(5 * minute);
+  CHECK(bench.judge().fresh_failed == 1);
+}
+
+TEST_CASE("a node that starts anew within its first minute is not compared") {
+  Bench bench;
+  bench.first_soaks();
+  bench.wait(30 * second);
+  for (int i = 0; i < 20; ++i)
+    bench.starts(bench.first[static_cast<std::size_t>(i)]);
+  bench.wait(10 * minute);
+  CHECK(bench.judge().fresh == 51);
+  CHECK(bench.judge().fresh_failed == 0);
+}
+
+TEST_CASE("a node that has failed before it moved is not compared, whoever drives") {
+  Bench bench;
+  for (int i = 0; i < 10; ++i)
+    bench.wait(10 * second);
+  for (int i = 0; i < 5; ++i)
+    bench.starts(bench.last(100)[static_cast<std::size_t>(80 + i)]);  // not of the control
+  bench.wait(2 * minute);
+  CHECK(bench.judge().failed.size() == 5);
+  CHECK(bench.judge().control_failed == 0);
+
+  bench.replace_driver();
+  bench.wait(2 * minute);
+  CHECK(bench.judge().failed.size() == 5);
+}
+
+TEST_CASE("another driver goes on from what the first has found, and counts nobody twice") {
+  Bench bench;
+  bench.first_soaks();
+  bench.wait(5 * minute);
+  for (int i = 0; i < 3; ++i)
+    bench.starts(bench.first[static_cast<std::size_t>(i)]);
+  bench.wait(5 * minute);
+  const RolloutJudge before = bench.judge();
+  REQUIRE(before.fresh_failed == 3);
+
+  bench.replace_driver();
+  bench.wait(5 * minute);
+  CHECK(bench.judge().logs == before.logs);
+  CHECK(bench.judge().failed == before.failed);
+  CHECK(bench.judge().fresh == 51);
+  for (int i = 0; i < 3; ++i)
+    bench.starts(bench.first[static_cast<std::size_t>(i)]);
+  bench.wait(5 * minute);
+  CHECK(bench.judge().fresh_failed == 3);
+  CHECK(bench.judge().logs == before.logs);
+}
+
+TEST_CASE("nodes that come by their names were not drawn: the judge is shown and stops nothing") {
+  Bench bench(600, NodeOrder::name);
+  bench.first_soaks();
+  bench.wait(5 * minute);
+  for (int i = 0; i < 20; ++i)
+    bench.starts(bench.first[static_cast<std::size_t>(i)]);
+  bench.wait(5 * minute);
+
+  CHECK(bench.judge().verdict == "worse");
+  CHECK(bench.judge().words.ends_with("(not randomised)"));
+  CHECK(bench.rollout().state == RolloutState::rolling);
+}
+
+TEST_CASE("fewer than 200 nodes are not compared, and nothing is written of them") {
+  Bench bench(199);
+  bench.first_soaks();
+  bench.wait(5 * minute);
+  for (int i = 0; i < 20; ++i)
+    bench.starts(bench.first[static_cast<std::size_t>(i)]);
+  bench.wait(5 * minute);
+
+  CHECK(bench.store.find(key_of(KeyKind::rollout_judge, {"r"})) == nullptr);
+  CHECK(bench.rollout().state == RolloutState::rolling);
+}
+
+TEST_CASE("an hour in which nothing happens writes nothing") {
+  Bench bench;
+  bench.first_soaks();
+  bench.wait(10 * minute);
+  const Revision before = bench.store.revision();
+  bench.wait(60 * minute);
+  CHECK(bench.store.revision() == before);
+}
+
+}  // namespace
+}  // namespace judge_watch_test
