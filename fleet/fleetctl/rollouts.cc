@@ -5,6 +5,7 @@
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"
+#include "fleet/model/judge_verdict.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_wish.h"
@@ -16,6 +17,23 @@ using fleet::KeyKind;
 
 std::string progress(const fleet::Rollout& rollout) {
   return std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
+}
+
+// What the comparison of nodes says, or why it says nothing.
+std::string judge_words(const fleet::Reading& reading) {
+  std::size_t nodes = 0;
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (key && key->kind == KeyKind::rollout_judge) {
+      const auto judge = fleet::read_record<fleet::RolloutJudge>(found.value);
+      return judge ? judge.value().words : judge.reason();
+    }
+    if (!key || key->kind != KeyKind::rollout_batch) continue;
+    const auto batch = fleet::read_record<fleet::RolloutBatch>(found.value);
+    if (batch) nodes += batch.value().nodes.size();
+  }
+  const bool is_few = nodes < static_cast<std::size_t>(fleet::judge_nodes_min);
+  return is_few ? "too few nodes to compare" : "nothing is compared yet";
 }
 
 std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollout& rollout,
@@ -31,12 +49,9 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   for (const std::string& apart : terms.apart)
     rows.push_back({"  apart", apart});
   rows.push_back({"  driver", rollout.driver});
+  rows.push_back({"  judge", judge_words(reading)});
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
-    if (key && key->kind == KeyKind::rollout_judge) {
-      const auto judge = fleet::read_record<fleet::RolloutJudge>(found.value);
-      rows.push_back({"  judge", judge ? judge.value().words : judge.reason()});
-    }
     if (!key || key->kind != KeyKind::rollout_node) continue;
     const auto node = fleet::read_record<fleet::RolloutNode>(found.value);
     std::string words(node ? text_of(node.value().stage) : node.reason());
