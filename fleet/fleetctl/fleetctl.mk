@@ -29,6 +29,10 @@ $(fleet_fuzz): $(call objects,tests/together/fleet/fuzz_records_test.cc $(fleet_
     $(BUILD)/libfleet-controller.a \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
+# Every test that is sanitized is linked with the upgrader's library: see sanitize.mk.
+ifdef SANITIZE
+$(fleet_fuzz): | $(upgrader_library)
+endif
 .PHONY: fuzz-records fuzz-records-here
 fuzz-records:
 	@tests/need-packages $(check_packages)
